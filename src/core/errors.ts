@@ -1,0 +1,78 @@
+/** Why something failed, as a closed list that callers switch on; sentences for people are made in `editor/messages.ts`. */
+export type ErrorKind =
+  // the service
+  | 'unauthorized'
+  | 'forbidden'
+  | 'notFound'
+  | 'rejected'
+  | 'conflict'
+  | 'capacity'
+  | 'rateLimited'
+  | 'serverError'
+  | 'badResponse'
+  | 'redirected'
+  // the way to it
+  | 'unsent'
+  | 'connectionLost'
+  | 'timeout'
+  | 'tls'
+  | 'proxy'
+  | 'insecureUrl'
+  // what leaves the machine
+  | 'notAFolder'
+  | 'nothingToSend'
+  | 'archiveTooLarge'
+  | 'diskFull'
+  | 'sourceUnreadable'
+  | 'lengthChanged'
+  // what came back
+  | 'tooLarge'
+  | 'malformedFindings'
+  // here
+  | 'notSignedIn'
+  | 'badSetting'
+  | 'tokenCommand'
+  | 'storage';
+
+/** Facts that go with an error; values are redacted before they get here. */
+export interface ErrorData {
+  /** HTTP status, when a reply arrived. */
+  readonly status?: number;
+  /** What the service (or the system) said, redacted and at most 500 characters. */
+  readonly detail?: string;
+  /** The operation, file or setting the error is about. */
+  readonly subject?: string;
+  /** Origin of the address that was called. */
+  readonly origin?: string;
+  /** Milliseconds the service asked us to wait. */
+  readonly retryAfterMs?: number;
+  /** A limit that was passed, and what was met, in the unit of the kind (bytes for sizes). */
+  readonly limit?: number;
+  readonly actual?: number;
+}
+
+/** The one error this extension throws on purpose; the system's or the service's own error is its `cause`. */
+export class AssessmentError extends Error {
+  override readonly name = 'AssessmentError';
+  readonly kind: ErrorKind;
+  readonly data: ErrorData;
+
+  constructor(kind: ErrorKind, data: ErrorData = {}, options?: ErrorOptions) {
+    super(data.detail === undefined ? kind : `${kind}: ${data.detail}`, options);
+    this.kind = kind;
+    this.data = data;
+  }
+}
+
+/** True for the error of a cancelled `AbortSignal`, which is never shown to anyone. */
+export function isAbortError(error: unknown): boolean {
+  return error instanceof Error && error.name === 'AbortError';
+}
+
+/** The system's error code (`ENOENT`, `ECONNRESET` …) found on an error or on its causes. */
+export function systemCode(error: unknown): string | undefined {
+  for (let current = error; current instanceof Error; current = current.cause) {
+    if ('code' in current && typeof current.code === 'string') return current.code;
+  }
+  return undefined;
+}

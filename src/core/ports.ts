@@ -1,0 +1,38 @@
+/** What the core asks of its surroundings, as structural types that the editor's own objects satisfy. */
+
+/** A `LogOutputChannel`, or anything that takes its lines; never given tokens, presigned queries or file contents. */
+export interface Logger {
+  trace(message: string): void;
+  debug(message: string): void;
+  info(message: string): void;
+  warn(message: string): void;
+  error(message: string): void;
+}
+
+/** The editor's `SecretStorage`. */
+export interface SecretStore {
+  get(key: string): PromiseLike<string | undefined>;
+  store(key: string, value: string): PromiseLike<void>;
+  delete(key: string): PromiseLike<void>;
+}
+
+/** Time, so that tests can own it. */
+export interface Clock {
+  /** Wall clock, milliseconds since 1970. */
+  now(): number;
+  /** Milliseconds that only grow; stands still while the machine sleeps on some systems. */
+  monotonic(): number;
+  /** Resolves after `ms`; rejects with an `AbortError` when the signal aborts. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+/** Anything that can be let go. */
+export interface Disposable {
+  dispose(): void;
+}
+
+/** The editor's `Event`: subscribe with a listener, unsubscribe by disposing what comes back. */
+export type Event<T> = (listener: (value: T) => void) => Disposable;
+
+/** Reports done and total bytes of a step. */
+export type OnBytes = (done: number, total: number) => void;
