@@ -37,18 +37,18 @@ export type ErrorKind =
 /** Facts that go with an error; values are redacted before they get here. */
 export interface ErrorData {
   /** HTTP status, when a reply arrived. */
-  readonly status?: number;
+  readonly status?: number | undefined;
   /** What the service (or the system) said, redacted and at most 500 characters. */
-  readonly detail?: string;
+  readonly detail?: string | undefined;
   /** The operation, file or setting the error is about. */
-  readonly subject?: string;
+  readonly subject?: string | undefined;
   /** Origin of the address that was called. */
-  readonly origin?: string;
+  readonly origin?: string | undefined;
   /** Milliseconds the service asked us to wait. */
-  readonly retryAfterMs?: number;
+  readonly retryAfterMs?: number | undefined;
   /** A limit that was passed, and what was met, in the unit of the kind (bytes for sizes). */
-  readonly limit?: number;
-  readonly actual?: number;
+  readonly limit?: number | undefined;
+  readonly actual?: number | undefined;
 }
 
 /** The one error this extension throws on purpose; the system's or the service's own error is its `cause`. */

@@ -1,0 +1,44 @@
+import { isIP } from 'node:net';
+import { AssessmentError } from '../errors.ts';
+
+/** Reads a base URL as people paste it (with or without `/v1`, with or without a slash) into the form `https://host/v1`; throws `badSetting` or `insecureUrl`. */
+export function toBaseUrl(text: string): string {
+  const url = parse(text.trim(), 'badSetting');
+  if (url.search !== '' || url.hash !== '') throw new AssessmentError('badSetting', { subject: 'baseUrl' });
+  requireSafe(url);
+  const path = url.pathname.replace(/\/+$/, '');
+  return `${url.origin}${/\/v\d+$/.test(path) ? path : `${path}/v1`}`;
+}
+
+/** Reads a presigned address that the service returned; throws `insecureUrl` unless it is https (or http on loopback) without user information. */
+export function toPresignedUrl(text: string): URL {
+  const url = parse(text, 'insecureUrl');
+  requireSafe(url);
+  return url;
+}
+
+/** The origin of an address, for a place where only that may be shown. */
+export function originOf(address: string): string {
+  return new URL(address).origin;
+}
+
+function parse(text: string, kind: 'badSetting' | 'insecureUrl'): URL {
+  try {
+    return new URL(text);
+  } catch (cause) {
+    // The text may be a presigned address: it stays out of the error.
+    throw new AssessmentError(kind, { subject: 'baseUrl' }, kind === 'badSetting' ? { cause } : undefined);
+  }
+}
+
+function requireSafe(url: URL): void {
+  const secure = url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname));
+  if (!secure || url.username !== '' || url.password !== '') {
+    throw new AssessmentError('insecureUrl', { detail: `${url.protocol}//${url.host}` });
+  }
+}
+
+function isLoopback(hostname: string): boolean {
+  if (hostname === 'localhost' || hostname === '[::1]') return true;
+  return isIP(hostname) === 4 && hostname.startsWith('127.');
+}

@@ -1,0 +1,84 @@
+import { execFile } from 'node:child_process';
+import { AssessmentError } from '../errors.ts';
+import type { SecretStore } from '../ports.ts';
+
+/** Where a call gets its token from. */
+export interface TokenSource {
+  /** The token to send now; undefined when there is none, and then a person must sign in. */
+  get(): Promise<string | undefined>;
+  /** After a 401 on `rejected`: another token if one can be had, else undefined. */
+  refresh(rejected: string, signal?: AbortSignal): Promise<string | undefined>;
+}
+
+/** Key in the secret store of the one token for this origin and organization, so that no token crosses origins. */
+export function tokenKey(origin: string, organizationId: string): string {
+  return `token:${origin}:${organizationId}`;
+}
+
+/** Trims a pasted token; throws `badSetting` for an empty one or one that could break out of a header. */
+export function toToken(text: string): string {
+  const token = text.trim();
+  // Header values are visible ASCII; anything else would fail deep inside the request with the token in the message.
+  if (!/^[\x21-\x7e]+$/.test(token)) throw new AssessmentError('badSetting', { subject: 'token' });
+  return token;
+}
+
+/** The token of one origin and organization; `runTokenCommand`, when given, makes a fresh one that then replaces the stored one. */
+export function storedToken(
+  secrets: SecretStore,
+  key: string,
+  runTokenCommand?: (signal?: AbortSignal) => Promise<string>,
+): TokenSource {
+  const renew = async (signal?: AbortSignal): Promise<string | undefined> => {
+    if (runTokenCommand === undefined) return undefined;
+    const token = await runTokenCommand(signal);
+    await secrets.store(key, token);
+    return token;
+  };
+  return {
+    get: async () => (await secrets.get(key)) ?? (await renew()),
+    refresh: async (rejected, signal) => {
+      const current = await secrets.get(key);
+      return current !== undefined && current !== rejected ? current : renew(signal);
+    },
+  };
+}
+
+/** Runs the token command (program and arguments, no shell, 30 s, 64 KiB) and reads the token it prints; throws `tokenCommand` without any of its output. */
+export async function runTokenCommand(command: readonly string[], signal?: AbortSignal): Promise<string> {
+  const [program, ...args] = command;
+  if (program === undefined) throw new AssessmentError('tokenCommand');
+  const output = await new Promise<string>((resolve, reject) => {
+    execFile(
+      program,
+      args,
+      {
+        timeout: 30_000,
+        maxBuffer: 64 * 1024,
+        windowsHide: true,
+        ...(signal === undefined ? {} : { signal }),
+      },
+      (error, stdout) => {
+        if (error === null) resolve(stdout);
+        else if (signal?.aborted === true) reject(new DOMException('Cancelled', 'AbortError'));
+        // The error's own message holds the command line and stderr, either of which may hold a secret.
+        else reject(new AssessmentError('tokenCommand', { subject: program, detail: exitDetail(error) }));
+      },
+    );
+  });
+  return toToken(output);
+}
+
+function exitDetail(error: { code?: unknown; killed?: unknown }): string | undefined {
+  if (error.killed === true) return 'no answer within 30 s';
+  return typeof error.code === 'string' || typeof error.code === 'number' ? String(error.code) : undefined;
+}
+
+/** Takes secrets out of a text: the given tokens, whatever follows `Bearer`, and the query of every address. */
+export function redact(text: string, secrets: readonly string[]): string {
+  let result = text;
+  for (const secret of secrets) if (secret !== '') result = result.replaceAll(secret, '[redacted]');
+  return result
+    .replace(/\bBearer\s+[^\s"',;]+/gi, 'Bearer [redacted]')
+    .replace(/\b(https?:\/\/[^\s"'<>?#]+)[?#][^\s"'<>]*/gi, '$1?[redacted]');
+}

@@ -1,0 +1,102 @@
+import type http from 'node:http';
+import { AssessmentError, type ErrorKind, systemCode } from '../errors.ts';
+import { parseRetryAfter } from './retryAfter.ts';
+import { serviceMessage } from './serviceMessage.ts';
+
+const maxErrorBytes = 64 * 1024;
+
+/** Maps a reply that is no success to an error, reading at most 64 KiB of its body (API reference, section 7: bodies are not shown). */
+export async function replyFailure(
+  response: http.IncomingMessage,
+  url: URL,
+  secrets: readonly string[],
+  now: number,
+): Promise<AssessmentError> {
+  const status = response.statusCode ?? 0;
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes >= maxErrorBytes) break;
+    }
+  } catch {
+    // The status says enough when the body was cut off.
+  }
+  const retryAfterMs = parseRetryAfter(response.headers['retry-after'], now);
+  return new AssessmentError(kindOfStatus(status), {
+    status,
+    origin: url.origin,
+    retryAfterMs: retryAfterMs > 0 ? retryAfterMs : undefined,
+    detail: serviceMessage(Buffer.concat(chunks).toString('utf8'), secrets),
+  });
+}
+
+function kindOfStatus(status: number): ErrorKind {
+  if (status >= 500) return 'serverError';
+  if (status >= 300 && status < 400) return 'redirected';
+  switch (status) {
+    case 401:
+      return 'unauthorized';
+    case 403:
+      return 'forbidden';
+    case 404:
+    case 410:
+      return 'notFound';
+    case 407:
+      return 'proxy';
+    case 408:
+      return 'timeout';
+    case 409:
+    case 412:
+      return 'conflict';
+    case 413:
+    case 507:
+      return 'capacity';
+    case 429:
+      return 'rateLimited';
+    default:
+      return status >= 400 ? 'rejected' : 'badResponse';
+  }
+}
+
+/** Codes of a certificate that did not verify, which happens before a request is written. */
+const untrusted = /CERT|_SIGNATURE|SELF_SIGNED/;
+/** Codes of a TLS connection that failed, perhaps in the middle of a request. */
+const brokenTls = /^(ERR_TLS|ERR_SSL|EPROTO)/;
+const neverConnected = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'ECONNREFUSED']);
+
+/** Maps what the network, TLS, the proxy or the local disk did to a request to an error. */
+export function transportFailure(error: unknown, url: URL): Error {
+  if (error instanceof AssessmentError) return error;
+  const code = systemCode(error) ?? '';
+  if (isLocalFileError(error)) {
+    const kind = code === 'ENOSPC' ? 'diskFull' : 'storage';
+    return new AssessmentError(kind, { detail: code }, { cause: error });
+  }
+  const data = { origin: url.origin, detail: code === '' ? undefined : code };
+  const message = error instanceof Error ? error.message : '';
+  if (untrusted.test(code) || brokenTls.test(code)) return new AssessmentError('tls', data, { cause: error });
+  if (/\b407\b|proxy/i.test(message)) return new AssessmentError('proxy', data, { cause: error });
+  const atConnect = error instanceof Error && 'syscall' in error && error.syscall === 'connect';
+  const kind = neverConnected.has(code) || atConnect ? 'unsent' : 'connectionLost';
+  return new AssessmentError(kind, data, { cause: error });
+}
+
+function isLocalFileError(error: unknown): boolean {
+  return (
+    (error instanceof Error &&
+      'syscall' in error &&
+      ['open', 'write', 'read', 'stat', 'fsync', 'rename'].includes(String(error.syscall)) &&
+      'path' in error) ||
+    systemCode(error) === 'ENOSPC'
+  );
+}
+
+/** True when no byte of the request can have reached the service, so that even a dispatch may be sent again. */
+export function wasNeverSent(error: unknown): boolean {
+  if (!(error instanceof AssessmentError)) return false;
+  if (error.kind === 'tls') return untrusted.test(error.data.detail ?? '');
+  return ['unsent', 'insecureUrl', 'notSignedIn', 'tokenCommand', 'badSetting'].includes(error.kind);
+}

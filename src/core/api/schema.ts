@@ -1,0 +1,93 @@
+import * as z from 'zod/mini';
+
+/** An identifier as the service bounds it: 1 to 256 characters (API reference, section 8). */
+export const identifierSchema = z.string().check(z.minLength(1), z.maxLength(256));
+
+/** Output language of a report (section 2.9). */
+export const languageSchema = z.enum(['english', 'japanese']);
+export type Language = z.infer<typeof languageSchema>;
+
+/** Archive types the service accepts for whitebox input (section 2.2). */
+export const archiveTypeSchema = z.enum(['tar_gz', 'zip']);
+export type ArchiveType = z.infer<typeof archiveTypeSchema>;
+
+/** Request of get-upload-url (section 4.1). */
+export const getUploadUrlRequestSchema = z.strictObject({ content_length: z.int().check(z.minimum(1)) });
+
+/** Response of get-upload-url (section 4.1). */
+export const uploadUrlSchema = z.object({
+  file_id: identifierSchema,
+  upload_url: z.string().check(z.minLength(1)),
+  expires_in_seconds: z.number(),
+});
+export type UploadUrl = z.infer<typeof uploadUrlSchema>;
+
+/** Request of confirm-upload, cancel-upload and delete (section 4.1). */
+export const fileRequestSchema = z.strictObject({ file_id: identifierSchema });
+
+/** Response of confirm-upload, cancel-upload and delete (section 4.1). */
+export const fileResponseSchema = z.object({ file_id: z.string() });
+
+const notificationSchema = z.strictObject({
+  webhook_endpoint_ids: z.array(z.string()).check(z.minLength(1), z.maxLength(100)),
+});
+
+/** Dispatch body of `whitebox-assessment` (section 2.9). */
+export const whiteboxDispatchRequestSchema = z.strictObject({
+  input: z.strictObject({
+    targets: z
+      .array(
+        z.strictObject({
+          file_upload: z.strictObject({ file_id: identifierSchema, archive_type: archiveTypeSchema }),
+        }),
+      )
+      .check(z.minLength(1)),
+    language: languageSchema,
+  }),
+  notification: z.optional(notificationSchema),
+});
+
+/** The dispatch body of each workflow; the two blackbox workflows differ from whitebox in this alone (sections 2.6 to 2.9). */
+export const dispatchRequestSchemas = { 'whitebox-assessment': whiteboxDispatchRequestSchema } as const;
+export type WorkflowId = keyof typeof dispatchRequestSchemas;
+export type DispatchRequest<W extends WorkflowId> = z.infer<(typeof dispatchRequestSchemas)[W]>;
+
+/** Response of dispatch (section 4.2). */
+export const dispatchResponseSchema = z.object({ workflow_run_id: identifierSchema });
+
+/** Request of describe and cancel (section 4.2). */
+export const runRequestSchema = z.strictObject({ workflow_run_id: identifierSchema });
+
+/** How a run ended; members beyond `kind` and values not in the reference are kept as they came (section 2.5). */
+export const outputSchema = z.object({
+  kind: z.string(),
+  abortedReason: z.catch(
+    z.optional(z.object({ code: z.string(), detail: z.optional(z.unknown()) })),
+    undefined,
+  ),
+});
+export type Output = z.infer<typeof outputSchema>;
+
+/** Response of describe; `output` and `artifacts` are absent until EXITED, and absent here too when they make no sense (section 2.3). */
+export const descriptionSchema = z.object({
+  status: z.string(),
+  output: z.catch(z.optional(outputSchema), undefined),
+  artifacts: z.catch(z.optional(z.array(z.object({ name: identifierSchema }))), undefined),
+});
+export type Description = z.infer<typeof descriptionSchema>;
+
+/** Request of get-artifact-download-url (section 4.2). */
+export const artifactRequestSchema = z.strictObject({
+  workflow_run_id: identifierSchema,
+  artifact_name: identifierSchema,
+});
+
+/** Response of get-artifact-download-url (section 4.2). */
+export const downloadUrlSchema = z.object({
+  url: z.string().check(z.minLength(1)),
+  expires_in_seconds: z.number(),
+});
+export type DownloadUrl = z.infer<typeof downloadUrlSchema>;
+
+/** Response of cancel: an empty object (section 4.2). */
+export const emptySchema = z.object({});

@@ -1,0 +1,47 @@
+import { redact } from './credentials.ts';
+
+const longest = 500;
+
+/** What an error body says in words, read as findings-format.md "Errors of the service" lists it; redacted, one line, at most 500 characters; undefined when it says nothing. */
+export function serviceMessage(body: string, secrets: readonly string[]): string | undefined {
+  const text = (fromJson(body) ?? fromMarkup(body)).replace(/\s+/g, ' ').trim();
+  return text === '' ? undefined : redact(text, secrets).slice(0, longest);
+}
+
+function fromJson(body: string): string | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(body.replace(/^\uFEFF/, ''));
+  } catch {
+    return undefined; // not JSON: plain text or markup then
+  }
+  if (typeof value === 'string') return value;
+  const root = record(value);
+  const error = record(root['error']);
+  const code = text(error['code']);
+  const inError = text(error['message']);
+  const first = Array.isArray(root['errors']) ? record(root['errors'][0])['message'] : undefined;
+  return (
+    text(root['message']) ??
+    text(root['error']) ??
+    (inError === undefined ? code : code === undefined ? inError : `${inError} (${code})`) ??
+    text(root['detail']) ??
+    text(root['title']) ??
+    text(first) ??
+    ''
+  );
+}
+
+/** Plain text as it is; of HTML and XML (object storage answers in XML) the words without the tags. */
+function fromMarkup(body: string): string {
+  const title = /<(title|message)>([^<]*)</i.exec(body)?.[2];
+  return title ?? body.slice(0, 4 * longest).replace(/<[^>]*>/g, ' ');
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function record(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
