@@ -28,7 +28,11 @@ export type ErrorKind =
   // what came back
   | 'tooLarge'
   | 'malformedFindings'
+  | 'noResult'
   // here
+  | 'interrupted'
+  | 'startedElsewhere'
+  | 'busyElsewhere'
   | 'notSignedIn'
   | 'badSetting'
   | 'tokenCommand'

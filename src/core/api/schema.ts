@@ -61,6 +61,12 @@ export const runRequestSchema = z.strictObject({ workflow_run_id: identifierSche
 /** How a run ended; members beyond `kind` and values not in the reference are kept as they came (section 2.5). */
 export const outputSchema = z.object({
   kind: z.string(),
+  successOutput: z.catch(
+    z.optional(
+      z.record(z.string(), z.catch(z.optional(z.object({ artifact_name: identifierSchema })), undefined)),
+    ),
+    undefined,
+  ),
   abortedReason: z.catch(
     z.optional(z.object({ code: z.string(), detail: z.optional(z.unknown()) })),
     undefined,

@@ -1,0 +1,193 @@
+import type { Description } from '../api/schema.ts';
+import {
+  type Artifact,
+  type Exit,
+  type Failure,
+  isFinal,
+  isLive,
+  isPreparing,
+  type Run,
+  type RunIn,
+  shared,
+  type Target,
+  type Trouble,
+  type UploadState,
+} from './run.ts';
+
+/** What can happen to a run; `at` is wall-clock milliseconds. */
+export type RunEvent = { readonly at: number } & (
+  | { readonly type: 'archived'; readonly target: number; readonly archive: NonNullable<Target['archive']> }
+  | { readonly type: 'packaged' }
+  | { readonly type: 'reserved'; readonly target: number; readonly fileId: string }
+  | { readonly type: 'uploaded' }
+  | { readonly type: 'confirmed'; readonly target: number }
+  | { readonly type: 'dispatchIntended' }
+  | { readonly type: 'dispatched'; readonly runId: string }
+  | { readonly type: 'dispatchLost'; readonly reason: Failure }
+  | { readonly type: 'answered'; readonly description: Description }
+  | { readonly type: 'askFailed'; readonly failure: Failure; readonly retryAfterMs: number }
+  | { readonly type: 'cancelAsked' }
+  | { readonly type: 'collected'; readonly artifacts: readonly Artifact[] }
+  | { readonly type: 'failed'; readonly failure: Failure }
+  | { readonly type: 'abandoned' }
+  | { readonly type: 'released'; readonly target: number; readonly state: 'cancelled' | 'deleted' }
+  | { readonly type: 'noticed' }
+);
+
+/** Answers that say EXITED without saying how, after which no more is expected. */
+const mostBareExits = 5;
+
+/** The next state of a run. Pure; an event that does not belong to the state, or comes after a final state, changes nothing (but what became of the upload and of the notice is always noted). */
+export function advance(run: Run, event: RunEvent): Run {
+  switch (event.type) {
+    case 'archived':
+      return run.state === 'packaging'
+        ? withTarget(run, event.target, (target) => ({ ...target, archive: event.archive }))
+        : run;
+    case 'packaged':
+      return run.state === 'packaging' ? { ...run, state: 'uploading', packagedAt: event.at } : run;
+    case 'reserved':
+      return run.state === 'uploading'
+        ? withUpload(run, event.target, event.fileId, 'reserved', event.at)
+        : run;
+    case 'uploaded':
+      return run.state === 'uploading' ? { ...run, state: 'confirming', uploadedAt: event.at } : run;
+    case 'confirmed':
+      return run.state === 'confirming'
+        ? withUpload(run, event.target, undefined, 'confirmed', event.at)
+        : run;
+    case 'dispatchIntended':
+      return intendDispatch(run, event.at);
+    case 'dispatched':
+      return dispatched(run, event.runId, event.at);
+    case 'dispatchLost':
+      return run.state === 'dispatching' ? { ...run, state: 'unknown', reason: event.reason } : run;
+    case 'answered':
+      return run.state === 'running' || run.state === 'cancelling'
+        ? answered(run, event.description, event.at)
+        : run;
+    case 'askFailed':
+      return isLive(run) ? { ...run, trouble: worsened(run.trouble, event) } : run;
+    case 'cancelAsked':
+      return run.state === 'running' ? { ...run, state: 'cancelling', cancelAskedAt: event.at } : run;
+    case 'collected':
+      return run.state === 'collecting' ? collected(run, event.artifacts, event.at) : run;
+    case 'failed':
+      return isFinal(run) ? run : toFailed(run, event.failure, event.at);
+    case 'abandoned':
+      return isPreparing(run) || run.state === 'unknown'
+        ? { ...shared(run), state: 'cancelled', endedAt: event.at }
+        : run;
+    case 'released':
+      return withUpload(run, event.target, undefined, event.state, event.at);
+    case 'noticed':
+      return { ...run, noticeDue: false };
+  }
+}
+
+function intendDispatch(run: Run, at: number): Run {
+  if (run.state === 'confirming') {
+    const confirmed = run.targets.every((target) => target.upload?.state === 'confirmed');
+    return confirmed ? { ...run, state: 'dispatching', confirmedAt: at, intendedAt: at } : run;
+  }
+  return run.state === 'unknown' ? { ...shared(run), state: 'dispatching', intendedAt: at } : run;
+}
+
+/** The reply to the dispatch, or the run ID that a person found for a lost one. */
+function dispatched(run: Run, runId: string, at: number): Run {
+  if (run.state !== 'dispatching' && run.state !== 'unknown') return run;
+  const dispatchedAt = run.state === 'unknown' ? run.intendedAt : at;
+  return { ...shared(run), state: 'running', runId, dispatchedAt, bareExits: 0 };
+}
+
+function answered(run: RunIn<'running' | 'cancelling'>, description: Description, at: number): Run {
+  const { runId, dispatchedAt } = run;
+  const seen = (bareExits: number): Run => {
+    const watched = { ...shared(run), runId, dispatchedAt, lastAnswerAt: at, bareExits };
+    const known = description.status === 'RUNNING' || description.status === 'EXITED';
+    const status = known ? {} : { status: description.status };
+    return run.state === 'running'
+      ? { ...watched, ...status, state: 'running' }
+      : { ...watched, ...status, state: 'cancelling', cancelAskedAt: run.cancelAskedAt };
+  };
+  if (description.status !== 'EXITED') return seen(0);
+  const exit = toExit(description);
+  if (exit !== undefined) {
+    const cancelAskedAt = run.state === 'cancelling' ? { cancelAskedAt: run.cancelAskedAt } : {};
+    return { ...shared(run), state: 'collecting', runId, dispatchedAt, exit, exitedAt: at, ...cancelAskedAt };
+  }
+  const bareExits = run.bareExits + 1;
+  if (bareExits < mostBareExits) return seen(bareExits);
+  if (run.state === 'running') return toFailed(run, { kind: 'noResult' }, at);
+  return {
+    ...shared(run),
+    state: 'cancelled',
+    runId,
+    dispatchedAt,
+    exitedAt: at,
+    endedAt: at,
+    noticeDue: true,
+  };
+}
+
+/** How a run ended, or undefined while the answer does not say it whole: a success must name its artifacts. */
+function toExit(description: Description): Exit | undefined {
+  const { output, artifacts } = description;
+  if (output === undefined) return undefined;
+  const referenced = Object.values(output.successOutput ?? {}).map((reference) => reference?.artifact_name);
+  const names = [...(artifacts ?? []).map((artifact) => artifact.name), ...referenced];
+  const unique = [...new Set(names.filter((name) => name !== undefined))];
+  if (output.kind === 'SUCCESS' && unique.length === 0) return undefined;
+  return {
+    kind: output.kind,
+    artifacts: unique,
+    ...(output.abortedReason === undefined ? {} : { abort: output.abortedReason }),
+  };
+}
+
+function collected(run: RunIn<'collecting'>, artifacts: readonly Artifact[], at: number): Run {
+  const { runId, dispatchedAt, exit, exitedAt } = run;
+  const end = {
+    ...shared(run),
+    runId,
+    dispatchedAt,
+    exit,
+    exitedAt,
+    endedAt: at,
+    artifacts: [...artifacts],
+    noticeDue: true,
+  };
+  if (exit.kind === 'SUCCESS') return { ...end, state: 'succeeded' };
+  return { ...end, state: run.cancelAskedAt === undefined ? 'aborted' : 'cancelled' };
+}
+
+function toFailed(run: Run, failure: Failure, at: number): Run {
+  const remote =
+    'runId' in run && run.runId !== undefined ? { runId: run.runId, dispatchedAt: run.dispatchedAt } : {};
+  return { ...shared(run), ...remote, state: 'failed', failure, endedAt: at, noticeDue: true };
+}
+
+function worsened(
+  previous: Trouble | undefined,
+  event: { failure: Failure; retryAfterMs: number; at: number },
+): Trouble {
+  const wait = event.retryAfterMs > 0 ? { notBefore: event.at + event.retryAfterMs } : {};
+  return { ...event.failure, ...wait, since: previous?.since ?? event.at, times: (previous?.times ?? 0) + 1 };
+}
+
+function withTarget<R extends Run>(run: R, index: number, change: (target: Target) => Target): R {
+  return { ...run, targets: run.targets.map((target, at) => (at === index ? change(target) : target)) };
+}
+
+function withUpload<R extends Run>(
+  run: R,
+  index: number,
+  fileId: string | undefined,
+  state: UploadState,
+  at: number,
+): R {
+  return withTarget(run, index, (target) => {
+    const id = fileId ?? target.upload?.fileId;
+    return id === undefined ? target : { ...target, upload: { fileId: id, state, at } };
+  });
+}

@@ -1,0 +1,15 @@
+const shortestMs = 15_000;
+const longestMs = 10 * 60_000;
+const longestBackoffMs = 15 * 60_000;
+
+/** Milliseconds until a run of this age is asked about again: 5 % of its age, 15 s to 10 min, minus up to 10 % jitter (`random` in 0..1). */
+export function pollIntervalMs(ageMs: number, random: number): number {
+  const interval = Math.min(Math.max(ageMs * 0.05, shortestMs), longestMs);
+  return interval * (1 - 0.1 * random);
+}
+
+/** Milliseconds until the next try after `times` failures in a row: full jitter from 1 s to 15 min, never earlier than the service asked for. */
+export function backoffMs(times: number, retryAfterMs: number, random: number): number {
+  const ceiling = Math.min(longestBackoffMs, shortestMs * 2 ** Math.min(times, 10));
+  return retryAfterMs + 1_000 + random * (ceiling - 1_000);
+}

@@ -1,0 +1,224 @@
+import * as z from 'zod/mini';
+import { archiveTypeSchema, identifierSchema, languageSchema, type WorkflowId } from '../api/schema.ts';
+import type { AssessmentError, ErrorKind } from '../errors.ts';
+
+const time = z.number();
+const count = z.int().check(z.minimum(0));
+
+/** Why something went wrong, as it is kept on disk: the kind and the redacted facts of an AssessmentError. */
+const failureSchema = z.object({
+  kind: z.string() as z.ZodMiniType<ErrorKind>,
+  status: z.optional(z.number()),
+  detail: z.optional(z.string()),
+  subject: z.optional(z.string()),
+  origin: z.optional(z.string()),
+  limit: z.optional(z.number()),
+  actual: z.optional(z.number()),
+});
+export type Failure = z.infer<typeof failureSchema>;
+
+/** A failure that may pass: since when, how often in a row, and until when the service wants to be left alone. */
+const troubleSchema = z.extend(failureSchema, { since: time, times: count, notBefore: z.optional(time) });
+export type Trouble = z.infer<typeof troubleSchema>;
+
+const archiveSchema = z.object({
+  file: z.string(),
+  type: archiveTypeSchema,
+  bytes: count,
+  sha256: z.string(),
+  files: count,
+  sourceBytes: count,
+});
+
+/** The input file on the service; `cancelled` and `deleted` say that the service has confirmed it is gone. */
+const uploadSchema = z.object({
+  fileId: identifierSchema,
+  state: z.enum(['reserved', 'confirmed', 'cancelled', 'deleted']),
+  at: time,
+});
+export type UploadState = z.infer<typeof uploadSchema>['state'];
+
+const targetSchema = z.object({
+  folder: z.string(),
+  name: z.string(),
+  commit: z.optional(z.object({ id: z.string(), dirty: z.boolean() })),
+  archive: z.optional(archiveSchema),
+  upload: z.optional(uploadSchema),
+});
+/** A folder that a run assesses, its archive, and the archive's copy on the service. */
+export type Target = z.infer<typeof targetSchema>;
+
+const exitSchema = z.object({
+  kind: z.string(),
+  abort: z.optional(z.object({ code: z.string(), detail: z.optional(z.unknown()) })),
+  artifacts: z.array(identifierSchema),
+});
+/** How the service says a run ended (API reference, section 2.5), with values as they came. */
+export type Exit = z.infer<typeof exitSchema>;
+
+const artifactSchema = z.object({
+  name: identifierSchema,
+  file: z.optional(z.string()),
+  bytes: z.optional(count),
+  failure: z.optional(failureSchema),
+});
+/** An artifact of an ended run: the file it was saved as, or why it could not be downloaded. */
+export type Artifact = z.infer<typeof artifactSchema>;
+
+const base = z.object({
+  version: z.literal(1),
+  id: z.string().check(z.regex(/^[0-9a-z-]{1,64}$/)),
+  workflow: z.enum(['whitebox-assessment']) satisfies z.ZodMiniType<WorkflowId>,
+  baseUrl: z.string(),
+  organizationId: z.string(),
+  language: languageSchema,
+  webhookEndpointIds: z.array(z.string()),
+  targets: z.array(targetSchema),
+  createdAt: time,
+  packagedAt: z.optional(time),
+  uploadedAt: z.optional(time),
+  confirmedAt: z.optional(time),
+  /** True until a person was told how the run ended. */
+  noticeDue: z.boolean(),
+});
+
+const watched = {
+  runId: identifierSchema,
+  dispatchedAt: time,
+  lastAnswerAt: z.optional(time),
+  /** The service's word for the status when it is none we know. */
+  status: z.optional(z.string()),
+  /** Answers so far that said EXITED without saying how. */
+  bareExits: count,
+  trouble: z.optional(troubleSchema),
+};
+
+const ended = {
+  runId: identifierSchema,
+  dispatchedAt: time,
+  exit: exitSchema,
+  exitedAt: time,
+  endedAt: time,
+  artifacts: z.array(artifactSchema),
+};
+
+/** A run's journal entry: one variant per state, each with only what that state has. */
+export const runSchema = z.discriminatedUnion('state', [
+  z.extend(base, { state: z.literal('packaging') }),
+  z.extend(base, { state: z.literal('uploading') }),
+  z.extend(base, { state: z.literal('confirming') }),
+  z.extend(base, { state: z.literal('dispatching'), intendedAt: time }),
+  z.extend(base, { state: z.literal('unknown'), intendedAt: time, reason: failureSchema }),
+  z.extend(base, { state: z.literal('running'), ...watched }),
+  z.extend(base, { state: z.literal('cancelling'), ...watched, cancelAskedAt: time }),
+  z.extend(base, {
+    state: z.literal('collecting'),
+    runId: identifierSchema,
+    dispatchedAt: time,
+    exit: exitSchema,
+    exitedAt: time,
+    cancelAskedAt: z.optional(time),
+    trouble: z.optional(troubleSchema),
+  }),
+  z.extend(base, { state: z.literal('succeeded'), ...ended }),
+  z.extend(base, { state: z.literal('aborted'), ...ended }),
+  z.extend(base, {
+    state: z.literal('cancelled'),
+    endedAt: time,
+    runId: z.optional(identifierSchema),
+    dispatchedAt: z.optional(time),
+    exit: z.optional(exitSchema),
+    exitedAt: z.optional(time),
+    artifacts: z.optional(z.array(artifactSchema)),
+  }),
+  z.extend(base, {
+    state: z.literal('failed'),
+    endedAt: time,
+    failure: failureSchema,
+    runId: z.optional(identifierSchema),
+    dispatchedAt: z.optional(time),
+  }),
+]);
+export type Run = z.infer<typeof runSchema>;
+export type RunState = Run['state'];
+/** A run in one of the given states. */
+export type RunIn<S extends RunState> = Extract<Run, { state: S }>;
+
+/** True in a state that nothing leaves. */
+export function isFinal(run: Run): run is RunIn<'succeeded' | 'aborted' | 'cancelled' | 'failed'> {
+  return ['succeeded', 'aborted', 'cancelled', 'failed'].includes(run.state);
+}
+
+/** True while the service has the run and this side has to ask or to download. */
+export function isLive(run: Run): run is RunIn<'running' | 'cancelling' | 'collecting'> {
+  return ['running', 'cancelling', 'collecting'].includes(run.state);
+}
+
+/** True before the intent to dispatch is written: nothing has been paid for. */
+export function isPreparing(run: Run): run is RunIn<'packaging' | 'uploading' | 'confirming'> {
+  return ['packaging', 'uploading', 'confirming'].includes(run.state);
+}
+
+/** True when the run waits for a person: a lost dispatch, or a token that no longer works. */
+export function needsPerson(run: Run): boolean {
+  return run.state === 'unknown' || (isLive(run) && waitsForToken(run.trouble));
+}
+
+/** True when asking again makes no sense before the token has changed. */
+export function waitsForToken(trouble: Trouble | undefined): boolean {
+  return trouble !== undefined && ['unauthorized', 'notSignedIn', 'tokenCommand'].includes(trouble.kind);
+}
+
+/** Milliseconds the run took, or has taken until `now`: from dispatch where there was one, else from its creation. */
+export function elapsedMs(run: Run, now: number): number {
+  const start = ('dispatchedAt' in run ? run.dispatchedAt : undefined) ?? run.createdAt;
+  const end = ('exitedAt' in run ? run.exitedAt : undefined) ?? ('endedAt' in run ? run.endedAt : now);
+  return Math.max(0, end - start);
+}
+
+/** The names of the folders a run assesses, as its title. */
+export function titleOf(run: Run): string {
+  return run.targets.map((target) => target.name).join(', ');
+}
+
+/** The journal form of an error. */
+export function toFailure(error: AssessmentError): Failure {
+  const { status, detail, subject, origin, limit, actual } = error.data;
+  const facts = Object.entries({ status, detail, subject, origin, limit, actual }).filter(
+    ([, value]) => value !== undefined,
+  );
+  return { kind: error.kind, ...Object.fromEntries(facts) };
+}
+
+/** What every state has, without what only the present one has. */
+export function shared(run: Run): z.infer<typeof base> {
+  const {
+    version,
+    id,
+    workflow,
+    baseUrl,
+    organizationId,
+    language,
+    webhookEndpointIds,
+    targets,
+    createdAt,
+    noticeDue,
+  } = run;
+  const { packagedAt, uploadedAt, confirmedAt } = run;
+  const steps = Object.fromEntries(
+    Object.entries({ packagedAt, uploadedAt, confirmedAt }).filter(([, at]) => at !== undefined),
+  );
+  return {
+    version,
+    id,
+    workflow,
+    baseUrl,
+    organizationId,
+    language,
+    webhookEndpointIds,
+    targets,
+    createdAt,
+    noticeDue,
+    ...steps,
+  };
+}

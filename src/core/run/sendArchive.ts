@@ -1,0 +1,69 @@
+import type { AssessmentClient } from '../api/client.ts';
+import { isPassing, withRetry } from '../api/retry.ts';
+import type { UploadUrl } from '../api/schema.ts';
+import { AssessmentError } from '../errors.ts';
+import type { Clock, OnBytes } from '../ports.ts';
+
+/** An upload address with less time left is renewed before bytes are sent to it again. */
+const leastValidityMs = 30_000;
+const mostAddresses = 3;
+
+/** What an upload works with; `onReserved` resolves when the file ID is on disk. */
+export interface SendOptions {
+  readonly client: AssessmentClient;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly signal: AbortSignal | undefined;
+  readonly onBytes: OnBytes;
+  readonly onReserved: (fileId: string) => Promise<unknown>;
+}
+
+/** Reserves an address and PUTs an archive to it, replaying it whole after a fault and renewing the address when it has expired (API reference, section 4.1); the file still has to be confirmed. */
+export async function sendArchive(
+  archive: { readonly path: string; readonly bytes: number; readonly sha256: string },
+  options: SendOptions,
+): Promise<void> {
+  const { client, signal } = options;
+  for (let addresses = 1; ; addresses += 1) {
+    const address = await client.getUploadUrl(archive.bytes, { signal });
+    await options.onReserved(address.file_id);
+    try {
+      await putWhileValid(archive, address, options);
+      return;
+    } catch (error) {
+      if (!isExpired(error) || addresses >= mostAddresses) throw error;
+      // The old reservation goes first: two would count twice against the organization's storage.
+      await client.cancelUpload(address.file_id, { signal });
+    }
+  }
+}
+
+async function putWhileValid(
+  archive: { readonly path: string; readonly bytes: number; readonly sha256: string },
+  address: UploadUrl,
+  options: SendOptions,
+): Promise<void> {
+  const { client, clock, signal, onBytes } = options;
+  const left = validity(address.expires_in_seconds * 1000, clock);
+  let isFirst = true;
+  await withRetry(
+    { attempts: 4, mayRetry: isPassing },
+    async () => {
+      if (!isFirst && left() < leastValidityMs) throw new AssessmentError('forbidden', { subject: 'upload' });
+      isFirst = false;
+      await client.putArchive(address, archive, { signal, onBytes });
+    },
+    options,
+  );
+}
+
+/** Milliseconds that remain of a span; a clock that slept with the machine cannot hide that it is over. */
+function validity(ms: number, clock: Clock): () => number {
+  const [wall, monotonic] = [clock.now(), clock.monotonic()];
+  return () => ms - Math.max(clock.now() - wall, clock.monotonic() - monotonic);
+}
+
+/** Object storage answers 403 when an address has expired. */
+function isExpired(error: unknown): boolean {
+  return error instanceof AssessmentError && (error.kind === 'forbidden' || error.kind === 'notFound');
+}
