@@ -1,0 +1,111 @@
+import type { IncomingMessage } from 'node:http';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { Operation } from './operations.ts';
+import { jsonReply, Refusal, type Reply } from './replies.ts';
+
+/** Organizations and the access tokens that each accepts. */
+export type Organizations = ReadonlyMap<string, ReadonlySet<string>>;
+
+const MAX_BODY_BYTES = 1024 * 1024;
+
+interface CheckedOperation extends Operation {
+  readonly validRequest: ValidateFunction;
+  readonly validResponse: ValidateFunction;
+}
+
+/** The authenticated interface below `/o/{orgID}` (sections 4 and 5): checks a request in full before it performs anything. */
+export class Api {
+  readonly #operations: ReadonlyMap<string, CheckedOperation>;
+  readonly #organizations: Organizations;
+
+  constructor(operations: readonly Operation[], organizations: Organizations) {
+    const ajv = new Ajv2020({ strict: true });
+    this.#organizations = organizations;
+    this.#operations = new Map(
+      operations.map((operation) => [
+        operation.path,
+        {
+          ...operation,
+          validRequest: ajv.compile(operation.request),
+          validResponse: ajv.compile(operation.response),
+        },
+      ]),
+    );
+  }
+
+  /**
+   * Answers a request to a path below the base address and calls `onBody` with what was asked; throws Refusal. The reply of an
+   * operation that does not fit its documented shape is an error of this service.
+   */
+  async answer(request: IncomingMessage, path: string, onBody: (body: unknown) => void): Promise<Reply> {
+    const [, organization = '', operationPath = ''] = /^\/o\/([^/]+)(\/.+)$/.exec(path) ?? [];
+    const operation = this.#operations.get(operationPath);
+    if (!operation) throw new Refusal(404, 'not_found', `There is no operation ${path}.`);
+    if (request.method !== 'POST') throw new Refusal(405, 'method_not_allowed', 'All operations are POST.');
+    const organizationId = this.#authorize(request.headers.authorization, organization);
+    if (!/^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '')) {
+      throw new Refusal(400, 'unsupported_content_type', 'Content-Type must be application/json.');
+    }
+    const body = parse(await readBody(request));
+    onBody(body);
+    if (!operation.validRequest(body)) {
+      const [problem] = operation.validRequest.errors ?? [];
+      const detail = JSON.stringify(problem?.params ?? {});
+      throw new Refusal(
+        422,
+        'invalid_request',
+        `body${problem?.instancePath ?? ''} ${problem?.message ?? ''} ${detail}`,
+      );
+    }
+    const answer = await operation.perform(organizationId, body as never);
+    if (!operation.validResponse(answer)) {
+      throw new Error(
+        `${operationPath} answers against the reference: ${JSON.stringify(operation.validResponse.errors)}`,
+      );
+    }
+    return jsonReply(200, answer);
+  }
+
+  #authorize(header: string | undefined, pathSegment: string): string {
+    const token = /^Bearer (\S+)$/i.exec(header ?? '')?.[1];
+    const isKnown =
+      token !== undefined && [...this.#organizations.values()].some((tokens) => tokens.has(token));
+    if (!isKnown) throw new Refusal(401, 'unauthorized', 'The access token is missing, unknown or expired.');
+    const organizationId = decode(pathSegment);
+    const tokens = this.#organizations.get(organizationId);
+    if (!tokens)
+      throw new Refusal(404, 'organization_not_found', `There is no organization ${organizationId}.`);
+    if (!tokens.has(token))
+      throw new Refusal(403, 'forbidden', `The token gives no access to ${organizationId}.`);
+    return organizationId;
+  }
+}
+
+function decode(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    throw new Refusal(400, 'malformed_path', 'The path is not percent-encoded UTF-8.');
+  }
+}
+
+async function readBody(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes <= MAX_BODY_BYTES) chunks.push(chunk);
+  }
+  if (bytes > MAX_BODY_BYTES)
+    throw new Refusal(413, 'body_too_large', `A body has at most ${MAX_BODY_BYTES} bytes.`);
+  if (bytes === 0) throw new Refusal(400, 'body_required', 'The request body is required.');
+  return Buffer.concat(chunks);
+}
+
+function parse(body: Buffer): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body));
+  } catch (error) {
+    throw new Refusal(400, 'malformed_json', `The request body is not JSON: ${String(error)}`);
+  }
+}

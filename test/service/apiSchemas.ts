@@ -1,0 +1,104 @@
+/** A JSON Schema (draft 2020-12) object; the same objects validate the wire and make up the OpenAPI document. */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** An object schema without unknown properties (section 4); every property is required unless `required` says otherwise. */
+export function closedObject(
+  properties: Readonly<Record<string, JsonSchema>>,
+  required: readonly string[] = Object.keys(properties),
+): JsonSchema {
+  return { type: 'object', properties, required, additionalProperties: false };
+}
+
+const identifier: JsonSchema = { type: 'string', minLength: 1, maxLength: 256 };
+
+/** Request of get-upload-url (section 4.1). */
+export const getUploadUrlRequest = closedObject({ content_length: { type: 'integer', minimum: 1 } });
+
+/** Response of get-upload-url (section 4.1). */
+export const getUploadUrlResponse = closedObject({
+  file_id: identifier,
+  upload_url: { type: 'string' },
+  expires_in_seconds: { type: 'integer' },
+});
+
+/** Request and response of confirm-upload, cancel-upload and delete (section 4.1). */
+export const fileReference = closedObject({ file_id: identifier });
+
+/** Request of describe and cancel, response of dispatch (section 4.2). */
+export const runReference = closedObject({ workflow_run_id: identifier });
+
+/** Response of cancel (section 4.2). */
+export const emptyObject = closedObject({});
+
+/** Request of get-artifact-download-url (section 4.2). */
+export const artifactReference = closedObject({ workflow_run_id: identifier, artifact_name: identifier });
+
+/** Response of get-artifact-download-url (section 4.2). */
+export const downloadUrlResponse = closedObject({
+  url: { type: 'string' },
+  expires_in_seconds: { type: 'integer' },
+});
+
+/** Request of dispatch for a workflow with this `input` (section 2.6). */
+export function dispatchRequest(input: JsonSchema): JsonSchema {
+  const webhookEndpointIds = { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: 100 };
+  return closedObject({ input, notification: closedObject({ webhook_endpoint_ids: webhookEndpointIds }) }, [
+    'input',
+  ]);
+}
+
+/** Response of describe (sections 2.3 and 2.5) for a workflow whose success names these artifacts. */
+export function describeResponse(artifacts: readonly { name: string; required: boolean }[]): JsonSchema {
+  const reference = closedObject({ artifact_name: { type: 'string' } });
+  const successOutput = closedObject(
+    Object.fromEntries(artifacts.map(({ name }) => [name, reference])),
+    artifacts.filter(({ required }) => required).map(({ name }) => name),
+  );
+  const abortedReason = closedObject({ code: { type: 'string' }, detail: {} }, ['code']);
+  return closedObject(
+    {
+      status: { enum: ['RUNNING', 'EXITED'] },
+      output: closedObject({ kind: { enum: ['SUCCESS', 'ABORTED'] }, successOutput, abortedReason }, [
+        'kind',
+      ]),
+      artifacts: { type: 'array', items: closedObject({ name: { type: 'string' } }) },
+    },
+    ['status'],
+  );
+}
+
+/** `input` of a whitebox-assessment dispatch (section 2.9). An empty list of targets leaves nothing to analyse and is refused. */
+export const whiteboxInput = closedObject({
+  targets: {
+    type: 'array',
+    minItems: 1,
+    items: closedObject({
+      file_upload: closedObject({ file_id: identifier, archive_type: { enum: ['zip', 'tar_gz'] } }),
+    }),
+  },
+  language: { enum: ['english', 'japanese'] },
+});
+
+/** The body of this service's own findings artifact; the reference shows only where its schema is (section 2.4). */
+export const whiteboxFindings: JsonSchema = {
+  type: 'array',
+  items: closedObject({
+    id: { type: 'string' },
+    title: { type: 'string' },
+    severity: { enum: ['critical', 'high', 'medium', 'low', 'none'] },
+    cwe: { type: 'string', pattern: '^CWE-[0-9]+$' },
+    description: { type: 'string' },
+    recommendation: { type: 'string' },
+    locations: {
+      type: 'array',
+      minItems: 1,
+      items: closedObject({
+        target_index: { type: 'integer', minimum: 0 },
+        file_path: { type: 'string' },
+        start_line: { type: 'integer', minimum: 1 },
+        end_line: { type: 'integer', minimum: 1 },
+        snippet: { type: 'string' },
+      }),
+    },
+  }),
+};

@@ -1,0 +1,175 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Api } from './api.ts';
+import type { Clock } from './clock.ts';
+import { Faults, type FaultRule } from './faults.ts';
+import { listen } from './httpServer.ts';
+import { InputFiles, type InputFile } from './inputFiles.ts';
+import { documents } from './openapi.ts';
+import { inputFileOperations, workflowOperations } from './operations.ts';
+import { jsonReply, Refusal } from './replies.ts';
+import type { LoggedRequest } from './requestLog.ts';
+import { PresignedStorage } from './storage.ts';
+import { Webhooks, type Delivery } from './webhooks.ts';
+import { whiteboxAssessment } from './whiteboxAssessment.ts';
+import type { RunOutcome, RunState } from './run.ts';
+import { WorkflowRuns } from './workflowRuns.ts';
+import type { Workflow } from './workflows.ts';
+
+/** Everything that can differ between two services; what is left out has the default named with it. */
+export interface ServiceOptions {
+  /** 0, the default, takes a free port. */
+  readonly port?: number;
+  /** Default: the machine's clock. */
+  readonly clock?: Clock;
+  /** How long a run takes at least, by the clock; default 1000. */
+  readonly runDurationMs?: number;
+  /** How long after cancel a run exits, by the clock; default 0. */
+  readonly cancelDelayMs?: number;
+  /** How runs end unless `finishRun` says otherwise; default success. */
+  readonly outcome?: RunOutcome;
+  /** How cancelled runs end; default ABORTED with the invented code `cancelled`, since section 3 does not show it. */
+  readonly cancelOutcome?: RunOutcome;
+  /** Storage per organization; default 8 GiB. */
+  readonly capacityBytes?: number;
+  /** Default 900. */
+  readonly uploadUrlSeconds?: number;
+  /** Default 900. */
+  readonly downloadUrlSeconds?: number;
+  /** How long an uploaded file is kept; default 7 days. */
+  readonly fileRetentionMs?: number;
+  /** How long results and artifacts are kept after the exit; default 30 days, the least that section 8 allows. */
+  readonly resultRetentionMs?: number;
+  /** Organization IDs with their access tokens; default one invented organization with one invented token. */
+  readonly organizations?: Readonly<Record<string, readonly string[]>>;
+  /** Registered webhook endpoints by ID; loopback only. */
+  readonly webhookEndpoints?: Readonly<Record<string, string>>;
+  readonly faults?: readonly FaultRule[];
+  /** Gets a line for every reply and exit, without credentials. */
+  readonly log?: (line: string) => void;
+}
+
+/** A running service and what a test may see of its inside. */
+export interface AssessmentService {
+  /** Ends in `/v1`. */
+  readonly baseUrl: string;
+  /** The first organization. */
+  readonly organizationId: string;
+  /** The first token of the first organization. */
+  readonly token: string;
+  /** Every request since the start. */
+  readonly requests: readonly LoggedRequest[];
+  /** Every webhook delivery that has come to its end. */
+  readonly deliveries: readonly Delivery[];
+  readonly runs: () => RunState[];
+  readonly files: () => InputFile[];
+  /** Ends a run at once, whatever the clock says; success, the default, waits for the analysis. */
+  readonly finishRun: (runId: string, outcome?: RunOutcome) => Promise<void>;
+  /** Resolves when no analysis and no webhook delivery is under way and every run that is due has exited. */
+  readonly settle: () => Promise<void>;
+  /** Replaces the accepted tokens of an organization, the first one by default. */
+  readonly setTokens: (tokens: readonly string[], organizationId?: string) => void;
+  /** Adds a fault rule; the returned function takes it away again. */
+  readonly addFault: (rule: FaultRule) => () => void;
+  readonly close: () => Promise<void>;
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** Starts the assessment service on loopback: the API reference over HTTP, strictly, with everything kept in a temporary folder. */
+export async function startService(options: ServiceOptions = {}): Promise<AssessmentService> {
+  const {
+    clock = Date,
+    log = () => undefined,
+    organizations = { 'invented-organization': [`invented-token-${randomBytes(12).toString('hex')}`] },
+  } = options;
+  const tokens = new Map(Object.entries(organizations).map(([id, accepted]) => [id, new Set(accepted)]));
+  const [organizationId = ''] = tokens.keys();
+  const [token = ''] = tokens.get(organizationId) ?? [];
+
+  const webhooks = new Webhooks(options.webhookEndpoints ?? {});
+  const directory = await mkdtemp(join(tmpdir(), 'assessment-service-'));
+  let origin = '';
+  const storage = new PresignedStorage({ clock, directory, origin: () => origin });
+  const files = new InputFiles({
+    clock,
+    storage,
+    capacityBytes: options.capacityBytes ?? 8 * 1024 ** 3,
+    uploadUrlSeconds: options.uploadUrlSeconds ?? 900,
+    retentionMs: options.fileRetentionMs ?? 7 * DAY_MS,
+  });
+  const runs = new WorkflowRuns({
+    clock,
+    files,
+    storage,
+    webhooks,
+    directory,
+    log,
+    runDurationMs: options.runDurationMs ?? 1000,
+    cancelDelayMs: options.cancelDelayMs ?? 0,
+    downloadUrlSeconds: options.downloadUrlSeconds ?? 900,
+    retentionMs: options.resultRetentionMs ?? 30 * DAY_MS,
+    outcome: options.outcome ?? { kind: 'success' },
+    cancelOutcome: options.cancelOutcome ?? { kind: 'aborted', code: 'cancelled' },
+  });
+
+  // The two blackbox workflows take their place here.
+  const workflows: readonly Workflow[] = [whiteboxAssessment];
+  const operations = [
+    ...inputFileOperations(files),
+    ...workflows.flatMap((workflow) => workflowOperations(runs, workflow)),
+  ];
+  const api = new Api(operations, tokens);
+  const faults = new Faults(options.faults);
+  const requests: LoggedRequest[] = [];
+  const closing = new AbortController();
+
+  const removeDirectory = () => rm(directory, { recursive: true, force: true, maxRetries: 3 });
+  const server = await listen(
+    async (request, url, note) => {
+      const stored = await storage.answer(request, url);
+      if (stored) return stored;
+      const path = url.pathname.startsWith('/v1/') ? url.pathname.slice('/v1'.length) : undefined;
+      if (path === undefined) throw new Refusal(404, 'not_found', `There is nothing at ${url.pathname}.`);
+      const document =
+        request.method === 'GET' ? documents(`${origin}/v1`, operations, workflows).get(path) : undefined;
+      if (document) return jsonReply(200, document);
+      return await api.answer(request, path, (body) => {
+        note.body = body;
+      });
+    },
+    { port: options.port ?? 0, faults, requests, log, closing: closing.signal },
+  ).catch(async (error: unknown) => {
+    await removeDirectory();
+    throw error;
+  });
+  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+  return {
+    baseUrl: `${origin}/v1`,
+    organizationId,
+    token,
+    requests,
+    deliveries: webhooks.deliveries,
+    runs: () => runs.list(),
+    files: () => files.list(),
+    finishRun: (runId, outcome) => runs.finish(runId, outcome),
+    async settle() {
+      await runs.settle();
+      await webhooks.idle();
+    },
+    setTokens: (accepted, id = organizationId) => void tokens.set(id, new Set(accepted)),
+    addFault: (rule) => faults.add(rule),
+    async close() {
+      closing.abort();
+      server.close();
+      server.closeAllConnections();
+      await runs.close();
+      await webhooks.idle();
+      await removeDirectory();
+    },
+  };
+}

@@ -1,0 +1,152 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Reply } from './replies.ts';
+
+/** What a fault does instead of, or in addition to, the operation. */
+export type FaultAction =
+  /** Answers with this, and nothing else. */
+  | {
+      kind: 'reply';
+      status: number;
+      headers?: Record<string, string>;
+      body?: string | Uint8Array;
+      afterBodyBytes?: number;
+    }
+  /** Resets the connection; with `afterBodyBytes`, once that much of the request body has arrived. */
+  | { kind: 'reset'; afterBodyBytes?: number }
+  /** Goes on after this many milliseconds of real time. */
+  | { kind: 'delay'; ms: number }
+  /** Never answers; with `afterBodyBytes`, stops reading once that much of the request body has arrived. */
+  | { kind: 'stall'; afterBodyBytes?: number };
+
+/** What a fault does to the reply of an operation that took effect. */
+export type LateFaultAction =
+  | FaultAction
+  /** Announces the whole body, sends the first `bytes` of it and resets the connection. */
+  | { kind: 'truncate'; bytes: number }
+  /** Pads the body with spaces up to `bytes`. */
+  | { kind: 'oversize'; bytes: number };
+
+/**
+ * A rule that disturbs matching requests. A string path matches the end of the request's path, which excludes the query. `nth` (from 1)
+ * picks one of the rule's matches, `times` the first few; without both, every match is disturbed. `before` acts before the
+ * operation takes effect, `after` once it has.
+ */
+export interface FaultRule {
+  readonly match: { method?: string; path?: RegExp | string; nth?: number; times?: number };
+  readonly before?: FaultAction;
+  readonly after?: LateFaultAction;
+}
+
+/** The active fault rules. */
+export class Faults {
+  readonly #rules = new Map<FaultRule, number>();
+
+  constructor(rules: readonly FaultRule[] = []) {
+    for (const rule of rules) this.add(rule);
+  }
+
+  /** Adds a rule; the returned function takes it away again. */
+  add(rule: FaultRule): () => void {
+    this.#rules.set(rule, 0);
+    return () => {
+      this.#rules.delete(rule);
+    };
+  }
+
+  /** Counts the request against every rule that matches it and returns what is to happen; the rule added first wins. */
+  take(method: string, path: string): { before?: FaultAction; after?: LateFaultAction } {
+    const found: { before?: FaultAction; after?: LateFaultAction } = {};
+    for (const [rule, count] of this.#rules) {
+      if (!matches(rule, method, path)) continue;
+      this.#rules.set(rule, count + 1);
+      const { nth, times } = rule.match;
+      if ((nth !== undefined && count + 1 !== nth) || (times !== undefined && count >= times)) continue;
+      if (rule.before) found.before ??= rule.before;
+      if (rule.after) found.after ??= rule.after;
+    }
+    return found;
+  }
+}
+
+/** Acts before the operation; resolves to a reply to send instead, to `'gone'` when nothing may be sent, or to undefined to go on. */
+export async function disturb(
+  action: FaultAction,
+  request: IncomingMessage,
+  closing: AbortSignal,
+): Promise<Reply | 'gone' | undefined> {
+  switch (action.kind) {
+    case 'delay':
+      await wait(action.ms, undefined, { signal: closing });
+      return undefined;
+    case 'reply':
+      await receive(request, action.afterBodyBytes ?? 0);
+      return { status: action.status, headers: action.headers ?? {}, body: Buffer.from(action.body ?? '') };
+    case 'reset':
+      await receive(request, action.afterBodyBytes ?? 0);
+      request.socket.resetAndDestroy();
+      return 'gone';
+    case 'stall':
+      await receive(request, action.afterBodyBytes ?? 0);
+      return 'gone';
+  }
+}
+
+/** Acts on the reply of an operation that took effect; resolves to the reply to send, or to `'gone'` when that is done. */
+export async function disturbReply(
+  action: LateFaultAction,
+  reply: Reply,
+  request: IncomingMessage,
+  response: ServerResponse,
+  closing: AbortSignal,
+): Promise<Reply | 'gone'> {
+  switch (action.kind) {
+    case 'truncate':
+      response.writeHead(reply.status, { ...reply.headers, 'content-length': reply.body.length });
+      // The reset must not overtake the bytes that the peer is to see.
+      response.write(reply.body.subarray(0, action.bytes), () => setImmediate(() => response.destroy()));
+      return 'gone';
+    case 'oversize':
+      await sendPadded(response, reply, action.bytes);
+      return 'gone';
+    default:
+      return (await disturb(action, request, closing)) ?? reply;
+  }
+}
+
+function matches({ match }: FaultRule, method: string, path: string): boolean {
+  if (match.method !== undefined && match.method !== method) return false;
+  if (match.path === undefined) return true;
+  return typeof match.path === 'string' ? path.endsWith(match.path) : match.path.test(path);
+}
+
+async function receive(request: IncomingMessage, bytes: number): Promise<void> {
+  if (bytes === 0) return;
+  let received = 0;
+  await new Promise<void>((resolve) => {
+    request.on('data', (chunk: Buffer) => {
+      received += chunk.length;
+      if (received < bytes) return;
+      request.pause();
+      resolve();
+    });
+    request.once('close', resolve);
+  });
+}
+
+async function sendPadded(response: ServerResponse, reply: Reply, bytes: number): Promise<void> {
+  const padding = Buffer.alloc(65_536, ' ');
+  response.writeHead(reply.status, {
+    ...reply.headers,
+    'content-length': Math.max(bytes, reply.body.length),
+  });
+  response.write(reply.body);
+  let left = bytes - reply.body.length;
+  while (left > 0 && !response.destroyed) {
+    const flowing = response.write(padding.subarray(0, Math.min(left, padding.length)));
+    left -= padding.length;
+    if (!flowing)
+      await Promise.race(['drain', 'close'].map((event) => new Promise((go) => response.once(event, go))));
+  }
+  response.end();
+}

@@ -1,0 +1,76 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { finished } from 'node:stream/promises';
+import { disturb, disturbReply, type Faults } from './faults.ts';
+import { refusalReply, Refusal, jsonReply, type Reply } from './replies.ts';
+import { logRequest, type LoggedRequest } from './requestLog.ts';
+
+/** Answers one request; throws Refusal. `note` lets it add to what the log knows. */
+export type Route = (request: IncomingMessage, url: URL, note: LoggedRequest) => Promise<Reply>;
+
+/** Listens on loopback, logs every request, lets the fault rules act before and after the route, and writes the reply. */
+export async function listen(
+  route: Route,
+  needs: {
+    port: number;
+    faults: Faults;
+    requests: LoggedRequest[];
+    log: (line: string) => void;
+    closing: AbortSignal;
+  },
+): Promise<Server> {
+  const { faults, requests, log, closing } = needs;
+
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const url = new URL(request.url ?? '/', 'http://127.0.0.1');
+    const entry = logRequest(requests, request, url.pathname);
+    const fault = faults.take(entry.method, url.pathname);
+    const instead = fault.before && (await disturb(fault.before, request, closing));
+    if (instead === 'gone') return;
+    const reply = instead ?? (await replyOf(route, request, url, entry, log));
+    const sent =
+      fault.after && !instead ? await disturbReply(fault.after, reply, request, response, closing) : reply;
+    if (sent === 'gone') return;
+    entry.status = sent.status;
+    log(`${entry.method} ${entry.path} ${sent.status}`);
+    response.writeHead(sent.status, { ...sent.headers, 'content-length': sent.body.length });
+    response.end(sent.body);
+    // What is left of a refused body is read away, so that the peer gets to see the reply instead of a reset.
+    request.resume();
+    await finished(response);
+  };
+
+  const server = createServer((request, response) => {
+    answer(request, response).catch((error: unknown) => {
+      // The peer has gone, or the service is closing: there is nobody to tell.
+      if (!closing.aborted)
+        log(
+          `${request.method ?? ''} ${new URL(request.url ?? '/', 'http://127.0.0.1').pathname}: ${String(error)}`,
+        );
+      response.destroy();
+    });
+  });
+  // An upload may take as long as it takes.
+  server.requestTimeout = 0;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(needs.port, '127.0.0.1', resolve);
+  });
+  return server;
+}
+
+async function replyOf(
+  route: Route,
+  request: IncomingMessage,
+  url: URL,
+  entry: LoggedRequest,
+  log: (line: string) => void,
+): Promise<Reply> {
+  try {
+    return await route(request, url, entry);
+  } catch (error) {
+    if (error instanceof Refusal) return refusalReply(error);
+    if (request.destroyed && !request.complete) throw error;
+    log(`internal error: ${String(error)}`);
+    return jsonReply(500, { error: { code: 'internal_error', message: String(error) } });
+  }
+}

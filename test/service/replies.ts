@@ -1,0 +1,43 @@
+/** An HTTP reply before it is written, so that a fault rule can still change what the wire carries. */
+export interface Reply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+/**
+ * A request that the service refuses. The reference documents neither status codes nor an error body (section 7), so both are
+ * this service's own choice: a plausible status, and `{"error":{"code","message"}}`.
+ */
+export class Refusal extends Error {
+  readonly status: number;
+  readonly code: string;
+
+  constructor(status: number, code: string, message: string) {
+    super(message);
+    this.name = 'Refusal';
+    this.status = status;
+    this.code = code;
+  }
+}
+
+/** A JSON reply. */
+export function jsonReply(status: number, value: unknown): Reply {
+  return {
+    status,
+    headers: { 'content-type': 'application/json' },
+    body: Buffer.from(JSON.stringify(value)),
+  };
+}
+
+/** The reply to a refused operation of section 4. */
+export function refusalReply(refusal: Refusal): Reply {
+  return jsonReply(refusal.status, { error: { code: refusal.code, message: refusal.message } });
+}
+
+/** The reply to a refused request on a presigned address: XML, as object storage answers. */
+export function storageRefusal(status: number, code: string, message: string): Reply {
+  const escape = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+  const body = `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${code}</Code><Message>${escape(message)}</Message></Error>`;
+  return { status, headers: { 'content-type': 'application/xml' }, body: Buffer.from(body) };
+}

@@ -1,0 +1,140 @@
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import type { Clock } from './clock.ts';
+import { storageRefusal, type Reply } from './replies.ts';
+
+/** Content that one upload has delivered. */
+export interface StoredContent {
+  readonly path: string;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** What a presigned address leads to. */
+export type StorageObject =
+  /** `refusal` says, at any moment, why no content is taken; a later `store` replaces an earlier one. */
+  | {
+      readonly method: 'PUT';
+      readonly contentLength: number;
+      readonly refusal: () => Reply | undefined;
+      readonly store: (content: StoredContent) => void;
+    }
+  /** `read` returns nothing once the content has been deleted. */
+  | { readonly method: 'GET'; readonly read: () => { body: Buffer; mediaType: string } | undefined };
+
+const PREFIX = '/storage/';
+
+/**
+ * Object storage behind presigned addresses, outside the authenticated interface (sections 4.1, 4.2 and 5.4): a request with an
+ * Authorization header, a wrong signature, a passed expiry or another length than the reserved one is refused.
+ */
+export class PresignedStorage {
+  readonly #objects = new Map<string, StorageObject>();
+  readonly #secret = randomBytes(32);
+  readonly #clock: Clock;
+  readonly #directory: string;
+  readonly #origin: () => string;
+
+  constructor(needs: { clock: Clock; directory: string; origin: () => string }) {
+    this.#clock = needs.clock;
+    this.#directory = needs.directory;
+    this.#origin = needs.origin;
+  }
+
+  /** A new address that is good for this many seconds. */
+  presign(object: StorageObject, validSeconds: number): string {
+    const key = randomBytes(16).toString('hex');
+    this.#objects.set(key, object);
+    const expires = this.#clock.now() + validSeconds * 1000;
+    const query = `expires=${expires}&signature=${this.#sign(object.method, key, String(expires))}`;
+    return `${this.#origin()}${PREFIX}${key}?${query}`;
+  }
+
+  /** Answers a request to a presigned address; undefined for any other path. */
+  async answer(request: IncomingMessage, url: URL): Promise<Reply | undefined> {
+    if (!url.pathname.startsWith(PREFIX)) return undefined;
+    if (request.headers.authorization !== undefined) {
+      return storageRefusal(400, 'InvalidArgument', 'A presigned address takes no Authorization header.');
+    }
+    const key = url.pathname.slice(PREFIX.length);
+    const object = this.#objects.get(key);
+    if (!object) return storageRefusal(404, 'NoSuchKey', 'There is nothing at this address.');
+    const expires = url.searchParams.get('expires') ?? '';
+    if (!this.#isSigned(url, request.method ?? '', key, expires)) {
+      return storageRefusal(
+        403,
+        'SignatureDoesNotMatch',
+        'The signature does not match method, key and expiry.',
+      );
+    }
+    if (this.#clock.now() >= Number(expires))
+      return storageRefusal(403, 'AccessDenied', 'Request has expired');
+    return object.method === 'PUT' ? await this.#receive(request, key, object) : deliver(object);
+  }
+
+  async #receive(
+    request: IncomingMessage,
+    key: string,
+    object: StorageObject & { method: 'PUT' },
+  ): Promise<Reply> {
+    const length = request.headers['content-length'];
+    if (length === undefined || request.headers['transfer-encoding'] !== undefined) {
+      return storageRefusal(411, 'MissingContentLength', 'Content-Length is required.');
+    }
+    if (Number(length) !== object.contentLength) {
+      return storageRefusal(
+        400,
+        'ContentLengthMismatch',
+        `Content-Length must be ${object.contentLength}, not ${length}.`,
+      );
+    }
+    const early = object.refusal();
+    if (early) return early;
+
+    const path = join(this.#directory, key);
+    const part = `${path}.${randomBytes(4).toString('hex')}`;
+    const hash = createHash('sha256');
+    try {
+      await pipeline(
+        request,
+        async function* (chunks: AsyncIterable<Buffer>) {
+          for await (const chunk of chunks) {
+            hash.update(chunk);
+            yield chunk;
+          }
+        },
+        createWriteStream(part, { mode: 0o600 }),
+      );
+      // The upload may have been cancelled while its bytes were on the way.
+      const late = object.refusal();
+      if (late) return late;
+      await rename(part, path);
+    } finally {
+      await rm(part, { force: true });
+    }
+    const sha256 = hash.digest('hex');
+    object.store({ path, bytes: object.contentLength, sha256 });
+    return { status: 200, headers: { etag: `"${sha256.slice(0, 32)}"` }, body: Buffer.alloc(0) };
+  }
+
+  #sign(method: string, key: string, expires: string): string {
+    return createHmac('sha256', this.#secret).update(`${method}\n${key}\n${expires}`).digest('hex');
+  }
+
+  #isSigned(url: URL, method: string, key: string, expires: string): boolean {
+    if ([...url.searchParams.keys()].join() !== 'expires,signature') return false;
+    const given = Buffer.from(url.searchParams.get('signature') ?? '');
+    const right = Buffer.from(this.#sign(method, key, expires));
+    return given.length === right.length && timingSafeEqual(given, right);
+  }
+}
+
+function deliver(object: StorageObject & { method: 'GET' }): Reply {
+  const content = object.read();
+  if (!content) return storageRefusal(404, 'NoSuchKey', 'The content has been deleted.');
+  return { status: 200, headers: { 'content-type': content.mediaType }, body: content.body };
+}

@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { tarGz } from './archiveMaker.ts';
+import { callService, movableClock, send, sha256, text, type ServiceCaller } from './serviceCaller.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const content = Buffer.from('twelve bytes');
+
+async function reserve({ post }: ServiceCaller, bytes = content.length) {
+  const answer = await post('/input-files/get-upload-url', { content_length: bytes });
+  assert.equal(answer.status, 200, answer.text);
+  return { fileId: text(answer, 'file_id'), url: text(answer, 'upload_url'), answer };
+}
+
+const statesOf = ({ service }: ServiceCaller) => service.files().map(({ state }) => state);
+
+describe('input files', () => {
+  test('a file is reserved, uploaded, confirmed and deleted, and each answer has the documented members only', async (t) => {
+    const caller = await callService(t, { uploadUrlSeconds: 60 });
+    const { fileId, url, answer } = await reserve(caller);
+    assert.deepEqual(answer.json, { file_id: fileId, upload_url: url, expires_in_seconds: 60 });
+    assert.deepEqual(statesOf(caller), ['reserved']);
+    await send('PUT', url, { body: content });
+    assert.deepEqual(statesOf(caller), ['uploaded']);
+    for (const [verb, state] of [
+      ['confirm-upload', 'confirmed'],
+      ['delete', 'deleted'],
+    ] as const) {
+      const moved = await caller.post(`/input-files/${verb}`, { file_id: fileId });
+      assert.equal(moved.status, 200);
+      assert.deepEqual(moved.json, { file_id: fileId });
+      assert.deepEqual(statesOf(caller), [state]);
+    }
+    assert.equal(caller.service.files()[0]?.sha256, sha256(content));
+  });
+
+  /** Every move from every state: 200 where section 3 has it, 409 where the file is in another state, 404 where it is gone. */
+  const moves: [
+    string,
+    string[],
+    Record<'confirm-upload' | 'cancel-upload' | 'delete' | 'dispatch', number>,
+  ][] = [
+    ['reserved', [], { 'confirm-upload': 409, 'cancel-upload': 200, delete: 409, dispatch: 409 }],
+    ['uploaded', ['PUT'], { 'confirm-upload': 200, 'cancel-upload': 200, delete: 409, dispatch: 409 }],
+    [
+      'confirmed',
+      ['PUT', 'confirm-upload'],
+      { 'confirm-upload': 409, 'cancel-upload': 409, delete: 200, dispatch: 200 },
+    ],
+    [
+      'cancelled',
+      ['cancel-upload'],
+      { 'confirm-upload': 404, 'cancel-upload': 404, delete: 404, dispatch: 404 },
+    ],
+    [
+      'deleted',
+      ['PUT', 'confirm-upload', 'delete'],
+      { 'confirm-upload': 404, 'cancel-upload': 404, delete: 404, dispatch: 404 },
+    ],
+  ];
+  for (const [state, steps, expected] of moves) {
+    for (const [move, status] of Object.entries(expected)) {
+      test(`${move} of a file that is ${state} answers ${status}`, async (t) => {
+        const caller = await callService(t);
+        const { fileId, url } = await reserve(caller);
+        for (const step of steps) {
+          if (step === 'PUT') await send('PUT', url, { body: content });
+          else await caller.post(`/input-files/${step}`, { file_id: fileId });
+        }
+        const file_upload = { file_id: fileId, archive_type: 'tar_gz' };
+        const answer =
+          move === 'dispatch'
+            ? await caller.whitebox('dispatch', {
+                input: { targets: [{ file_upload }], language: 'english' },
+              })
+            : await caller.post(`/input-files/${move}`, { file_id: fileId });
+        assert.equal(answer.status, status, answer.text);
+        if (status !== 200) assert.deepEqual(statesOf(caller), [state]);
+      });
+    }
+  }
+
+  test('reservations count against the capacity until they are cancelled or their file is deleted', async (t) => {
+    const caller = await callService(t, { capacityBytes: 20 });
+    const first = await reserve(caller, 12);
+    const tooMuch = await caller.post('/input-files/get-upload-url', { content_length: 9 });
+    assert.equal(tooMuch.status, 413);
+    await reserve(caller, 8);
+    await caller.post('/input-files/cancel-upload', { file_id: first.fileId });
+    const fileId = await caller.upload(content);
+    assert.equal((await caller.post('/input-files/get-upload-url', { content_length: 1 })).status, 413);
+    await caller.post('/input-files/delete', { file_id: fileId });
+    await reserve(caller, 12);
+  });
+
+  test("one organization's files leave another's capacity alone", async (t) => {
+    const organizations = { 'invented-a': ['invented-a-token'], 'invented-b': ['invented-b-token'] };
+    const caller = await callService(t, { capacityBytes: 10, organizations });
+    await reserve(caller, 10);
+    const asB = { token: 'invented-b-token', organizationId: 'invented-b' };
+    assert.equal((await caller.post('/input-files/get-upload-url', { content_length: 10 }, asB)).status, 200);
+  });
+
+  test('a pending upload keeps its capacity after its address has expired, and can still be cancelled', async (t) => {
+    const clock = movableClock();
+    const caller = await callService(t, { clock, capacityBytes: 12, uploadUrlSeconds: 60 });
+    const { fileId, url } = await reserve(caller);
+    clock.advance(60_000);
+    assert.equal((await send('PUT', url, { body: content })).status, 403);
+    assert.equal((await caller.post('/input-files/get-upload-url', { content_length: 1 })).status, 413);
+    assert.equal((await caller.post('/input-files/cancel-upload', { file_id: fileId })).status, 200);
+    assert.equal((await caller.post('/input-files/get-upload-url', { content_length: 12 })).status, 200);
+  });
+
+  test('a file is gone after its retention, and its capacity is free', async (t) => {
+    const clock = movableClock();
+    const caller = await callService(t, { clock, capacityBytes: 12, fileRetentionMs: 2 * DAY_MS });
+    const fileId = await caller.upload(content);
+    clock.advance(2 * DAY_MS - 1);
+    assert.deepEqual(statesOf(caller), ['confirmed']);
+    clock.advance(1);
+    assert.equal((await caller.post('/input-files/delete', { file_id: fileId })).status, 404);
+    assert.deepEqual(statesOf(caller), ['expired']);
+    await reserve(caller, 12);
+  });
+
+  test('a run keeps its own copy of a file that is deleted right after the dispatch', async (t) => {
+    const caller = await callService(t);
+    const runId = await caller.start(tarGz([{ path: 'a.js', content: 'eval(x);\n' }]));
+    const [file] = caller.service.files();
+    assert.equal((await caller.post('/input-files/delete', { file_id: file?.fileId })).status, 200);
+    await caller.service.settle();
+    assert.equal((await caller.describe(runId))['status'], 'EXITED');
+    assert.deepEqual(caller.service.runs()[0]?.archives[0]?.entries, [{ path: 'a.js', bytes: 9 }]);
+  });
+});

@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { tarGz } from './archiveMaker.ts';
+import {
+  callService,
+  movableClock,
+  send,
+  sendRaw,
+  sha256,
+  text,
+  type ServiceCaller,
+} from './serviceCaller.ts';
+
+const content = Buffer.from('twelve bytes');
+
+async function uploadUrl({ post }: ServiceCaller): Promise<string> {
+  return text(await post('/input-files/get-upload-url', { content_length: content.length }), 'upload_url');
+}
+
+async function downloadUrl(caller: ServiceCaller): Promise<string> {
+  const runId = await caller.start(tarGz([{ path: 'a.js', content: '' }]));
+  await caller.service.settle();
+  const body = { workflow_run_id: runId, artifact_name: 'report' };
+  return text(await caller.whitebox('get-artifact-download-url', body), 'url');
+}
+
+function rawPut(url: string, headers: string, body: string): string {
+  const { pathname, search } = new URL(url);
+  return `PUT ${pathname}${search} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${headers}\r\n${body}`;
+}
+
+describe('presigned addresses', () => {
+  test('an upload needs the length that was reserved, neither more nor less', async (t) => {
+    const caller = await callService(t);
+    const url = await uploadUrl(caller);
+    for (const body of ['eleven byte', 'thirteen byte', '']) {
+      assert.equal(
+        (await send('PUT', url, { body, headers: { 'content-length': String(body.length) } })).status,
+        400,
+      );
+    }
+    assert.equal(caller.service.files()[0]?.state, 'reserved');
+  });
+
+  test('an upload without Content-Length is refused, chunked or not', async (t) => {
+    const caller = await callService(t);
+    const url = await uploadUrl(caller);
+    const chunked = rawPut(url, 'Transfer-Encoding: chunked\r\n', 'c\r\ntwelve bytes\r\n0\r\n\r\n');
+    assert.match(await sendRaw(caller.service, chunked), /^HTTP\/1\.1 411 [^]*<Code>MissingContentLength</);
+    assert.match(await sendRaw(caller.service, rawPut(url, '', '')), /^HTTP\/1\.1 411 /);
+    assert.equal(caller.service.files()[0]?.state, 'reserved');
+  });
+
+  test('an Authorization header is refused on upload and download', async (t) => {
+    const caller = await callService(t);
+    const headers = { authorization: `Bearer ${caller.service.token}` };
+    assert.equal((await send('PUT', await uploadUrl(caller), { headers, body: content })).status, 400);
+    assert.equal((await send('GET', await downloadUrl(caller), { headers })).status, 400);
+  });
+
+  test('a changed address and the wrong method are refused with XML', async (t) => {
+    const caller = await callService(t);
+    const url = await uploadUrl(caller);
+    const other = await uploadUrl(caller);
+    const forged = [
+      url.replace(/signature=./, (start) => (start.endsWith('0') ? 'signature=1' : 'signature=0')),
+      url.replace(/expires=\d+/, 'expires=9999999999999'),
+      url.replace(/&signature=.*/, ''),
+      `${url}&acl=public-read`,
+      url.replace(new URL(url).pathname, new URL(other).pathname),
+    ];
+    for (const address of forged) {
+      const answer = await send('PUT', address, { body: content });
+      assert.equal(answer.status, 403, address);
+      assert.match(answer.text, /^<\?xml [^]*<Code>SignatureDoesNotMatch</);
+    }
+    assert.equal((await send('GET', url)).status, 403);
+    assert.equal((await send('PUT', await downloadUrl(caller), { body: content })).status, 403);
+    assert.equal(
+      (await send('GET', `${new URL(url).origin}/storage/0000?expires=1&signature=1`)).status,
+      404,
+    );
+  });
+
+  test('both kinds of address expire when they said they would', async (t) => {
+    const clock = movableClock();
+    const caller = await callService(t, { clock, uploadUrlSeconds: 60, downloadUrlSeconds: 30 });
+    const upload = await uploadUrl(caller);
+    const download = await downloadUrl(caller);
+    clock.advance(29_999);
+    assert.equal((await send('GET', download)).status, 200);
+    clock.advance(1);
+    assert.equal((await send('GET', download)).status, 403);
+    clock.advance(29_999);
+    assert.equal((await send('PUT', upload, { body: content })).status, 200);
+    clock.advance(1);
+    const late = await send('PUT', upload, { body: content });
+    assert.equal(late.status, 403);
+    assert.match(late.text, /<Message>Request has expired</);
+  });
+
+  test('an upload can be repeated until it is confirmed, and the last one counts', async (t) => {
+    const caller = await callService(t);
+    const url = await uploadUrl(caller);
+    const second = Buffer.from('TWELVE BYTES');
+    assert.equal((await send('PUT', url, { body: content })).status, 200);
+    assert.equal((await send('PUT', url, { body: second })).status, 200);
+    assert.equal(caller.service.files()[0]?.sha256, sha256(second));
+    await caller.post('/input-files/confirm-upload', { file_id: caller.service.files()[0]?.fileId });
+    assert.equal((await send('PUT', url, { body: content })).status, 409);
+    assert.equal(caller.service.files()[0]?.sha256, sha256(second));
+  });
+
+  test('an upload that breaks off leaves the file as it was', async (t) => {
+    const caller = await callService(t);
+    const url = await uploadUrl(caller);
+    caller.service.addFault({ match: { method: 'PUT' }, before: { kind: 'reset', afterBodyBytes: 5 } });
+    await assert.rejects(send('PUT', url, { body: content }), { name: /Error/ });
+    assert.equal(caller.service.files()[0]?.state, 'reserved');
+  });
+
+  test('an upload to a cancelled file is refused', async (t) => {
+    const caller = await callService(t);
+    const url = await uploadUrl(caller);
+    await caller.post('/input-files/cancel-upload', { file_id: caller.service.files()[0]?.fileId });
+    const answer = await send('PUT', url, { body: content });
+    assert.equal(answer.status, 404);
+    assert.match(answer.text, /<Code>NoSuchUpload</);
+  });
+
+  test('a download has the length and the type of the artifact', async (t) => {
+    const caller = await callService(t);
+    const answer = await send('GET', await downloadUrl(caller));
+    assert.equal(answer.headers['content-type'], 'text/markdown; charset=utf-8');
+    assert.equal(answer.headers['content-length'], String(Buffer.byteLength(answer.text)));
+  });
+});

@@ -1,0 +1,255 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, test, type TestContext } from 'node:test';
+import { tarGz } from './archiveMaker.ts';
+import { callService, movableClock, send, text } from './serviceCaller.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const archive = tarGz([{ path: 'a.js', content: 'eval(x);\n' }]);
+const success = {
+  status: 'EXITED',
+  output: {
+    kind: 'SUCCESS',
+    successOutput: { findings: { artifact_name: 'findings' }, report: { artifact_name: 'report' } },
+  },
+  artifacts: [{ name: 'findings' }, { name: 'report' }],
+};
+
+describe('workflow runs', () => {
+  test('a run is RUNNING, and nothing more, until its duration has passed by the clock', async (t) => {
+    const clock = movableClock();
+    const { service, start, describe, whitebox } = await callService(t, { clock, runDurationMs: DAY_MS });
+    const runId = await start(archive);
+    clock.advance(DAY_MS - 1);
+    await service.settle();
+    assert.deepEqual(await describe(runId), { status: 'RUNNING' });
+    const early = await whitebox('get-artifact-download-url', {
+      workflow_run_id: runId,
+      artifact_name: 'report',
+    });
+    assert.equal(early.status, 404);
+    clock.advance(1);
+    assert.deepEqual(await describe(runId), success);
+  });
+
+  test('a run can be ended before its time', async (t) => {
+    const { service, start, describe } = await callService(t, { runDurationMs: DAY_MS });
+    const runId = await start(archive);
+    await service.finishRun(runId);
+    assert.deepEqual(await describe(runId), success);
+  });
+
+  test('an aborted run names its reason, with a detail only when there is one', async (t) => {
+    const { service, start, describe } = await callService(t, { runDurationMs: DAY_MS });
+    const plain = await start(archive);
+    await service.finishRun(plain, { kind: 'aborted', code: 'invented_reason' });
+    const output = { kind: 'ABORTED', abortedReason: { code: 'invented_reason' } };
+    assert.deepEqual(await describe(plain), { status: 'EXITED', output, artifacts: [] });
+    const detailed = await start(archive);
+    await service.finishRun(detailed, {
+      kind: 'aborted',
+      code: 'invented_reason',
+      detail: ['any', { type: 1 }],
+    });
+    assert.deepEqual((await describe(detailed))['output'], {
+      kind: 'ABORTED',
+      abortedReason: { code: 'invented_reason', detail: ['any', { type: 1 }] },
+    });
+  });
+
+  test('the outcome of runs can be decided before they start', async (t) => {
+    const { service, start, describe } = await callService(t, {
+      outcome: { kind: 'aborted', code: 'invented_reason' },
+    });
+    const runId = await start(archive);
+    await service.settle();
+    assert.equal(((await describe(runId))['output'] as { kind: string }).kind, 'ABORTED');
+  });
+
+  test('a run can exit without output and artifacts', async (t) => {
+    const { service, start, describe } = await callService(t, { runDurationMs: DAY_MS });
+    const runId = await start(archive);
+    await service.finishRun(runId, { kind: 'bare' });
+    assert.deepEqual(await describe(runId), { status: 'EXITED' });
+  });
+
+  test('the content of an artifact can be given by the test', async (t) => {
+    const { service, start, whitebox } = await callService(t, { runDurationMs: DAY_MS });
+    const runId = await start(archive);
+    await service.finishRun(runId, { kind: 'success', contents: { findings: '[{"invented": true}]' } });
+    const body = { workflow_run_id: runId, artifact_name: 'findings' };
+    const { text: findings } = await send(
+      'GET',
+      text(await whitebox('get-artifact-download-url', body), 'url'),
+    );
+    assert.equal(findings, '[{"invented": true}]');
+  });
+
+  test('cancel answers an empty object, takes effect after its delay and is refused once the run has exited', async (t) => {
+    const clock = movableClock();
+    const { start, describe, whitebox } = await callService(t, {
+      clock,
+      runDurationMs: DAY_MS,
+      cancelDelayMs: 5000,
+    });
+    const body = { workflow_run_id: await start(archive) };
+    for (const attempt of [1, 2]) {
+      const cancelled = await whitebox('cancel', body);
+      assert.deepEqual([cancelled.status, cancelled.text], [200, '{}'], `attempt ${attempt}`);
+      assert.deepEqual(await describe(body.workflow_run_id), { status: 'RUNNING' });
+    }
+    clock.advance(5000);
+    const output = { kind: 'ABORTED', abortedReason: { code: 'cancelled' } };
+    assert.deepEqual(await describe(body.workflow_run_id), { status: 'EXITED', output, artifacts: [] });
+    assert.equal((await whitebox('cancel', body)).status, 409);
+  });
+
+  test('a cancelled run can exit bare', async (t) => {
+    const { start, describe, whitebox } = await callService(t, {
+      runDurationMs: DAY_MS,
+      cancelOutcome: { kind: 'bare' },
+    });
+    const runId = await start(archive);
+    await whitebox('cancel', { workflow_run_id: runId });
+    assert.deepEqual(await describe(runId), { status: 'EXITED' });
+  });
+
+  test('a run that ends before its cancel takes effect has succeeded', async (t) => {
+    const { service, start, describe, whitebox } = await callService(t, {
+      runDurationMs: DAY_MS,
+      cancelDelayMs: 5000,
+    });
+    const runId = await start(archive);
+    await whitebox('cancel', { workflow_run_id: runId });
+    await service.finishRun(runId);
+    assert.deepEqual(await describe(runId), success);
+  });
+
+  test('results and artifacts are gone 30 days after the exit', async (t) => {
+    const clock = movableClock();
+    const { service, start, describe, whitebox } = await callService(t, {
+      clock,
+      downloadUrlSeconds: 60 * 86_400,
+    });
+    const runId = await start(archive);
+    await service.settle();
+    const body = { workflow_run_id: runId, artifact_name: 'report' };
+    const url = text(await whitebox('get-artifact-download-url', body), 'url');
+    clock.advance(30 * DAY_MS - 1);
+    assert.equal((await describe(runId))['status'], 'EXITED');
+    assert.equal((await send('GET', url)).status, 200);
+    clock.advance(1);
+    assert.equal((await whitebox('describe', { workflow_run_id: runId })).status, 404);
+    assert.equal((await whitebox('get-artifact-download-url', body)).status, 404);
+    assert.equal((await send('GET', url)).status, 404);
+  });
+
+  test('unknown runs and artifacts are 404', async (t) => {
+    const { service, start, whitebox } = await callService(t);
+    for (const verb of ['describe', 'cancel']) {
+      assert.equal((await whitebox(verb, { workflow_run_id: 'run-unknown' })).status, 404);
+    }
+    const runId = await start(archive);
+    await service.settle();
+    const unknown = { workflow_run_id: runId, artifact_name: 'features' };
+    assert.equal((await whitebox('get-artifact-download-url', unknown)).status, 404);
+  });
+
+  test('a dispatch that is refused for its second target starts nothing', async (t) => {
+    const { service, upload, whitebox } = await callService(t);
+    const targets = [await upload(archive), 'file-unknown'].map((file_id) => ({
+      file_upload: { file_id, archive_type: 'tar_gz' },
+    }));
+    assert.equal((await whitebox('dispatch', { input: { targets, language: 'english' } })).status, 404);
+    assert.deepEqual(service.runs(), []);
+  });
+});
+
+describe('webhooks', () => {
+  /** Listens on loopback; `next` resolves to the next delivery. */
+  async function endpoint(t: TestContext) {
+    const waiting: ((body: unknown) => void)[] = [];
+    const server = createServer((request, response) => {
+      let body = '';
+      request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+      request.on('end', () => {
+        response.writeHead(204).end();
+        waiting.shift()?.({
+          method: request.method,
+          type: request.headers['content-type'],
+          event: JSON.parse(body) as unknown,
+        });
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    t.after(() => server.close());
+    const next = () => new Promise<unknown>((resolve) => waiting.push(resolve));
+    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, next };
+  }
+
+  test('the documented event is posted when a run exits, without anybody asking', async (t) => {
+    const { url, next } = await endpoint(t);
+    const { service, start } = await callService(t, { runDurationMs: 20, webhookEndpoints: { hook: url } });
+    const delivered = next();
+    const runId = await start(archive, { webhooks: ['hook'] });
+    const { method, type, event } = (await delivered) as {
+      method: string;
+      type: string;
+      event: { timestamp: string };
+    };
+    assert.deepEqual([method, type], ['POST', 'application/json']);
+    assert.deepEqual(event, {
+      type: 'api.workflow_run.exited',
+      timestamp: event.timestamp,
+      data: { workflow_id: 'whitebox-assessment', workflow_run_id: runId },
+    });
+    assert.equal(new Date(event.timestamp).toISOString(), event.timestamp);
+    await service.settle();
+    assert.deepEqual(
+      service.deliveries.map(({ outcome }) => outcome),
+      [{ status: 204 }],
+    );
+  });
+
+  test('cancelled runs are told of too', async (t) => {
+    const { url, next } = await endpoint(t);
+    const { start, whitebox } = await callService(t, {
+      runDurationMs: DAY_MS,
+      webhookEndpoints: { hook: url },
+    });
+    const delivered = next();
+    const runId = await start(archive, { webhooks: ['hook'] });
+    await whitebox('cancel', { workflow_run_id: runId });
+    const { event } = (await delivered) as { event: { data: { workflow_run_id: string } } };
+    assert.equal(event.data.workflow_run_id, runId);
+  });
+
+  test('an endpoint that nobody registered is refused at dispatch', async (t) => {
+    const { service, upload, whitebox } = await callService(t);
+    const target = { file_upload: { file_id: await upload(archive), archive_type: 'tar_gz' } };
+    const refused = await whitebox('dispatch', {
+      input: { targets: [target], language: 'english' },
+      notification: { webhook_endpoint_ids: ['toString'] },
+    });
+    assert.equal(refused.status, 422);
+    assert.deepEqual(service.runs(), []);
+  });
+
+  test('only loopback endpoints can be registered', async (t) => {
+    await assert.rejects(
+      callService(t, { webhookEndpoints: { hook: 'https://example.com/' } }),
+      /not a loopback/,
+    );
+  });
+
+  test('an endpoint that cannot be reached does not harm the run', async (t) => {
+    const { service, start, describe } = await callService(t, {
+      webhookEndpoints: { hook: 'http://127.0.0.1:9/' },
+    });
+    const runId = await start(archive, { webhooks: ['hook'] });
+    await service.settle();
+    assert.equal((await describe(runId))['status'], 'EXITED');
+    assert.ok('error' in service.deliveries[0]!.outcome);
+  });
+});
