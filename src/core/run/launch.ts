@@ -35,6 +35,8 @@ export interface LaunchOptions {
   readonly signal?: AbortSignal | undefined;
   readonly onPackaging?: OnBytes | undefined;
   readonly onUploading?: OnBytes | undefined;
+  /** Asked once the archives are made and before anything leaves the machine; false gives the run up without a trace. */
+  readonly confirmUpload?: ((run: Run) => Promise<boolean>) | undefined;
 }
 
 /** What a launch works with. */
@@ -89,13 +91,12 @@ export async function packageTargets(
     };
     await store.apply(run.id, { type: 'archived', target: index, archive: summary, at: clock.now() });
   }
-  await store.apply(run.id, { type: 'packaged', at: clock.now() });
 }
 
-/** Uploads and confirms every archive of a run (API reference, section 1, step 1). */
+/** Uploads and confirms every archive of a packaged run (API reference, section 1, step 1). */
 export async function uploadTargets(run: Run, deps: LaunchDeps, options: LaunchOptions): Promise<void> {
   const { store, client, clock } = deps;
-  const targets = (store.get(run.id) ?? run).targets;
+  const { targets } = await store.apply(run.id, { type: 'packaged', at: clock.now() });
   const total = sum(targets.map((target) => target.archive?.bytes ?? 0));
   let before = 0;
   for (const [index, { archive }] of targets.entries()) {

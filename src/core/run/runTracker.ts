@@ -75,8 +75,11 @@ export class RunTracker implements Disposable {
     this.#beat();
   }
 
-  /** Packages, uploads and dispatches; resolves with the run once it is running, unknown or at its end. A cancellation before the dispatch ends it as `cancelled`. */
-  async start(assessment: Assessment, options: LaunchOptions = {}): Promise<Run> {
+  /**
+   * Packages, uploads and dispatches; resolves with the run once it is running, unknown or at its end. Until something has left the machine a
+   * failure is thrown and a refusal or cancellation gives undefined, and nothing of the run is kept; a later cancellation ends it as `cancelled`.
+   */
+  async start(assessment: Assessment, options: LaunchOptions = {}): Promise<Run | undefined> {
     const { store, clock } = this.#deps;
     const run: Run = {
       version: 1,
@@ -99,9 +102,21 @@ export class RunTracker implements Disposable {
     if (lease === undefined) throw new AssessmentError('busyElsewhere');
     await store.create(run);
     this.#drive(run.id, lease);
+    const deps = this.#launchDeps(run);
     try {
-      const deps = this.#launchDeps(run);
       await packageTargets(run, assessment, deps, options);
+      const agreed = (await options.confirmUpload?.(store.get(run.id) ?? run)) ?? true;
+      options.signal?.throwIfAborted();
+      if (!agreed) {
+        await this.#discard(run.id);
+        return undefined;
+      }
+    } catch (error) {
+      await this.#discard(run.id);
+      if (isAbortError(error)) return undefined;
+      throw error;
+    }
+    try {
       await uploadTargets(run, deps, options);
       options.signal?.throwIfAborted();
       return await this.#settle(await dispatch(run, deps));
@@ -264,6 +279,8 @@ export class RunTracker implements Disposable {
     this.#drive(run.id, lease);
     if (isLive(run)) {
       this.#schedule(run.id, 0);
+    } else if (run.state === 'packaging') {
+      await this.#discard(run.id);
     } else if (isPreparing(run)) {
       await this.#settle(
         await store.apply(run.id, { type: 'failed', failure: { kind: 'interrupted' }, at: clock.now() }),
@@ -275,6 +292,12 @@ export class RunTracker implements Disposable {
     } else {
       await this.#settle(run);
     }
+  }
+
+  /** Forgets a run of which nothing has left the machine. */
+  async #discard(id: string): Promise<void> {
+    await this.#letGo(id);
+    await this.#deps.store.remove(id);
   }
 
   /** Ends a launch that failed or was cancelled before the dispatch. */

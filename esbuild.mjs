@@ -1,0 +1,62 @@
+import { readFile, stat } from 'node:fs/promises';
+import { context, build } from 'esbuild';
+
+const watch = process.argv.includes('--watch');
+
+/** Minified bytes of what activation loads, at most. */
+const maxBootstrapBytes = 40_000;
+
+/** The bootstrap loads the main part when it is needed: as a file of its own, not as a piece of the bootstrap. */
+const mainPart = {
+  name: 'main-part',
+  setup: ({ onResolve }) => onResolve({ filter: /^\.\/extension\.ts$/ }, () => ({ path: './main.cjs', external: true })),
+};
+
+const node = {
+  bundle: true,
+  format: 'cjs',
+  platform: 'node',
+  // Node of the oldest VS Code in engines.vscode.
+  target: 'node22',
+  external: ['vscode'],
+  minify: !watch,
+  sourcemap: watch ? 'linked' : false,
+  legalComments: 'none',
+  metafile: true,
+  logLevel: 'warning',
+};
+
+const bundles = [
+  { ...node, entryPoints: { bootstrap: 'src/bootstrap.ts' }, plugins: [mainPart], supported: { 'dynamic-import': false }, outdir: 'dist', outExtension: { '.js': '.cjs' } },
+  { ...node, entryPoints: { main: 'src/extension.ts', archiveWorker: 'src/core/upload/archiveWorker.ts' }, outdir: 'dist', outExtension: { '.js': '.cjs' } },
+  {
+    ...node,
+    entryPoints: { report: 'webview-ui/report/main.ts' },
+    outdir: 'dist/webview',
+    format: 'iife',
+    platform: 'browser',
+    target: 'es2023',
+    external: [],
+  },
+  { ...node, entryPoints: { report: 'webview-ui/report/report.css' }, outdir: 'dist/webview', platform: 'browser', external: [] },
+];
+
+if (watch) {
+  for (const bundle of bundles) await (await context(bundle)).watch();
+} else {
+  const inputs = [];
+  for (const bundle of bundles) inputs.push(...Object.keys((await build(bundle)).metafile.inputs));
+  const forbidden = inputs.filter((input) => /node_modules\/(undici|archiver)\//.test(input));
+  if (forbidden.length > 0) fail(`Only for development, yet bundled: ${forbidden.join(', ')}`);
+  const { size } = await stat('dist/bootstrap.cjs');
+  if (size > maxBootstrapBytes) fail(`Activation would load ${size} bytes, more than ${maxBootstrapBytes}`);
+  // What the metafile cannot see: a dispatcher that came along inside another package's own bundle.
+  for (const file of ['dist/bootstrap.cjs', 'dist/main.cjs']) {
+    if ((await readFile(file, 'utf8')).includes('undici.globalDispatcher')) fail(`${file} contains undici`);
+  }
+}
+
+function fail(message) {
+  console.error(message);
+  process.exit(1);
+}

@@ -1,0 +1,92 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import type { Extension } from './extension.ts';
+
+/** What must be there before the main part is loaded: empty views, an idle status item and commands that load it. */
+export interface Surfaces {
+  readonly status: vscode.StatusBarItem;
+  readonly runs: LazyView;
+  readonly findings: LazyView;
+}
+
+/** A tree view that asks for its data provider when it is first looked at. */
+export interface LazyView {
+  readonly view: vscode.TreeView<unknown>;
+  /** Puts the data provider in place. */
+  fill(provider: vscode.TreeDataProvider<unknown>): void;
+}
+
+/** Called by the editor at startup; loads the main part only when there is something to watch, show or do. */
+export async function activate(context: vscode.ExtensionContext): Promise<void> {
+  let loading: Promise<Extension> | undefined;
+  const load = (): Promise<Extension> => {
+    loading ??= import('./extension.ts').then((main) => main.startExtension(context, surfaces));
+    return loading;
+  };
+  const status = vscode.window.createStatusBarItem('whitebox.status', vscode.StatusBarAlignment.Left, 0);
+  status.name = vscode.l10n.t('Whitebox Assessment');
+  status.text = '$(shield)';
+  status.command = 'whitebox.showMenu';
+  status.tooltip = status.name;
+  status.accessibilityInformation = { label: status.name };
+  status.show();
+  const surfaces: Surfaces = {
+    status,
+    runs: lazyView('whitebox.runs', load),
+    findings: lazyView('whitebox.findings', load),
+  };
+  const { contributes } = context.extension.packageJSON as {
+    contributes: { commands: { command: string }[] };
+  };
+  const ids = [
+    ...contributes.commands.map(({ command }) => command),
+    'whitebox.showMenu',
+    'whitebox.revealFinding',
+  ];
+  context.subscriptions.push(
+    status,
+    surfaces.runs.view,
+    surfaces.findings.view,
+    ...ids.map((id) =>
+      vscode.commands.registerCommand(id, async (...args: unknown[]) => (await load()).run(id, args)),
+    ),
+  );
+  if (await hasRuns(context)) await load();
+}
+
+function lazyView(id: string, load: () => Promise<unknown>): LazyView {
+  const changed = new vscode.EventEmitter<unknown>();
+  let filled: vscode.TreeDataProvider<unknown> | undefined;
+  const view = vscode.window.createTreeView<unknown>(id, {
+    showCollapseAll: true,
+    treeDataProvider: {
+      onDidChangeTreeData: changed.event,
+      getTreeItem: (element) => filled?.getTreeItem(element) ?? (element as vscode.TreeItem),
+      getChildren: async (element) => {
+        if (filled === undefined) await load();
+        return filled?.getChildren(element);
+      },
+      getParent: (element) => filled?.getParent?.(element),
+      resolveTreeItem: (item, element, token) => filled?.resolveTreeItem?.(item, element, token) ?? item,
+    },
+  });
+  return {
+    view,
+    fill: (provider) => {
+      filled = provider;
+      provider.onDidChangeTreeData?.((element) => {
+        changed.fire(element);
+      });
+      changed.fire(undefined);
+    },
+  };
+}
+
+async function hasRuns(context: vscode.ExtensionContext): Promise<boolean> {
+  try {
+    return (await readdir(join(context.globalStorageUri.fsPath, 'runs'))).length > 0;
+  } catch {
+    return false; // no folder yet: nothing was ever started here
+  }
+}

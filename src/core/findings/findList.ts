@@ -1,0 +1,76 @@
+import { LIST } from './aliases.ts';
+import { type JsonObject, type KeyPath, type Look, isObject, normalKey } from './readValue.ts';
+
+/** One item of the list; `rule` is what a SARIF result refers to. */
+export interface Item {
+  readonly raw: unknown;
+  readonly rule?: JsonObject;
+}
+
+const maxWrappers = 3;
+
+/** The list of findings in a parsed file: bare, under a known key, in SARIF's runs, or a lone finding; undefined when there is none. */
+export function findList(
+  look: Look,
+  root: unknown,
+  isFinding: (object: JsonObject) => boolean,
+): readonly Item[] | undefined {
+  return wrappedList(look, root, 0) ?? (isObject(root) && isFinding(root) ? [{ raw: root }] : undefined);
+}
+
+function wrappedList(look: Look, value: unknown, depth: number): readonly Item[] | undefined {
+  if (Array.isArray(value)) return value.map((raw: unknown) => ({ raw }));
+  if (!isObject(value) || depth > maxWrappers) return undefined;
+  for (const path of LIST) {
+    const list = wrappedList(look, look(value, path), depth + 1);
+    if (list !== undefined) return list;
+  }
+  return sarifResults(look, value);
+}
+
+/** The results of all runs, each with its rule; undefined when no run has results, which is not the same as none found. */
+function sarifResults(look: Look, log: JsonObject): readonly Item[] | undefined {
+  const runs = arrayAt(look, log, ['runs']);
+  const runsWithResults = runs?.filter((run) => arrayAt(look, run, ['results']) !== undefined);
+  if (runs === undefined || (runs.length > 0 && runsWithResults?.length === 0)) return undefined;
+  return runsWithResults?.flatMap((run) => {
+    const ruleOf = createRuleFinder(look, run);
+    return (arrayAt(look, run, ['results']) ?? []).map((raw) => ({ raw, rule: ruleOf(raw) }));
+  });
+}
+
+/** Finds the rule of a result by id, else by index. SARIF 2.1.0, 3.27.5 to 3.27.7; a `/` makes an id more special (3.5.4). */
+function createRuleFinder(look: Look, run: unknown): (result: unknown) => JsonObject {
+  const driverRules = arrayAt(look, run, ['tool', 'driver', 'rules']) ?? [];
+  const extensions = arrayAt(look, run, ['tool', 'extensions']) ?? [];
+  const rules = [
+    ...driverRules,
+    ...extensions.flatMap((extension) => arrayAt(look, extension, ['rules']) ?? []),
+  ]
+    .filter(isObject)
+    .map(withDefaultLevel);
+  const byId = new Map(rules.map((rule) => [look(rule, ['id']), rule]));
+  return (result) => {
+    const id = look(result, [normalKey('rule_id')]) ?? look(result, ['rule', 'id']);
+    const parent = typeof id === 'string' ? id.slice(0, Math.max(0, id.lastIndexOf('/'))) : undefined;
+    const index = look(result, [normalKey('rule_index')]);
+    return (
+      byId.get(id) ??
+      byId.get(parent) ??
+      (id === undefined && typeof index === 'number' ? rules[index] : undefined) ??
+      ruleless
+    );
+  };
+}
+
+const ruleless = withDefaultLevel({});
+
+/** A result without a level has its rule's, and a rule without one means `warning` (SARIF 2.1.0, 3.27.10). */
+function withDefaultLevel(rule: JsonObject): JsonObject {
+  return { defaultConfiguration: { level: 'warning' }, ...rule };
+}
+
+function arrayAt(look: Look, value: unknown, path: KeyPath): readonly unknown[] | undefined {
+  const found = look(value, path);
+  return Array.isArray(found) ? found : undefined;
+}

@@ -1,0 +1,84 @@
+/** The severities, worst first; `none` is a finding without business impact, `unrated` one whose rating we cannot read. */
+export const SEVERITIES = ['critical', 'high', 'medium', 'low', 'none', 'unrated'] as const;
+
+/** How bad a finding is. */
+export type Severity = (typeof SEVERITIES)[number];
+
+/** 0 for the worst severity, growing as they get milder: sorts findings as people read them. */
+export function severityRank(severity: Severity): number {
+  return SEVERITIES.indexOf(severity);
+}
+
+/** Whether a finding passes a minimum; an unrated one always does, since nobody knows that it is mild. */
+export function isAtLeast(severity: Severity, minimum: Severity): boolean {
+  return severity === 'unrated' || severityRank(severity) <= severityRank(minimum);
+}
+
+/** What a place is to its finding, when the file says so. */
+export type PlaceRole = 'source' | 'sink' | 'step' | 'evidence' | 'related';
+
+/** A position in a file as the findings file tells it: lines and columns are 1-based, and an unknown line is absent. */
+export interface Place {
+  /** The path as it came, untrusted, without a line suffix: only `locate` may turn it into a file. */
+  readonly path: string;
+  readonly startLine?: number | undefined;
+  /** Never before `startLine`. */
+  readonly endLine?: number | undefined;
+  readonly startColumn?: number | undefined;
+  readonly endColumn?: number | undefined;
+  /** Code that is said to stand there, as it came. */
+  readonly snippet?: string | undefined;
+  readonly role?: PlaceRole | undefined;
+  /** What the file says about this place, as it came. */
+  readonly label?: string | undefined;
+  /** Which of the uploaded archives the path belongs to, counted from 0. */
+  readonly targetIndex?: number | undefined;
+}
+
+/** What a further block of prose is about; `details` is a second description, `recommendation` a second recommendation. */
+export type BlockKind =
+  | 'details'
+  | 'impact'
+  | 'exploitScenario'
+  | 'attackScenario'
+  | 'evidence'
+  | 'reproductionSteps'
+  | 'proofOfConcept'
+  | 'recommendation';
+
+/** Prose beside the description, as it came. */
+export interface Block {
+  readonly kind: BlockKind;
+  readonly text: string;
+}
+
+/** A rating by the Common Vulnerability Scoring System: score 0 to 10, vector as it came. */
+export interface Cvss {
+  readonly score?: number | undefined;
+  readonly vector?: string | undefined;
+}
+
+/**
+ * One vulnerability finding of a run. `id`, `title` and `severityText` are single lines in which control and bidi characters
+ * are visible; every other text is untrusted and as it came.
+ */
+export interface Finding {
+  /** Position in the list of the findings file, counted from 0. */
+  readonly index: number;
+  /** The id in the file, else a hash of run, title, path, start line and ordinal: for display, not for identity across runs. */
+  readonly id: string;
+  /** Empty when the file names nothing that could be one. */
+  readonly title: string;
+  readonly severity: Severity;
+  /** The rating as written, when it is not the name of `severity` itself. */
+  readonly severityText?: string | undefined;
+  readonly description: string;
+  readonly blocks: readonly Block[];
+  readonly recommendation: string;
+  /** The main place first; empty when no file path can be read. */
+  readonly places: readonly Place[];
+  readonly cwes: readonly number[];
+  readonly cvss?: Cvss | undefined;
+  /** The item of the list, to be shown whole on request. */
+  readonly raw: unknown;
+}

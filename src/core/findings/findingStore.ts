@@ -1,0 +1,217 @@
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { AssessmentError } from '../errors.ts';
+import { readIfThere } from '../files.ts';
+import type { Disposable, Event, Logger } from '../ports.ts';
+import { type Failure, isFinal, type Run, toFailure } from '../run/run.ts';
+import type { RunStore } from '../run/runStore.ts';
+import { anchorPlace } from './anchor.ts';
+import type { Finding, Place } from './finding.ts';
+import { createLocator } from './locate.ts';
+import { locateAmong, type LocatorFolder } from './locateAmong.ts';
+import { type Notice, parseFindingsInSlices } from './parse.ts';
+
+/** A place that is a file here; lines are 1-based and absent when unknown; columns only where the line is the one that was told. */
+export interface ShownPlace {
+  /** Absolute. */
+  readonly file: string;
+  /** Relative to its folder, with `/`. */
+  readonly path: string;
+  readonly startLine?: number | undefined;
+  readonly endLine?: number | undefined;
+  readonly startColumn?: number | undefined;
+  readonly endColumn?: number | undefined;
+  /** The place as the findings file tells it. */
+  readonly told: Place;
+}
+
+/** A finding with its run and those of its places that are files here, the main one first. */
+export interface ShownFinding {
+  readonly run: Run;
+  readonly finding: Finding;
+  readonly places: readonly ShownPlace[];
+}
+
+/** The run that is shown for a set of folders, and its findings, or why they cannot be read. */
+export interface ShownRun {
+  readonly run: Run;
+  readonly shown: readonly ShownFinding[];
+  readonly notices: readonly Notice[];
+  readonly failure?: Failure | undefined;
+}
+
+/** Past this size a file's text is not read to check a finding's lines. */
+const maxTextBytes = 5 * 1024 * 1024;
+
+/** The findings that the editor shows: of each folder's latest run that has some, unless a person chose another run or none. */
+export class FindingStore implements Disposable {
+  readonly #runs: RunStore;
+  readonly #log: Logger;
+  readonly #listeners = new Set<() => void>();
+  readonly #subscription: Disposable;
+  /** Per folder key: the run a person chose, or undefined for none at all. */
+  readonly #chosen = new Map<string, string | undefined>();
+  #shown: readonly ShownRun[] = [];
+  #loading: Promise<void> = Promise.resolve();
+
+  constructor(deps: { runs: RunStore; log: Logger }) {
+    this.#runs = deps.runs;
+    this.#log = deps.log;
+    this.#subscription = deps.runs.onDidChange((run) => {
+      if (isFinal(run) || this.#shown.some((shown) => shown.run.id === run.id)) void this.refresh();
+    });
+  }
+
+  readonly onDidChange: Event<void> = (listener): Disposable => {
+    this.#listeners.add(listener);
+    return { dispose: () => this.#listeners.delete(listener) };
+  };
+
+  /** The runs that are shown. */
+  folders(): readonly ShownRun[] {
+    return this.#shown;
+  }
+
+  /** All findings that are shown, in the order of their files. */
+  all(): readonly ShownFinding[] {
+    return this.#shown.flatMap(({ shown }) => shown);
+  }
+
+  /** How many findings are shown. */
+  count(): number {
+    return this.#shown.reduce((count, { shown }) => count + shown.length, 0);
+  }
+
+  /** A finding by its run's local id and its position in the findings file. */
+  find(runId: string, index: number): ShownFinding | undefined {
+    return this.#shown.find(({ run }) => run.id === runId)?.shown[index];
+  }
+
+  /** Shows a run's findings instead of those of its folders' latest run. */
+  async show(run: Run): Promise<void> {
+    this.#chosen.set(keyOf(run), run.id);
+    await this.refresh();
+  }
+
+  /** Shows no findings until a run is chosen or ends. */
+  async clear(): Promise<void> {
+    for (const { run } of this.#shown) this.#chosen.set(keyOf(run), undefined);
+    await this.refresh();
+  }
+
+  /** Reads what should be shown now; one reading at a time. */
+  refresh(): Promise<void> {
+    this.#loading = this.#loading.then(() => this.#refresh());
+    return this.#loading;
+  }
+
+  /** Reads a run's findings from its folder, whether they are shown or not; a file that cannot be read gives a `failure`. */
+  async read(run: Run): Promise<ShownRun> {
+    try {
+      const text = await readFile(join(this.#runs.folderOf(run.id), 'findings.json'), 'utf8');
+      const { findings, notices } = await parseFindingsInSlices(text, { runId: run.id });
+      const find = await placeFinder(run, this.#runs.folderOf(run.id));
+      const shown: ShownFinding[] = [];
+      for (const finding of findings) shown.push({ run, finding, places: await find(finding) });
+      return { run, shown, notices };
+    } catch (error) {
+      const known =
+        error instanceof AssessmentError
+          ? error
+          : new AssessmentError('storage', { detail: String(error) }, { cause: error });
+      this.#log.warn(`The findings of run ${run.id} cannot be read: ${known.message}`);
+      return { run, shown: [], notices: [], failure: toFailure(known) };
+    }
+  }
+
+  dispose(): void {
+    this.#subscription.dispose();
+  }
+
+  async #refresh(): Promise<void> {
+    const wanted = this.#wanted();
+    const unchanged =
+      wanted.length === this.#shown.length && wanted.every((run, at) => this.#shown[at]?.run.id === run.id);
+    if (unchanged) return;
+    const known = new Map(this.#shown.map((shown) => [shown.run.id, shown]));
+    this.#shown = await Promise.all(wanted.map(async (run) => known.get(run.id) ?? this.read(run)));
+    for (const listener of [...this.#listeners]) listener();
+  }
+
+  #wanted(): Run[] {
+    const byFolder = new Map<string, Run>();
+    for (const run of this.#runs.all()) {
+      const key = keyOf(run);
+      const isChosen = this.#chosen.get(key) === run.id;
+      const isLatest = !this.#chosen.has(key) && !byFolder.has(key);
+      if (hasFindings(run) && (isChosen || isLatest)) byFolder.set(key, run);
+    }
+    return [...byFolder.values()];
+  }
+}
+
+function hasFindings(run: Run): boolean {
+  const artifacts = ('artifacts' in run ? run.artifacts : undefined) ?? [];
+  return artifacts.some(({ name, file }) => name === 'findings' && file !== undefined);
+}
+
+function keyOf(run: Run): string {
+  return run.targets.map((target) => target.folder).join('\n');
+}
+
+/** Finds the places of one finding after another; every file is looked up and read once. */
+async function placeFinder(run: Run, folder: string): Promise<(finding: Finding) => Promise<ShownPlace[]>> {
+  const folders: LocatorFolder[] = [];
+  for (const [index, target] of run.targets.entries()) {
+    const files = await sentFiles(folder, index);
+    folders.push({
+      folder: target.folder,
+      locate: createLocator({ root: target.folder, ...(files === undefined ? {} : { files }) }),
+    });
+  }
+  const texts = new Map<string, Promise<readonly string[]>>();
+  const linesOf = (file: string): Promise<readonly string[]> => {
+    const known = texts.get(file) ?? readLines(file);
+    texts.set(file, known);
+    return known;
+  };
+  return async (finding) => {
+    const places: ShownPlace[] = [];
+    for (const place of finding.places) {
+      const origin = run.targets.length === 1 ? 0 : place.targetIndex;
+      const found = await locateAmong(
+        place.path,
+        folders,
+        origin === undefined ? undefined : run.targets[origin]?.folder,
+      );
+      if (found.kind !== 'inFolder' || found.located.kind !== 'file') continue;
+      const { absolute, path } = found.located;
+      places.push({ file: absolute, path, told: place, ...anchored(place, await linesOf(absolute)) });
+    }
+    return places;
+  };
+}
+
+function anchored(place: Place, lines: readonly string[]): Partial<ShownPlace> {
+  const anchor = anchorPlace(place, lines);
+  if (anchor === undefined) return {};
+  const { startLine, endLine, reanchored } = anchor;
+  if (reanchored) return { startLine, endLine };
+  return { startLine, endLine, startColumn: place.startColumn, endColumn: place.endColumn };
+}
+
+async function readLines(file: string): Promise<readonly string[]> {
+  try {
+    if ((await stat(file)).size > maxTextBytes) return [];
+    return (await readFile(file, 'utf8')).split(/\r\n|\r|\n/);
+  } catch {
+    return []; // gone or unreadable since it was located: its lines are unknown, the finding stays
+  }
+}
+
+async function sentFiles(folder: string, index: number): Promise<string[] | undefined> {
+  const text = await readIfThere(join(folder, `manifest-${String(index)}.json`));
+  if (text === undefined) return undefined;
+  const manifest = JSON.parse(text) as { entries: { path: string }[] };
+  return manifest.entries.map(({ path }) => path);
+}

@@ -1,0 +1,136 @@
+import { createHash } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
+import { AssessmentError } from '../errors.ts';
+import type { Finding } from './finding.ts';
+import { severityRank } from './finding.ts';
+import { type Item, findList } from './findList.ts';
+import { readRating } from './rating.ts';
+import { isLoneFinding, readFinding } from './readFinding.ts';
+import { createKeyMemory, createLook, isObject } from './readValue.ts';
+
+/** Most findings that are read when the caller names no other number. */
+export const MAX_FINDINGS = 50_000;
+
+const sliceMs = 10;
+
+/** What a reader should know about a parsed file; `index` is a position in its list. */
+export type Notice =
+  /** There are more findings than are read: the worst ones were, in the order of the file. */
+  | { readonly kind: 'truncated'; readonly shown: number; readonly total: number }
+  /** An item is no object; it is listed with its raw value only. */
+  | { readonly kind: 'unreadableItem'; readonly index: number }
+  /** A finding's texts or places were cut; its raw value has all of them. */
+  | { readonly kind: 'clipped'; readonly index: number };
+
+/** A findings file as read. */
+export interface ParsedFindings {
+  readonly findings: readonly Finding[];
+  readonly notices: readonly Notice[];
+}
+
+/** How to read a findings file. */
+export interface ParseOptions {
+  /** Makes the ids of findings without one differ between runs. */
+  readonly runId: string;
+  /** Default: `MAX_FINDINGS`. */
+  readonly maxFindings?: number;
+}
+
+/**
+ * Reads a findings file of any plausible shape; every item of its list becomes a finding. Throws `malformedFindings` when the text
+ * is not JSON or holds no list.
+ */
+export function parseFindings(text: string, options: ParseOptions): ParsedFindings {
+  const steps = readAll(parseJson(text), options);
+  let step = steps.next();
+  while (!step.done) step = steps.next();
+  return step.value;
+}
+
+/** `parseFindings` that lets other work go on about every 10 ms, `JSON.parse` aside, and stops with the signal's reason. */
+export async function parseFindingsInSlices(
+  text: string,
+  options: ParseOptions,
+  signal?: AbortSignal,
+): Promise<ParsedFindings> {
+  signal?.throwIfAborted();
+  const steps = readAll(parseJson(text), options);
+  let pauseAt = performance.now() + sliceMs;
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done) return step.value;
+    if (performance.now() < pauseAt) continue;
+    await setImmediate();
+    signal?.throwIfAborted();
+    pauseAt = performance.now() + sliceMs;
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text);
+  } catch (cause) {
+    throw new AssessmentError(
+      'malformedFindings',
+      { detail: cause instanceof Error ? cause.message : 'JSON' },
+      { cause },
+    );
+  }
+}
+
+/** The one implementation of both readers: yields after every item. */
+function* readAll(root: unknown, options: ParseOptions): Generator<undefined, ParsedFindings> {
+  const normal = createKeyMemory();
+  const look = createLook(normal);
+  const items = findList(look, root, (object) => isLoneFinding(look, object));
+  if (items === undefined) throw new AssessmentError('malformedFindings', { detail: 'no list of findings' });
+  const maxFindings = options.maxFindings ?? MAX_FINDINGS;
+  const chosen = items.length > maxFindings ? yield* worst(items, maxFindings, normal) : items.keys();
+
+  const findings: Finding[] = [];
+  const notices: Notice[] =
+    items.length > maxFindings ? [{ kind: 'truncated', shown: maxFindings, total: items.length }] : [];
+  const idOf = createIds(options.runId);
+  for (const index of chosen) {
+    const item = items[index];
+    if (item === undefined) continue;
+    const read = readFinding(createLook(normal), item);
+    const { givenId, ...rest } = read.finding;
+    findings.push({ index, id: givenId ?? idOf(rest), ...rest });
+    if (read.unreadable) notices.push({ kind: 'unreadableItem', index });
+    if (read.clipped) notices.push({ kind: 'clipped', index });
+    yield;
+  }
+  return { findings, notices };
+}
+
+/** The positions of the worst items, in the order of the file: a critical finding must not be lost for standing late in it. */
+function* worst(
+  items: readonly Item[],
+  count: number,
+  normal: (key: string) => string,
+): Generator<undefined, readonly number[]> {
+  const ranks: number[] = [];
+  for (const { raw, rule } of items) {
+    const severity = isObject(raw) ? readRating(createLook(normal), { ...raw, rule }).severity : 'unrated';
+    ranks.push(severityRank(severity));
+    yield;
+  }
+  const byRank = [...ranks.keys()].sort(
+    (one, other) => (ranks[one] ?? 0) - (ranks[other] ?? 0) || one - other,
+  );
+  return byRank.slice(0, count).sort((one, other) => one - other);
+}
+
+/** Ids for findings without one: a hash of run, title, path and start line, and of the ordinal among findings that are equal in these. */
+function createIds(runId: string): (finding: Pick<Finding, 'title' | 'places'>) => string {
+  const ordinals = new Map<string, number>();
+  return ({ title, places: [place] }) => {
+    const identity = JSON.stringify([runId, title, place?.path, place?.startLine]);
+    const ordinal = ordinals.get(identity) ?? 0;
+    ordinals.set(identity, ordinal + 1);
+    return createHash('sha256')
+      .update(`${identity}${String(ordinal)}`)
+      .digest('hex')
+      .slice(0, 12);
+  };
+}

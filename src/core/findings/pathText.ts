@@ -1,0 +1,43 @@
+import { type Lines, ordered, toCount } from './lines.ts';
+
+/** Longest text that can be a path. */
+export const MAX_PATH = 4_096;
+
+/** A path as it came, and the lines that were written behind it. */
+export interface PathText {
+  readonly path: string;
+  readonly lines: Lines;
+}
+
+/** Splits a trailing `:12`, `:12:5`, `:12-20` or `#L12-L20` from a path. */
+export function splitPath(text: string): PathText {
+  const match =
+    /#L(?<line>\d{1,9})(?:C\d+)?(?:-L?(?<last>\d{1,9})(?:C\d+)?)?$/i.exec(text) ??
+    /:(?<line>\d{1,9})(?::(?<column>\d{1,9})|-(?<last>\d{1,9}))?$/.exec(text);
+  const path = text.slice(0, match?.index);
+  if (!match?.groups || !/[^:\d]/.test(path)) return { path: text, lines: {} };
+  const { line, column, last } = match.groups;
+  return {
+    path,
+    lines: ordered({ startLine: toCount(line), startColumn: toCount(column), endLine: toCount(last) }),
+  };
+}
+
+/** How sure a text must be of being a path: see `PlaceSource`. */
+export type PathBelief = 'files' | 'places' | 'flow';
+
+/** Whether a text of the findings file can be a path, going by its look alone. */
+export function looksLikePath(text: string, belief: PathBelief): boolean {
+  if (text.trim() === '' || text.length > MAX_PATH || /[\r\n]/.test(text) || isWebAddress(text)) return false;
+  if (belief === 'files') return true;
+  const { path, lines } = splitPath(text);
+  const folders = /[\\/]/.test(path);
+  const spaces = /\s/.test(path);
+  if (belief === 'flow') return !spaces && (folders || lines.startLine !== undefined);
+  const named = lines.startLine !== undefined || /\.[a-z]\w{0,15}$/i.test(path);
+  return spaces ? folders && named : folders || named;
+}
+
+function isWebAddress(text: string): boolean {
+  return /^\s*[a-z][a-z0-9+.-]*:\/\//i.test(text) && !/^\s*file:/i.test(text);
+}

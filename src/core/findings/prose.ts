@@ -1,0 +1,66 @@
+import { isObject } from './readValue.ts';
+
+/** Longest text that is kept of one field, in UTF-16 units; the whole stands in the finding's raw JSON. */
+export const MAX_TEXT = 65_536;
+
+const maxDepth = 6;
+const maxParts = 2_000;
+
+/** How the elements of an array become lines. */
+export type ListStyle = 'bullets' | 'numbers';
+
+/**
+ * Any JSON value as prose: `{text, markdown}` as its Markdown, arrays as lists, other objects as their summary, their steps and then
+ * `key: value` lines. Booleans and null say nothing. At most a little over `MAX_TEXT` long.
+ */
+export function toProse(value: unknown, style: ListStyle = 'bullets'): string {
+  return typeof value === 'boolean' ? '' : prose(value, style, 0).trim();
+}
+
+/** Cuts a text at `MAX_TEXT` without splitting a surrogate pair. */
+export function clip(text: string, max: number = MAX_TEXT): string {
+  if (text.length <= max) return text;
+  const last = text.charCodeAt(max - 1);
+  return text.slice(0, last >= 0xd800 && last < 0xdc00 ? max - 1 : max);
+}
+
+function prose(value: unknown, style: ListStyle, depth: number): string {
+  if (typeof value === 'string') return value.length > MAX_TEXT ? value.slice(0, MAX_TEXT + 1) : value;
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (typeof value !== 'object' || value === null || depth >= maxDepth) return '';
+  return isObject(value) ? objectProse(value, depth) : listProse(value, style, depth);
+}
+
+function listProse(value: object, style: ListStyle, depth: number): string {
+  const items = Array.isArray(value) ? (value as readonly unknown[]) : [];
+  const parts = gather(items, (item) => prose(item, style, depth + 1));
+  if (parts.length < 2) return parts[0] ?? '';
+  return parts.map((part, at) => `${style === 'numbers' ? `${String(at + 1)}.` : '-'} ${part}`).join('\n');
+}
+
+function objectProse(value: Readonly<Record<string, unknown>>, depth: number): string {
+  for (const key of ['markdown', 'text']) {
+    const whole = Object.hasOwn(value, key) ? value[key] : undefined;
+    if (typeof whole === 'string') return prose(whole, 'bullets', depth);
+  }
+  return gather(Object.entries(value), ([key, part]) => {
+    const text = prose(part, key === 'steps' ? 'numbers' : 'bullets', depth + 1);
+    if (text === '' || key === 'summary' || key === 'steps') return text;
+    return text.includes('\n') ? `${key}:\n${text}` : `${key}: ${text}`;
+  }).join('\n');
+}
+
+/** The non-empty texts of the items, no further than a text may reach. */
+function gather<T>(items: readonly T[], toText: (item: T) => string): readonly string[] {
+  const parts: string[] = [];
+  let length = 0;
+  for (const item of items.slice(0, maxParts)) {
+    const text = toText(item).trim();
+    if (text === '') continue;
+    parts.push(text);
+    length += text.length;
+    if (length > MAX_TEXT) break;
+  }
+  if (items.length > maxParts) parts.push('…');
+  return parts;
+}

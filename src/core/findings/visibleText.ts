@@ -1,0 +1,19 @@
+// Zero-width joiner and non-joiner stay: emoji, Persian and Indic scripts are spelled with them, and they reorder nothing.
+const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+const harmless = new Set(['\n', '\t', '\u200C', '\u200D']);
+
+/** Makes control, bidi and other invisible characters visible as `\u{202E}`, keeping line breaks and tabs. */
+export function visibleText(text: string): string {
+  return text
+    .replaceAll('\r\n', '\n')
+    .replace(invisible, (character) => (harmless.has(character) ? character : escaped(character)));
+}
+
+/** `visibleText` on one line: runs of white space become one space, the ends are trimmed. */
+export function visibleLine(text: string): string {
+  return visibleText(text.replace(/\s+/g, ' ').trim());
+}
+
+function escaped(character: string): string {
+  return `\\u{${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}}`;
+}

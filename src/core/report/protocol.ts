@@ -1,0 +1,102 @@
+/** Messages between the extension host and the report webview; each side checks what arrives with these schemas. */
+import * as z from 'zod/mini';
+
+const text = z.string();
+const count = z.int().check(z.nonnegative());
+
+const fact = z.strictObject({ label: text, value: text });
+
+const severityCount = z.strictObject({
+  severity: z.enum(['critical', 'high', 'medium', 'low', 'none', 'unrated']),
+  /** The severity's name in the user's language. */
+  label: text,
+  count,
+});
+
+const place = z.strictObject({
+  /** Index of the finding that `openPlace` hands back. */
+  index: count,
+  /** `path:line` as the report writes it; only labels that mean one place are sent. */
+  label: text,
+});
+
+const reportStrings = z.strictObject({
+  tableOfContents: text,
+  findingsBySeverity: text,
+  noFindings: text,
+  copy: text,
+  copied: text,
+  copyFailed: text,
+  openInEditor: text,
+  done: text,
+  notDone: text,
+  code: text,
+  table: text,
+});
+
+const reportContent = z.strictObject({
+  markdown: text,
+  title: text,
+  facts: z.array(fact),
+  severities: z.array(severityCount),
+  places: z.array(place),
+  /** Language of the report's own text, as a BCP 47 tag. */
+  language: text,
+});
+
+const showMessage = z.strictObject({
+  type: z.literal('show'),
+  /** Identity of the run, kept by the webview so that its panel can be restored. */
+  runId: text,
+  content: reportContent,
+  strings: reportStrings,
+});
+
+const problemMessage = z.strictObject({
+  type: z.literal('problem'),
+  runId: text,
+  /** A sentence in the user's language that says what to do next. */
+  text,
+});
+
+const hostMessage = z.discriminatedUnion('type', [showMessage, problemMessage]);
+
+const webviewMessage = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('ready') }),
+  z.strictObject({ type: z.literal('openPlace'), index: count }),
+]);
+
+const webviewState = z.object({
+  runId: text,
+  /** The first part of the report that was visible, and how many pixels of it were scrolled past. */
+  section: z.optional(count),
+  offsetPx: z.optional(z.number()),
+});
+
+/** What the report view shows of one run, with every label already in the user's language. */
+export type ReportContent = z.infer<typeof reportContent>;
+/** The view's own words in the user's language. */
+export type ReportStrings = z.infer<typeof reportStrings>;
+/** The host asks the webview to show a report. */
+export type ShowMessage = z.infer<typeof showMessage>;
+/** Host to webview. */
+export type HostMessage = z.infer<typeof hostMessage>;
+/** Webview to host; places are named by index only, never by path. */
+export type WebviewMessage = z.infer<typeof webviewMessage>;
+/** What the webview keeps across hiding and reloading. */
+export type WebviewState = z.infer<typeof webviewState>;
+
+/** Checks a message that arrived in the host; undefined for anything that is not exactly one of ours. */
+export function readWebviewMessage(value: unknown): WebviewMessage | undefined {
+  return webviewMessage.safeParse(value).data;
+}
+
+/** Checks a message that arrived in the webview; undefined for anything that is not exactly one of ours. */
+export function readHostMessage(value: unknown): HostMessage | undefined {
+  return hostMessage.safeParse(value).data;
+}
+
+/** Checks a state that the webview kept earlier, possibly in an older version of this extension. */
+export function readWebviewState(value: unknown): WebviewState | undefined {
+  return webviewState.safeParse(value).data;
+}

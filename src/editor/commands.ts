@@ -1,0 +1,322 @@
+import * as vscode from 'vscode';
+import type { FindingStore } from '../core/findings/findingStore.ts';
+import { AssessmentError, isAbortError } from '../core/errors.ts';
+import type { Logger } from '../core/ports.ts';
+import { isFinal, isLive, type Run, titleOf } from '../core/run/run.ts';
+import type { RunStore } from '../core/run/runStore.ts';
+import type { RunTracker } from '../core/run/runTracker.ts';
+import { revealPlace } from './places.ts';
+import { countFindings, describeError, formatTime, stateLabel } from './messages.ts';
+import type { RunsNode } from './runsView.ts';
+import { readAssessmentSettings, readDestination } from './settings.ts';
+import { type Accounts, signIn } from './signIn.ts';
+import { startAssessment, type StartDeps } from './startAssessment.ts';
+
+/** What the commands work on. */
+export interface CommandDeps extends StartDeps {
+  readonly accounts: Accounts;
+  readonly findings: FindingStore;
+  readonly runs: RunStore;
+  readonly tracker: RunTracker;
+  readonly log: Logger & { show(): void };
+  readonly openReport: (run: Run) => void;
+}
+
+/** A command's work; its arguments come from menus, so they are looked at before they are believed. */
+type Handler = (...args: unknown[]) => Promise<unknown>;
+
+/** The handler of every command, by id. */
+export function createCommands(deps: CommandDeps): ReadonlyMap<string, Handler> {
+  const { accounts, findings, runs, tracker, log } = deps;
+  const t = vscode.l10n.t;
+  let starting: Promise<unknown> | undefined;
+
+  /** One start at a time in this window: a double click asks once. */
+  const start = (folder?: vscode.Uri): Promise<unknown> => {
+    starting ??= startSignedIn(folder).finally(() => {
+      starting = undefined;
+    });
+    return starting;
+  };
+  const startSignedIn = async (folder?: vscode.Uri): Promise<void> => {
+    if (!(await accounts.isSignedIn()) && !(await signIn(accounts))) return;
+    await startAssessment(folder, deps);
+  };
+
+  return new Map<string, Handler>([
+    ['whitebox.signIn', () => signIn(accounts)],
+    ['whitebox.signOut', () => signOut(accounts)],
+    ['whitebox.startAssessment', () => start()],
+    ['whitebox.assessFolder', (folder) => start(folder instanceof vscode.Uri ? folder : undefined)],
+    ['whitebox.trackRun', (node) => trackRun(deps, runOf(node, runs))],
+    ['whitebox.refreshRuns', () => tracker.checkNow()],
+    [
+      'whitebox.cancelRun',
+      async (node) => {
+        const run =
+          runOf(node, runs) ?? (await pickRun(runs, t('Cancel Run'), (each) => each.state === 'running'));
+        if (run === undefined) return;
+        const yes = t('Cancel the Run');
+        const detail = t(
+          'Credits that were spent are not given back. The run stays “cancelling” until the service says that it has ended.',
+        );
+        const question = t('Cancel the assessment of {0}?', titleOf(run));
+        if ((await vscode.window.showWarningMessage(question, { modal: true, detail }, yes)) === yes)
+          await tracker.cancel(run.id);
+      },
+    ],
+    ['whitebox.resendDispatch', (node) => resend(deps, runOf(node, runs))],
+    [
+      'whitebox.deleteUploadedSource',
+      async (node) => {
+        const hasSource = (run: Run): boolean =>
+          run.targets.some(({ upload }) => upload?.state === 'confirmed' || upload?.state === 'reserved');
+        const run =
+          runOf(node, runs) ??
+          (await pickRun(runs, t('Delete Uploaded Source'), (each) => hasSource(each) && isFinal(each)));
+        if (run === undefined) return;
+        const yes = t('Delete');
+        const question = t('Delete the uploaded source code of {0} from the service?', titleOf(run));
+        const detail = t('Findings and report stay. The source on this machine is not touched.');
+        if ((await vscode.window.showWarningMessage(question, { modal: true, detail }, yes)) !== yes) return;
+        const gone = await tracker.deleteUploads(run.id);
+        const message = gone
+          ? t('The uploaded source was deleted.')
+          : t('Some of the uploaded source could not be deleted. Try again later.');
+        void vscode.window.showInformationMessage(message);
+      },
+    ],
+    [
+      'whitebox.openReport',
+      async (node) => {
+        const hasReport = (run: Run): boolean =>
+          'artifacts' in run &&
+          (run.artifacts ?? []).some(({ name, file }) => name === 'report' && file !== undefined);
+        const run = runOf(node, runs) ?? (await pickRun(runs, t('Open Report'), hasReport));
+        if (run !== undefined) deps.openReport(run);
+      },
+    ],
+    [
+      'whitebox.showRunFindings',
+      async (node) => {
+        const run =
+          runOf(node, runs) ??
+          (await pickRun(runs, t('Show This Run’s Findings'), (each) => 'artifacts' in each));
+        if (run === undefined) return;
+        await findings.show(run);
+        await vscode.commands.executeCommand('whitebox.findings.focus');
+      },
+    ],
+    ['whitebox.clearFindings', () => findings.clear()],
+    [
+      'whitebox.copyRunId',
+      async (node) => {
+        const run = runOf(node, runs);
+        if (run !== undefined && 'runId' in run && run.runId !== undefined)
+          await vscode.env.clipboard.writeText(run.runId);
+      },
+    ],
+    ['whitebox.removeRun', (node) => removeRun(deps, runOf(node, runs))],
+    ['whitebox.testConnection', () => testConnection(deps)],
+    [
+      'whitebox.showLog',
+      () => {
+        log.show();
+        return Promise.resolve();
+      },
+    ],
+    ['whitebox.revealFinding', (runId, index) => revealFinding(findings, String(runId), Number(index))],
+    ['whitebox.showMenu', () => showMenu(deps)],
+  ]);
+}
+
+/** Runs a command; the one place where an error becomes a message with buttons. */
+export async function runCommand(
+  id: string,
+  handler: Handler | undefined,
+  args: readonly unknown[],
+  log: Logger,
+): Promise<unknown> {
+  try {
+    return await handler?.(...args);
+  } catch (error) {
+    if (isAbortError(error)) return undefined;
+    log.error(`${id}: ${error instanceof Error ? error.message : String(error)}`);
+    if (!(error instanceof AssessmentError) && error instanceof Error) log.error(error.stack ?? '');
+    const { message, remedies } = describeError(error);
+    void vscode.window.showErrorMessage(message, ...remedies).then((remedy) => {
+      if (remedy !== undefined)
+        void vscode.commands.executeCommand(remedy.command, ...(remedy.arguments ?? []));
+    });
+    return undefined;
+  }
+}
+
+/** The run a menu or notification speaks of. */
+function runOf(node: unknown, runs: RunStore): Run | undefined {
+  const candidate = node as RunsNode | undefined;
+  return candidate?.kind === 'run' ? runs.get(candidate.id) : undefined;
+}
+
+async function pickRun(runs: RunStore, title: string, fits: (run: Run) => boolean): Promise<Run | undefined> {
+  const fitting = runs.all().filter(fits);
+  if (fitting.length <= 1) {
+    if (fitting.length === 0)
+      void vscode.window.showInformationMessage(vscode.l10n.t('There is no run for which this can be done.'));
+    return fitting[0];
+  }
+  const picked = await vscode.window.showQuickPick(
+    fitting.map((run) => ({
+      label: titleOf(run),
+      description: `${formatTime(run.createdAt)} · ${stateLabel(run)}`,
+      run,
+    })),
+    { title },
+  );
+  return picked?.run;
+}
+
+async function signOut(accounts: Accounts): Promise<void> {
+  const message = (await accounts.forget())
+    ? vscode.l10n.t('Signed out. The token was removed from this machine; runs that were started go on.')
+    : vscode.l10n.t('You were not signed in.');
+  void vscode.window.showInformationMessage(message);
+}
+
+async function trackRun(deps: CommandDeps, unknown: Run | undefined): Promise<void> {
+  const t = vscode.l10n.t;
+  const destination = readDestination();
+  if (destination === undefined) throw new AssessmentError('notSignedIn');
+  const runId = await vscode.window.showInputBox({
+    title: t('Track Existing Run by ID'),
+    prompt: t(
+      'The run ID is in the webhook delivery, or the vendor can tell it: the service has no list of runs.',
+    ),
+    ignoreFocusOut: true,
+    validateInput: (text) =>
+      text.trim() === '' || text.trim().length > 256 ? t('A run ID has 1 to 256 characters.') : undefined,
+  });
+  if (runId === undefined) return;
+  if (unknown?.state === 'unknown') {
+    await deps.tracker.giveRunId(unknown.id, runId.trim());
+    return;
+  }
+  const folders = vscode.workspace.workspaceFolders ?? [];
+  const folder =
+    folders.length === 1
+      ? folders[0]
+      : await vscode.window.showWorkspaceFolderPick({ placeHolder: t('Which folder was assessed?') });
+  if (folder === undefined) {
+    if (folders.length === 0) throw new AssessmentError('notAFolder', { subject: t('no folder is open') });
+    return;
+  }
+  const { language } = readAssessmentSettings(folder.uri);
+  const place = { workflow: 'whitebox-assessment', ...destination, language, runId: runId.trim() } as const;
+  await deps.tracker.track({ ...place, folder: folder.uri.fsPath, name: folder.name });
+  await vscode.commands.executeCommand('whitebox.runs.focus');
+}
+
+async function resend({ tracker, runs }: CommandDeps, chosen: Run | undefined): Promise<void> {
+  const t = vscode.l10n.t;
+  const run = chosen ?? (await pickRun(runs, t('Send Dispatch Again'), (each) => each.state === 'unknown'));
+  if (run === undefined) return;
+  const again = t('Send Again');
+  const letGo = t('Give This Run Up');
+  const choice = await vscode.window.showWarningMessage(
+    t('Start the assessment of {0} again?', titleOf(run)),
+    {
+      modal: true,
+      detail: t(
+        'The first start was sent on {0} and its answer was lost. If the service accepted it, a second run starts and costs credits again. The source that is already uploaded is used.',
+        formatTime('intendedAt' in run ? run.intendedAt : run.createdAt),
+      ),
+    },
+    again,
+    letGo,
+  );
+  if (choice === again) await tracker.resend(run.id);
+  if (choice === letGo) await tracker.abandon(run.id);
+}
+
+async function removeRun({ runs }: CommandDeps, run: Run | undefined): Promise<void> {
+  const t = vscode.l10n.t;
+  if (run === undefined) return;
+  const yes = t('Remove');
+  const detail = isFinal(run)
+    ? t('Its findings and its report are deleted from this machine.')
+    : t('It is no longer watched. On the service it goes on and costs what it costs.');
+  const question = t('Remove the run of {0} from the history?', formatTime(run.createdAt));
+  if ((await vscode.window.showWarningMessage(question, { modal: true, detail }, yes)) === yes)
+    await runs.remove(run.id);
+}
+
+async function testConnection({ accounts }: CommandDeps): Promise<void> {
+  const t = vscode.l10n.t;
+  const destination = readDestination();
+  if (destination === undefined) throw new AssessmentError('notSignedIn');
+  await vscode.window.withProgress(
+    { location: vscode.ProgressLocation.Notification, title: t('Testing the connection…') },
+    () => accounts.checkSignedIn(destination),
+  );
+  void vscode.window.showInformationMessage(
+    t('The connection works: address, token and organization are right.'),
+  );
+}
+
+async function revealFinding(findings: FindingStore, runId: string, index: number): Promise<void> {
+  const [place] = findings.find(runId, index)?.places ?? [];
+  if (place !== undefined) return revealPlace(place);
+  const message = vscode.l10n.t(
+    'This finding has no place in a file of this workspace. The report describes it.',
+  );
+  void vscode.window.showInformationMessage(message);
+}
+
+/** What makes sense now, behind a click on the status item. */
+async function showMenu({ accounts, runs, findings }: CommandDeps): Promise<void> {
+  const t = vscode.l10n.t;
+  const all = runs.all();
+  const signedIn = await accounts.isSignedIn();
+  const unknown = all.find((run) => run.state === 'unknown');
+  const entries = [
+    {
+      label: `$(warning) ${t('Decide About the Unconfirmed Start…')}`,
+      command: 'whitebox.resendDispatch',
+      when: unknown !== undefined,
+    },
+    {
+      label: `$(refresh) ${t('Check Run Status Now')}`,
+      command: 'whitebox.refreshRuns',
+      when: all.some(isLive),
+    },
+    {
+      label: `$(circle-slash) ${t('Cancel Run…')}`,
+      command: 'whitebox.cancelRun',
+      when: all.some(({ state }) => state === 'running'),
+    },
+    {
+      label: `$(list-tree) ${t('Show Findings')}`,
+      description: countFindings(findings.count()),
+      command: 'whitebox.findings.focus',
+      when: findings.count() > 0,
+    },
+    {
+      label: `$(markdown) ${t('Open Report')}`,
+      command: 'whitebox.openReport',
+      when: all.some((run) => run.state === 'succeeded'),
+    },
+    {
+      label: `$(shield) ${t('Start Assessment…')}`,
+      command: 'whitebox.startAssessment',
+      when: signedIn && vscode.workspace.isTrusted,
+    },
+    { label: `$(history) ${t('Show Runs')}`, command: 'whitebox.runs.focus', when: all.length > 0 },
+    { label: `$(sign-in) ${t('Sign In…')}`, command: 'whitebox.signIn', when: !signedIn },
+    { label: `$(output) ${t('Show Log')}`, command: 'whitebox.showLog', when: true },
+  ];
+  const picked = await vscode.window.showQuickPick(
+    entries.filter(({ when }) => when),
+    { title: t('Whitebox Assessment') },
+  );
+  if (picked !== undefined) await vscode.commands.executeCommand(picked.command);
+}

@@ -1,0 +1,333 @@
+import * as vscode from 'vscode';
+import { AssessmentError } from '../core/errors.ts';
+import type { Failure, Run, Target } from '../core/run/run.ts';
+import { type Severity } from '../core/findings/finding.ts';
+
+/** Something that can be done about an error, as a command. */
+export interface Remedy {
+  readonly title: string;
+  readonly command: string;
+  readonly arguments?: readonly unknown[];
+}
+
+/** An error or a kept failure as a sentence that says what to do next, and what a button can do. */
+export function describeError(error: unknown): { message: string; remedies: Remedy[] } {
+  if (error instanceof AssessmentError) return describeFailure({ kind: error.kind, ...error.data });
+  return {
+    message: vscode.l10n.t('Something unexpected went wrong. The log has the details.'),
+    remedies: [showLog()],
+  };
+}
+
+/** The same for a failure that was kept with a run. */
+export function describeFailure(failure: Failure | ({ kind: Failure['kind'] } & AssessmentError['data'])): {
+  message: string;
+  remedies: Remedy[];
+} {
+  const said =
+    failure.detail === undefined ? '' : ` ${vscode.l10n.t('The service said: {0}', failure.detail)}`;
+  const origin = failure.origin ?? vscode.l10n.t('the service');
+  const t = vscode.l10n.t;
+  const plain = (message: string, ...remedies: Remedy[]) => ({ message, remedies });
+  switch (failure.kind) {
+    case 'unauthorized':
+      return plain(
+        t(
+          'The access token is invalid or has expired. Sign in again; runs already started are not affected.',
+        ),
+        signInAgain(),
+      );
+    case 'forbidden':
+      return plain(
+        t('You are not allowed to do this in this organization. Check the organization ID and your role.') +
+          said,
+        signInAgain(),
+      );
+    case 'notFound':
+      return plain(
+        t(
+          'The service does not know this organization or run, or its results are past their retention. Check the organization ID.',
+        ) + said,
+        signInAgain(),
+      );
+    case 'rejected':
+      return plain(t('The service refused the request.') + said, showLog());
+    case 'conflict':
+      return plain(t('The service cannot do this in the present state.') + said, showLog());
+    case 'capacity':
+      return plain(
+        t(
+          'The organization’s storage on the service is full, or the archive is too large for it. Delete uploaded source that is no longer needed, or leave more files out.',
+        ) + said,
+      );
+    case 'rateLimited':
+      return plain(t('The service asks to wait before the next request. Try again later.') + said);
+    case 'serverError':
+      return plain(t('The service failed ({0}). Try again later.', failure.status ?? 500) + said, showLog());
+    case 'badResponse':
+      return plain(
+        t(
+          '{0} answered with something that is not the assessment API. Check the base URL, and whether a proxy answers in its place.',
+          origin,
+        ) + said,
+        openSetting('whitebox.baseUrl'),
+      );
+    case 'redirected':
+      return plain(
+        t(
+          '{0} redirects to another address. Redirects are not followed, so that your token stays where it belongs: enter the final address as base URL.',
+          origin,
+        ),
+        openSetting('whitebox.baseUrl'),
+      );
+    case 'unsent':
+      return plain(
+        t(
+          '{0} cannot be reached ({1}). Check the network, the base URL and the proxy settings.',
+          origin,
+          failure.detail ?? '',
+        ),
+        openSetting('whitebox.baseUrl'),
+        showLog(),
+      );
+    case 'connectionLost':
+      return plain(t('The connection to {0} was lost. Try again.', origin), showLog());
+    case 'timeout':
+      return plain(t('{0} did not answer in time. Try again.', origin), showLog());
+    case 'tls':
+      return plain(
+        t(
+          'No secure connection to {0} could be made ({1}). If your company uses its own certificates, install its certificate authority on this machine.',
+          origin,
+          failure.detail ?? '',
+        ),
+        showLog(),
+      );
+    case 'proxy':
+      return plain(
+        t(
+          'The proxy refused the connection to {0}. Check the setting http.proxy and its credentials.',
+          origin,
+        ),
+        openSetting('http.proxy'),
+      );
+    case 'insecureUrl':
+      return plain(
+        t(
+          'This address is not used because it is not https, or contains a user name: {0}',
+          failure.detail ?? '',
+        ),
+        openSetting('whitebox.baseUrl'),
+      );
+    case 'notAFolder':
+      return plain(
+        t('This folder is not on this machine’s disk, so it cannot be packaged: {0}', failure.subject ?? ''),
+      );
+    case 'nothingToSend':
+      return plain(
+        t(
+          'There is nothing to send: the folder is empty, or ignore files and settings leave everything out.',
+        ),
+      );
+    case 'archiveTooLarge':
+      return plain(
+        t(
+          'The archive is larger than the limit of {0}. Leave more files out, or raise the limit.',
+          formatBytes(failure.limit ?? 0),
+        ),
+        openSetting('whitebox.archive.maxSizeMB'),
+      );
+    case 'diskFull':
+      return plain(t('The disk is full. Free some space and try again; nothing was lost.'));
+    case 'sourceUnreadable':
+      return plain(t('A file cannot be read: {0}', failure.subject ?? failure.detail ?? ''));
+    case 'lengthChanged':
+      return plain(t('The archive changed on disk while it was uploaded. Start again.'));
+    case 'tooLarge':
+      return plain(
+        t('The service sent more than the {0} that can be taken in.', formatBytes(failure.limit ?? 0)),
+      );
+    case 'malformedFindings':
+      return plain(
+        t(
+          'The findings file cannot be read as a list of findings. It is kept as it came; the report may still open.',
+        ) + (failure.detail === undefined ? '' : ` (${failure.detail})`),
+        showLog(),
+      );
+    case 'noResult':
+      return plain(t('The service says that the run has ended, but not how.'), showLog());
+    case 'interrupted':
+      return plain(t('VS Code was closed before the assessment had started.'));
+    case 'startedElsewhere':
+      return plain(t('An assessment of this folder is being started already.'));
+    case 'busyElsewhere':
+      return plain(t('Another window is taking care of this run. Do it there, or close that window.'));
+    case 'notSignedIn':
+      return plain(t('Sign in to the assessment service first.'), signInAgain());
+    case 'badSetting':
+      return describeBadSetting(failure.subject ?? '');
+    case 'tokenCommand':
+      return plain(
+        t('The token command {0} did not print a token ({1}).', failure.subject ?? '', failure.detail ?? ''),
+        openSetting('whitebox.tokenCommand'),
+      );
+    case 'storage':
+      return plain(
+        t('VS Code’s storage for this extension cannot be read or written ({0}).', failure.detail ?? ''),
+        showLog(),
+      );
+  }
+}
+
+function describeBadSetting(subject: string): { message: string; remedies: Remedy[] } {
+  switch (subject) {
+    case 'baseUrl':
+      return {
+        message: vscode.l10n.t('Enter an address such as https://assessment.example.com/v1.'),
+        remedies: [openSetting('whitebox.baseUrl')],
+      };
+    case 'token':
+      return {
+        message: vscode.l10n.t('A token is one line of letters, digits and signs, without spaces.'),
+        remedies: [],
+      };
+    case 'notification.webhookEndpointIds':
+      return {
+        message: vscode.l10n.t('At most 100 webhook endpoints can be notified.'),
+        remedies: [openSetting('whitebox.notification.webhookEndpointIds')],
+      };
+    default:
+      return {
+        message: vscode.l10n.t('A value is not one that the service accepts: {0}', subject),
+        remedies: [showLog()],
+      };
+  }
+}
+
+/** A run's state as a few words. */
+export function stateLabel(run: Run): string {
+  const t = vscode.l10n.t;
+  switch (run.state) {
+    case 'packaging':
+      return t('packaging');
+    case 'uploading':
+      return t('uploading');
+    case 'confirming':
+      return t('confirming the upload');
+    case 'dispatching':
+      return t('starting');
+    case 'unknown':
+      return t('start unconfirmed');
+    case 'running':
+      return run.status ?? t('running');
+    case 'cancelling':
+      return t('cancelling');
+    case 'collecting':
+      return t('downloading results');
+    case 'succeeded':
+      return t('finished');
+    case 'aborted':
+      return run.exit.kind === 'ABORTED'
+        ? t('aborted ({0})', run.exit.abort?.code ?? '?')
+        : t('ended as {0}', run.exit.kind);
+    case 'cancelled':
+      return t('cancelled');
+    case 'failed':
+      return t('failed');
+  }
+}
+
+/** What has become of a folder's source code on the service. */
+export function uploadLabel(target: Target): string | undefined {
+  const t = vscode.l10n.t;
+  const { upload } = target;
+  if (upload === undefined) return undefined;
+  switch (upload.state) {
+    case 'reserved':
+      return t('being uploaded');
+    case 'confirmed':
+      return t('on the service since {0}', formatTime(upload.at));
+    case 'cancelled':
+      return t('upload given up on {0}', formatTime(upload.at));
+    case 'deleted':
+      return t('deleted from the service on {0}', formatTime(upload.at));
+  }
+}
+
+/** A severity as a word. */
+export function severityLabel(severity: Severity): string {
+  const t = vscode.l10n.t;
+  switch (severity) {
+    case 'critical':
+      return t('Critical');
+    case 'high':
+      return t('High');
+    case 'medium':
+      return t('Medium');
+    case 'low':
+      return t('Low');
+    case 'none':
+      return t('No impact');
+    case 'unrated':
+      return t('Unrated');
+  }
+}
+
+/** "1 finding", "7 findings". */
+export function countFindings(count: number): string {
+  return count === 1 ? vscode.l10n.t('1 finding') : vscode.l10n.t('{0} findings', count);
+}
+
+/** "1 file", "7 files". */
+export function countFiles(count: number): string {
+  return count === 1 ? vscode.l10n.t('1 file') : vscode.l10n.t('{0} files', formatNumber(count));
+}
+
+/** A duration in the two largest units that matter, at minute precision: "3h 12m", "2d 4h", "0m". */
+export function formatDuration(ms: number): string {
+  const minutes = Math.floor(ms / 60_000);
+  const t = vscode.l10n.t;
+  if (minutes < 60) return t('{0}m', minutes);
+  if (minutes < 24 * 60) return t('{0}h {1}m', Math.floor(minutes / 60), minutes % 60);
+  return t('{0}d {1}h', Math.floor(minutes / (24 * 60)), Math.floor((minutes % (24 * 60)) / 60));
+}
+
+/** A number of bytes in the unit people would choose. */
+export function formatBytes(bytes: number): string {
+  const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const;
+  const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), units.length - 1);
+  const value = bytes / 1000 ** power;
+  return new Intl.NumberFormat(vscode.env.language, {
+    style: 'unit',
+    unit: units[power] ?? 'byte',
+    unitDisplay: power === 0 ? 'long' : 'short',
+    maximumFractionDigits: power === 0 || value >= 100 ? 0 : 1,
+  }).format(value);
+}
+
+/** A number with the separators of the display language. */
+export function formatNumber(value: number): string {
+  return new Intl.NumberFormat(vscode.env.language).format(value);
+}
+
+/** Date and time, to the minute, in the display language. */
+export function formatTime(at: number): string {
+  return new Intl.DateTimeFormat(vscode.env.language, { dateStyle: 'medium', timeStyle: 'short' }).format(at);
+}
+
+function signInAgain(): Remedy {
+  return { title: vscode.l10n.t('Sign In…'), command: 'whitebox.signIn' };
+}
+
+function showLog(): Remedy {
+  return { title: vscode.l10n.t('Show Log'), command: 'whitebox.showLog' };
+}
+
+/** A button that opens one setting. */
+function openSetting(key: string): Remedy {
+  return {
+    title: vscode.l10n.t('Open Settings'),
+    command: 'workbench.action.openSettings',
+    arguments: [key],
+  };
+}

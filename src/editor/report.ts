@@ -1,0 +1,90 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import type { FindingStore, ShownPlace, ShownRun } from '../core/findings/findingStore.ts';
+import { SEVERITIES } from '../core/findings/finding.ts';
+import type { ReportContent } from '../core/report/protocol.ts';
+import { elapsedMs, type Run, titleOf } from '../core/run/run.ts';
+import type { RunStore } from '../core/run/runStore.ts';
+import { countFiles, formatDuration, formatTime, severityLabel, stateLabel } from './messages.ts';
+import { revealPlace } from './places.ts';
+import type { ReportRun } from './reportPanel.ts';
+
+/** A run's report as the panel shows it: the downloaded Markdown with a summary of what is known here, and links to the code. */
+export function toReport(run: Run, deps: { runs: RunStore; findings: FindingStore }): ReportRun {
+  let places: readonly ShownPlace[] = [];
+  return {
+    id: run.id,
+    title: vscode.l10n.t('Report: {0}', titleOf(run)),
+    load: async () => {
+      const markdown = await readFile(join(deps.runs.folderOf(run.id), 'report.md'), 'utf8');
+      const read = await deps.findings.read(run);
+      const links = placeLinks(read);
+      places = [...links.values()];
+      return toContent(run, markdown, read, [...links.keys()]);
+    },
+    openPlace: async (index) => {
+      const place = places[index];
+      if (place !== undefined) await revealPlace(place);
+    },
+  };
+}
+
+function toContent(
+  run: Run,
+  markdown: string,
+  { shown }: ShownRun,
+  labels: readonly string[],
+): ReportContent {
+  const t = vscode.l10n.t;
+  const files = run.targets.reduce((sum, { archive }) => sum + (archive?.files ?? 0), 0);
+  const commits = run.targets.flatMap(({ commit }) =>
+    commit === undefined ? [] : [`${commit.id.slice(0, 10)}${commit.dirty ? ` ${t('with changes')}` : ''}`],
+  );
+  return {
+    markdown,
+    title: titleOf(run),
+    facts: [
+      { label: t('State'), value: stateLabel(run) },
+      {
+        label: t('Started'),
+        value: formatTime('dispatchedAt' in run ? (run.dispatchedAt ?? run.createdAt) : run.createdAt),
+      },
+      { label: t('Took'), value: formatDuration(elapsedMs(run, run.createdAt)) },
+      ...(files === 0 ? [] : [{ label: t('Source'), value: countFiles(files) }]),
+      ...(commits.length === 0 ? [] : [{ label: t('Commit'), value: commits.join(', ') }]),
+      ...('runId' in run && run.runId !== undefined ? [{ label: t('Run ID'), value: run.runId }] : []),
+    ],
+    severities: SEVERITIES.map((severity) => ({
+      severity,
+      label: severityLabel(severity),
+      count: shown.filter(({ finding }) => finding.severity === severity).length,
+    })),
+    places: labels.map((label, index) => ({ index, label })),
+    language: run.language === 'japanese' ? 'ja' : 'en',
+  };
+}
+
+/** The texts `path:line` that mean exactly one place, as the report may write them: with the path as it came, and as it is here. */
+function placeLinks({ shown }: ShownRun): Map<string, ShownPlace> {
+  const links = new Map<string, ShownPlace>();
+  const ambiguous = new Set<string>();
+  const add = (label: string, place: ShownPlace): void => {
+    const known = links.get(label);
+    if (known !== undefined && (known.file !== place.file || known.startLine !== place.startLine))
+      ambiguous.add(label);
+    else links.set(label, place);
+  };
+  for (const { places } of shown) {
+    for (const place of places) {
+      if (place.startLine === undefined) continue;
+      for (const path of new Set([place.path, place.told.path])) {
+        for (const line of new Set([place.startLine, place.told.startLine ?? place.startLine])) {
+          add(`${path}:${String(line)}`, place);
+        }
+      }
+    }
+  }
+  for (const label of ambiguous) links.delete(label);
+  return links;
+}

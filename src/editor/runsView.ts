@@ -1,0 +1,189 @@
+import * as vscode from 'vscode';
+import type { LazyView } from '../bootstrap.ts';
+import { elapsedMs, isFinal, isLive, needsPerson, type Run, titleOf } from '../core/run/run.ts';
+import type { RunStore } from '../core/run/runStore.ts';
+import {
+  countFiles,
+  describeFailure,
+  formatBytes,
+  formatDuration,
+  formatTime,
+  stateLabel,
+  uploadLabel,
+} from './messages.ts';
+
+/** A line of the Runs view; commands called on a run get its node. */
+export type RunsNode =
+  | { readonly kind: 'folder'; readonly name: string }
+  | { readonly kind: 'run'; readonly id: string }
+  | { readonly kind: 'line'; readonly run: string; readonly item: vscode.TreeItem };
+
+/** Fills the Runs view: folder, run, and under a run its steps, its artifacts and the state of the uploaded source. */
+export function showRuns(lazy: LazyView, deps: { runs: RunStore; now: () => number }): vscode.Disposable {
+  const { runs } = deps;
+  const changed = new vscode.EventEmitter<undefined>();
+  const nodes = new Map<string, RunsNode>();
+  const node = (key: string, make: () => RunsNode): RunsNode => {
+    const known = nodes.get(key) ?? make();
+    nodes.set(key, known);
+    return known;
+  };
+  const provider: vscode.TreeDataProvider<RunsNode> = {
+    onDidChangeTreeData: changed.event,
+    getChildren: (element) => {
+      if (element === undefined) {
+        const names = [...new Set(runs.all().map(titleOf))];
+        return names.map((name) => node(`folder:${name}`, () => ({ kind: 'folder', name })));
+      }
+      if (element.kind === 'folder') {
+        const own = runs.all().filter((run) => titleOf(run) === element.name);
+        return own.map(({ id }) => node(`run:${id}`, () => ({ kind: 'run', id })));
+      }
+      const run = element.kind === 'run' ? runs.get(element.id) : undefined;
+      return run === undefined
+        ? []
+        : linesOf(run, deps.now()).map((item) => ({ kind: 'line', run: run.id, item }));
+    },
+    getTreeItem: (element) => {
+      if (element.kind === 'line') return element.item;
+      if (element.kind === 'folder') return folderItem(element.name);
+      const run = runs.get(element.id);
+      return run === undefined ? new vscode.TreeItem('') : runItem(run, deps.now());
+    },
+    getParent: (element) => {
+      const id = element.kind === 'line' ? element.run : element.kind === 'run' ? element.id : undefined;
+      if (id === undefined) return undefined;
+      if (element.kind === 'line') return nodes.get(`run:${id}`);
+      const run = runs.get(id);
+      return run === undefined ? undefined : nodes.get(`folder:${titleOf(run)}`);
+    },
+  };
+  lazy.fill(provider);
+  const render = (): void => {
+    const waiting = runs.all().filter(needsPerson).length;
+    lazy.view.badge =
+      waiting === 0
+        ? undefined
+        : { value: waiting, tooltip: vscode.l10n.t('Runs that need you: {0}', waiting) };
+    changed.fire(undefined);
+  };
+  render();
+  const subscription = runs.onDidChange(render);
+  return vscode.Disposable.from(changed, { dispose: () => subscription.dispose() });
+}
+
+function folderItem(name: string): vscode.TreeItem {
+  const item = new vscode.TreeItem(name, vscode.TreeItemCollapsibleState.Expanded);
+  item.id = `folder:${name}`;
+  item.iconPath = vscode.ThemeIcon.Folder;
+  item.contextValue = 'folder';
+  return item;
+}
+
+function runItem(run: Run, now: number): vscode.TreeItem {
+  const item = new vscode.TreeItem(formatTime(run.createdAt), vscode.TreeItemCollapsibleState.Collapsed);
+  item.id = `run:${run.id}`;
+  item.description = `${stateLabel(run)} · ${formatDuration(elapsedMs(run, now))}`;
+  item.iconPath = iconOf(run);
+  item.contextValue = `run ${abilitiesOf(run).join(' ')}`;
+  item.accessibilityInformation = {
+    label: `${titleOf(run)}, ${formatTime(run.createdAt)}, ${item.description}`,
+  };
+  return item;
+}
+
+/** Words that the menus' `when` clauses look for. */
+function abilitiesOf(run: Run): string[] {
+  const abilities = [
+    [run.state, true],
+    ['live', isLive(run)],
+    ['final', isFinal(run)],
+    ['hasRunId', 'runId' in run && run.runId !== undefined],
+    ['hasReport', artifactsOf(run).some(({ name, file }) => name === 'report' && file !== undefined)],
+    ['hasFindings', artifactsOf(run).some(({ name, file }) => name === 'findings' && file !== undefined)],
+    [
+      'hasSource',
+      run.targets.some(({ upload }) => upload?.state === 'confirmed' || upload?.state === 'reserved'),
+    ],
+  ] as const;
+  return abilities.filter(([, has]) => has).map(([word]) => word);
+}
+
+function artifactsOf(run: Run): readonly { name: string; file?: string | undefined }[] {
+  return ('artifacts' in run ? run.artifacts : undefined) ?? [];
+}
+
+function iconOf(run: Run): vscode.ThemeIcon {
+  if (needsPerson(run)) return new vscode.ThemeIcon('warning');
+  switch (run.state) {
+    case 'succeeded':
+      return new vscode.ThemeIcon('pass');
+    case 'aborted':
+      return new vscode.ThemeIcon('circle-slash');
+    case 'cancelled':
+      return new vscode.ThemeIcon('circle-slash');
+    case 'failed':
+      return new vscode.ThemeIcon('error');
+    default:
+      return new vscode.ThemeIcon('sync~spin');
+  }
+}
+
+function linesOf(run: Run, now: number): vscode.TreeItem[] {
+  const t = vscode.l10n.t;
+  const lines: vscode.TreeItem[] = [];
+  const add = (label: string, icon: string, description?: string, command?: vscode.Command): void => {
+    const item = new vscode.TreeItem(label);
+    item.iconPath = new vscode.ThemeIcon(icon);
+    if (description !== undefined) item.description = description;
+    if (command !== undefined) item.command = command;
+    item.accessibilityInformation = { label: description === undefined ? label : `${label}, ${description}` };
+    lines.push(item);
+  };
+  if (run.state === 'failed') add(describeFailure(run.failure).message, 'error');
+  if (run.state === 'unknown')
+    add(
+      t('The answer to the start was lost: a person has to decide.'),
+      'warning',
+      describeFailure(run.reason).message,
+    );
+  if (isLive(run) && run.trouble !== undefined) add(describeFailure(run.trouble).message, 'warning');
+  for (const { archive, name } of run.targets) {
+    if (archive === undefined) continue;
+    const sizes = `${countFiles(archive.files)}, ${formatBytes(archive.sourceBytes)} → ${formatBytes(archive.bytes)}`;
+    add(t('Packaged {0}', name), 'package', sizes);
+  }
+  if (run.uploadedAt !== undefined) add(t('Uploaded'), 'cloud-upload', formatTime(run.uploadedAt));
+  if (run.confirmedAt !== undefined) add(t('Confirmed'), 'check', formatTime(run.confirmedAt));
+  if ('dispatchedAt' in run && run.dispatchedAt !== undefined) {
+    add(isLive(run) ? t('Running') : t('Ran'), 'watch', formatDuration(elapsedMs(run, now)));
+  }
+  if ('exitedAt' in run && run.exitedAt !== undefined)
+    add(t('Exited'), 'debug-stop', formatTime(run.exitedAt));
+  for (const artifact of 'artifacts' in run ? (run.artifacts ?? []) : []) {
+    const what =
+      artifact.failure === undefined
+        ? formatBytes(artifact.bytes ?? 0)
+        : describeFailure(artifact.failure).message;
+    const node: RunsNode = { kind: 'run', id: run.id };
+    if (artifact.name === 'report')
+      add(t('Report'), 'markdown', what, {
+        title: t('Open Report'),
+        command: 'whitebox.openReport',
+        arguments: [node],
+      });
+    else if (artifact.name === 'findings')
+      add(t('Findings'), 'list-tree', what, {
+        title: t('Show Findings'),
+        command: 'whitebox.showRunFindings',
+        arguments: [node],
+      });
+    else add(artifact.name, 'file', what);
+  }
+  for (const target of run.targets) {
+    const label = uploadLabel(target);
+    if (label !== undefined) add(t('Uploaded source of {0}', target.name), 'cloud', label);
+  }
+  if ('runId' in run && run.runId !== undefined) add(t('Run ID'), 'key', run.runId);
+  return lines;
+}

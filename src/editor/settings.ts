@@ -1,0 +1,90 @@
+import * as vscode from 'vscode';
+import { toBaseUrl } from '../core/api/address.ts';
+import type { ArchiveType, Language } from '../core/api/schema.ts';
+import { AssessmentError } from '../core/errors.ts';
+
+/** Where a person's runs go: a normalized base URL and an organization ID. */
+export interface Destination {
+  readonly baseUrl: string;
+  readonly organizationId: string;
+}
+
+/** The service and organization from the settings, or undefined while either is empty; throws `badSetting` or `insecureUrl` for an address that cannot be used. */
+export function readDestination(): Destination | undefined {
+  const { baseUrl, organizationId } = readRawDestination();
+  return baseUrl === '' || organizationId === ''
+    ? undefined
+    : { baseUrl: toBaseUrl(baseUrl), organizationId };
+}
+
+/** The two settings as they were typed. */
+export function readRawDestination(): Destination {
+  return { baseUrl: own('baseUrl', '').trim(), organizationId: own('organizationId', '').trim() };
+}
+
+/** Keeps a destination as the user's own setting. */
+export async function writeDestination(destination: Destination): Promise<void> {
+  const settings = vscode.workspace.getConfiguration('whitebox');
+  await settings.update('baseUrl', destination.baseUrl, vscode.ConfigurationTarget.Global);
+  await settings.update('organizationId', destination.organizationId, vscode.ConfigurationTarget.Global);
+}
+
+/** What applies to an assessment of a folder; throws `badSetting` for webhook IDs the service would refuse (API reference, section 8). */
+export function readAssessmentSettings(folder: vscode.Uri): {
+  language: Language;
+  webhookEndpointIds: string[];
+  archiveType: ArchiveType;
+  exclude: string[];
+  includeNestedRepositories: boolean;
+  maxArchiveBytes: number;
+} {
+  const settings = vscode.workspace.getConfiguration('whitebox', folder);
+  const language = settings.get<'auto' | Language>('report.language', 'auto');
+  const webhookEndpointIds = own<string[]>('notification.webhookEndpointIds', []);
+  if (webhookEndpointIds.length > 100) {
+    throw new AssessmentError('badSetting', { subject: 'notification.webhookEndpointIds' });
+  }
+  return {
+    language:
+      language === 'auto' ? (vscode.env.language.startsWith('ja') ? 'japanese' : 'english') : language,
+    webhookEndpointIds,
+    archiveType: settings.get<ArchiveType>('archive.format', 'tar_gz'),
+    exclude: settings.get<string[]>('archive.exclude', []),
+    includeNestedRepositories: own('archive.includeNestedRepositories', false),
+    maxArchiveBytes: own('archive.maxSizeMB', 1024) * 1024 * 1024,
+  };
+}
+
+/** The token command, or undefined when there is none or the workspace is not trusted to have one run. */
+export function readTokenCommand(): readonly string[] | undefined {
+  const command = own<string[]>('tokenCommand', []);
+  return command.length > 0 && vscode.workspace.isTrusted ? command : undefined;
+}
+
+/** Whether uploaded source is deleted from the service once a run has ended. */
+export function readDeleteSourceAfterRun(): boolean {
+  return own('runs.deleteSourceAfterRun', true);
+}
+
+/** Which findings the editor shows, and which notifications a person wants. */
+export function readDisplaySettings(): {
+  minimumSeverity: 'critical' | 'high' | 'medium' | 'low' | 'none';
+  showInProblems: boolean;
+  notifications: 'all' | 'attention' | 'none';
+} {
+  const settings = vscode.workspace.getConfiguration('whitebox');
+  return {
+    minimumSeverity: settings.get('findings.minimumSeverity', 'none'),
+    showInProblems: settings.get('findings.showInProblems', true),
+    notifications: own('notifications.level', 'all'),
+  };
+}
+
+/**
+ * A setting that decides where code and tokens go, or what runs: the user's own value or the default, never a workspace's. The manifest's scope
+ * says the same; this holds even where an editor does not keep to it.
+ */
+function own<T>(key: string, fallback: T): T {
+  const found = vscode.workspace.getConfiguration('whitebox').inspect<T>(key);
+  return found?.globalValue ?? found?.defaultValue ?? fallback;
+}

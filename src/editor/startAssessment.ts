@@ -1,0 +1,259 @@
+import { createHash } from 'node:crypto';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import { originOf } from '../core/api/address.ts';
+import { AssessmentError } from '../core/errors.ts';
+import type { Clock, Logger } from '../core/ports.ts';
+import type { Assessment } from '../core/run/launch.ts';
+import { takeLease } from '../core/run/lease.ts';
+import { isFinal, type Run, type Target } from '../core/run/run.ts';
+import type { RunStore } from '../core/run/runStore.ts';
+import type { RunTracker } from '../core/run/runTracker.ts';
+import { type Selection, selectFiles } from '../core/upload/selection.ts';
+import { readCommit } from './git.ts';
+import { countFiles, formatBytes, formatNumber, formatTime, stateLabel } from './messages.ts';
+import { readAssessmentSettings, readDestination } from './settings.ts';
+
+/** What starting an assessment works with. */
+export interface StartDeps {
+  readonly tracker: RunTracker;
+  readonly runs: RunStore;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** A folder of ours in which two windows agree on who starts. */
+  readonly startingFolder: string;
+}
+
+/** A folder that may be assessed. */
+interface Folder {
+  readonly uri: vscode.Uri;
+  readonly name: string;
+}
+
+/** The main job: pick folders, package them, show what would leave the machine, ask, upload, start. Undefined when the person stops before anything was sent. */
+export async function startAssessment(
+  only: vscode.Uri | undefined,
+  deps: StartDeps,
+): Promise<Run | undefined> {
+  const destination = readDestination();
+  if (destination === undefined) throw new AssessmentError('notSignedIn');
+  const folders = only === undefined ? await pickFolders() : [{ uri: only, name: nameOf(only) }];
+  if (folders === undefined) return undefined;
+  for (const { uri } of folders)
+    if (uri.scheme !== 'file') throw new AssessmentError('notAFolder', { subject: uri.toString() });
+  const lease = await takeLease(join(deps.startingFolder, keyOf(folders)), deps.clock);
+  if (lease === undefined) throw new AssessmentError('startedElsewhere');
+  // Kept alive while a person reads the questions, so that no other window takes it over.
+  const renewal = setInterval(() => void lease.renew(), 5_000);
+  try {
+    if (!(await offerToSave(folders)) || !(await acceptLiveRun(folders, deps.runs))) return undefined;
+    return await launchWithProgress(deps, folders, destination);
+  } finally {
+    clearInterval(renewal);
+    await lease.release();
+  }
+}
+
+async function launchWithProgress(
+  deps: StartDeps,
+  folders: readonly Folder[],
+  destination: { baseUrl: string; organizationId: string },
+): Promise<Run | undefined> {
+  const t = vscode.l10n.t;
+  const stop = new AbortController();
+  const assessment = await vscode.window.withProgress(
+    {
+      location: vscode.ProgressLocation.Notification,
+      title: t('Selecting the files to upload…'),
+      cancellable: true,
+    },
+    async (_progress, cancellation) => {
+      cancellation.onCancellationRequested(() => stop.abort());
+      return prepare(folders, destination, stop.signal);
+    },
+  );
+  return vscode.window.withProgress(
+    { location: vscode.ProgressLocation.Notification, title: t('Whitebox Assessment'), cancellable: true },
+    async (progress, cancellation) => {
+      cancellation.onCancellationRequested(() => stop.abort());
+      const report = reporter(progress);
+      return deps.tracker.start(assessment, {
+        signal: stop.signal,
+        onPackaging: report((done, total) => t('Packaging: {0} of {1}', done, total)),
+        onUploading: report((done, total) => t('Uploading: {0} of {1}', done, total)),
+        confirmUpload: async (run) => confirmUpload(run, assessment, deps.runs),
+      });
+    },
+  );
+}
+
+async function prepare(
+  folders: readonly Folder[],
+  destination: { baseUrl: string; organizationId: string },
+  signal: AbortSignal,
+): Promise<Assessment> {
+  const [first] = folders;
+  if (first === undefined) throw new AssessmentError('nothingToSend');
+  const shared = readAssessmentSettings(first.uri);
+  const targets = [];
+  for (const { uri, name } of folders) {
+    const { exclude, includeNestedRepositories } = readAssessmentSettings(uri);
+    const selection = await selectFiles(uri.fsPath, {
+      exclude,
+      includeNestedRepositories,
+      signal,
+      surroundings: { home: homedir(), env: process.env },
+    });
+    if (selection.files.length === 0) throw new AssessmentError('nothingToSend', { subject: name });
+    const commit = await readCommit(uri);
+    targets.push({ folder: uri.fsPath, name, selection, ...(commit === undefined ? {} : { commit }) });
+  }
+  const { language, webhookEndpointIds, archiveType, maxArchiveBytes } = shared;
+  return {
+    workflow: 'whitebox-assessment',
+    ...destination,
+    language,
+    webhookEndpointIds,
+    archiveType,
+    maxArchiveBytes,
+    targets,
+  };
+}
+
+/** One assessed folder is the common case; several become one run with one archive each. */
+async function pickFolders(): Promise<readonly Folder[] | undefined> {
+  const folders = vscode.workspace.workspaceFolders ?? [];
+  if (folders.length === 0)
+    throw new AssessmentError('notAFolder', { subject: vscode.l10n.t('no folder is open') });
+  if (folders.length === 1) return folders;
+  const picked = await vscode.window.showQuickPick(
+    folders.map((folder) => ({ label: folder.name, description: folder.uri.fsPath, folder })),
+    {
+      canPickMany: true,
+      ignoreFocusOut: true,
+      title: vscode.l10n.t('Start Assessment'),
+      placeHolder: vscode.l10n.t('Choose the folders to assess; each becomes an archive of its own'),
+    },
+  );
+  return picked === undefined || picked.length === 0 ? undefined : picked.map(({ folder }) => folder);
+}
+
+/** What is on disk is what is sent: unsaved changes would silently stay out. */
+async function offerToSave(folders: readonly Folder[]): Promise<boolean> {
+  const t = vscode.l10n.t;
+  const unsaved = vscode.workspace.textDocuments.filter(
+    (document) => document.isDirty && folders.some(({ uri }) => isInside(document.uri, uri)),
+  );
+  if (unsaved.length === 0) return true;
+  const save = t('Save and Continue');
+  const without = t('Continue Without Saving');
+  const choice = await vscode.window.showWarningMessage(
+    t('There are unsaved changes in {0}. Only what is saved is uploaded.', countFiles(unsaved.length)),
+    { modal: true },
+    save,
+    without,
+  );
+  if (choice === save) for (const document of unsaved) await document.save();
+  return choice !== undefined;
+}
+
+async function acceptLiveRun(folders: readonly Folder[], runs: RunStore): Promise<boolean> {
+  const t = vscode.l10n.t;
+  const live = runs
+    .all()
+    .find(
+      (run) =>
+        !isFinal(run) &&
+        run.targets.some((target) => folders.some(({ uri }) => uri.fsPath === target.folder)),
+    );
+  if (live === undefined) return true;
+  const another = t('Start Another Run');
+  const choice = await vscode.window.showWarningMessage(
+    t('This folder has a run already.'),
+    {
+      modal: true,
+      detail: t(
+        'Created {0}; state: {1}. Another run spends credits again.',
+        formatTime(live.createdAt),
+        stateLabel(live),
+      ),
+    },
+    another,
+  );
+  return choice === another;
+}
+
+/** Shows exactly what would leave the machine, where it would go and what it costs; true when the person agrees. */
+async function confirmUpload(run: Run, assessment: Assessment, runs: RunStore): Promise<boolean> {
+  const t = vscode.l10n.t;
+  const archives = run.targets.flatMap(({ archive }) => (archive === undefined ? [] : [archive]));
+  const files = archives.reduce((sum, archive) => sum + archive.files, 0);
+  const before = archives.reduce((sum, archive) => sum + archive.sourceBytes, 0);
+  const after = archives.reduce((sum, archive) => sum + archive.bytes, 0);
+  const same = sameAsBefore(run, runs);
+  const detail = [
+    t('Destination: {0}, organization {1}', originOf(assessment.baseUrl), assessment.organizationId),
+    t('Size: {0}, compressed {1}', formatBytes(before), formatBytes(after)),
+    ...assessment.targets.map(({ name, selection }) => `${name}: ${leftOutText(selection)}`),
+    t('Report language: {0}', assessment.language === 'japanese' ? t('Japanese') : t('English')),
+    t(
+      'The run spends credits of your organization; the service does not say beforehand how many. It takes hours to days, also while VS Code is closed.',
+    ),
+    ...(same === undefined
+      ? []
+      : [t('These are exactly the files that were sent on {0}.', formatTime(same.createdAt))]),
+  ].join('\n\n');
+  const start = t('Upload and Start');
+  const title = t(
+    'Upload {0} of {1} for assessment?',
+    countFiles(files),
+    run.targets.map(({ name }) => name).join(', '),
+  );
+  return (await vscode.window.showInformationMessage(title, { modal: true, detail }, start)) === start;
+}
+
+/** An earlier run of the same archives, the newest first. */
+function sameAsBefore(run: Run, runs: RunStore): Run | undefined {
+  const hashes = (of: Run): string => of.targets.map((target: Target) => target.archive?.sha256 ?? '').join();
+  return runs.all().find((other) => other.id !== run.id && 'runId' in other && hashes(other) === hashes(run));
+}
+
+function leftOutText({ leftOut, files }: Selection): string {
+  const t = vscode.l10n.t;
+  if (leftOut.length === 0) return t('{0}, nothing left out', countFiles(files.length));
+  return t(
+    '{0}; left out by ignore files, settings or kind: {1}',
+    countFiles(files.length),
+    formatNumber(leftOut.length),
+  );
+}
+
+/** A byte counter that updates the notification a few times a second at most. */
+function reporter(progress: vscode.Progress<{ message: string }>) {
+  return (text: (done: string, total: string) => string) => {
+    let shown = -1;
+    return (done: number, total: number): void => {
+      const percent = Math.floor((100 * done) / Math.max(total, 1));
+      if (percent === shown) return;
+      shown = percent;
+      progress.report({ message: text(formatBytes(done), formatBytes(total)) });
+    };
+  };
+}
+
+function isInside(file: vscode.Uri, folder: vscode.Uri): boolean {
+  return file.scheme === folder.scheme && `${file.path}/`.startsWith(`${folder.path}/`);
+}
+
+function nameOf(folder: vscode.Uri): string {
+  return folder.path.slice(folder.path.lastIndexOf('/') + 1);
+}
+
+function keyOf(folders: readonly Folder[]): string {
+  const text = folders
+    .map(({ uri }) => uri.toString())
+    .sort()
+    .join('\n');
+  return createHash('sha256').update(text).digest('hex').slice(0, 32);
+}

@@ -1,0 +1,90 @@
+import * as vscode from 'vscode';
+import type { FindingStore } from '../core/findings/findingStore.ts';
+import { elapsedMs, isFinal, isLive, needsPerson, type Run, titleOf } from '../core/run/run.ts';
+import type { RunStore } from '../core/run/runStore.ts';
+import { describeFailure, formatDuration, formatTime, stateLabel } from './messages.ts';
+
+const refreshMs = 60_000;
+
+/** Keeps the one status item true: idle, a run under way with its elapsed time, findings, or something that needs a person. */
+export function showStatus(
+  item: vscode.StatusBarItem,
+  deps: {
+    runs: RunStore;
+    findings: FindingStore;
+    nextCheckAt: (id: string) => number | undefined;
+    now: () => number;
+  },
+): vscode.Disposable {
+  let timer: NodeJS.Timeout | undefined;
+  const render = (): void => {
+    const runs = deps.runs.all();
+    const active = runs.filter((run) => !isFinal(run));
+    const waiting =
+      active.find(needsPerson) ?? active.find((run) => isLive(run) && run.trouble !== undefined);
+    const newest = waiting ?? active[0];
+    item.text = textOf(newest, waiting !== undefined, deps);
+    item.tooltip = new vscode.MarkdownString(
+      active.length === 0 ? idleTooltip(deps) : active.map((run) => tooltipOf(run, deps)).join('\n\n'),
+    );
+    item.accessibilityInformation = { label: labelOf(newest, deps) };
+    if (active.length > 0) timer ??= setInterval(render, refreshMs);
+    else if (timer !== undefined) {
+      clearInterval(timer);
+      timer = undefined;
+    }
+  };
+  const subscriptions = [deps.runs.onDidChange(render), deps.findings.onDidChange(render)];
+  render();
+  return vscode.Disposable.from(...subscriptions, { dispose: () => clearInterval(timer) });
+}
+
+function textOf(
+  run: Run | undefined,
+  isWarning: boolean,
+  deps: { findings: FindingStore; now: () => number },
+): string {
+  if (run === undefined) {
+    const count = deps.findings.count();
+    return count === 0 ? '$(shield)' : `$(shield) ${String(count)}`;
+  }
+  if (isWarning) return '$(warning) Whitebox';
+  return isLive(run)
+    ? `$(sync~spin) Whitebox ${formatDuration(elapsedMs(run, deps.now()))}`
+    : '$(sync~spin) Whitebox';
+}
+
+function labelOf(run: Run | undefined, deps: { findings: FindingStore; now: () => number }): string {
+  if (run === undefined)
+    return vscode.l10n.t('Whitebox Assessment: no run under way, findings shown: {0}', deps.findings.count());
+  return vscode.l10n.t(
+    'Whitebox Assessment: {0}, {1}, for {2}',
+    titleOf(run),
+    stateLabel(run),
+    formatDuration(elapsedMs(run, deps.now())),
+  );
+}
+
+function idleTooltip(deps: { findings: FindingStore }): string {
+  const count = deps.findings.count();
+  return count === 0
+    ? vscode.l10n.t('Whitebox Assessment: no run under way')
+    : vscode.l10n.t('Whitebox Assessment: findings shown: {0}', count);
+}
+
+function tooltipOf(
+  run: Run,
+  deps: { nextCheckAt: (id: string) => number | undefined; now: () => number },
+): string {
+  const t = vscode.l10n.t;
+  const lines = [`${titleOf(run)}: ${stateLabel(run)}, ${formatDuration(elapsedMs(run, deps.now()))}`];
+  if (run.state === 'unknown') lines.push(t('The answer to the start was lost: a person has to decide.'));
+  if (isLive(run)) {
+    if (run.trouble !== undefined) lines.push(describeFailure(run.trouble).message);
+    if ('lastAnswerAt' in run && run.lastAnswerAt !== undefined)
+      lines.push(t('Last answer: {0}', formatTime(run.lastAnswerAt)));
+    const next = deps.nextCheckAt(run.id);
+    if (next !== undefined) lines.push(t('Next check: {0}', formatTime(next)));
+  }
+  return lines.map((line) => line.replace(/[\\`*_{}[\]()#+\-.!<>|]/g, '\\$&')).join('  \n');
+}

@@ -1,0 +1,108 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import * as vscode from 'vscode';
+import type { Surfaces } from './bootstrap.ts';
+import { FindingStore } from './core/findings/findingStore.ts';
+import type { Clock } from './core/ports.ts';
+import { RunStore } from './core/run/runStore.ts';
+import { RunTracker } from './core/run/runTracker.ts';
+import { createCommands, runCommand } from './editor/commands.ts';
+import { showDiagnostics } from './editor/diagnostics.ts';
+import { showFindings } from './editor/findingsView.ts';
+import { describeError } from './editor/messages.ts';
+import { showNotifications } from './editor/notifications.ts';
+import { toReport } from './editor/report.ts';
+import { registerReportPanels } from './editor/reportPanel.ts';
+import { showRuns } from './editor/runsView.ts';
+import { readDeleteSourceAfterRun } from './editor/settings.ts';
+import { Accounts } from './editor/signIn.ts';
+import { showStatus } from './editor/statusBar.ts';
+
+/** The loaded main part, as the bootstrap uses it. */
+export interface Extension {
+  /** Runs a command by id; errors are shown, not thrown. */
+  run(id: string, args: readonly unknown[]): Promise<unknown>;
+}
+
+const clock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  sleep: async (ms, signal) => {
+    await sleep(ms, undefined, signal === undefined ? {} : { signal });
+  },
+};
+
+/** Wires the extension: stores, tracker, views, commands. Everything it makes is disposed of with the context. */
+export async function startExtension(
+  context: vscode.ExtensionContext,
+  surfaces: Surfaces,
+): Promise<Extension> {
+  const storage = context.globalStorageUri.fsPath;
+  const log = vscode.window.createOutputChannel('Whitebox', { log: true });
+  const now = (): number => clock.now();
+  const random = (): number => Math.random();
+
+  const runs = new RunStore(join(storage, 'runs'), { clock, log });
+  const accounts = new Accounts(context.secrets, { clock, log, random });
+  const tracker = new RunTracker({
+    store: runs,
+    clientFor: (destination) => accounts.clientFor(destination),
+    clock,
+    random,
+    log,
+    workerFile: join(context.extensionPath, 'dist', 'archiveWorker.cjs'),
+    deleteSourceAfterRun: readDeleteSourceAfterRun,
+  });
+  const findings = new FindingStore({ runs, log });
+  const reports = registerReportPanels({
+    extensionUri: context.extensionUri,
+    findRun: (id) => {
+      const run = runs.get(id);
+      return Promise.resolve(run === undefined ? undefined : toReport(run, { runs, findings }));
+    },
+    explain: (error) => describeError(error).message,
+    log,
+  });
+  const commands = createCommands({
+    accounts,
+    findings,
+    runs,
+    tracker,
+    clock,
+    log,
+    startingFolder: join(storage, 'starting'),
+    openReport: (run) => reports.open(toReport(run, { runs, findings })),
+  });
+  const showSignedIn = async (): Promise<void> => {
+    await vscode.commands.executeCommand('setContext', 'whitebox.signedIn', await accounts.isSignedIn());
+  };
+
+  context.subscriptions.push(
+    log,
+    tracker,
+    findings,
+    reports,
+    showStatus(surfaces.status, { runs, findings, now, nextCheckAt: (id) => tracker.nextCheckAt(id) }),
+    showRuns(surfaces.runs, { runs, now }),
+    showFindings(surfaces.findings, findings),
+    showDiagnostics(findings),
+    showNotifications({ tracker, findings }),
+    context.secrets.onDidChange(() => {
+      void showSignedIn();
+      void tracker.tokenChanged();
+    }),
+    vscode.workspace.onDidChangeConfiguration((change) => {
+      if (change.affectsConfiguration('whitebox')) void showSignedIn();
+    }),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => void tracker.resume()),
+  );
+  await showSignedIn();
+  await runs.reload();
+  await findings.refresh();
+  // In Restricted Mode runs are shown as they were last known; nothing is asked and no lease is taken.
+  if (vscode.workspace.isTrusted) await tracker.resume();
+
+  return {
+    run: (id, args) => runCommand(id, commands.get(id), args, log),
+  };
+}
