@@ -9,6 +9,12 @@ export interface Item {
 
 const maxWrappers = 3;
 
+/** The fields of an item, with the rule it refers to in the place where its own reference stands. */
+export function fieldsOf({ raw, rule }: Item): JsonObject | undefined {
+  if (!isObject(raw)) return undefined;
+  return rule === undefined ? raw : { ...raw, rule };
+}
+
 /** The list of findings in a parsed file: bare, under a known key, in SARIF's runs, or a lone finding; undefined when there is none. */
 export function findList(
   look: Look,

@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { AssessmentError } from '../errors.ts';
-import type { Finding } from './finding.ts';
-import { severityRank } from './finding.ts';
-import { type Item, findList } from './findList.ts';
+import { type Finding, severityRank } from './finding.ts';
+import { type Item, fieldsOf, findList } from './findList.ts';
 import { readRating } from './rating.ts';
 import { isLoneFinding, readFinding } from './readFinding.ts';
-import { createKeyMemory, createLook, isObject } from './readValue.ts';
+import { createKeyMemory, createLook } from './readValue.ts';
 
 /** Most findings that are read when the caller names no other number. */
 export const MAX_FINDINGS = 50_000;
@@ -110,9 +109,11 @@ function* worst(
   normal: (key: string) => string,
 ): Generator<undefined, readonly number[]> {
   const ranks: number[] = [];
-  for (const { raw, rule } of items) {
-    const severity = isObject(raw) ? readRating(createLook(normal), { ...raw, rule }).severity : 'unrated';
-    ranks.push(severityRank(severity));
+  for (const item of items) {
+    const fields = fieldsOf(item);
+    ranks.push(
+      severityRank(fields === undefined ? 'unrated' : readRating(createLook(normal), fields).severity),
+    );
     yield;
   }
   const byRank = [...ranks.keys()].sort(

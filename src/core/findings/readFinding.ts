@@ -1,10 +1,10 @@
 import { BLOCKS, DESCRIPTION, ID, RECOMMENDATION, SUMMARY, TITLE } from './aliases.ts';
 import type { Block, BlockKind, Finding } from './finding.ts';
-import type { Item } from './findList.ts';
+import { type Item, fieldsOf } from './findList.ts';
 import { type ListStyle, MAX_TEXT, clip, toProse } from './prose.ts';
 import { readCvss, readCwes, readRating } from './rating.ts';
 import { readPlaces } from './readPlaces.ts';
-import { type JsonObject, type KeyPath, type Look, firstHit, isObject } from './readValue.ts';
+import { type JsonObject, type KeyPath, type Look, firstHit } from './readValue.ts';
 import { visibleLine } from './visibleText.ts';
 
 const maxTitleLength = 300;
@@ -20,15 +20,14 @@ export interface ReadFinding {
 }
 
 /** Reads one item; every item gives a finding, whatever it is. */
-export function readFinding(look: Look, { raw, rule }: Item): ReadFinding {
-  if (!isObject(raw)) return { finding: unreadable(raw), unreadable: true, clipped: false };
-  const fields = rule === undefined ? raw : { ...raw, rule };
+export function readFinding(look: Look, item: Item): ReadFinding {
+  const fields = fieldsOf(item);
+  if (fields === undefined) return { finding: unreadable(item.raw), unreadable: true, clipped: false };
   const texts = createTexts(look, fields);
 
   const titled = texts.first(TITLE);
-  const [description = '', ...details] = texts
-    .all([...DESCRIPTION, ...SUMMARY])
-    .filter((text) => text !== titled);
+  const [description = '', ...details] = texts.all(DESCRIPTION);
+  const summary = texts.all(SUMMARY).filter((text) => text !== titled);
   const [recommendation = '', ...furtherAdvice] = texts.all(RECOMMENDATION);
   const { places, clipped } = readPlaces(look, fields);
   const finding = {
@@ -37,7 +36,7 @@ export function readFinding(look: Look, { raw, rule }: Item): ReadFinding {
     ...readRating(look, fields),
     description,
     blocks: [
-      ...blocks('details', details),
+      ...blocks('details', [...details, ...summary]),
       ...BLOCKS.flatMap(({ kind, paths }) =>
         blocks(kind, texts.all(paths, kind === 'reproductionSteps' ? 'numbers' : 'bullets')),
       ),
@@ -47,9 +46,13 @@ export function readFinding(look: Look, { raw, rule }: Item): ReadFinding {
     places,
     cwes: readCwes(look, fields),
     cvss: readCvss(look, fields),
-    raw,
+    raw: item.raw,
   };
-  return { finding, unreadable: false, clipped: clipped || texts.clipped() };
+  return {
+    finding,
+    unreadable: false,
+    clipped: clipped || texts.clipped() || (titled ?? '').length > maxTitleLength,
+  };
 }
 
 /** Whether an object by itself is a finding: it has a name or prose, and a rating or a place. */
@@ -89,20 +92,23 @@ function createTexts(look: Look, fields: JsonObject): Texts {
     return clip(text);
   };
   return {
-    first: (paths) => firstText(paths, textAt),
-    all: (paths, style) => [
-      ...new Set(paths.map((path) => textAt(path, style)).filter((text) => text !== '')),
-    ],
+    first: (paths) => {
+      for (const path of paths) {
+        const text = textAt(path);
+        if (text !== '') return text;
+      }
+      return undefined;
+    },
+    all: (paths, style) => {
+      const found: string[] = [];
+      for (const path of paths) {
+        const text = textAt(path, style);
+        if (text !== '' && !found.includes(text)) found.push(text);
+      }
+      return found;
+    },
     clipped: () => clipped,
   };
-}
-
-function firstText(paths: readonly KeyPath[], textAt: (path: KeyPath) => string): string | undefined {
-  for (const path of paths) {
-    const text = textAt(path);
-    if (text !== '') return text;
-  }
-  return undefined;
 }
 
 function blocks(kind: BlockKind, texts: readonly string[]): readonly Block[] {

@@ -25,10 +25,14 @@ type Surroundings = Pick<PlaceDraft, 'path' | 'label' | 'targetIndex'>;
 export function readPlaces(look: Look, finding: JsonObject): Places {
   const own = readDraft(look, finding);
   const around = { path: own.path, targetIndex: own.targetIndex };
-  const main = withOwnFields(distinct(placesUnder(look, finding, MAIN_PLACES, around)), own);
-  const others = placesUnder(look, finding, OTHER_PLACES, { path: undefined });
+  const budget = { valuesLeft: maxValues };
+  const main = withOwnFields(distinct(placesUnder(look, finding, MAIN_PLACES, around, budget)), own);
+  const others = placesUnder(look, finding, OTHER_PLACES, { path: undefined }, budget);
   const places = distinct([...main, ...others]);
-  return { places: places.slice(0, MAX_PLACES), clipped: places.length > MAX_PLACES };
+  return {
+    places: places.slice(0, MAX_PLACES),
+    clipped: places.length > MAX_PLACES || budget.valuesLeft <= 0,
+  };
 }
 
 /** The finding's own fields are its place when it has no other, and complete it when it has just one. */
@@ -43,24 +47,23 @@ function placesUnder(
   finding: JsonObject,
   sources: readonly PlaceSource[],
   around: Surroundings,
+  budget: { valuesLeft: number },
 ): readonly Place[] {
-  let valuesLeft = maxValues;
-
   function placesIn(
     value: unknown,
     source: PlaceSource,
     outer: Surroundings,
     depth: number,
   ): readonly Place[] {
-    if (value === undefined || depth > maxDepth || valuesLeft <= 0) return [];
-    valuesLeft -= 1;
+    if (value === undefined || depth > maxDepth || budget.valuesLeft <= 0) return [];
+    budget.valuesLeft -= 1;
     if (typeof value === 'string') {
       if (!looksLikePath(value, source.strings)) return [];
       const { path, lines } = splitPath(value.trim());
       return [{ ...outer, ...lines, path, role: source.role }];
     }
     if (Array.isArray(value)) {
-      const items = (value as readonly unknown[]).slice(0, valuesLeft);
+      const items = (value as readonly unknown[]).slice(0, budget.valuesLeft);
       return items.flatMap((item) => placesIn(item, source, outer, depth + 1));
     }
     return isObject(value) ? placesOf(value, source, outer, depth) : [];

@@ -45,9 +45,10 @@ export function createLook(normal: (key: string) => string): Look {
     const seen = views.get(object);
     if (seen !== undefined) return seen;
     const view = new Map<string, unknown>();
-    for (const key of Object.keys(object).slice(0, maxKeysPerObject)) {
+    for (const key of Object.keys(object)) {
       const name = normal(key);
       if (!view.has(name)) view.set(name, object[key]);
+      if (view.size >= maxKeysPerObject) break;
     }
     views.set(object, view);
     return view;

@@ -1,9 +1,11 @@
 // Zero-width joiner and non-joiner stay: emoji, Persian and Indic scripts are spelled with them, and they reorder nothing.
 const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+const plainAscii = /^[ -~]*$/;
 const harmless = new Set(['\n', '\t', '\u200C', '\u200D']);
 
 /** Makes control, bidi and other invisible characters visible as `\u{202E}`, keeping line breaks and tabs. */
 export function visibleText(text: string): string {
+  if (plainAscii.test(text)) return text;
   return text
     .replaceAll('\r\n', '\n')
     .replace(invisible, (character) => (harmless.has(character) ? character : escaped(character)));

@@ -1,0 +1,99 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { launchBrowser, type TestBrowser } from '../host/browser.ts';
+import { startVsCode, type VsCodeServer } from '../host/server.ts';
+import type { Settings } from '../host/settings.ts';
+import { supportedVersions } from '../host/vscode.ts';
+import { openWorkbench, type Workbench } from '../host/workbench.ts';
+import { packageExtension } from '../package.ts';
+import { type AssessmentService, startService } from '../service/assessmentService.ts';
+
+/** Everything a person's path needs: the service, a real VS Code with the packaged extension installed, and a folder to assess. */
+export interface Stage {
+  readonly service: AssessmentService;
+  readonly server: VsCodeServer;
+  /** The sample workspace's copy, with ignored files that must never leave it. */
+  readonly folder: string;
+  readonly workbench: () => Workbench;
+  /** Opens the folder in a window of its own, in a browser whose secrets and state are kept. */
+  openWindow(): Promise<Workbench>;
+  /** Closes every window, as at the end of a day; VS Code's state stays. */
+  closeWindows(): Promise<void>;
+  dispose(): Promise<void>;
+}
+
+/** How a stage differs from the usual one. */
+export interface StageOptions {
+  readonly version?: string;
+  readonly service?: Parameters<typeof startService>[0];
+  readonly language?: 'en' | 'ja';
+  readonly settings?: Settings;
+  /** What to open instead of the sample workspace; made ready by the caller. */
+  readonly folder?: string;
+}
+
+/** A line in a file that `.gitignore` names: whoever finds it in an upload has found a leak. */
+export const ignoredSecret = 'INVENTED_PASSWORD=never-uploaded';
+
+/** Starts the service and VS Code and makes the sample workspace ready; no window is open yet. */
+export async function setStage(options: StageOptions = {}): Promise<Stage> {
+  const scratch = await mkdtemp(path.join(tmpdir(), 'whitebox-'));
+  const folder = options.folder ?? (await makeSampleWorkspace(path.join(scratch, 'shop')));
+  const service = await startService(options.service ?? {});
+  const vsix = await packageExtension(path.join(scratch, 'whitebox-assessment.vsix'));
+  const server = await startVsCode({
+    version: options.version ?? supportedVersions.newest,
+    dataDir: path.join(scratch, 'vscode'),
+    vsix,
+    settings: options.settings ?? {},
+  });
+  let browser: TestBrowser | undefined;
+  let workbench: Workbench | undefined;
+  const closeWindows = async (): Promise<void> => {
+    await browser?.dispose();
+    browser = undefined;
+    workbench = undefined;
+  };
+  return {
+    service,
+    server,
+    folder,
+    workbench: () => {
+      if (workbench === undefined) throw new Error('No window is open');
+      return workbench;
+    },
+    openWindow: async () => {
+      browser ??= await launchBrowser({ profileDir: path.join(scratch, 'profile'), language: options.language ?? 'en' });
+      workbench = await openWorkbench(await browser.newPage(), server.urlFor({ folder }));
+      return workbench;
+    },
+    closeWindows,
+    dispose: async () => {
+      await closeWindows();
+      await server.dispose();
+      await service.close();
+      await rm(scratch, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+/** Copies the sample workspace and adds what a developer's folder has beside it: a repository, and files that git ignores. */
+export async function makeSampleWorkspace(folder: string): Promise<string> {
+  await cp(path.join(import.meta.dirname, '../fixtures/sample-workspace'), folder, { recursive: true });
+  await promisify(execFile)('git', ['init', '--quiet', folder]);
+  await writeFile(path.join(folder, '.env'), `${ignoredSecret}\n`);
+  await mkdir(path.join(folder, 'build'));
+  await writeFile(path.join(folder, 'build', 'bundle.js'), 'eval(window.name);\n');
+  return folder;
+}
+
+/** Signs in through the three questions, as a person would. */
+export async function signIn(workbench: Workbench, service: AssessmentService, token = service.token): Promise<void> {
+  await workbench.runCommand('Whitebox: Sign In…');
+  await workbench.answer(service.baseUrl.replace(/\/v1$/, '/'));
+  await workbench.answer(service.organizationId);
+  await workbench.answer(token);
+}
