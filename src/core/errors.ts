@@ -19,6 +19,7 @@ export type ErrorKind =
   | 'proxy'
   | 'insecureUrl'
   // what leaves the machine
+  | 'noFolder'
   | 'notAFolder'
   | 'nothingToSend'
   | 'archiveTooLarge'

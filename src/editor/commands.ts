@@ -207,7 +207,7 @@ async function trackRun(deps: CommandDeps, unknown: Run | undefined): Promise<vo
       ? folders[0]
       : await vscode.window.showWorkspaceFolderPick({ placeHolder: t('Which folder was assessed?') });
   if (folder === undefined) {
-    if (folders.length === 0) throw new AssessmentError('notAFolder', { subject: t('no folder is open') });
+    if (folders.length === 0) throw new AssessmentError('noFolder');
     return;
   }
   const { language } = readAssessmentSettings(folder.uri);

@@ -119,6 +119,11 @@ export function describeFailure(failure: Failure | ({ kind: Failure['kind'] } & 
         ),
         openSetting('whitebox.baseUrl'),
       );
+    case 'noFolder':
+      return plain(t('Open the folder that you want to have assessed first.'), {
+        title: t('Open Folder'),
+        command: 'vscode.openFolder',
+      });
     case 'notAFolder':
       return plain(
         t('This folder is not on this machine’s disk, so it cannot be packaged: {0}', failure.subject ?? ''),

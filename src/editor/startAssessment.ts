@@ -13,7 +13,7 @@ import type { RunTracker } from '../core/run/runTracker.ts';
 import { type Selection, selectFiles } from '../core/upload/selection.ts';
 import { readCommit } from './git.ts';
 import { countFiles, formatBytes, formatNumber, formatTime, stateLabel } from './messages.ts';
-import { readAssessmentSettings, readDestination } from './settings.ts';
+import { type Destination, readAssessmentSettings, readDestination } from './settings.ts';
 
 /** What starting an assessment works with. */
 export interface StartDeps {
@@ -55,42 +55,38 @@ export async function startAssessment(
   }
 }
 
-async function launchWithProgress(
+function launchWithProgress(
   deps: StartDeps,
   folders: readonly Folder[],
-  destination: { baseUrl: string; organizationId: string },
-): Promise<Run | undefined> {
+  destination: Destination,
+): Thenable<Run | undefined> {
   const t = vscode.l10n.t;
-  const stop = new AbortController();
-  const assessment = await vscode.window.withProgress(
-    {
-      location: vscode.ProgressLocation.Notification,
-      title: t('Selecting the files to upload…'),
-      cancellable: true,
-    },
-    async (_progress, cancellation) => {
-      cancellation.onCancellationRequested(() => stop.abort());
-      return prepare(folders, destination, stop.signal);
-    },
-  );
-  return vscode.window.withProgress(
-    { location: vscode.ProgressLocation.Notification, title: t('Whitebox Assessment'), cancellable: true },
-    async (progress, cancellation) => {
-      cancellation.onCancellationRequested(() => stop.abort());
-      const report = reporter(progress);
-      return deps.tracker.start(assessment, {
-        signal: stop.signal,
-        onPackaging: report((done, total) => t('Packaging: {0} of {1}', done, total)),
-        onUploading: report((done, total) => t('Uploading: {0} of {1}', done, total)),
-        confirmUpload: async (run) => confirmUpload(run, assessment, deps.runs),
-      });
-    },
-  );
+  const options = {
+    location: vscode.ProgressLocation.Notification,
+    title: t('Whitebox Assessment'),
+    cancellable: true,
+  };
+  return vscode.window.withProgress(options, async (progress, cancellation) => {
+    const stop = new AbortController();
+    cancellation.onCancellationRequested(() => stop.abort());
+    const report = reporter(progress);
+    progress.report({ message: t('selecting files…') });
+    const assessment = await prepare(folders, destination, stop.signal);
+    return deps.tracker.start(assessment, {
+      signal: stop.signal,
+      onPackaging: report((done, total) => t('packaging {0} of {1}', done, total)),
+      onUploading: report((done, total) => t('uploading {0} of {1}', done, total)),
+      confirmUpload: async (run) => {
+        progress.report({ message: t('waiting for your confirmation') });
+        return confirmUpload(run, assessment, deps.runs);
+      },
+    });
+  });
 }
 
 async function prepare(
   folders: readonly Folder[],
-  destination: { baseUrl: string; organizationId: string },
+  destination: Destination,
   signal: AbortSignal,
 ): Promise<Assessment> {
   const [first] = folders;
@@ -125,7 +121,7 @@ async function prepare(
 async function pickFolders(): Promise<readonly Folder[] | undefined> {
   const folders = vscode.workspace.workspaceFolders ?? [];
   if (folders.length === 0)
-    throw new AssessmentError('notAFolder', { subject: vscode.l10n.t('no folder is open') });
+    throw new AssessmentError('noFolder');
   if (folders.length === 1) return folders;
   const picked = await vscode.window.showQuickPick(
     folders.map((folder) => ({ label: folder.name, description: folder.uri.fsPath, folder })),
@@ -198,7 +194,7 @@ async function confirmUpload(run: Run, assessment: Assessment, runs: RunStore): 
     ...assessment.targets.map(({ name, selection }) => `${name}: ${leftOutText(selection)}`),
     t('Report language: {0}', assessment.language === 'japanese' ? t('Japanese') : t('English')),
     t(
-      'The run spends credits of your organization; the service does not say beforehand how many. It takes hours to days, also while VS Code is closed.',
+      'The run spends credits of your organization; the service does not say beforehand how many. It takes hours to days and goes on while VS Code is closed.',
     ),
     ...(same === undefined
       ? []

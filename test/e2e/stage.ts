@@ -53,6 +53,8 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
   let browser: TestBrowser | undefined;
   let workbench: Workbench | undefined;
   const closeWindows = async (): Promise<void> => {
+    // A page that is left tells the server to end its extension host; a browser that just goes leaves it waiting for a reconnection.
+    for (const page of browser?.context.pages() ?? []) await page.goto('about:blank');
     await browser?.dispose();
     browser = undefined;
     workbench = undefined;

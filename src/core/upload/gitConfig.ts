@@ -1,0 +1,62 @@
+/** One `name = value` of a git configuration file; `name` is `section.key` or `section.subsection.key`, section and key in lower case. */
+export interface ConfigEntry {
+  readonly name: string;
+  /** Undefined for a name alone, which means true. */
+  readonly value: string | undefined;
+}
+
+/** Reads the text of a git configuration file; lines it cannot read are passed over. */
+export function parseGitConfig(text: string): ConfigEntry[] {
+  const entries: ConfigEntry[] = [];
+  let section = '';
+  const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
+  for (let at = 0; at < lines.length; at++) {
+    let line = (lines[at] ?? '').trim();
+    const header = /^\[\s*([-.0-9A-Za-z]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]/.exec(line);
+    if (header !== null) {
+      const subsection = header[2]?.replace(/\\(.)/g, '$1');
+      section = (header[1] ?? '').toLowerCase() + (subsection === undefined ? '' : `.${subsection}`);
+      line = line.slice(header[0].length).trim();
+    }
+    const key = /^([A-Za-z][-0-9A-Za-z]*)\s*(=?)/.exec(line);
+    if (key === null) continue;
+    let raw = line.slice(key[0].length);
+    while (/(?:^|[^\\])(?:\\\\)*\\$/.test(raw) && at + 1 < lines.length)
+      raw = raw.slice(0, -1) + (lines[++at] ?? '');
+    entries.push({
+      name: `${section}.${(key[1] ?? '').toLowerCase()}`,
+      value: key[2] === '=' ? readValue(raw) : undefined,
+    });
+  }
+  return entries;
+}
+
+const escapes: Readonly<Record<string, string>> = { n: '\n', t: '\t', b: '\b' };
+
+/** Quotes, escapes and comments of a value; blanks around it count only inside quotes. */
+function readValue(raw: string): string {
+  let value = '';
+  let length = 0; // of the value up to its last character that is not an unquoted blank
+  let quoted = false;
+  for (let at = 0; at < raw.length; at++) {
+    const character = raw.charAt(at);
+    if (character === '"') {
+      quoted = !quoted;
+      continue;
+    }
+    if (!quoted && (character === '#' || character === ';')) break;
+    const blank = !quoted && /\s/.test(character);
+    if (blank && value === '') continue;
+    if (character === '\\') {
+      const escaped = raw.charAt(++at);
+      value += escapes[escaped] ?? escaped;
+    } else value += character;
+    if (!blank) length = value.length;
+  }
+  return value.slice(0, length);
+}
+
+/** git's reading of a truth value. */
+export function isTrue(value: string | undefined): boolean {
+  return value === undefined || /^(?:true|yes|on|[-+]?0*[1-9][0-9]*[kmg]?)$/i.test(value);
+}

@@ -1,0 +1,154 @@
+import ignore, { type Ignore } from 'ignore';
+import { parsePattern } from './pattern.ts';
+import { toUnits } from './units.ts';
+
+/** Where a rule stands. */
+export type RuleSource = 'gitignore' | 'infoExclude' | 'coreExcludesFile' | 'whiteboxignore' | 'setting';
+
+/** A rule that leaves something out, as a person can find it. */
+export interface IgnoreRule {
+  readonly source: RuleSource;
+  /** The ignore file: relative to the selected folder, with `/`, or absolute when it lies elsewhere; none for a setting. */
+  readonly file?: string;
+  /** From 1; for a setting, its place in the list. */
+  readonly line: number;
+  /** As written. */
+  readonly pattern: string;
+  /** True when git's answer to this rule cannot be given here, and the rule leaves out more than git would. */
+  readonly widened: boolean;
+}
+
+/** The rules that count in one folder, each later one over the earlier. Immutable: a subfolder's rules are made of its parent's. */
+export interface IgnoreRules {
+  readonly count: number;
+  /** The rule that leaves a path out. `path`: in units (`toUnits`), relative to the rules' base, ending in `/` for a folder; no parent of it is left out. */
+  match(path: string): IgnoreRule | undefined;
+  /** These rules and those of a file in `folder` (in units, relative to the base, `''` or ending in `/`). */
+  and(folder: string, lines: readonly RuleLine[]): IgnoreRules;
+}
+
+/** A line of an ignore file that may be a rule, in units. */
+export interface RuleLine extends Omit<IgnoreRule, 'widened'> {
+  readonly text: string;
+}
+
+/** With more rules than this each path that one of them may match would take too long. */
+export const maxRules = 20_000;
+
+/** No rules yet. `ignoreCase` is git's `core.ignorecase`. */
+export function noRules(ignoreCase: boolean): IgnoreRules {
+  return rulesOf({ ignoreCase, engine: undefined, rules: [], hint: emptyHint });
+}
+
+/** The lines of an ignore file, cut as git cuts them: a BOM at the start, CR before LF and everything after a NUL are dropped. */
+export function readLines(content: Uint8Array, from: Pick<IgnoreRule, 'source' | 'file'>): RuleLine[] {
+  const bom = content[0] === 0xef && content[1] === 0xbb && content[2] === 0xbf;
+  const lines = Buffer.from(content.buffer, content.byteOffset, content.byteLength)
+    .toString('latin1', bom ? 3 : 0)
+    .split('\n');
+  return lines.flatMap((raw, index) => {
+    let line = raw.endsWith('\r') ? raw.slice(0, -1) : raw;
+    const end = line.indexOf('\0');
+    if (end >= 0) line = line.slice(0, end);
+    if (line === '' || line.startsWith('#')) return [];
+    const bytes = Buffer.from(line, 'latin1');
+    return [{ ...from, line: index + 1, pattern: bytes.toString('utf8'), text: toUnits(bytes) }];
+  });
+}
+
+/** Lines that come from a setting, one pattern each. */
+export function settingLines(patterns: readonly string[]): RuleLine[] {
+  return patterns.flatMap((pattern, index) =>
+    readLines(Buffer.from(pattern), { source: 'setting' }).map((line) => ({ ...line, line: index + 1 })),
+  );
+}
+
+interface State {
+  readonly ignoreCase: boolean;
+  readonly engine: Ignore | undefined;
+  readonly rules: readonly IgnoreRule[];
+  readonly hint: Readonly<Hint>;
+}
+
+function rulesOf(state: State): IgnoreRules {
+  const { ignoreCase, engine, rules, hint } = state;
+  return {
+    count: rules.length,
+    match(path) {
+      if (engine === undefined || !mayMatch(hint, ignoreCase ? path.toLowerCase() : path)) return undefined;
+      const mark = engine.test(path).rule?.mark;
+      return mark === undefined ? undefined : rules[Number(mark)];
+    },
+    and(folder, lines) {
+      const added: { pattern: string; mark: string }[] = [];
+      const all = [...rules];
+      const grown = {
+        ...hint,
+        names: new Set(hint.names),
+        nameParts: [...hint.nameParts],
+        pathParts: [...hint.pathParts],
+      };
+      for (const { text, ...line } of lines) {
+        const parsed = parsePattern(text, ignoreCase);
+        if (parsed === undefined) continue;
+        const base = folder.replace(/[\\*?[\]]/g, '\\$&');
+        const anchor = parsed.nameOnly ? (base === '' ? '' : `/${base}**/`) : `/${base}`;
+        for (const body of parsed.bodies) {
+          const pattern = `${parsed.negative ? '!' : ''}${anchor}${body}${parsed.folderOnly ? '/' : ''}`;
+          added.push({ pattern, mark: String(all.length) });
+          addHint(grown, ignoreCase ? body.toLowerCase() : body);
+        }
+        all.push({ ...line, widened: parsed.widened });
+      }
+      if (added.length === 0) return rulesOf(state);
+      const next = ignore({ ignorecase: ignoreCase });
+      if (engine !== undefined) next.add(engine);
+      return rulesOf({ ignoreCase, engine: next.add(added), rules: all, hint: grown });
+    },
+  };
+}
+
+/** What a path must hold before any rule can match it: cheap to ask, and most paths hold none of it. */
+interface Hint {
+  /** Last names that rules name literally. */
+  names: Set<string>;
+  /** Pieces of last names. */
+  nameParts: string[];
+  /** Pieces of whole paths, for rules that end in wildcards. */
+  pathParts: string[];
+  /** A rule without any literal piece: every path may match. */
+  anything: boolean;
+}
+
+const emptyHint: Readonly<Hint> = { names: new Set(), nameParts: [], pathParts: [], anything: false };
+
+function mayMatch(hint: Readonly<Hint>, path: string): boolean {
+  if (hint.anything) return true;
+  const end = path.endsWith('/') ? path.length - 1 : path.length;
+  const name = path.slice(path.lastIndexOf('/', end - 1) + 1, end);
+  return (
+    hint.names.has(name) ||
+    hint.nameParts.some((part) => name.includes(part)) ||
+    hint.pathParts.some((part) => path.includes(part))
+  );
+}
+
+function addHint(hint: Hint, body: string): void {
+  const last = body.slice(body.lastIndexOf('/') + 1);
+  const namePart = longestLiteral(last);
+  const pathPart = longestLiteral(body);
+  if (!/[\\*?[]/.test(last)) hint.names.add(last);
+  else if (namePart !== '') hint.nameParts.push(namePart);
+  else if (pathPart !== '') hint.pathParts.push(pathPart);
+  else hint.anything = true;
+}
+
+/** The longest piece of a rule that stands in every path it matches; a `/` at a piece's start may be the path's own start, where none stands. */
+function longestLiteral(body: string): string {
+  const pieces = body
+    .replace(/\[(?:\\.|[^\]\\])*\]/gs, '*')
+    .replace(/\\./gs, '*')
+    .split(/[*?]+/)
+    .map((piece) => piece.replace(/^\/+/, ''));
+  return pieces.reduce((longest, piece) => (piece.length > longest.length ? piece : longest), '');
+}

@@ -1,0 +1,182 @@
+import { stat } from 'node:fs/promises';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { systemCode } from '../errors.ts';
+import { type ConfigEntry, isTrue, parseGitConfig } from './gitConfig.ts';
+import { noRules, readLines } from './ignoreRules.ts';
+import { toUnits } from './units.ts';
+import { readRegularFile } from './regularFile.ts';
+
+/** The person's own surroundings, in which git would look for configuration. */
+export interface GitSurroundings {
+  readonly home: string;
+  /** `XDG_CONFIG_HOME`, `GIT_CONFIG_GLOBAL`, `GIT_CONFIG_SYSTEM`, `GIT_CONFIG_NOSYSTEM` and `PROGRAMFILES` are read. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** A working tree and its git folder. */
+export interface Repository {
+  /** The folder that holds `.git`. */
+  readonly root: string;
+  /** Holds `info/exclude` and `config`; for a linked working tree the main repository's. */
+  readonly commonDir: string;
+  readonly gitDir: string;
+}
+
+/** What git's configuration says about ignoring. */
+export interface IgnoreSettings {
+  readonly ignoreCase: boolean;
+  /** Compare names in composed form (macOS). */
+  readonly composeNames: boolean;
+  readonly excludesFile: string | undefined;
+  readonly infoExclude: string | undefined;
+}
+
+const maxConfigBytes = 1 << 20;
+
+/** The repository that `folder` lies in: the nearest parent, itself included, with a git folder; an intact one counts before a damaged one. */
+export async function findRepository(folder: string): Promise<Repository | undefined> {
+  let damaged: Repository | undefined;
+  for (let at = folder; ; at = dirname(at)) {
+    const found = await repositoryAt(at);
+    if (found !== undefined) return found;
+    damaged ??= (await isFolder(join(at, '.git')))
+      ? { root: at, gitDir: join(at, '.git'), commonDir: join(at, '.git') }
+      : undefined;
+    if (dirname(at) === at) return damaged;
+  }
+}
+
+/** The repository whose working tree starts at `folder`, when `.git` there is what git takes for a repository. */
+export async function repositoryAt(folder: string): Promise<Repository | undefined> {
+  const dotGit = join(folder, '.git');
+  const gitDir = (await isFolder(dotGit)) ? dotGit : await readGitFile(folder);
+  if (gitDir === undefined) return undefined;
+  const common = await readText(join(gitDir, 'commondir'));
+  const commonDir = common === undefined ? gitDir : resolve(gitDir, common.trim());
+  if (!(await isFolder(join(commonDir, 'objects'))) || !(await isFolder(join(commonDir, 'refs'))))
+    return undefined;
+  const head = await readText(join(gitDir, 'HEAD'));
+  return head !== undefined && /^(?:ref:\s*refs\/|[0-9a-f]{40})/.test(head)
+    ? { root: folder, gitDir, commonDir }
+    : undefined;
+}
+
+/** The git folder that a `.git` file names (submodules, linked working trees). */
+async function readGitFile(folder: string): Promise<string | undefined> {
+  const target = /^gitdir: (.+?)[\r\n]*$/.exec((await readText(join(folder, '.git'))) ?? '')?.[1];
+  if (target === undefined) return undefined;
+  const gitDir = resolve(folder, target);
+  return isRemote(gitDir) ? undefined : gitDir;
+}
+
+/** Opening a UNC path that a repository chose would send the person's credentials to its host. */
+function isRemote(path: string): boolean {
+  return process.platform === 'win32' && /^[\\/]{2}/.test(path);
+}
+
+/** Reads system, user and repository configuration as git does, `include.path` and `includeIf.gitdir:` followed; other conditions are not. */
+export async function readIgnoreSettings(
+  repository: Repository | undefined,
+  { home, env }: GitSurroundings,
+): Promise<IgnoreSettings> {
+  const xdg = env['XDG_CONFIG_HOME'] || join(home, '.config');
+  const reader = { home, gitDir: repository?.gitDir };
+  const values = new Map<string, string | undefined>();
+  const read = async (path: string | undefined): Promise<void> => {
+    if (path === undefined) return;
+    for (const { name, value } of await readConfig(path, reader, 0)) values.set(name, value);
+  };
+  if (!isTrue(env['GIT_CONFIG_NOSYSTEM'] ?? 'false'))
+    await read(env['GIT_CONFIG_SYSTEM'] ?? systemConfig(env));
+  if (env['GIT_CONFIG_GLOBAL'] !== undefined) {
+    await read(env['GIT_CONFIG_GLOBAL'] || undefined);
+  } else {
+    await read(join(xdg, 'git', 'config'));
+    await read(join(home, '.gitconfig'));
+  }
+  if (repository !== undefined) {
+    await read(join(repository.commonDir, 'config'));
+    if (values.has('extensions.worktreeconfig') && isTrue(values.get('extensions.worktreeconfig'))) {
+      await read(join(repository.gitDir, 'config.worktree'));
+    }
+  }
+  const foldsByNature = repository === undefined && process.platform !== 'linux';
+  const excludesFile = values.has('core.excludesfile')
+    ? expand(values.get('core.excludesfile') ?? '', home, repository?.root ?? home)
+    : join(xdg, 'git', 'ignore');
+  return {
+    ignoreCase: values.has('core.ignorecase') ? isTrue(values.get('core.ignorecase')) : foldsByNature,
+    composeNames:
+      process.platform === 'darwin' &&
+      (!values.has('core.precomposeunicode') || isTrue(values.get('core.precomposeunicode'))),
+    excludesFile: excludesFile !== undefined && isRemote(excludesFile) ? undefined : excludesFile,
+    infoExclude: repository === undefined ? undefined : join(repository.commonDir, 'info', 'exclude'),
+  };
+}
+
+function systemConfig(env: GitSurroundings['env']): string | undefined {
+  if (process.platform !== 'win32') return '/etc/gitconfig';
+  return env['PROGRAMFILES'] === undefined ? undefined : join(env['PROGRAMFILES'], 'Git', 'etc', 'gitconfig');
+}
+
+interface ConfigReader {
+  readonly home: string;
+  readonly gitDir: string | undefined;
+}
+
+async function readConfig(path: string, reader: ConfigReader, depth: number): Promise<ConfigEntry[]> {
+  if (isRemote(path)) return [];
+  const text = await readText(path);
+  if (text === undefined) return [];
+  const entries: ConfigEntry[] = [];
+  for (const entry of parseGitConfig(text)) {
+    entries.push(entry);
+    const condition = /^(?:include|includeif\.(.+))\.path$/s.exec(entry.name);
+    if (condition === null || entry.value === undefined || depth >= 10) continue;
+    if (condition[1] !== undefined && !holds(condition[1], path, reader)) continue;
+    const target = expand(entry.value, reader.home, dirname(path));
+    if (target !== undefined) entries.push(...(await readConfig(target, reader, depth + 1)));
+  }
+  return entries;
+}
+
+/** The condition of an `includeIf`, for `gitdir:` and `gitdir/i:`. */
+function holds(condition: string, configPath: string, { home, gitDir }: ConfigReader): boolean {
+  const [, fold, written] = /^gitdir(\/i)?:(.+)$/s.exec(condition) ?? [];
+  if (written === undefined || gitDir === undefined) return false;
+  let pattern = written
+    .replace(/^~\//, () => `${slashes(home)}/`)
+    .replace(/^\.\//, () => `${slashes(dirname(configPath))}/`);
+  if (!isAbsolute(pattern)) pattern = `**/${pattern}`;
+  if (pattern.endsWith('/')) pattern += '**';
+  const rule = readLines(Buffer.from(pattern.replace(/^\//, '')), { source: 'setting' });
+  return (
+    noRules(fold !== undefined)
+      .and('', rule)
+      .match(toUnits(slashes(gitDir).replace(/^\//, ''))) !== undefined
+  );
+}
+
+function slashes(path: string): string {
+  return process.platform === 'win32' ? path.replaceAll('\\', '/') : path;
+}
+
+/** A path value of a configuration file; undefined when empty. `~name/` is not resolved. */
+function expand(value: string, home: string, base: string): string | undefined {
+  if (value === '') return undefined;
+  return value === '~' || value.startsWith('~/') ? join(home, value.slice(1)) : resolve(base, value);
+}
+
+async function readText(path: string): Promise<string | undefined> {
+  return (await readRegularFile(path, { maxBytes: maxConfigBytes, followLink: true }))?.toString('utf8');
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory();
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES', 'ENAMETOOLONG'].includes(systemCode(error) ?? ''))
+      return false;
+    throw error;
+  }
+}

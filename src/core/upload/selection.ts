@@ -1,0 +1,108 @@
+import { realpath, stat } from 'node:fs/promises';
+import { AssessmentError, systemCode } from '../errors.ts';
+import { type Found, type WalkOptions, walkFolder } from './folderWalk.ts';
+import type { IgnoreRule } from './ignoreRules.ts';
+import { findRepository, type GitSurroundings } from './repository.ts';
+import { layersAt } from './ruleLayers.ts';
+
+/** A regular file that would be sent. */
+export interface SelectedFile {
+  /** Relative to the selection's root, with `/`, exactly as on disk. */
+  readonly path: string;
+  readonly bytes: number;
+  /** As it will stand in the archive. */
+  readonly mode: 0o644 | 0o755;
+}
+
+/** Why something is not sent. */
+export type Reason =
+  | { readonly kind: 'ignored'; readonly rule: IgnoreRule }
+  | { readonly kind: 'link' }
+  | { readonly kind: 'special'; readonly type: 'fifo' | 'socket' | 'device' }
+  | { readonly kind: 'nestedRepository' }
+  /** `file`: the ignore file that could not be read, when it was one: then its whole folder stays out. */
+  | { readonly kind: 'unreadable'; readonly code: string; readonly file?: string }
+  /** Not UTF-8, or unsafe to unpack somewhere else. */
+  | { readonly kind: 'unusableName' }
+  /** A folder that turned into a link, or lay behind one, while it was read. */
+  | { readonly kind: 'outsideRoot' };
+
+/** Something that is not sent; folders end in `/` and stand for all they hold; the root itself is `./`. */
+export interface LeftOut {
+  readonly path: string;
+  readonly reason: Reason;
+}
+
+/** What would be sent of a folder, and what would not; both in the byte order of their paths. */
+export interface Selection {
+  /** Absolute and free of links. */
+  readonly root: string;
+  readonly files: readonly SelectedFile[];
+  readonly leftOut: readonly LeftOut[];
+  /** Of all files. */
+  readonly bytes: number;
+}
+
+/** How to select. */
+export interface SelectOptions {
+  /** Patterns in gitignore syntax, rooted at the folder; they can only leave out more. */
+  readonly exclude: readonly string[];
+  readonly includeNestedRepositories: boolean;
+  /** Paths that a person chose to send although ignore files leave them out; a path ending in `/` means everything below. */
+  readonly include?: readonly string[];
+  readonly surroundings: GitSurroundings;
+  readonly signal?: AbortSignal;
+  /** Called now and then with the number of files found so far. */
+  readonly onProgress?: (files: number) => void;
+}
+
+/**
+ * Selects the files to send: what `git ls-files --others --exclude-standard` lists with an empty index, without links and nested
+ * repositories, less what `.whiteboxignore` and `exclude` leave out. Starts no process. Throws `notAFolder`, `sourceUnreadable`.
+ */
+export async function selectFiles(root: string, options: SelectOptions): Promise<Selection> {
+  const realRoot = await realFolder(root);
+  options.signal?.throwIfAborted();
+  const repository = await findRepository(realRoot);
+  const rules = await layersAt(realRoot, repository, options.surroundings, options.exclude);
+  const walk: WalkOptions = {
+    ...options,
+    root: realRoot,
+    ignoreCase: rules.ignoreCase,
+    composeNames: rules.composeNames,
+  };
+  const found = await walkFolder(walk, rules.layers, rules.ignoredBy);
+  return flatten(realRoot, found);
+}
+
+async function realFolder(path: string): Promise<string> {
+  try {
+    const real = await realpath(path);
+    if ((await stat(real)).isDirectory()) return real;
+  } catch (error) {
+    throw new AssessmentError(
+      'notAFolder',
+      { subject: path, detail: systemCode(error) ?? '' },
+      { cause: error },
+    );
+  }
+  throw new AssessmentError('notAFolder', { subject: path });
+}
+
+function flatten(root: string, found: readonly Found[]): Selection {
+  const files: SelectedFile[] = [];
+  const leftOut: LeftOut[] = [];
+  let bytes = 0;
+  const collect = (items: readonly Found[]): void => {
+    for (const item of items) {
+      if ('below' in item) collect(item.below);
+      else if ('reason' in item) leftOut.push({ path: item.path, reason: item.reason });
+      else {
+        files.push({ path: item.path, bytes: item.bytes, mode: item.mode });
+        bytes += item.bytes;
+      }
+    }
+  };
+  collect(found);
+  return { root, files, leftOut, bytes };
+}

@@ -1,0 +1,94 @@
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readlinkSync,
+  readSync,
+  realpathSync,
+  type Stats,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { systemCode } from '../errors.ts';
+
+/** Why a selected file is not in the archive. */
+export type OmissionReason =
+  'vanished' | 'unreadable' | 'changedType' | 'changed' | 'outsideRoot' | 'unusableName';
+
+/** A selected file that is not in the archive; `code` is the system's, when it refused. */
+export interface Omission {
+  readonly path: string;
+  readonly reason: OmissionReason;
+  readonly code?: string;
+}
+
+/** An open regular file that lies where its path says, no link on the way. */
+export interface SourceFile {
+  readonly fd: number;
+  readonly stat: Stats;
+}
+
+/** Opens a file below `root` (a path free of links) for reading; the caller closes it. */
+export function openSource(root: string, path: string): SourceFile | Omission {
+  const full = join(root, path);
+  let fd: number;
+  try {
+    // On Windows both flags are undefined, which `|` takes for 0; `misplaced` finds links there, and there are no FIFOs to wait for.
+    fd = openSync(full, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    const code = systemCode(error) ?? 'EIO';
+    if (code === 'ENOENT' || code === 'ENOTDIR') return { path, reason: 'vanished' };
+    if (code === 'ELOOP' || code === 'EMLINK' || code === 'ENXIO' || code === 'EISDIR')
+      return { path, reason: 'changedType' };
+    return { path, reason: 'unreadable', code };
+  }
+  try {
+    const stat = fstatSync(fd);
+    const reason = stat.isFile() ? misplaced(fd, full, stat) : 'changedType';
+    if (reason === undefined) return { fd, stat };
+    closeSync(fd);
+    return { path, reason };
+  } catch (error) {
+    closeSync(fd);
+    return { path, reason: 'unreadable', code: systemCode(error) ?? 'EIO' };
+  }
+}
+
+/** Node has no `openat`: whether a folder on the way was a link is asked after opening, before anything is read. */
+function misplaced(fd: number, full: string, stat: Stats): OmissionReason | undefined {
+  if (process.platform === 'linux' && openPath(fd) === full) return undefined;
+  const folder = dirname(full);
+  if (realpathSync.native(folder) !== folder) return 'outsideRoot';
+  const now = lstatSync(full, { throwIfNoEntry: false });
+  if (now === undefined) return 'vanished';
+  return now.isFile() && now.ino === stat.ino && now.dev === stat.dev ? undefined : 'changed';
+}
+
+/** The path that an open file has now, as Linux knows it; undefined without `/proc`. */
+function openPath(fd: number): string | undefined {
+  try {
+    return readlinkSync(`/proc/self/fd/${String(fd)}`);
+  } catch (error) {
+    if (systemCode(error) === undefined) throw error;
+    return undefined;
+  }
+}
+
+/** Reads `bytes` from `position` on; less only at the end of the file. */
+export function readAt(fd: number, bytes: number, position: number): Buffer {
+  const buffer = Buffer.allocUnsafe(bytes);
+  let length = 0;
+  while (length < bytes) {
+    const read = readSync(fd, buffer, length, bytes - length, position + length);
+    if (read === 0) break;
+    length += read;
+  }
+  return buffer.subarray(0, length);
+}
+
+/** True when the file still has the size and time it had when it was opened. */
+export function isUnchanged({ fd, stat }: SourceFile): boolean {
+  const now = fstatSync(fd);
+  return now.size === stat.size && now.mtimeMs === stat.mtimeMs;
+}

@@ -1,0 +1,45 @@
+import { constants, crc32, deflateRawSync } from 'node:zlib';
+import { deflateLevel, type SegmentBuilder, windowBytes } from './segment.ts';
+import { tarHeader, tarPadding } from './tarHeader.ts';
+
+/** Builds tar records, deflated so that pieces can follow each other in one gzip member. */
+export function tarSegments(): SegmentBuilder {
+  let pieces: Buffer[] = [];
+  /** End of the slice before, which the next may refer to; nothing from before this file, so that pieces can be built side by side. */
+  let dictionary: Buffer | undefined;
+  let sliced = 0;
+
+  return {
+    add({ path, mode }, content) {
+      pieces.push(tarHeader(path, mode, content.length), content, tarPadding(content.length));
+    },
+    begin({ path, mode }, bytes) {
+      pieces.push(tarHeader(path, mode, bytes));
+      sliced = 0;
+    },
+    slice(content, last) {
+      sliced += content.length;
+      pieces.push(content);
+      if (last) pieces.push(tarPadding(sliced));
+    },
+    take() {
+      if (pieces.length === 0) return undefined;
+      const raw = Buffer.concat(pieces);
+      pieces = [];
+      const data = deflateRawSync(raw, {
+        level: deflateLevel,
+        finishFlush: constants.Z_SYNC_FLUSH,
+        ...(dictionary === undefined ? {} : { dictionary }),
+      });
+      dictionary = raw.subarray(-windowBytes);
+      return { data, crc: crc32(raw), rawBytes: raw.length, central: Buffer.alloc(0), records: [] };
+    },
+    mark() {
+      dictionary = undefined;
+    },
+    undo() {
+      pieces = [];
+      dictionary = undefined;
+    },
+  };
+}

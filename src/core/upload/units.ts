@@ -1,0 +1,30 @@
+/**
+ * git compares bytes, npm `ignore` compares UTF-16 units. Each byte becomes one unit: ASCII as itself, the others in the
+ * private use area, where case folding does not reach them (git folds ASCII only).
+ */
+export function toUnits(text: string | Uint8Array): string {
+  if (typeof text === 'string') {
+    if (isAscii(text)) return text;
+    return toUnits(Buffer.from(text));
+  }
+  const latin = Buffer.from(text.buffer, text.byteOffset, text.byteLength).toString('latin1');
+  return latin.replace(/[\u0080-\u00ff]/g, (unit) => String.fromCharCode(0xf700 + unit.charCodeAt(0)));
+}
+
+function isAscii(text: string): boolean {
+  for (let index = 0; index < text.length; index++) {
+    if (text.charCodeAt(index) > 0x7f) return false;
+  }
+  return true;
+}
+
+/** The byte that the unit at `at` stands for. */
+export function byteAt(units: string, at: number): number {
+  const code = units.charCodeAt(at);
+  return code >= 0xf700 ? code - 0xf700 : code;
+}
+
+/** The unit of a byte. */
+export function fromByte(byte: number): string {
+  return String.fromCharCode(byte < 0x80 ? byte : 0xf700 + byte);
+}

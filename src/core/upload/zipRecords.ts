@@ -1,0 +1,145 @@
+/** What the headers of one entry say. */
+export interface ZipEntry {
+  readonly path: string;
+  readonly mode: number;
+  readonly crc: number;
+  readonly bytes: number;
+  readonly compressedBytes: number;
+  readonly deflated: boolean;
+  /** Sizes and CRC follow the content, because the header was written before it was read. */
+  readonly streamed: boolean;
+  /** Sizes take eight bytes. */
+  readonly zip64: boolean;
+}
+
+/** A record of the central directory whose place in the archive is not known yet. */
+export interface CentralRecord {
+  /** Offset of the entry's local header, from the start of the task that wrote it. */
+  readonly offset: number;
+  /** Length of the record in bytes. */
+  readonly length: number;
+  readonly zip64: boolean;
+}
+
+const utf8Name = 0x0800;
+const sizesFollow = 0x0008;
+const date1980 = 0x0021;
+const maxUint32 = 0xffffffff;
+const zip64Tag = 0x0001;
+
+/** From this size on an entry that is not compressed yet may pass 4 GiB. */
+export const zip64From = 0xf0000000;
+
+/** The header before an entry's content. */
+export function localHeader(entry: ZipEntry): Buffer {
+  const name = Buffer.from(entry.path);
+  const extra = entry.zip64
+    ? sizesExtra(entry.streamed ? [0, 0] : [entry.bytes, entry.compressedBytes])
+    : Buffer.alloc(0);
+  const header = Buffer.alloc(30);
+  header.writeUInt32LE(0x04034b50, 0);
+  writeCommon(header, 4, entry, !entry.streamed);
+  header.writeUInt16LE(name.length, 26);
+  header.writeUInt16LE(extra.length, 28);
+  return Buffer.concat([header, name, extra]);
+}
+
+/** CRC and sizes after a streamed entry's content. */
+export function dataDescriptor({ crc, bytes, compressedBytes, zip64 }: ZipEntry): Buffer {
+  const descriptor = Buffer.alloc(zip64 ? 24 : 16);
+  descriptor.writeUInt32LE(0x08074b50, 0);
+  descriptor.writeUInt32LE(crc, 4);
+  if (zip64) {
+    descriptor.writeBigUInt64LE(BigInt(compressedBytes), 8);
+    descriptor.writeBigUInt64LE(BigInt(bytes), 16);
+  } else {
+    descriptor.writeUInt32LE(compressedBytes, 8);
+    descriptor.writeUInt32LE(bytes, 12);
+  }
+  return descriptor;
+}
+
+/** The entry's record in the central directory, with nothing yet where its offset goes. */
+export function centralRecord(entry: ZipEntry): Buffer {
+  const name = Buffer.from(entry.path);
+  const extra = entry.zip64 ? sizesExtra([entry.bytes, entry.compressedBytes, 0]) : Buffer.alloc(0);
+  const record = Buffer.alloc(46);
+  record.writeUInt32LE(0x02014b50, 0);
+  record.writeUInt16LE((3 << 8) | (entry.zip64 ? 45 : 20), 4); // made on Unix, so that modes count
+  writeCommon(record, 6, entry, true);
+  record.writeUInt16LE(name.length, 28);
+  record.writeUInt16LE(extra.length, 30);
+  record.writeUInt32LE(((0o100000 | entry.mode) << 16) >>> 0, 38);
+  if (entry.zip64) record.writeUInt32LE(maxUint32, 42);
+  return Buffer.concat([record, name, extra]);
+}
+
+/** Fields that both headers have, from "version needed" to "uncompressed size". */
+function writeCommon(header: Buffer, at: number, entry: ZipEntry, sizesKnown: boolean): void {
+  header.writeUInt16LE(entry.zip64 ? 45 : 20, at);
+  header.writeUInt16LE(utf8Name | (entry.streamed ? sizesFollow : 0), at + 2);
+  header.writeUInt16LE(entry.deflated ? 8 : 0, at + 4);
+  header.writeUInt16LE(0, at + 6);
+  header.writeUInt16LE(date1980, at + 8);
+  if (sizesKnown) header.writeUInt32LE(entry.crc, at + 10);
+  if (sizesKnown || entry.zip64) {
+    header.writeUInt32LE(entry.zip64 ? maxUint32 : entry.compressedBytes, at + 14);
+    header.writeUInt32LE(entry.zip64 ? maxUint32 : entry.bytes, at + 18);
+  }
+}
+
+function sizesExtra(values: readonly number[]): Buffer {
+  const extra = Buffer.alloc(4 + 8 * values.length);
+  extra.writeUInt16LE(zip64Tag, 0);
+  extra.writeUInt16LE(8 * values.length, 2);
+  for (const [index, value] of values.entries()) extra.writeBigUInt64LE(BigInt(value), 4 + 8 * index);
+  return extra;
+}
+
+/** Central records with their offsets filled in; `start` is where their task begins in the archive. */
+export function placeCentral(block: Buffer, records: readonly CentralRecord[], start: number): Buffer {
+  const grown: Buffer[] = [];
+  let at = 0;
+  for (const { offset, length, zip64 } of records) {
+    const record = block.subarray(at, at + length);
+    at += length;
+    const place = start + offset;
+    if (zip64) record.writeBigUInt64LE(BigInt(place), length - 8);
+    else if (place < maxUint32) record.writeUInt32LE(place, 42);
+    else {
+      record.writeUInt16LE(45, 6);
+      record.writeUInt16LE(12, 30);
+      record.writeUInt32LE(maxUint32, 42);
+      grown.push(record, sizesExtra([place]));
+      continue;
+    }
+    grown.push(record);
+  }
+  return Buffer.concat(grown);
+}
+
+/** What ends an archive, its zip64 form where a field would overflow. */
+export function zipEnd(entries: number, directoryStart: number, directoryBytes: number): Buffer {
+  const end = Buffer.alloc(22);
+  end.writeUInt32LE(0x06054b50, 0);
+  end.writeUInt16LE(Math.min(entries, 0xffff), 8);
+  end.writeUInt16LE(Math.min(entries, 0xffff), 10);
+  end.writeUInt32LE(Math.min(directoryBytes, maxUint32), 12);
+  end.writeUInt32LE(Math.min(directoryStart, maxUint32), 16);
+  if (entries < 0xffff && directoryStart < maxUint32 && directoryBytes < maxUint32) return end;
+
+  const wide = Buffer.alloc(56);
+  wide.writeUInt32LE(0x06064b50, 0);
+  wide.writeBigUInt64LE(44n, 4);
+  wide.writeUInt16LE((3 << 8) | 45, 12);
+  wide.writeUInt16LE(45, 14);
+  wide.writeBigUInt64LE(BigInt(entries), 24);
+  wide.writeBigUInt64LE(BigInt(entries), 32);
+  wide.writeBigUInt64LE(BigInt(directoryBytes), 40);
+  wide.writeBigUInt64LE(BigInt(directoryStart), 48);
+  const locator = Buffer.alloc(20);
+  locator.writeUInt32LE(0x07064b50, 0);
+  locator.writeBigUInt64LE(BigInt(directoryStart + directoryBytes), 8);
+  locator.writeUInt32LE(1, 16);
+  return Buffer.concat([wide, locator, end]);
+}

@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto';
+import { chromium, type BrowserContext, type Page } from 'playwright-core';
+import { prepareBrowser } from './chromium.ts';
+
+/** What `launchBrowser` needs to know. */
+export interface BrowserOptions {
+  /** The browser's profile: what extensions keep as secrets and memento state lives in it across windows. */
+  readonly profileDir: string;
+  /** VS Code's display language as extensions see it; its own texts stay English without a language pack. */
+  readonly language?: 'en' | 'ja';
+  /** In CSS pixels; 1280 by 800 unless given. */
+  readonly viewport?: { readonly width: number; readonly height: number };
+  /** Shows the browser's window (not possible with the Chromium from npm). */
+  readonly headed?: boolean;
+}
+
+/** A browser that reaches this machine and nothing else. */
+export interface TestBrowser {
+  readonly context: BrowserContext;
+  /** Every address outside this machine that a page asked for; each was refused. */
+  readonly blockedRequests: readonly string[];
+  newPage(): Promise<Page>;
+  /** Closes every window, as a person would, and the browser. */
+  dispose(): Promise<void>;
+}
+
+/** Starts a browser for the VS Code workbench on a profile that stays. */
+export async function launchBrowser(options: BrowserOptions): Promise<TestBrowser> {
+  const blockedRequests: string[] = [];
+  const language = options.language ?? 'en';
+  const context = await chromium.launchPersistentContext(options.profileDir, {
+    ...(await prepareBrowser()),
+    headless: options.headed !== true,
+    viewport: options.viewport ?? { width: 1280, height: 800 },
+    locale: language === 'ja' ? 'ja-JP' : 'en-US',
+    args: switches,
+    permissions: ['clipboard-read', 'clipboard-write'],
+  });
+  await context.route(
+    (url) => !isLoopback(url),
+    (route) => {
+      blockedRequests.push(route.request().url());
+      return route.abort('blockedbyclient');
+    },
+  );
+  // Only watched: Playwright's routeWebSocket puts its own WebSocket into every page, and with it the workbench's connection
+  // delivered damaged messages now and then. The switch below keeps sockets from leaving.
+  context.on('page', (page) => {
+    page.on('websocket', (socket) => {
+      if (!isLoopback(new URL(socket.url()))) blockedRequests.push(socket.url());
+    });
+  });
+  // SecretStorage encrypts with a key from here; the same profile must get the same one in its next window.
+  const key = createHash('sha256').update(options.profileDir).digest();
+  await context.route('**/mint-key', (route) =>
+    route.fulfill({ body: key, contentType: 'application/octet-stream' }),
+  );
+  // The workbench passes this on to extension hosts as the display language (vscode.env.language, package.nls, l10n).
+  if (language !== 'en')
+    await context.addInitScript(`globalThis._VSCODE_NLS_LANGUAGE = ${JSON.stringify(language)};`);
+  return {
+    context,
+    blockedRequests,
+    newPage: () => context.newPage(),
+    dispose: async () => {
+      // A page that is left tells the server to end its extension host; one whose browser just goes is waited for.
+      for (const page of context.pages()) await page.goto('about:blank');
+      await context.close();
+    },
+  };
+}
+
+const switches: string[] = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  // Also for what does not pass through Playwright, such as sockets and service workers: no other host is found.
+  '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE localhost , EXCLUDE 127.0.0.1',
+];
+
+function isLoopback(url: URL): boolean {
+  if (!/^(https?|wss?):$/u.test(url.protocol)) return true;
+  return /^(127(\.\d+){3}|localhost|.*\.localhost|\[::1\])$/u.test(url.hostname);
+}

@@ -1,0 +1,135 @@
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { startKept, type KeptProcess } from './keptProcess.ts';
+import { writeUserSettings, type Settings } from './settings.ts';
+import { prepareVsCode, type VsCode } from './vscode.ts';
+
+/** What `startVsCode` needs to know. Folders are made when they are missing. */
+export interface VsCodeOptions {
+  readonly version: string;
+  /** The server's state: user settings, global and workspace storage, logs. Keep it to come back to the same VS Code. */
+  readonly dataDir: string;
+  /** User settings beside the quiet ones; they win. */
+  readonly settings?: Settings;
+  /** A packaged extension to install first. */
+  readonly vsix?: string;
+  /** Where installed extensions lie; `extensions` under `dataDir` unless given. */
+  readonly extensionsDir?: string;
+  /**
+   * Whether windows take a `payload` (an extension under development, its tests). VS Code then draws no notification toasts
+   * and no modal dialogs during extension tests, so leave it out where a person's view is tested.
+   */
+  readonly development?: boolean;
+  /** Environment variables of the server and of its extension hosts, beside the test's own; undefined takes one away. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+}
+
+/** What to open: a folder or a `.code-workspace` file (absolute paths), and entries of the workbench's `payload`. */
+export interface WindowTarget {
+  readonly folder?: string;
+  readonly workspace?: string;
+  readonly payload?: readonly (readonly [string, string])[];
+}
+
+/** A running VS Code server; open `urlFor(...)` in a browser. */
+export interface VsCodeServer {
+  readonly origin: string;
+  readonly version: string;
+  urlFor(target: WindowTarget): string;
+  /** An absolute path as the workbench names it. */
+  remoteUri(file: string): string;
+  /** What the server has printed, without the noise of its missing native log. */
+  output(): string;
+  dispose(): Promise<void>;
+}
+
+/** Starts VS Code on a free loopback port, and answers when it accepts windows. Nothing it starts outlives `dispose()`. */
+export async function startVsCode(options: VsCodeOptions): Promise<VsCodeServer> {
+  const code = await prepareVsCode(options.version);
+  const extensionsDir = options.extensionsDir ?? path.join(options.dataDir, 'extensions');
+  await mkdir(extensionsDir, { recursive: true });
+  await writeUserSettings(path.join(options.dataDir, 'data', 'User'), options.settings ?? {});
+  const env = hostEnvironment(options.env ?? {});
+  const common = ['--accept-server-license-terms', '--telemetry-level', 'off'];
+  const folders = ['--server-data-dir', options.dataDir, '--extensions-dir', extensionsDir];
+  if (options.vsix !== undefined) await installVsix(code, options.vsix, [...common, ...folders], env);
+
+  const network = ['--host', '127.0.0.1', '--port', '0', '--without-connection-token'];
+  const switches = ['--disable-telemetry', '--disable-update-check'];
+  // Without it the workbench ignores the payload without a word.
+  if (options.development === true) switches.push('--enable-smoke-test-driver');
+  const server = startKept(code.node, [code.serverMain, ...network, ...switches, ...common, ...folders], env);
+  const said = collectOutput(server);
+  const authority = `127.0.0.1:${await listeningPort(server, said)}`;
+  const origin = `http://${authority}`;
+  const remoteUri = (file: string): string => `vscode-remote://${authority}${encodeURI(slashed(file))}`;
+  return {
+    origin,
+    version: options.version,
+    remoteUri,
+    urlFor: ({ folder, workspace, payload }) => {
+      const url = new URL(origin);
+      if (folder !== undefined) url.searchParams.set('folder', slashed(folder));
+      if (workspace !== undefined) url.searchParams.set('workspace', slashed(workspace));
+      if (folder === undefined && workspace === undefined) url.searchParams.set('ew', 'true');
+      if (payload !== undefined) url.searchParams.set('payload', JSON.stringify(payload));
+      return url.href;
+    },
+    output: () => said.join('\n'),
+    dispose: () => server.stop(),
+  };
+}
+
+async function installVsix(
+  code: VsCode,
+  vsix: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+): Promise<void> {
+  const installer = startKept(code.node, [code.serverMain, '--install-extension', vsix, ...args], env);
+  const said = collectOutput(installer);
+  await installer.ended;
+  if (!said.some((line) => line.includes('was successfully installed')))
+    throw new Error(`VS Code ${code.version} did not install ${vsix}:\n${said.join('\n')}`);
+}
+
+function listeningPort(server: KeptProcess, said: readonly string[]): Promise<number> {
+  return new Promise((resolve, reject) => {
+    createInterface({ input: server.stdout }).on('line', (line) => {
+      const port = /^Extension host agent listening on (\d+)/u.exec(line)?.[1];
+      if (port !== undefined) resolve(Number(port));
+    });
+    server.ended.then(
+      () => reject(new Error(`The VS Code server did not start:\n${said.join('\n')}`)),
+      reject,
+    );
+  });
+}
+
+/** Collects both outputs by line, except what the server says about @vscode/spdlog, whose binding is not built. */
+function collectOutput(server: KeptProcess): readonly string[] {
+  const said: string[] = [];
+  let skipping = false;
+  const take = (line: string): void => {
+    if (line.includes('Could not locate the bindings file')) skipping = true;
+    if (!skipping) said.push(line);
+    if (line === '}') skipping = false;
+  };
+  createInterface({ input: server.stdout }).on('line', (line) => said.push(line));
+  createInterface({ input: server.stderr }).on('line', take);
+  return said;
+}
+
+/** The test's own environment without what would steer npm, Node's test runner, an outer VS Code or a proxy. */
+function hostEnvironment(extra: Readonly<Record<string, string | undefined>>): NodeJS.ProcessEnv {
+  const steering = /^(npm_|NODE_|VSCODE_|ELECTRON_|(https?|all|no)_proxy$)/iu;
+  const own = Object.entries(process.env).filter(([name]) => !steering.test(name));
+  // An empty gallery: the workbench then looks up no extensions.
+  return { ...Object.fromEntries(own), EXTENSIONS_GALLERY: '{}', ...extra };
+}
+
+function slashed(file: string): string {
+  const forward = file.replaceAll('\\', '/');
+  return forward.startsWith('/') ? forward : `/${forward}`;
+}

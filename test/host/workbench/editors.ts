@@ -1,0 +1,59 @@
+import type { Frame, Locator, Page } from 'playwright-core';
+
+/** The active editor. `line` and `column` are missing where there is no text cursor. */
+export interface EditorReading {
+  readonly title: string;
+  readonly isDirty: boolean;
+  readonly line?: number;
+  readonly column?: number;
+}
+
+/** Editors, webviews and the status bar of a workbench page. */
+export function editorsOf(page: Page) {
+  const group = page.locator('.editor-group-container.active');
+  // A file's extension may be an element of its own.
+  const titles = page.locator('.tab .monaco-icon-label-container');
+  const titleOf = async (label: Locator): Promise<string> =>
+    (await label.locator('.label-name, .label-suffix').allInnerTexts()).join('');
+
+  return {
+    /** Waits for an editor to be active, and reads its tab and the cursor's place in the status bar. */
+    editor: async (): Promise<EditorReading> => {
+      const active = group.locator('.tab.active');
+      await active.waitFor();
+      const place = page.locator('[id="status.editor.selection"]');
+      const found = /(\d+)\D+(\d+)/u.exec((await place.allInnerTexts()).join(''));
+      return {
+        title: await titleOf(active),
+        isDirty: /\bdirty\b/u.test((await active.getAttribute('class')) ?? ''),
+        ...(found === null ? {} : { line: Number(found[1]), column: Number(found[2]) }),
+      };
+    },
+
+    /** The titles of all open editors, in the order of their tabs. */
+    editorTitles: async (): Promise<readonly string[]> => {
+      return Promise.all((await titles.all()).map(titleOf));
+    },
+
+    /** Brings the webview editor with this title to the front and returns the frame that holds the extension's own page. */
+    webviewFrame: async (title: string): Promise<Frame> => {
+      await page.locator('.tab').filter({ hasText: title }).click();
+      // The webview lies over the editor, elsewhere in the page; the editor names it as what is read next.
+      const owner = group.locator('[id^="webview-editor-element-"][aria-flowto]');
+      const id = await owner.first().getAttribute('aria-flowto');
+      const outer = page.frameLocator(`[id="${id ?? ''}"] iframe.webview.ready`);
+      const inner = await outer.locator('iframe#active-frame').elementHandle();
+      const frame = await inner?.contentFrame();
+      if (!frame) throw new Error(`The webview "${title}" has no page.`);
+      return frame;
+    },
+
+    /** A status bar item by the end of its ID or by text in it. */
+    statusBarItem: (idOrText: string): Locator => {
+      return page
+        .locator(`.statusbar-item[id$=${JSON.stringify(idOrText)}]`)
+        .or(page.locator('.statusbar-item').filter({ hasText: idOrText }))
+        .first();
+    },
+  };
+}

@@ -1,0 +1,18 @@
+/**
+ * Reads until the reading is acceptable and returns that reading; rejects with the last one after `timeoutMs` (20 s unless
+ * given). For what a page gives no event for.
+ */
+export async function eventually<T>(
+  read: () => Promise<T>,
+  accept: (reading: T) => boolean,
+  timeoutMs = 20_000,
+): Promise<T> {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    const reading = await read();
+    if (accept(reading)) return reading;
+    if (performance.now() > deadline)
+      throw new Error(`Not so within ${timeoutMs} ms. Last reading: ${JSON.stringify(reading, null, 2)}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}

@@ -1,0 +1,14 @@
+/**
+ * What functions that run inside the page use of an element. The tests' sources see no DOM types, and such functions may
+ * use nothing from outside themselves.
+ */
+export interface PageElement {
+  readonly textContent: string | null;
+  readonly classList: { contains(name: string): boolean };
+  /** Of an input only. */
+  readonly value?: string;
+  readonly style: { readonly top: string };
+  getAttribute(name: string): string | null;
+  querySelector(selector: string): PageElement | null;
+  querySelectorAll(selector: string): ArrayLike<PageElement> & Iterable<PageElement>;
+}

@@ -1,0 +1,82 @@
+import type { Page } from 'playwright-core';
+import { readRows } from './lists.ts';
+import type { PageElement } from './pageElement.ts';
+
+/** A row of the Problems panel. */
+export interface ProblemReading {
+  readonly severity: 'error' | 'warning' | 'info';
+  /** All lines of it. */
+  readonly message: string;
+  readonly source: string;
+  readonly code: string;
+  /** The file's name, and its path as the panel's row names it. */
+  readonly file: string;
+  readonly path: string;
+  /** From 1, as shown. */
+  readonly line: number;
+  readonly column: number;
+}
+
+interface MarkerRow {
+  readonly index: number;
+  /** 1 for a file, 2 for a problem, 3 for a place related to it. */
+  readonly level: number;
+  readonly label: string;
+  readonly path: string;
+  readonly problem: Omit<ProblemReading, 'file' | 'path'>;
+}
+
+/** The Problems panel of a workbench page. */
+export function problemsOf(page: Page, runCommand: (title: string) => Promise<void>) {
+  const panel = page.locator('.markers-panel-container');
+  const list = panel.locator('.monaco-list');
+  const open = async (): Promise<void> => {
+    if (await panel.isVisible()) return;
+    await runCommand('Problems: Focus on Problems View');
+    await panel.waitFor();
+  };
+  return {
+    /** Opens the Problems panel and reads its rows; not the related places below them. */
+    problems: async (): Promise<readonly ProblemReading[]> => {
+      await open();
+      if (!(await list.isVisible())) return [];
+      let file = { file: '', path: '' };
+      return (await readRows(page, list, readMarkerRows)).flatMap((row) => {
+        if (row.level === 1) file = { file: row.label, path: row.path };
+        return row.level === 2 ? [{ ...row.problem, ...file }] : [];
+      });
+    },
+      );
+    },
+
+    /** Goes to the place of the problem with this message. */
+    openProblem: async (message: string): Promise<void> => {
+      await open();
+      await list.locator('.monaco-list-row[aria-level="2"]').filter({ hasText: message }).first().dblclick();
+    },
+  };
+}
+
+function readMarkerRows(rows: PageElement[]): MarkerRow[] {
+  return rows.map((row) => {
+    const text = (selector: string): string => (row.querySelector(selector)?.textContent ?? '').trim();
+    const severity = (['error', 'warning'] as const).find(
+      (name) => row.querySelector(`.marker-icon.${name}`) !== null,
+    );
+    const place = /(\d+)\D+(\d+)/u.exec(text('.marker-line'));
+    return {
+      index: Number(row.getAttribute('data-index')),
+      level: Number(row.getAttribute('aria-level')),
+      label: text('.label-name'),
+      path: row.querySelector('.monaco-icon-label')?.getAttribute('aria-label') ?? '',
+      problem: {
+        severity: severity ?? 'info',
+        message: [...row.querySelectorAll('.marker-message')].map((line) => line.textContent ?? '').join('\n'),
+        source: text('.marker-source'),
+        code: text('.marker-code'),
+        line: Number(place?.[1]),
+        column: Number(place?.[2]),
+      },
+    };
+  });
+}

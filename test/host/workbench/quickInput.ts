@@ -1,0 +1,169 @@
+import type { Locator, Page } from 'playwright-core';
+import { eventually } from './eventually.ts';
+import type { PageElement } from './pageElement.ts';
+
+/** What the quick input (palette, quick pick or input box) shows. Of a long list only the part in view. */
+export interface QuickInputReading {
+  readonly title: string;
+  readonly placeholder: string;
+  readonly value: string;
+  /** The prompt, or what validation says. */
+  readonly message: string;
+  /** Whether validation refuses the value. */
+  readonly isRefused: boolean;
+  readonly isMasked: boolean;
+  readonly items: readonly QuickPickItemReading[];
+}
+
+/** One item of a quick pick; `isChecked` only where several can be chosen. */
+export interface QuickPickItemReading {
+  readonly label: string;
+  readonly description: string;
+  readonly detail: string;
+  readonly isChecked?: boolean;
+}
+
+/** The quick input of a workbench page. */
+export function quickInputOf(page: Page) {
+  // While it fades out it is still visible, but inert.
+  const widget = page.locator('.quick-input-widget:not([inert]):visible');
+  const input = widget.locator('.quick-input-box input');
+  const rows = widget.locator('.quick-input-list .monaco-list-row');
+  const rowLabelled = (label: string): Locator =>
+    rows.filter({
+      has: page.locator('.quick-input-list-row:first-child .label-name').getByText(label, { exact: true }),
+    });
+
+  const openPalette = async (text: string): Promise<void> => {
+    await eventually(
+      async () => {
+        await page.keyboard.press('F1');
+        return input.fill(text, { timeout: 1000 }).then(
+          () => true,
+          () => false,
+        );
+      },
+      (isOpen) => isOpen,
+    );
+  };
+
+  return {
+    /** Runs a command from the palette by the title shown there (`Category: Title`), as soon as it is listed. */
+    runCommand: async (title: string): Promise<void> => {
+      const row = rowLabelled(title).first();
+      // The palette lists what is contributed when it opens: an extension that comes later needs another look.
+      await eventually(
+        async () => {
+          await openPalette(`>${title}`);
+          const isListed = await row.waitFor({ timeout: 1500 }).then(
+            () => true,
+            () => false,
+          );
+          const shown = isListed ? [] : await rows.locator('.label-name').allInnerTexts();
+          if (!isListed) await page.keyboard.press('Escape');
+          return { wanted: title, isListed, shown };
+        },
+        ({ isListed }) => isListed,
+        30_000,
+      );
+      await row.click();
+      await row.waitFor({ state: 'hidden' });
+    },
+
+    /** Whether the palette lists a command by this title now. */
+    listsCommand: async (title: string): Promise<boolean> => {
+      await openPalette(`>${title}`);
+      await rows.first().waitFor();
+      const listed = (await rowLabelled(title).count()) > 0;
+      await page.keyboard.press('Escape');
+      await widget.waitFor({ state: 'hidden' });
+      return listed;
+    },
+
+    /** Opens a file of the workspace by (part of) its path, through Go to File. */
+    openFile: async (file: string): Promise<void> => {
+      await openPalette(file);
+      const name = file.slice(file.lastIndexOf('/') + 1);
+      await rowLabelled(name).first().click();
+      await page.locator(`.tab.active[data-resource-name="${name}"]`).waitFor();
+    },
+
+    /** Waits for the quick input and reads it. */
+    currentQuickInput: async (): Promise<QuickInputReading> => {
+      await input.waitFor();
+      const shown = (await widget.evaluateAll(readQuickInputs))[0];
+      if (shown === undefined) throw new Error('The quick input went away while it was read.');
+      return shown.reading;
+    },
+
+    /**
+     * Waits for an input box (with this title, if given), answers it, and returns when it was taken or refused. A refused
+     * answer stays in the box: see `currentQuickInput()`.
+     */
+    answer: async (text: string, title?: string): Promise<void> => {
+      if (title !== undefined) await widget.locator('.quick-input-title').getByText(title).waitFor();
+      await input.fill(text);
+      await input.press('End');
+      const asked = await input.getAttribute('aria-label');
+      await input.press('Enter');
+      await eventually(
+        async () => (await widget.evaluateAll(readQuickInputs))[0],
+        (shown) =>
+          shown === undefined ||
+          shown.ariaLabel !== asked ||
+          shown.reading.value !== text ||
+          shown.reading.isRefused,
+      );
+    },
+
+    /** Picks the item with this label. */
+    pick: async (label: string): Promise<void> => {
+      await rowLabelled(label).first().click();
+    },
+
+    /** Checks exactly these items of a quick pick that takes several, and accepts. */
+    pickSeveral: async (labels: readonly string[]): Promise<void> => {
+      await rows.first().waitFor();
+      for (const row of await rows.all()) {
+        const label = await row.locator('.label-name').first().innerText();
+        const isChecked = (await row.getAttribute('aria-checked')) === 'true';
+        if (isChecked !== labels.includes(label)) await row.click();
+      }
+      await input.press('Enter');
+      await widget.locator('.quick-input-list .monaco-checkbox').first().waitFor({ state: 'hidden' });
+    },
+
+    /** Leaves the quick input without an answer. */
+    dismissQuickInput: async (): Promise<void> => {
+      await input.press('Escape');
+      await widget.waitFor({ state: 'hidden' });
+    },
+  };
+}
+
+function readQuickInputs(widgets: PageElement[]): { ariaLabel: string | null; reading: QuickInputReading }[] {
+  const text = (from: PageElement, selector: string): string =>
+    (from.querySelector(selector)?.textContent ?? '').replaceAll('\u00a0', ' ').trim();
+  return widgets.map((widget) => {
+    const input = widget.querySelector('.quick-input-box input');
+    const several = widget.classList.contains('show-checkboxes');
+    const items = [...widget.querySelectorAll('.quick-input-list .monaco-list-row')].map((row) => ({
+      label: text(row, '.quick-input-list-row:first-child .label-name'),
+      description: text(row, '.quick-input-list-row:first-child .label-description'),
+      detail: text(row, '.quick-input-list-label-meta .label-name'),
+      ...(several ? { isChecked: row.getAttribute('aria-checked') === 'true' } : {}),
+    }));
+    return {
+      ariaLabel: input?.getAttribute('aria-label') ?? null,
+      reading: {
+        title: text(widget, '.quick-input-title'),
+        placeholder: input?.getAttribute('placeholder') ?? '',
+        value: input?.value ?? '',
+        message: text(widget, '.quick-input-message'),
+        isRefused: widget.querySelector('.quick-input-box .monaco-inputbox.error') !== null,
+        isMasked: input?.getAttribute('type') === 'password',
+        items,
+      },
+    };
+  });
+}

@@ -1,0 +1,147 @@
+import type { Locator, Page } from 'playwright-core';
+import { eventually } from './eventually.ts';
+import { readRows, visitRows } from './lists.ts';
+import type { PageElement } from './pageElement.ts';
+
+/** A row of a tree view. */
+export interface TreeRowReading {
+  readonly index: number;
+  /** 1 for a root. */
+  readonly level: number;
+  readonly label: string;
+  readonly description: string;
+  readonly ariaLabel: string;
+  /** The letters or number that a decoration puts at the row's end. */
+  readonly badge?: string;
+  /** Undefined where there is nothing to expand. */
+  readonly isExpanded?: boolean;
+  readonly isChecked?: boolean;
+}
+
+/** Containers, views and their trees in a workbench page. Views are named by the title in their header. */
+export function treesOf(page: Page) {
+  const pane = (view: string): Locator =>
+    page.locator('.pane').filter({ has: page.locator(`.pane-header[aria-label="${view} Section"]`) });
+  const tree = async (view: string): Promise<Locator> => {
+    const header = pane(view).locator('.pane-header');
+    await header.waitFor({ state: 'attached' });
+    if ((await header.getAttribute('aria-expanded')) === 'false') await header.click();
+    const list = pane(view).locator('.pane-body [role="tree"]');
+    await list.waitFor({ state: 'attached' });
+    return list;
+  };
+  const row = async (view: string, label: string): Promise<Locator> => {
+    const list = await tree(view);
+    const wanted = list
+      .locator('.monaco-list-row')
+      .filter({ has: page.locator('.label-name').getByText(label, { exact: true }) });
+    await list.locator('.monaco-list-row').first().waitFor();
+    if ((await wanted.count()) === 0) await visitRows(page, list, async () => (await wanted.count()) > 0);
+    return wanted.first();
+  };
+
+  return {
+    /** Brings a container of the activity bar to the front by its title. */
+    openView: async (container: string): Promise<void> => {
+      const entry = page.locator('.activitybar .action-item').filter({
+        has: page.locator(`.action-label[aria-label^="${container}"]`),
+      });
+      await entry.waitFor();
+      if ((await entry.getAttribute('aria-expanded')) !== 'true') await entry.click();
+      await page
+        .locator('.sidebar .composite.title')
+        .getByText(container, { exact: false })
+        .first()
+        .waitFor();
+    },
+
+    /** The number on a container's icon in the activity bar; empty when there is none. */
+    containerBadge: async (container: string): Promise<string> => {
+      return page.locator(`.activitybar .badge[aria-label^="${container}"] .badge-content`).innerText();
+    },
+
+    /** Every row of a view's tree that its expanded rows show, also those out of sight. */
+    treeRows: async (view: string): Promise<readonly TreeRowReading[]> => {
+      return readRows(page, await tree(view), readTreeRows);
+    },
+
+    /** The message above a tree, or the welcome content in place of one. */
+    viewText: async (view: string): Promise<string> => {
+      return pane(view).locator('.pane-body').innerText();
+    },
+
+    /** Presses a button or link of a view's welcome content. */
+    viewButton: async (view: string, name: string): Promise<void> => {
+      await pane(view).locator('.welcome-view-content').getByText(name, { exact: true }).click();
+    },
+
+    /** Expands every row of a view's tree, from the top down. */
+    expandAll: async (view: string): Promise<void> => {
+      const list = await tree(view);
+      const collapsed = list.locator('.monaco-list-row[aria-expanded="false"]');
+      await list.locator('.monaco-list-row').first().waitFor();
+      await visitRows(page, list, async () => {
+        for (let left = await collapsed.count(); left > 0; left = await collapsed.count()) {
+          // Rows move while others' children arrive, so the row is known by its own text.
+          const label = JSON.stringify(await collapsed.first().getAttribute('aria-label'));
+          const same = list.locator(`.monaco-list-row[aria-expanded="false"][aria-label=${label}]`);
+          const before = await same.count();
+          await same.first().locator('.monaco-tl-twistie').click();
+          await eventually(
+            () => same.count(),
+            (count) => count < before,
+          );
+        }
+        return false;
+      });
+    },
+
+    /** Clicks the row with this label, scrolling to it first. */
+    treeRowClick: async (view: string, label: string): Promise<void> => {
+      await (await row(view, label)).locator('.label-name').click();
+    },
+
+    /** Clicks or unclicks the checkbox of the row with this label. */
+    treeRowCheckbox: async (view: string, label: string): Promise<void> => {
+      await (await row(view, label)).locator('.custom-view-tree-node-item-checkbox').click();
+    },
+
+    /** Presses an inline action of the row with this label. */
+    treeRowAction: async (view: string, label: string, action: string): Promise<void> => {
+      const found = await row(view, label);
+      await found.hover();
+      await found.locator(`.actions .action-label[aria-label^="${action}"]`).click();
+    },
+
+    /** Chooses an entry of the context menu of the row with this label. */
+    treeRowMenu: async (view: string, label: string, entry: string): Promise<void> => {
+      await (await row(view, label)).locator('.label-name').click({ button: 'right' });
+      await page.locator('.monaco-menu').getByRole('menuitem', { name: entry, exact: true }).click();
+    },
+
+    /** Presses an action in a view's own header. */
+    viewAction: async (view: string, action: string): Promise<void> => {
+      await pane(view).locator('.pane-header').hover();
+      await pane(view).locator(`.pane-header .action-label[aria-label^="${action}"]`).click();
+    },
+  };
+}
+
+function readTreeRows(rows: PageElement[]): TreeRowReading[] {
+  return rows.map((row) => {
+    const text = (selector: string): string => (row.querySelector(selector)?.textContent ?? '').trim();
+    const badge = text('.monaco-decoration-badge, .monaco-count-badge');
+    const expanded = row.getAttribute('aria-expanded');
+    const checked = row.querySelector('.custom-view-tree-node-item-checkbox')?.getAttribute('aria-checked');
+    return {
+      index: Number(row.getAttribute('data-index')),
+      level: Number(row.getAttribute('aria-level')),
+      label: text('.label-name'),
+      description: text('.label-description'),
+      ariaLabel: row.getAttribute('aria-label') ?? '',
+      ...(badge === '' ? {} : { badge }),
+      ...(expanded === null ? {} : { isExpanded: expanded === 'true' }),
+      ...(checked === undefined || checked === null ? {} : { isChecked: checked === 'true' }),
+    };
+  });
+}

@@ -1,0 +1,26 @@
+import type { Page } from 'playwright-core';
+
+/** Workspace Trust of a workbench page. */
+export function trustOf(page: Page, runCommand: (title: string) => Promise<void>) {
+  const restricted = page.locator('[id="status.workspaceTrust"]');
+  return {
+    /** Waits until the window shows that it is in Restricted Mode. */
+    restrictedMode: async (): Promise<void> => {
+      await restricted.waitFor();
+    },
+
+    /** Trusts what is open in Restricted Mode, in the Workspace Trust editor, and closes that. */
+    trustWorkspace: async (): Promise<void> => {
+      await restricted.waitFor();
+      await runCommand('Workspaces: Manage Workspace Trust');
+      const editor = page.locator('.workspace-trust-editor');
+      await editor.locator('.monaco-button').getByText('Trust', { exact: true }).click();
+      await restricted.waitFor({ state: 'hidden' });
+      await page
+        .locator('.tab.active', { hasText: 'Workspace Trust' })
+        .locator('.tab-actions .action-label')
+        .click();
+      await editor.waitFor({ state: 'hidden' });
+    },
+  };
+}

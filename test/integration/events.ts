@@ -1,0 +1,24 @@
+/** What the tests in the extension host report, a JSON object per line of the results file. */
+export type IntegrationEvent =
+  | { readonly kind: 'passed'; readonly title: string; readonly ms: number }
+  | { readonly kind: 'failed'; readonly title: string; readonly ms: number; readonly error: string }
+  | { readonly kind: 'skipped'; readonly title: string; readonly reason: string }
+  | { readonly kind: 'end' };
+
+/** The environment variable that names the results file to the extension host. */
+export const resultsVariable = 'INTEGRATION_RESULTS';
+
+/** The environment variable with the text that a test's title must contain, if set. */
+export const grepVariable = 'INTEGRATION_GREP';
+
+/** A mocha test or hook context, as far as skipping goes. */
+interface Skippable {
+  readonly test?: object | undefined;
+  skip(): never;
+}
+
+/** Skips the running mocha test and says why; every skipped test must. */
+export function skipBecause(context: Skippable, reason: string): never {
+  Object.assign(context.test ?? {}, { reason });
+  return context.skip();
+}

@@ -1,0 +1,155 @@
+// What `npm test` runs, layer by layer: `node test/run.ts [--only unit,lint] [--grep TEXT]`.
+import { spawn } from 'node:child_process';
+import { globSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { availableParallelism } from 'node:os';
+import path from 'node:path';
+import { finished } from 'node:stream/promises';
+import { run } from 'node:test';
+import { inspect, parseArgs } from 'node:util';
+import { supportedVersions } from './host/vscode.ts';
+import type { Tally } from './integration/results.ts';
+import { runIntegration } from './integration/run.ts';
+
+const root = path.resolve(import.meta.dirname, '..');
+const { resolve: resolvePackage } = createRequire(import.meta.url);
+
+interface Filter {
+  readonly grep?: string;
+}
+
+/** Build, typecheck and lint count as one test each. */
+const layers: Readonly<Record<string, (filter: Filter) => Promise<Tally>>> = {
+  build: () => check(['esbuild.mjs']),
+  typecheck: () =>
+    check(
+      [program('typescript', 'bin/tsc'), '-p', '.'],
+      [program('typescript', 'bin/tsc'), '-p', 'webview-ui/report'],
+    ),
+  lint: () =>
+    check(
+      [program('eslint', 'bin/eslint.js'), '.'],
+      [program('prettier', 'bin/prettier.cjs'), '--check', '--log-level', 'warn', '.'],
+    ),
+  unit: (filter) =>
+    runNodeTests('test/unit/**/*.test.ts', {
+      ...filter,
+      concurrency: availableParallelism(),
+      listPassed: false,
+    }),
+  integration: async ({ grep }) => {
+    const tallies: Tally[] = [];
+    for (const version of [supportedVersions.newest, supportedVersions.oldest]) {
+      print(`VS Code ${version}`);
+      tallies.push(await runIntegration({ version, ...(grep === undefined ? {} : { grep }) }));
+    }
+    return sum(tallies);
+  },
+  e2e: (filter) => runNodeTests('test/e2e/**/*.test.ts', { ...filter, concurrency: 1, listPassed: true }),
+};
+
+const { values } = parseArgs({ options: { only: { type: 'string' }, grep: { type: 'string' } } });
+const chosen = values.only?.split(',') ?? Object.keys(layers);
+const unknown = chosen.filter((name) => !(name in layers));
+if (unknown.length > 0)
+  throw new Error(`No such layer: ${unknown.join(', ')}. There are: ${Object.keys(layers).join(', ')}.`);
+
+const tallies: Tally[] = [];
+const times: string[] = [];
+for (const [name, runLayer] of Object.entries(layers).filter(([layer]) => chosen.includes(layer))) {
+  print(`\n${name}`);
+  const start = performance.now();
+  const tally = await runLayer(values.grep === undefined ? {} : { grep: values.grep }).catch(
+    (error: unknown) => {
+      print(inspect(error));
+      return { passed: 0, failed: 1, skipped: 0 };
+    },
+  );
+  const seconds = ((performance.now() - start) / 1000).toFixed(1);
+  tallies.push(tally);
+  times.push(`${name} ${seconds} s`);
+  print(`${name}: ${describeTally(tally)} in ${seconds} s`);
+}
+const total = sum(tallies);
+print(`\n${times.join(', ')}`);
+print(describeTally(total));
+process.exitCode = total.failed > 0 || total.passed === 0 ? 1 : 0;
+
+/** Runs Node programs one after the other; all must succeed. */
+async function check(...commands: readonly (readonly string[])[]): Promise<Tally> {
+  for (const command of commands) {
+    const code = await new Promise<number | null>((resolve, reject) => {
+      const child = spawn(process.execPath, command, { cwd: root, stdio: 'inherit' });
+      child.once('error', reject);
+      child.once('exit', (exitCode) => resolve(exitCode));
+    });
+    if (code !== 0) return { passed: 0, failed: 1, skipped: 0 };
+  }
+  return { passed: 1, failed: 0, skipped: 0 };
+}
+
+function program(name: string, file: string): string {
+  return path.join(path.dirname(resolvePackage(`${name}/package.json`)), file);
+}
+
+interface NodeTestOptions extends Filter {
+  readonly concurrency: number;
+  /** Whether passed tests are printed too. */
+  readonly listPassed: boolean;
+}
+
+async function runNodeTests(
+  pattern: string,
+  { concurrency, listPassed, grep }: NodeTestOptions,
+): Promise<Tally> {
+  const files = globSync(pattern, { cwd: root }).map((file) => path.join(root, file));
+  if (files.length === 0) throw new Error(`No test file matches ${pattern}.`);
+  const tally = { passed: 0, failed: 0, skipped: 0 };
+  const literal = grep?.replaceAll(/[.*+?^${}()|[\]\\]/gu, '\\$&');
+  const filter = literal === undefined ? {} : { testNamePatterns: new RegExp(literal, 'u') };
+  const events = run({ files: files.sort(), concurrency, cwd: root, ...filter });
+  const isSkipped = ({
+    name,
+    skip,
+    todo,
+  }: {
+    name: string;
+    skip?: string | boolean;
+    todo?: string | boolean;
+  }): boolean => {
+    const reason = [skip, todo].find((mark) => mark !== undefined && mark !== false);
+    if (reason === undefined) return false;
+    tally.skipped += 1;
+    print(`  - ${name}: skipped, ${reason === true || reason === '' ? 'no reason given' : reason}`);
+    return true;
+  };
+  events.on('test:stderr', ({ message }) => process.stdout.write(message));
+  events.on('test:pass', (data) => {
+    if (data.details.type === 'suite' || isSkipped(data)) return;
+    tally.passed += 1;
+    if (listPassed) print(`  ✔ ${data.name} (${Math.round(data.details.duration_ms)} ms)`);
+  });
+  events.on('test:fail', (data) => {
+    const { error } = data.details;
+    // What fails only because a test inside it does, is counted there.
+    if ((error as { failureType?: string }).failureType === 'subtestsFailed' || isSkipped(data)) return;
+    tally.failed += 1;
+    print(`  ✖ ${data.name} (${path.relative(root, data.file ?? '')})`);
+    print(inspect(error.cause ?? error).replaceAll(/^/gmu, '      '));
+  });
+  await finished(events.resume());
+  return tally;
+}
+
+function sum(all: readonly Tally[]): Tally {
+  const add = (key: keyof Tally): number => all.reduce((total, tally) => total + tally[key], 0);
+  return { passed: add('passed'), failed: add('failed'), skipped: add('skipped') };
+}
+
+function describeTally({ passed, failed, skipped }: Tally): string {
+  return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

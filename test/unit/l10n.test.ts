@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import ts from 'typescript';
+
+const root = path.resolve(import.meta.dirname, '../..');
+
+async function readJson(file: string): Promise<Record<string, string>> {
+  return JSON.parse(await readFile(path.join(root, file), 'utf8')) as Record<string, string>;
+}
+
+/** Every text given to `vscode.l10n.t`, under that name or as `t`. */
+function textsInCode(): Set<string> {
+  const texts = new Set<string>();
+  const visit = (node: ts.Node): void => {
+    if (ts.isCallExpression(node) && /(^|\.l10n\.)t$/.test(node.expression.getText())) {
+      const [text] = node.arguments;
+      assert.ok(text !== undefined && ts.isStringLiteralLike(text), `Only a literal can be translated: ${node.getText()}`);
+      texts.add(text.text);
+    }
+    ts.forEachChild(node, visit);
+  };
+  for (const file of globSync('src/**/*.ts', { cwd: root })) {
+    visit(ts.createSourceFile(file, readFileSync(path.join(root, file), 'utf8'), ts.ScriptTarget.Latest, true));
+  }
+  return texts;
+}
+
+function placeholders(text: string): string[] {
+  return (text.match(/\{\d+\}/g) ?? []).sort();
+}
+
+test('every text in the code has a Japanese translation with the same placeholders, and none is unused', async () => {
+  const bundle = await readJson('l10n/bundle.l10n.ja.json');
+  assert.deepEqual(Object.keys(bundle).sort(), [...textsInCode()].sort());
+  for (const [english, japanese] of Object.entries(bundle)) {
+    assert.deepEqual(placeholders(japanese), placeholders(english), english);
+    assert.notEqual(japanese, '');
+  }
+});
+
+test('every text of the manifest is there in both languages, and none is unused', async () => {
+  const manifest = await readFile(path.join(root, 'package.json'), 'utf8');
+  const used = [...manifest.matchAll(/"%([^%"]+)%"/g)].map(([, key]) => key);
+  const [english, japanese] = await Promise.all([readJson('package.nls.json'), readJson('package.nls.ja.json')]);
+  assert.deepEqual(Object.keys(english).sort(), [...new Set(used)].sort());
+  assert.deepEqual(Object.keys(japanese).sort(), Object.keys(english).sort());
+});
+
+test('no error or state is worded outside of messages that can be translated', () => {
+  for (const file of globSync('src/editor/*.ts', { cwd: root })) {
+    const source = readFileSync(path.join(root, file), 'utf8');
+    assert.doesNotMatch(source, /show(Error|Warning|Information)Message\(\s*['"`]/, file);
+  }
+});

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readHostMessage, readWebviewMessage, readWebviewState } from '../../../src/core/report/protocol.ts';
+
+test('F81 only the two messages of the report view are accepted, and places only by index', () => {
+  assert.deepEqual(readWebviewMessage({ type: 'ready' }), { type: 'ready' });
+  assert.deepEqual(readWebviewMessage({ type: 'openPlace', index: 3 }), { type: 'openPlace', index: 3 });
+
+  const forged: unknown[] = [
+    undefined,
+    null,
+    'openPlace',
+    42,
+    [],
+    [{ type: 'ready' }],
+    {},
+    { type: 'openplace', index: 1 },
+    { type: 'openPlace' },
+    { type: 'openPlace', index: '1' },
+    { type: 'openPlace', index: -1 },
+    { type: 'openPlace', index: 1.5 },
+    { type: 'openPlace', index: Number.NaN },
+    { type: 'openPlace', index: Number.POSITIVE_INFINITY },
+    { type: 'openPlace', index: 2 ** 60 },
+    { type: 'openPlace', index: [1] },
+    { type: 'openPlace', index: { valueOf: () => 1 } },
+    { type: 'openPlace', path: '/etc/passwd' },
+    { type: 'openPlace', index: 1, path: '/etc/passwd' },
+    { type: 'openPlace', index: 1, command: 'workbench.action.terminal.new' },
+    { type: 'ready', index: 1 },
+    { type: 'command', command: 'workbench.action.quit' },
+    { type: 'openLink', href: 'https://attacker.example' },
+    { type: ['ready'] },
+    JSON.parse('{"__proto__":{"type":"ready"}}'),
+    JSON.parse('{"type":"ready","__proto__":{"index":1}}'),
+  ];
+  for (const message of forged) {
+    assert.equal(readWebviewMessage(message), undefined, JSON.stringify(message));
+  }
+});
+
+test('a message with a getter that throws, or with its type inherited, is refused', () => {
+  assert.equal(readWebviewMessage(Object.create({ type: 'command' })), undefined);
+  assert.equal(readWebviewMessage(new Map([['type', 'ready']])), undefined);
+});
+
+test('the view takes a report only when every part of it is there', () => {
+  const words =
+    'tableOfContents findingsBySeverity noFindings copy copied copyFailed openInEditor done notDone code table';
+  const message = {
+    type: 'show',
+    runId: 'r1',
+    content: {
+      markdown: '# Report',
+      title: 'shop',
+      facts: [{ label: 'Files', value: '142' }],
+      severities: [{ severity: 'high', label: 'High', count: 2 }],
+      places: [{ index: 0, label: 'src/a.ts:1' }],
+      language: 'en',
+    },
+    strings: Object.fromEntries(words.split(' ').map((word) => [word, word])),
+  };
+  assert.deepEqual(readHostMessage(message), message);
+  assert.equal(
+    readHostMessage({ ...message, content: { ...message.content, markdown: undefined } }),
+    undefined,
+  );
+  assert.equal(
+    readHostMessage({
+      ...message,
+      content: { ...message.content, places: [{ index: 0, label: 'a:1', path: '/a' }] },
+    }),
+    undefined,
+  );
+  assert.equal(
+    readHostMessage({
+      ...message,
+      content: { ...message.content, severities: [{ severity: 'x', label: 'X', count: 1 }] },
+    }),
+    undefined,
+  );
+});
+
+test('a kept state of another shape is forgotten, one with more in it is read', () => {
+  assert.deepEqual(readWebviewState({ runId: 'r1', section: 2, offsetPx: 10.5, later: true }), {
+    runId: 'r1',
+    section: 2,
+    offsetPx: 10.5,
+  });
+  assert.equal(readWebviewState({ run: 'r1' }), undefined);
+  assert.equal(readWebviewState(null), undefined);
+});

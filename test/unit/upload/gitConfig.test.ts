@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { isTrue, parseGitConfig } from '../../../src/core/upload/gitConfig.ts';
+import { makePlace } from './trees.ts';
+
+test('a configuration file is read as git reads it', (t) => {
+  const at = makePlace();
+  t.after(() => at.remove());
+  const file = join(at.home, 'config');
+  const text = [
+    '\ufeff; a comment',
+    '[core]',
+    '\tplain = value ; not this',
+    '  spaced =   two  words   # nor this',
+    'quoted = "a # b" ; c',
+    'mixed = one" two "three',
+    'escaped = "a\\tb\\n\\\\ \\" c"',
+    'continued = first \\',
+    '  second',
+    'alone',
+    'empty =',
+    'nothing = ""',
+    '[Section "Sub \\"Section\\" ~/x"] Inline = yes',
+    '[old.style]',
+    'Key-Name = 1',
+    '[core] plain = again\r',
+    '',
+  ].join('\n');
+  writeFileSync(file, text);
+  const git = spawnSync('git', ['config', '--file', file, '--list', '-z'], { encoding: 'utf8' });
+  assert.equal(git.status, 0, git.stderr);
+  const expected = git.stdout
+    .split('\0')
+    .filter(Boolean)
+    .map((entry) => {
+      const end = entry.indexOf('\n');
+      return end < 0
+        ? { name: entry, value: undefined }
+        : { name: entry.slice(0, end), value: entry.slice(end + 1) };
+    });
+  assert.deepEqual(parseGitConfig(text), expected);
+});
+
+test('any text is read without an error', () => {
+  const line = fc.string({
+    unit: fc.constantFrom('[', ']', '"', '\\', '=', ' ', 'a', '#', ';', '.', '\t', '\n', '\r', '\0'),
+  });
+  fc.assert(
+    fc.property(line, (text) => {
+      assert.ok(Array.isArray(parseGitConfig(text)));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('truth is what git takes for it', () => {
+  for (const value of [undefined, 'true', 'YES', 'on', '1', '-1', '10', '2k'])
+    assert.equal(isTrue(value), true, value);
+  for (const value of ['', 'false', 'no', 'off', '0', '00', 'maybe'])
+    assert.equal(isTrue(value), false, value);
+});

@@ -1,0 +1,93 @@
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import type { TestContext } from 'node:test';
+import * as tar from 'tar';
+import * as yauzl from 'yauzl';
+
+/** An entry as somebody else's library reads it. */
+export interface ReadEntry {
+  readonly path: string;
+  readonly mode: number;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+function toEntry(path: string, mode: number, content: Buffer): ReadEntry {
+  return {
+    path,
+    mode: mode & 0o777,
+    bytes: content.length,
+    sha256: createHash('sha256').update(content).digest('hex'),
+  };
+}
+
+/** Reads a tar.gz with npm's tar. */
+export async function readTar(file: string): Promise<ReadEntry[]> {
+  const entries: Promise<ReadEntry>[] = [];
+  await tar.list({
+    file,
+    strict: true,
+    onReadEntry: (entry) => {
+      entries.push(entry.concat().then((content) => toEntry(entry.path, entry.mode ?? 0, content)));
+    },
+  });
+  return Promise.all(entries);
+}
+
+/** Reads a zip with yauzl, which checks sizes and, by way of zlib, the content of the entries that are `wanted`; names are taken as the bytes they are. */
+export async function readZip(
+  file: string,
+  wanted: (path: string) => boolean = () => true,
+): Promise<ReadEntry[]> {
+  const zip = await new Promise<yauzl.ZipFile>((resolve, reject) => {
+    yauzl.open(file, { autoClose: false, lazyEntries: true, decodeStrings: false }, (error, opened) => {
+      if (error === null) resolve(opened);
+      else reject(error);
+    });
+  });
+  const open = (entry: yauzl.Entry): Promise<Readable> =>
+    new Promise((resolve, reject) => {
+      zip.openReadStream(entry, (error, stream) => {
+        if (error === null) resolve(stream);
+        else reject(error);
+      });
+    });
+  const entries: ReadEntry[] = [];
+  await new Promise<void>((resolve, reject) => {
+    zip.on('error', reject);
+    zip.on('end', resolve);
+    zip.on('entry', (entry: yauzl.Entry) => {
+      const name = (entry.fileName as unknown as Buffer).toString('utf8');
+      (wanted(name) ? open(entry).then(buffer) : Promise.resolve(Buffer.alloc(0))).then((content) => {
+        entries.push(toEntry(name, entry.externalFileAttributes >>> 16, content));
+        zip.readEntry();
+      }, reject);
+    });
+    zip.readEntry();
+  });
+  zip.close();
+  return entries;
+}
+
+/** Runs a system's own tool on an archive and returns what it prints; skips the test, or fails it under REQUIRE_ORACLES, when it is not installed. */
+export function oracle(
+  t: TestContext,
+  tool: string,
+  args: readonly string[],
+  input?: string,
+): string | undefined {
+  const { status, error, stdout, stderr } = spawnSync(tool, args, {
+    encoding: 'utf8',
+    input,
+    maxBuffer: 1 << 28,
+  });
+  if (error !== undefined && process.env['REQUIRE_ORACLES'] !== '1') {
+    t.skip(`${tool} is not installed here`);
+    return undefined;
+  }
+  if (error !== undefined || status !== 0)
+    throw new Error(`${tool} ${args.join(' ')}: ${error?.message ?? stderr + stdout}`);
+  return stdout;
+}

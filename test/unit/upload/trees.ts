@@ -1,0 +1,104 @@
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { GitSurroundings } from '../../../src/core/upload/repository.ts';
+import type { SelectOptions } from '../../../src/core/upload/selection.ts';
+
+/** A folder of a test's own, with a home beside it, so that nothing of the machine's git configuration counts. */
+export interface Place {
+  readonly root: string;
+  readonly home: string;
+  readonly surroundings: GitSurroundings;
+  remove(): void;
+}
+
+export function makePlace(): Place {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), 'whitebox-upload-')));
+  const root = join(base, 'folder');
+  const home = join(base, 'home');
+  mkdirSync(root);
+  mkdirSync(home);
+  return {
+    root,
+    home,
+    surroundings: { home, env: { GIT_CONFIG_NOSYSTEM: '1' } },
+    remove: () => rmSync(base, { recursive: true, force: true }),
+  };
+}
+
+/** Writes files by path; a string is a file's content, `{ link }` a symbolic link. */
+export function plant(
+  root: string,
+  files: Readonly<Record<string, string | Uint8Array | { readonly link: string }>>,
+): void {
+  for (const [path, content] of Object.entries(files)) {
+    const full = join(root, path);
+    mkdirSync(dirname(full), { recursive: true });
+    if (typeof content === 'string' || content instanceof Uint8Array) writeFileSync(full, content);
+    else symlinkSync(content.link, full);
+  }
+}
+
+/** Makes what git takes for a repository, without running git. */
+export function plantRepository(root: string, config = ''): void {
+  for (const folder of ['.git/objects', '.git/refs', '.git/info'])
+    mkdirSync(join(root, folder), { recursive: true });
+  writeFileSync(join(root, '.git/HEAD'), 'ref: refs/heads/main\n');
+  writeFileSync(
+    join(root, '.git/config'),
+    `[core]\n\trepositoryformatversion = 0\n\tbare = false\n${config}`,
+  );
+}
+
+export function options(place: Place, more: Partial<SelectOptions> = {}): SelectOptions {
+  return { exclude: [], includeNestedRepositories: false, surroundings: place.surroundings, ...more };
+}
+
+/** What git would add to an empty index, links and nested repositories taken away: the oracle for a selection. */
+export function gitSelects(place: Place, folder = place.root): string[] {
+  const git = spawnSync('git', ['ls-files', '--others', '--exclude-standard', '-z'], {
+    cwd: folder,
+    maxBuffer: 1 << 28,
+    env: {
+      PATH: process.env['PATH'],
+      HOME: place.home,
+      GIT_CONFIG_NOSYSTEM: '1',
+      GIT_INDEX_FILE: join(place.home, 'no-index'),
+      LC_ALL: 'C',
+    },
+  });
+  if (git.status !== 0) throw new Error(`git: ${git.stderr.toString()}`);
+  return git.stdout
+    .toString('utf8')
+    .split('\0')
+    .filter((path) => path !== '' && !path.endsWith('/') && lstatSync(join(folder, path)).isFile());
+}
+
+/** git's version as one number: 2.39 is 239. */
+export function gitVersion(): number {
+  const [, major, minor] =
+    /(\d+)\.(\d+)/.exec(spawnSync('git', ['--version'], { encoding: 'utf8' }).stdout) ?? [];
+  return Number(major) * 100 + Number(minor);
+}
+
+/** Runs something without the rights of the super-user, whom no file's mode stops. */
+export async function asNobody<T>(place: Place, run: () => Promise<T>): Promise<T> {
+  if (process.getuid?.() !== 0) return run();
+  for (const path of [dirname(place.root), place.root, place.home]) chmodSync(path, 0o755);
+  process.seteuid?.(65_534);
+  try {
+    return await run();
+  } finally {
+    process.seteuid?.(0);
+  }
+}

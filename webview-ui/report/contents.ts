@@ -1,0 +1,78 @@
+import { element } from './element.ts';
+
+const headings = 'h1, h2, h3, h4, h5, h6';
+
+/** The table of contents; parts of the report may be added in any order. */
+export interface Contents {
+  readonly nav: HTMLElement;
+  dispose(): void;
+  add(section: number, part: ParentNode): void;
+}
+
+/** A table of contents with the first three levels of headings. */
+export function createContents(label: string, sectionCount: number): Contents {
+  const list = element('ol');
+  const bySection = Array.from({ length: sectionCount }, (): HTMLElement[] => []);
+  const toggle = element('summary', { id: 'contents-label' }, label);
+  const details = element('details', {}, toggle, list);
+  // Beside the text there is room to keep it open; the width is the one in report.css.
+  const wide = matchMedia('(min-width: 64rem)');
+  const unfold = (): void => void (details.open = wide.matches);
+  wide.addEventListener('change', unfold);
+  unfold();
+  const nav = element('nav', { 'aria-labelledby': 'contents-label', hidden: '' }, details);
+
+  return {
+    nav,
+    dispose: () => wide.removeEventListener('change', unfold),
+    add(section, part) {
+      const before = bySection.slice(section + 1).find((items) => items.length > 0)?.[0] ?? null;
+      for (const heading of part.querySelectorAll<HTMLElement>('h1, h2, h3')) {
+        const text = heading.textContent.trim();
+        if (text === '') continue;
+        const link = element('a', { role: 'link', tabindex: '0' }, text);
+        const item = element('li', { 'data-level': heading.tagName.slice(1) }, link);
+        link.addEventListener('click', () => goTo(heading));
+        list.insertBefore(item, before);
+        bySection[section]?.push(item);
+        nav.hidden = false;
+      }
+    },
+  };
+}
+
+/** Scrolls to a place in the page and moves the focus there. */
+export function goTo(target: HTMLElement): void {
+  target.scrollIntoView({ block: 'start' });
+  target.setAttribute('tabindex', '-1');
+  target.focus({ preventScroll: true });
+}
+
+/** Finds what `#name` means in a report: a named anchor, or a heading by its text as GitHub spells it. */
+export function findJumpTarget(root: ParentNode, fragment: string): HTMLElement | undefined {
+  const name = decode(fragment).toLowerCase();
+  for (const anchor of root.querySelectorAll<HTMLElement>('[data-anchor]')) {
+    if (anchor.dataset['anchor']?.toLowerCase() === name) return anchor;
+  }
+  const seen = new Map<string, number>();
+  for (const heading of root.querySelectorAll<HTMLElement>(headings)) {
+    const slug = heading.textContent
+      .trim()
+      .toLowerCase()
+      .replace(/[^\p{L}\p{M}\p{N}\p{Pc}\- ]/gu, '')
+      .replaceAll(' ', '-');
+    const count = seen.get(slug) ?? 0;
+    seen.set(slug, count + 1);
+    if ((count === 0 ? slug : `${slug}-${count}`) === name) return heading;
+  }
+  return undefined;
+}
+
+function decode(fragment: string): string {
+  try {
+    return decodeURIComponent(fragment);
+  } catch (error) {
+    if (error instanceof URIError) return fragment;
+    throw error;
+  }
+}

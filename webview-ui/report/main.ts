@@ -1,0 +1,96 @@
+import {
+  readHostMessage,
+  readWebviewState,
+  type ShowMessage,
+  type WebviewMessage,
+  type WebviewState,
+} from '../../src/core/report/protocol.ts';
+import { copyCode } from './codeBlocks.ts';
+import { findJumpTarget, goTo } from './contents.ts';
+import { element } from './element.ts';
+import { createHighlighter } from './highlight.ts';
+import { showReport, type Position, type ShownReport } from './report.ts';
+import { createSanitizer } from './sanitize.ts';
+
+declare function acquireVsCodeApi(): {
+  postMessage(message: WebviewMessage): void;
+  getState(): unknown;
+  setState(state: WebviewState): void;
+};
+
+const scrollSettledMs = 150;
+
+const vscode = acquireVsCodeApi();
+const tools = { sanitizer: createSanitizer(window), highlight: createHighlighter() };
+const root = element('div', { class: 'page' });
+const status = element('p', { class: 'status', role: 'status' });
+let shown: { readonly report: ShownReport; readonly message: ShowMessage } | undefined;
+
+function show(message: ShowMessage): void {
+  const from = shown?.message.runId === message.runId ? shown.report.position() : keptPosition(message.runId);
+  clear();
+  shown = { report: showReport(root, message, tools, from), message };
+  vscode.setState({ runId: message.runId, ...from });
+}
+
+function showProblem(runId: string, text: string): void {
+  clear();
+  root.replaceChildren(element('main', { class: 'problem' }, element('p', { role: 'alert' }, text)));
+  vscode.setState({ runId });
+}
+
+function clear(): void {
+  shown?.report.dispose();
+  shown = undefined;
+}
+
+function keptPosition(runId: string): Position | undefined {
+  const kept = readWebviewState(vscode.getState());
+  if (kept?.runId !== runId || kept.section === undefined || kept.offsetPx === undefined) return undefined;
+  return { section: kept.section, offsetPx: kept.offsetPx };
+}
+
+async function onClick(target: Element): Promise<void> {
+  const place = target.closest<HTMLElement>('[data-place]');
+  const jump = target.closest<HTMLElement>('[data-jump]');
+  const copy = target.closest<HTMLElement>('button.copy');
+  if (place) {
+    vscode.postMessage({ type: 'openPlace', index: Number(place.dataset['place']) });
+  } else if (jump) {
+    const found = findJumpTarget(root, jump.dataset['jump'] ?? '');
+    if (found) goTo(found);
+  } else if (copy && shown) {
+    status.textContent = '';
+    status.textContent = await copyCode(copy, shown.message.strings);
+  }
+}
+
+document.body.append(root, status);
+
+root.addEventListener('click', (event) => {
+  if (event.target instanceof Element) void onClick(event.target);
+});
+
+root.addEventListener('keydown', (event) => {
+  const target = event.target;
+  if (!(target instanceof HTMLAnchorElement)) return;
+  if (event.key !== 'Enter' && !(event.key === ' ' && target.role === 'button')) return;
+  event.preventDefault();
+  target.click();
+});
+
+let settling: ReturnType<typeof setTimeout> | undefined;
+window.addEventListener('scroll', () => {
+  clearTimeout(settling);
+  settling = setTimeout(() => {
+    if (shown) vscode.setState({ runId: shown.message.runId, ...shown.report.position() });
+  }, scrollSettledMs);
+});
+
+window.addEventListener('message', ({ data }) => {
+  const message = readHostMessage(data);
+  if (message?.type === 'show') show(message);
+  if (message?.type === 'problem') showProblem(message.runId, message.text);
+});
+
+vscode.postMessage({ type: 'ready' });

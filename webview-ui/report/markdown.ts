@@ -1,0 +1,127 @@
+import { Lexer, Parser, Renderer, Tokenizer, getDefaults } from 'marked';
+import type { MarkedOptions, Token, Tokens } from 'marked';
+import { allowedTags } from './sanitize.ts';
+import { splitSections } from './sections.ts';
+
+/** Quotes and lists nested deeper than this stay as written. */
+const maxDepth = 24;
+/** Emphasis is quadratic in what it may pair up: text with more pairs to try than this is shown as code. */
+const maxEmphasisWork = 3_000_000;
+/** Blocks are turned into HTML this many characters of Markdown at a time. */
+const chunkChars = 12_000;
+
+const comment = /<!--[^]*?-->/g;
+const tag = /<(\/?)([a-z][^\s/>]*)([^>]*)/gi;
+const handler = /[\s/"']on[a-z]+\s*=/i;
+
+/** A report ready to be turned into HTML, a section at a time and in any order. */
+export interface MarkdownReport {
+  readonly sections: readonly string[];
+  /** Yields untrusted HTML, a few blocks at a time. */
+  html(section: number): Generator<string, void, void>;
+}
+
+/** Reads GitHub-flavoured Markdown of unknown origin: time and depth are bounded. */
+export function readMarkdown(markdown: string): MarkdownReport {
+  const { sections, definitions } = splitSections(markdown);
+  const options: MarkedOptions = { ...getDefaults(), gfm: true, renderer: new ReportRenderer() };
+  const definitionLexer = new Lexer(options);
+  const links = definitionLexer.lex(definitions).links;
+
+  return {
+    sections,
+    *html(section) {
+      const lexer = new BoundedLexer({ ...options, tokenizer: new BoundedTokenizer() });
+      Object.assign(lexer.tokens.links, links);
+      for (const chunk of inChunks(lexer.lex(sections[section] ?? ''))) yield Parser.parse(chunk, options);
+    },
+  };
+}
+
+class BoundedTokenizer extends Tokenizer {
+  #depth = 0;
+
+  override blockquote(source: string): Tokens.Blockquote | undefined {
+    return this.#nested(() => super.blockquote(source));
+  }
+
+  override list(source: string): Tokens.List | undefined {
+    return this.#nested(() => super.list(source));
+  }
+
+  #nested<T>(read: () => T | undefined): T | undefined {
+    if (this.#depth >= maxDepth) return undefined;
+    this.#depth++;
+    try {
+      return read();
+    } finally {
+      this.#depth--;
+    }
+  }
+}
+
+class BoundedLexer extends Lexer {
+  override inline(source: string, tokens: Token[] = []): Token[] {
+    const delimiters = source.match(/[*_~]/g)?.length ?? 0;
+    if (delimiters * source.length <= maxEmphasisWork) return super.inline(source, tokens);
+    tokens.push({ type: 'codespan', raw: source, text: source } satisfies Tokens.Codespan);
+    return tokens;
+  }
+}
+
+class ReportRenderer extends Renderer {
+  override code({ text, lang }: Tokens.Code): string {
+    return codeBlock(text, /^\S*/.exec(lang ?? '')?.[0] ?? '');
+  }
+
+  // Raw HTML that we do not render is evidence in a security report: it stays readable as text.
+  override html({ text }: Tokens.HTML | Tokens.Tag): string {
+    return text
+      .replace(comment, '')
+      .replace(/<(?![a-z/])/gi, '&lt;')
+      .replace(tag, (whole: string, slash: string, name: string, rest: string) =>
+        (allowedTags.has(name.toLowerCase()) || (name.toLowerCase() === 'img' && slash === '')) &&
+        !handler.test(rest)
+          ? whole
+          : `&lt;${whole.slice(1)}`,
+      );
+  }
+
+  override link({ href, tokens }: Tokens.Link): string {
+    return `<a href="${escape(href)}">${this.parser.parseInline(tokens)}</a>`;
+  }
+
+  override image({ href, text }: Tokens.Image): string {
+    return `<img src="${escape(href)}" alt="${escape(text)}">`;
+  }
+
+  override checkbox({ checked }: Tokens.Checkbox): string {
+    return `<span data-check="${checked ? 'done' : 'open'}"></span> `;
+  }
+}
+
+function* inChunks(tokens: readonly Token[]): Generator<Token[]> {
+  let chunk: Token[] = [];
+  let length = 0;
+  for (const token of tokens) {
+    chunk.push(token);
+    length += token.raw.length;
+    if (length < chunkChars) continue;
+    yield chunk;
+    chunk = [];
+    length = 0;
+  }
+  if (chunk.length > 0) yield chunk;
+}
+
+function codeBlock(text: string, language: string): string {
+  return `<pre data-language="${escape(language)}"><code>${escape(text)}</code></pre>\n`;
+}
+
+function escape(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
+}

@@ -1,0 +1,91 @@
+import type { ReportStrings } from '../../src/core/report/protocol.ts';
+import { element } from './element.ts';
+import { linkPlaces, placeIndex, placeLink, type PlaceLinks } from './places.ts';
+import type { Clean } from './sanitize.ts';
+
+/** What turning a report into nodes needs to know. */
+export interface RenderContext {
+  readonly clean: Clean;
+  readonly places: PlaceLinks;
+  readonly strings: ReportStrings;
+}
+
+/** Turns untrusted HTML of one part of a report into nodes that are safe, readable and usable by keyboard. */
+export function renderPart(html: string, context: RenderContext): DocumentFragment {
+  const part = context.clean(html);
+  for (const link of part.querySelectorAll('a')) finishLink(link, context);
+  linkPlaces(part, context.places);
+  for (const pre of part.querySelectorAll('pre')) frameCode(pre, context.strings);
+  for (const table of part.querySelectorAll('table')) {
+    const frame = element('div', { class: 'table', 'data-label': context.strings.table });
+    table.replaceWith(frame);
+    frame.append(table);
+  }
+  for (const check of part.querySelectorAll<HTMLElement>('[data-check]')) {
+    const done = check.dataset['check'] === 'done';
+    const label = done ? context.strings.done : context.strings.notDone;
+    check.replaceWith(
+      element('span', { class: 'check', role: 'img', 'aria-label': label, 'data-done': String(done) }),
+    );
+  }
+  for (const details of part.querySelectorAll('details')) details.open = true;
+  for (const heading of part.querySelectorAll('h1, h2, h3, h4, h5, h6'))
+    heading.setAttribute('tabindex', '-1');
+  return part;
+}
+
+/** A link of the report leads to code, to another part of the report, or nowhere: then its address stands beside it. */
+function finishLink(link: HTMLAnchorElement, { places }: RenderContext): void {
+  const to = link.dataset['to'];
+  if (to === undefined) {
+    const anchor = link.dataset['anchor'];
+    link.replaceWith(
+      ...(anchor === undefined ? [] : [element('span', { 'data-anchor': anchor })]),
+      ...link.childNodes,
+    );
+    return;
+  }
+  const text = link.textContent.trim();
+  const index = placeIndex(places.indexes, text) ?? placeIndex(places.indexes, to);
+  if (index !== undefined) {
+    link.replaceWith(placeLink(index, places.tooltip, ...link.childNodes));
+  } else if (to.startsWith('#')) {
+    link.replaceWith(
+      element(
+        'a',
+        { class: 'jump', role: 'link', tabindex: '0', 'data-jump': to.slice(1) },
+        ...link.childNodes,
+      ),
+    );
+  } else {
+    const outside = element('span', { class: 'outside', title: to }, ...link.childNodes);
+    link.replaceWith(outside);
+    if (text !== to && `mailto:${text}` !== to && `http://${text}` !== to) {
+      outside.after(' ', element('span', { class: 'address' }, to));
+    }
+  }
+}
+
+/** Text that could not be read as Markdown, as it was written. */
+export function renderAsWritten(source: string, strings: ReportStrings): HTMLElement {
+  const holder = element('div', {}, element('pre', {}, element('code', {}, source)));
+  for (const pre of holder.querySelectorAll('pre')) frameCode(pre, strings);
+  return holder;
+}
+
+function frameCode(pre: HTMLPreElement, strings: ReportStrings): void {
+  const language = pre.dataset['language'] ?? '';
+  const frame = element(
+    'div',
+    { class: 'code' },
+    element(
+      'div',
+      { class: 'code-bar' },
+      element('span', {}, language),
+      element('button', { type: 'button', class: 'copy' }, strings.copy),
+    ),
+  );
+  pre.dataset['label'] = language === '' ? strings.code : `${strings.code}: ${language}`;
+  pre.replaceWith(frame);
+  frame.append(pre);
+}

@@ -1,0 +1,122 @@
+import type { ShowMessage } from '../../src/core/report/protocol.ts';
+import { createBlockFinisher } from './codeBlocks.ts';
+import { createContents } from './contents.ts';
+import { element } from './element.ts';
+import type { Highlight } from './highlight.ts';
+import { readMarkdown } from './markdown.ts';
+import { runInSlices } from './progress.ts';
+import { renderAsWritten, renderPart } from './render.ts';
+import type { Clean } from './sanitize.ts';
+import { renderSummary } from './summary.ts';
+
+/** Work done before the first paint, in milliseconds. */
+const firstSliceMs = 40;
+/** How Markdown's length becomes a height before anything is laid out; only the scroll bar depends on it. */
+const charsPerLine = 60;
+const lineHeightEm = 2;
+
+/** The first visible section, and how many pixels of it were scrolled past. */
+export interface Position {
+  readonly section: number;
+  readonly offsetPx: number;
+}
+
+/** A report on the page. */
+export interface ShownReport {
+  /** Where the reader is. */
+  position(): Position;
+  dispose(): void;
+}
+
+/** The parts that are made once and serve every report. */
+export interface ReportTools {
+  readonly sanitizer: { readonly report: Clean; readonly highlighted: Clean };
+  readonly highlight: Highlight;
+}
+
+/**
+ * Shows a report in `root`: what the reader sees first is rendered at once, the rest between frames, so that the window never
+ * freezes and find reaches every section in the end.
+ */
+export function showReport(
+  root: HTMLElement,
+  message: ShowMessage,
+  tools: ReportTools,
+  from?: Position,
+): ShownReport {
+  const { content, strings } = message;
+  const report = readMarkdown(content.markdown);
+  const contents = createContents(strings.tableOfContents, report.sections.length);
+  const finisher = createBlockFinisher(tools.highlight, tools.sanitizer.highlighted);
+  const stop = new AbortController();
+  const places = {
+    indexes: new Map(content.places.map(({ label, index }) => [label, index])),
+    tooltip: strings.openInEditor,
+  };
+  const context = { clean: tools.sanitizer.report, places, strings };
+
+  const sections = report.sections.map((source) => {
+    const section = element('section');
+    section.style.setProperty('--estimate', `${Math.ceil(source.length / charsPerLine) * lineHeightEm}em`);
+    return section;
+  });
+  const article = element('article', { lang: content.language, 'aria-busy': 'true' }, ...sections);
+  root.replaceChildren(
+    renderSummary(content, strings),
+    element('div', { class: 'columns' }, contents.nav, element('main', {}, article)),
+  );
+
+  function* renderSection(index: number): Generator<void> {
+    const section = sections[index];
+    try {
+      for (const html of report.html(index)) {
+        const part = renderPart(html, context);
+        contents.add(index, part);
+        finisher.observe(part);
+        section?.append(part);
+        yield;
+      }
+    } catch (error) {
+      // Nothing is lost to a section that the parser cannot take: it is shown as it was written.
+      console.error(error);
+      section?.replaceChildren(renderAsWritten(report.sections[index] ?? '', strings));
+    }
+  }
+
+  function* render(): Generator<void> {
+    for (const index of readingOrder(sections.length, from?.section ?? 0)) {
+      yield* renderSection(index);
+      if (index === from?.section)
+        scrollTo(0, scrollY + (sections[index]?.getBoundingClientRect().top ?? 0) + from.offsetPx);
+    }
+    article.removeAttribute('aria-busy');
+  }
+  runInSlices(render(), firstSliceMs, stop.signal);
+
+  return {
+    position: () => findPosition(sections),
+    dispose() {
+      stop.abort();
+      finisher.disconnect();
+      contents.dispose();
+    },
+  };
+}
+
+/** From where the reader was to the end, then the beginning. */
+function* readingOrder(count: number, from: number): Generator<number> {
+  const first = Math.min(from, count - 1);
+  for (let index = first; index < count; index++) yield index;
+  for (let index = 0; index < first; index++) yield index;
+}
+
+function findPosition(sections: readonly HTMLElement[]): Position {
+  let low = 0;
+  let high = sections.length - 1;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((sections[middle]?.getBoundingClientRect().bottom ?? 0) > 0) high = middle;
+    else low = middle + 1;
+  }
+  return { section: low, offsetPx: -(sections[low]?.getBoundingClientRect().top ?? 0) };
+}
