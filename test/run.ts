@@ -7,11 +7,12 @@ import path from 'node:path';
 import { finished } from 'node:stream/promises';
 import { run } from 'node:test';
 import { inspect, parseArgs } from 'node:util';
-import { supportedVersions } from './host/vscode.ts';
+import { prepareVsCode, supportedVersions } from './host/vscode.ts';
 import type { Tally } from './integration/results.ts';
 import { runIntegration } from './integration/run.ts';
 
-const root = path.resolve(import.meta.dirname, '..');
+// Paths below are from the project's root.
+process.chdir(path.resolve(import.meta.dirname, '..'));
 const { resolve: resolvePackage } = createRequire(import.meta.url);
 
 interface Filter {
@@ -45,7 +46,11 @@ const layers: Readonly<Record<string, (filter: Filter) => Promise<Tally>>> = {
     }
     return sum(tallies);
   },
-  e2e: (filter) => runNodeTests('test/e2e/**/*.test.ts', { ...filter, concurrency: 1, listPassed: true }),
+  e2e: async (filter) => {
+    // Here, where its progress is seen; the tests' own output is not.
+    for (const version of Object.values(supportedVersions)) await prepareVsCode(version);
+    return runNodeTests('test/e2e/**/*.test.ts', { ...filter, concurrency: 1, listPassed: true });
+  },
 };
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, grep: { type: 'string' } } });
@@ -79,7 +84,7 @@ process.exitCode = total.failed > 0 || total.passed === 0 ? 1 : 0;
 async function check(...commands: readonly (readonly string[])[]): Promise<Tally> {
   for (const command of commands) {
     const code = await new Promise<number | null>((resolve, reject) => {
-      const child = spawn(process.execPath, command, { cwd: root, stdio: 'inherit' });
+      const child = spawn(process.execPath, command, { stdio: 'inherit' });
       child.once('error', reject);
       child.once('exit', (exitCode) => resolve(exitCode));
     });
@@ -98,25 +103,23 @@ interface NodeTestOptions extends Filter {
   readonly listPassed: boolean;
 }
 
+interface Marked {
+  readonly name: string;
+  readonly skip?: string | boolean;
+  readonly todo?: string | boolean;
+}
+
 async function runNodeTests(
   pattern: string,
   { concurrency, listPassed, grep }: NodeTestOptions,
 ): Promise<Tally> {
-  const files = globSync(pattern, { cwd: root }).map((file) => path.join(root, file));
+  const files = globSync(pattern);
   if (files.length === 0) throw new Error(`No test file matches ${pattern}.`);
   const tally = { passed: 0, failed: 0, skipped: 0 };
   const literal = grep?.replaceAll(/[.*+?^${}()|[\]\\]/gu, '\\$&');
   const filter = literal === undefined ? {} : { testNamePatterns: new RegExp(literal, 'u') };
-  const events = run({ files: files.sort(), concurrency, cwd: root, ...filter });
-  const isSkipped = ({
-    name,
-    skip,
-    todo,
-  }: {
-    name: string;
-    skip?: string | boolean;
-    todo?: string | boolean;
-  }): boolean => {
+  const events = run({ files: files.sort(), concurrency, ...filter });
+  const isSkipped = ({ name, skip, todo }: Marked): boolean => {
     const reason = [skip, todo].find((mark) => mark !== undefined && mark !== false);
     if (reason === undefined) return false;
     tally.skipped += 1;
@@ -126,19 +129,35 @@ async function runNodeTests(
   events.on('test:stderr', ({ message }) => process.stdout.write(message));
   events.on('test:pass', (data) => {
     if (data.details.type === 'suite' || isSkipped(data)) return;
+    // A file that registers no test passes under its own name.
+    if (path.resolve(data.name) === data.file) {
+      if (grep !== undefined) return;
+      tally.failed += 1;
+      print(`  ✖ ${data.name} holds no test`);
+      return;
+    }
     tally.passed += 1;
     if (listPassed) print(`  ✔ ${data.name} (${Math.round(data.details.duration_ms)} ms)`);
   });
   events.on('test:fail', (data) => {
     const { error } = data.details;
     // What fails only because a test inside it does, is counted there.
-    if ((error as { failureType?: string }).failureType === 'subtestsFailed' || isSkipped(data)) return;
+    if (isOnlyOfSubtests(error) || isSkipped(data)) return;
     tally.failed += 1;
-    print(`  ✖ ${data.name} (${path.relative(root, data.file ?? '')})`);
-    print(inspect(error.cause ?? error).replaceAll(/^/gmu, '      '));
+    print(`  ✖ ${data.name} (${path.relative('', data.file ?? '')})`);
+    print(inspect(causeOf(error)).replaceAll(/^/gmu, '      '));
   });
   await finished(events.resume());
   return tally;
+}
+
+function isOnlyOfSubtests(error: Error): boolean {
+  return (error as { failureType?: string }).failureType === 'subtestsFailed';
+}
+
+/** The runner wraps what a test threw. */
+function causeOf(error: Error): unknown {
+  return error.cause ?? error;
 }
 
 function sum(all: readonly Tally[]): Tally {

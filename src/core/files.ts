@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type FileHandle, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { systemCode } from './errors.ts';
 
@@ -8,14 +8,16 @@ export async function makePrivateFolder(path: string): Promise<void> {
   await mkdir(path, { recursive: true, mode: 0o700 });
 }
 
-/** Replaces a file's content so that a reader, or a crash, sees the old or the new content whole; on disk when it resolves; mode 0600. */
-export async function writeFileAtomic(path: string, content: string | Uint8Array): Promise<void> {
+/** Replaces a file's content so that a reader, or a crash, sees the old or the new content whole; on disk when it resolves; mode 0600. Returns the new version's mark, as `markOf` gives it. */
+export async function writeFileAtomic(path: string, content: string | Uint8Array): Promise<string> {
   const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
+  let mark: string;
   try {
     const file = await open(temporary, 'wx', 0o600);
     try {
       await file.writeFile(content);
       await file.sync();
+      mark = toMark(await file.stat({ bigint: true }));
     } finally {
       await file.close();
     }
@@ -25,6 +27,17 @@ export async function writeFileAtomic(path: string, content: string | Uint8Array
     throw error;
   }
   await syncFolder(dirname(path));
+  return mark;
+}
+
+/** Names the version of a file that is there now, so that a replaced file shows even within one tick of the file system's clock; undefined when there is none. */
+export async function markOf(path: string): Promise<string | undefined> {
+  try {
+    return toMark(await stat(path, { bigint: true }));
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
 }
 
 /** Creates a file that must not exist yet, mode 0600, on disk when it resolves; false when somebody else made it first. */
@@ -62,8 +75,8 @@ export async function quarantine(path: string, now: number): Promise<string> {
   return aside;
 }
 
-/** Makes a rename durable; not every file system can, and then the rename alone has to do. */
-async function syncFolder(path: string): Promise<void> {
+/** Makes what was created or renamed in a folder durable; not every file system can, and then the change alone has to do. */
+export async function syncFolder(path: string): Promise<void> {
   if (process.platform === 'win32') return;
   const folder = await open(path, 'r');
   try {
@@ -73,4 +86,8 @@ async function syncFolder(path: string): Promise<void> {
   } finally {
     await folder.close();
   }
+}
+
+function toMark({ ino, size, mtimeNs }: { ino: bigint; size: bigint; mtimeNs: bigint }): string {
+  return [ino, size, mtimeNs].join(':');
 }

@@ -18,7 +18,10 @@ describe('the main job in a real VS Code', () => {
     const workbench = await stage.openWindow();
     await workbench.trustWorkspace();
     await workbench.openView('Whitebox Assessment');
-    await eventually(() => workbench.viewText('Runs'), (text) => text.includes('Sign in to the assessment service'));
+    await eventually(
+      () => workbench.viewText('Runs'),
+      (text) => text.includes('Sign in to the assessment service'),
+    );
     await workbench.screenshot('main-1-welcome.png');
     await signIn(workbench, stage.service, 'wrong-token');
     await workbench.notification(/Sign-in failed: The access token is invalid/);
@@ -47,7 +50,10 @@ describe('the main job in a real VS Code', () => {
       () => Promise.resolve(stage.service.runs()),
       (runs) => runs.length === 1,
     );
-    await eventually(() => workbench.statusBarItem('whitebox.status').innerText(), (text) => text.includes('Whitebox 0m'));
+    await eventually(
+      () => workbench.statusBarItem('whitebox.status').innerText(),
+      (text) => text.includes('Whitebox 0m'),
+    );
     await workbench.openView('Whitebox Assessment');
     await workbench.expandAll('Runs');
     await workbench.screenshot('main-4-running.png');

@@ -131,7 +131,7 @@ export async function openReportPage(
         content: { ...emptyContent, ...content },
         strings: reportStrings,
       });
-      await until(page, `document.querySelector('article:not([aria-busy])')`);
+      await until(page, `document.querySelector('article')?.hasAttribute('aria-busy') === false`);
     },
     posted: () => page.evaluate('window.__posted'),
     state: () => page.evaluate('window.__state()'),

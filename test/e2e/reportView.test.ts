@@ -26,10 +26,12 @@ const severities = [
   { severity: 'high', label: 'High', count: 7 },
   { severity: 'low', label: 'Low', count: 0 },
 ] as const;
-const places = ['src/search.ts:41', 'src/export.ts:7', 'src/plain.ts:3', 'src/検索/入力.ts:8'].map((label, index) => ({
-  label,
-  index: index + 10,
-}));
+const places = ['src/search.ts:41', 'src/export.ts:7', 'src/plain.ts:3', 'src/検索/入力.ts:8'].map(
+  (label, index) => ({
+    label,
+    index: index + 10,
+  }),
+);
 
 interface Attack {
   readonly name: string;
@@ -104,7 +106,10 @@ for (const policy of [true, false]) {
     await withPage({ policy }, async (view) => {
       await view.page.evaluate(countHead);
       for (const attack of await readAttacks()) {
-        await view.show({ markdown: `before\n\n${attack.markdown}\n\nafter`, places: [{ label: 'src/app.ts:12', index: 0 }] });
+        await view.show({
+          markdown: `before\n\n${attack.markdown}\n\nafter`,
+          places: [{ label: 'src/app.ts:12', index: 0 }],
+        });
         assert.deepEqual(await view.page.evaluate(provoke('article')), [], attack.name);
         assert.deepEqual(view.events, [], attack.name);
         assert.deepEqual(view.requests, [], attack.name);
@@ -150,7 +155,9 @@ test('F75 the sanitiser alone, given the attacks as HTML and without a policy, l
 
 test('raw HTML that is not rendered stays readable, as the evidence that it may be', async () => {
   await withPage({}, async (view) => {
-    await view.show({ markdown: 'Sent <script>alert(1)</script> and <img src=x onerror=alert(2)> as a name.<!-- note -->' });
+    await view.show({
+      markdown: 'Sent <script>alert(1)</script> and <img src=x onerror=alert(2)> as a name.<!-- note -->',
+    });
     assert.equal(
       await view.page.innerText('article'),
       'Sent <script>alert(1)</script> and <img src=x onerror=alert(2)> as a name.',
@@ -178,7 +185,7 @@ test('a report renders whole: tables, lists, code, links, images as text, Japane
     ]);
     assert.deepEqual(await texts('article th'), ['Severity', 'Count', 'Share']);
     assert.deepEqual(await texts('article tbody tr:last-child td'), ['Low', '1', '25 %']);
-    assert.equal(await styleOf(page, 'article td[align=right]', 'textAlign'), 'right');
+    assert.match(await styleOf(page, 'article td[align=right]', 'textAlign'), /right$/);
     assert.deepEqual(await texts('ol > li > ul > li > ul > li'), ['also in the mail']);
     assert.equal(await page.locator('article > section > ol > li').count(), 3);
     assert.equal(await page.getByRole('img', { name: 'Done', exact: true }).count(), 1);
@@ -199,8 +206,11 @@ test('a report renders whole: tables, lists, code, links, images as text, Japane
       'https://bare.example.com/path',
       'security@example.com',
     ]);
-    assert.deepEqual(await texts('.address'), ['https://docs.example.com/method', 'https://ref.example.com/page']);
-    assert.deepEqual(await texts('article :is(del, em, kbd, sub)'), ['one', 'three', 'Ctrl', 'S', '2']);
+    assert.deepEqual(await texts('.address'), [
+      'https://docs.example.com/method',
+      'https://ref.example.com/page',
+    ]);
+    assert.deepEqual(await texts('article :is(del, em, kbd, sub)'), ['three', 'one', 'Ctrl', 'S', '2']);
     assert.equal(await page.locator('details[open] .code').count(), 1);
     assert.match(await page.innerText('article'), /入力値が検証されていません。重大度: 中。/);
     assert.doesNotMatch(await page.innerText('article'), /Invented for this project/);
@@ -227,7 +237,9 @@ test('the summary shows title, facts and the counts by severity, in words as wel
         ['Low', '0'],
       ],
     );
-    const widths = await page.evaluate(`[...document.querySelectorAll('.bar')].map((bar) => bar.getBoundingClientRect().width)`);
+    const widths = await page.evaluate(
+      `[...document.querySelectorAll('.bar')].map((bar) => bar.getBoundingClientRect().width)`,
+    );
     const [critical, high, low] = widths as number[];
     assert.ok(Math.abs(critical! * 7 - high!) < 1 && high! > 50 && low === 0, String(widths));
 
@@ -265,7 +277,9 @@ test('places in code, in link texts, in link addresses and in plain text lead to
 
 test('contents and fragment links scroll to their heading and move the focus there', async () => {
   await withPage({}, async ({ page, show }) => {
-    await show({ markdown: `${await readFidelity()}\n\n${'filler\n\n'.repeat(80)}[again](#4-repeated-heading-1) [日本](#3-日本語の見出し)` });
+    await show({
+      markdown: `${await readFidelity()}\n\n${'filler\n\n'.repeat(80)}[again](#4-repeated-heading-1) [日本](#3-日本語の見出し)`,
+    });
     const focused = (): Promise<string> => page.evaluate('document.activeElement.textContent');
     const nav = page.getByRole('navigation', { name: 'Contents' });
     assert.equal(await nav.getByRole('link').count(), 9);
@@ -308,23 +322,36 @@ for (const megabytes of [1, 5]) {
             ? requestAnimationFrame(() => setTimeout(() => (window.__firstMs = performance.now() - start)))
             : requestAnimationFrame(look);
           look();
-          const wait = () => document.querySelector('article:not([aria-busy])')
+          const wait = () => document.querySelector('article')?.hasAttribute('aria-busy') === false
             ? (window.__allMs = performance.now() - start)
             : setTimeout(wait, 20);
           wait();
         }, true);
       }`);
-      const content = { markdown, title: 'Large', facts, severities: [...severities], places, language: 'en' };
+      const content = {
+        markdown,
+        title: 'Large',
+        facts,
+        severities: [...severities],
+        places,
+        language: 'en',
+      };
       await post({ type: 'show', runId: 'r', content, strings: reportStrings });
       await until(page, 'window.__allMs !== undefined && window.__firstMs !== undefined');
       const [firstMs, allMs, longMs] = (await page.evaluate('[__firstMs, __allMs, __long]')) as number[];
-      t.diagnostic(`first screen ${firstMs!.toFixed(0)} ms, whole ${allMs!.toFixed(0)} ms, longest task ${longMs!.toFixed(0)} ms`);
+      t.diagnostic(
+        `first screen ${firstMs!.toFixed(0)} ms, whole ${allMs!.toFixed(0)} ms, longest task ${longMs!.toFixed(0)} ms`,
+      );
       // The targets are in the benchmark; these hold on a busy machine and break when work is no longer sliced.
       assert.ok(firstMs! < 1_500, `first screen after ${firstMs} ms`);
       assert.ok(longMs! < 1_000, `blocked for ${longMs} ms`);
 
-      assert.equal(await page.evaluate(`window.find('needle-at-the-end')`), true);
-      assert.ok(await page.evaluate(`getSelection().anchorNode.parentElement.closest('article') !== null`));
+      // Headless browsers find nothing themselves; what counts is that the call that VS Code makes lays everything out.
+      const isEndLaidOut = `document.querySelector('article > :last-child > :last-child').checkVisibility({ contentVisibilityAuto: true })`;
+      assert.equal(await page.evaluate(isEndLaidOut), false);
+      await page.evaluate(`window.find('needle-at-the-end', false, false, true, false, false, false)`);
+      assert.equal(await page.evaluate(isEndLaidOut), true);
+      assert.match(await page.innerText('article > :last-child > :last-child'), /needle-at-the-end/);
       const sections = largeReport(megabytes * 1_000_000).split('\n## ').length - 1;
       assert.equal(await page.locator('article h2').count(), sections);
       assert.deepEqual(events, []);
@@ -356,9 +383,9 @@ const pathological: Readonly<Record<string, string>> = {
   'a line without an end': 'x'.repeat(500_000),
   'code in one line': `\`\`\`js\n${'/*(('.repeat(50_000)}\n\`\`\``,
   'code for a slow grammar': `\`\`\`xml\n${'<a '.repeat(3_000)}\n\`\`\``,
-  'mermaid': `\`\`\`mermaid\ngraph TD\n${'  A-->B\n'.repeat(2_000)}\`\`\``,
-  'definitions': Array.from({ length: 5_000 }, (_, index) => `[a${index}]: b`).join('\n'),
-  'addresses': 'http://a.'.repeat(depth),
+  mermaid: `\`\`\`mermaid\ngraph TD\n${'  A-->B\n'.repeat(2_000)}\`\`\``,
+  definitions: Array.from({ length: 5_000 }, (_, index) => `[a${index}]: b`).join('\n'),
+  addresses: 'http://a.'.repeat(depth),
 };
 
 test('F78 deep nesting and inputs made to be slow are bounded in time, and what stands after them is still there', async () => {
@@ -368,7 +395,11 @@ test('F78 deep nesting and inputs made to be slow are bounded in time, and what 
       await view.show({ markdown: `# Before\n\n${markdown}\n\n# After\n\n${name} survived.` });
       const ms = performance.now() - start;
       assert.ok(ms < 2_000, `${name} took ${ms.toFixed(0)} ms`);
-      assert.match(await view.page.evaluate(`document.querySelector('article').textContent`), /survived/, name);
+      assert.match(
+        await view.page.evaluate(`document.querySelector('article').textContent`),
+        /survived/,
+        name,
+      );
       assert.deepEqual(view.events, [], name);
     }
     await view.show({ markdown: pathological['mermaid']! });
@@ -408,7 +439,13 @@ test('a problem is announced in place of the report, and its run is kept for the
 test('F81 the view ignores messages that are not the host’s', async () => {
   await withPage({}, async ({ page, show }) => {
     await show({ markdown: 'kept' });
-    for (const forged of [{ type: 'show' }, { type: 'problem', text: 'x' }, { type: 'show', content: { markdown: '<b>' } }, 'x', null]) {
+    for (const forged of [
+      { type: 'show' },
+      { type: 'problem', text: 'x' },
+      { type: 'show', content: { markdown: '<b>' } },
+      'x',
+      null,
+    ]) {
       await page.evaluate(`window.postMessage(${JSON.stringify(forged)}, '*')`);
     }
     await page.evaluate('new Promise((done) => setTimeout(done))');
@@ -422,14 +459,23 @@ for (const theme of ['light', 'dark', 'highContrast', 'highContrastLight'] satis
     await withPage({ theme }, async ({ page, show }) => {
       for (const width of [1280, 420]) {
         await page.setViewportSize({ width, height: 900 });
-        await show({ markdown: await readFidelity(), title: 'acme-shop', facts, severities: [...severities], places });
+        await show({
+          markdown: await readFidelity(),
+          title: 'acme-shop',
+          facts,
+          severities: [...severities],
+          places,
+        });
         await page.locator('.hljs-keyword').first().waitFor();
         await page.evaluate(axe);
         const { violations } = (await page.evaluate('axe.run()')) as {
           violations: { id: string; nodes: { html: string; failureSummary: string }[] }[];
         };
         assert.deepEqual(
-          violations.map(({ id, nodes }) => [id, nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`)]),
+          violations.map(({ id, nodes }) => [
+            id,
+            nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`),
+          ]),
           [],
         );
       }
@@ -450,6 +496,6 @@ function largeReport(chars: number): string {
   return parts.join('');
 }
 
-async function styleOf(page: Page, selector: string, property: string): Promise<unknown> {
+async function styleOf(page: Page, selector: string, property: string): Promise<string> {
   return page.evaluate(`getComputedStyle(document.querySelector('${selector}'))['${property}']`);
 }

@@ -30,7 +30,7 @@ export interface StageOptions {
   readonly version?: string;
   readonly service?: Parameters<typeof startService>[0];
   readonly language?: 'en' | 'ja';
-  readonly settings?: Settings;
+  readonly settings?: (service: AssessmentService, folder: string) => Settings;
   /** What to open instead of the sample workspace; made ready by the caller. */
   readonly folder?: string;
 }
@@ -48,7 +48,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
     version: options.version ?? supportedVersions.newest,
     dataDir: path.join(scratch, 'vscode'),
     vsix,
-    settings: options.settings ?? {},
+    settings: options.settings?.(service, folder) ?? {},
   });
   let browser: TestBrowser | undefined;
   let workbench: Workbench | undefined;
@@ -68,7 +68,10 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
       return workbench;
     },
     openWindow: async () => {
-      browser ??= await launchBrowser({ profileDir: path.join(scratch, 'profile'), language: options.language ?? 'en' });
+      browser ??= await launchBrowser({
+        profileDir: path.join(scratch, 'profile'),
+        language: options.language ?? 'en',
+      });
       workbench = await openWorkbench(await browser.newPage(), server.urlFor({ folder }));
       return workbench;
     },
@@ -93,7 +96,11 @@ export async function makeSampleWorkspace(folder: string): Promise<string> {
 }
 
 /** Signs in through the three questions, as a person would. */
-export async function signIn(workbench: Workbench, service: AssessmentService, token = service.token): Promise<void> {
+export async function signIn(
+  workbench: Workbench,
+  service: AssessmentService,
+  token = service.token,
+): Promise<void> {
   await workbench.runCommand('Whitebox: Sign In…');
   await workbench.answer(service.baseUrl.replace(/\/v1$/, '/'));
   await workbench.answer(service.organizationId);

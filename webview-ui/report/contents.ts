@@ -22,11 +22,19 @@ export function createContents(label: string, sectionCount: number): Contents {
   unfold();
   const nav = element('nav', { 'aria-labelledby': 'contents-label', hidden: '' }, details);
 
+  const firstAfter = (section: number): HTMLElement | null => {
+    for (let later = section + 1; later < sectionCount; later++) {
+      const item = bySection[later]?.[0];
+      if (item) return item;
+    }
+    return null;
+  };
+
   return {
     nav,
     dispose: () => wide.removeEventListener('change', unfold),
     add(section, part) {
-      const before = bySection.slice(section + 1).find((items) => items.length > 0)?.[0] ?? null;
+      const before = firstAfter(section);
       for (const heading of part.querySelectorAll<HTMLElement>('h1, h2, h3')) {
         const text = heading.textContent.trim();
         if (text === '') continue;
@@ -35,7 +43,10 @@ export function createContents(label: string, sectionCount: number): Contents {
         link.addEventListener('click', () => goTo(heading));
         list.insertBefore(item, before);
         bySection[section]?.push(item);
-        nav.hidden = false;
+        if (nav.hidden) {
+          nav.hidden = false;
+          nav.parentElement?.classList.add('with-contents');
+        }
       }
     },
   };

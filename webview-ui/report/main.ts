@@ -9,7 +9,8 @@ import { copyCode } from './codeBlocks.ts';
 import { findJumpTarget, goTo } from './contents.ts';
 import { element } from './element.ts';
 import { createHighlighter } from './highlight.ts';
-import { showReport, type Position, type ShownReport } from './report.ts';
+import type { Position } from './position.ts';
+import { showReport, type ShownReport } from './report.ts';
 import { createSanitizer } from './sanitize.ts';
 
 declare function acquireVsCodeApi(): {
@@ -17,6 +18,13 @@ declare function acquireVsCodeApi(): {
   getState(): unknown;
   setState(state: WebviewState): void;
 };
+
+declare global {
+  interface Window {
+    /** Not in the DOM's types, since it is in no standard. */
+    find(...options: unknown[]): boolean;
+  }
+}
 
 const scrollSettledMs = 150;
 
@@ -92,5 +100,12 @@ window.addEventListener('message', ({ data }) => {
   if (message?.type === 'show') show(message);
   if (message?.type === 'problem') showProblem(message.runId, message.text);
 });
+
+// VS Code in a browser finds with this function, which does not see what content-visibility leaves out; the desktop's does.
+const find = window.find.bind(window);
+window.find = (...options) => {
+  root.classList.add('laid-out');
+  return find(...options);
+};
 
 vscode.postMessage({ type: 'ready' });

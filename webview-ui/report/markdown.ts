@@ -5,6 +5,11 @@ import { splitSections } from './sections.ts';
 
 /** Quotes and lists nested deeper than this stay as written. */
 const maxDepth = 24;
+/** The same for raw HTML, whose parser is quadratic in the depth of unclosed elements. */
+const maxHtmlDepth = 64;
+const neverNested: ReadonlySet<string> = new Set(
+  'br hr wbr p li dt dd tr td th thead tbody tfoot rt rp'.split(' '),
+);
 /** Emphasis is quadratic in what it may pair up: text with more pairs to try than this is shown as code. */
 const maxEmphasisWork = 3_000_000;
 /** Blocks are turned into HTML this many characters of Markdown at a time. */
@@ -12,6 +17,8 @@ const chunkChars = 12_000;
 
 const comment = /<!--[^]*?-->/g;
 const tag = /<(\/?)([a-z][^\s/>]*)([^>]*)/gi;
+/** Dropped before parsing: the policy would refuse it, and say so in the console. */
+const style = /\sstyle\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>]*)/gi;
 const handler = /[\s/"']on[a-z]+\s*=/i;
 
 /** A report ready to be turned into HTML, a section at a time and in any order. */
@@ -24,7 +31,7 @@ export interface MarkdownReport {
 /** Reads GitHub-flavoured Markdown of unknown origin: time and depth are bounded. */
 export function readMarkdown(markdown: string): MarkdownReport {
   const { sections, definitions } = splitSections(markdown);
-  const options: MarkedOptions = { ...getDefaults(), gfm: true, renderer: new ReportRenderer() };
+  const options: MarkedOptions = { ...getDefaults(), gfm: true };
   const definitionLexer = new Lexer(options);
   const links = definitionLexer.lex(definitions).links;
 
@@ -33,7 +40,8 @@ export function readMarkdown(markdown: string): MarkdownReport {
     *html(section) {
       const lexer = new BoundedLexer({ ...options, tokenizer: new BoundedTokenizer() });
       Object.assign(lexer.tokens.links, links);
-      for (const chunk of inChunks(lexer.lex(sections[section] ?? ''))) yield Parser.parse(chunk, options);
+      const parser = { ...options, renderer: new ReportRenderer() };
+      for (const chunk of inChunks(lexer.lex(sections[section] ?? ''))) yield Parser.parse(chunk, parser);
     },
   };
 }
@@ -70,6 +78,8 @@ class BoundedLexer extends Lexer {
 }
 
 class ReportRenderer extends Renderer {
+  #depth = 0;
+
   override code({ text, lang }: Tokens.Code): string {
     return codeBlock(text, /^\S*/.exec(lang ?? '')?.[0] ?? '');
   }
@@ -80,11 +90,19 @@ class ReportRenderer extends Renderer {
       .replace(comment, '')
       .replace(/<(?![a-z/])/gi, '&lt;')
       .replace(tag, (whole: string, slash: string, name: string, rest: string) =>
-        (allowedTags.has(name.toLowerCase()) || (name.toLowerCase() === 'img' && slash === '')) &&
-        !handler.test(rest)
-          ? whole
-          : `&lt;${whole.slice(1)}`,
+        this.#isRendered(name.toLowerCase(), slash !== '', rest)
+          ? `<${slash}${name}${rest.replace(style, '')}`
+          : whole.replaceAll('<', '&lt;'),
       );
+  }
+
+  #isRendered(name: string, closes: boolean, rest: string): boolean {
+    if (name === 'img') return !closes && !handler.test(rest);
+    if (!allowedTags.has(name) || handler.test(rest)) return false;
+    if (neverNested.has(name)) return true;
+    if (!closes && this.#depth >= maxHtmlDepth) return false;
+    this.#depth = Math.max(0, this.#depth + (closes ? -1 : 1));
+    return true;
   }
 
   override link({ href, tokens }: Tokens.Link): string {

@@ -23,6 +23,7 @@ export function renderPart(html: string, context: RenderContext): DocumentFragme
   }
   for (const check of part.querySelectorAll<HTMLElement>('[data-check]')) {
     const done = check.dataset['check'] === 'done';
+    check.closest('li')?.classList.add('task');
     const label = done ? context.strings.done : context.strings.notDone;
     check.replaceWith(
       element('span', { class: 'check', role: 'img', 'aria-label': label, 'data-done': String(done) }),

@@ -4,6 +4,7 @@ import { createContents } from './contents.ts';
 import { element } from './element.ts';
 import type { Highlight } from './highlight.ts';
 import { readMarkdown } from './markdown.ts';
+import { findPosition, holdPosition, type Position } from './position.ts';
 import { runInSlices } from './progress.ts';
 import { renderAsWritten, renderPart } from './render.ts';
 import type { Clean } from './sanitize.ts';
@@ -14,12 +15,6 @@ const firstSliceMs = 40;
 /** How Markdown's length becomes a height before anything is laid out; only the scroll bar depends on it. */
 const charsPerLine = 60;
 const lineHeightEm = 2;
-
-/** The first visible section, and how many pixels of it were scrolled past. */
-export interface Position {
-  readonly section: number;
-  readonly offsetPx: number;
-}
 
 /** A report on the page. */
 export interface ShownReport {
@@ -86,12 +81,11 @@ export function showReport(
   function* render(): Generator<void> {
     for (const index of readingOrder(sections.length, from?.section ?? 0)) {
       yield* renderSection(index);
-      if (index === from?.section)
-        scrollTo(0, scrollY + (sections[index]?.getBoundingClientRect().top ?? 0) + from.offsetPx);
     }
     article.removeAttribute('aria-busy');
   }
   runInSlices(render(), firstSliceMs, stop.signal);
+  if (from) holdPosition(sections, from, () => !article.hasAttribute('aria-busy'), stop.signal);
 
   return {
     position: () => findPosition(sections),
@@ -108,15 +102,4 @@ function* readingOrder(count: number, from: number): Generator<number> {
   const first = Math.min(from, count - 1);
   for (let index = first; index < count; index++) yield index;
   for (let index = 0; index < first; index++) yield index;
-}
-
-function findPosition(sections: readonly HTMLElement[]): Position {
-  let low = 0;
-  let high = sections.length - 1;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((sections[middle]?.getBoundingClientRect().bottom ?? 0) > 0) high = middle;
-    else low = middle + 1;
-  }
-  return { section: low, offsetPx: -(sections[low]?.getBoundingClientRect().top ?? 0) };
 }

@@ -27,7 +27,8 @@ function parse(text: string, kind: 'badSetting' | 'insecureUrl'): URL {
     return new URL(text);
   } catch (cause) {
     // The text may be a presigned address: it stays out of the error.
-    throw new AssessmentError(kind, { subject: 'baseUrl' }, kind === 'badSetting' ? { cause } : undefined);
+    if (kind === 'insecureUrl') throw new AssessmentError(kind);
+    throw new AssessmentError(kind, { subject: 'baseUrl' }, { cause });
   }
 }
 

@@ -1,10 +1,8 @@
-import type * as z from 'zod/mini';
-import { AssessmentError } from '../errors.ts';
-import type { Clock, Logger, OnBytes } from '../ports.ts';
-import { originOf, toPresignedUrl } from './address.ts';
-import type { TokenSource } from './credentials.ts';
-import { redact } from './credentials.ts';
-import { getFile, postJson, putFile } from './http.ts';
+import type { AssessmentError } from '../errors.ts';
+import type { OnBytes } from '../ports.ts';
+import { toPresignedUrl } from './address.ts';
+import { getFile, type IdleLimits, putFile, usualIdleLimits } from './http.ts';
+import { type CallOptions, type ClientOptions, Operations } from './operations.ts';
 import { idempotent, once, reserving, type RetryPolicy, withRetry } from './retry.ts';
 import {
   artifactRequestSchema,
@@ -25,21 +23,6 @@ import {
   type WorkflowId,
 } from './schema.ts';
 
-/** What a client needs: the place it talks to (a normalized base URL), whose token it sends, and its surroundings. */
-export interface ClientOptions {
-  readonly baseUrl: string;
-  readonly organizationId: string;
-  readonly token: TokenSource;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly random: () => number;
-}
-
-/** For a single call. */
-export interface CallOptions {
-  readonly signal?: AbortSignal | undefined;
-}
-
 const passingDispatch: RetryPolicy = {
   attempts: 4,
   // 429 says the service did not take it; the others say that it never left.
@@ -49,14 +32,18 @@ const passingDispatch: RetryPolicy = {
 /** Talks to one organization of one service; one method per endpoint (API reference, section 4). */
 export class AssessmentClient {
   readonly #options: ClientOptions;
+  readonly #idle: IdleLimits;
+  readonly #operations: Operations;
 
   constructor(options: ClientOptions) {
     this.#options = options;
+    this.#idle = options.idle ?? usualIdleLimits;
+    this.#operations = new Operations(options);
   }
 
   /** Reserves storage for `bytes` (section 4.1); a lost reply leaves a reservation that only expires. */
   getUploadUrl(bytes: number, options: CallOptions = {}): Promise<UploadUrl> {
-    return this.#call(
+    return this.#operations.call(
       'input-files/get-upload-url',
       getUploadUrlRequestSchema,
       { content_length: bytes },
@@ -73,8 +60,12 @@ export class AssessmentClient {
     options: CallOptions & { onBytes?: OnBytes | undefined } = {},
   ): Promise<void> {
     const url = toPresignedUrl(target.upload_url);
-    await this.#logged('PUT', `${url.origin} (upload)`, () =>
-      putFile(url, archive, { ...options, now: this.#options.clock.now() }),
+    await this.#operations.logged('PUT', `${url.origin} (upload)`, () =>
+      putFile(url, archive, {
+        ...options,
+        idleMs: this.#idle.transferMs,
+        now: this.#options.clock.now(),
+      }),
     );
   }
 
@@ -100,7 +91,7 @@ export class AssessmentClient {
     options: CallOptions = {},
   ): Promise<string> {
     const path = `workflows/${workflow}/dispatch`;
-    const reply = await this.#call(
+    const reply = await this.#operations.call(
       path,
       dispatchRequestSchemas[workflow],
       request,
@@ -113,7 +104,7 @@ export class AssessmentClient {
 
   /** Asks once how a run is (section 4.2); the poll schedule decides about asking again. */
   describe(workflow: WorkflowId, runId: string, options: CallOptions = {}): Promise<Description> {
-    return this.#call(
+    return this.#operations.call(
       `workflows/${workflow}/describe`,
       runRequestSchema,
       { workflow_run_id: runId },
@@ -125,7 +116,7 @@ export class AssessmentClient {
 
   /** Asks the service to end a run (section 4.2). */
   async cancel(workflow: WorkflowId, runId: string, options: CallOptions = {}): Promise<void> {
-    await this.#call(
+    await this.#operations.call(
       `workflows/${workflow}/cancel`,
       runRequestSchema,
       { workflow_run_id: runId },
@@ -144,7 +135,7 @@ export class AssessmentClient {
     options: CallOptions & { maxBytes: number },
   ): Promise<number> {
     const attempt = async (): Promise<number> => {
-      const address: DownloadUrl = await this.#call(
+      const address: DownloadUrl = await this.#operations.call(
         `workflows/${workflow}/get-artifact-download-url`,
         artifactRequestSchema,
         { workflow_run_id: runId, artifact_name: artifact },
@@ -153,8 +144,12 @@ export class AssessmentClient {
         options,
       );
       const url = toPresignedUrl(address.url);
-      return this.#logged('GET', `${url.origin} (artifact)`, () =>
-        getFile(url, path, { ...options, now: this.#options.clock.now() }),
+      return this.#operations.logged('GET', `${url.origin} (artifact)`, () =>
+        getFile(url, path, {
+          ...options,
+          idleMs: this.#idle.transferMs,
+          now: this.#options.clock.now(),
+        }),
       );
     };
     const mayRetry = (error: AssessmentError): boolean =>
@@ -166,7 +161,7 @@ export class AssessmentClient {
   }
 
   async #fileCall(operation: string, fileId: string, options: CallOptions): Promise<void> {
-    await this.#call(
+    await this.#operations.call(
       `input-files/${operation}`,
       fileRequestSchema,
       { file_id: fileId },
@@ -174,66 +169,5 @@ export class AssessmentClient {
       idempotent,
       options,
     );
-  }
-
-  /** One operation: checks the request, sends it as its policy allows, refreshes the token once on 401, checks the reply. */
-  async #call<Body, Reply>(
-    operation: string,
-    requestSchema: z.ZodMiniType<Body>,
-    body: Body,
-    replySchema: z.ZodMiniType<Reply>,
-    policy: RetryPolicy,
-    { signal }: CallOptions,
-  ): Promise<Reply> {
-    const { baseUrl, organizationId, token: source } = this.#options;
-    const origin = originOf(baseUrl);
-    const checked = requestSchema.safeParse(body);
-    if (!checked.success) {
-      const subject = checked.error.issues[0]?.path.join('.') ?? '';
-      throw new AssessmentError('badSetting', { subject }, { cause: checked.error });
-    }
-    const url = new URL(`${baseUrl}/o/${encodeURIComponent(organizationId)}/${operation}`);
-    let token = await source.get();
-    if (token === undefined) throw new AssessmentError('notSignedIn', { origin });
-    const send = (): Promise<unknown> => {
-      const current = token ?? '';
-      return withRetry(
-        policy,
-        () =>
-          this.#logged('POST', operation, () =>
-            postJson(url, checked.data, { token: current, signal, now: this.#options.clock.now() }),
-          ),
-        { ...this.#options, signal },
-      );
-    };
-    let reply: unknown;
-    try {
-      reply = await send();
-    } catch (error) {
-      if (!(error instanceof AssessmentError) || error.kind !== 'unauthorized') throw error;
-      token = await source.refresh(token, signal);
-      if (token === undefined) throw error;
-      reply = await send();
-    }
-    const parsed = replySchema.safeParse(reply);
-    if (parsed.success) return parsed.data;
-    const detail = redact(JSON.stringify(reply), [token]).slice(0, 500);
-    throw new AssessmentError('badResponse', { status: 200, origin, subject: operation, detail });
-  }
-
-  async #logged<T>(method: string, what: string, act: () => Promise<T>): Promise<T> {
-    const { clock, log } = this.#options;
-    const start = clock.monotonic();
-    const took = (): string => `${String(Math.round(clock.monotonic() - start))} ms`;
-    try {
-      const result = await act();
-      log.debug(`${method} ${what}: ok, ${took()}`);
-      return result;
-    } catch (error) {
-      const outcome =
-        error instanceof AssessmentError ? `${error.message} ${String(error.data.status ?? '')}` : 'stopped';
-      log.debug(`${method} ${what}: ${outcome}, ${took()}`);
-      throw error;
-    }
   }
 }

@@ -77,7 +77,12 @@ function exitDetail(error: { code?: unknown; killed?: unknown }): string | undef
 /** Takes secrets out of a text: the given tokens, whatever follows `Bearer`, and the query of every address. */
 export function redact(text: string, secrets: readonly string[]): string {
   let result = text;
-  for (const secret of secrets) if (secret !== '') result = result.replaceAll(secret, '[redacted]');
+  for (const secret of secrets) {
+    if (secret === '') continue;
+    result = result.replaceAll(secret, '[redacted]');
+    // As it stands inside of JSON, where quotes and backslashes are escaped.
+    result = result.replaceAll(JSON.stringify(secret).slice(1, -1), '[redacted]');
+  }
   return result
     .replace(/\bBearer\s+[^\s"',;]+/gi, 'Bearer [redacted]')
     .replace(/\b(https?:\/\/[^\s"'<>?#]+)[?#][^\s"'<>]*/gi, '$1?[redacted]');

@@ -1,6 +1,6 @@
 import type http from 'node:http';
 import { AssessmentError, type ErrorKind, systemCode } from '../errors.ts';
-import { parseRetryAfter } from './retryAfter.ts';
+import { parseHttpDate, parseRetryAfter } from './retryAfter.ts';
 import { serviceMessage } from './serviceMessage.ts';
 
 const maxErrorBytes = 64 * 1024;
@@ -24,7 +24,9 @@ export async function replyFailure(
   } catch {
     // The status says enough when the body was cut off.
   }
-  const retryAfterMs = parseRetryAfter(response.headers['retry-after'], now);
+  // A date is meant by the service's clock, which ours may be far from.
+  const serviceNow = parseHttpDate(response.headers.date ?? '') ?? now;
+  const retryAfterMs = parseRetryAfter(response.headers['retry-after'], serviceNow);
   return new AssessmentError(kindOfStatus(status), {
     status,
     origin: url.origin,
@@ -79,9 +81,14 @@ export function transportFailure(error: unknown, url: URL): Error {
   const message = error instanceof Error ? error.message : '';
   if (untrusted.test(code) || brokenTls.test(code)) return new AssessmentError('tls', data, { cause: error });
   if (/\b407\b|proxy/i.test(message)) return new AssessmentError('proxy', data, { cause: error });
-  const atConnect = error instanceof Error && 'syscall' in error && error.syscall === 'connect';
-  const kind = neverConnected.has(code) || atConnect ? 'unsent' : 'connectionLost';
+  const kind = neverConnected.has(code) || failedToConnect(error) ? 'unsent' : 'connectionLost';
   return new AssessmentError(kind, data, { cause: error });
+}
+
+/** True when no connection came about; with several addresses to try, none of them did. */
+function failedToConnect(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.length > 0 && error.errors.every(failedToConnect);
+  return error instanceof Error && 'syscall' in error && error.syscall === 'connect';
 }
 
 function isLocalFileError(error: unknown): boolean {

@@ -1,37 +1,39 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { open, rm, rename, stat } from 'node:fs/promises';
 import { createReadStream } from 'node:fs';
-// Default imports: VS Code's proxy support patches these two objects, and a named import would miss the patch.
-import http from 'node:http';
-import https from 'node:https';
-import { Transform, type Readable } from 'node:stream';
+import type http from 'node:http';
+import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { AssessmentError } from '../errors.ts';
 import type { OnBytes } from '../ports.ts';
-import { replyFailure, transportFailure } from './failure.ts';
+import { exchange, readAll } from './exchange.ts';
+import { replyFailure } from './failure.ts';
 import { serviceMessage } from './serviceMessage.ts';
-
-/** One HTTP exchange: what goes out, and the bounds on what comes back. */
-interface Exchange {
-  readonly method: 'POST' | 'PUT' | 'GET';
-  readonly url: URL;
-  readonly headers: Record<string, string | number>;
-  readonly body?: Buffer | Readable;
-  readonly signal: AbortSignal | undefined;
-  /** Without a byte in either direction for so long, the exchange fails with `timeout`. */
-  readonly idleMs: number;
-}
 
 /** Longest JSON reply that is read; a longer one is a `badResponse`. */
 const maxJsonBytes = 4 * 1024 * 1024;
-const jsonIdleMs = 30_000;
-const transferIdleMs = 120_000;
+
+/** How long an exchange may go without a byte in either direction, in milliseconds. */
+export interface IdleLimits {
+  readonly jsonMs: number;
+  readonly transferMs: number;
+}
+
+/** The limits unless a caller has others. */
+export const usualIdleLimits: IdleLimits = { jsonMs: 30_000, transferMs: 120_000 };
+
+/** What every exchange is given; `now` is the wall clock in milliseconds. */
+interface ExchangeOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly idleMs: number;
+  readonly now: number;
+}
 
 /** Sends a JSON body and returns the JSON reply of status 200; throws AssessmentError for anything else. Sends once: retries are the caller's. */
 export async function postJson(
   url: URL,
   body: unknown,
-  options: { token: string; signal?: AbortSignal | undefined; now: number },
+  options: ExchangeOptions & { token: string },
 ): Promise<unknown> {
   const bytes = Buffer.from(JSON.stringify(body));
   const secrets = [options.token];
@@ -47,7 +49,7 @@ export async function postJson(
       },
       body: bytes,
       signal: options.signal,
-      idleMs: jsonIdleMs,
+      idleMs: options.idleMs,
     },
     async (response) => {
       if (response.statusCode !== 200) throw await replyFailure(response, url, secrets, options.now);
@@ -69,7 +71,7 @@ export async function postJson(
 export async function putFile(
   url: URL,
   file: { path: string; bytes: number; sha256: string },
-  options: { signal?: AbortSignal | undefined; onBytes?: OnBytes | undefined; now: number },
+  options: ExchangeOptions & { onBytes?: OnBytes | undefined },
 ): Promise<void> {
   const found = await stat(file.path);
   if (found.size !== file.bytes) {
@@ -88,6 +90,14 @@ export async function putFile(
         next(new AssessmentError('lengthChanged', { limit: file.bytes, actual: done }));
       else next(null, chunk);
     },
+    flush(next) {
+      // Without this the service would wait for the rest until one of the two loses patience.
+      next(
+        done === file.bytes
+          ? null
+          : new AssessmentError('lengthChanged', { limit: file.bytes, actual: done }),
+      );
+    },
   });
   // 64 KiB reads, the default, made uploads three times slower.
   const source = createReadStream(file.path, { highWaterMark: 1024 * 1024 });
@@ -101,11 +111,12 @@ export async function putFile(
         headers: { 'Content-Length': file.bytes },
         body: measured,
         signal: options.signal,
-        idleMs: transferIdleMs,
+        idleMs: options.idleMs,
       },
       async (response) => {
         const status = response.statusCode ?? 0;
-        if (status < 200 || status > 299) throw await replyFailure(response, url, [], options.now);
+        if (status < 200 || status > 299)
+          throw await replyFailure(response, url, secretsOf(url), options.now);
         response.resume();
         await finished(response);
       },
@@ -119,14 +130,15 @@ export async function putFile(
 export async function getFile(
   url: URL,
   path: string,
-  options: { maxBytes: number; signal?: AbortSignal | undefined; now: number },
+  options: ExchangeOptions & { maxBytes: number },
 ): Promise<number> {
-  const temporary = `${path}.part`;
+  // A name of its own: another window may be downloading the same artifact.
+  const temporary = `${path}.${randomBytes(6).toString('hex')}.part`;
   try {
     const bytes = await exchange(
-      { method: 'GET', url, headers: {}, signal: options.signal, idleMs: transferIdleMs },
+      { method: 'GET', url, headers: {}, signal: options.signal, idleMs: options.idleMs },
       async (response) => {
-        if (response.statusCode !== 200) throw await replyFailure(response, url, [], options.now);
+        if (response.statusCode !== 200) throw await replyFailure(response, url, secretsOf(url), options.now);
         const file = await open(temporary, 'w', 0o600);
         let written = 0;
         const capped = new Transform({
@@ -152,63 +164,14 @@ export async function getFile(
   }
 }
 
-/** Runs one request and hands its response over; every failure leaves as an AssessmentError, a cancellation as the signal's reason. */
-async function exchange<T>(
-  request: Exchange,
-  read: (response: http.IncomingMessage) => Promise<T>,
-): Promise<T> {
-  request.signal?.throwIfAborted();
-  const transport = request.url.protocol === 'https:' ? https : http;
-  // Node follows no redirect by itself: a 3xx arrives here as any other status and is refused.
-  // A pooled socket that died while idle would make a dispatch fail with no way to know whether it arrived.
-  const headers = { ...request.headers, Connection: 'close' };
-  const outgoing = transport.request(request.url, { method: request.method, headers });
-  const abort = (): void => {
-    outgoing.destroy(new DOMException('Cancelled', 'AbortError'));
-  };
-  request.signal?.addEventListener('abort', abort, { once: true });
-  const idle = setTimeout(() => {
-    outgoing.destroy(new AssessmentError('timeout', { origin: request.url.origin, limit: request.idleMs }));
-  }, request.idleMs);
-  try {
-    const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
-      outgoing.on('response', resolve);
-      // Later errors (of the body, once the response is here) surface on the response; this listener stays so that none is unhandled.
-      outgoing.on('error', reject);
-      if (request.body === undefined) outgoing.end();
-      else if (Buffer.isBuffer(request.body)) outgoing.end(request.body);
-      else {
-        request.body.on('data', () => idle.refresh());
-        request.body.on('error', (error) => outgoing.destroy(error));
-        request.body.pipe(outgoing);
-      }
-    });
-    response.on('data', () => idle.refresh());
-    response.pause();
-    try {
-      return await read(response);
-    } finally {
-      response.destroy();
-    }
-  } catch (error) {
-    request.signal?.throwIfAborted();
-    throw transportFailure(error, request.url);
-  } finally {
-    clearTimeout(idle);
-    request.signal?.removeEventListener('abort', abort);
-    outgoing.destroy();
-  }
-}
-
-async function readAll(response: http.IncomingMessage, maxBytes: number): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > maxBytes) throw new AssessmentError('badResponse', { limit: maxBytes });
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
+/** What makes a presigned address a secret: the values of its query, as they are written and as they are meant. */
+function secretsOf(url: URL): string[] {
+  const written = url.search
+    .slice(1)
+    .split('&')
+    .map((part) => part.slice(part.indexOf('=') + 1));
+  // Short values (`true`, a version, a region) are no secrets, and would blank innocent words.
+  return [...written, ...url.searchParams.values()].filter((value) => value.length >= 16);
 }
 
 function finished(response: http.IncomingMessage): Promise<void> {

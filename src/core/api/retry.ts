@@ -37,7 +37,7 @@ export async function withRetry<T>(
       const asked = error.data.retryAfterMs ?? 0;
       if (asked > longestWaitMs) throw error;
       const jitter = deps.random() * Math.min(longestDelayMs, firstDelayMs * 2 ** (attempts - 1));
-      await deps.clock.sleep(Math.max(asked, asked + jitter), deps.signal);
+      await deps.clock.sleep(asked + jitter, deps.signal);
     }
   }
 }

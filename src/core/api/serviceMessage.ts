@@ -28,13 +28,14 @@ function fromJson(body: string): string | undefined {
     text(root['detail']) ??
     text(root['title']) ??
     text(first) ??
-    ''
+    // No member we know: the whole says more than nothing.
+    (Object.keys(root).length === 0 ? '' : body)
   );
 }
 
 /** Plain text as it is; of HTML and XML (object storage answers in XML) the words without the tags. */
 function fromMarkup(body: string): string {
-  const title = /<(title|message)>([^<]*)</i.exec(body)?.[2];
+  const title = text(/<(title|message)>([^<]*)</i.exec(body)?.[2]?.trim());
   return title ?? body.slice(0, 4 * longest).replace(/<[^>]*>/g, ' ');
 }
 

@@ -3,7 +3,6 @@ import {
   type Artifact,
   type Exit,
   type Failure,
-  isFinal,
   isLive,
   isPreparing,
   type Run,
@@ -73,7 +72,8 @@ export function advance(run: Run, event: RunEvent): Run {
     case 'collected':
       return run.state === 'collecting' ? collected(run, event.artifacts, event.at) : run;
     case 'failed':
-      return isFinal(run) ? run : toFailed(run, event.failure, event.at);
+      // Once the service may have a run, no failure on this side ends it.
+      return isPreparing(run) || run.state === 'dispatching' ? toFailed(run, event.failure, event.at) : run;
     case 'abandoned':
       return isPreparing(run) || run.state === 'unknown'
         ? { ...shared(run), state: 'cancelled', endedAt: event.at }
@@ -81,7 +81,7 @@ export function advance(run: Run, event: RunEvent): Run {
     case 'released':
       return withUpload(run, event.target, undefined, event.state, event.at);
     case 'noticed':
-      return { ...run, noticeDue: false };
+      return run.noticeDue ? { ...run, noticeDue: false } : run;
   }
 }
 

@@ -1,10 +1,22 @@
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { AssessmentClient } from '../api/client.ts';
 import { isPassing } from '../api/retry.ts';
-import { AssessmentError } from '../errors.ts';
-import { type Artifact, type RunIn, toFailure, waitsForToken } from './run.ts';
+import { AssessmentError, type ErrorKind } from '../errors.ts';
+import { type Artifact, type RunIn, toFailure } from './run.ts';
 
 const maxArtifactBytes = 512 * 1024 * 1024;
+/** Failures of an artifact that a later try will not mend. */
+const lasting: readonly ErrorKind[] = [
+  'notFound',
+  'forbidden',
+  'rejected',
+  'conflict',
+  'tooLarge',
+  'insecureUrl',
+];
+/** Other failures (a portal's page, a certificate, a proxy) are taken as lasting after so many tries. */
+const mostTries = 20;
 
 /** The file an artifact is saved as, in the run's folder; the two of a whitebox run have names of their own (API reference, section 2.4). */
 export function artifactFile(name: string): string {
@@ -14,7 +26,7 @@ export function artifactFile(name: string): string {
     case 'report':
       return 'report.md';
     default:
-      return `artifact-${Buffer.from(name).toString('base64url').slice(0, 100)}`;
+      return `artifact-${createHash('sha256').update(name).digest('hex').slice(0, 32)}`;
   }
 }
 
@@ -40,11 +52,16 @@ export async function collectArtifacts(
       artifacts.push({ name, file, bytes });
     } catch (error) {
       if (!(error instanceof AssessmentError)) throw error;
-      const failure = toFailure(error);
-      if (isPassing(error) || waitsForToken({ ...failure, since: 0, times: 0 }) || error.kind === 'diskFull')
-        throw error;
-      artifacts.push({ name, failure });
+      if (!isLasting(error, run.trouble?.times ?? 0)) throw error;
+      artifacts.push({ name, failure: toFailure(error) });
     }
   }
   return artifacts;
+}
+
+function isLasting(error: AssessmentError, triesBefore: number): boolean {
+  if (lasting.includes(error.kind)) return true;
+  const waitsForSomebody = ['unauthorized', 'notSignedIn', 'tokenCommand', 'diskFull', 'storage'];
+  if (isPassing(error) || waitsForSomebody.includes(error.kind)) return false;
+  return triesBefore >= mostTries;
 }

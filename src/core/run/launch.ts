@@ -8,7 +8,8 @@ import { writeFileAtomic } from '../files.ts';
 import type { Clock, Logger, OnBytes } from '../ports.ts';
 import { writeArchive } from '../upload/archive.ts';
 import type { Selection } from '../upload/selection.ts';
-import { type Run, type Target, toFailure } from './run.ts';
+import type { RunEvent } from './advance.ts';
+import { type Run, type RunIn, type Target, toFailure } from './run.ts';
 import type { RunStore } from './runStore.ts';
 import { sendArchive } from './sendArchive.ts';
 
@@ -48,8 +49,35 @@ export interface LaunchDeps {
   readonly log: Logger;
   /** The packaging worker's script. */
   readonly workerFile: string;
-  /** Asked last before a dispatch: whether this window still drives the run. */
+  /** Asked last before each send of a dispatch: whether this window still drives the run. */
   readonly stillMine: () => Promise<boolean>;
+}
+
+/** A run at its beginning, for what a person decided. */
+export function newRun(
+  assessment: Pick<
+    Assessment,
+    'workflow' | 'baseUrl' | 'organizationId' | 'language' | 'webhookEndpointIds'
+  > & { readonly targets: readonly Pick<Assessment['targets'][number], 'folder' | 'name' | 'commit'>[] },
+  { store, clock }: { store: RunStore; clock: Clock },
+): RunIn<'packaging'> {
+  return {
+    version: 1,
+    state: 'packaging',
+    id: store.newId(),
+    workflow: assessment.workflow,
+    baseUrl: assessment.baseUrl,
+    organizationId: assessment.organizationId,
+    language: assessment.language,
+    webhookEndpointIds: [...assessment.webhookEndpointIds],
+    targets: assessment.targets.map(({ folder, name, commit }) => ({
+      folder,
+      name,
+      ...(commit === undefined ? {} : { commit }),
+    })),
+    createdAt: clock.now(),
+    noticeDue: false,
+  };
 }
 
 /** Makes the archives of a run in its folder; at the end every target has its archive and its manifest. */
@@ -95,42 +123,48 @@ export async function packageTargets(
 
 /** Uploads and confirms every archive of a packaged run (API reference, section 1, step 1). */
 export async function uploadTargets(run: Run, deps: LaunchDeps, options: LaunchOptions): Promise<void> {
-  const { store, client, clock } = deps;
-  const { targets } = await store.apply(run.id, { type: 'packaged', at: clock.now() });
+  const { client, clock } = deps;
+  const { targets } = await note(run, { type: 'packaged', at: clock.now() }, 'uploading', deps);
   const total = sum(targets.map((target) => target.archive?.bytes ?? 0));
   let before = 0;
   for (const [index, { archive }] of targets.entries()) {
     if (archive === undefined) continue;
     await sendArchive(
-      { ...archive, path: join(store.folderOf(run.id), archive.file) },
+      { ...archive, path: join(deps.store.folderOf(run.id), archive.file) },
       {
         ...deps,
         signal: options.signal,
         onBytes: (done) => options.onUploading?.(before + done, total),
         onReserved: (fileId) =>
-          store.apply(run.id, { type: 'reserved', target: index, fileId, at: clock.now() }),
+          note(run, { type: 'reserved', target: index, fileId, at: clock.now() }, 'uploading', deps),
       },
     );
     before += archive.bytes;
   }
-  const uploaded = await store.apply(run.id, { type: 'uploaded', at: clock.now() });
+  const uploaded = await note(run, { type: 'uploaded', at: clock.now() }, 'confirming', deps);
   for (const [index, { upload }] of uploaded.targets.entries()) {
     if (upload === undefined) continue;
     await confirm(client, upload.fileId, options.signal);
-    await store.apply(run.id, { type: 'confirmed', target: index, at: clock.now() });
+    await note(run, { type: 'confirmed', target: index, at: clock.now() }, 'confirming', deps);
   }
 }
 
+/** Puts the intent to dispatch on disk, for a run whose files are confirmed or knowingly again for an `unknown` one; throws `busyElsewhere` when another window drives the run or has moved it on. */
+export async function intendDispatch(run: Run, deps: LaunchDeps): Promise<RunIn<'dispatching'>> {
+  await requireMine(deps);
+  const intended = await deps.store.applyIfDue(run.id, { type: 'dispatchIntended', at: deps.clock.now() });
+  if (intended?.state !== 'dispatching') throw new AssessmentError('busyElsewhere');
+  return intended;
+}
+
 /**
- * Sends the dispatch of a run whose files are confirmed, or knowingly again for an `unknown` one. The intent is on disk before the POST; what the
- * service may have accepted without our knowing makes the run `unknown` (DESIGN, "Dispatch is sent at most once per intent").
+ * Sends the dispatch that a run intends; what the service may have accepted without our knowing makes the run `unknown` (DESIGN, "Dispatch is
+ * sent at most once per intent"). Throws `busyElsewhere` when nothing was sent because another window drives the run, or the system's error when
+ * the outcome could not be put on disk: the journal then still says `dispatching`, which the next start makes `unknown`.
  */
-export async function dispatch(run: Run, deps: LaunchDeps): Promise<Run> {
+export async function sendDispatch(intended: RunIn<'dispatching'>, deps: LaunchDeps): Promise<Run> {
   const { store, client, clock } = deps;
-  const intended = await store.apply(run.id, { type: 'dispatchIntended', at: clock.now() });
-  if (intended.state !== 'dispatching' || !(await deps.stillMine()))
-    throw new AssessmentError('busyElsewhere');
-  const { webhookEndpointIds } = intended;
+  const { id, webhookEndpointIds } = intended;
   const request = {
     input: { targets: intended.targets.flatMap(toInput), language: intended.language },
     ...(webhookEndpointIds.length === 0
@@ -139,16 +173,22 @@ export async function dispatch(run: Run, deps: LaunchDeps): Promise<Run> {
   };
   let runId: string;
   try {
-    runId = await client.dispatch(intended.workflow, request);
-  } catch (error) {
-    if (!(error instanceof AssessmentError)) throw error;
+    runId = await client.dispatch(intended.workflow, request, { beforeSend: () => requireMine(deps) });
+  } catch (cause) {
+    const error =
+      cause instanceof AssessmentError ? cause : new AssessmentError('connectionLost', {}, { cause });
+    if (error.kind === 'busyElsewhere') throw error;
     const failure = toFailure(error);
-    if (wasRefused(error)) return store.apply(run.id, { type: 'failed', failure, at: clock.now() });
-    return store.apply(run.id, { type: 'dispatchLost', reason: failure, at: clock.now() });
+    if (wasRefused(error)) return store.apply(id, { type: 'failed', failure, at: clock.now() });
+    return store.apply(id, { type: 'dispatchLost', reason: failure, at: clock.now() });
   }
   // Named in the log before the journal: a disk that fails now must not take the only trace of a paid run with it.
-  deps.log.info(`Run ${run.id} was accepted as ${runId}`);
-  return store.apply(run.id, { type: 'dispatched', runId, at: clock.now() });
+  deps.log.info(`Run ${id} was accepted as ${runId}`);
+  return store.apply(id, { type: 'dispatched', runId, at: clock.now() });
+}
+
+async function requireMine({ stillMine }: LaunchDeps): Promise<void> {
+  if (!(await stillMine())) throw new AssessmentError('busyElsewhere');
 }
 
 /** Removes the local archives of a run. */
@@ -171,7 +211,19 @@ function toInput(target: Target): { file_upload: { file_id: string; archive_type
     : [{ file_upload: { file_id: upload.fileId, archive_type: archive.type } }];
 }
 
-/** Confirms an upload; a conflict says that an earlier try, whose reply was lost, did it. */
+/** Applies an event to a run that is then in `state`; throws `busyElsewhere` when another window has taken the run over. */
+async function note<S extends Run['state']>(
+  run: Run,
+  event: RunEvent,
+  state: S,
+  { store }: LaunchDeps,
+): Promise<RunIn<S>> {
+  const next = await store.apply(run.id, event);
+  if (next.state !== state) throw new AssessmentError('busyElsewhere');
+  return next as RunIn<S>;
+}
+
+/** Confirms an upload; a conflict or an unknown file may say that an earlier try, whose reply was lost, did it, and if not, the dispatch will. */
 async function confirm(
   client: AssessmentClient,
   fileId: string,
@@ -180,7 +232,7 @@ async function confirm(
   try {
     await client.confirmUpload(fileId, { signal });
   } catch (error) {
-    if (!(error instanceof AssessmentError) || error.kind !== 'conflict') throw error;
+    if (!(error instanceof AssessmentError) || !['conflict', 'notFound'].includes(error.kind)) throw error;
   }
 }
 

@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { systemCode } from '../errors.ts';
 import { createExclusive } from '../files.ts';
 import type { Clock } from '../ports.ts';
@@ -20,38 +20,73 @@ const name = /^lease-(\d+)\.json$/;
 
 /**
  * Takes the lease of a folder, or returns undefined while a living window holds it. The holder is whoever made the file with the highest
- * number: takeover makes the next one with exclusive create, which only one window can win, and a former holder finds its own file gone.
+ * number: takeover makes the next one with exclusive create, which only one window can win, and a former holder finds its own file gone or
+ * passed. Numbers only grow, since the last file stays when its lease is given back: nobody can mistake another's file for their own.
  */
 export async function takeLease(folder: string, clock: Clock): Promise<Lease | undefined> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const held = await newest(folder);
-  if (held !== undefined && (await isAlive(join(folder, held.file), clock.now()))) return undefined;
-  const file = join(folder, `lease-${String((held?.number ?? 0) + 1)}.json`);
+  const heldFile = held === undefined ? undefined : join(folder, nameOf(held));
+  if (heldFile !== undefined && (await isAlive(heldFile, clock.now()))) return undefined;
+  const number = (held ?? 0) + 1;
+  const file = join(folder, nameOf(number));
   const taken = await createExclusive(file, JSON.stringify({ pid: process.pid, host: hostname() }));
   if (!taken) return undefined;
-  if (held !== undefined) await rm(join(folder, held.file), { force: true });
+  let isReleased = false;
+  let renewing: Promise<boolean> = Promise.resolve(true);
   const lease: Lease = {
-    renew: async () => {
-      const now = clock.now() / 1000;
-      try {
-        await utimes(file, now, now);
-        return (await newest(folder))?.file === basename(file);
-      } catch (error) {
-        if (systemCode(error) === 'ENOENT') return false;
-        throw error;
-      }
+    renew: () => {
+      if (isReleased) return Promise.resolve(false);
+      renewing = setTime(file, clock.now()).then(async (isThere) => isThere && (await newest(folder)) === number);
+      return renewing;
     },
-    release: () => rm(file, { force: true }),
+    release: async () => {
+      isReleased = true;
+      // A renewal under way would bring the lease to life again.
+      await Promise.allSettled([renewing]);
+      await setTime(file, 0);
+    },
   };
-  return (await lease.renew()) ? lease : undefined;
+  // A holder that was only slow may have renewed since it was looked at, and goes first.
+  const stillHeld = heldFile !== undefined && (await isAlive(heldFile, clock.now()));
+  if (stillHeld || !(await lease.renew())) {
+    await rm(file, { force: true });
+    return undefined;
+  }
+  if (heldFile !== undefined) await rm(heldFile, { force: true });
+  return lease;
 }
 
-async function newest(folder: string): Promise<{ file: string; number: number } | undefined> {
-  const leases = (await readdir(folder)).flatMap((file) => {
+/** Sets a lease file's time; false when the file, perhaps with its folder, is gone. */
+async function setTime(file: string, ms: number): Promise<boolean> {
+  try {
+    await utimes(file, ms / 1000, ms / 1000);
+    return true;
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return false;
+    throw error;
+  }
+}
+
+async function newest(folder: string): Promise<number | undefined> {
+  const numbers = (await readEntries(folder)).flatMap((file) => {
     const number = name.exec(file)?.[1];
-    return number === undefined ? [] : [{ file, number: Number(number) }];
+    return number === undefined ? [] : [Number(number)];
   });
-  return leases.sort((one, other) => other.number - one.number)[0];
+  return numbers.length === 0 ? undefined : Math.max(...numbers);
+}
+
+async function readEntries(folder: string): Promise<readonly string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+function nameOf(number: number): string {
+  return `lease-${String(number)}.json`;
 }
 
 async function isAlive(path: string, now: number): Promise<boolean> {
@@ -62,8 +97,8 @@ async function isAlive(path: string, now: number): Promise<boolean> {
     return host !== hostname() || processExists(pid);
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return false;
-    // Made this instant and not yet written: its time alone decides.
-    if (error instanceof SyntaxError) return true;
+    // Made this instant and not yet written, or damaged: its time alone decides.
+    if (error instanceof SyntaxError || error instanceof TypeError) return true;
     throw error;
   }
 }

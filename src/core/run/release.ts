@@ -1,8 +1,19 @@
 import type { AssessmentClient } from '../api/client.ts';
 import { AssessmentError } from '../errors.ts';
 import type { Clock, Logger } from '../ports.ts';
-import type { Run } from './run.ts';
+import { isFinal, type Run } from './run.ts';
 import type { RunStore } from './runStore.ts';
+
+/** After so long the service's own retention has removed what could not be. */
+const retriedForMs = 30 * 24 * 60 * 60 * 1000;
+
+/** True when an ended run may still have files on the service that are to go. */
+export function hasRemains(run: Run, confirmedToo: boolean, now: number): boolean {
+  if (!isFinal(run) || now - run.endedAt > retriedForMs) return false;
+  return run.targets.some(
+    ({ upload }) => upload?.state === 'reserved' || (confirmedToo && upload?.state === 'confirmed'),
+  );
+}
 
 /** Takes a run's files off the service: pending ones are cancelled, confirmed ones deleted when `confirmedToo` (API reference, section 4.1). Returns false when one may still be there. */
 export async function releaseUploads(
@@ -15,7 +26,7 @@ export async function releaseUploads(
     if (upload === undefined || upload.state === 'cancelled' || upload.state === 'deleted') continue;
     if (upload.state === 'confirmed' && !confirmedToo) continue;
     try {
-      const state = await release(upload.fileId, upload.state, deps.client);
+      const state = await releaseFile(upload.fileId, upload.state, deps.client);
       await deps.store.apply(run.id, { type: 'released', target: index, state, at: deps.clock.now() });
     } catch (error) {
       if (!(error instanceof AssessmentError)) throw error;
@@ -28,27 +39,31 @@ export async function releaseUploads(
   return allGone;
 }
 
-async function release(
+/** Takes one file off the service, whichever of the two states a call with a lost reply left it in; a file that is not there counts as gone. */
+export async function releaseFile(
   fileId: string,
-  state: 'reserved' | 'confirmed',
+  believed: 'reserved' | 'confirmed',
   client: AssessmentClient,
+  signal?: AbortSignal,
 ): Promise<'cancelled' | 'deleted'> {
-  if (state === 'reserved') {
-    try {
-      await client.cancelUpload(fileId);
-      return 'cancelled';
-    } catch (error) {
-      if (isKind(error, 'notFound')) return 'cancelled';
-      // Confirmed after all, by a call whose reply was lost.
-      if (!isKind(error, 'conflict') && !isKind(error, 'rejected')) throw error;
-    }
-  }
+  const cancel = async (): Promise<'cancelled'> => {
+    await client.cancelUpload(fileId, { signal });
+    return 'cancelled';
+  };
+  const remove = async (): Promise<'deleted'> => {
+    await client.deleteFile(fileId, { signal });
+    return 'deleted';
+  };
+  const [likely, other] = believed === 'reserved' ? [cancel, remove] : [remove, cancel];
   try {
-    await client.deleteFile(fileId);
+    return await likely().catch((error: unknown) => {
+      if (isKind(error, 'conflict') || isKind(error, 'rejected')) return other();
+      throw error;
+    });
   } catch (error) {
-    if (!isKind(error, 'notFound')) throw error;
+    if (isKind(error, 'notFound')) return believed === 'reserved' ? 'cancelled' : 'deleted';
+    throw error;
   }
-  return 'deleted';
 }
 
 function isKind(error: unknown, kind: AssessmentError['kind']): boolean {

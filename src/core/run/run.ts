@@ -165,7 +165,7 @@ export function needsPerson(run: Run): boolean {
 }
 
 /** True when asking again makes no sense before the token has changed. */
-export function waitsForToken(trouble: Trouble | undefined): boolean {
+export function waitsForToken(trouble: Pick<Failure, 'kind'> | undefined): boolean {
   return trouble !== undefined && ['unauthorized', 'notSignedIn', 'tokenCommand'].includes(trouble.kind);
 }
 

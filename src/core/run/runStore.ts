@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { readdir, rm, stat } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makePrivateFolder, quarantine, readIfThere, writeFileAtomic } from '../files.ts';
+import { AssessmentError, systemCode } from '../errors.ts';
+import { makePrivateFolder, markOf, quarantine, readIfThere, syncFolder, writeFileAtomic } from '../files.ts';
 import type { Clock, Disposable, Event, Logger } from '../ports.ts';
 import { advance, type RunEvent } from './advance.ts';
 import { type Run, runSchema } from './run.ts';
@@ -12,8 +13,8 @@ export class RunStore {
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #runs = new Map<string, Run>();
-  /** Modification time of each journal as last read or written here, in milliseconds. */
-  readonly #seen = new Map<string, number>();
+  /** The version of each journal that was last read or written here. */
+  readonly #seen = new Map<string, string>();
   readonly #queues = new Map<string, Promise<unknown>>();
   readonly #listeners = new Set<(run: Run) => void>();
 
@@ -45,12 +46,26 @@ export class RunStore {
     return join(this.#root, id);
   }
 
-  /** Reads journals that are new or were changed by another window; a damaged one is set aside and the others stay intact. */
+  /** Reads journals that are new, or were changed or removed by another window; one that is damaged is set aside, and the others stay intact. */
   async reload(): Promise<void> {
     await makePrivateFolder(this.#root);
-    for (const entry of await readdir(this.#root, { withFileTypes: true })) {
-      if (entry.isDirectory()) await this.#queued(entry.name, () => this.#read(entry.name));
+    const entries = await readdir(this.#root, { withFileTypes: true });
+    const folders = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
+    for (const id of new Set([...folders, ...this.#runs.keys()])) {
+      try {
+        await this.refresh(id);
+      } catch (error) {
+        this.#log.error(`The journal of run ${id} could not be read: ${systemCode(error) ?? String(error)}`);
+      }
     }
+  }
+
+  /** Reads one run's journal anew, after the events that are under way; undefined when there is no such run. */
+  refresh(id: string): Promise<Run | undefined> {
+    return this.#queued(id, async () => {
+      await this.#read(id);
+      return this.#runs.get(id);
+    });
   }
 
   /** A new run's id: sortable by time, unique without a register. */
@@ -64,66 +79,76 @@ export class RunStore {
     await this.#queued(run.id, async () => {
       await makePrivateFolder(this.folderOf(run.id));
       await this.#write(run);
+      await syncFolder(this.#root);
     });
   }
 
-  /** Advances a run by an event; the new state is on disk when this resolves. Events of one run are applied one after another. */
-  apply(id: string, event: RunEvent): Promise<Run> {
-    return this.#queued(id, async () => {
-      await this.#read(id);
-      const run = this.#runs.get(id);
-      if (run === undefined) throw new Error(`No run ${id}`);
-      const next = advance(run, event);
-      if (next === run) return run;
-      if (next.state !== run.state) this.#log.info(`Run ${id}: ${run.state} → ${next.state}`);
-      await this.#write(next);
-      return next;
-    });
+  /** Advances a run by an event; the new state is on disk when this resolves. Events of one run are applied one after another. Throws `notFound`. */
+  async apply(id: string, event: RunEvent): Promise<Run> {
+    return (await this.#advance(id, event)).run;
+  }
+
+  /** As `apply`, but undefined when the event changed nothing, because another window moved the run on. */
+  async applyIfDue(id: string, event: RunEvent): Promise<Run | undefined> {
+    const { run, changed } = await this.#advance(id, event);
+    return changed ? run : undefined;
   }
 
   /** Removes a run with everything that was kept of it. */
   async remove(id: string): Promise<void> {
     await this.#queued(id, async () => {
+      // A window that renews its lease in there just now would make the folder not empty again.
+      await rm(this.folderOf(id), { recursive: true, force: true, maxRetries: 3 });
+      this.#forget(id);
+    });
+  }
+
+  #advance(id: string, event: RunEvent): Promise<{ run: Run; changed: boolean }> {
+    return this.#queued(id, async () => {
+      await this.#read(id);
       const run = this.#runs.get(id);
-      this.#runs.delete(id);
-      this.#seen.delete(id);
-      await rm(this.folderOf(id), { recursive: true, force: true });
-      if (run !== undefined) this.#tell(run);
+      if (run === undefined) throw new AssessmentError('notFound', { subject: id });
+      const next = advance(run, event);
+      if (next === run) return { run, changed: false };
+      await this.#write(next);
+      if (next.state !== run.state) this.#log.info(`Run ${id}: ${run.state} → ${next.state}`);
+      return { run: next, changed: true };
     });
   }
 
   async #write(run: Run): Promise<void> {
     const path = this.#journal(run.id);
-    await writeFileAtomic(path, `${JSON.stringify(run, undefined, 1)}\n`);
-    this.#seen.set(run.id, (await stat(path)).mtimeMs);
+    this.#seen.set(run.id, await writeFileAtomic(path, `${JSON.stringify(run, undefined, 1)}\n`));
     this.#runs.set(run.id, run);
     this.#tell(run);
   }
 
   async #read(id: string): Promise<void> {
     const path = this.#journal(id);
-    const modified = await stat(path).then(
-      (found) => found.mtimeMs,
-      () => undefined,
-    );
-    if (modified === undefined) {
-      const gone = this.#runs.get(id);
-      this.#runs.delete(id);
-      if (gone !== undefined) this.#tell(gone);
+    const mark = await markOf(path);
+    if (mark !== undefined && this.#seen.get(id) === mark) return;
+    const text = mark === undefined ? undefined : await readIfThere(path);
+    if (mark === undefined || text === undefined) {
+      this.#forget(id);
       return;
     }
-    if (this.#seen.get(id) === modified) return;
-    const text = await readIfThere(path);
-    if (text === undefined) return;
-    this.#seen.set(id, modified);
     const run = parseRun(text);
     if (run?.id === id) {
+      this.#seen.set(id, mark);
       this.#runs.set(id, run);
       this.#tell(run);
     } else {
       const aside = await quarantine(path, this.#clock.now());
       this.#log.error(`The journal of run ${id} is damaged and was set aside as ${aside}`);
+      this.#forget(id);
     }
+  }
+
+  #forget(id: string): void {
+    const gone = this.#runs.get(id);
+    this.#runs.delete(id);
+    this.#seen.delete(id);
+    if (gone !== undefined) this.#tell(gone);
   }
 
   #tell(run: Run): void {

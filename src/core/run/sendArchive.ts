@@ -2,9 +2,10 @@ import type { AssessmentClient } from '../api/client.ts';
 import { isPassing, withRetry } from '../api/retry.ts';
 import type { UploadUrl } from '../api/schema.ts';
 import { AssessmentError } from '../errors.ts';
-import type { Clock, OnBytes } from '../ports.ts';
+import type { Clock, Logger, OnBytes } from '../ports.ts';
+import { releaseFile } from './release.ts';
 
-/** An upload address with less time left is renewed before bytes are sent to it again. */
+/** An upload address with less time left, or with less than half of a shorter time, is renewed before bytes are sent to it. */
 const leastValidityMs = 30_000;
 const mostAddresses = 3;
 
@@ -13,6 +14,7 @@ export interface SendOptions {
   readonly client: AssessmentClient;
   readonly clock: Clock;
   readonly random: () => number;
+  readonly log: Logger;
   readonly signal: AbortSignal | undefined;
   readonly onBytes: OnBytes;
   readonly onReserved: (fileId: string) => Promise<unknown>;
@@ -26,31 +28,43 @@ export async function sendArchive(
   const { client, signal } = options;
   for (let addresses = 1; ; addresses += 1) {
     const address = await client.getUploadUrl(archive.bytes, { signal });
-    await options.onReserved(address.file_id);
+    const left = validity(address.expires_in_seconds * 1000, options.clock);
+    await noteReservation(address, options);
     try {
-      await putWhileValid(archive, address, options);
+      await putWhileValid(archive, address, left, options);
       return;
     } catch (error) {
       if (!isExpired(error) || addresses >= mostAddresses) throw error;
       // The old reservation goes first: two would count twice against the organization's storage.
-      await client.cancelUpload(address.file_id, { signal });
+      await releaseFile(address.file_id, 'reserved', client, signal);
     }
+  }
+}
+
+/** A reservation that cannot be noted is given back: nothing would remember it. */
+async function noteReservation({ file_id: fileId }: UploadUrl, options: SendOptions): Promise<void> {
+  try {
+    await options.onReserved(fileId);
+  } catch (error) {
+    await releaseFile(fileId, 'reserved', options.client).catch((failure: unknown) => {
+      options.log.warn(`A reservation could not be given back: ${String(failure)}`);
+    });
+    throw error;
   }
 }
 
 async function putWhileValid(
   archive: { readonly path: string; readonly bytes: number; readonly sha256: string },
   address: UploadUrl,
+  left: () => number,
   options: SendOptions,
 ): Promise<void> {
-  const { client, clock, signal, onBytes } = options;
-  const left = validity(address.expires_in_seconds * 1000, clock);
-  let isFirst = true;
+  const { client, signal, onBytes } = options;
+  const leastMs = Math.min(leastValidityMs, address.expires_in_seconds * 500);
   await withRetry(
     { attempts: 4, mayRetry: isPassing },
     async () => {
-      if (!isFirst && left() < leastValidityMs) throw new AssessmentError('forbidden', { subject: 'upload' });
-      isFirst = false;
+      if (left() < leastMs) throw new AssessmentError('forbidden', { subject: 'upload' });
       await client.putArchive(address, archive, { signal, onBytes });
     },
     options,

@@ -1,4 +1,4 @@
-import { type Dirent, lstatSync, type Stats } from 'node:fs';
+import { type Dirent, lstatSync, readdirSync, type Stats } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { systemCode } from '../errors.ts';
 import { toUnits } from './units.ts';
@@ -13,9 +13,37 @@ export interface Entry {
   readonly dirent: Pick<Dirent, 'isDirectory' | 'isFile' | 'isSymbolicLink' | 'isFIFO' | 'isSocket'>;
 }
 
+/**
+ * How the file system is asked. On a warm local disk a call takes a fraction of what handing it to another thread takes; one that takes
+ * longer is asked off the main thread from then on, until it is fast again.
+ */
+export interface Pace {
+  slow: boolean;
+}
+
+/** Longer than this, in ms for each name or file, is slow. */
+const slowMs = 0.2;
+
+async function paced<T>(
+  pace: Pace,
+  items: (result: T) => number,
+  now: () => T,
+  later: () => Promise<T>,
+): Promise<T> {
+  const start = performance.now();
+  const result = pace.slow ? await later() : now();
+  pace.slow = performance.now() - start > slowMs * (items(result) + 1);
+  return result;
+}
+
 /** Lists a folder in the byte order of the paths below it. */
-export async function listFolder(full: string, composeNames: boolean): Promise<Entry[]> {
-  const dirents = await readdir(full, { withFileTypes: true });
+export async function listFolder(full: string, composeNames: boolean, pace: Pace): Promise<Entry[]> {
+  const dirents = await paced<Dirent[]>(
+    pace,
+    ({ length }) => length,
+    () => readdirSync(full, { withFileTypes: true }),
+    async () => readdir(full, { withFileTypes: true }),
+  );
   const entries = dirents.some(({ name }) => name.includes('\ufffd'))
     ? (await readdir(full, { withFileTypes: true, encoding: 'buffer' })).map(toEntryOfBytes)
     : dirents.map((dirent) =>
@@ -38,18 +66,14 @@ function toEntryOfBytes(dirent: Dirent<Buffer>): Entry {
   return toEntry(dirent, shown, dirent.name, false);
 }
 
-/** A file system that takes longer than this for one `lstat`, in ms, is asked in parallel and off the main thread. */
-const slowStatMs = 0.2;
-
-/** `lstat` of a batch of files: for each its facts, or the system's error code. `slow`: as the batch before told. */
-export async function statFiles(
-  paths: readonly string[],
-  slow: boolean,
-): Promise<{ stats: readonly (Stats | string)[]; slow: boolean }> {
-  const start = performance.now();
-  // On a warm local disk the call takes a fraction of what handing it to another thread takes.
-  const stats = slow ? await Promise.all(paths.map(statOrCode)) : paths.map(statOrCodeSync);
-  return { stats, slow: performance.now() - start > slowStatMs * paths.length };
+/** `lstat` of a few files: for each its facts, or the system's error code. */
+export async function statFiles(paths: readonly string[], pace: Pace): Promise<readonly (Stats | string)[]> {
+  return paced<(Stats | string)[]>(
+    pace,
+    ({ length }) => length,
+    () => paths.map(statOrCodeSync),
+    async () => Promise.all(paths.map(statOrCode)),
+  );
 }
 
 function statOrCodeSync(path: string): Stats | string {

@@ -3,7 +3,7 @@ import { join, sep } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { AssessmentError, systemCode } from '../errors.ts';
 import { isUsableName } from './entryName.ts';
-import { type Entry, listFolder, statFiles } from './folderListing.ts';
+import { type Entry, listFolder, type Pace, statFiles } from './folderListing.ts';
 import type { IgnoreRule } from './ignoreRules.ts';
 import { type Repository, repositoryAt } from './repository.ts';
 import { enter, gitLayer, leavesOut, nameBelow, type RuleLayer, withOwnFiles } from './ruleLayers.ts';
@@ -62,7 +62,9 @@ class Walk {
   readonly #onTheWay: ReadonlySet<string>;
   readonly #nameOf: (path: string) => string;
   readonly #open: Folder[] = [];
+  readonly #pace: Pace = { slow: false };
   #sliceStart = performance.now();
+  #pausing: Promise<void> | undefined;
   #files = 0;
 
   constructor(options: WalkOptions) {
@@ -113,7 +115,7 @@ class Walk {
 
   /** Finds what a folder holds, or the reason why it stays out as a whole. */
   async #list(folder: Folder, full: string): Promise<Reason | undefined> {
-    const entries = await listFolder(full, this.#options.composeNames);
+    const entries = await listFolder(full, this.#options.composeNames, this.#pace);
     // Between the listing of its parent and its own, a folder may have become a link to somewhere else.
     if (realpathSync.native(full) !== full) return { kind: 'outsideRoot' };
     const names = new Map(entries.map(({ name, dirent }) => [this.#fold(name), dirent]));
@@ -144,13 +146,11 @@ class Walk {
 
   async #take(folder: Folder, full: string, entries: readonly Entry[]): Promise<void> {
     let files: { path: string; full: string; at: number }[] = [];
-    let slow = false;
     const measure = async (): Promise<void> => {
       const paths = files.map((file) => file.full);
-      const result = await statFiles(paths, slow);
-      slow = result.slow;
+      const stats = await statFiles(paths, this.#pace);
       for (const [index, { path, at }] of files.entries()) {
-        folder.found[at] = toFound(path, result.stats[index] ?? 'ENOENT');
+        folder.found[at] = toFound(path, stats[index] ?? 'ENOENT');
       }
       this.#files += files.length;
       files = [];
@@ -190,11 +190,15 @@ class Walk {
     return { below: below.found };
   }
 
+  /** Lets the event loop go round, once for all folders that are being visited. */
   async #pause(): Promise<void> {
-    this.#options.onProgress?.(this.#files);
-    await setImmediate();
+    this.#pausing ??= setImmediate().then(() => {
+      this.#pausing = undefined;
+      this.#sliceStart = performance.now();
+      this.#options.onProgress?.(this.#files);
+    });
+    await this.#pausing;
     this.#options.signal?.throwIfAborted();
-    this.#sliceStart = performance.now();
   }
 }
 

@@ -1,5 +1,6 @@
 import ignore, { type Ignore } from 'ignore';
 import { parsePattern } from './pattern.ts';
+import { noHint, type RuleHint } from './ruleHint.ts';
 import { toUnits } from './units.ts';
 
 /** Where a rule stands. */
@@ -37,7 +38,7 @@ export const maxRules = 20_000;
 
 /** No rules yet. `ignoreCase` is git's `core.ignorecase`. */
 export function noRules(ignoreCase: boolean): IgnoreRules {
-  return rulesOf({ ignoreCase, engine: undefined, rules: [], hint: emptyHint });
+  return rulesOf({ ignoreCase, engine: undefined, rules: [], hint: noHint(ignoreCase) });
 }
 
 /** The lines of an ignore file, cut as git cuts them: a BOM at the start, CR before LF and everything after a NUL are dropped. */
@@ -67,7 +68,7 @@ interface State {
   readonly ignoreCase: boolean;
   readonly engine: Ignore | undefined;
   readonly rules: readonly IgnoreRule[];
-  readonly hint: Readonly<Hint>;
+  readonly hint: RuleHint;
 }
 
 function rulesOf(state: State): IgnoreRules {
@@ -75,19 +76,14 @@ function rulesOf(state: State): IgnoreRules {
   return {
     count: rules.length,
     match(path) {
-      if (engine === undefined || !mayMatch(hint, ignoreCase ? path.toLowerCase() : path)) return undefined;
+      if (engine === undefined || !hint.mayMatch(path)) return undefined;
       const mark = engine.test(path).rule?.mark;
       return mark === undefined ? undefined : rules[Number(mark)];
     },
     and(folder, lines) {
       const added: { pattern: string; mark: string }[] = [];
       const all = [...rules];
-      const grown = {
-        ...hint,
-        names: new Set(hint.names),
-        nameParts: [...hint.nameParts],
-        pathParts: [...hint.pathParts],
-      };
+      const bodies: string[] = [];
       for (const { text, ...line } of lines) {
         const parsed = parsePattern(text, ignoreCase);
         if (parsed === undefined) continue;
@@ -96,59 +92,14 @@ function rulesOf(state: State): IgnoreRules {
         for (const body of parsed.bodies) {
           const pattern = `${parsed.negative ? '!' : ''}${anchor}${body}${parsed.folderOnly ? '/' : ''}`;
           added.push({ pattern, mark: String(all.length) });
-          addHint(grown, ignoreCase ? body.toLowerCase() : body);
+          bodies.push(body);
         }
         all.push({ ...line, widened: parsed.widened });
       }
       if (added.length === 0) return rulesOf(state);
       const next = ignore({ ignorecase: ignoreCase });
       if (engine !== undefined) next.add(engine);
-      return rulesOf({ ignoreCase, engine: next.add(added), rules: all, hint: grown });
+      return rulesOf({ ignoreCase, engine: next.add(added), rules: all, hint: hint.and(bodies) });
     },
   };
-}
-
-/** What a path must hold before any rule can match it: cheap to ask, and most paths hold none of it. */
-interface Hint {
-  /** Last names that rules name literally. */
-  names: Set<string>;
-  /** Pieces of last names. */
-  nameParts: string[];
-  /** Pieces of whole paths, for rules that end in wildcards. */
-  pathParts: string[];
-  /** A rule without any literal piece: every path may match. */
-  anything: boolean;
-}
-
-const emptyHint: Readonly<Hint> = { names: new Set(), nameParts: [], pathParts: [], anything: false };
-
-function mayMatch(hint: Readonly<Hint>, path: string): boolean {
-  if (hint.anything) return true;
-  const end = path.endsWith('/') ? path.length - 1 : path.length;
-  const name = path.slice(path.lastIndexOf('/', end - 1) + 1, end);
-  return (
-    hint.names.has(name) ||
-    hint.nameParts.some((part) => name.includes(part)) ||
-    hint.pathParts.some((part) => path.includes(part))
-  );
-}
-
-function addHint(hint: Hint, body: string): void {
-  const last = body.slice(body.lastIndexOf('/') + 1);
-  const namePart = longestLiteral(last);
-  const pathPart = longestLiteral(body);
-  if (!/[\\*?[]/.test(last)) hint.names.add(last);
-  else if (namePart !== '') hint.nameParts.push(namePart);
-  else if (pathPart !== '') hint.pathParts.push(pathPart);
-  else hint.anything = true;
-}
-
-/** The longest piece of a rule that stands in every path it matches; a `/` at a piece's start may be the path's own start, where none stands. */
-function longestLiteral(body: string): string {
-  const pieces = body
-    .replace(/\[(?:\\.|[^\]\\])*\]/gs, '*')
-    .replace(/\\./gs, '*')
-    .split(/[*?]+/)
-    .map((piece) => piece.replace(/^\/+/, ''));
-  return pieces.reduce((longest, piece) => (piece.length > longest.length ? piece : longest), '');
 }

@@ -37,7 +37,10 @@ export async function* packInWorkers(
   const onAbort = (): void => fail(signal?.reason);
   const packers = Array.from({ length: options.workers }, (): Packer => {
     const start: WorkerStart = { root, format };
-    const packer: Packer = { worker: new Worker(workerFile, { workerData: start }), open: 0 };
+    const packer: Packer = {
+      worker: new Worker(workerFile, { workerData: start, resourceLimits: { maxYoungGenerationSizeMb: 8 } }),
+      open: 0,
+    };
     packer.worker.on('message', (message: PackMessage) => {
       if (message.kind === 'done') packer.open--;
       const waiting = arrived.get(message.task);

@@ -1,4 +1,5 @@
 import { realpath, stat } from 'node:fs/promises';
+import { setImmediate } from 'node:timers/promises';
 import { AssessmentError, systemCode } from '../errors.ts';
 import { type Found, type WalkOptions, walkFolder } from './folderWalk.ts';
 import type { IgnoreRule } from './ignoreRules.ts';
@@ -56,6 +57,8 @@ export interface SelectOptions {
   readonly onProgress?: (files: number) => void;
 }
 
+const itemsPerSlice = 20_000;
+
 /**
  * Selects the files to send: what `git ls-files --others --exclude-standard` lists with an empty index, without links and nested
  * repositories, less what `.whiteboxignore` and `exclude` leave out. Starts no process. Throws `notAFolder`, `sourceUnreadable`.
@@ -89,20 +92,22 @@ async function realFolder(path: string): Promise<string> {
   throw new AssessmentError('notAFolder', { subject: path });
 }
 
-function flatten(root: string, found: readonly Found[]): Selection {
+/** Turns the tree of what was found into lists, without keeping the event loop for long. */
+async function flatten(root: string, found: readonly Found[]): Promise<Selection> {
   const files: SelectedFile[] = [];
   const leftOut: LeftOut[] = [];
   let bytes = 0;
-  const collect = (items: readonly Found[]): void => {
-    for (const item of items) {
-      if ('below' in item) collect(item.below);
-      else if ('reason' in item) leftOut.push({ path: item.path, reason: item.reason });
-      else {
-        files.push({ path: item.path, bytes: item.bytes, mode: item.mode });
-        bytes += item.bytes;
-      }
+  const open = [found.values()];
+  for (let count = 1; open.length > 0; count++) {
+    if (count % itemsPerSlice === 0) await setImmediate();
+    const next = open.at(-1)?.next();
+    if (next?.done !== false) open.pop();
+    else if ('below' in next.value) open.push(next.value.below.values());
+    else if ('reason' in next.value) leftOut.push(next.value);
+    else {
+      files.push(next.value);
+      bytes += next.value.bytes;
     }
-  };
-  collect(found);
+  }
   return { root, files, leftOut, bytes };
 }

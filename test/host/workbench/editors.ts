@@ -43,7 +43,7 @@ export function editorsOf(page: Page) {
       const id = await owner.first().getAttribute('aria-flowto');
       const outer = page.frameLocator(`[id="${id ?? ''}"] iframe.webview.ready`);
       const inner = await outer.locator('iframe#active-frame').elementHandle();
-      const frame = await inner?.contentFrame();
+      const frame = await inner.contentFrame();
       if (!frame) throw new Error(`The webview "${title}" has no page.`);
       return frame;
     },

@@ -104,7 +104,7 @@ export function messagesOf(page: Page, runCommand: (title: string) => Promise<vo
     dialogButton: async (name: string): Promise<void> => {
       const shown = await dialog.elementHandle();
       await dialog.locator('.dialog-buttons').getByText(name, { exact: true }).click();
-      await shown?.waitForElementState('hidden');
+      await shown.waitForElementState('hidden');
     },
   };
 }

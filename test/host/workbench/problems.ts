@@ -46,8 +46,6 @@ export function problemsOf(page: Page, runCommand: (title: string) => Promise<vo
         return row.level === 2 ? [{ ...row.problem, ...file }] : [];
       });
     },
-      );
-    },
 
     /** Goes to the place of the problem with this message. */
     openProblem: async (message: string): Promise<void> => {
@@ -71,7 +69,9 @@ function readMarkerRows(rows: PageElement[]): MarkerRow[] {
       path: row.querySelector('.monaco-icon-label')?.getAttribute('aria-label') ?? '',
       problem: {
         severity: severity ?? 'info',
-        message: [...row.querySelectorAll('.marker-message')].map((line) => line.textContent ?? '').join('\n'),
+        message: [...row.querySelectorAll('.marker-message')]
+          .map((line) => line.textContent ?? '')
+          .join('\n'),
         source: text('.marker-source'),
         code: text('.marker-code'),
         line: Number(place?.[1]),

@@ -1,0 +1,82 @@
+// Default imports: VS Code's proxy support patches these two objects, and a named import would miss the patch.
+import http from 'node:http';
+import https from 'node:https';
+import type { Readable } from 'node:stream';
+import { AssessmentError } from '../errors.ts';
+import { transportFailure } from './failure.ts';
+
+/** One HTTP exchange: what goes out, and the bounds on what comes back. */
+export interface Exchange {
+  readonly method: 'POST' | 'PUT' | 'GET';
+  readonly url: URL;
+  readonly headers: Record<string, string | number>;
+  readonly body?: Buffer | Readable;
+  readonly signal: AbortSignal | undefined;
+  /** Without a byte in either direction for so long, the exchange fails with `timeout`. */
+  readonly idleMs: number;
+}
+
+/** Runs one request and hands its response over; every failure leaves as an AssessmentError, a cancellation as the signal's reason. */
+export async function exchange<T>(
+  request: Exchange,
+  read: (response: http.IncomingMessage) => Promise<T>,
+): Promise<T> {
+  request.signal?.throwIfAborted();
+  const transport = request.url.protocol === 'https:' ? https : http;
+  // Node follows no redirect by itself: a 3xx arrives here as any other status and is refused.
+  // A pooled socket that died while idle would make a dispatch fail with no way to know whether it arrived.
+  const headers = { ...request.headers, Connection: 'close' };
+  const outgoing = transport.request(request.url, { method: request.method, headers });
+  // Kept apart: once the response is there, what it reports of a stop made here is a reset connection.
+  let stopped: Error | undefined;
+  const stop = (error: Error): void => {
+    stopped ??= error;
+    outgoing.destroy(error);
+  };
+  const abort = (): void => stop(new DOMException('Cancelled', 'AbortError'));
+  request.signal?.addEventListener('abort', abort, { once: true });
+  const idle = setTimeout(() => {
+    stop(new AssessmentError('timeout', { origin: request.url.origin, limit: request.idleMs }));
+  }, request.idleMs);
+  try {
+    const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
+      outgoing.on('response', resolve);
+      // Later errors (of the body, once the response is here) surface on the response; this listener stays so that none is unhandled.
+      outgoing.on('error', reject);
+      if (request.body === undefined) outgoing.end();
+      else if (Buffer.isBuffer(request.body)) outgoing.end(request.body);
+      else {
+        request.body.on('data', () => idle.refresh());
+        request.body.on('error', stop);
+        request.body.pipe(outgoing);
+      }
+    });
+    response.on('data', () => idle.refresh());
+    response.pause();
+    try {
+      return await read(response);
+    } finally {
+      response.destroy();
+    }
+  } catch (error) {
+    request.signal?.throwIfAborted();
+    throw transportFailure(stopped ?? error, request.url);
+  } finally {
+    clearTimeout(idle);
+    request.signal?.removeEventListener('abort', abort);
+    outgoing.destroy();
+  }
+}
+
+/** All bytes of a body; throws `badResponse` past `maxBytes`. */
+export async function readAll(response: http.IncomingMessage, maxBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > maxBytes)
+      throw new AssessmentError('badResponse', { status: response.statusCode, limit: maxBytes });
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}

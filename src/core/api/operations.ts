@@ -1,0 +1,110 @@
+import type * as z from 'zod/mini';
+import { AssessmentError, isAbortError } from '../errors.ts';
+import type { Clock, Logger } from '../ports.ts';
+import { originOf } from './address.ts';
+import { redact, type TokenSource } from './credentials.ts';
+import { type IdleLimits, postJson, usualIdleLimits } from './http.ts';
+import { type RetryPolicy, withRetry } from './retry.ts';
+
+/** What a client needs: the place it talks to (a normalized base URL), whose token it sends, and its surroundings. */
+export interface ClientOptions {
+  readonly baseUrl: string;
+  readonly organizationId: string;
+  readonly token: TokenSource;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly random: () => number;
+  /** How long an exchange may go without a byte; 30 s for a call and 2 min for a transfer when left out. */
+  readonly idle?: IdleLimits;
+}
+
+/** For a single call. */
+export interface CallOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Called before each send of the call; what it throws keeps the call from being sent. */
+  readonly beforeSend?: (() => Promise<void>) | undefined;
+}
+
+/** The authenticated operations of one organization (API reference, sections 4 and 5), without knowing any of them. */
+export class Operations {
+  readonly #options: ClientOptions;
+
+  constructor(options: ClientOptions) {
+    this.#options = options;
+  }
+
+  /** One operation: checks the request, sends it as its policy allows, refreshes the token once on 401, checks the reply. */
+  async call<Body, Reply>(
+    operation: string,
+    requestSchema: z.ZodMiniType<Body>,
+    body: Body,
+    replySchema: z.ZodMiniType<Reply>,
+    policy: RetryPolicy,
+    { signal, beforeSend }: CallOptions,
+  ): Promise<Reply> {
+    const { baseUrl, organizationId, token: source, idle } = this.#options;
+    const origin = originOf(baseUrl);
+    const checked = requestSchema.safeParse(body);
+    if (!checked.success) {
+      const subject = checked.error.issues[0]?.path.join('.') ?? '';
+      throw new AssessmentError('badSetting', { subject }, { cause: checked.error });
+    }
+    const url = new URL(`${baseUrl}/o/${encodeURIComponent(organizationId)}/${operation}`);
+    let token = await this.#token();
+    if (token === undefined) throw new AssessmentError('notSignedIn', { origin });
+    const send = (): Promise<unknown> => {
+      const current = token ?? '';
+      return withRetry(
+        policy,
+        async () => {
+          await beforeSend?.();
+          const [idleMs, now] = [(idle ?? usualIdleLimits).jsonMs, this.#options.clock.now()];
+          return this.logged('POST', operation, () =>
+            postJson(url, checked.data, { token: current, signal, idleMs, now }),
+          );
+        },
+        { ...this.#options, signal },
+      );
+    };
+    let reply: unknown;
+    try {
+      reply = await send();
+    } catch (error) {
+      if (!(error instanceof AssessmentError) || error.kind !== 'unauthorized') throw error;
+      token = await source.refresh(token, signal);
+      if (token === undefined) throw error;
+      reply = await send();
+    }
+    const parsed = replySchema.safeParse(reply);
+    if (parsed.success) return parsed.data;
+    const detail = redact(JSON.stringify(reply), [token]).slice(0, 500);
+    throw new AssessmentError('badResponse', { status: 200, origin, subject: operation, detail });
+  }
+
+  async #token(): Promise<string | undefined> {
+    try {
+      return await this.#options.token.get();
+    } catch (error) {
+      if (error instanceof AssessmentError || isAbortError(error)) throw error;
+      // A keyring that does not answer: nothing was sent, and a person has to act.
+      throw new AssessmentError('notSignedIn', { origin: originOf(this.#options.baseUrl) }, { cause: error });
+    }
+  }
+
+  /** Runs one request and logs its method, its place, its outcome and its time. */
+  async logged<T>(method: string, what: string, act: () => Promise<T>): Promise<T> {
+    const { clock, log } = this.#options;
+    const start = clock.monotonic();
+    const took = (): string => `${String(Math.round(clock.monotonic() - start))} ms`;
+    try {
+      const result = await act();
+      log.debug(`${method} ${what}: ok, ${took()}`);
+      return result;
+    } catch (error) {
+      const outcome =
+        error instanceof AssessmentError ? `${error.message} ${String(error.data.status ?? '')}` : 'stopped';
+      log.debug(`${method} ${what}: ${outcome}, ${took()}`);
+      throw error;
+    }
+  }
+}

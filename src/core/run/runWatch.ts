@@ -1,0 +1,244 @@
+import type { AssessmentClient } from '../api/client.ts';
+import { AssessmentError, isAbortError } from '../errors.ts';
+import type { Clock, Disposable, Event, Logger } from '../ports.ts';
+import { collectArtifacts } from './collect.ts';
+import { DrivenRuns } from './drivenRuns.ts';
+import { removeArchives } from './launch.ts';
+import { backoffMs, pollIntervalMs } from './pollSchedule.ts';
+import { hasRemains, releaseUploads } from './release.ts';
+import { isFinal, isLive, isPreparing, type Run, toFailure, waitsForToken } from './run.ts';
+import type { RunStore } from './runStore.ts';
+
+/** What watching works with. */
+export interface WatchDeps {
+  readonly store: RunStore;
+  /** A client for a run's own origin and organization. */
+  readonly clientFor: (place: { baseUrl: string; organizationId: string }) => AssessmentClient;
+  readonly clock: Clock;
+  /** 0 to 1, for jitter. */
+  readonly random: () => number;
+  readonly log: Logger;
+  /** Whether confirmed files are deleted from the service once nothing needs them any more. */
+  readonly deleteSourceAfterRun: () => boolean;
+}
+
+const heartbeatMs = 5_000;
+/** A gap between heartbeats, or between the clocks, that only sleep or a clock change explains. */
+const jumpMs = 30_000;
+
+/** Takes up the runs that no living window drives, asks about them when it is time, and sees each to its end. */
+export class RunWatch {
+  readonly driven: DrivenRuns;
+  readonly #deps: WatchDeps;
+  readonly #stop = new AbortController();
+  readonly #endListeners = new Set<(run: Run) => void>();
+  /** Runs whose end this window has told: a listener that fails to note it is not told again. */
+  readonly #told = new Set<string>();
+  #beating = false;
+
+  constructor(deps: WatchDeps) {
+    this.#deps = deps;
+    this.driven = new DrivenRuns(deps);
+  }
+
+  /** Called once, in one window, with each run that reached its end or came to need a person. */
+  readonly onDidEnd: Event<Run> = (listener): Disposable => {
+    this.#endListeners.add(listener);
+    return { dispose: () => this.#endListeners.delete(listener) };
+  };
+
+  /** Aborts when watching stops. */
+  get stopped(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  /** Stops asking and gives the leases back, so that another window can take over at once. */
+  stop(): void {
+    this.#stop.abort(new DOMException('Disposed', 'AbortError'));
+    this.driven.letAllGo().catch((error: unknown) => {
+      this.#deps.log.warn(`A lease could not be given back: ${String(error)}`);
+    });
+  }
+
+  /** Takes up a run that no living window drives, in whatever state its journal is. */
+  async adopt({ id }: Run): Promise<void> {
+    const { store, clock } = this.#deps;
+    if (this.#stop.signal.aborted || !(await this.driven.take(id))) return;
+    // What was known before the lease is hearsay: the former holder may have moved on.
+    const run = await store.refresh(id);
+    const at = clock.now();
+    if (run === undefined) {
+      await this.driven.letGo(id);
+    } else if (isLive(run)) {
+      this.driven.keepQuiet(id, (run.trouble?.notBefore ?? at) - at);
+      this.driven.schedule(id, 0);
+    } else if (run.state === 'packaging') {
+      await this.discard(id);
+    } else if (isPreparing(run)) {
+      const failure = { kind: 'interrupted' } as const;
+      await this.settle(await store.apply(id, { type: 'failed', failure, at }));
+    } else if (run.state === 'dispatching') {
+      const reason = { kind: 'interrupted' } as const;
+      await this.settle(await store.apply(id, { type: 'dispatchLost', reason, at }));
+    } else if (isFinal(run)) {
+      await this.settle(run);
+    } else {
+      await this.driven.letGo(id);
+    }
+  }
+
+  /** Takes up every run that something is left to do for; a run that cannot be taken up does not keep the others from it. */
+  async adoptAll(needsCare: (run: Run) => boolean): Promise<void> {
+    const { store, log } = this.#deps;
+    const runs = store.all().filter((run) => !this.driven.has(run.id) && needsCare(run));
+    await Promise.all(
+      runs.map((run) =>
+        this.adopt(run).catch((error: unknown) => {
+          log.error(`Run ${run.id} could not be taken up: ${String(error)}`);
+        }),
+      ),
+    );
+  }
+
+  /** True for a run that waits for nobody but a window. */
+  isOpen(run: Run): boolean {
+    if (isFinal(run)) return run.noticeDue && !this.#told.has(run.id);
+    return run.state !== 'unknown';
+  }
+
+  /** True for an open run, and for an ended one that may still have files on the service. */
+  isUnfinished(run: Run): boolean {
+    const { clock, deleteSourceAfterRun } = this.#deps;
+    return this.isOpen(run) || hasRemains(run, deleteSourceAfterRun(), clock.now());
+  }
+
+  /** Forgets a run of which nothing has left the machine. */
+  async discard(id: string): Promise<void> {
+    await this.driven.letGo(id);
+    await this.#deps.store.remove(id);
+  }
+
+  /** Does what a state asks for once it is reached: plans the next look, or tells, tidies up and lets go. */
+  async settle(run: Run): Promise<Run> {
+    const { store, random } = this.#deps;
+    if (isLive(run)) {
+      this.driven.schedule(run.id, pollIntervalMs(0, random()));
+      return run;
+    }
+    this.#tell(run);
+    if (isFinal(run)) await this.#tidy(run);
+    // What listeners noted goes on disk before another window may take the run up.
+    const latest = await store.refresh(run.id);
+    await this.driven.letGo(run.id);
+    return latest ?? run;
+  }
+
+  /** Looks at a run now, one look at a time; the service's own `Retry-After` still counts. Failures are noted on the run. */
+  check(id: string): Promise<void> {
+    return this.driven.oneAtATime(id, () => this.#look(id));
+  }
+
+  /** Starts the heartbeat; it ends by itself when no run is open. */
+  beat(): void {
+    if (this.#beating || this.#stop.signal.aborted) return;
+    this.#beating = true;
+    this.#heartbeat().catch((error: unknown) => {
+      if (!isAbortError(error)) this.#deps.log.error(`The heartbeat stopped: ${String(error)}`);
+    });
+  }
+
+  #tell(run: Run): void {
+    if (!this.driven.has(run.id)) return;
+    const isDue = isFinal(run) ? run.noticeDue && !this.#told.has(run.id) : run.state === 'unknown';
+    if (!isDue) return;
+    if (isFinal(run)) this.#told.add(run.id);
+    for (const listener of [...this.#endListeners]) listener(run);
+  }
+
+  async #tidy(run: Run): Promise<void> {
+    const { store, clientFor, deleteSourceAfterRun, log } = this.#deps;
+    try {
+      await removeArchives(run, store);
+      await releaseUploads(run, deleteSourceAfterRun(), { ...this.#deps, client: clientFor(run) });
+    } catch (error) {
+      // What is left is tried again at the next start.
+      log.warn(`Run ${run.id}: not everything could be tidied up: ${String(error)}`);
+    }
+  }
+
+  async #heartbeat(): Promise<void> {
+    const { clock, store, log } = this.#deps;
+    try {
+      while (this.driven.size > 0 || store.all().some((run) => this.isOpen(run))) {
+        const [wall, monotonic] = [clock.now(), clock.monotonic()];
+        await clock.sleep(heartbeatMs, this.#stop.signal);
+        const passedWall = clock.now() - wall;
+        const passed = clock.monotonic() - monotonic;
+        const jumped = passed > jumpMs || Math.abs(passedWall - passed) > jumpMs;
+        if (jumped) log.info('The machine slept, or its clock was changed: asking about every run');
+        try {
+          await this.driven.renewAll();
+          await store.reload();
+          // After a sleep every lease looks stale until its holder, as awake as this window, has renewed it.
+          if (!jumped) await this.adoptAll((run) => this.isOpen(run));
+        } catch (error) {
+          log.error(`The journals could not be read: ${String(error)}`);
+        }
+        for (const id of this.driven.due(jumped)) {
+          this.check(id).catch((error: unknown) => log.error(`Run ${id}: ${String(error)}`));
+        }
+      }
+    } finally {
+      this.#beating = false;
+    }
+  }
+
+  async #look(id: string): Promise<void> {
+    const { store, clock, random } = this.#deps;
+    const run = store.get(id);
+    if (run === undefined || !isLive(run)) {
+      if (run === undefined || isFinal(run)) await this.driven.letGo(id);
+      return;
+    }
+    if (!this.driven.mayAsk(id, run.trouble?.notBefore)) return;
+    try {
+      const next = await this.#step(run);
+      this.driven.clearFailures(id);
+      if (!isLive(next)) await this.settle(next);
+      else this.driven.schedule(id, pollIntervalMs(clock.now() - next.dispatchedAt, random()));
+    } catch (error) {
+      if (!isAbortError(error)) await this.#noteTrouble(id, error);
+    }
+  }
+
+  /** Describes a run on the service; the window that drives it also downloads what it made once it has ended. */
+  async #step(run: Run): Promise<Run> {
+    const { store, clock, clientFor } = this.#deps;
+    const signal = this.#stop.signal;
+    const client = clientFor(run);
+    let current = run;
+    if (current.state === 'running' || current.state === 'cancelling') {
+      const description = await client.describe(current.workflow, current.runId, { signal });
+      current = await store.apply(run.id, { type: 'answered', description, at: clock.now() });
+    }
+    if (current.state !== 'collecting' || !this.driven.has(run.id)) return current;
+    const artifacts = await collectArtifacts(current, { client, folder: store.folderOf(run.id), signal });
+    return store.apply(run.id, { type: 'collected', artifacts, at: clock.now() });
+  }
+
+  async #noteTrouble(id: string, error: unknown): Promise<void> {
+    const { store, clock, random, log } = this.#deps;
+    const known =
+      error instanceof AssessmentError
+        ? error
+        : new AssessmentError('storage', { detail: String(error) }, { cause: error });
+    const failure = toFailure(known);
+    const retryAfterMs = known.data.retryAfterMs ?? 0;
+    const times = this.driven.countFailure(id);
+    log.warn(`Run ${id}: asking failed (${String(times)}): ${known.message}`);
+    // Planned before it is noted: a disk that takes no note must not make the next heartbeat ask again.
+    this.driven.schedule(id, waitsForToken(failure) ? Infinity : backoffMs(times, retryAfterMs, random()));
+    this.driven.keepQuiet(id, retryAfterMs);
+    await store.apply(id, { type: 'askFailed', failure, retryAfterMs, at: clock.now() });
+  }
+}

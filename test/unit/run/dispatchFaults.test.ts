@@ -1,0 +1,237 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { startService } from '../../service/assessmentService.ts';
+import { type Desk, openWindow, setUpDesk } from './runWindow.ts';
+
+const accepted = (desk: Desk): number => desk.service.runs().length;
+
+describe('a dispatch', () => {
+  test('F45 a reply lost after the send makes the run unknown, and no second request follows', async (t) => {
+    const desk = await setUpDesk(t);
+    desk.service.addFault({ match: { path: '/dispatch' }, after: { kind: 'reset' } });
+    const window = openWindow(t, desk);
+    const run = await window.start();
+    assert.ok(run.state === 'unknown');
+    assert.equal(run.reason.kind, 'connectionLost');
+    assert.deepEqual([desk.sent('/dispatch'), accepted(desk)], [1, 1]);
+    assert.deepEqual(
+      window.ended.map(({ id, state }) => [id, state]),
+      [[run.id, 'unknown']],
+    );
+    assert.deepEqual(
+      desk.service.files().map(({ state }) => state),
+      ['confirmed'],
+    );
+  });
+
+  test('F45 no answer at all makes the run unknown, and no second request follows', async (t) => {
+    const desk = await setUpDesk(t);
+    desk.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'stall' } });
+    const run = await openWindow(t, desk, { idle: { jsonMs: 150, transferMs: 5_000 } }).start();
+    assert.ok(run.state === 'unknown');
+    assert.equal(run.reason.kind, 'timeout');
+    assert.equal(desk.sent('/dispatch'), 1);
+  });
+
+  for (const status of [500, 502, 503, 504, 599]) {
+    test(`F48 ${String(status)} makes the run unknown, and no second request follows`, async (t) => {
+      const desk = await setUpDesk(t);
+      const reply = { kind: 'reply' as const, status, headers: { 'retry-after': '1' }, body: 'overloaded' };
+      desk.service.addFault({ match: { path: '/dispatch' }, after: reply });
+      const run = await openWindow(t, desk).start();
+      assert.ok(run.state === 'unknown');
+      assert.deepEqual([run.reason.kind, run.reason.status], ['serverError', status]);
+      assert.deepEqual([desk.sent('/dispatch'), accepted(desk)], [1, 1]);
+    });
+  }
+
+  test('F49 a 429 is waited out as long as it asks, and the run starts once', async (t) => {
+    const desk = await setUpDesk(t);
+    const reply = { kind: 'reply' as const, status: 429, headers: { 'retry-after': '7' } };
+    desk.service.addFault({ match: { path: '/dispatch', times: 2 }, before: reply });
+    const before = desk.clock.now();
+    const run = await openWindow(t, desk).start();
+    assert.equal(run.state, 'running');
+    assert.deepEqual([desk.sent('/dispatch'), accepted(desk)], [3, 1]);
+    assert.ok(desk.clock.now() - before >= 14_000, 'asked earlier than the service wanted');
+  });
+
+  test('F49 a 429 that does not end fails the run, for nothing was started', async (t) => {
+    const desk = await setUpDesk(t);
+    desk.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'reply', status: 429 } });
+    const run = await openWindow(t, desk).start();
+    assert.ok(run.state === 'failed');
+    assert.equal(run.failure.kind, 'rateLimited');
+    assert.deepEqual([desk.sent('/dispatch'), accepted(desk)], [4, 0]);
+  });
+
+  test('F49 a refused connection is tried again until the service is there', async (t) => {
+    const desk = await setUpDesk(t);
+    desk.service.addFault({ match: { path: '/dispatch', times: 1 }, before: { kind: 'reset' } });
+    const window = openWindow(t, desk);
+    const { id } = await window.start();
+    const { organizationId, token } = desk.service;
+    const port = Number(new URL(desk.service.baseUrl).port);
+    await desk.service.close();
+    const resent = window.tracker.resend(id);
+    await desk.clock.whenAsleep();
+    const back = await startService({ port, organizations: { [organizationId]: [token] } });
+    t.after(() => back.close());
+    const run = await desk.clock.passUntil(resent, desk.traffic);
+    // The new service does not know the file: a clear refusal, which only a request that arrived can get.
+    assert.ok(run.state === 'failed');
+    assert.equal(run.failure.status, 404);
+    assert.equal(back.requests.filter(({ path }) => path.endsWith('/dispatch')).length, 1);
+  });
+
+  test('F49 a connection that stays refused fails the run, for nothing was started', async (t) => {
+    const desk = await setUpDesk(t);
+    desk.service.addFault({ match: { path: '/dispatch', times: 1 }, before: { kind: 'reset' } });
+    const window = openWindow(t, desk);
+    const { id } = await window.start();
+    await desk.service.close();
+    const run = await desk.clock.passUntil(window.tracker.resend(id), desk.traffic);
+    assert.ok(run.state === 'failed');
+    assert.equal(run.failure.kind, 'unsent');
+  });
+
+  const odd = [
+    ['no run ID', '{"id":"run-1"}', 'run-1'],
+    ['an oversized run ID', JSON.stringify({ workflow_run_id: 'r'.repeat(257) }), 'rrrr'],
+    ['an empty run ID', '{"workflow_run_id":""}', 'workflow_run_id'],
+    ['a page instead of JSON', '<html><title>Please sign in</title></html>', 'Please sign in'],
+    ['an empty body', '', undefined],
+  ] as const;
+  for (const [what, body, kept] of odd) {
+    test(`F50 200 with ${what} makes the run unknown and keeps what came`, async (t) => {
+      const desk = await setUpDesk(t);
+      desk.service.addFault({ match: { path: '/dispatch' }, after: { kind: 'reply', status: 200, body } });
+      const run = await openWindow(t, desk).start();
+      assert.ok(run.state === 'unknown');
+      assert.equal(run.reason.kind, 'badResponse');
+      if (kept === undefined) assert.equal(run.reason.detail, undefined);
+      else assert.ok(run.reason.detail?.includes(kept), run.reason.detail);
+      assert.equal(desk.sent('/dispatch'), 1);
+    });
+  }
+
+  test('F50 the body that is kept holds neither the token nor the query of an address', async (t) => {
+    const desk = await setUpDesk(t);
+    const body = JSON.stringify({ sent: desk.service.token, see: 'https://store.example/a?signature=canary' });
+    desk.service.addFault({ match: { path: '/dispatch' }, after: { kind: 'reply', status: 200, body } });
+    const window = openWindow(t, desk);
+    const run = await window.start();
+    assert.ok(run.state === 'unknown');
+    const everything = JSON.stringify(run) + window.lines.join('\n');
+    assert.ok(run.reason.detail?.includes('store.example/a?[redacted]'), run.reason.detail);
+    assert.ok(!everything.includes(desk.service.token) && !everything.includes('canary'));
+  });
+
+  test('F96 after a 401 a fresh token is sent once, and the run starts once', async (t) => {
+    const desk = await setUpDesk(t);
+    let asked = 0;
+    const window = openWindow(t, desk, {
+      refresh: () => {
+        asked += 1;
+        return Promise.resolve('fresh-invented-token');
+      },
+    });
+    desk.service.addFault({ match: { path: '/dispatch', nth: 1 }, before: { kind: 'reply', status: 401 } });
+    desk.service.setTokens([desk.service.token, 'fresh-invented-token']);
+    const run = await window.start();
+    assert.equal(run.state, 'running');
+    assert.deepEqual([asked, desk.sent('/dispatch'), accepted(desk)], [1, 2, 1]);
+  });
+
+  test('F96 a fresh token that is refused as well fails the run after two requests', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk, { refresh: () => Promise.resolve('another-invented-token') });
+    desk.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'reply', status: 401 } });
+    const run = await window.start();
+    assert.ok(run.state === 'failed');
+    assert.equal(run.failure.kind, 'unauthorized');
+    assert.deepEqual([desk.sent('/dispatch'), accepted(desk)], [2, 0]);
+  });
+
+  test('F96 a reply lost after the resend makes the run unknown', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk, { refresh: () => Promise.resolve(desk.service.token) });
+    desk.service.addFault({ match: { path: '/dispatch', nth: 1 }, before: { kind: 'reply', status: 401 } });
+    desk.service.addFault({ match: { path: '/dispatch', nth: 2 }, after: { kind: 'reset' } });
+    const run = await window.start();
+    assert.equal(run.state, 'unknown');
+    assert.deepEqual([desk.sent('/dispatch'), accepted(desk)], [2, 1]);
+  });
+
+  for (const status of [400, 403, 404, 409, 413, 422]) {
+    test(`F94 when ${String(status)} refuses it the run has failed and the confirmed file is deleted`, async (t) => {
+      const desk = await setUpDesk(t);
+      const body = JSON.stringify({ error: { code: 'no', message: 'Not today.' } });
+      desk.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'reply', status, body } });
+      const window = openWindow(t, desk);
+      const run = await window.start();
+      assert.ok(run.state === 'failed');
+      assert.deepEqual([run.failure.status, run.failure.detail], [status, 'Not today. (no)']);
+      assert.equal(desk.service.files()[0]?.state, 'deleted');
+      assert.equal(run.targets[0]?.upload?.state, 'deleted');
+      assert.equal(desk.sent('/dispatch'), 1);
+    });
+  }
+});
+
+describe('an unknown run', () => {
+  async function lose(t: Parameters<typeof setUpDesk>[0]) {
+    const desk = await setUpDesk(t);
+    desk.service.addFault({ match: { path: '/dispatch', nth: 1 }, after: { kind: 'reset' } });
+    const window = openWindow(t, desk);
+    const { id } = await window.start();
+    return { desk, window, id };
+  }
+
+  test('F94 that is abandoned is over, and its confirmed file is deleted', async (t) => {
+    const { desk, window, id } = await lose(t);
+    await window.tracker.abandon(id);
+    assert.equal(window.store.get(id)?.state, 'cancelled');
+    assert.equal(desk.service.files()[0]?.state, 'deleted');
+  });
+
+  test('goes on with the run ID that a person found', async (t) => {
+    const { desk, window, id } = await lose(t);
+    const [started] = desk.service.runs();
+    await desk.clock.passUntil(window.tracker.giveRunId(id, started!.id), desk.traffic);
+    await desk.service.finishRun(started!.id);
+    const run = await window.untilState(id, 'succeeded');
+    assert.equal(run.runId, started!.id);
+    assert.equal(desk.sent('/dispatch'), 1);
+  });
+
+  test('stays unknown when the service does not know the run ID', async (t) => {
+    const { desk, window, id } = await lose(t);
+    const given = desk.clock.passUntil(window.tracker.giveRunId(id, 'run-nobody-has'), desk.traffic);
+    await assert.rejects(given, { kind: 'notFound' });
+    assert.equal(window.store.get(id)?.state, 'unknown');
+  });
+
+  test('is knowingly sent again with the same file, and only then a second time', async (t) => {
+    const { desk, window, id } = await lose(t);
+    const run = await desk.clock.passUntil(window.tracker.resend(id), desk.traffic);
+    assert.equal(run.state, 'running');
+    assert.deepEqual([desk.sent('/dispatch'), desk.sent('/get-upload-url')], [2, 1]);
+    assert.equal((await window.tracker.resend(id)).state, 'running');
+    assert.equal(desk.sent('/dispatch'), 2);
+  });
+
+  test('F47 sent again twice at once, in one window and in two, is sent once', async (t) => {
+    const { desk, window, id } = await lose(t);
+    const other = openWindow(t, desk);
+    await other.store.reload();
+    const tries = [window.tracker.resend(id), window.tracker.resend(id), other.tracker.resend(id)];
+    const outcomes = await desk.clock.passUntil(Promise.allSettled(tries), desk.traffic);
+    assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1);
+    for (const outcome of outcomes) {
+      if (outcome.status === 'rejected')
+        assert.equal((outcome.reason as { kind: string }).kind, 'busyElsewhere');
+    }
+    assert.equal(desk.sent('/dispatch'), 2, 'the lost one and one more');
+  });
+});

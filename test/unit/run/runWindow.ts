@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { AssessmentClient } from '../../../src/core/api/client.ts';
+import type { TokenSource } from '../../../src/core/api/credentials.ts';
+import type { IdleLimits } from '../../../src/core/api/http.ts';
+import type { Clock, Logger } from '../../../src/core/ports.ts';
+import type { Assessment } from '../../../src/core/run/launch.ts';
+import { isFinal, type Run, type RunIn, type RunState } from '../../../src/core/run/run.ts';
+import { RunStore } from '../../../src/core/run/runStore.ts';
+import { RunTracker } from '../../../src/core/run/runTracker.ts';
+import { selectFiles } from '../../../src/core/upload/selection.ts';
+import {
+  type AssessmentService,
+  type ServiceOptions,
+  startService,
+} from '../../service/assessmentService.ts';
+import { tempFolder } from './tempFolder.ts';
+import { type Traffic, VirtualClock, watchTraffic } from './virtualClock.ts';
+
+/** The packaging worker, as source. */
+export const workerFile = join(import.meta.dirname, '../../../src/core/upload/archiveWorker.ts');
+
+/** A service, a workspace and a storage folder on one virtual clock: what a person's machine has. */
+export interface Desk {
+  readonly service: AssessmentService;
+  readonly clock: VirtualClock;
+  readonly traffic: Traffic;
+  /** The folder of the journals. */
+  readonly root: string;
+  readonly folder: string;
+  /** Requests of operations or of storage, by the end of their path. */
+  readonly sent: (path: string | RegExp) => number;
+}
+
+/** One editor window: its store, its tracker, and what it logged and told. */
+export interface RunWindow {
+  readonly store: RunStore;
+  readonly tracker: RunTracker;
+  readonly lines: readonly string[];
+  /** Runs that `onDidEnd` was called with. */
+  readonly ended: readonly Run[];
+  /** The token that is sent from now on. */
+  readonly setToken: (token: string | undefined) => void;
+  readonly assessment: (changes?: Partial<Assessment>) => Promise<Assessment>;
+  /** Starts an assessment and lets time pass until it has its outcome. */
+  readonly start: (changes?: Partial<Assessment>) => Promise<Run>;
+  /** Lets time pass until the run is as asked. */
+  readonly until: (id: string, isReached: (run: Run) => boolean) => Promise<Run>;
+  /** Lets time pass until the run is in this state. */
+  readonly untilState: <S extends RunState>(id: string, state: S) => Promise<RunIn<S>>;
+  /** Lets time pass until the run's end was told. */
+  readonly untilEnded: (id: string) => Promise<Run>;
+}
+
+/** How a window differs from the usual one. */
+export interface WindowOptions {
+  /** Its own clock, when it is not to follow the desk's. */
+  readonly clock?: Clock;
+  readonly store?: (root: string, deps: { clock: Clock; log: Logger }) => RunStore;
+  readonly refresh?: TokenSource['refresh'];
+  readonly deleteSource?: boolean;
+  readonly idle?: IdleLimits;
+  readonly random?: () => number;
+}
+
+/** Sets a desk up for the length of a test; runs of its service end when the test finishes them. */
+export async function setUpDesk(t: TestContext, options: ServiceOptions = {}): Promise<Desk> {
+  const clock = new VirtualClock();
+  const traffic = watchTraffic(t);
+  const base = await tempFolder(t);
+  const folder = join(base, 'shop');
+  await mkdir(folder);
+  await writeFile(join(folder, 'app.js'), 'eval(request.body);\n');
+  const service = await startService({ clock, runDurationMs: 365 * 24 * 3600 * 1000, ...options });
+  t.after(() => service.close());
+  const sent = (path: string | RegExp): number =>
+    service.requests.filter((request) =>
+      typeof path === 'string' ? request.path.endsWith(path) : path.test(request.path),
+    ).length;
+  return { service, clock, traffic, root: join(base, 'runs'), folder, sent };
+}
+
+/** Opens a window at a desk; it is closed with the test. */
+export function openWindow(t: TestContext, desk: Desk, options: WindowOptions = {}): RunWindow {
+  const { service, clock: deskClock, traffic } = desk;
+  const clock = options.clock ?? deskClock;
+  const random = options.random ?? ((): number => 0.5);
+  const lines: string[] = [];
+  const write = (line: string): void => void lines.push(line);
+  const log: Logger = { trace: write, debug: write, info: write, warn: write, error: write };
+  const store = options.store?.(desk.root, { clock, log }) ?? new RunStore(desk.root, { clock, log });
+  let token: string | undefined = service.token;
+  const source: TokenSource = {
+    get: () => Promise.resolve(token),
+    refresh: options.refresh ?? (() => Promise.resolve(undefined)),
+  };
+  const idle = options.idle === undefined ? {} : { idle: options.idle };
+  const tracker = new RunTracker({
+    store,
+    clock,
+    random,
+    log,
+    workerFile,
+    clientFor: (place) => new AssessmentClient({ ...place, token: source, clock, log, random, ...idle }),
+    deleteSourceAfterRun: () => options.deleteSource ?? true,
+  });
+  t.after(() => tracker.dispose());
+  const ended: Run[] = [];
+  tracker.onDidEnd((run) => {
+    ended.push(run);
+    // The end of a test may take the journal away first.
+    if (run.noticeDue) tracker.noticed(run.id).catch(() => write('not noted'));
+  });
+
+  const until = (id: string, isReached: (run: Run) => boolean): Promise<Run> => {
+    const reached = new Promise<Run>((resolve) => {
+      const look = (run: Run | undefined): void => {
+        if (run?.id !== id || !isReached(run)) return;
+        listening.dispose();
+        resolve(run);
+      };
+      const listening = store.onDidChange(look);
+      look(store.get(id));
+    });
+    return deskClock.passUntil(reached, traffic);
+  };
+  const assessment = async (changes: Partial<Assessment> = {}): Promise<Assessment> => {
+    const surroundings = { home: desk.root, env: {} };
+    const selection = await selectFiles(desk.folder, {
+      exclude: [],
+      includeNestedRepositories: false,
+      surroundings,
+    });
+    return {
+      workflow: 'whitebox-assessment',
+      baseUrl: service.baseUrl,
+      organizationId: service.organizationId,
+      language: 'english',
+      webhookEndpointIds: [],
+      archiveType: 'tar_gz',
+      maxArchiveBytes: 1024 ** 2,
+      targets: [{ folder: desk.folder, name: 'shop', selection }],
+      ...changes,
+    };
+  };
+  return {
+    store,
+    tracker,
+    lines,
+    ended,
+    setToken: (next) => {
+      token = next;
+    },
+    assessment,
+    start: async (changes) => {
+      const started = tracker.start(await assessment(changes));
+      const run = await deskClock.passUntil(started, traffic);
+      assert.ok(run !== undefined, 'the start was given up');
+      return run;
+    },
+    until,
+    untilState: async <S extends RunState>(id: string, state: S) => {
+      const run = await until(id, (each) => each.state === state);
+      return run as RunIn<S>;
+    },
+    untilEnded: (id) => until(id, (run) => isFinal(run) && !run.noticeDue),
+  };
+}

@@ -1,0 +1,129 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { ClientRequest } from 'node:http';
+import type { TestContext } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import type { Clock } from '../../../src/core/ports.ts';
+
+interface Sleeper {
+  readonly due: number;
+  readonly wake: () => void;
+}
+
+/** Time that passes only when a test lets it: both clocks by `advance`, one of them alone by `moveWall`. */
+export class VirtualClock implements Clock {
+  #wall = Date.now();
+  #monotonic = 1_000;
+  #sleepers: Sleeper[] = [];
+  #onSleep = new Set<() => void>();
+  /** Every length that somebody slept for, in the order they fell asleep. */
+  readonly slept: number[] = [];
+
+  now(): number {
+    return this.#wall;
+  }
+
+  monotonic(): number {
+    return this.#monotonic;
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    this.slept.push(ms);
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted === true) {
+        reject(signal.reason as Error);
+        return;
+      }
+      const leave = (): void => {
+        this.#sleepers = this.#sleepers.filter((other) => other !== sleeper);
+        signal?.removeEventListener('abort', abort);
+      };
+      const abort = (): void => {
+        leave();
+        reject(signal?.reason as Error);
+      };
+      const wake = (): void => {
+        leave();
+        resolve();
+      };
+      const sleeper: Sleeper = { due: this.#monotonic + ms, wake };
+      this.#sleepers.push(sleeper);
+      signal?.addEventListener('abort', abort);
+      for (const listener of [...this.#onSleep]) listener();
+    });
+  }
+
+  /** Lets time pass on both clocks and wakes who is due. */
+  advance(ms: number): void {
+    this.#wall += ms;
+    this.#monotonic += ms;
+    for (const sleeper of this.#sleepers.filter(({ due }) => due <= this.#monotonic)) sleeper.wake();
+  }
+
+  /** Changes the wall clock alone, as a sleeping machine or a corrected clock does. */
+  moveWall(ms: number): void {
+    this.#wall += ms;
+  }
+
+  /** Resolves when somebody sleeps. */
+  async whenAsleep(): Promise<void> {
+    if (this.#sleepers.length > 0) return;
+    await new Promise<void>((resolve) => {
+      const listener = (): void => {
+        this.#onSleep.delete(listener);
+        resolve();
+      };
+      this.#onSleep.add(listener);
+    });
+  }
+
+  /** Lets time pass from sleeper to sleeper, never while a request or work on the disk is under way, until the promise is settled. */
+  async passUntil<T>(promise: Promise<T>, traffic: Traffic): Promise<T> {
+    let settled = false;
+    const noted = promise.then(
+      () => void (settled = true),
+      () => void (settled = true),
+    );
+    const isSettled = (): boolean => settled;
+    while (!isSettled()) {
+      await Promise.race([noted, this.whenAsleep()]);
+      await Promise.race([noted, traffic.whenQuiet()]);
+      while (!isSettled() && hasDiskWork()) await setImmediate();
+      if (isSettled()) break;
+      const next = Math.min(...this.#sleepers.map(({ due }) => due));
+      if (Number.isFinite(next)) this.advance(Math.max(0, next - this.#monotonic));
+    }
+    return promise;
+  }
+}
+
+/** True while this process reads or writes files: time must not run away under work that takes none. */
+function hasDiskWork(): boolean {
+  return process.getActiveResourcesInfo().some((kind) => /^F.*Req/.test(kind));
+}
+
+/** The requests this process has under way through `node:http`. */
+export interface Traffic {
+  readonly whenQuiet: () => Promise<void>;
+}
+
+/** Watches requests for the length of a test. */
+export function watchTraffic(t: TestContext): Traffic {
+  const underWay = new Set<ClientRequest>();
+  let waiting: (() => void)[] = [];
+  const onStart = (message: unknown): void => {
+    const { request } = message as { request: ClientRequest };
+    underWay.add(request);
+    request.once('close', () => {
+      underWay.delete(request);
+      if (underWay.size > 0) return;
+      for (const go of waiting) go();
+      waiting = [];
+    });
+  };
+  subscribe('http.client.request.start', onStart);
+  t.after(() => unsubscribe('http.client.request.start', onStart));
+  return {
+    whenQuiet: () =>
+      underWay.size === 0 ? Promise.resolve() : new Promise<void>((resolve) => waiting.push(resolve)),
+  };
+}
