@@ -56,9 +56,10 @@ export async function startExtension(
   const findings = new FindingStore({ runs, log });
   const reports = registerReportPanels({
     extensionUri: context.extensionUri,
-    findRun: (id) => {
+    findRun: async (id) => {
+      await runs.reload();
       const run = runs.get(id);
-      return Promise.resolve(run === undefined ? undefined : toReport(run, { runs, findings }));
+      return run === undefined ? undefined : toReport(run, { runs, findings });
     },
     explain: (error) => describeError(error).message,
     log,

@@ -15,6 +15,9 @@ import { runIntegration } from './integration/run.ts';
 process.chdir(path.resolve(import.meta.dirname, '..'));
 const { resolve: resolvePackage } = createRequire(import.meta.url);
 
+/** A test file that runs longer hangs: it is ended and has failed. */
+const maxFileMs = 10 * 60_000;
+
 interface Filter {
   readonly grep?: string;
 }
@@ -118,7 +121,7 @@ async function runNodeTests(
   const tally = { passed: 0, failed: 0, skipped: 0 };
   const literal = grep?.replaceAll(/[.*+?^${}()|[\]\\]/gu, '\\$&');
   const filter = literal === undefined ? {} : { testNamePatterns: new RegExp(literal, 'u') };
-  const events = run({ files: files.sort(), concurrency, ...filter });
+  const events = run({ files: files.sort(), concurrency, timeout: maxFileMs, ...filter });
   const isSkipped = ({ name, skip, todo }: Marked): boolean => {
     const reason = [skip, todo].find((mark) => mark !== undefined && mark !== false);
     if (reason === undefined) return false;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -9,6 +9,37 @@ import { startVsCode, type VsCodeServer } from '../host/server.ts';
 import { supportedVersions } from '../host/vscode.ts';
 import { openWorkbench, type Workbench } from '../host/workbench.ts';
 import { eventually } from '../host/workbench/eventually.ts';
+
+test('package.json admits exactly the VS Code versions from the oldest tested one on', async () => {
+  const manifest = JSON.parse(
+    await readFile(path.resolve(import.meta.dirname, '../../package.json'), 'utf8'),
+  ) as {
+    engines: { vscode: string };
+  };
+  const [major, minor] = supportedVersions.oldest.split('.');
+  assert.equal(manifest.engines.vscode, `^${major}.${minor}.0`);
+});
+
+test('a page reaches nothing outside this machine, and what it asked for is recorded', async () => {
+  const profileDir = await mkdtemp(path.join(tmpdir(), 'host-test-'));
+  const browser = await launchBrowser({ profileDir });
+  const page = await browser.newPage();
+  // Addresses from RFC 5737 and RFC 2606, which belong to nobody.
+  const addresses = ['http://192.0.2.1/', 'https://example.com/', 'ws://192.0.2.2/', 'wss://example.org/'];
+  const opened = await page.evaluate(
+    `Promise.all(${JSON.stringify(addresses)}.map((url) => url.startsWith('http')
+      ? fetch(url).then(() => url, () => undefined)
+      : new Promise((resolve) => {
+          const socket = new WebSocket(url);
+          socket.onopen = () => resolve(url);
+          socket.onerror = () => resolve(undefined);
+        })))`,
+  );
+  assert.deepEqual(opened, [undefined, undefined, undefined, undefined]);
+  assert.deepEqual([...browser.blockedRequests].sort(), [...addresses].sort());
+  await browser.dispose();
+  await rm(profileDir, { recursive: true, force: true, maxRetries: 3 });
+});
 
 const fixture = path.resolve(import.meta.dirname, '../fixtures/host-extension');
 
@@ -114,13 +145,19 @@ for (const version of process.env['V'] ? [process.env['V']] : Object.values(supp
         label,
         description,
       ]);
-      assert.deepEqual(rows, [
+      assert.deepEqual(rows.slice(0, 6), [
         [1, 'Birds', '2 kinds'],
         [2, 'Heron', 'one kind'],
         [2, 'Wren', 'one kind'],
         [1, 'Mammals', '1 kinds'],
         [2, 'Otter', 'one kind'],
+        [1, 'Fish', '60 kinds'],
       ]);
+      assert.deepEqual(
+        rows.slice(6).map(([, label]) => label),
+        Array.from({ length: 60 }, (_, index) => `Fish ${index + 1}`),
+      );
+      await workbench.treeRowClick('Animals', 'Fish 60');
       assert.equal((await workbench.treeRows('Animals'))[0]?.ariaLabel, 'Birds, spoken');
       assert.equal(await workbench.containerBadge('Smoke Container'), '3');
       assert.match(await workbench.viewText('Nothing Here'), /Nothing yet\./u);

@@ -1,22 +1,22 @@
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { build } from 'esbuild';
 import type { Page } from 'playwright-core';
 import type { HostMessage, ReportContent, ReportStrings } from '../../src/core/report/protocol.ts';
 import { reportHtml } from '../../src/editor/reportHtml.ts';
-import type { TestBrowser } from '../host/browser.ts';
+import { launchBrowser, type TestBrowser } from '../host/browser.ts';
 
 const origin = 'http://report.localhost';
 const root = path.join(import.meta.dirname, '..', '..');
 
-/** The report view's built script and stylesheet. */
-export interface ReportBundle {
+interface ReportBundle {
   readonly script: string;
   readonly style: string;
 }
 
 /** Bundles the report view as it is shipped. */
-export async function bundleReportView(): Promise<ReportBundle> {
+async function bundleReportView(): Promise<ReportBundle> {
   const [script, style] = await Promise.all(
     ['main.ts', 'report.css'].map(async (file) => {
       const result = await build({
@@ -53,13 +53,13 @@ export interface ReportPage {
   /** Dialogs, new windows, navigations, page errors, refused loads: all that content made happen. */
   readonly events: readonly string[];
   /** Sends a message as the host does. */
-  post(message: HostMessage): Promise<void>;
+  readonly post: (message: HostMessage) => Promise<void>;
   /** Shows a report and waits until all of it is on the page. */
-  show(content: Partial<ReportContent>): Promise<void>;
+  readonly show: (content: Partial<ReportContent>) => Promise<void>;
   /** What the view posted to the host. */
-  posted(): Promise<unknown[]>;
+  readonly posted: () => Promise<unknown[]>;
   /** What the view keeps for when its page is reloaded. */
-  state(): Promise<unknown>;
+  readonly state: () => Promise<unknown>;
 }
 
 /** How a report page differs from the real thing. */
@@ -72,7 +72,7 @@ export interface ReportPageOptions {
 }
 
 /** Opens the built report view, under the very policy that the extension gives it, with a stub of VS Code's API. */
-export async function openReportPage(
+async function openReportPage(
   browser: TestBrowser,
   bundle: ReportBundle,
   options: ReportPageOptions = {},
@@ -138,6 +138,34 @@ export async function openReportPage(
   };
 }
 
+/** What a test of the report view needs: a browser of its own and the built view, both let go after the last test. */
+export interface ReportStage {
+  withPage(options: ReportPageOptions, use: (view: ReportPage) => Promise<void>): Promise<void>;
+  readonly browser: TestBrowser;
+  dispose(): Promise<void>;
+}
+
+/** Starts the browser and bundles the view. */
+export async function setUpReportStage(): Promise<ReportStage> {
+  const profileDir = await mkdtemp(path.join(tmpdir(), 'report-view-'));
+  const [browser, bundle] = await Promise.all([launchBrowser({ profileDir }), bundleReportView()]);
+  return {
+    browser,
+    async withPage(options, use) {
+      const view = await openReportPage(browser, bundle, options);
+      try {
+        await use(view);
+      } finally {
+        await view.page.close();
+      }
+    },
+    async dispose() {
+      await browser.dispose();
+      await rm(profileDir, { recursive: true, force: true });
+    },
+  };
+}
+
 /** Waits until an expression is true in the page, also where the page's policy forbids `eval`. */
 export async function until(page: Page, expression: string): Promise<void> {
   await page.evaluate(`new Promise((done) => {
@@ -183,7 +211,7 @@ async function readThemes(): Promise<Themes> {
 function hostStub(theme: Theme, state: unknown): string {
   return `{
     const theme = ${JSON.stringify(theme)};
-    let kept = ${JSON.stringify(state) ?? 'undefined'};
+    let kept = ${state === undefined ? 'undefined' : JSON.stringify(state)};
     window.__posted = [];
     window.__state = () => kept;
     window.acquireVsCodeApi = () => ({

@@ -8,6 +8,7 @@ import { startVsCode, type VsCodeServer } from '../host/server.ts';
 import type { Settings } from '../host/settings.ts';
 import { supportedVersions } from '../host/vscode.ts';
 import { openWorkbench, type Workbench } from '../host/workbench.ts';
+import { eventually } from '../host/workbench/eventually.ts';
 import { packageExtension } from '../package.ts';
 import { type AssessmentService, startService } from '../service/assessmentService.ts';
 
@@ -105,4 +106,21 @@ export async function signIn(
   await workbench.answer(service.baseUrl.replace(/\/v1$/, '/'));
   await workbench.answer(service.organizationId);
   await workbench.answer(token);
+}
+
+/** Starts an assessment, agrees to the upload and waits until the Runs view, brought to the front, says that it is running. */
+export async function startAssessment(stage: Stage): Promise<void> {
+  const workbench = stage.workbench();
+  const before = stage.service.runs().length;
+  await workbench.runCommand('Whitebox: Start Assessment…');
+  await workbench.dialogButton('Upload and Start');
+  await eventually(
+    () => Promise.resolve(stage.service.runs().length),
+    (count) => count > before,
+  );
+  await workbench.openView('Whitebox Assessment');
+  await eventually(
+    () => workbench.treeRows('Runs'),
+    (rows) => rows.some(({ description }) => description.startsWith('running')),
+  );
 }

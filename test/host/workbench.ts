@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
 import { editorsOf } from './workbench/editors.ts';
+import { eventually } from './workbench/eventually.ts';
 import { messagesOf } from './workbench/messages.ts';
 import { problemsOf } from './workbench/problems.ts';
 import { quickInputOf } from './workbench/quickInput.ts';
@@ -41,6 +42,14 @@ export async function openWorkbench(page: Page, url: string) {
       await restored();
     },
 
+    /** Waits until VS Code has kept window state that contains this text: in a browser it does so some seconds late. */
+    async stateKept(text: string): Promise<void> {
+      await eventually(
+        () => page.evaluate<boolean>(`(${stateContains})(${JSON.stringify(text)})`),
+        (isKept) => isKept,
+      );
+    },
+
     /** Writes a picture of the window; a relative name lies in `screenshotFolder`. Returns the file. */
     screenshot: async (file: string): Promise<string> => {
       const target = path.resolve(screenshotFolder, file);
@@ -50,3 +59,20 @@ export async function openWorkbench(page: Page, url: string) {
     },
   };
 }
+
+/** Runs in the page. */
+const stateContains = `async (text) => {
+  for (const { name } of await indexedDB.databases()) {
+    const database = await new Promise((resolve) => {
+      indexedDB.open(name).onsuccess = (event) => resolve(event.target.result);
+    });
+    for (const store of database.objectStoreNames) {
+      const values = await new Promise((resolve) => {
+        database.transaction(store).objectStore(store).getAll().onsuccess = (event) => resolve(event.target.result);
+      });
+      if (JSON.stringify(values).includes(text)) return true;
+    }
+    database.close();
+  }
+  return false;
+}`;

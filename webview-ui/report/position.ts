@@ -32,6 +32,8 @@ export function holdPosition(
   for (const type of ['wheel', 'pointerdown', 'keydown']) {
     window.addEventListener(type, release, { signal: released.signal, passive: true });
   }
+  // Scrolled past by more than its estimated height, it would be left out, and never get its real one.
+  sections[section]?.style.setProperty('content-visibility', 'visible');
   let framesLeft = settlingFrames;
   const hold = (): void => {
     if (released.signal.aborted) return;

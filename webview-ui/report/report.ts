@@ -13,7 +13,7 @@ import { renderSummary } from './summary.ts';
 /** Work done before the first paint, in milliseconds. */
 const firstSliceMs = 40;
 /** How Markdown's length becomes a height before anything is laid out; only the scroll bar depends on it. */
-const charsPerLine = 60;
+const charsPerLine = 30;
 const lineHeightEm = 2;
 
 /** A report on the page. */

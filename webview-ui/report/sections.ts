@@ -14,6 +14,7 @@ const rawHtml: readonly (readonly [RegExp, RegExp])[] = [
 const heading = /^#{1,6}(?:[ \t]|$)/;
 /** A line in the first column that ends every list, quote and table before it when a blank line precedes it. */
 const freshStart = /^[^\s\-+*\d>|<]/;
+const listItem = /^ {0,3}(?:[-+*]|\d{1,9}[.)])(?:\s|$)/;
 const definition = /^ {0,3}\[(?:[^[\]\\]|\\.)+\]:/;
 
 /** A report's source in pieces that can be read on their own, and its link definitions, which hold for all of them. */
@@ -28,7 +29,8 @@ export function splitSections(markdown: string): ReportSource {
   const sections: string[] = [];
   const definitions: string[] = [];
   let sectionStart = 0;
-  let blockEnd: ((line: string) => boolean) | undefined;
+  let block: OpenBlock | undefined;
+  let inList = false;
   let afterBlank = true;
   let afterDefinition = false;
 
@@ -37,8 +39,10 @@ export function splitSections(markdown: string): ReportSource {
     const next = newline === -1 ? source.length : newline + 1;
     const line = source.slice(at, newline === -1 ? source.length : newline);
 
-    if (blockEnd) {
-      if (blockEnd(line)) blockEnd = undefined;
+    const isFlush = /^\S/.test(line);
+    if (block?.endsAtFlush === true && isFlush) block = undefined;
+    if (block) {
+      if (block.end.test(line)) block = undefined;
     } else {
       const length = at - sectionStart;
       const fresh = length >= maxChars ? freshStart.test(line) : length >= minChars && heading.test(line);
@@ -52,7 +56,9 @@ export function splitSections(markdown: string): ReportSource {
       } else {
         afterDefinition = false;
       }
-      blockEnd = blockOpenedBy(line);
+      if (listItem.test(line)) inList = true;
+      else if (isFlush && afterBlank) inList = false;
+      block = blockOpenedBy(line, inList);
     }
     afterBlank = line.trim() === '';
     at = next;
@@ -61,13 +67,20 @@ export function splitSections(markdown: string): ReportSource {
   return { sections, definitions: definitions.join('\n') };
 }
 
-function blockOpenedBy(line: string): ((line: string) => boolean) | undefined {
+/** A block in which blank lines and headings mean nothing. */
+interface OpenBlock {
+  readonly end: RegExp;
+  /** It is inside a list item, and so ends with the list where a line starts in the first column. */
+  readonly endsAtFlush: boolean;
+}
+
+function blockOpenedBy(line: string, inList: boolean): OpenBlock | undefined {
+  const endsAtFlush = inList && line.startsWith(' ');
   const fence = fenceStart.exec(line)?.[1];
   if (fence !== undefined) {
-    const close = new RegExp(`^ {0,3}${fence.startsWith('~') ? '~' : '`'}{${fence.length},}[ \\t]*$`);
-    return (later) => close.test(later);
+    const mark = fence.startsWith('~') ? '~' : '`';
+    return { end: new RegExp(`^ {0,3}${mark}{${fence.length},}[ \\t]*$`), endsAtFlush };
   }
   const html = rawHtml.find(([start]) => start.test(line));
-  if (!html || html[1].test(line)) return undefined;
-  return (later) => html[1].test(later);
+  return html && !html[1].test(line) ? { end: html[1], endsAtFlush } : undefined;
 }

@@ -24,10 +24,10 @@ export interface ArchiveOptions {
   readonly maxBytes: number;
   /** The packing worker's entry: `archiveWorker.ts`, or its bundle. */
   readonly workerFile: string | URL;
-  readonly workers?: number;
-  readonly signal?: AbortSignal;
+  readonly workers?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
   /** Bytes of files packed, of the bytes selected. */
-  readonly onBytes?: OnBytes;
+  readonly onBytes?: OnBytes | undefined;
   /** Creates `to`; for tests of a full disk. */
   readonly createFile?: (path: string) => Promise<ArchiveOutput>;
 }
@@ -110,8 +110,9 @@ function toAssessmentError(error: unknown, path: string): unknown {
     error instanceof AssessmentError ||
     code === undefined ||
     (error instanceof Error && error.name === 'AbortError')
-  )
+  ) {
     return error;
+  }
   const kind = ['ENOSPC', 'EDQUOT'].includes(code) ? 'diskFull' : 'storage';
   return new AssessmentError(kind, { subject: path, detail: code }, { cause: error });
 }
@@ -122,8 +123,9 @@ function cutTasks(files: readonly SelectedFile[]): PackTask[] {
   let heads: SelectedFile[] = [];
   let bytes = 0;
   const cut = (): void => {
-    if (heads.length > 0)
+    if (heads.length > 0) {
       tasks.push({ id: tasks.length, files: heads.map(({ path, mode }) => ({ path, mode })) });
+    }
     heads = [];
     bytes = 0;
   };

@@ -47,8 +47,9 @@ function serve(port: NonNullable<typeof parentPort>, { root, format }: WorkerSta
 /** Bytes whose memory nothing else uses, so that it can be handed over. */
 function ownBuffer(data: Buffer): Uint8Array<ArrayBuffer> {
   const { buffer, byteOffset, byteLength } = data;
-  if (buffer instanceof ArrayBuffer && byteOffset === 0 && byteLength === buffer.byteLength)
+  if (buffer instanceof ArrayBuffer && byteOffset === 0 && byteLength === buffer.byteLength) {
     return new Uint8Array(buffer);
+  }
   return new Uint8Array(data);
 }
 

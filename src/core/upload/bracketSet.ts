@@ -24,8 +24,9 @@ export function scanSet(
   const members = new Array<boolean>(256).fill(false);
   const add = (matches: (byte: number) => boolean): void => {
     for (let byte = 1; byte < 256; byte++) {
-      if (matches(byte) || (ignoreCase && byte >= 0x61 && byte <= 0x7a && matches(byte - 0x20)))
+      if (matches(byte) || (ignoreCase && byte >= 0x61 && byte <= 0x7a && matches(byte - 0x20))) {
         members[byte] = true;
+      }
     }
   };
   let at = start + 1;

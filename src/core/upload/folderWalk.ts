@@ -159,8 +159,9 @@ class Walk {
       if (this.#fold(entry.name) === '.git') continue;
       const found = this.#classify(folder, entry);
       const at = folder.found.push(found ?? nothing) - 1;
-      if (found === undefined)
+      if (found === undefined) {
         files.push({ path: folder.path + entry.name, full: `${full}${sep}${entry.name}`, at });
+      }
       if (files.length >= statBatch) await measure();
       if (performance.now() - this.#sliceStart > sliceMs) await this.#pause();
     }
@@ -204,8 +205,9 @@ class Walk {
 
 function parents(path: string): string[] {
   const out: string[] = [];
-  for (let at = path.indexOf('/'); at >= 0 && at < path.length - 1; at = path.indexOf('/', at + 1))
+  for (let at = path.indexOf('/'); at >= 0 && at < path.length - 1; at = path.indexOf('/', at + 1)) {
     out.push(path.slice(0, at + 1));
+  }
   return out;
 }
 
@@ -219,6 +221,8 @@ function reasonByType(path: string, { name, wellFormed, dirent }: Entry): Reason
 }
 
 function toFound(path: string, stat: Stats | string): Found {
+  // Windows allows names that are not Unicode; they come with U+FFFD in them, and no file is found by such a name.
+  if (stat === 'ENOENT' && path.includes('\ufffd')) return { path, reason: { kind: 'unusableName' } };
   if (stat === 'ENOENT') return nothing;
   if (typeof stat === 'string') return { path, reason: { kind: 'unreadable', code: stat } };
   if (stat.isSymbolicLink()) return { path, reason: { kind: 'link' } };

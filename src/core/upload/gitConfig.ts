@@ -21,8 +21,9 @@ export function parseGitConfig(text: string): ConfigEntry[] {
     const key = /^([A-Za-z][-0-9A-Za-z]*)\s*(=?)/.exec(line);
     if (key === null) continue;
     let raw = line.slice(key[0].length);
-    while (/(?:^|[^\\])(?:\\\\)*\\$/.test(raw) && at + 1 < lines.length)
+    while (/(?:^|[^\\])(?:\\\\)*\\$/.test(raw) && at + 1 < lines.length) {
       raw = raw.slice(0, -1) + (lines[++at] ?? '');
+    }
     entries.push({
       name: `${section}.${(key[1] ?? '').toLowerCase()}`,
       value: key[2] === '=' ? readValue(raw) : undefined,

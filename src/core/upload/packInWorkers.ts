@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { AssessmentError } from '../errors.ts';
 import type { ToWorker, WorkerStart } from './archiveWorker.ts';
 import type { PackMessage, PackTask } from './packing.ts';
 
@@ -34,7 +35,7 @@ export async function* packInWorkers(
     failure ??= { error };
     wake?.();
   };
-  const onAbort = (): void => fail(signal?.reason);
+  const onAbort = (): void => wake?.();
   const packers = Array.from({ length: options.workers }, (): Packer => {
     const start: WorkerStart = { root, format };
     const packer: Packer = {
@@ -49,7 +50,7 @@ export async function* packInWorkers(
       wake?.();
     });
     packer.worker.on('error', fail);
-    packer.worker.on('exit', () => fail(new Error('packing worker ended')));
+    packer.worker.on('exit', () => fail(new AssessmentError('storage', { detail: 'packing worker ended' })));
     return packer;
   });
   signal?.addEventListener('abort', onAbort);
@@ -68,6 +69,7 @@ export async function* packInWorkers(
   try {
     for (let current = 0; current < tasks.length; current++) {
       for (let done = false; !done;) {
+        signal?.throwIfAborted();
         assign(current);
         if (failure !== undefined) throw failure.error;
         const next = arrived.get(current)?.shift();

@@ -109,8 +109,9 @@ export async function packTask(
     try {
       const sha256 = await addSlices(file, source);
       complete = sha256 !== undefined && (last || isUnchanged(source));
-      if (complete && sha256 !== undefined)
+      if (complete && sha256 !== undefined) {
         entries.push({ path: file.path, bytes: source.stat.size, sha256 });
+      }
     } finally {
       if (!complete) {
         builder.undo();

@@ -40,6 +40,8 @@ export function parsePattern(line: string, ignoreCase: boolean): Pattern | undef
   if (body.length > maxLength) return widen(shape, []);
   const tokens = tokenize(body, ignoreCase);
   if (tokens === undefined) return undefined;
+  const literal = literalOfEmptyRest(tokens);
+  if (literal !== undefined && !negative) return { ...shape, bodies: [literal], widened: false };
   if (matchesNothing(tokens)) return undefined;
   const bodies = nameOnly ? [tokens.map(writeInName).join('')] : writePath(tokens, negative);
   return bodies === undefined ? widen(shape, tokens) : { ...shape, bodies, widened: false };
@@ -123,10 +125,23 @@ function writeText(text: string): string {
   return /[\\*?[\]!# ]/.test(text) ? `\\${text}` : text;
 }
 
+// `a**//`: git before 2.52 cuts off `a` and finds that the rest, `**/`, matches an empty name: the rule means `a/`.
+function literalOfEmptyRest(tokens: readonly Token[]): string | undefined {
+  const start = tokens.findIndex((token) => !isLiteral(token));
+  const isSo =
+    start > 0 &&
+    tokens[start - 1]?.kind !== 'slash' &&
+    isStars(tokens[start], 2) &&
+    tokens.length === start + 2 &&
+    tokens[start + 1]?.kind === 'slash';
+  return isSo ? tokens.slice(0, start).map(writeInName).join('') : undefined;
+}
+
 /** A rule that is compared with a whole path; undefined when `ignore` cannot answer for it as git does, in bounded time. */
 function writePath(tokens: readonly Token[], negative: boolean): string[] | undefined {
-  if (tokens.some((token, at) => token.kind === 'slash' && token.escaped && isStars(tokens[at - 1], 2)))
+  if (tokens.some((token, at) => token.kind === 'slash' && token.escaped && isStars(tokens[at - 1], 2))) {
     return undefined;
+  }
   const start = tokens.findIndex((token) => !isLiteral(token));
   const rest = tokens.slice(start + 1);
   // `a**/b`: git since 2.52 reads `a*/b`. Before, it cut off the literal start of a rule and read the rest, `**/b`, as if it stood
@@ -141,11 +156,12 @@ function writePath(tokens: readonly Token[], negative: boolean): string[] | unde
     return writeAll([tokens]);
   }
   const literal = tokens.slice(0, start);
-  if (rest.length === 0)
+  if (rest.length === 0) {
     return writeAll([
       [...literal, star],
       [...literal, star, slash, globstar],
     ]);
+  }
   if (isStars(rest[1], 1)) return undefined;
   const after = rest.slice(1);
   return writeAll([

@@ -53,8 +53,9 @@ export async function repositoryAt(folder: string): Promise<Repository | undefin
   if (gitDir === undefined) return undefined;
   const common = await readText(join(gitDir, 'commondir'));
   const commonDir = common === undefined ? gitDir : resolve(gitDir, common.trim());
-  if (!(await isFolder(join(commonDir, 'objects'))) || !(await isFolder(join(commonDir, 'refs'))))
+  if (!(await isFolder(join(commonDir, 'objects'))) || !(await isFolder(join(commonDir, 'refs')))) {
     return undefined;
+  }
   const head = await readText(join(gitDir, 'HEAD'));
   return head !== undefined && /^(?:ref:\s*refs\/|[0-9a-f]{40})/.test(head)
     ? { root: folder, gitDir, commonDir }
@@ -86,8 +87,9 @@ export async function readIgnoreSettings(
     if (path === undefined) return;
     for (const { name, value } of await readConfig(path, reader, 0)) values.set(name, value);
   };
-  if (!isTrue(env['GIT_CONFIG_NOSYSTEM'] ?? 'false'))
+  if (!isTrue(env['GIT_CONFIG_NOSYSTEM'] ?? 'false')) {
     await read(env['GIT_CONFIG_SYSTEM'] ?? systemConfig(env));
+  }
   if (env['GIT_CONFIG_GLOBAL'] !== undefined) {
     await read(env['GIT_CONFIG_GLOBAL'] || undefined);
   } else {
@@ -175,8 +177,9 @@ async function isFolder(path: string): Promise<boolean> {
   try {
     return (await stat(path)).isDirectory();
   } catch (error) {
-    if (['ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES', 'ENAMETOOLONG'].includes(systemCode(error) ?? ''))
+    if (['ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES', 'ENAMETOOLONG'].includes(systemCode(error) ?? '')) {
       return false;
+    }
     throw error;
   }
 }

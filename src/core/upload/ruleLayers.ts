@@ -1,4 +1,5 @@
 import { join, relative, sep } from 'node:path';
+import { AssessmentError } from '../errors.ts';
 import {
   type IgnoreRule,
   type IgnoreRules,
@@ -8,10 +9,9 @@ import {
   type RuleLine,
   settingLines,
 } from './ignoreRules.ts';
-import { toUnits } from './units.ts';
 import { readRegularFile } from './regularFile.ts';
 import { type GitSurroundings, readIgnoreSettings, type Repository } from './repository.ts';
-import { AssessmentError } from '../errors.ts';
+import { toUnits } from './units.ts';
 
 /**
  * Rules of one origin, as they count in one folder. What any layer leaves out is left out: a rule that brings back (`!`) works inside
@@ -142,12 +142,13 @@ async function readIgnoreFile(
 
 function grow(rules: IgnoreRules, folder: string, lines: readonly RuleLine[], path: string): IgnoreRules {
   const actual = rules.count + lines.length;
-  if (actual > maxRules)
+  if (actual > maxRules) {
     throw new AssessmentError('sourceUnreadable', {
       subject: path,
       detail: 'EFBIG',
       limit: maxRules,
       actual,
     });
+  }
   return rules.and(folder, lines);
 }

@@ -50,11 +50,11 @@ export interface SelectOptions {
   readonly exclude: readonly string[];
   readonly includeNestedRepositories: boolean;
   /** Paths that a person chose to send although ignore files leave them out; a path ending in `/` means everything below. */
-  readonly include?: readonly string[];
+  readonly include?: readonly string[] | undefined;
   readonly surroundings: GitSurroundings;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Called now and then with the number of files found so far. */
-  readonly onProgress?: (files: number) => void;
+  readonly onProgress?: ((files: number) => void) | undefined;
 }
 
 const itemsPerSlice = 20_000;

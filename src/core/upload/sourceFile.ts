@@ -39,8 +39,9 @@ export function openSource(root: string, path: string): SourceFile | Omission {
   } catch (error) {
     const code = systemCode(error) ?? 'EIO';
     if (code === 'ENOENT' || code === 'ENOTDIR') return { path, reason: 'vanished' };
-    if (code === 'ELOOP' || code === 'EMLINK' || code === 'ENXIO' || code === 'EISDIR')
+    if (code === 'ELOOP' || code === 'EMLINK' || code === 'ENXIO' || code === 'EISDIR') {
       return { path, reason: 'changedType' };
+    }
     return { path, reason: 'unreadable', code };
   }
   try {

@@ -41,7 +41,9 @@ export function zipSegments(): SegmentBuilder {
 
   return {
     add({ path, mode }, content) {
-      const deflated = deflateRawSync(content, { level: deflateLevel });
+      // Room for the result at once: zlib's own 16 kB for each small file would be most of the memory used.
+      const chunkSize = Math.max(64, content.length + (content.length >> 8) + 64);
+      const deflated = deflateRawSync(content, { level: deflateLevel, chunkSize });
       const smaller = deflated.length < content.length;
       const data = smaller ? deflated : content;
       const entry: ZipEntry = {

@@ -1,3 +1,13 @@
+/** Reads until there is something to read and returns it; undefined when there is nothing within `ms`. */
+export async function readWithin<T>(ms: number, read: () => Promise<T | undefined>): Promise<T | undefined> {
+  const deadline = performance.now() + ms;
+  for (;;) {
+    const reading = await read();
+    if (reading !== undefined || performance.now() > deadline) return reading;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
 /**
  * Reads until the reading is acceptable and returns that reading; rejects with the last one after `timeoutMs` (20 s unless
  * given). For what a page gives no event for.

@@ -1,5 +1,5 @@
-import type { Locator, Page } from 'playwright-core';
-import { eventually } from './eventually.ts';
+import type { Page } from 'playwright-core';
+import { readWithin } from './eventually.ts';
 import type { PageElement } from './pageElement.ts';
 
 /** A notification as it is shown. */
@@ -22,32 +22,27 @@ export interface DialogReading {
 export function messagesOf(page: Page, runCommand: (title: string) => Promise<void>) {
   const dialog = page.locator('.monaco-dialog-box');
   const center = page.locator('.notifications-center.visible');
-  const itemsIn = (place: Locator, text: string | RegExp): Locator =>
-    place.locator('.notification-list-item').filter({ hasText: text });
-  const toast = (text: string | RegExp): Locator =>
-    itemsIn(page.locator('.notifications-toasts.visible'), text).first();
+  const items = page.locator(
+    ':is(.notifications-toasts, .notifications-center).visible .notification-list-item',
+  );
 
-  /** Toasts go after some seconds; the notification centre still has them. */
-  const locate = (text: string | RegExp, timeoutMs: number): Promise<Locator> =>
-    eventually(
-      async () => {
-        const asToast = toast(text);
-        if (
-          await asToast.waitFor({ timeout: 2000 }).then(
-            () => true,
-            () => false,
-          )
-        )
-          return asToast;
-        await openCenter();
-        const inCenter = itemsIn(center, text).first();
-        if ((await inCenter.count()) > 0) return inCenter;
-        await closeCenter();
-        return undefined;
-      },
-      (found) => found !== undefined,
-      timeoutMs,
-    ).then((found) => found!);
+  /** Toasts go after some seconds; the notification centre, which is then left open, still has them. */
+  const find = async (text: string | RegExp, timeoutMs: number): Promise<NotificationReading> => {
+    const read = async (): Promise<NotificationReading | undefined> =>
+      (await items.evaluateAll(readNotifications)).find(({ message }) =>
+        typeof text === 'string' ? message.includes(text) : text.test(message),
+      );
+    const found = await readWithin(timeoutMs, async () => {
+      await closeCenter();
+      const asToast = await readWithin(3000, read);
+      if (asToast !== undefined) return asToast;
+      await openCenter();
+      return readWithin(500, read);
+    });
+    if (found !== undefined) return found;
+    const shown = (await items.evaluateAll(readNotifications)).map(({ message }) => message);
+    throw new Error(`No notification says "${String(text)}". These do: ${shown.join(' | ')}`);
+  };
   const openCenter = async (): Promise<void> => {
     if (!(await center.isVisible())) await runCommand('Notifications: Show Notifications');
     await center.waitFor();
@@ -60,19 +55,19 @@ export function messagesOf(page: Page, runCommand: (title: string) => Promise<vo
   return {
     /** Waits for a notification that contains this text, and reads it. */
     notification: async (text: string | RegExp, timeoutMs = 20_000): Promise<NotificationReading> => {
-      const [reading] = await (await locate(text, timeoutMs)).evaluateAll(readNotifications);
+      const reading = await find(text, timeoutMs);
       await closeCenter();
-      if (reading === undefined) throw new Error('The notification went away while it was read.');
       return reading;
     },
 
     /** Presses a button of the notification that contains this text. */
     notificationButton: async (text: string | RegExp, button: string): Promise<void> => {
-      const item = await locate(text, 20_000);
-      await item
-        .locator('.notification-list-item-buttons-container')
-        .getByText(button, { exact: true })
-        .click();
+      await find(text, 20_000);
+      const buttons = items
+        .filter({ hasText: text })
+        .first()
+        .locator('.notification-list-item-buttons-container');
+      await buttons.getByText(button, { exact: true }).click();
       await closeCenter();
     },
 

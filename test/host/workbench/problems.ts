@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { readRows } from './lists.ts';
+import { readRows, visitRows } from './lists.ts';
 import type { PageElement } from './pageElement.ts';
 
 /** A row of the Problems panel. */
@@ -50,7 +50,9 @@ export function problemsOf(page: Page, runCommand: (title: string) => Promise<vo
     /** Goes to the place of the problem with this message. */
     openProblem: async (message: string): Promise<void> => {
       await open();
-      await list.locator('.monaco-list-row[aria-level="2"]').filter({ hasText: message }).first().dblclick();
+      const row = list.locator('.monaco-list-row[aria-level="2"]').filter({ hasText: message }).first();
+      await visitRows(page, list, async () => (await row.count()) > 0);
+      await row.dblclick();
     },
   };
 }

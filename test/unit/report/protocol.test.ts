@@ -39,7 +39,7 @@ test('F81 only the two messages of the report view are accepted, and places only
   }
 });
 
-test('a message with a getter that throws, or with its type inherited, is refused', () => {
+test('a message that inherits its type, or is not a plain object, is refused', () => {
   assert.equal(readWebviewMessage(Object.create({ type: 'command' })), undefined);
   assert.equal(readWebviewMessage(new Map([['type', 'ready']])), undefined);
 });

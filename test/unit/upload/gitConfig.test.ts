@@ -58,8 +58,10 @@ test('any text is read without an error', () => {
 });
 
 test('truth is what git takes for it', () => {
-  for (const value of [undefined, 'true', 'YES', 'on', '1', '-1', '10', '2k'])
+  for (const value of [undefined, 'true', 'YES', 'on', '1', '-1', '10', '2k']) {
     assert.equal(isTrue(value), true, value);
-  for (const value of ['', 'false', 'no', 'off', '0', '00', 'maybe'])
+  }
+  for (const value of ['', 'false', 'no', 'off', '0', '00', 'maybe']) {
     assert.equal(isTrue(value), false, value);
+  }
 });

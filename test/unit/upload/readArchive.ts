@@ -87,7 +87,8 @@ export function oracle(
     t.skip(`${tool} is not installed here`);
     return undefined;
   }
-  if (error !== undefined || status !== 0)
+  if (error !== undefined || status !== 0) {
     throw new Error(`${tool} ${args.join(' ')}: ${error?.message ?? stderr + stdout}`);
+  }
   return stdout;
 }

@@ -471,6 +471,14 @@ test('F15 stars beside a name, which git versions read differently, leave out wh
   assert.deepEqual(await paths(at), ['foo/bar', 'foox/bar']);
 });
 
+test('F15 stars beside a name and a doubled final slash mean the folder of that name', async (t) => {
+  const at = place(t);
+  plantRepository(at.root);
+  plant(at.root, { '.gitignore': 'ab**//\n', 'ab/x': '', 'abc/x': '', 'c/ab/x': '', 'd/ab': '' });
+  assert.deepEqual(await paths(at), ['.gitignore', 'abc/x', 'c/ab/x', 'd/ab']);
+  if (gitVersion() < 252) await sameAsGit(at);
+});
+
 test('F15 a rule that cannot be answered as git does leaves out more, and says so', async (t) => {
   const at = place(t);
   plantRepository(at.root);

@@ -51,8 +51,9 @@ export function plant(
 
 /** Makes what git takes for a repository, without running git. */
 export function plantRepository(root: string, config = ''): void {
-  for (const folder of ['.git/objects', '.git/refs', '.git/info'])
+  for (const folder of ['.git/objects', '.git/refs', '.git/info']) {
     mkdirSync(join(root, folder), { recursive: true });
+  }
   writeFileSync(join(root, '.git/HEAD'), 'ref: refs/heads/main\n');
   writeFileSync(
     join(root, '.git/config'),

@@ -1,0 +1,105 @@
+import { createHash, hash } from 'node:crypto';
+import { closeSync } from 'node:fs';
+import { systemCode } from '../errors.ts';
+import { findAssignments } from './assignmentRule.ts';
+import type { PresetLint } from './presetLint.ts';
+import { isPublicPem, riskyName } from './riskyNames.ts';
+import { isUnchanged, type Omission, openSource, readAt, type SourceFile } from './sourceFile.ts';
+import { linesIn, startBytes, type TextChunk, textChunks, textEncoding } from './sourceText.ts';
+import { mayHoldToken } from './tokenHints.ts';
+import { findTokens, type Match } from './tokenRules.ts';
+
+/** Something in a file, or its name, that looks like a credential. */
+export interface Suspicion {
+  readonly path: string;
+  readonly kind: 'name' | 'content';
+  /** The risky name's pattern (`.env*`), or the rule: `secretlint/…` for secretlint's, a plain word for ours. */
+  readonly rule: string;
+  /** 1-based; content only. */
+  readonly line?: number;
+  /** At most two characters of the secret (`ghp_…a1`, `DB_PASSWORD=…`); empty for a name. */
+  readonly masked: string;
+  /** Hex, of the file's content: the same content earns the same decision. */
+  readonly sha256: string;
+}
+
+/** A file full of tokens is one decision; a hundred lines of it are enough to make it. */
+const maxPerFile = 100;
+const attempts = 3;
+
+/**
+ * Looks through one file below `root`, whole, whatever its size; through a binary file only by its name. An omission says that
+ * the file could not be read, or did not stand still.
+ */
+export async function scanFile(
+  root: string,
+  path: string,
+  lint: PresetLint,
+): Promise<readonly Suspicion[] | Omission> {
+  for (let attempt = 1; attempt <= attempts; attempt++) {
+    const source = openSource(root, path);
+    if ('reason' in source) return source;
+    try {
+      const suspicions = await scanSource(source, path, lint);
+      if (isUnchanged(source)) return suspicions;
+    } catch (error) {
+      const code = error instanceof Error && 'syscall' in error ? systemCode(error) : undefined;
+      if (code === undefined) throw error;
+      return { path, reason: 'unreadable', code };
+    } finally {
+      closeSync(source.fd);
+    }
+  }
+  return { path, reason: 'changed' };
+}
+
+async function scanSource({ fd, stat }: SourceFile, path: string, lint: PresetLint): Promise<Suspicion[]> {
+  const start = readAt(fd, Math.min(stat.size, startBytes), 0);
+  if (start.length === 0) return [];
+  const found: Omit<Suspicion, 'sha256'>[] = [];
+  const name = riskyName(path);
+  if (name !== undefined && !(name.publicIf === 'onlyCertificates' && isPublicPem(start.toString('latin1'))))
+    found.push({ path, kind: 'name', rule: name.pattern, masked: '' });
+  const encoding = textEncoding(start);
+  if (encoding !== undefined) {
+    const seen = new Set<string>();
+    for (const chunk of textChunks(fd, stat.size, start, encoding)) {
+      for (const { rule, line, masked, alias } of await scanChunk(chunk, path, lint)) {
+        const isNew = !seen.has(`${line}:${masked}`) && !seen.has(`${line}:${alias ?? masked}`);
+        seen.add(`${line}:${masked}`);
+        if (isNew && found.length < maxPerFile) found.push({ path, kind: 'content', rule, line, masked });
+      }
+    }
+  }
+  if (found.length === 0) return [];
+  const sha256 = contentHash(fd, stat.size, start);
+  return found.sort((a, b) => (a.line ?? 0) - (b.line ?? 0)).map((suspicion) => ({ ...suspicion, sha256 }));
+}
+
+type LineMatch = Match & { readonly line: number };
+
+/** What a chunk holds, the surest rules first. */
+async function scanChunk(chunk: TextChunk, path: string, lint: PresetLint): Promise<LineMatch[]> {
+  const { quick, quickEnd } = chunk;
+  const found: LineMatch[] = [];
+  const take = (matches: readonly Match[], text: string, end: number): void => {
+    for (const match of matches) {
+      if (match.index < end) found.push({ ...match, line: chunk.firstLine + linesIn(text, 0, match.index) });
+    }
+  };
+  if (mayHoldToken(quick)) {
+    const text = chunk.text();
+    take(await lint(text, path), text, chunk.textEnd());
+  }
+  take(findTokens(quick, path), quick, quickEnd);
+  take(findAssignments(quick, path), quick, quickEnd);
+  return found;
+}
+
+function contentHash(fd: number, bytes: number, start: Buffer): string {
+  if (start.length === bytes) return hash('sha256', start, 'hex');
+  const sha256 = createHash('sha256').update(start);
+  for (let position = start.length; position < bytes; position += startBytes)
+    sha256.update(readAt(fd, Math.min(startBytes, bytes - position), position));
+  return sha256.digest('hex');
+}

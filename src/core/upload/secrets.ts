@@ -1,0 +1,127 @@
+import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
+import type { OnBytes } from '../ports.ts';
+import type { Suspicion } from './secretScan.ts';
+import type { ScanResult, ScanStart, ScanTask } from './secretWorker.ts';
+import type { SelectedFile } from './selection.ts';
+import type { Omission } from './sourceFile.ts';
+
+/** What to check, and with what. */
+export interface SecretCheckOptions {
+  /** `Selection.root`: absolute, free of links. */
+  readonly root: string;
+  readonly files: readonly SelectedFile[];
+  /** The scanning worker's entry: `secretWorker.ts`, or its bundle. */
+  readonly workerFile: string | URL;
+  readonly workers?: number;
+  readonly signal?: AbortSignal;
+  /** Bytes of files checked, of the bytes selected. */
+  readonly onBytes?: OnBytes;
+  /** True for content (by SHA-256, hex) that a person has decided to send. */
+  readonly skip?: (sha256: string) => boolean;
+}
+
+/** What the check came to. */
+export interface SecretCheck {
+  /** In the order of the files, and of the lines in each. */
+  readonly suspicions: readonly Suspicion[];
+  /** Files that nobody could look into: they may be readable again when they are packed, so they must not go along unasked. */
+  readonly unchecked: readonly Omission[];
+}
+
+interface Task extends ScanTask {
+  readonly bytes: number;
+}
+
+const taskFiles = 128;
+const taskBytes = 1 << 20;
+/** Below both, a second worker takes longer to start than it saves. */
+const smallFiles = 300;
+const smallBytes = 4 << 20;
+/** Tasks that a worker has at a time: one to work on, one to go on with. */
+const tasksPerWorker = 2;
+
+/**
+ * Looks for credentials in the selected files, and in their names, off the main thread. Throws the signal's reason; the workers
+ * have ended then, as they have when it returns.
+ */
+export async function checkSecrets(options: SecretCheckOptions): Promise<SecretCheck> {
+  const { files, skip, signal } = options;
+  signal?.throwIfAborted();
+  const tasks = cutTasks(files);
+  const results = await scanInWorkers(tasks, options);
+  const suspicions = results.flatMap((result) => result.suspicions);
+  return {
+    suspicions: skip === undefined ? suspicions : suspicions.filter(({ sha256 }) => !skip(sha256)),
+    unchecked: results.flatMap((result) => result.unchecked),
+  };
+}
+
+function cutTasks(files: readonly SelectedFile[]): Task[] {
+  const tasks: Task[] = [];
+  let paths: string[] = [];
+  let bytes = 0;
+  const cut = (): void => {
+    if (paths.length > 0) tasks.push({ id: tasks.length, paths, bytes });
+    paths = [];
+    bytes = 0;
+  };
+  for (const file of files) {
+    paths.push(file.path);
+    bytes += file.bytes;
+    if (paths.length >= taskFiles || bytes >= taskBytes) cut();
+  }
+  cut();
+  return tasks;
+}
+
+/** The results of all tasks, in their order. */
+async function scanInWorkers(tasks: readonly Task[], options: SecretCheckOptions): Promise<ScanResult[]> {
+  if (tasks.length === 0) return [];
+  const { root, files, workerFile, signal, onBytes } = options;
+  const total = tasks.reduce((sum, task) => sum + task.bytes, 0);
+  const wanted =
+    options.workers ??
+    (files.length <= smallFiles && total <= smallBytes
+      ? 1
+      : Math.min(4, Math.max(2, availableParallelism())));
+  const start: ScanStart = { root };
+  const workers = Array.from(
+    { length: Math.min(wanted, tasks.length) },
+    () => new Worker(workerFile, { workerData: start }),
+  );
+  const ended = Promise.withResolvers<ScanResult[]>();
+  const onAbort = (): void => ended.reject(signal?.reason as Error);
+  signal?.addEventListener('abort', onAbort);
+
+  const results: ScanResult[] = [];
+  let next = 0;
+  let finished = 0;
+  let done = 0;
+  const assign = (worker: Worker): void => {
+    const task = tasks[next];
+    if (task === undefined) return;
+    next++;
+    const { id, paths }: ScanTask = task;
+    worker.postMessage({ id, paths });
+  };
+  for (const worker of workers) {
+    worker.on('message', (result: ScanResult) => {
+      results[result.id] = result;
+      finished++;
+      done += tasks[result.id]?.bytes ?? 0;
+      onBytes?.(done, total);
+      if (finished === tasks.length) ended.resolve(results);
+      else assign(worker);
+    });
+    worker.on('error', ended.reject);
+    worker.on('exit', () => ended.reject(new Error('scanning worker ended')));
+    for (let ahead = 0; ahead < tasksPerWorker; ahead++) assign(worker);
+  }
+  try {
+    return await ended.promise;
+  } finally {
+    signal?.removeEventListener('abort', onAbort);
+    await Promise.all(workers.map(async (worker) => worker.terminate()));
+  }
+}

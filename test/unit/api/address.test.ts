@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { originOf, toBaseUrl, toPresignedUrl } from '../../../src/core/api/address.ts';
+import { AssessmentError } from '../../../src/core/errors.ts';
+
+test('a base URL is taken with and without its version and with a slash at its end', () => {
+  const expected = 'https://service.example/v1';
+  for (const text of [
+    'https://service.example',
+    `${expected}`,
+    `${expected}/`,
+    ' https://SERVICE.example// ',
+  ]) {
+    assert.equal(toBaseUrl(text), expected);
+  }
+  assert.equal(toBaseUrl('https://service.example:8443/api/v2/'), 'https://service.example:8443/api/v2');
+  assert.equal(originOf(`${expected}/o`), 'https://service.example');
+});
+
+test('F85 http is taken on loopback alone', () => {
+  for (const host of ['127.0.0.1:8080', '127.1.2.3', 'localhost:1', '[::1]:99']) {
+    assert.equal(toBaseUrl(`http://${host}`), `http://${host}/v1`);
+  }
+  const others = [
+    'service.example',
+    '127.0.0.1.evil.example',
+    'localhost.evil.example',
+    '10.0.0.1',
+    '0.0.0.0',
+    '[::2]',
+  ];
+  for (const host of others) {
+    assert.throws(() => toBaseUrl(`http://${host}`), { kind: 'insecureUrl' }, host);
+    assert.throws(() => toPresignedUrl(`http://${host}/x`), { kind: 'insecureUrl' }, host);
+  }
+});
+
+test('F43 an address with user information or of another scheme is refused', () => {
+  for (const text of [
+    'https://me@service.example',
+    'https://me:secret@service.example',
+    'file:///etc/passwd',
+    'ftp://127.0.0.1/x',
+    'data:,x',
+  ]) {
+    assert.throws(() => toPresignedUrl(text), { kind: 'insecureUrl' }, text);
+    assert.throws(() => toBaseUrl(text), { kind: 'insecureUrl' }, text);
+  }
+});
+
+test('a base URL that is no address, or has a query, is a bad setting', () => {
+  for (const text of [
+    '',
+    'service.example',
+    'https://',
+    'https://service.example?x=1',
+    'https://service.example#x',
+  ]) {
+    assert.throws(() => toBaseUrl(text), { kind: 'badSetting' }, text);
+  }
+});
+
+test('F90 a presigned address that is refused is not in the error', () => {
+  for (const text of [
+    'http://store.example/a?signature=canary',
+    'https://u:canary@store.example',
+    'canary',
+  ]) {
+    try {
+      toPresignedUrl(text);
+      assert.fail('not refused');
+    } catch (error) {
+      assert.ok(error instanceof AssessmentError);
+      assert.doesNotMatch(
+        `${error.stack ?? ''}${String(error.cause)}${JSON.stringify(error.data)}`,
+        /canary/,
+      );
+    }
+  }
+});

@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { tempFolder } from '../run/tempFolder.ts';
+import { failureOf, startRun, workflow } from './clientCalls.ts';
+import { fixedToken, setUpClient } from './clientDesk.ts';
+
+describe('the client', () => {
+  test('makes each of its calls as the strict service wants them', async (t) => {
+    const { service, client } = await setUpClient(t);
+    const runId = await startRun(t, client);
+    await service.finishRun(runId);
+    const { status, output, artifacts } = await client.describe(workflow, runId);
+    assert.deepEqual(
+      [status, output?.kind, artifacts?.map(({ name }) => name)],
+      ['EXITED', 'SUCCESS', ['findings', 'report']],
+    );
+    const path = join(await tempFolder(t), 'report.md');
+    const bytes = await client.downloadArtifact(workflow, runId, 'report', path, { maxBytes: 1e6 });
+    assert.equal((await readFile(path)).length, bytes);
+    await client.deleteFile(service.files()[0]!.fileId);
+    const second = await client.getUploadUrl(7);
+    await client.cancelUpload(second.file_id);
+    assert.ok(service.requests.every((request) => request.status === 200));
+    assert.deepEqual(
+      service.requests.map(({ method, hasAuthorization }) => `${method} ${String(hasAuthorization)}`),
+      [
+        'POST true',
+        'PUT false',
+        ...Array<string>(4).fill('POST true'),
+        'GET false',
+        ...Array<string>(3).fill('POST true'),
+      ],
+      'storage never gets the token',
+    );
+  });
+
+  test('cancels a run', async (t) => {
+    const { service, client } = await setUpClient(t, {}, { runDurationMs: 1e9, cancelDelayMs: 1e9 });
+    const runId = await startRun(t, client);
+    await client.cancel(workflow, runId);
+    assert.equal(service.runs()[0]?.cancelRequested, true);
+  });
+
+  test('percent-encodes an organization that has characters of its own', async (t) => {
+    const organization = 'ä/b c?#%';
+    const { client, service } = await setUpClient(t, {}, { organizations: { [organization]: ['t'] } });
+    await client.getUploadUrl(1);
+    assert.equal(service.files()[0]?.organizationId, organization);
+  });
+
+  test('refuses what the reference does not allow before it is sent', async (t) => {
+    const { client, service } = await setUpClient(t);
+    for (const bytes of [0, -1, 1.5, Number.NaN]) {
+      assert.equal((await failureOf(client.getUploadUrl(bytes))).kind, 'badSetting');
+    }
+    assert.equal((await failureOf(client.describe(workflow, 'r'.repeat(257)))).kind, 'badSetting');
+    assert.equal((await failureOf(client.confirmUpload(''))).kind, 'badSetting');
+    assert.deepEqual(service.requests, []);
+  });
+
+  test('sends nothing without a token, nor when the keyring does not answer', async (t) => {
+    const without = await setUpClient(t, { token: fixedToken(undefined) });
+    assert.equal((await failureOf(without.client.getUploadUrl(1))).kind, 'notSignedIn');
+    const refresh = (): Promise<undefined> => Promise.resolve(undefined);
+    const broken = { get: () => Promise.reject(new Error('keyring is locked')), refresh };
+    const { client, service } = await setUpClient(t, { token: broken });
+    assert.equal((await failureOf(client.getUploadUrl(1))).kind, 'notSignedIn');
+    assert.deepEqual([without.service.requests, service.requests], [[], []]);
+  });
+
+  test('sends a fresh token once after a 401', async (t) => {
+    const asked: string[] = [];
+    const { client, service } = await setUpClient(t, {
+      token: {
+        get: () => Promise.resolve('stale-invented-token'),
+        refresh: (rejected) => {
+          asked.push(rejected);
+          return Promise.resolve('fresh-invented-token');
+        },
+      },
+    });
+    assert.equal((await failureOf(client.getUploadUrl(1))).kind, 'unauthorized');
+    service.setTokens(['fresh-invented-token']);
+    await client.getUploadUrl(1);
+    assert.deepEqual(asked, ['stale-invented-token', 'stale-invented-token']);
+    assert.deepEqual(
+      service.requests.map(({ status }) => status),
+      [401, 401, 401, 200],
+    );
+  });
+
+  test('tries harmless calls four times with growing jittered waits, reservations three times, and a look once', async (t) => {
+    const { client, service, waits } = await setUpClient(t);
+    service.addFault({ match: {}, before: { kind: 'reply', status: 503 } });
+    await failureOf(client.confirmUpload('file'));
+    assert.deepEqual([service.requests.length, waits], [4, [500, 1_000, 2_000]]);
+    await failureOf(client.getUploadUrl(1));
+    assert.equal(service.requests.length, 7);
+    await failureOf(client.describe(workflow, 'run'));
+    assert.equal(service.requests.length, 8);
+  });
+
+  test('F51 never tries again before Retry-After, and leaves a long one to its caller', async (t) => {
+    const now = Date.UTC(2030, 0, 1);
+    const { client, service, waits } = await setUpClient(t, { now: () => now });
+    const asks = [
+      ['30', 30_500],
+      [new Date(now + 40_000).toUTCString(), 40_500],
+      [new Date(now - 40_000).toUTCString(), 500],
+      ['garbage 2090', 500],
+      ['-5', 500],
+    ] as const;
+    for (const [header, wait] of asks) {
+      waits.length = 0;
+      const headers = { 'retry-after': header, date: new Date(now).toUTCString() };
+      const reply = { kind: 'reply' as const, status: 429, headers };
+      const remove = service.addFault({ match: { times: 1 }, before: reply });
+      await failureOf(client.confirmUpload('file'));
+      assert.deepEqual(waits, [wait], header);
+      remove();
+    }
+    for (const header of ['121', String(10 * 365 * 24 * 3600)]) {
+      const reply = { kind: 'reply' as const, status: 429, headers: { 'retry-after': header } };
+      const remove = service.addFault({ match: {}, before: reply });
+      const before = service.requests.length;
+      const { kind, data } = await failureOf(client.confirmUpload('file'));
+      assert.deepEqual([kind, service.requests.length - before], ['rateLimited', 1]);
+      assert.ok(data.retryAfterMs! >= 121_000 && data.retryAfterMs! <= 24 * 3600_000);
+      remove();
+    }
+  });
+
+  test('F86 refuses a redirect, and the token stays', async (t) => {
+    const { client, service } = await setUpClient(t);
+    const visits: (string | undefined)[] = [];
+    const elsewhere = createServer((request, response) => {
+      visits.push(request.headers.authorization);
+      response.end('{}');
+    });
+    await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve));
+    t.after(() => elsewhere.close());
+    const location = `http://127.0.0.1:${String((elsewhere.address() as AddressInfo).port)}/v1`;
+    for (const status of [301, 302, 303, 307, 308]) {
+      const reply = { kind: 'reply' as const, status, headers: { location } };
+      const remove = service.addFault({ match: {}, before: reply });
+      const { kind, data } = await failureOf(client.describe(workflow, 'run'));
+      assert.deepEqual([kind, data.status], ['redirected', status]);
+      remove();
+    }
+    assert.deepEqual(visits, []);
+  });
+});

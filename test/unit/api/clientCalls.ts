@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import type { AssessmentClient } from '../../../src/core/api/client.ts';
+import type { AssessmentError } from '../../../src/core/errors.ts';
+import { tempFolder } from '../run/tempFolder.ts';
+import { tarGz } from '../service/archiveMaker.ts';
+
+/** The workflow of all calls. */
+export const workflow = 'whitebox-assessment';
+
+/** An archive on disk, as the client sends it. */
+export async function archiveFile(
+  t: TestContext,
+  content: Buffer = tarGz([{ path: 'a.js', content: 'eval(x);' }]),
+) {
+  const path = join(await tempFolder(t), 'archive.tar.gz');
+  await writeFile(path, content);
+  return { path, bytes: content.length, sha256: createHash('sha256').update(content).digest('hex') };
+}
+
+/** Uploads a small archive and starts a run on it; resolves to the run ID. */
+export async function startRun(t: TestContext, client: AssessmentClient): Promise<string> {
+  const archive = await archiveFile(t);
+  const address = await client.getUploadUrl(archive.bytes);
+  await client.putArchive(address, archive);
+  await client.confirmUpload(address.file_id);
+  const file_upload = { file_id: address.file_id, archive_type: 'tar_gz' as const };
+  return client.dispatch(workflow, { input: { targets: [{ file_upload }], language: 'english' } });
+}
+
+/** The error a call fails with. */
+export async function failureOf(promise: Promise<unknown>): Promise<AssessmentError> {
+  return promise.then(
+    () => assert.fail('no failure'),
+    (error: unknown) => error as AssessmentError,
+  );
+}

@@ -1,0 +1,64 @@
+import type { TestContext } from 'node:test';
+import { AssessmentClient } from '../../../src/core/api/client.ts';
+import type { TokenSource } from '../../../src/core/api/credentials.ts';
+import type { IdleLimits } from '../../../src/core/api/http.ts';
+import type { Clock } from '../../../src/core/ports.ts';
+import {
+  type AssessmentService,
+  type ServiceOptions,
+  startService,
+} from '../../service/assessmentService.ts';
+
+/** A client and the service it talks to, with everything the client logged and every wait it asked for. */
+export interface ClientDesk {
+  readonly service: AssessmentService;
+  readonly client: AssessmentClient;
+  readonly lines: string[];
+  /** Milliseconds of each wait; no wait takes time. */
+  readonly waits: number[];
+}
+
+/** How a client differs from the usual one. */
+export interface ClientChanges {
+  readonly token?: TokenSource;
+  readonly idle?: IdleLimits;
+  readonly baseUrl?: string;
+  readonly random?: () => number;
+  readonly now?: () => number;
+}
+
+/** A source of one token that is never refreshed. */
+export function fixedToken(token: string | undefined): TokenSource {
+  return { get: () => Promise.resolve(token), refresh: () => Promise.resolve(undefined) };
+}
+
+/** Sets a service and a client up for the length of a test. */
+export async function setUpClient(
+  t: TestContext,
+  changes: ClientChanges = {},
+  options: ServiceOptions = {},
+): Promise<ClientDesk> {
+  const service = await startService({ runDurationMs: 0, ...options });
+  t.after(() => service.close());
+  const lines: string[] = [];
+  const waits: number[] = [];
+  const write = (line: string): void => void lines.push(line);
+  const clock: Clock = {
+    now: changes.now ?? (() => Date.now()),
+    monotonic: () => performance.now(),
+    sleep: (ms, signal) => {
+      waits.push(ms);
+      return signal?.aborted === true ? Promise.reject(signal.reason as Error) : Promise.resolve();
+    },
+  };
+  const client = new AssessmentClient({
+    baseUrl: changes.baseUrl ?? service.baseUrl,
+    organizationId: service.organizationId,
+    token: changes.token ?? fixedToken(service.token),
+    clock,
+    log: { trace: write, debug: write, info: write, warn: write, error: write },
+    random: changes.random ?? (() => 0.5),
+    ...(changes.idle === undefined ? {} : { idle: changes.idle }),
+  });
+  return { service, client, lines, waits };
+}

@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict';
+import { readdir } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import type { AssessmentError } from '../../../src/core/errors.ts';
+import { tempFolder } from '../run/tempFolder.ts';
+import { archiveFile, failureOf, startRun, workflow } from './clientCalls.ts';
+import { fixedToken, setUpClient } from './clientDesk.ts';
+
+describe('what comes back to the client', () => {
+  const bodies = [
+    ['HTML', '<!doctype html><html><title>Sign in</title>', 'Sign in'],
+    ['nothing', '', undefined],
+    ['half of the JSON', '{"status":"RUNN', '{"status":"RUNN'],
+    ['JSON of another shape', '["RUNNING"]', '["RUNNING"]'],
+    ['null', 'null', 'null'],
+  ] as const;
+  for (const [what, body, detail] of bodies) {
+    test(`F61 ${what} instead of an answer is a typed error`, async (t) => {
+      const { client, service } = await setUpClient(t);
+      service.addFault({ match: {}, before: { kind: 'reply', status: 200, body } });
+      const { kind, data } = await failureOf(client.describe(workflow, 'run'));
+      assert.deepEqual([kind, data.status, data.detail], ['badResponse', 200, detail]);
+    });
+  }
+
+  test('F61 an answer with a byte order mark is read', async (t) => {
+    const { client, service } = await setUpClient(t);
+    service.addFault({
+      match: {},
+      before: { kind: 'reply', status: 200, body: '\uFEFF{"status":"RUNNING"}' },
+    });
+    assert.deepEqual(await client.describe(workflow, 'run'), { status: 'RUNNING' });
+  });
+
+  test('F61 an answer of 100 MB is cut off at its limit', async (t) => {
+    const { client, service } = await setUpClient(t, {}, { runDurationMs: 1e9 });
+    const runId = await startRun(t, client);
+    service.addFault({ match: { path: '/describe' }, after: { kind: 'oversize', bytes: 100e6 } });
+    const { kind, data } = await failureOf(client.describe(workflow, runId));
+    assert.deepEqual([kind, data.status, data.limit], ['badResponse', 200, 4 * 1024 * 1024]);
+  });
+
+  test('F61 a long error page is read only in part', async (t) => {
+    const { client, service } = await setUpClient(t);
+    const body = `<title>Bad day</title>${'x'.repeat(3e6)}`;
+    service.addFault({ match: {}, before: { kind: 'reply', status: 400, body } });
+    const { data } = await failureOf(client.describe(workflow, 'run'));
+    assert.equal(data.detail, 'Bad day');
+  });
+
+  test('F33 silence ends a call after its idle limit', async (t) => {
+    const { client, service } = await setUpClient(t, { idle: { jsonMs: 100, transferMs: 100 } });
+    service.addFault({ match: {}, before: { kind: 'stall' } });
+    const { kind, data } = await failureOf(client.describe(workflow, 'run'));
+    assert.deepEqual([kind, data.limit], ['timeout', 100]);
+  });
+
+  test('F33 a download that stalls in its middle ends as a timeout too', async (t) => {
+    const { client, service } = await setUpClient(t, { idle: { jsonMs: 5_000, transferMs: 100 } });
+    const runId = await startRun(t, client);
+    await service.finishRun(runId);
+    const half = createServer((_request, response) => {
+      response.writeHead(200, { 'content-length': 10 });
+      response.write('half');
+    });
+    await new Promise<void>((resolve) => half.listen(0, '127.0.0.1', resolve));
+    t.after(() => half.closeAllConnections());
+    t.after(() => half.close());
+    const url = `http://127.0.0.1:${String((half.address() as AddressInfo).port)}/`;
+    const body = JSON.stringify({ url, expires_in_seconds: 9 });
+    service.addFault({
+      match: { path: /artifact-download-url$/ },
+      before: { kind: 'reply', status: 200, body },
+    });
+    const folder = await tempFolder(t);
+    const path = join(folder, 'report.md');
+    const { kind } = await failureOf(
+      client.downloadArtifact(workflow, runId, 'report', path, { maxBytes: 99 }),
+    );
+    assert.equal(kind, 'timeout');
+    assert.deepEqual(await readdir(folder), [], 'and nothing of it is left');
+  });
+
+  test('a cancellation ends a call with the reason of its signal', async (t) => {
+    const { client, service } = await setUpClient(t);
+    service.addFault({ match: {}, before: { kind: 'stall' } });
+    const stop = new AbortController();
+    const reason = new DOMException('Enough', 'AbortError');
+    const asked = client.describe(workflow, 'run', { signal: stop.signal });
+    setImmediate(() => stop.abort(reason));
+    await assert.rejects(asked, (error) => error === reason);
+    await assert.rejects(
+      client.describe(workflow, 'run', { signal: stop.signal }),
+      (error) => error === reason,
+    );
+  });
+
+  test('F49 what never left can be told from what may have arrived', async (t) => {
+    const gone = await setUpClient(t);
+    await gone.service.close();
+    assert.equal((await failureOf(gone.client.describe(workflow, 'run'))).kind, 'unsent');
+    const nowhere = await setUpClient(t, { baseUrl: 'https://no..host/v1' });
+    assert.equal((await failureOf(nowhere.client.describe(workflow, 'run'))).kind, 'unsent');
+    const { client, service } = await setUpClient(t);
+    service.addFault({ match: {}, before: { kind: 'reset' } });
+    assert.equal((await failureOf(client.describe(workflow, 'run'))).kind, 'connectionLost');
+  });
+
+  test('a server that does not speak TLS is told from one that was not reached', async (t) => {
+    const plain = createServer();
+    await new Promise<void>((resolve) => plain.listen(0, '127.0.0.1', resolve));
+    t.after(() => plain.close());
+    const port = String((plain.address() as AddressInfo).port);
+    const { client } = await setUpClient(t, { baseUrl: `https://127.0.0.1:${port}/v1` });
+    assert.equal((await failureOf(client.describe(workflow, 'run'))).kind, 'tls');
+  });
+
+  test('F90 a token that the service says back is in no error and no line of the log', async (t) => {
+    const token = 'canary"token\\with-odd-characters';
+    const { client, service, lines } = await setUpClient(
+      t,
+      { token: fixedToken(token) },
+      { organizations: { o: [token] } },
+    );
+    const said = `Got ${token} as Bearer ${token} at https://x.example/a?token=canary#canary`;
+    const target = { file_upload: { file_id: 'f', archive_type: 'zip' as const } };
+    const errors: AssessmentError[] = [];
+    for (const [status, body] of [
+      [400, said],
+      [403, JSON.stringify({ message: said })],
+      [403, JSON.stringify({ reason: said })],
+      [500, `<html><title>${said}</title></html>`],
+      [200, JSON.stringify({ odd: said })],
+      [200, said],
+    ] as const) {
+      const remove = service.addFault({ match: {}, before: { kind: 'reply', status, body } });
+      errors.push(await failureOf(client.describe(workflow, 'run')));
+      const input = { targets: [target], language: 'japanese' as const };
+      errors.push(await failureOf(client.dispatch(workflow, { input })));
+      remove();
+    }
+    assertRedacted(errors, lines, ['canary']);
+  });
+
+  test('F90 a signature that storage says back is in no error and no line of the log', async (t) => {
+    const { client, service, lines } = await setUpClient(t);
+    const archive = await archiveFile(t);
+    const address = await client.getUploadUrl(archive.bytes);
+    const signature = new URL(address.upload_url).searchParams.get('signature')!;
+    const errors: AssessmentError[] = [];
+    for (const said of [address.upload_url, `SignatureProvided: ${signature}`]) {
+      const body = `<Error><Message>${said}</Message></Error>`;
+      const remove = service.addFault({ match: {}, before: { kind: 'reply', status: 403, body } });
+      errors.push(await failureOf(client.putArchive(address, archive)));
+      remove();
+    }
+    assertRedacted(errors, lines, [signature]);
+  });
+});
+
+function assertRedacted(
+  errors: readonly AssessmentError[],
+  lines: readonly string[],
+  canaries: readonly string[],
+): void {
+  for (const error of errors) {
+    assert.match(error.message, /\[redacted\]/);
+    const everything = `${error.stack ?? ''} ${JSON.stringify(error.data)} ${String(error.cause)}`;
+    for (const canary of canaries) assert.ok(!everything.includes(canary), everything);
+  }
+  assert.ok(lines.length >= errors.length);
+  for (const canary of canaries) assert.ok(!lines.join('\n').includes(canary));
+}

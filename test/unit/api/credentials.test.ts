@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import {
+  redact,
+  runTokenCommand,
+  storedToken,
+  tokenKey,
+  toToken,
+} from '../../../src/core/api/credentials.ts';
+import type { SecretStore } from '../../../src/core/ports.ts';
+
+function secretStore(entries: Record<string, string> = {}): SecretStore & { entries: Map<string, string> } {
+  const kept = new Map(Object.entries(entries));
+  return {
+    entries: kept,
+    get: (key) => Promise.resolve(kept.get(key)),
+    store: (key, value) => Promise.resolve(void kept.set(key, value)),
+    delete: (key) => Promise.resolve(void kept.delete(key)),
+  };
+}
+
+const node = (script: string): string[] => [process.execPath, '-e', script];
+
+describe('a token', () => {
+  test('F83 is kept per origin and organization', () => {
+    const keys = [
+      tokenKey('https://a.example', 'one'),
+      tokenKey('https://a.example', 'two'),
+      tokenKey('https://b.example', 'one'),
+      tokenKey('https://a.example:8443', 'one'),
+    ];
+    assert.equal(new Set(keys).size, keys.length);
+  });
+
+  test('is trimmed, and refused when it could break out of its header', () => {
+    assert.equal(toToken(' a:b.c-d\r\n'), 'a:b.c-d');
+    for (const text of ['', '  ', 'a b', 'a\r\nX-Evil: 1', 'a\0b', 'tokén']) {
+      assert.throws(() => toToken(text), { kind: 'badSetting' }, JSON.stringify(text));
+    }
+  });
+
+  test('that was changed meanwhile is taken from the store instead of making one', async () => {
+    const secrets = secretStore({ key: 'changed' });
+    const source = storedToken(secrets, 'key', () => assert.fail('not needed'));
+    assert.equal(await source.get(), 'changed');
+    assert.equal(await source.refresh('rejected'), 'changed');
+  });
+
+  test('is made by the command when there is none, or when it was rejected, and is kept', async () => {
+    const secrets = secretStore();
+    let made = 0;
+    const source = storedToken(secrets, 'key', () => Promise.resolve(`made-${String((made += 1))}`));
+    assert.equal(await source.get(), 'made-1');
+    assert.equal(await source.get(), 'made-1');
+    assert.equal(await source.refresh('made-1'), 'made-2');
+    assert.equal(secrets.entries.get('key'), 'made-2');
+  });
+
+  test('without a command is there or is not', async () => {
+    const source = storedToken(secretStore({ key: 'only' }), 'key');
+    assert.equal(await source.refresh('only'), undefined);
+    assert.equal(await storedToken(secretStore(), 'key').get(), undefined);
+  });
+});
+
+describe('the token command', () => {
+  test('gives what it prints, trimmed, and no shell reads its arguments', async () => {
+    const print = [...node('console.log(process.argv[1])'), '$(echo;oh)'];
+    assert.equal(await runTokenCommand(print), '$(echo;oh)');
+  });
+
+  test('F90 fails without any of its output', async () => {
+    const failing = node('console.log("canary-out"); console.error("canary-err"); process.exit(3)');
+    await assert.rejects(runTokenCommand(failing), (error: Error & { kind?: string; data?: object }) => {
+      assert.equal(error.kind, 'tokenCommand');
+      assert.doesNotMatch(
+        `${error.stack ?? ''}${JSON.stringify(error.data)}${String(error.cause)}`,
+        /canary/,
+      );
+      return true;
+    });
+  });
+
+  test('that cannot be run, prints nothing or too much is a typed error', async () => {
+    await assert.rejects(runTokenCommand([]), { kind: 'tokenCommand' });
+    await assert.rejects(runTokenCommand(['no-such-invented-program']), { kind: 'tokenCommand' });
+    await assert.rejects(runTokenCommand(node('')), { kind: 'badSetting' });
+    const flood = node('process.stdout.write("x".repeat(100000))');
+    await assert.rejects(runTokenCommand(flood), { kind: 'tokenCommand' });
+  });
+
+  test('ends with its cancellation', async () => {
+    const stop = new AbortController();
+    const running = runTokenCommand(node('setInterval(() => {}, 1000)'), stop.signal);
+    setImmediate(() => stop.abort());
+    await assert.rejects(running, { name: 'AbortError' });
+  });
+});
+
+describe('redaction', () => {
+  test('takes tokens, bearers and the query of every address out, and leaves the rest', () => {
+    const text =
+      'tok-1 and Bearer abc.def, see https://a.example/x?sig=1&b=2 or http://b.example/#c "https://c.example/y"';
+    assert.equal(
+      redact(text, ['tok-1', '']),
+      '[redacted] and Bearer [redacted], see https://a.example/x?[redacted] or http://b.example/?[redacted] "https://c.example/y"',
+    );
+  });
+});

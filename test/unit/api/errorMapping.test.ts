@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { AssessmentError, type ErrorKind } from '../../../src/core/errors.ts';
+import { transportFailure, wasNeverSent } from '../../../src/core/api/failure.ts';
+import { serviceMessage } from '../../../src/core/api/serviceMessage.ts';
+import { failureOf, workflow } from './clientCalls.ts';
+import { setUpClient } from './clientDesk.ts';
+
+const kinds: Readonly<Record<number, ErrorKind>> = {
+  201: 'badResponse',
+  204: 'badResponse',
+  302: 'redirected',
+  304: 'redirected',
+  400: 'rejected',
+  401: 'unauthorized',
+  403: 'forbidden',
+  404: 'notFound',
+  405: 'rejected',
+  407: 'proxy',
+  408: 'timeout',
+  409: 'conflict',
+  410: 'notFound',
+  412: 'conflict',
+  413: 'capacity',
+  418: 'rejected',
+  422: 'rejected',
+  429: 'rateLimited',
+  500: 'serverError',
+  503: 'serverError',
+  507: 'serverError',
+  599: 'serverError',
+};
+
+test('every status has its kind', async (t) => {
+  const { client, service } = await setUpClient(t);
+  for (const [status, kind] of Object.entries(kinds)) {
+    const remove = service.addFault({ match: {}, before: { kind: 'reply', status: Number(status) } });
+    const error = await failureOf(client.describe(workflow, 'run'));
+    assert.deepEqual([error.kind, error.data.status], [kind, Number(status)]);
+    assert.equal(error.data.origin, new URL(service.baseUrl).origin);
+    remove();
+  }
+});
+
+describe('what a body says', () => {
+  const forms: readonly (readonly [string, string, string | undefined])[] = [
+    ['message', '{"message":"No.","error":"x"}', 'No.'],
+    ['error as text', '{"error":"No.","detail":"x"}', 'No.'],
+    ['error.message with error.code', '{"error":{"message":"No.","code":"nope"}}', 'No. (nope)'],
+    ['error.message alone', '{"error":{"message":"No."}}', 'No.'],
+    ['error.code alone', '{"error":{"code":"nope"}}', 'nope'],
+    ['detail', '{"detail":"No.","title":"x"}', 'No.'],
+    ['title', '{"title":"No.","status":400}', 'No.'],
+    ['the first of errors', '{"errors":[{"message":"No."},{"message":"x"}]}', 'No.'],
+    ['JSON text', '"No."', 'No.'],
+    ['JSON after a byte order mark', '\uFEFF{"message":"No."}', 'No.'],
+    ['members nobody knows', '{"reason":"No."}', '{"reason":"No."}'],
+    ['plain text', ' No.\n\tNever. ', 'No. Never.'],
+    ['the title of a page', '<!doctype html><html><head><title>No.</title></head><p>x', 'No.'],
+    ['the words of a page', '<html><body><h1>502</h1><p>Bad   Gateway</p></body>', '502 Bad Gateway'],
+    ['the words of a page with an empty title', '<title> </title><p>No.</p>', 'No.'],
+    ['the Message of XML', '<?xml version="1.0"?><Error><Code>C</Code><Message>No.</Message></Error>', 'No.'],
+    ['nothing', '', undefined],
+    ['an empty object', '{}', undefined],
+    ['null', 'null', undefined],
+  ];
+  for (const [form, body, said] of forms) {
+    test(`is read from ${form}`, () => {
+      assert.equal(serviceMessage(body, []), said);
+    });
+  }
+
+  test('is redacted before it is cut to 500 characters', () => {
+    const said = serviceMessage(`${'x'.repeat(495)} canary-token`, ['canary-token']);
+    assert.equal(said?.length, 500);
+    assert.ok(!said.includes('cana'));
+  });
+});
+
+describe('what the network did', () => {
+  const url = new URL('https://service.example/v1?signature=canary');
+  const failed = (data: object, message = 'x'): Error => Object.assign(new Error(message), data);
+  const cases: readonly (readonly [string, unknown, ErrorKind, boolean])[] = [
+    ['a name that is not known', failed({ code: 'ENOTFOUND', syscall: 'getaddrinfo' }), 'unsent', true],
+    [
+      'a resolver that does not answer',
+      failed({ code: 'EAI_AGAIN', syscall: 'getaddrinfo' }),
+      'unsent',
+      true,
+    ],
+    ['a refused connection', failed({ code: 'ECONNREFUSED', syscall: 'connect' }), 'unsent', true],
+    ['a connection that timed out', failed({ code: 'ETIMEDOUT', syscall: 'connect' }), 'unsent', true],
+    ['no route', failed({ code: 'EHOSTUNREACH', syscall: 'connect' }), 'unsent', true],
+    [
+      'several addresses, none of which answered',
+      Object.assign(new AggregateError([failed({ syscall: 'connect' }), failed({ syscall: 'connect' })]), {
+        code: 'ETIMEDOUT',
+      }),
+      'unsent',
+      true,
+    ],
+    ['a reset', failed({ code: 'ECONNRESET', syscall: 'read' }), 'connectionLost', false],
+    ['a broken pipe', failed({ code: 'EPIPE', syscall: 'write' }), 'connectionLost', false],
+    [
+      'a timeout of an established connection',
+      failed({ code: 'ETIMEDOUT', syscall: 'read' }),
+      'connectionLost',
+      false,
+    ],
+    ['something else', new Error('socket hang up'), 'connectionLost', false],
+    ['no error at all', 'x', 'connectionLost', false],
+    ['an expired certificate', failed({ code: 'CERT_HAS_EXPIRED' }), 'tls', true],
+    ['a self-signed certificate', failed({ code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }), 'tls', true],
+    ['a certificate for another name', failed({ code: 'ERR_TLS_CERT_ALTNAME_INVALID' }), 'tls', true],
+    ['broken TLS', failed({ code: 'EPROTO', syscall: 'write' }), 'tls', false],
+    ['a proxy that wants credentials', failed({}, 'tunneling socket: 407'), 'proxy', false],
+    ['a full disk', failed({ code: 'ENOSPC', syscall: 'write' }), 'diskFull', false],
+    ['a local file', failed({ code: 'EACCES', syscall: 'open', path: '/x' }), 'storage', false],
+  ];
+  for (const [what, error, kind, neverSent] of cases) {
+    test(`${what} is ${kind}, and a dispatch may ${neverSent ? '' : 'not '}be sent again after it`, () => {
+      const failure = transportFailure(error, url);
+      assert.ok(failure instanceof AssessmentError);
+      assert.deepEqual([failure.kind, wasNeverSent(failure)], [kind, neverSent]);
+      assert.ok(!JSON.stringify(failure.data).includes('canary'));
+    });
+  }
+
+  test('an error of ours stays what it is', () => {
+    const error = new AssessmentError('lengthChanged');
+    assert.equal(transportFailure(error, url), error);
+    assert.equal(wasNeverSent(new Error('x')), false);
+  });
+});

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { tempFolder } from '../run/tempFolder.ts';
+import { archiveFile, failureOf, startRun, workflow } from './clientCalls.ts';
+import { setUpClient } from './clientDesk.ts';
+
+describe('a transfer', () => {
+  test('F67 a download that is too large is refused, and the file from before stays', async (t) => {
+    const { client, service } = await setUpClient(t);
+    const runId = await startRun(t, client);
+    await service.finishRun(runId);
+    const folder = await tempFolder(t);
+    const path = join(folder, 'report.md');
+    await writeFile(path, 'from before');
+    const { kind } = await failureOf(
+      client.downloadArtifact(workflow, runId, 'report', path, { maxBytes: 10 }),
+    );
+    assert.equal(kind, 'tooLarge');
+    assert.deepEqual([await readFile(path, 'utf8'), await readdir(folder)], ['from before', ['report.md']]);
+  });
+
+  test('F67 a download address that has expired is asked for anew', async (t) => {
+    const { client, service } = await setUpClient(t);
+    const runId = await startRun(t, client);
+    await service.finishRun(runId);
+    service.addFault({ match: { method: 'GET', times: 1 }, before: { kind: 'reply', status: 403 } });
+    const path = join(await tempFolder(t), 'report.md');
+    await client.downloadArtifact(workflow, runId, 'report', path, { maxBytes: 1e6 });
+    assert.equal(service.requests.filter((request) => request.path.endsWith('download-url')).length, 2);
+  });
+
+  test('F37 a file that is not the one that was hashed is never completed', async (t) => {
+    const { client, service } = await setUpClient(t);
+    const archive = await archiveFile(t, randomBytes(3e6));
+    const address = await client.getUploadUrl(archive.bytes);
+    const other = { ...archive, sha256: '0'.repeat(64) };
+    assert.equal((await failureOf(client.putArchive(address, other))).kind, 'lengthChanged');
+    assert.equal(service.files()[0]?.sha256, undefined);
+  });
+
+  test('tells how many bytes of a transfer are done', async (t) => {
+    const { client } = await setUpClient(t);
+    const archive = await archiveFile(t, randomBytes(3e6));
+    const done: number[] = [];
+    await client.putArchive(await client.getUploadUrl(archive.bytes), archive, {
+      onBytes: (bytes) => done.push(bytes),
+    });
+    assert.ok(done.length > 1 && done.every((bytes, index) => bytes > (done[index - 1] ?? 0)));
+    assert.equal(done.at(-1), archive.bytes);
+  });
+});

@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AssessmentError, isAbortError, systemCode } from '../../../src/core/errors.ts';
+
+test('an error says its kind and what the service said, and keeps its cause', () => {
+  const cause = new Error('inner');
+  const error = new AssessmentError('capacity', { status: 413, detail: 'Full.' }, { cause });
+  assert.deepEqual([error.name, error.message, error.cause], ['AssessmentError', 'capacity: Full.', cause]);
+  assert.equal(new AssessmentError('notSignedIn').message, 'notSignedIn');
+});
+
+test('a cancellation is told from a failure', () => {
+  const stop = new AbortController();
+  stop.abort();
+  assert.equal(isAbortError(stop.signal.reason), true);
+  assert.equal(isAbortError(new AssessmentError('timeout')), false);
+  assert.equal(isAbortError('AbortError'), false);
+});
+
+test("the system's code is found on an error or on its causes", () => {
+  const system = Object.assign(new Error('no'), { code: 'ENOSPC' });
+  assert.equal(systemCode(new Error('outer', { cause: new Error('middle', { cause: system }) })), 'ENOSPC');
+  assert.equal(systemCode(Object.assign(new Error('no'), { code: 7 })), undefined);
+  assert.equal(systemCode('ENOSPC'), undefined);
+});

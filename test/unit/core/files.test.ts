@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import {
+  createExclusive,
+  makePrivateFolder,
+  markOf,
+  quarantine,
+  readIfThere,
+  writeFileAtomic,
+} from '../../../src/core/files.ts';
+import { tempFolder } from '../run/tempFolder.ts';
+
+const posix = { skip: process.platform === 'win32' };
+
+describe('files', () => {
+  test('an atomic write replaces the whole content and leaves nothing temporary', async (t) => {
+    const folder = await tempFolder(t);
+    const path = join(folder, 'a.json');
+    await writeFileAtomic(path, 'a long first content');
+    await writeFileAtomic(path, new Uint8Array([0x6b, 0x6f]));
+    assert.equal(await readFile(path, 'utf8'), 'ko');
+    assert.deepEqual(await readdir(folder), ['a.json']);
+  });
+
+  test('a reader sees the old or the new content whole while it is replaced', async (t) => {
+    const path = join(await tempFolder(t), 'a.json');
+    const contents = ['x'.repeat(100_000), 'y'.repeat(100_000)];
+    await writeFileAtomic(path, contents[0]!);
+    let isDone = false;
+    const writing = (async () => {
+      for (let turn = 0; turn < 20; turn += 1) await writeFileAtomic(path, contents[turn % 2]!);
+      isDone = true;
+    })();
+    const isOver = (): boolean => isDone;
+    while (!isOver()) assert.ok(contents.includes(await readFile(path, 'utf8')));
+    await writing;
+  });
+
+  test('an atomic write that fails leaves the old content and nothing temporary', async (t) => {
+    const folder = await tempFolder(t);
+    await mkdir(join(folder, 'taken'));
+    await assert.rejects(writeFileAtomic(join(folder, 'taken'), 'text'));
+    assert.deepEqual(await readdir(folder), ['taken']);
+    await assert.rejects(writeFileAtomic(join(folder, 'missing', 'a.json'), 'text'), { code: 'ENOENT' });
+  });
+
+  test('what is written can be read by its owner alone', posix, async (t) => {
+    const folder = join(await tempFolder(t), 'one', 'two');
+    await makePrivateFolder(folder);
+    await makePrivateFolder(folder);
+    await writeFileAtomic(join(folder, 'a'), '');
+    await createExclusive(join(folder, 'b'), '');
+    const modes = await Promise.all(
+      ['..', '.', 'a', 'b'].map(async (name) => (await stat(join(folder, name))).mode & 0o777),
+    );
+    assert.deepEqual(modes, [0o700, 0o700, 0o600, 0o600]);
+  });
+
+  test('of many that create a file exclusively one succeeds, and its content stays', async (t) => {
+    const path = join(await tempFolder(t), 'lock');
+    const made = await Promise.all(
+      Array.from({ length: 10 }, (_, index) => createExclusive(path, String(index))),
+    );
+    assert.equal(made.filter(Boolean).length, 1);
+    assert.equal(await readFile(path, 'utf8'), String(made.indexOf(true)));
+    await assert.rejects(createExclusive(join(path, 'below a file'), ''), { code: 'ENOTDIR' });
+  });
+
+  test('a file that is not there has no text and no mark; a folder in its place is an error', async (t) => {
+    const folder = await tempFolder(t);
+    assert.equal(await readIfThere(join(folder, 'none')), undefined);
+    assert.equal(await markOf(join(folder, 'none')), undefined);
+    await assert.rejects(readIfThere(folder), { code: 'EISDIR' });
+  });
+
+  test('two versions of a file have two marks, even with the same length in the same instant', async (t) => {
+    const path = join(await tempFolder(t), 'a.json');
+    const marks = new Set<string>();
+    for (const text of ['one', 'two', 'six', 'ten']) {
+      const mark = await writeFileAtomic(path, text);
+      assert.equal(await markOf(path), mark);
+      marks.add(mark);
+    }
+    assert.equal(marks.size, 4);
+  });
+
+  test('a file that is set aside keeps its content under a name beside it', async (t) => {
+    const path = join(await tempFolder(t), 'run.json');
+    await writeFile(path, 'damaged');
+    const aside = await quarantine(path, 1234);
+    assert.equal(aside, `${path}.damaged-1234`);
+    assert.equal(await readFile(aside, 'utf8'), 'damaged');
+    assert.equal(await readIfThere(path), undefined);
+  });
+});

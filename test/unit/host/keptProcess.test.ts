@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { test } from 'node:test';
+import { startKept } from '../../host/keptProcess.ts';
+
+/** Prints its own process ID and that of a grandchild, then both stay; the connection tells when they are gone. */
+const family = `
+  const { spawn } = require('node:child_process');
+  const stay = 'setInterval(() => undefined, 1000)';
+  const child = spawn(process.execPath, ['-e', stay], { stdio: ['ignore', 'inherit', 'inherit'] });
+  console.log(process.pid + ' ' + child.pid);
+  setInterval(() => undefined, 1000);
+`;
+
+const isRunning = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** No event tells of the end of another process's descendants. */
+const goneAll = async (pids: readonly number[]): Promise<void> => {
+  while (pids.some(isRunning)) await new Promise((resolve) => setTimeout(resolve, 20));
+};
+
+test('stopping a kept process ends everything that it started', { timeout: 30_000 }, async () => {
+  const kept = startKept(process.execPath, ['-e', family], process.env);
+  const [line] = (await once(createInterface({ input: kept.stdout }), 'line')) as [string];
+  const pids = line.split(' ').map(Number);
+  assert.deepEqual(pids.map(isRunning), [true, true]);
+  await kept.stop();
+  await goneAll(pids);
+});
+
+test(
+  'a kept process and everything that it started end when the process that keeps it is killed',
+  { timeout: 30_000 },
+  async () => {
+    const module = path.resolve(import.meta.dirname, '../../host/keptProcess.ts');
+    const script = `
+    import { startKept } from ${JSON.stringify(module)};
+    startKept(process.execPath, ['-e', ${JSON.stringify(family)}], process.env).stdout.pipe(process.stdout);
+  `;
+    const owner = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [line] = (await once(createInterface({ input: owner.stdout }), 'line')) as [string];
+    const pids = line.split(' ').map(Number);
+    assert.deepEqual(pids.map(isRunning), [true, true]);
+    owner.kill('SIGKILL');
+    await goneAll(pids);
+  },
+);

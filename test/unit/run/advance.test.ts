@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { advance } from '../../../src/core/run/advance.ts';
+import {
+  elapsedMs,
+  isFinal,
+  needsPerson,
+  type Run,
+  type RunState,
+  titleOf,
+} from '../../../src/core/run/run.ts';
+import { bareExit, eventOf, runOf, stillRunning, success } from './sampleRuns.ts';
+
+/** States in the order of the columns below. */
+const states = Object.keys(runOf) as RunState[];
+
+/** The state an event leads to, by present state; `·` changes nothing at all, `=` changes the run but not its state. */
+const table: Readonly<Record<keyof typeof eventOf, string>> = {
+  //                  packaging uploading  confirming dispatching unknown   running    cancelling collecting succ. abort. canc. fail.
+  archived:
+    /*      */ '=         ·          ·          ·          ·         ·          ·          ·          ·     ·      ·     ·',
+  packaged:
+    /*      */ 'uploading ·          ·          ·          ·         ·          ·          ·          ·     ·      ·     ·',
+  reserved:
+    /*      */ '·         =          ·          ·          ·         ·          ·          ·          ·     ·      ·     ·',
+  uploaded:
+    /*      */ '·         confirming ·          ·          ·         ·          ·          ·          ·     ·      ·     ·',
+  confirmed:
+    /*     */ '·         ·          =          ·          ·         ·          ·          ·          ·     ·      ·     ·',
+  dispatchIntended:
+    '·         ·          dispatching ·         dispatching ·        ·          ·          ·     ·      ·     ·',
+  dispatched:
+    /*    */ '·         ·          ·          running    running   ·          ·          ·          ·     ·      ·     ·',
+  dispatchLost:
+    /*  */ '·         ·          ·          unknown    ·         ·          ·          ·          ·     ·      ·     ·',
+  'answered RUNNING':
+    '·         ·          ·          ·          ·         =          =          ·          ·     ·      ·     ·',
+  'answered SUCCESS':
+    '·         ·          ·          ·          ·         collecting collecting ·          ·     ·      ·     ·',
+  'answered ABORTED':
+    '·         ·          ·          ·          ·         collecting collecting ·          ·     ·      ·     ·',
+  askFailed:
+    /*     */ '·         ·          ·          ·          ·         =          =          =          ·     ·      ·     ·',
+  cancelAsked:
+    /*   */ '·         ·          ·          ·          ·         cancelling ·          ·          ·     ·      ·     ·',
+  collected:
+    /*     */ '·         ·          ·          ·          ·         ·          ·          succeeded  ·     ·      ·     ·',
+  failed:
+    /*        */ 'failed    failed     failed     failed     ·         ·          ·          ·          ·     ·      ·     ·',
+  abandoned:
+    /*     */ 'cancelled cancelled  cancelled  ·          cancelled ·          ·          ·          ·     ·      ·     ·',
+  released:
+    /*      */ '=         =          =          =          =         =          =          =          =     =      =     =',
+  noticed:
+    /*       */ '·         ·          ·          ·          ·         ·          ·          ·          =     =      ·     =',
+};
+
+describe('advance', () => {
+  test('the sample runs are in the states they stand for', () => {
+    for (const state of states) assert.equal(runOf[state].state, state);
+  });
+
+  for (const [name, row] of Object.entries(table)) {
+    const expected = row.split(/\s+/);
+    test(`${name} leads where the table says, from each of the ${String(expected.length)} states`, () => {
+      assert.equal(expected.length, states.length);
+      for (const [index, state] of states.entries()) {
+        const before = runOf[state];
+        const next = advance(before, eventOf[name as keyof typeof eventOf]);
+        const seen = next === before ? '·' : next.state === state ? '=' : next.state;
+        assert.equal(seen, expected[index], `${name} on ${state}`);
+      }
+    });
+  }
+
+  const after = (run: Run, ...names: (keyof typeof eventOf)[]): Run =>
+    names.map((name) => eventOf[name]).reduce<Run>(advance, run);
+
+  test('a dispatch is not intended while a file is not confirmed', () => {
+    const run = after(runOf.packaging, 'archived', 'packaged', 'reserved', 'uploaded');
+    assert.equal(advance(run, eventOf.dispatchIntended), run);
+  });
+
+  test('a run whose ID was found by a person runs since the dispatch was intended', () => {
+    const run = advance(runOf.unknown, { type: 'dispatched', runId: 'run-found', at: 5_000 });
+    assert.equal('dispatchedAt' in run && run.dispatchedAt, 10);
+  });
+
+  test('a cancelled run that the service calls aborted has been cancelled, and one that it calls a success has succeeded', () => {
+    assert.equal(after(runOf.cancelling, 'answered ABORTED', 'collected').state, 'cancelled');
+    assert.equal(after(runOf.cancelling, 'answered SUCCESS', 'collected').state, 'succeeded');
+    assert.equal(after(runOf.running, 'answered ABORTED', 'collected').state, 'aborted');
+  });
+
+  test('F59 a success that names no artifact is no answer yet', () => {
+    const empty = { status: 'EXITED', output: { kind: 'SUCCESS' }, artifacts: [] };
+    const run = advance(runOf.running, { type: 'answered', description: empty, at: 1 });
+    assert.equal(run.state, 'running');
+  });
+
+  test('F59 the fifth bare exit ends a run, but only if no other answer came between', () => {
+    const bare = { type: 'answered', description: bareExit, at: 1 } as const;
+    const four = [bare, bare, bare, bare].reduce<Run>(advance, runOf.running);
+    assert.equal(four.state, 'running');
+    assert.equal(advance(four, bare).state, 'failed');
+    const interrupted = advance(advance(four, { ...bare, description: stillRunning }), bare);
+    assert.equal(interrupted.state, 'running');
+    const cancelled = [bare, bare, bare, bare, bare].reduce<Run>(advance, runOf.cancelling);
+    assert.deepEqual([cancelled.state, cancelled.noticeDue], ['cancelled', true]);
+  });
+
+  test('a failed look is counted, keeps the time of the first, and is forgotten with the next good answer', () => {
+    const failure = { kind: 'serverError', status: 503 } as const;
+    const once = advance(runOf.running, { type: 'askFailed', failure, retryAfterMs: 0, at: 100 });
+    const twice = advance(once, { type: 'askFailed', failure, retryAfterMs: 7_000, at: 200 });
+    assert.deepEqual('trouble' in twice && twice.trouble, {
+      ...failure,
+      since: 100,
+      times: 2,
+      notBefore: 7_200,
+    });
+    const good = advance(twice, { type: 'answered', description: stillRunning, at: 300 });
+    assert.ok(!('trouble' in good));
+    assert.equal('lastAnswerAt' in good && good.lastAnswerAt, 300);
+  });
+
+  test('artifacts that are listed and referenced are collected once each', () => {
+    const run = advance(runOf.running, { type: 'answered', description: success, at: 1 });
+    assert.deepEqual('exit' in run && run.exit?.artifacts, ['findings', 'report']);
+  });
+
+  test('an unknown run and a refused token need a person, and nothing else does', () => {
+    const refused = { kind: 'unauthorized' } as const;
+    const waiting = advance(runOf.running, { type: 'askFailed', failure: refused, retryAfterMs: 0, at: 1 });
+    assert.deepEqual([needsPerson(waiting), needsPerson(after(runOf.running, 'askFailed'))], [true, false]);
+    for (const state of states) assert.equal(needsPerson(runOf[state]), state === 'unknown');
+  });
+
+  test('the time of a run counts from its dispatch to its exit, or until now', () => {
+    assert.equal(elapsedMs(runOf.running, 1_010), 1_000);
+    assert.equal(elapsedMs(runOf.uploading, 1_001), 1_000);
+    assert.equal(elapsedMs(runOf.succeeded, 99_999), 0);
+    assert.equal(elapsedMs(runOf.running, 0), 0, 'a clock set back shows no negative time');
+  });
+
+  test('final are exactly the four states that nothing leaves', () => {
+    assert.deepEqual(
+      states.filter((state) => isFinal(runOf[state])),
+      ['succeeded', 'aborted', 'cancelled', 'failed'],
+    );
+    assert.equal(titleOf(runOf.failed), 'shop');
+  });
+});

@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { describe, test, type TestContext } from 'node:test';
+import type { RunEvent } from '../../../src/core/run/advance.ts';
+import { isFinal, isLive, type Run } from '../../../src/core/run/run.ts';
+import { RunStore } from '../../../src/core/run/runStore.ts';
+import { bury } from './buriedWindow.ts';
+import { type Desk, openWindow, type RunWindow, setUpDesk } from './runWindow.ts';
+import { VirtualClock } from './virtualClock.ts';
+
+const never = new Promise<never>(() => undefined);
+
+/** A store whose process dies at one write of a journal: nothing that awaits the write goes on. */
+class DyingStore extends RunStore {
+  #writesLeft = Infinity;
+  #isWritten = false;
+  #die: () => void = () => undefined;
+  /** Resolves when the process has died. */
+  readonly died = new Promise<void>((resolve) => {
+    this.#die = resolve;
+  });
+
+  /** Sets the write to die at, from 1; the last write happens or is lost with the process. */
+  dieAt(write: number, isWritten: boolean): void {
+    [this.#writesLeft, this.#isWritten] = [write, isWritten];
+  }
+
+  override async create(run: Run): Promise<void> {
+    await this.#orDie(() => super.create(run));
+  }
+
+  override async apply(id: string, event: RunEvent): Promise<Run> {
+    return this.#orDie(() => super.apply(id, event));
+  }
+
+  override async applyIfDue(id: string, event: RunEvent): Promise<Run | undefined> {
+    return this.#orDie(() => super.applyIfDue(id, event));
+  }
+
+  async #orDie<T>(write: () => Promise<T>): Promise<T> {
+    this.#writesLeft -= 1;
+    if (this.#writesLeft > 0) return write();
+    if (this.#writesLeft === 0) {
+      if (this.#isWritten) await write();
+      this.#die();
+    }
+    return never;
+  }
+}
+
+/** A window that dies at one write of its start; resolves when it has, or when it had nothing left to write. */
+async function dieWhileStarting(
+  t: TestContext,
+  desk: Desk,
+  write: number,
+  isWritten: boolean,
+): Promise<'died' | 'done'> {
+  // Its own clock stands still, so that nothing of it goes on afterwards.
+  const clock = new VirtualClock();
+  let store: DyingStore | undefined;
+  const window = openWindow(t, desk, {
+    clock,
+    store: (root, deps) => (store = new DyingStore(root, deps)),
+  });
+  store!.dieAt(write, isWritten);
+  const started = window.tracker.start(await window.assessment());
+  return Promise.race([store!.died.then(() => 'died' as const), started.then(() => 'done' as const)]);
+}
+
+/** Lets the next window see every run to where it waits for a person or is over. */
+async function seeThrough(desk: Desk, window: RunWindow): Promise<readonly Run[]> {
+  await desk.clock.passUntil(window.tracker.resume(), desk.traffic);
+  for (const { id } of desk.service.runs()) await desk.service.finishRun(id);
+  for (const { id } of window.store.all()) {
+    await window.until(id, (run) => run.state === 'unknown' || (isFinal(run) && !run.noticeDue));
+  }
+  return window.store.all();
+}
+
+describe('a window that is killed', () => {
+  for (const isWritten of [false, true]) {
+    test(`F46 at any write of a start, ${isWritten ? 'right after' : 'right before'} it, leads to at most one accepted dispatch and leaves nothing of the journal on the service`, async (t) => {
+      const seen = new Set<string>();
+      for (let write = 1; ; write += 1) {
+        const desk = await setUpDesk(t);
+        const end = await dieWhileStarting(t, desk, write, isWritten);
+        if (end === 'done') break;
+        const [killed] = await readRuns(desk);
+        seen.add(killed?.state ?? 'none');
+        if (killed !== undefined) await bury(desk, killed.id);
+        const sentBefore = desk.sent('/dispatch');
+        const window = openWindow(t, desk);
+        const runs = await seeThrough(desk, window);
+
+        assert.equal(desk.sent('/dispatch'), sentBefore, `write ${String(write)}: sent again`);
+        assert.ok(desk.service.runs().length <= 1);
+        const inJournal = killed?.targets[0]?.upload?.fileId;
+        for (const { fileId, state } of desk.service.files()) {
+          // The one file ID that dies with the process before it is on disk: the service has no list to find it in.
+          const isKept = fileId !== inJournal ? 'reserved' : runs[0]?.state === 'unknown' ? 'confirmed' : '';
+          assert.ok(['cancelled', 'deleted', isKept].includes(state), `write ${String(write)}: ${state}`);
+        }
+        if (killed?.state === 'dispatching') assert.equal(runs[0]?.state, 'unknown');
+        if (killed?.state === 'running') assert.equal(runs[0]?.state, 'succeeded');
+        if (killed !== undefined && !isLive(killed) && killed.state !== 'packaging')
+          assert.equal(window.ended.length, 1, 'the person was told once');
+      }
+      const expected = [
+        'packaging',
+        'uploading',
+        'confirming',
+        'dispatching',
+        ...(isWritten ? ['running'] : ['none']),
+      ];
+      assert.deepEqual([...seen].sort(), expected.sort());
+    });
+  }
+
+  const kills = [
+    ['F46 with SIGKILL while the dispatch is under way', '/dispatch', 'unknown', ['confirmed']],
+    ['F42 with SIGKILL in mid-upload', /\/storage\//, 'failed', ['cancelled']],
+  ] as const;
+  for (const [how, path, state, files] of kills) {
+    test(`${how} leaves nothing half done: ${state}`, async (t) => {
+      const desk = await setUpDesk(t);
+      const arrived = new Promise<void>((resolve) => {
+        const look = (): void => {
+          if (desk.sent(path) > 0) resolve();
+          else setImmediate(look);
+        };
+        look();
+      });
+      desk.service.addFault({ match: { path }, before: { kind: 'stall' } });
+      const { baseUrl, organizationId, token } = desk.service;
+      const child = fork(join(import.meta.dirname, 'startingProcess.ts'), [], { stdio: 'inherit' });
+      child.send({ root: desk.root, folder: desk.folder, baseUrl, organizationId, token });
+      await arrived;
+      const gone = once(child, 'exit');
+      child.kill('SIGKILL');
+      await gone;
+      const window = openWindow(t, desk);
+      await window.tracker.resume();
+      assert.deepEqual(
+        window.store.all().map((run) => run.state),
+        [state],
+      );
+      assert.deepEqual(
+        desk.service.files().map((file) => file.state),
+        files,
+      );
+      assert.equal(desk.sent('/dispatch'), path === '/dispatch' ? 1 : 0);
+      assert.equal(window.ended.length, 1);
+    });
+  }
+});
+
+async function readRuns(desk: Desk): Promise<readonly Run[]> {
+  const write = (): void => undefined;
+  const log = { trace: write, debug: write, info: write, warn: write, error: write };
+  const store = new RunStore(desk.root, { clock: desk.clock, log });
+  await store.reload();
+  return store.all();
+}

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { readdir } from 'node:fs/promises';
+import { describe, test } from 'node:test';
+import type { Run } from '../../../src/core/run/run.ts';
+import { bury } from './buriedWindow.ts';
+import { openWindow, setUpDesk } from './runWindow.ts';
+import { puts, startWith, states } from './uploads.ts';
+import { VirtualClock } from './virtualClock.ts';
+
+describe('a start that comes to its end early', () => {
+  test('F42 a window killed in mid-upload leaves a reservation that the next start cancels from the journal', async (t) => {
+    const desk = await setUpDesk(t);
+    desk.service.addFault({ match: { method: 'PUT' }, before: { kind: 'stall' } });
+    const dying = openWindow(t, desk, { clock: new VirtualClock() });
+    const reserved = new Promise<Run>((resolve) => {
+      dying.store.onDidChange((run) => {
+        if (run.targets[0]?.upload !== undefined) resolve(run);
+      });
+    });
+    dying.tracker.start(await dying.assessment()).catch(() => undefined);
+    const { id } = await reserved;
+    await bury(desk, id);
+    const next = openWindow(t, desk);
+    await next.tracker.resume();
+    const run = next.store.get(id);
+    assert.ok(run?.state === 'failed');
+    assert.equal(run.failure.kind, 'interrupted');
+    assert.deepEqual([run.targets[0]?.upload?.state, states(desk)], ['cancelled', ['cancelled']]);
+    assert.deepEqual(
+      next.ended.map((each) => each.id),
+      [id],
+    );
+    const left = await readdir(next.store.folderOf(id));
+    assert.deepEqual(
+      left.filter((name) => name.startsWith('archive')),
+      [],
+      'the local archive is gone',
+    );
+  });
+
+  test('F42 a reservation that cannot be cancelled at the next start is cancelled at the one after', async (t) => {
+    const desk = await setUpDesk(t);
+    const removeFault = desk.service.addFault({
+      match: { path: '/cancel-upload' },
+      before: { kind: 'reset' },
+    });
+    desk.service.addFault({ match: { method: 'PUT' }, before: { kind: 'reply', status: 400 } });
+    const first = openWindow(t, desk);
+    const { id } = await first.start();
+    assert.deepEqual(states(desk), ['reserved']);
+    removeFault();
+    first.tracker.dispose();
+    const second = openWindow(t, desk);
+    await desk.clock.passUntil(second.tracker.resume(), desk.traffic);
+    assert.deepEqual(
+      [second.store.get(id)?.targets[0]?.upload?.state, states(desk)],
+      ['cancelled', ['cancelled']],
+    );
+    assert.deepEqual(second.ended, [], 'its end was told before');
+  });
+
+  test('a reservation that cannot be put on disk is given back', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const original = window.store.apply.bind(window.store);
+    t.mock.method(window.store, 'apply', (id: string, event: Parameters<typeof original>[1]) =>
+      event.type === 'reserved' ? Promise.reject(new Error('no space')) : original(id, event),
+    );
+    const run = await window.start();
+    assert.ok(run.state === 'failed');
+    assert.equal(run.failure.kind, 'storage');
+    assert.deepEqual([puts(desk).length, states(desk)], [0, ['cancelled']]);
+  });
+
+  test('F29 a cancellation while bytes are sent ends the run as cancelled and cancels the upload', async (t) => {
+    const desk = await setUpDesk(t);
+    const stop = new AbortController();
+    desk.service.addFault({ match: { method: 'PUT' }, before: { kind: 'stall' } });
+    const onUploading = (): void => stop.abort();
+    const run = await startWith(openWindow(t, desk), desk, { signal: stop.signal, onUploading });
+    assert.equal(run?.state, 'cancelled');
+    assert.deepEqual([states(desk), desk.sent('/dispatch')], [['cancelled'], 0]);
+  });
+
+  test('a refusal at the last question sends nothing and keeps nothing', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    let asked: Run | undefined;
+    const confirmUpload = (run: Run): Promise<boolean> => {
+      asked = run;
+      return Promise.resolve(false);
+    };
+    assert.equal(await startWith(window, desk, { confirmUpload }), undefined);
+    assert.equal(asked?.targets[0]?.archive?.files, 1, 'the question knows the archive');
+    assert.deepEqual([desk.service.requests, window.store.all(), await readdir(desk.root)], [[], [], []]);
+  });
+
+  test('a cancellation while packaging sends nothing and keeps nothing', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const stop = new AbortController();
+    const run = await startWith(window, desk, { signal: stop.signal, onPackaging: () => stop.abort() });
+    assert.equal(run, undefined);
+    assert.deepEqual([desk.service.requests, await readdir(desk.root)], [[], []]);
+  });
+
+  test('an archive over the limit is thrown to the person, and nothing is sent or kept', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    await assert.rejects(window.start({ maxArchiveBytes: 10 }), { kind: 'archiveTooLarge' });
+    assert.deepEqual([desk.service.requests, await readdir(desk.root)], [[], []]);
+  });
+});

@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { leaseMs, takeLease } from '../../../src/core/run/lease.ts';
+import { deadPid } from './buriedWindow.ts';
+import { tempFolder } from './tempFolder.ts';
+import { VirtualClock } from './virtualClock.ts';
+
+describe('a lease', () => {
+  test('F63 is got by one of many that try at once, again and again', async (t) => {
+    const folder = join(await tempFolder(t), 'lease');
+    const clock = new VirtualClock();
+    for (let round = 0; round < 20; round += 1) {
+      const takers = await Promise.all(Array.from({ length: 12 }, () => takeLease(folder, clock)));
+      const [holder, ...more] = takers.filter((lease) => lease !== undefined);
+      assert.ok(
+        holder !== undefined && more.length === 0,
+        `${String(more.length)} more in round ${String(round)}`,
+      );
+      assert.equal(await holder.renew(), true);
+      await holder.release();
+    }
+    assert.ok((await readdir(folder)).length <= 2, 'old files go');
+  });
+
+  test('F63 is got by one of several processes, and taken over once when that one is killed', async (t) => {
+    const folder = join(await tempFolder(t), 'lease');
+    const children = Array.from({ length: 3 }, () =>
+      fork(join(import.meta.dirname, 'leaseProcess.ts'), [folder]),
+    );
+    t.after(() => children.forEach((child) => child.kill('SIGKILL')));
+    await Promise.all(children.map((child) => once(child, 'message')));
+    const tryAll = async (among: typeof children): Promise<boolean[]> =>
+      Promise.all(
+        among.map(async (child) => {
+          const answer = once(child, 'message');
+          child.send('take');
+          return ((await answer) as [boolean])[0];
+        }),
+      );
+    const first = await tryAll(children);
+    assert.equal(first.filter(Boolean).length, 1, String(first));
+    const holder = children[first.indexOf(true)]!;
+    const others = children.filter((child) => child !== holder);
+    assert.deepEqual(await tryAll(others), [false, false], 'held');
+    const gone = once(holder, 'exit');
+    holder.kill('SIGKILL');
+    await gone;
+    const second = await tryAll(others);
+    assert.equal(second.filter(Boolean).length, 1, String(second));
+  });
+
+  test('is taken over when it was not renewed for too long, and the former holder notices', async (t) => {
+    const folder = await tempFolder(t);
+    const clock = new VirtualClock();
+    const former = await takeLease(folder, clock);
+    assert.ok(former !== undefined);
+    clock.advance(leaseMs - 1_000);
+    assert.equal(await takeLease(folder, clock), undefined);
+    clock.advance(2_000);
+    const next = await takeLease(folder, clock);
+    assert.ok(next !== undefined);
+    assert.deepEqual([await former.renew(), await next.renew()], [false, true]);
+  });
+
+  test('stays with its holder as long as it is renewed', async (t) => {
+    const folder = await tempFolder(t);
+    const clock = new VirtualClock();
+    const lease = await takeLease(folder, clock);
+    for (let beat = 0; beat < 20; beat += 1) {
+      clock.advance(5_000);
+      assert.equal(await lease?.renew(), true);
+      assert.equal(await takeLease(folder, clock), undefined);
+    }
+  });
+
+  test('of a process that is no more is taken over at once, by one', async (t) => {
+    const folder = await tempFolder(t);
+    const clock = new VirtualClock();
+    const holder = JSON.stringify({ pid: await deadPid(), host: hostname() });
+    await writeFile(join(folder, 'lease-7.json'), holder);
+    const takers = await Promise.all(Array.from({ length: 8 }, () => takeLease(folder, clock)));
+    assert.equal(takers.filter((lease) => lease !== undefined).length, 1);
+    assert.deepEqual(await readdir(folder), ['lease-8.json']);
+  });
+
+  test('of another machine is left alone until it is stale', async (t) => {
+    const folder = await tempFolder(t);
+    const clock = new VirtualClock();
+    const path = join(folder, 'lease-1.json');
+    await writeFile(path, JSON.stringify({ pid: await deadPid(), host: 'another-invented-host' }));
+    assert.equal(await takeLease(folder, clock), undefined);
+    clock.advance(leaseMs + 5_000);
+    assert.ok((await takeLease(folder, clock)) !== undefined);
+  });
+
+  for (const content of ['', '{"pid":', 'null', '\0\0\0\0']) {
+    test(`whose file holds ${JSON.stringify(content)} counts until it is stale`, async (t) => {
+      const folder = await tempFolder(t);
+      const clock = new VirtualClock();
+      await writeFile(join(folder, 'lease-1.json'), content);
+      assert.equal(await takeLease(folder, clock), undefined);
+      clock.advance(leaseMs + 5_000);
+      assert.ok((await takeLease(folder, clock)) !== undefined);
+    });
+  }
+
+  test('from the future, by a clock that was set back, is stale', async (t) => {
+    const folder = await tempFolder(t);
+    const clock = new VirtualClock();
+    await writeFile(join(folder, 'lease-1.json'), JSON.stringify({ pid: process.pid, host: hostname() }));
+    const later = clock.now() / 1000 + 24 * 3600;
+    await utimes(join(folder, 'lease-1.json'), later, later);
+    assert.ok((await takeLease(folder, clock)) !== undefined);
+  });
+
+  test('that was lost long ago is not mistaken for the one somebody holds now', async (t) => {
+    const folder = await tempFolder(t);
+    const clock = new VirtualClock();
+    const former = await takeLease(folder, clock);
+    clock.advance(leaseMs + 1_000);
+    const second = await takeLease(folder, clock);
+    await second?.release();
+    const third = await takeLease(folder, clock);
+    assert.ok(former !== undefined && third !== undefined);
+    assert.equal(await former.renew(), false);
+    await former.release();
+    assert.equal(await third.renew(), true, 'and giving the old one back takes nothing away');
+  });
+
+  test('is not brought to life again by a renewal that was under way when it was given back', async (t) => {
+    const folder = await tempFolder(t);
+    const clock = new VirtualClock();
+    for (let round = 0; round < 20; round += 1) {
+      const lease = await takeLease(folder, clock);
+      assert.ok(lease !== undefined, `round ${String(round)}`);
+      await Promise.all([lease.renew(), lease.release()]);
+      assert.equal(await lease.renew(), false);
+    }
+  });
+
+  test('is lost with its folder', async (t) => {
+    const folder = join(await tempFolder(t), 'run', 'lease');
+    await mkdir(folder, { recursive: true });
+    const lease = await takeLease(folder, new VirtualClock());
+    await rm(folder, { recursive: true });
+    assert.equal(await lease?.renew(), false);
+    await lease?.release();
+  });
+});

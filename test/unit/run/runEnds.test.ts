@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { openWindow, setUpDesk } from './runWindow.ts';
+import { trackRemoteRun } from './seededRuns.ts';
+
+describe('a run', () => {
+  test('goes from the folder to its findings, and its source leaves the service', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const started = await window.start();
+    assert.ok(started.state === 'running');
+    await desk.service.finishRun(started.runId);
+    const run = await window.until(started.id, (each) => each.targets[0]?.upload?.state === 'deleted');
+    assert.ok(run.state === 'succeeded');
+    assert.deepEqual(
+      run.artifacts.map(({ name, file }) => [name, file]),
+      [
+        ['findings', 'findings.json'],
+        ['report', 'report.md'],
+      ],
+    );
+    const findings = await readFile(join(window.store.folderOf(run.id), 'findings.json'), 'utf8');
+    assert.match(findings, /app\.js/);
+    assert.deepEqual(
+      window.ended.map(({ id, state }) => [id, state]),
+      [[run.id, 'succeeded']],
+    );
+    assert.equal(desk.service.files()[0]?.state, 'deleted');
+    await assert.rejects(readFile(join(window.store.folderOf(run.id), 'archive-0.tar.gz')), {
+      code: 'ENOENT',
+    });
+  });
+
+  test('keeps its source on the service when the person wants that', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk, { deleteSource: false });
+    const started = await window.start({ archiveType: 'zip', language: 'japanese' });
+    assert.ok(started.state === 'running');
+    await desk.service.finishRun(started.runId);
+    await window.untilEnded(started.id);
+    assert.equal(desk.service.files()[0]?.state, 'confirmed');
+    const gone = window.tracker.deleteUploads(started.id);
+    assert.equal(await desk.clock.passUntil(gone, desk.traffic), true);
+    assert.equal(desk.service.files()[0]?.state, 'deleted');
+  });
+
+  test('F58 shows a status, an exit kind and an abort code that nobody knows as they came', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const { id } = await trackRemoteRun(desk, window);
+    const say = (description: object): (() => void) =>
+      desk.service.addFault({
+        match: { path: '/describe' },
+        after: { kind: 'reply', status: 200, body: JSON.stringify(description) },
+      });
+    const remove = say({ status: 'HIBERNATING', output: 7, artifacts: 'none' });
+    const odd = await window.until(id, (run) => run.state === 'running' && run.status !== undefined);
+    assert.equal('status' in odd && odd.status, 'HIBERNATING');
+    remove();
+    const detail = { deep: [1, { er: null }] };
+    say({ status: 'EXITED', output: { kind: 'EVAPORATED', abortedReason: { code: 'too_hot', detail } } });
+    const run = await window.untilEnded(id);
+    assert.ok(run.state === 'aborted');
+    assert.deepEqual(run.exit, { kind: 'EVAPORATED', abort: { code: 'too_hot', detail }, artifacts: [] });
+  });
+
+  test('F59 that exited without output is described five times and then has no result', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const { id, runId } = await trackRemoteRun(desk, window);
+    const asked = desk.sent('/describe');
+    await desk.service.finishRun(runId, { kind: 'bare' });
+    const run = await window.untilEnded(id);
+    assert.ok(run.state === 'failed');
+    assert.deepEqual([run.failure.kind, run.runId, desk.sent('/describe') - asked], ['noResult', runId, 5]);
+  });
+
+  test('F59 that exited without output after a cancel was cancelled', async (t) => {
+    const desk = await setUpDesk(t, { cancelOutcome: { kind: 'bare' }, cancelDelayMs: 20_000 });
+    const window = openWindow(t, desk);
+    const { id } = await trackRemoteRun(desk, window);
+    await desk.clock.passUntil(window.tracker.cancel(id), desk.traffic);
+    assert.equal(window.store.get(id)?.state, 'cancelling');
+    assert.equal((await window.untilEnded(id)).state, 'cancelled');
+  });
+
+  test('stays cancelling until the service says that it has exited', async (t) => {
+    const desk = await setUpDesk(t, { cancelDelayMs: 120_000 });
+    const window = openWindow(t, desk);
+    const { id } = await trackRemoteRun(desk, window);
+    const before = desk.clock.now();
+    await desk.clock.passUntil(window.tracker.cancel(id), desk.traffic);
+    const run = await window.untilEnded(id);
+    assert.ok(run.state === 'cancelled');
+    assert.ok(desk.clock.now() - before >= 120_000);
+    assert.equal(run.exit?.abort?.code, 'cancelled');
+    assert.equal(desk.sent('/cancel'), 1);
+  });
+
+  test('F60 that had ended before the cancel arrived has the result it had', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const { id, runId } = await trackRemoteRun(desk, window);
+    await desk.service.finishRun(runId);
+    await desk.clock.passUntil(window.tracker.cancel(id), desk.traffic);
+    assert.equal((await window.untilEnded(id)).state, 'succeeded');
+  });
+
+  test('F60 that ends between the cancel and its effect has the result it had', async (t) => {
+    const desk = await setUpDesk(t, { cancelDelayMs: 60_000 });
+    const window = openWindow(t, desk);
+    const { id, runId } = await trackRemoteRun(desk, window);
+    await desk.clock.passUntil(window.tracker.cancel(id), desk.traffic);
+    assert.equal(window.store.get(id)?.state, 'cancelling');
+    await desk.service.finishRun(runId);
+    assert.equal((await window.untilEnded(id)).state, 'succeeded');
+  });
+
+  test('whose artifact cannot be had says so, and keeps the others', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const { id, runId } = await trackRemoteRun(desk, window);
+    await desk.service.finishRun(runId);
+    const storage = desk.service.addFault({
+      match: { method: 'GET', path: /\/storage\//, nth: 1 },
+      before: { kind: 'reply', status: 404 },
+    });
+    t.after(storage);
+    const run = await window.untilEnded(id);
+    assert.ok(run.state === 'succeeded');
+    assert.deepEqual(
+      run.artifacts.map(({ name, file, failure }) => [name, file, failure?.kind]),
+      [
+        ['findings', undefined, 'notFound'],
+        ['report', 'report.md', undefined],
+      ],
+    );
+  });
+
+  test("F61 whose artifact's address comes as a portal's page is collected later", async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const { id, runId } = await trackRemoteRun(desk, window);
+    await desk.service.finishRun(runId);
+    const portal = { kind: 'reply' as const, status: 200, body: '<html><title>Welcome</title></html>' };
+    const heal = desk.service.addFault({ match: { path: /artifact-download-url$/ }, before: portal });
+    const troubled = await window.until(id, (run) => run.state === 'collecting' && run.trouble !== undefined);
+    assert.equal('trouble' in troubled && troubled.trouble?.kind, 'badResponse');
+    heal();
+    const run = await window.untilEnded(id);
+    assert.ok('artifacts' in run && run.artifacts?.every(({ file }) => file !== undefined));
+  });
+
+  test('F67 whose download is cut off is downloaded again, whole', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const { id, runId } = await trackRemoteRun(desk, window);
+    await desk.service.finishRun(runId);
+    const cut = { kind: 'truncate' as const, bytes: 10 };
+    desk.service.addFault({ match: { method: 'GET', path: /\/storage\//, times: 1 }, after: cut });
+    const run = await window.untilEnded(id);
+    assert.ok(run.state === 'succeeded');
+    assert.equal(desk.sent(/artifact-download-url$/), 3);
+    JSON.parse(await readFile(join(window.store.folderOf(id), 'findings.json'), 'utf8'));
+  });
+});

@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, test, type TestContext } from 'node:test';
+import type { Run } from '../../../src/core/run/run.ts';
+import { RunStore } from '../../../src/core/run/runStore.ts';
+import { packagingRun, runOf } from './sampleRuns.ts';
+import { tempFolder } from './tempFolder.ts';
+import { VirtualClock } from './virtualClock.ts';
+
+interface Opened {
+  readonly store: RunStore;
+  readonly lines: readonly string[];
+  /** IDs of the runs that changed, in order. */
+  readonly changes: readonly string[];
+}
+
+function open(root: string): Opened {
+  const lines: string[] = [];
+  const write = (line: string): void => void lines.push(line);
+  const log = { trace: write, debug: write, info: write, warn: write, error: write };
+  const store = new RunStore(root, { clock: new VirtualClock(), log });
+  const changes: string[] = [];
+  store.onDidChange(({ id }) => changes.push(id));
+  return { store, lines, changes };
+}
+
+async function storeWith(t: TestContext, ...runs: Run[]): Promise<Opened & { root: string }> {
+  const root = join(await tempFolder(t), 'runs');
+  const opened = open(root);
+  for (const run of runs) await opened.store.create(run);
+  return { ...opened, root };
+}
+
+const named = (id: string, run: Run = packagingRun): Run => ({ ...run, id });
+
+describe('the run store', () => {
+  test('gives every kind of run back as it was', async (t) => {
+    const runs = Object.entries(runOf).map(([state, run]) => named(`run-${state}`, run));
+    const { root } = await storeWith(t, ...runs);
+    const { store } = open(root);
+    await store.reload();
+    for (const run of runs) assert.deepEqual(store.get(run.id), run);
+    assert.equal(store.all().length, runs.length);
+  });
+
+  test('lists runs newest first', async (t) => {
+    const { store } = await storeWith(
+      t,
+      { ...named('b'), createdAt: 5 },
+      { ...named('a'), createdAt: 9 },
+      { ...named('c'), createdAt: 5 },
+    );
+    assert.deepEqual(
+      store.all().map(({ id }) => id),
+      ['a', 'c', 'b'],
+    );
+  });
+
+  const damages: readonly (readonly [string, (text: string) => string])[] = [
+    ['truncated', (text) => text.slice(0, text.length / 2)],
+    ['emptied', () => ''],
+    ['zeroed', (text) => '\0'.repeat(text.length)],
+    ['of a newer version', (text) => text.replace('"version": 1', '"version": 2')],
+    ['of another run', (text) => text.replace('"id": "one"', '"id": "two"')],
+    ['in an unknown state', (text) => text.replace('packaging', 'levitating')],
+  ];
+  for (const [how, damage] of damages) {
+    test(`F65 a journal that is ${how} is set aside, and the other runs are intact`, async (t) => {
+      const { root } = await storeWith(t, named('one'), named('other'));
+      const path = join(root, 'one', 'run.json');
+      const damaged = damage(await readFile(path, 'utf8'));
+      await writeFile(path, damaged);
+      const { store, lines } = open(root);
+      await store.reload();
+      assert.deepEqual(
+        store.all().map(({ id }) => id),
+        ['other'],
+      );
+      const [aside, ...more] = (await readdir(join(root, 'one'))).filter((name) =>
+        name.startsWith('run.json'),
+      );
+      assert.match(aside ?? '', /^run\.json\.damaged-\d+$/);
+      assert.deepEqual(more, []);
+      assert.equal(await readFile(join(root, 'one', aside!), 'utf8'), damaged, 'nothing of it is lost');
+      assert.ok(lines.some((line) => line.includes('one') && line.includes('set aside')));
+    });
+  }
+
+  test('F65 a journal that cannot be read does not keep the others from being read', async (t) => {
+    const { root } = await storeWith(t, named('other'));
+    await mkdir(join(root, 'one', 'run.json'), { recursive: true });
+    const { store, lines } = open(root);
+    await store.reload();
+    assert.deepEqual(
+      store.all().map(({ id }) => id),
+      ['other'],
+    );
+    assert.ok(lines.some((line) => line.includes('one')));
+  });
+
+  test('sees on reload what another window created, changed and removed', async (t) => {
+    const { root, store } = await storeWith(t, named('kept'), named('removed'));
+    const other = open(root);
+    await other.store.reload();
+    await store.create(named('created'));
+    await store.apply('kept', { type: 'packaged', at: 7 });
+    await store.remove('removed');
+    const before = other.changes.length;
+    await other.store.reload();
+    assert.deepEqual(other.changes.slice(before).sort(), ['created', 'kept', 'removed']);
+    assert.deepEqual(
+      other.store
+        .all()
+        .map(({ id, state }) => `${id} ${state}`)
+        .sort(),
+      ['created packaging', 'kept uploading'],
+    );
+  });
+
+  test('reads nothing anew when nothing has changed', async (t) => {
+    const { store, changes } = await storeWith(t, named('one'));
+    const before = changes.length;
+    await store.reload();
+    assert.equal(changes.length, before);
+  });
+
+  test('two windows that take turns lose nothing, however fast they follow each other', async (t) => {
+    const { root, store } = await storeWith(t, runOf.running);
+    const other = open(root).store;
+    const failure = { kind: 'timeout' } as const;
+    for (let turn = 0; turn < 25; turn += 1) {
+      for (const each of [store, other]) {
+        await each.apply(runOf.running.id, { type: 'askFailed', failure, retryAfterMs: 0, at: turn });
+      }
+    }
+    const run = await store.refresh(runOf.running.id);
+    assert.ok(run !== undefined && 'trouble' in run);
+    assert.equal(run.trouble?.times, 50);
+  });
+
+  test('events of one run are applied one after another', async (t) => {
+    const { store } = await storeWith(t, runOf.running);
+    const failure = { kind: 'timeout' } as const;
+    await Promise.all(
+      Array.from({ length: 20 }, (_, at) =>
+        store.apply(runOf.running.id, { type: 'askFailed', failure, retryAfterMs: 0, at }),
+      ),
+    );
+    const run = store.get(runOf.running.id);
+    assert.ok(run !== undefined && 'trouble' in run);
+    assert.equal(run.trouble?.times, 20);
+  });
+
+  test('an event that changes nothing writes nothing, and says so when asked', async (t) => {
+    const { root, store } = await storeWith(t, runOf.running);
+    const path = join(root, runOf.running.id, 'run.json');
+    const before = await stat(path);
+    assert.equal(await store.applyIfDue(runOf.running.id, { type: 'packaged', at: 1 }), undefined);
+    assert.equal((await store.apply(runOf.running.id, { type: 'packaged', at: 1 })).state, 'running');
+    assert.equal((await stat(path)).ino, before.ino);
+  });
+
+  test('an event of a run that is not there is refused', async (t) => {
+    const { store } = await storeWith(t);
+    await assert.rejects(store.apply('nobody', { type: 'noticed', at: 1 }), { kind: 'notFound' });
+  });
+
+  test('a run whose folder was taken away is gone, and is not brought back by an event', async (t) => {
+    const { root, store } = await storeWith(t, named('one'));
+    await rm(join(root, 'one'), { recursive: true });
+    await assert.rejects(store.apply('one', { type: 'packaged', at: 1 }), { kind: 'notFound' });
+    assert.equal(store.get('one'), undefined);
+  });
+
+  test('journals can be read by their owner alone', { skip: process.platform === 'win32' }, async (t) => {
+    const { root } = await storeWith(t, named('one'));
+    assert.equal((await stat(join(root, 'one', 'run.json'))).mode & 0o777, 0o600);
+    assert.equal((await stat(join(root, 'one'))).mode & 0o777, 0o700);
+    assert.deepEqual(await readdir(join(root, 'one')), ['run.json'], 'and nothing temporary is left');
+  });
+
+  test('new IDs are sortable by time, differ, and fit the schema', async (t) => {
+    const { store } = await storeWith(t);
+    const ids = Array.from({ length: 50 }, () => store.newId());
+    assert.equal(new Set(ids).size, 50);
+    for (const id of ids) assert.match(id, /^\d{14}-[0-9a-f]{8}$/);
+  });
+});

@@ -1,0 +1,103 @@
+import type { Description } from '../../../src/core/api/schema.ts';
+import { advance, type RunEvent } from '../../../src/core/run/advance.ts';
+import type { Run, RunIn, RunState } from '../../../src/core/run/run.ts';
+
+/** A run with one target at its beginning, with invented values. */
+export const packagingRun: RunIn<'packaging'> = {
+  version: 1,
+  state: 'packaging',
+  id: '20300101000000-0badcafe',
+  workflow: 'whitebox-assessment',
+  baseUrl: 'https://service.example/v1',
+  organizationId: 'invented-organization',
+  language: 'english',
+  webhookEndpointIds: [],
+  targets: [{ folder: '/home/somebody/shop', name: 'shop' }],
+  createdAt: 1,
+  noticeDue: false,
+};
+
+export const success: Description = {
+  status: 'EXITED',
+  output: {
+    kind: 'SUCCESS',
+    successOutput: { report: { artifact_name: 'report' }, findings: { artifact_name: 'findings' } },
+  },
+  artifacts: [{ name: 'findings' }, { name: 'report' }],
+};
+export const stillRunning: Description = { status: 'RUNNING' };
+export const bareExit: Description = { status: 'EXITED' };
+export const aborted: Description = {
+  status: 'EXITED',
+  output: { kind: 'ABORTED', abortedReason: { code: 'invented' } },
+};
+
+const at = 10;
+const archive = {
+  file: 'a.tar.gz',
+  type: 'tar_gz',
+  bytes: 5,
+  sha256: 'ab',
+  files: 1,
+  sourceBytes: 9,
+} as const;
+const launch: RunEvent[] = [
+  { type: 'archived', target: 0, archive, at },
+  { type: 'packaged', at },
+  { type: 'reserved', target: 0, fileId: 'file-1', at },
+  { type: 'uploaded', at },
+  { type: 'confirmed', target: 0, at },
+  { type: 'dispatchIntended', at },
+  { type: 'dispatched', runId: 'run-1', at },
+];
+
+function after(run: Run, ...events: RunEvent[]): Run {
+  return events.reduce(advance, run);
+}
+
+const running = after(packagingRun, ...launch);
+const dispatching = after(packagingRun, ...launch.slice(0, 6));
+const collecting = after(running, { type: 'answered', description: success, at });
+const lost = { kind: 'connectionLost' } as const;
+
+/** One run of each state, reached by events. */
+export const runOf: Readonly<Record<RunState, Run>> = {
+  packaging: packagingRun,
+  uploading: after(packagingRun, ...launch.slice(0, 3)),
+  confirming: after(packagingRun, ...launch.slice(0, 5)),
+  dispatching,
+  unknown: after(dispatching, { type: 'dispatchLost', reason: lost, at }),
+  running,
+  cancelling: after(running, { type: 'cancelAsked', at }),
+  collecting,
+  succeeded: after(collecting, { type: 'collected', artifacts: [], at }),
+  aborted: after(
+    running,
+    { type: 'answered', description: aborted, at },
+    { type: 'collected', artifacts: [], at },
+  ),
+  cancelled: after(packagingRun, { type: 'abandoned', at }),
+  failed: after(packagingRun, { type: 'failed', failure: lost, at }),
+};
+
+/** One event of each type, and of `answered` one for each kind of answer. */
+export const eventOf = {
+  archived: launch[0]!,
+  packaged: launch[1]!,
+  reserved: { type: 'reserved', target: 0, fileId: 'file-2', at },
+  uploaded: launch[3]!,
+  confirmed: launch[4]!,
+  dispatchIntended: launch[5]!,
+  dispatched: { type: 'dispatched', runId: 'run-2', at },
+  dispatchLost: { type: 'dispatchLost', reason: lost, at },
+  'answered RUNNING': { type: 'answered', description: stillRunning, at: 20 },
+  'answered SUCCESS': { type: 'answered', description: success, at },
+  'answered ABORTED': { type: 'answered', description: aborted, at },
+  askFailed: { type: 'askFailed', failure: lost, retryAfterMs: 0, at },
+  cancelAsked: { type: 'cancelAsked', at },
+  collected: { type: 'collected', artifacts: [{ name: 'report', file: 'report.md', bytes: 3 }], at },
+  failed: { type: 'failed', failure: lost, at },
+  abandoned: { type: 'abandoned', at },
+  released: { type: 'released', target: 0, state: 'deleted', at },
+  noticed: { type: 'noticed', at },
+} as const satisfies Record<string, RunEvent>;

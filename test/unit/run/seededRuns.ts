@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { AssessmentClient } from '../../../src/core/api/client.ts';
+import { newRun } from '../../../src/core/run/launch.ts';
+import type { RunIn } from '../../../src/core/run/run.ts';
+import { tarGz } from '../service/archiveMaker.ts';
+import type { Desk, RunWindow } from './runWindow.ts';
+
+const archive = tarGz([{ path: 'app.js', content: 'eval(request.body);\n' }]);
+
+/** A client for a desk's service that logs nothing. */
+export function clientOf(desk: Desk): AssessmentClient {
+  const { baseUrl, organizationId, token } = desk.service;
+  const write = (): void => undefined;
+  return new AssessmentClient({
+    baseUrl,
+    organizationId,
+    token: { get: () => Promise.resolve(token), refresh: () => Promise.resolve(undefined) },
+    clock: desk.clock,
+    log: { trace: write, debug: write, info: write, warn: write, error: write },
+    random: () => 0,
+  });
+}
+
+/** Uploads and confirms a small archive; resolves to its file ID. */
+export async function uploadArchive(desk: Desk): Promise<string> {
+  const client = clientOf(desk);
+  const address = await client.getUploadUrl(archive.length);
+  const path = join(desk.folder, '../small.tar.gz');
+  await writeFile(path, archive);
+  const sha256 = createHash('sha256').update(archive).digest('hex');
+  await client.putArchive(address, { path, bytes: archive.length, sha256 });
+  await client.confirmUpload(address.file_id);
+  return address.file_id;
+}
+
+/** Starts a run on the service, as somebody else would; resolves to its run ID. */
+export async function startRemoteRun(desk: Desk): Promise<string> {
+  const file_id = await uploadArchive(desk);
+  const targets = [{ file_upload: { file_id, archive_type: 'tar_gz' as const } }];
+  return clientOf(desk).dispatch('whitebox-assessment', { input: { targets, language: 'english' } });
+}
+
+/** A run in a window's journal whose first dispatch was lost before it arrived; its file is confirmed. */
+export async function seedUnknownRun(desk: Desk, window: RunWindow): Promise<RunIn<'unknown'>> {
+  const { clock } = desk;
+  const fileId = await uploadArchive(desk);
+  const at = clock.now();
+  const assessment = await window.assessment();
+  const [target] = assessment.targets;
+  const sha256 = createHash('sha256').update(archive).digest('hex');
+  const run: RunIn<'unknown'> = {
+    ...newRun(assessment, { store: window.store, clock }),
+    targets: [
+      {
+        folder: target!.folder,
+        name: target!.name,
+        archive: {
+          file: 'archive-0.tar.gz',
+          type: 'tar_gz',
+          bytes: archive.length,
+          sha256,
+          files: 1,
+          sourceBytes: 1,
+        },
+        upload: { fileId, state: 'confirmed', at },
+      },
+    ],
+    state: 'unknown',
+    intendedAt: at,
+    reason: { kind: 'connectionLost' },
+  };
+  await window.store.create(run);
+  return run;
+}
+
+/** Has a window track a run of the service; resolves to the local run, with its first answer in. */
+export async function trackRemoteRun(desk: Desk, window: RunWindow): Promise<{ id: string; runId: string }> {
+  const runId = await startRemoteRun(desk);
+  const { baseUrl, organizationId } = desk.service;
+  const { id } = await window.tracker.track({
+    workflow: 'whitebox-assessment',
+    baseUrl,
+    organizationId,
+    language: 'english',
+    runId,
+    folder: desk.folder,
+    name: 'shop',
+  });
+  return { id, runId };
+}

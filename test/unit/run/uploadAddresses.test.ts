@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, test } from 'node:test';
+import { type Desk, openWindow, setUpDesk } from './runWindow.ts';
+import { puts, startWith, states } from './uploads.ts';
+
+describe('an upload address', () => {
+  test('F34 an address that the service calls expired is cancelled and replaced, and one reservation is left', async (t) => {
+    let ahead = 0;
+    const desk: Desk = await setUpDesk(t, {
+      clock: { now: () => Date.now() + ahead },
+      uploadUrlSeconds: 100,
+    });
+    const window = openWindow(t, desk);
+    const original = window.store.apply.bind(window.store);
+    t.mock.method(window.store, 'apply', async (id: string, event: Parameters<typeof original>[1]) => {
+      // The service's clock, not ours, runs ahead between the first reservation and its transfer.
+      if (event.type === 'reserved' && ahead === 0) ahead = 200_000;
+      return original(id, event);
+    });
+    const run = await window.start();
+    assert.equal(run.state, 'running');
+    assert.deepEqual(
+      puts(desk).map(({ status }) => status),
+      [403, 200],
+    );
+    assert.deepEqual(states(desk), ['cancelled', 'confirmed']);
+    assert.equal(run.targets[0]?.upload?.fileId, desk.service.files()[1]?.fileId);
+  });
+
+  test('F34 an address that never holds is given up after three, with no reservation left', async (t) => {
+    const desk = await setUpDesk(t);
+    const reply = {
+      kind: 'reply' as const,
+      status: 403,
+      body: '<Error><Message>Request has expired</Message></Error>',
+    };
+    desk.service.addFault({ match: { method: 'PUT' }, before: reply });
+    const run = await openWindow(t, desk).start();
+    assert.ok(run.state === 'failed');
+    assert.equal(run.failure.detail, 'Request has expired');
+    assert.deepEqual(states(desk), ['cancelled', 'cancelled', 'cancelled']);
+  });
+
+  test('F35 with too little validity left the address is renewed before bytes are sent again', async (t) => {
+    const desk = await setUpDesk(t, { uploadUrlSeconds: 100 });
+    const reply = { kind: 'reply' as const, status: 503, headers: { 'retry-after': '80' } };
+    desk.service.addFault({ match: { method: 'PUT', times: 1 }, before: reply });
+    const run = await openWindow(t, desk).start();
+    assert.equal(run.state, 'running');
+    assert.deepEqual(
+      puts(desk).map(({ status }) => status),
+      [503, 200],
+    );
+    assert.deepEqual(states(desk), ['cancelled', 'confirmed']);
+  });
+
+  test('F35 an address that is short-lived from the start is used', async (t) => {
+    const desk = await setUpDesk(t, { uploadUrlSeconds: 10 });
+    const run = await openWindow(t, desk).start();
+    assert.equal(run.state, 'running');
+    assert.deepEqual(states(desk), ['confirmed']);
+  });
+
+  test('F36 an expiry that passed while the machine slept is noticed by the wall clock', async (t) => {
+    const desk = await setUpDesk(t, { uploadUrlSeconds: 100 });
+    desk.service.addFault({
+      match: { method: 'PUT', times: 1 },
+      before: { kind: 'reset', afterBodyBytes: 1 },
+    });
+    let hasSlept = false;
+    const onUploading = (): void => {
+      if (!hasSlept) desk.clock.moveWall(200_000);
+      hasSlept = true;
+    };
+    const run = await startWith(openWindow(t, desk), desk, { onUploading });
+    assert.equal(run?.state, 'running');
+    assert.deepEqual(
+      puts(desk).map(({ status }) => status),
+      [undefined, 200],
+      'no bytes go to the expired address',
+    );
+    assert.deepEqual(states(desk), ['cancelled', 'confirmed']);
+  });
+
+  test('F36 a wall clock set back does not hide that an address has expired', async (t) => {
+    const desk = await setUpDesk(t, { clock: { now: () => 0 }, uploadUrlSeconds: 100 });
+    const reply = { kind: 'reply' as const, status: 503, headers: { 'retry-after': '110' } };
+    desk.service.addFault({ match: { method: 'PUT', times: 1 }, before: reply });
+    let isSet = false;
+    const onUploading = (): void => {
+      if (!isSet) desk.clock.moveWall(-24 * 3600_000);
+      isSet = true;
+    };
+    const run = await startWith(openWindow(t, desk), desk, { onUploading });
+    assert.equal(run?.state, 'running');
+    assert.deepEqual(states(desk), ['cancelled', 'confirmed']);
+  });
+
+  const unsafe = [
+    'http://storage.example/put?signature=canary',
+    'file:///etc/passwd',
+    'https://user:secret@storage.example/put?signature=canary',
+    'ftp://127.0.0.1/put',
+    'not an address',
+  ];
+  for (const upload_url of unsafe) {
+    test(`F43 the upload address ${upload_url.replace(/\?.*/, '')} is refused`, async (t) => {
+      const desk = await setUpDesk(t);
+      const body = JSON.stringify({ file_id: 'file-invented', upload_url, expires_in_seconds: 900 });
+      desk.service.addFault({
+        match: { path: '/get-upload-url' },
+        after: { kind: 'reply', status: 200, body },
+      });
+      const window = openWindow(t, desk);
+      const run = await window.start();
+      assert.ok(run.state === 'failed');
+      assert.equal(run.failure.kind, 'insecureUrl');
+      assert.equal(puts(desk).length, 0);
+      assert.doesNotMatch(JSON.stringify(run) + window.lines.join('\n'), /canary|secret/);
+    });
+  }
+
+  test('F44 a redirect of the transfer is refused, and no Authorization goes to storage', async (t) => {
+    const desk = await setUpDesk(t);
+    let visits = 0;
+    const elsewhere = createServer((_request, response) => {
+      visits += 1;
+      response.end();
+    });
+    await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve));
+    t.after(() => elsewhere.close());
+    const location = `http://127.0.0.1:${String((elsewhere.address() as AddressInfo).port)}/put`;
+    const reply = { kind: 'reply' as const, status: 307, headers: { location } };
+    desk.service.addFault({ match: { method: 'PUT' }, before: reply });
+    const run = await openWindow(t, desk).start();
+    assert.ok(run.state === 'failed');
+    assert.equal(run.failure.kind, 'redirected');
+    assert.deepEqual([visits, puts(desk).map(({ hasAuthorization }) => hasAuthorization)], [0, [false]]);
+  });
+});

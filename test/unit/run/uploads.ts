@@ -1,0 +1,21 @@
+import { join } from 'node:path';
+import type { Run } from '../../../src/core/run/run.ts';
+import type { Desk, RunWindow } from './runWindow.ts';
+
+/** The transfers that storage has seen. */
+export const puts = (desk: Desk) => desk.service.requests.filter(({ method }) => method === 'PUT');
+/** The states of all input files, in the order of their reservation. */
+export const states = (desk: Desk): string[] => desk.service.files().map(({ state }) => state);
+/** The local archive of a run. */
+export const archiveOf = (window: RunWindow, run: Run): string =>
+  join(window.store.folderOf(run.id), run.targets[0]!.archive!.file);
+
+/** Starts an assessment with options and lets time pass until it has its outcome. */
+export async function startWith(
+  window: RunWindow,
+  desk: Desk,
+  options: Parameters<RunWindow['tracker']['start']>[1],
+): Promise<Run | undefined> {
+  const started = window.tracker.start(await window.assessment(), options);
+  return desk.clock.passUntil(started, desk.traffic);
+}

@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { needsPerson } from '../../../src/core/run/run.ts';
+import { bury } from './buriedWindow.ts';
+import { openWindow, setUpDesk } from './runWindow.ts';
+import { trackRemoteRun } from './seededRuns.ts';
+import { VirtualClock } from './virtualClock.ts';
+
+describe('a run that is watched', () => {
+  test('F62 goes on after VS Code was shut for days, with one notice', async (t) => {
+    const desk = await setUpDesk(t);
+    const first = openWindow(t, desk);
+    const { id, runId } = await trackRemoteRun(desk, first);
+    first.tracker.dispose();
+    desk.clock.advance(3 * 24 * 3600_000);
+    await desk.service.finishRun(runId);
+    const second = openWindow(t, desk);
+    await second.tracker.resume();
+    const before = desk.clock.now();
+    await second.untilEnded(id);
+    assert.ok(desk.clock.now() - before <= 10_000, 'asked within 10 s');
+    assert.deepEqual([first.ended.length, second.ended.length], [0, 1]);
+    const third = openWindow(t, desk);
+    await third.tracker.resume();
+    assert.deepEqual(third.ended, []);
+  });
+
+  test('F63 is asked about by one of three windows, and taken over when that one is killed', async (t) => {
+    const desk = await setUpDesk(t);
+    const frozen = new VirtualClock();
+    const owner = openWindow(t, desk, { clock: frozen });
+    const { id, runId } = await trackRemoteRun(desk, owner);
+    const others = [openWindow(t, desk), openWindow(t, desk)];
+    for (const window of others) await window.tracker.resume();
+    const asked = desk.sent('/describe');
+    await desk.clock.passUntil(
+      (async () => {
+        for (let beat = 0; beat < 3; beat += 1) await desk.clock.sleep(5_000);
+      })(),
+      desk.traffic,
+    );
+    assert.equal(desk.sent('/describe'), asked, 'the owner lives: nobody else asks');
+    await bury(desk, id);
+    await desk.service.finishRun(runId);
+    const before = desk.clock.now();
+    await others[0]!.untilEnded(id);
+    assert.ok(desk.clock.now() - before <= 40_000, 'taken over within two leases');
+    assert.equal(others[0]!.ended.length + others[1]!.ended.length, 1);
+    assert.equal(desk.sent(/artifact-download-url$/), 2);
+  });
+
+  test('F53 that cannot be asked about keeps its state and is asked again', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const { id, runId } = await trackRemoteRun(desk, window);
+    const heal = desk.service.addFault({ match: { path: '/describe' }, before: { kind: 'reset' } });
+    const troubled = await window.until(id, (run) => 'trouble' in run && (run.trouble?.times ?? 0) >= 3);
+    assert.ok(troubled.state === 'running');
+    assert.equal(troubled.trouble?.kind, 'connectionLost');
+    heal();
+    await window.until(id, (run) => run.state === 'running' && run.trouble === undefined);
+    await desk.service.finishRun(runId);
+    assert.equal((await window.untilEnded(id)).state, 'succeeded');
+  });
+
+  test('F56 with a token that is refused pauses, and goes on once the token has changed', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const { id } = await trackRemoteRun(desk, window);
+    desk.service.setTokens(['next-invented-token']);
+    const paused = await window.until(id, needsPerson);
+    assert.ok(paused.state === 'running');
+    assert.equal(paused.trouble?.kind, 'unauthorized');
+    const asked = desk.sent('/describe');
+    await desk.clock.passUntil(
+      (async () => {
+        for (let minute = 0; minute < 60; minute += 1) await desk.clock.sleep(60_000);
+      })(),
+      desk.traffic,
+    );
+    assert.equal(desk.sent('/describe'), asked, 'nothing is asked with a token that is known to be wrong');
+    assert.equal(window.tracker.nextCheckAt(id), undefined);
+    window.setToken('next-invented-token');
+    await desk.clock.passUntil(window.tracker.tokenChanged(), desk.traffic);
+    const run = window.store.get(id);
+    assert.ok(run?.state === 'running');
+    assert.equal(run.trouble, undefined);
+    assert.ok(window.tracker.nextCheckAt(id) !== undefined);
+  });
+
+  for (const [status, kind] of [
+    [403, 'forbidden'],
+    [404, 'notFound'],
+  ] as const) {
+    test(`F57 answered with ${String(status)} is kept and asked about again`, async (t) => {
+      const desk = await setUpDesk(t);
+      const window = openWindow(t, desk);
+      const { id, runId } = await trackRemoteRun(desk, window);
+      const heal = desk.service.addFault({ match: { path: '/describe' }, before: { kind: 'reply', status } });
+      const troubled = await window.until(id, (run) => 'trouble' in run && run.trouble?.times === 2);
+      assert.ok(troubled.state === 'running');
+      assert.equal(troubled.trouble?.kind, kind);
+      heal();
+      await desk.service.finishRun(runId);
+      assert.equal((await window.untilEnded(id)).state, 'succeeded');
+    });
+  }
+
+  test('F51 answered with 429 is never asked about before its Retry-After, not even by hand', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const { id } = await trackRemoteRun(desk, window);
+    const reply = { kind: 'reply' as const, status: 429, headers: { 'retry-after': '120' } };
+    desk.service.addFault({ match: { path: '/describe', times: 1 }, before: reply });
+    const troubled = await window.until(id, (run) => 'trouble' in run && run.trouble !== undefined);
+    assert.ok('trouble' in troubled && troubled.trouble !== undefined);
+    const { since } = troubled.trouble;
+    const asked = desk.sent('/describe');
+    await window.tracker.checkNow(id);
+    assert.equal(desk.sent('/describe'), asked);
+    await window.until(id, (run) => run.state === 'running' && run.trouble === undefined);
+    assert.ok(desk.clock.now() - since >= 120_000);
+  });
+
+  test('F54 is asked about within 10 s after the machine slept', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const { id, runId } = await trackRemoteRun(desk, window);
+    await desk.service.finishRun(runId);
+    await desk.clock.whenAsleep();
+    desk.clock.moveWall(8 * 3600_000);
+    const before = desk.clock.now();
+    await window.untilEnded(id);
+    assert.ok(desk.clock.now() - before <= 10_000);
+    assert.ok(!window.lines.some((line) => line.includes('failed')), window.lines.join('\n'));
+  });
+
+  test('F55 is asked about no more often when the clock is set back by a day, and no less', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const { id, runId } = await trackRemoteRun(desk, window);
+    desk.clock.moveWall(-24 * 3600_000);
+    const asked = desk.sent('/describe');
+    await desk.clock.passUntil(
+      (async () => {
+        for (let beat = 0; beat < 24; beat += 1) await desk.clock.sleep(5_000);
+      })(),
+      desk.traffic,
+    );
+    const looks = desk.sent('/describe') - asked;
+    assert.ok(looks >= 4 && looks <= 9, `${String(looks)} in two minutes`);
+    await desk.service.finishRun(runId);
+    await window.untilEnded(id);
+  });
+
+  test('that is tracked twice is one run, and one that nobody knows is none', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const { id, runId } = await trackRemoteRun(desk, window);
+    const { baseUrl, organizationId } = desk.service;
+    const place = { workflow: 'whitebox-assessment', baseUrl, organizationId, language: 'english' } as const;
+    const again = await window.tracker.track({ ...place, runId, folder: desk.folder, name: 'shop' });
+    assert.equal(again.id, id);
+    const nobody = window.tracker.track({ ...place, runId: 'run-nobody', folder: desk.folder, name: 'shop' });
+    await assert.rejects(nobody, { kind: 'notFound' });
+    assert.equal(window.store.all().length, 1);
+  });
+});
