@@ -50,6 +50,8 @@ export async function startVsCode(options: VsCodeOptions): Promise<VsCodeServer>
   const extensionsDir = options.extensionsDir ?? path.join(options.dataDir, 'extensions');
   await mkdir(extensionsDir, { recursive: true });
   await writeUserSettings(path.join(options.dataDir, 'data', 'User'), options.settings ?? {});
+  // Settings of scope "machine" are read from here alone once the window knows that it is a remote one.
+  await writeUserSettings(path.join(options.dataDir, 'data', 'Machine'), options.settings ?? {});
   const env = hostEnvironment(options.env ?? {});
   const common = ['--accept-server-license-terms', '--telemetry-level', 'off'];
   const folders = ['--server-data-dir', options.dataDir, '--extensions-dir', extensionsDir];

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { cacheRoot, installOnce } from './installOnce.ts';
 import { npmInstall } from './npmInstall.ts';
@@ -25,6 +25,9 @@ export async function prepareVsCode(version: string): Promise<VsCode> {
     const server = path.join(product, 'lib', 'vscode');
     await useRegistryBinaries(server);
     await npmInstall(server, []);
+    // It needs a TypeScript that the package lacks, says so in a notification in every window with a .ts file open, and would
+    // mix its own problems with ours.
+    await rm(path.join(server, 'extensions', 'typescript-language-features'), { recursive: true });
   });
   const { engines } = await readJson<{ engines: { node: string } }>(path.join(product, 'package.json'));
   return {

@@ -76,6 +76,7 @@ function isPlaceholder(value: string): boolean {
 
 /** ASCII, letters with digits or signs among them, and not a name made of short words (`app-tls-2`, `a.b.c`). */
 function looksRandom(value: string): boolean {
-  if (value.length < 8 || /[^ -~]/.test(value) || !/[A-Za-z]/.test(value) || !/[^A-Za-z_.:/-]/.test(value)) return false;
+  if (value.length < 8 || /[^ -~]/.test(value) || !/[A-Za-z]/.test(value) || !/[^A-Za-z_.:/-]/.test(value))
+    return false;
   return !/^[a-z0-9]{1,10}(?:[-._:/][a-z0-9]{1,10})+$/i.test(value);
 }

@@ -4,7 +4,7 @@ const publicPart = new RegExp(
     'https://hooks\\.slack\\.com/',
     '[a-z][a-z0-9+.-]{1,20}(?::[a-z0-9+.-]{1,20})?://',
     '-----BEGIN [A-Z0-9 ]{0,40}-----',
-    'AGE-SECRET-KEY-1',
+    'AGE-SECRET-KEY-1|AccountKey=',
     'github_pat_|gh[pousr]_|glpat-|glc_|glsa_|npm_|pypi-',
     'sk-ant-api\\d\\d-|sk-(?:proj|svcacct|admin)-|sk-|gsk_|hf_',
     'AKIA|ASIA|AIza|GOCSPX-',

@@ -33,20 +33,29 @@ export function presetLint(): PresetLint {
       },
       options: { config, noPhysicFilePath: true },
     });
-    return messages.flatMap(({ ruleId, range: [start, end] }) => {
-      const match = text.slice(start, end);
+    return messages.flatMap(({ ruleId, range: [start, end], data }) => {
       const rule = ruleId.replace('@secretlint/secretlint-rule-', 'secretlint/');
       if (rule === 'secretlint/gcp') return [gcpKey(text)];
-      if (rule === 'secretlint/sendgrid' && !isSendGrid(match)) return [];
-      return [{ rule, index: start, masked: maskToken(match) }];
+      const token = reportedToken(data) ?? text.slice(start, end);
+      if (rule === 'secretlint/sendgrid' && !isSendGrid(token)) return [];
+      return [{ rule, index: start, masked: maskToken(token) }];
     });
   };
+}
+
+/** Some rules report a range that starts before the token, as long as the token. */
+function reportedToken(data: unknown): string | undefined {
+  if (typeof data !== 'object' || data === null) return undefined;
+  const [token] = Object.entries(data).flatMap(([name, value]: [string, unknown]) =>
+    ['KEY', 'TOKEN', 'ID'].includes(name) && typeof value === 'string' ? [value] : [],
+  );
+  return token;
 }
 
 /** The rule reports the whole file. */
 function gcpKey(text: string): Match {
   const index = Math.max(0, text.indexOf('"private_key"'));
-  return { rule: 'secretlint/gcp', index, masked: 'private_key=…' };
+  return { rule: 'secretlint/gcp', index, masked: maskToken('-----BEGIN PRIVATE KEY-----') };
 }
 
 /** The rule takes `SG.default.create` of minified code for a key. */

@@ -23,8 +23,10 @@ export interface Suspicion {
   readonly sha256: string;
 }
 
-/** A file full of tokens is one decision; a hundred lines of it are enough to make it. */
-const maxPerFile = 100;
+/** A file full of tokens is one decision: so many lines of a kind are enough to make it. */
+const maxPerRule = 20;
+/** After so many matches the rest of a file is not looked at: nothing in it would change what is said about the file. */
+const maxMatches = 5000;
 const attempts = 3;
 
 /**
@@ -61,19 +63,35 @@ async function scanSource({ fd, stat }: SourceFile, path: string, lint: PresetLi
   if (name !== undefined && !(name.publicIf === 'onlyCertificates' && isPublicPem(start.toString('latin1'))))
     found.push({ path, kind: 'name', rule: name.pattern, masked: '' });
   const encoding = textEncoding(start);
-  if (encoding !== undefined) {
-    const seen = new Set<string>();
-    for (const chunk of textChunks(fd, stat.size, start, encoding)) {
-      for (const { rule, line, masked, alias } of await scanChunk(chunk, path, lint)) {
-        const isNew = !seen.has(`${line}:${masked}`) && !seen.has(`${line}:${alias ?? masked}`);
-        seen.add(`${line}:${masked}`);
-        if (isNew && found.length < maxPerFile) found.push({ path, kind: 'content', rule, line, masked });
-      }
-    }
-  }
+  if (encoding !== undefined)
+    found.push(...(await scanText(textChunks(fd, stat.size, start, encoding), path, lint)));
   if (found.length === 0) return [];
   const sha256 = contentHash(fd, stat.size, start);
   return found.sort((a, b) => (a.line ?? 0) - (b.line ?? 0)).map((suspicion) => ({ ...suspicion, sha256 }));
+}
+
+async function scanText(
+  chunks: Iterable<TextChunk>,
+  path: string,
+  lint: PresetLint,
+): Promise<Omit<Suspicion, 'sha256'>[]> {
+  const found: Omit<Suspicion, 'sha256'>[] = [];
+  const seen = new Set<string>();
+  const perRule = new Map<string, number>();
+  let matches = 0;
+  for (const chunk of chunks) {
+    for (const { rule, line, masked, alias } of await scanChunk(chunk, path, lint)) {
+      matches++;
+      const isNew = !seen.has(`${line}:${masked}`) && !seen.has(`${line}:${alias ?? masked}`);
+      seen.add(`${line}:${masked}`);
+      const count = perRule.get(rule) ?? 0;
+      if (!isNew || count >= maxPerRule) continue;
+      perRule.set(rule, count + 1);
+      found.push({ path, kind: 'content', rule, line, masked });
+    }
+    if (matches >= maxMatches) break;
+  }
+  return found;
 }
 
 type LineMatch = Match & { readonly line: number };
@@ -83,8 +101,13 @@ async function scanChunk(chunk: TextChunk, path: string, lint: PresetLint): Prom
   const { quick, quickEnd } = chunk;
   const found: LineMatch[] = [];
   const take = (matches: readonly Match[], text: string, end: number): void => {
-    for (const match of matches) {
-      if (match.index < end) found.push({ ...match, line: chunk.firstLine + linesIn(text, 0, match.index) });
+    let line = chunk.firstLine;
+    let at = 0;
+    for (const match of matches.toSorted((a, b) => a.index - b.index)) {
+      if (match.index >= end) return;
+      line += linesIn(text, at, match.index);
+      at = match.index;
+      found.push({ ...match, line });
     }
   };
   if (mayHoldToken(quick)) {

@@ -7,7 +7,7 @@ test('a base URL is taken with and without its version and with a slash at its e
   const expected = 'https://service.example/v1';
   for (const text of [
     'https://service.example',
-    `${expected}`,
+    expected,
     `${expected}/`,
     ' https://SERVICE.example// ',
   ]) {

@@ -110,4 +110,58 @@ describe('a start that comes to its end early', () => {
     await assert.rejects(window.start({ maxArchiveBytes: 10 }), { kind: 'archiveTooLarge' });
     assert.deepEqual([desk.service.requests, await readdir(desk.root)], [[], []]);
   });
+
+  test('F45 an accepted dispatch that cannot be put on disk is neither failed nor sent again', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const original = window.store.apply.bind(window.store);
+    t.mock.method(window.store, 'apply', (id: string, event: Parameters<typeof original>[1]) =>
+      event.type === 'dispatched' ? Promise.reject(new Error('no space')) : original(id, event),
+    );
+    await assert.rejects(window.start(), { message: 'no space' });
+    const [accepted] = desk.service.runs();
+    assert.ok(
+      window.lines.some((line) => line.includes(accepted!.id)),
+      'the log has the run ID',
+    );
+    assert.deepEqual(states(desk), ['confirmed']);
+    const next = openWindow(t, desk);
+    await next.tracker.resume();
+    assert.deepEqual(
+      next.store.all().map(({ state }) => state),
+      ['unknown'],
+    );
+    assert.equal(desk.sent('/dispatch'), 1);
+  });
+
+  test('F47 a start whose run another window has taken over dispatches nothing', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk, { clock: new VirtualClock() });
+    const other = openWindow(t, desk);
+    const confirmUpload = async (): Promise<boolean> => {
+      // The machine slept; the other window woke first and found a stale lease.
+      const { id } = window.store.all()[0]!;
+      await window.store.apply(id, { type: 'packaged', at: 1 });
+      await bury(desk, id);
+      await other.tracker.resume();
+      return true;
+    };
+    await assert.rejects(startWith(window, desk, { confirmUpload }), { kind: 'busyElsewhere' });
+    assert.deepEqual([desk.service.requests, other.ended.map(({ state }) => state)], [[], ['failed']]);
+  });
+
+  test('F47 a window that knew a run when it was packaging does not discard it once it runs', async (t) => {
+    const desk = await setUpDesk(t);
+    const owner = openWindow(t, desk);
+    const other = openWindow(t, desk);
+    const confirmUpload = async (): Promise<boolean> => {
+      await other.tracker.resume();
+      return true;
+    };
+    const run = await startWith(owner, desk, { confirmUpload });
+    assert.ok(run?.state === 'running');
+    owner.tracker.dispose();
+    await desk.service.finishRun((run as { runId: string }).runId);
+    await other.untilState(run.id, 'succeeded');
+  });
 });

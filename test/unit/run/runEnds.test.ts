@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { openWindow, setUpDesk } from './runWindow.ts';
@@ -164,5 +164,33 @@ describe('a run', () => {
     assert.ok(run.state === 'succeeded');
     assert.equal(desk.sent(/artifact-download-url$/), 3);
     JSON.parse(await readFile(join(window.store.folderOf(id), 'findings.json'), 'utf8'));
+  });
+
+  test('F91 leaves no token and no signature in its state or in the log', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const echo = (status: number) => {
+      const body = `Bearer ${desk.service.token} at https://store.example/a?signature=canary`;
+      return { kind: 'reply' as const, status, body };
+    };
+    for (const path of ['/get-upload-url', '/confirm-upload', '/describe', '/delete'])
+      desk.service.addFault({ match: { path, times: 1 }, before: echo(503) });
+    desk.service.addFault({ match: { method: 'PUT', times: 1 }, before: echo(503) });
+    desk.service.addFault({ match: { path: '/dispatch' }, after: echo(200) });
+    const { id } = await window.start();
+    const { id: runId } = desk.service.runs()[0]!;
+    await desk.clock.passUntil(window.tracker.giveRunId(id, runId), desk.traffic).catch(() => undefined);
+    await desk.clock.passUntil(window.tracker.giveRunId(id, runId), desk.traffic);
+    await desk.service.finishRun(runId);
+    await window.untilEnded(id);
+    const names = await readdir(desk.root, { recursive: true, withFileTypes: true });
+    const files = names.filter((name) => name.isFile());
+    assert.ok(files.length >= 4);
+    const texts = await Promise.all(files.map((file) => readFile(join(file.parentPath, file.name), 'utf8')));
+    assert.ok(window.lines.some((line) => line.includes('[redacted]')));
+    for (const text of [...texts, ...window.lines]) {
+      assert.ok(!text.includes(desk.service.token) && !text.includes('canary'), text);
+      assert.doesNotMatch(text, /signature=\w/);
+    }
   });
 });

@@ -125,8 +125,8 @@ export function watchTraffic(t: TestContext): Traffic {
       waiting = [];
     });
   };
-  subscribe('http.client.request.start', onStart);
-  t.after(() => unsubscribe('http.client.request.start', onStart));
+  subscribe('http.client.request.created', onStart);
+  t.after(() => unsubscribe('http.client.request.created', onStart));
   return {
     isBusy: () => underWay.size > 0,
     whenQuiet: () =>
