@@ -9,7 +9,8 @@ const maxBootstrapBytes = 40_000;
 /** The bootstrap loads the main part when it is needed: as a file of its own, not as a piece of the bootstrap. */
 const mainPart = {
   name: 'main-part',
-  setup: ({ onResolve }) => onResolve({ filter: /^\.\/extension\.ts$/ }, () => ({ path: './main.cjs', external: true })),
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /^\.\/extension\.ts$/ }, () => ({ path: './main.cjs', external: true })),
 };
 
 const node = {
@@ -27,8 +28,20 @@ const node = {
 };
 
 const bundles = [
-  { ...node, entryPoints: { bootstrap: 'src/bootstrap.ts' }, plugins: [mainPart], supported: { 'dynamic-import': false }, outdir: 'dist', outExtension: { '.js': '.cjs' } },
-  { ...node, entryPoints: { main: 'src/extension.ts', archiveWorker: 'src/core/upload/archiveWorker.ts' }, outdir: 'dist', outExtension: { '.js': '.cjs' } },
+  {
+    ...node,
+    entryPoints: { bootstrap: 'src/bootstrap.ts' },
+    plugins: [mainPart],
+    supported: { 'dynamic-import': false },
+    outdir: 'dist',
+    outExtension: { '.js': '.cjs' },
+  },
+  {
+    ...node,
+    entryPoints: { main: 'src/extension.ts', archiveWorker: 'src/core/upload/archiveWorker.ts' },
+    outdir: 'dist',
+    outExtension: { '.js': '.cjs' },
+  },
   {
     ...node,
     entryPoints: { report: 'webview-ui/report/main.ts' },
@@ -38,7 +51,13 @@ const bundles = [
     target: 'es2023',
     external: [],
   },
-  { ...node, entryPoints: { report: 'webview-ui/report/report.css' }, outdir: 'dist/webview', platform: 'browser', external: [] },
+  {
+    ...node,
+    entryPoints: { report: 'webview-ui/report/report.css' },
+    outdir: 'dist/webview',
+    platform: 'browser',
+    external: [],
+  },
 ];
 
 if (watch) {

@@ -137,6 +137,7 @@ function linesOf(run: Run, now: number): vscode.TreeItem[] {
     item.iconPath = new vscode.ThemeIcon(icon);
     if (description !== undefined) item.description = description;
     if (command !== undefined) item.command = command;
+    item.tooltip = description === undefined ? label : `${label}\n${description}`;
     item.accessibilityInformation = { label: description === undefined ? label : `${label}, ${description}` };
     lines.push(item);
   };

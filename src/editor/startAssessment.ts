@@ -120,8 +120,7 @@ async function prepare(
 /** One assessed folder is the common case; several become one run with one archive each. */
 async function pickFolders(): Promise<readonly Folder[] | undefined> {
   const folders = vscode.workspace.workspaceFolders ?? [];
-  if (folders.length === 0)
-    throw new AssessmentError('noFolder');
+  if (folders.length === 0) throw new AssessmentError('noFolder');
   if (folders.length === 1) return folders;
   const picked = await vscode.window.showQuickPick(
     folders.map((folder) => ({ label: folder.name, description: folder.uri.fsPath, folder })),

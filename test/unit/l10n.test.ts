@@ -17,13 +17,18 @@ function textsInCode(): Set<string> {
   const visit = (node: ts.Node): void => {
     if (ts.isCallExpression(node) && /(^|\.l10n\.)t$/.test(node.expression.getText())) {
       const [text] = node.arguments;
-      assert.ok(text !== undefined && ts.isStringLiteralLike(text), `Only a literal can be translated: ${node.getText()}`);
+      assert.ok(
+        text !== undefined && ts.isStringLiteralLike(text),
+        `Only a literal can be translated: ${node.getText()}`,
+      );
       texts.add(text.text);
     }
     ts.forEachChild(node, visit);
   };
   for (const file of globSync('src/**/*.ts', { cwd: root })) {
-    visit(ts.createSourceFile(file, readFileSync(path.join(root, file), 'utf8'), ts.ScriptTarget.Latest, true));
+    visit(
+      ts.createSourceFile(file, readFileSync(path.join(root, file), 'utf8'), ts.ScriptTarget.Latest, true),
+    );
   }
   return texts;
 }
@@ -44,7 +49,10 @@ test('every text in the code has a Japanese translation with the same placeholde
 test('every text of the manifest is there in both languages, and none is unused', async () => {
   const manifest = await readFile(path.join(root, 'package.json'), 'utf8');
   const used = [...manifest.matchAll(/"%([^%"]+)%"/g)].map(([, key]) => key);
-  const [english, japanese] = await Promise.all([readJson('package.nls.json'), readJson('package.nls.ja.json')]);
+  const [english, japanese] = await Promise.all([
+    readJson('package.nls.json'),
+    readJson('package.nls.ja.json'),
+  ]);
   assert.deepEqual(Object.keys(english).sort(), [...new Set(used)].sort());
   assert.deepEqual(Object.keys(japanese).sort(), Object.keys(english).sort());
 });

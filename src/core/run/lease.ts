@@ -37,7 +37,9 @@ export async function takeLease(folder: string, clock: Clock): Promise<Lease | u
   const lease: Lease = {
     renew: () => {
       if (isReleased) return Promise.resolve(false);
-      renewing = setTime(file, clock.now()).then(async (isThere) => isThere && (await newest(folder)) === number);
+      renewing = setTime(file, clock.now()).then(
+        async (isThere) => isThere && (await newest(folder)) === number,
+      );
       return renewing;
     },
     release: async () => {

@@ -27,8 +27,9 @@ export function findAssignments(text: string, path: string): Match[] {
     const constant = /^[A-Z][A-Z0-9_]*$/.test(name);
     if (!isWord(name, key) || (!isConfig && !(constant && name.includes('_')) && name !== 'PASSWORD'))
       continue;
-    const value = /^["']/.test(raw) ? raw.slice(1, -1) : raw;
-    if (isPlaceholder(value)) continue;
+    const isQuoted = /^["']/.test(raw);
+    const value = isQuoted ? raw.slice(1, -1) : raw;
+    if (isPlaceholder(value) || (!isQuoted && syntax.test(value))) continue;
     if (isConfig && constant ? value.length < 6 : !looksRandom(value)) continue;
     found.push({
       rule: 'assignment',
@@ -56,7 +57,9 @@ function isWord(name: string, key: string): boolean {
 }
 
 const reference =
-  /\s|\$[{(A-Za-z_]|\{\{|%[({A-Z_]|<[^>]*>|^[@!&*#/]|^\.{1,2}\/|^[a-z][a-z0-9+]{1,20}:\/\/|^(?:arn|vault|ref|env|file|secret|secrets|var|local|data|process|os|op)[.:]|\*{3}|\.{3}|…|x{4}|X{4}/i;
+  /\s|^\$|\$[{(]|\{\{|%[({]|^%\w+%$|<[^>]*>|^\/|^\.{1,2}\/|^[a-z][a-z0-9+]{1,20}:\/\/|^(?:arn|vault|ref|env|file|secret|secrets|var|local|data|process|os|op|workspace|catalog|npm|link)[.:]|\*{3}|\.{3}|…|x{4}/i;
+/** Tags, anchors, aliases and comments of YAML and its kin. */
+const syntax = /^[!&*@#]/;
 const plainWords = new Set(
   `a access admin an api app auth authorization aws base basic bar baz bearer change changeme client credential credentials db default demo
   dev development disabled dummy empty enabled enter example fake false foo for guest here in insert invalid is it jwt key keys local
@@ -74,9 +77,8 @@ function isPlaceholder(value: string): boolean {
   return words.every((word) => plainWords.has(word.toLowerCase()) || /^x+$/i.test(word));
 }
 
-/** ASCII, letters with digits or signs among them, and not a name made of short words (`app-tls-2`, `a.b.c`). */
+/** ASCII, letters with digits among them, and not a name made of short words (`app-tls-2`, `a.b.c`). */
 function looksRandom(value: string): boolean {
-  if (value.length < 8 || /[^ -~]/.test(value) || !/[A-Za-z]/.test(value) || !/[^A-Za-z_.:/-]/.test(value))
-    return false;
-  return !/^[a-z0-9]{1,10}(?:[-._:/][a-z0-9]{1,10})+$/i.test(value);
+  if (value.length < 8 || /[^ -~]/.test(value) || !/[A-Za-z]/.test(value) || !/\d/.test(value)) return false;
+  return !/^[a-z]{1,20}(?:[-._:/](?:[a-z]{1,20}|v?\d{1,6}))+$/i.test(value);
 }

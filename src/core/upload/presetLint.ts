@@ -1,6 +1,6 @@
 import { lintSource } from '@secretlint/core';
 import { secretLintProfiler } from '@secretlint/profiler';
-import { creator } from '@secretlint/secretlint-rule-preset-recommend';
+import { rules } from '@secretlint/secretlint-rule-preset-recommend';
 import { extname } from 'node:path';
 import { maskToken } from './maskSecret.ts';
 import type { Match } from './tokenRules.ts';
@@ -8,18 +8,15 @@ import type { Match } from './tokenRules.ts';
 /** Finds in a text what secretlint's recommended preset finds. Comments of the text that switch rules off are not obeyed: only a person decides what is sent. */
 export type PresetLint = (text: string, path: string) => Promise<Match[]>;
 
-/** Loads nothing and starts nothing; the lint itself is slow (a few MB/s), so ask `mayHoldToken` first. */
+/** Makes a lint. It takes several times longer than `mayHoldToken`, which should be asked first. */
 export function presetLint(): PresetLint {
   // It would keep an entry for each rule and text, for ever.
   secretLintProfiler.setEnabled(false);
   const config = {
-    rules: [
-      {
-        id: creator.meta.id,
-        rule: creator,
-        rules: [{ id: '@secretlint/secretlint-rule-filter-comments', disabled: true }],
-      },
-    ],
+    rules: rules
+      .filter(({ meta }) => meta.id !== '@secretlint/secretlint-rule-filter-comments')
+      // As a preset's part, a rule cannot be switched off.
+      .map((rule) => ({ id: rule.meta.id, rule })),
   };
   return async (text, path) => {
     const ext = extname(path);

@@ -49,7 +49,7 @@ const rules: readonly TokenRule[] = [
   {
     rule: 'connection-url',
     pattern:
-      /\b(?:rediss?|amqps?|mssql|sqlserver|mariadb|oracle|ldaps?|smtps?|sftp|clickhouse|cassandra|nats|kafka):\/\/[^\s:@/'"`<>{}$%]{0,100}:[^\s@/'"`<>{}$%]{4,200}@[A-Za-z0-9[]/gi,
+      /\b(?:rediss?|amqps?|mssql|sqlserver|mariadb|oracle|ldaps?|smtps?|sftp|clickhouse|cassandra|nats|kafka):\/\/(?:[^\s:@/'"`<>{}$%]|%[0-9A-F]{2}){0,100}:(?:[^\s@/'"`<>{}$%]|%[0-9A-F]{2}){4,200}@[A-Za-z0-9[]/gi,
     accept: (match) => !isSampleLogin(match),
   },
 ];

@@ -5,19 +5,14 @@ import { AssessmentError } from '../../../src/core/errors.ts';
 
 test('a base URL is taken with and without its version and with a slash at its end', () => {
   const expected = 'https://service.example/v1';
-  for (const text of [
-    'https://service.example',
-    expected,
-    `${expected}/`,
-    ' https://SERVICE.example// ',
-  ]) {
+  for (const text of ['https://service.example', expected, `${expected}/`, ' https://SERVICE.example// ']) {
     assert.equal(toBaseUrl(text), expected);
   }
   assert.equal(toBaseUrl('https://service.example:8443/api/v2/'), 'https://service.example:8443/api/v2');
   assert.equal(originOf(`${expected}/o`), 'https://service.example');
 });
 
-test('F85 http is taken on loopback alone', () => {
+test('http is taken on loopback alone', () => {
   for (const host of ['127.0.0.1:8080', '127.1.2.3', 'localhost:1', '[::1]:99']) {
     assert.equal(toBaseUrl(`http://${host}`), `http://${host}/v1`);
   }

@@ -72,7 +72,7 @@ describe('a start that comes to its end early', () => {
     assert.deepEqual([puts(desk).length, states(desk)], [0, ['cancelled']]);
   });
 
-  test('F29 a cancellation while bytes are sent ends the run as cancelled and cancels the upload', async (t) => {
+  test('a cancellation while bytes are sent ends the run as cancelled and cancels the upload', async (t) => {
     const desk = await setUpDesk(t);
     const stop = new AbortController();
     desk.service.addFault({ match: { method: 'PUT' }, before: { kind: 'stall' } });

@@ -42,7 +42,7 @@ test('F51 a wait after failures is 1 s to 15 min, and never less than the servic
   );
 });
 
-test('F52 the wait grows with failures until it reaches 15 min', () => {
+test('the wait grows with failures until it reaches 15 min', () => {
   const longest = [1, 2, 3, 4, 5, 6, 7, 50].map((times) => backoffMs(times, 0, 1));
   assert.deepEqual(
     longest,

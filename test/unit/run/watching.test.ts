@@ -18,7 +18,7 @@ describe('a run that is watched', () => {
     await second.tracker.resume();
     const before = desk.clock.now();
     await second.untilEnded(id);
-    assert.ok(desk.clock.now() - before <= 10_000, second.lines.join('\n') + desk.clock.slept.join());
+    assert.ok(desk.clock.now() - before <= 10_000, 'asked within 10 s');
     assert.deepEqual([first.ended.length, second.ended.length], [0, 1]);
     const third = openWindow(t, desk);
     await third.tracker.resume();
@@ -49,7 +49,7 @@ describe('a run that is watched', () => {
     assert.equal(desk.sent(/artifact-download-url$/), 2);
   });
 
-  test('F53 that cannot be asked about keeps its state and is asked again', async (t) => {
+  test('that cannot be asked about keeps its state and is asked again', async (t) => {
     const desk = await setUpDesk(t);
     const window = openWindow(t, desk);
     const { id, runId } = await trackRemoteRun(desk, window);
@@ -148,23 +148,27 @@ describe('a run that is watched', () => {
     assert.ok(!window.lines.some((line) => line.includes('failed')), window.lines.join('\n'));
   });
 
-  test('F55 is asked about no more often when the clock is set back by a day, and no less', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
-    const { id, runId } = await trackRemoteRun(desk, window);
-    desk.clock.moveWall(-24 * 3600_000);
-    const asked = desk.sent('/describe');
-    await desk.clock.passUntil(
-      (async () => {
-        for (let beat = 0; beat < 24; beat += 1) await desk.clock.sleep(5_000);
-      })(),
-      desk.traffic,
-    );
-    const looks = desk.sent('/describe') - asked;
-    assert.ok(looks >= 4 && looks <= 9, `${String(looks)} in two minutes`);
-    await desk.service.finishRun(runId);
-    await window.untilEnded(id);
-  });
+  for (const days of [-1, 1]) {
+    test(`F55 is asked about no more often when the clock moves by ${String(days)} day, and no less`, async (t) => {
+      const desk = await setUpDesk(t);
+      const window = openWindow(t, desk);
+      const { id, runId } = await trackRemoteRun(desk, window);
+      await desk.clock.whenAsleep();
+      desk.clock.moveWall(days * 24 * 3600_000);
+      const asked = desk.sent('/describe');
+      await desk.clock.passUntil(
+        (async () => {
+          for (let beat = 0; beat < 24; beat += 1) await desk.clock.sleep(5_000);
+        })(),
+        desk.traffic,
+      );
+      const looks = desk.sent('/describe') - asked;
+      // Forward, the run looks a day older, and is asked about once at the jump and then every ten minutes.
+      assert.ok(looks >= (days < 0 ? 4 : 1) && looks <= 9, `${String(looks)} in two minutes`);
+      await desk.service.finishRun(runId);
+      await window.untilEnded(id);
+    });
+  }
 
   test('that is tracked twice is one run, and one that nobody knows is none', async (t) => {
     const desk = await setUpDesk(t);

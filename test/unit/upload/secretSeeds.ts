@@ -39,7 +39,9 @@ const pem = {
 };
 
 function privateKey(kind: 'rsa', type: 'pkcs1' | 'pkcs8'): string {
-  return generateKeyPairSync(kind, { modulusLength: 1024 }).privateKey.export({ type, format: 'pem' }).toString();
+  return generateKeyPairSync(kind, { modulusLength: 1024 })
+    .privateKey.export({ type, format: 'pem' })
+    .toString();
 }
 
 /** At least one credential of every kind that is supported: secretlint's recommended preset, and our own rules. */
@@ -54,42 +56,77 @@ export function seeds(random: () => number): Seed[] {
   const token = (rule: string, prefix: string, body: string): void =>
     add(`secretlint/${rule}`, `${rule}${made.length}.ts`, (secret) => `call("${prefix}${secret}");`, body);
 
-  add('secretlint/aws', 'aws.txt', (secret) => `aws_secret_access_key = ${secret}`, from(alnum + '/+', 39) + 'a');
+  add(
+    'secretlint/aws',
+    'aws.txt',
+    (secret) => `aws_secret_access_key = ${secret}`,
+    from(alnum + '/+', 39) + 'a',
+  );
   add('secretlint/aws', 'aws.json', (secret) => `{ "SecretAccessKey": "${secret}" }`, from(alnum, 40));
   add(
     'secretlint/gcp',
     'service.json',
-    (secret) => JSON.stringify({ type: 'service_account', private_key_id: from(hex, 40), private_key: secret }, null, 2),
+    (secret) =>
+      JSON.stringify(
+        { type: 'service_account', private_key_id: from(hex, 40), private_key: secret },
+        null,
+        2,
+      ),
     pem.pkcs8,
   );
   add('secretlint/privatekey', 'key.txt', (secret) => secret, pem.pkcs1);
-  add('secretlint/privatekey', 'chart.yaml', (secret) => `key: |\n${secret.replaceAll(/^/gm, '    ')}`, pem.pkcs8);
+  add(
+    'secretlint/privatekey',
+    'chart.yaml',
+    (secret) => `key: |\n${secret.replaceAll(/^/gm, '    ')}`,
+    pem.pkcs8,
+  );
   token('npm', 'npm_', from(alnum, 36));
-  add('secretlint/npm', 'app/.npmrc', (secret) => `//registry.npmjs.org/:_authToken=${secret}`, from(hex, 36));
-  add('secretlint/npm', 'app/package.json', (secret) => `"x": "git+https://${secret}:x-oauth-basic@github.com/a/b"`, from(hex, 40));
-  add('secretlint/basicauth', 'proxy.ts', (secret) => `fetch("https://deploy:${secret}@git.invented.net/x")`, from(alnum, 16));
+  add(
+    'secretlint/npm',
+    'app/.npmrc',
+    (secret) => `//registry.npmjs.org/:_authToken=${secret}`,
+    from(hex, 36),
+  );
+  add(
+    'secretlint/npm',
+    'app/package.json',
+    (secret) => `"x": "git+https://${secret}:x-oauth-basic@github.com/a/b"`,
+    from(hex, 40),
+  );
+  add(
+    'secretlint/basicauth',
+    'proxy.ts',
+    (secret) => `fetch("https://deploy:${secret}@git.invented.net/x")`,
+    from(alnum, 16),
+  );
   token('slack', 'xoxb-', `${from(digit, 12)}-${from(digit, 12)}-${from(alnum, 24)}`);
   token('slack', 'xapp-1-', `${from(upper, 11)}-${from(digit, 13)}-${from(hex, 40)}`);
-  token('slack', 'https://hooks.slack.com/services/', `T${from(upper, 8)}/B${from(upper, 8)}/${from(alnum, 24)}`);
+  token(
+    'slack',
+    'https://hooks.slack.com/services/',
+    `T${from(upper, 8)}/B${from(upper, 8)}/${from(alnum, 24)}`,
+  );
   token('sendgrid', 'SG.', `a1B${from(alnum, 19)}.${from(alnum, 43)}`);
   for (const prefix of ['shpat', 'shpca', 'shppa', 'shpss']) token('shopify', `${prefix}_`, from(hex, 32));
-  for (const prefix of ['sk_live', 'sk_test', 'rk_live', 'rk_test']) token('stripe', `${prefix}_`, from(alnum, 24));
+  for (const prefix of ['sk_live', 'sk_test', 'rk_live', 'rk_test'])
+    token('stripe', `${prefix}_`, from(alnum, 24));
   for (const prefix of ['ghp', 'gho', 'ghu', 'ghs', 'ghr']) token('github', `${prefix}_`, from(alnum, 36));
   token('github', 'github_pat_', from(alnum, 82));
   token('github', 'ghs_', `12345_${from(alnum, 36)}.${from(alnum, 200)}.${from(alnum, 86)}`);
   token('gitlab', 'glpat-', from(alnum, 20));
   token('grafana', 'glc_', from(alnum, 80));
   token('grafana', 'glsa_', `${from(alnum, 32)}_${from(hex, 8)}`);
-  token('openai', 'sk-', `${from(alnum, 20)}T3Blbk${'FJ'}${from(alnum, 20)}`);
+  token('openai', 'sk-', `${from(alnum, 20)}T3BlbkFJ${from(alnum, 20)}`);
   for (const kind of ['proj', 'svcacct', 'admin'])
-    token('openai', `sk-${kind}-`, `${from(alnum, 74)}T3Blbk${'FJ'}${from(alnum, 74)}`);
+    token('openai', `sk-${kind}-`, `${from(alnum, 74)}T3BlbkFJ${from(alnum, 74)}`);
   token('anthropic', 'sk-ant-api03-', `${from(alnum, 93)}AA`);
   token('groq', 'gsk_', from(alnum, 52));
   token('huggingface', 'hf_', from(letters, 34));
   token('linear', 'lin_api_', from(alnum, 40));
   token('notion', 'ntn_', from(digit, 11) + from(alnum, 35));
   // 100 bytes, so that the last brace is encoded on its own, as the rule wants to see it.
-  const account = `{"email":"a@b.invented","secretKey":"${from(upper, 62)}"}`;
+  const account = `{"email":"a@b.invented","secretKey":"${from(upper, 61)}"}`;
   token('1password', 'ops_', Buffer.from(account).toString('base64'));
   for (const scheme of ['postgres', 'postgresql', 'mysql', 'mysqlx', 'jdbc:mysql', 'mongodb', 'mongodb+srv'])
     add(
@@ -105,7 +142,8 @@ export function seeds(random: () => number): Seed[] {
   token('databricks', 'dapi', from(hex, 32));
   token('docker', 'dckr_pat_', from(alnum, 27));
   token('figma', 'figd_', from(alnum, 40));
-  for (const prefix of ['cfk', 'cfut', 'cfat']) token('cloudflare', `${prefix}_`, from(alnum, 40) + from(hex, 8));
+  for (const prefix of ['cfk', 'cfut', 'cfat'])
+    token('cloudflare', `${prefix}_`, from(alnum, 40) + from(hex, 8));
   for (const kind of ['api', 'auth', 'client', 'scim', 'webhook'])
     token('tailscale', `tskey-${kind}-`, `${from(alnum, 12)}-${from(alnum, 32)}`);
 
@@ -113,18 +151,48 @@ export function seeds(random: () => number): Seed[] {
   add('aws-access-key-id', 'session.md', (secret) => `like ASIA${secret}.`, from(upper, 16));
   add('private-key', 'ed25519.txt', (secret) => secret, pem.ed25519);
   add('private-key', 'encrypted.txt', (secret) => secret, pem.encrypted);
-  add('private-key', 'lines.ts', (secret) => secret.trim().split('\n').map((line) => `'${line}\\n' +`).join('\n'), pem.pkcs8);
-  add('private-key', 'pgp.txt', (secret) => `-----BEGIN PGP PRIVATE KEY BLOCK-----\n\n${secret}\n-----END PGP PRIVATE KEY BLOCK-----`, from(alnum, 64));
+  add(
+    'private-key',
+    'lines.ts',
+    (secret) =>
+      secret
+        .trim()
+        .split('\n')
+        .map((line) => `'${line}\\n' +`)
+        .join('\n'),
+    pem.pkcs8,
+  );
+  add(
+    'private-key',
+    'pgp.txt',
+    (secret) => `-----BEGIN PGP PRIVATE KEY BLOCK-----\n\n${secret}\n-----END PGP PRIVATE KEY BLOCK-----`,
+    from(alnum, 64),
+  );
   add('age-secret-key', 'age.txt', (secret) => `AGE-SECRET-KEY-1${secret}`, from(upper, 58));
   add('google-api-key', 'maps.js', (secret) => `key: 'AIza${secret}'`, from(alnum, 35));
   add('google-client-secret', 'oauth.js', (secret) => `'GOCSPX-${secret}'`, from(alnum, 28));
   add('pypi-token', 'upload.txt', (secret) => `pypi-AgE${secret}`, from(alnum, 120));
   add('azure-account-key', 'azure.cs', (secret) => `"AccountName=a;AccountKey=${secret}=="`, from(alnum, 86));
   add('npmrc-auth', 'old/.npmrc', (secret) => `//npm.invented.net/:_password=${secret}`, from(alnum, 24));
-  add('connection-url', 'queue.rb', (secret) => `Queue.new("amqps://app:${secret}@mq.invented.net")`, from(alnum, 14));
-  add('connection-url', 'cache.go', (secret) => `redis.Dial("redis://:${secret}@10.0.0.7:6379")`, from(alnum, 14));
+  add(
+    'connection-url',
+    'queue.rb',
+    (secret) => `Queue.new("amqps://app%20one:${secret}%40@mq.invented.net")`,
+    from(alnum, 14),
+  );
+  add(
+    'connection-url',
+    'cache.go',
+    (secret) => `redis.Dial("redis://:${secret}@10.0.0.7:6379")`,
+    from(alnum, 14),
+  );
   add('assignment', 'config/app.conf', (secret) => `DB_PASSWORD=${secret}`, `h7-${from(alnum, 12)}`);
   add('assignment', 'settings.py', (secret) => `DB_PASSWORD = '${secret}'`, `h7-${from(alnum, 12)}`);
-  add('assignment', 'one-line.json', (secret) => `{"a":1,"db":{"user":"app","password":"${secret}"}}`, `h7!${from(alnum, 12)}`);
+  add(
+    'assignment',
+    'one-line.json',
+    (secret) => `{"a":1,"db":{"user":"app","password":"${secret}"}}`,
+    `h7!${from(alnum, 12)}`,
+  );
   return made;
 }
