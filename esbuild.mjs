@@ -38,7 +38,11 @@ const bundles = [
   },
   {
     ...node,
-    entryPoints: { main: 'src/extension.ts', archiveWorker: 'src/core/upload/archiveWorker.ts' },
+    entryPoints: {
+      main: 'src/extension.ts',
+      archiveWorker: 'src/core/upload/archiveWorker.ts',
+      secretWorker: 'src/core/upload/secretWorker.ts',
+    },
     outdir: 'dist',
     outExtension: { '.js': '.cjs' },
   },

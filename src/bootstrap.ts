@@ -8,6 +8,7 @@ export interface Surfaces {
   readonly status: vscode.StatusBarItem;
   readonly runs: LazyView;
   readonly findings: LazyView;
+  readonly uploadPreview: LazyView;
 }
 
 /** A tree view that asks for its data provider when it is first looked at. */
@@ -35,6 +36,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     status,
     runs: lazyView('whitebox.runs', load),
     findings: lazyView('whitebox.findings', load),
+    uploadPreview: lazyView('whitebox.uploadPreview', load),
   };
   const { contributes } = context.extension.packageJSON as {
     contributes: { commands: { command: string }[] };
@@ -48,6 +50,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     status,
     surfaces.runs.view,
     surfaces.findings.view,
+    surfaces.uploadPreview.view,
     ...ids.map((id) =>
       vscode.commands.registerCommand(id, async (...args: unknown[]) => (await load()).run(id, args)),
     ),
@@ -60,6 +63,8 @@ function lazyView(id: string, load: () => Promise<unknown>): LazyView {
   let filled: vscode.TreeDataProvider<unknown> | undefined;
   const view = vscode.window.createTreeView<unknown>(id, {
     showCollapseAll: true,
+    // A box says what would be sent, which a folder's own box alone does not decide.
+    manageCheckboxStateManually: true,
     treeDataProvider: {
       onDidChangeTreeData: changed.event,
       getTreeItem: (element) => filled?.getTreeItem(element) ?? (element as vscode.TreeItem),

@@ -10,6 +10,9 @@ import { createCommands, runCommand } from './editor/commands.ts';
 import { showDiagnostics } from './editor/diagnostics.ts';
 import { showFindings } from './editor/findingsView.ts';
 import { describeError } from './editor/messages.ts';
+import { UploadChoices } from './editor/preparation.ts';
+import { prepareWithProgress } from './editor/uploadCommands.ts';
+import { createUploadPreview } from './editor/uploadPreview.ts';
 import { showNotifications } from './editor/notifications.ts';
 import { toReport } from './editor/report.ts';
 import { registerReportPanels } from './editor/reportPanel.ts';
@@ -42,6 +45,7 @@ export async function startExtension(
   const now = (): number => clock.now();
   const random = (): number => Math.random();
 
+  const workerFile = join(context.extensionPath, 'dist', 'archiveWorker.cjs');
   const runs = new RunStore(join(storage, 'runs'), { clock, log });
   const accounts = new Accounts(context.secrets, { clock, log, random });
   const tracker = new RunTracker({
@@ -50,7 +54,7 @@ export async function startExtension(
     clock,
     random,
     log,
-    workerFile: join(context.extensionPath, 'dist', 'archiveWorker.cjs'),
+    workerFile,
     deleteSourceAfterRun: readDeleteSourceAfterRun,
   });
   const findings = new FindingStore({ runs, log });
@@ -64,7 +68,27 @@ export async function startExtension(
     explain: (error) => describeError(error).message,
     log,
   });
+  const preparation = {
+    choices: new UploadChoices(context.workspaceState),
+    secretWorkerFile: join(context.extensionPath, 'dist', 'secretWorker.cjs'),
+  };
+  const preview = createUploadPreview(surfaces.uploadPreview, {
+    choices: preparation.choices,
+    prepareAgain: async () => {
+      const folders = preview.shown().map(({ folder }) => folder);
+      await runCommand(
+        'preview',
+        async () => preview.show((await prepareWithProgress(folders, preparation)).prepared),
+        [],
+        log,
+      );
+    },
+  });
   const commands = createCommands({
+    ...preparation,
+    preview,
+    workerFile,
+    showPreview: (prepared) => preview.show(prepared),
     accounts,
     findings,
     runs,
@@ -83,6 +107,7 @@ export async function startExtension(
     tracker,
     findings,
     reports,
+    preview,
     showStatus(surfaces.status, { runs, findings, now, nextCheckAt: (id) => tracker.nextCheckAt(id) }),
     showRuns(surfaces.runs, { runs, now }),
     showFindings(surfaces.findings, findings),

@@ -11,6 +11,8 @@ import type { RunsNode } from './runsView.ts';
 import { readAssessmentSettings, readDestination } from './settings.ts';
 import { type Accounts, signIn } from './signIn.ts';
 import { startAssessment, type StartDeps } from './startAssessment.ts';
+import { editIgnoreFile, excludeFromUpload, previewUpload, saveArchive } from './uploadCommands.ts';
+import type { UploadPreview } from './uploadPreview.ts';
 
 /** What the commands work on. */
 export interface CommandDeps extends StartDeps {
@@ -20,6 +22,9 @@ export interface CommandDeps extends StartDeps {
   readonly tracker: RunTracker;
   readonly log: Logger & { show(): void };
   readonly openReport: (run: Run) => void;
+  readonly preview: UploadPreview;
+  /** The packaging worker. */
+  readonly workerFile: string;
 }
 
 /** A command's work; its arguments come from menus, so they are looked at before they are believed. */
@@ -40,7 +45,7 @@ export function createCommands(deps: CommandDeps): ReadonlyMap<string, Handler> 
   };
   const startSignedIn = async (folder?: vscode.Uri): Promise<void> => {
     if (!(await accounts.isSignedIn()) && !(await signIn(accounts))) return;
-    await startAssessment(folder, deps);
+    if ((await startAssessment(folder, deps)) !== undefined) await deps.preview.close();
   };
 
   return new Map<string, Handler>([
@@ -48,6 +53,11 @@ export function createCommands(deps: CommandDeps): ReadonlyMap<string, Handler> 
     ['whitebox.signOut', () => signOut(accounts)],
     ['whitebox.startAssessment', () => start()],
     ['whitebox.assessFolder', (folder) => start(folder instanceof vscode.Uri ? folder : undefined)],
+    ['whitebox.previewUpload', () => previewUpload(deps.preview, deps)],
+    ['whitebox.saveArchive', () => saveArchive(deps)],
+    ['whitebox.editIgnoreFile', () => editIgnoreFile()],
+    ['whitebox.excludeFromUpload', (target) => excludeFromUpload(target)],
+    ['whitebox.closePreview', () => deps.preview.close()],
     ['whitebox.trackRun', (node) => trackRun(deps, runOf(node, runs))],
     ['whitebox.refreshRuns', () => tracker.checkNow()],
     [

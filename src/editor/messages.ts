@@ -1,7 +1,9 @@
 import * as vscode from 'vscode';
 import { AssessmentError } from '../core/errors.ts';
 import type { Failure, Run, Target } from '../core/run/run.ts';
-import { type Severity } from '../core/findings/finding.ts';
+import type { Severity } from '../core/findings/finding.ts';
+import type { IgnoreRule } from '../core/upload/ignoreRules.ts';
+import type { Reason } from '../core/upload/selection.ts';
 
 /** Something that can be done about an error, as a command. */
 export interface Remedy {
@@ -257,6 +259,40 @@ export function uploadLabel(target: Target): string | undefined {
     case 'deleted':
       return t('deleted from the service on {0}', formatTime(upload.at));
   }
+}
+
+/** Why a file is not sent, as a heading over all that share the reason. */
+export function reasonLabel(reason: Reason): string {
+  const t = vscode.l10n.t;
+  switch (reason.kind) {
+    case 'ignored':
+      return reason.rule.source === 'whiteboxignore'
+        ? t('By .whiteboxignore')
+        : reason.rule.source === 'setting'
+          ? t('By the setting archive.exclude')
+          : t('Ignored by git');
+    case 'link':
+      return t('Links');
+    case 'special':
+      return t('Special files');
+    case 'nestedRepository':
+      return t('Nested repositories');
+    case 'unreadable':
+      return t('Cannot be read');
+    case 'unusableName':
+      return t('Names that other systems cannot take');
+    case 'outsideRoot':
+      return t('Outside the folder');
+    case 'choice':
+      return t('By your choice');
+    case 'secret':
+      return t('Suspected secrets');
+  }
+}
+
+/** A rule with the place where it stands. */
+export function ruleLabel({ pattern, file, line }: IgnoreRule): string {
+  return file === undefined ? pattern : `${pattern}  (${file}:${String(line)})`;
 }
 
 /** A severity as a word. */

@@ -30,7 +30,7 @@ export async function writeDestination(destination: Destination): Promise<void> 
 }
 
 /** What applies to an assessment of a folder; throws `badSetting` for webhook IDs the service would refuse (API reference, section 8). */
-export function readAssessmentSettings(folder: vscode.Uri): {
+export function readAssessmentSettings(folder: vscode.Uri | undefined): {
   language: Language;
   webhookEndpointIds: string[];
   archiveType: ArchiveType;
@@ -59,6 +59,11 @@ export function readAssessmentSettings(folder: vscode.Uri): {
 export function readTokenCommand(): readonly string[] | undefined {
   const command = own<string[]>('tokenCommand', []);
   return command.length > 0 && vscode.workspace.isTrusted ? command : undefined;
+}
+
+/** What happens about files that look like they hold credentials. */
+export function readSecretCheck(): 'block' | 'warn' | 'off' {
+  return own('secrets.checkBeforeUpload', 'block');
 }
 
 /** Whether uploaded source is deleted from the service once a run has ended. */

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { originOf } from '../core/api/address.ts';
@@ -10,25 +9,30 @@ import { takeLease } from '../core/run/lease.ts';
 import { isFinal, type Run, type Target } from '../core/run/run.ts';
 import type { RunStore } from '../core/run/runStore.ts';
 import type { RunTracker } from '../core/run/runTracker.ts';
-import { type Selection, selectFiles } from '../core/upload/selection.ts';
+import type { Selection } from '../core/upload/selection.ts';
+import { type Folder, isInside, pickFolders } from './folders.ts';
 import { readCommit } from './git.ts';
 import { countFiles, formatBytes, formatNumber, formatTime, stateLabel } from './messages.ts';
+import {
+  describeSuspicion,
+  type PreparationDeps,
+  prepare,
+  type Prepared,
+  requireFiles,
+  settleSecrets,
+} from './preparation.ts';
 import { type Destination, readAssessmentSettings, readDestination } from './settings.ts';
 
 /** What starting an assessment works with. */
-export interface StartDeps {
+export interface StartDeps extends PreparationDeps {
   readonly tracker: RunTracker;
   readonly runs: RunStore;
   readonly clock: Clock;
   readonly log: Logger;
   /** A folder of ours in which two windows agree on who starts. */
   readonly startingFolder: string;
-}
-
-/** A folder that may be assessed. */
-interface Folder {
-  readonly uri: vscode.Uri;
-  readonly name: string;
+  /** Shows what would be sent, file by file. */
+  readonly showPreview: (prepared: readonly Prepared[]) => Promise<void>;
 }
 
 /** The main job: pick folders, package them, show what would leave the machine, ask, upload, start. Undefined when the person stops before anything was sent. */
@@ -38,14 +42,18 @@ export async function startAssessment(
 ): Promise<Run | undefined> {
   const destination = readDestination();
   if (destination === undefined) throw new AssessmentError('notSignedIn');
-  const folders = only === undefined ? await pickFolders() : [{ uri: only, name: nameOf(only) }];
+  const folders = await pickFolders(only, vscode.l10n.t('Start Assessment'));
   if (folders === undefined) return undefined;
-  for (const { uri } of folders)
-    if (uri.scheme !== 'file') throw new AssessmentError('notAFolder', { subject: uri.toString() });
   const lease = await takeLease(join(deps.startingFolder, keyOf(folders)), deps.clock);
   if (lease === undefined) throw new AssessmentError('startedElsewhere');
   // Kept alive while a person reads the questions, so that no other window takes it over.
-  const renewal = setInterval(() => void lease.renew(), 5_000);
+  const renewal = setInterval(() => {
+    lease
+      .renew()
+      .catch((error: unknown) =>
+        deps.log.warn(`The start could not be kept to this window: ${String(error)}`),
+      );
+  }, 5_000);
   try {
     if (!(await offerToSave(folders)) || !(await acceptLiveRun(folders, deps.runs))) return undefined;
     return await launchWithProgress(deps, folders, destination);
@@ -70,42 +78,39 @@ function launchWithProgress(
     const stop = new AbortController();
     cancellation.onCancellationRequested(() => stop.abort());
     const report = reporter(progress);
-    progress.report({ message: t('selecting files…') });
-    const assessment = await prepare(folders, destination, stop.signal);
+    const onStep = (message: string): void => progress.report({ message });
+    const { prepared, again } = await prepare(folders, deps, { signal: stop.signal, onStep });
+    onStep(t('waiting for your confirmation'));
+    if (!(await settleSecrets(prepared, deps.choices))) return undefined;
+    const decided = again();
+    requireFiles(decided);
+    const assessment = await toAssessment(decided, destination);
     return deps.tracker.start(assessment, {
       signal: stop.signal,
       onPackaging: report((done, total) => t('packaging {0} of {1}', done, total)),
       onUploading: report((done, total) => t('uploading {0} of {1}', done, total)),
       confirmUpload: async (run) => {
-        progress.report({ message: t('waiting for your confirmation') });
-        return confirmUpload(run, assessment, deps.runs);
+        onStep(t('waiting for your confirmation'));
+        return confirmUpload(run, assessment, decided, deps);
       },
     });
   });
 }
 
-async function prepare(
-  folders: readonly Folder[],
-  destination: Destination,
-  signal: AbortSignal,
-): Promise<Assessment> {
-  const [first] = folders;
-  if (first === undefined) throw new AssessmentError('nothingToSend');
-  const shared = readAssessmentSettings(first.uri);
+async function toAssessment(prepared: readonly Prepared[], destination: Destination): Promise<Assessment> {
   const targets = [];
-  for (const { uri, name } of folders) {
-    const { exclude, includeNestedRepositories } = readAssessmentSettings(uri);
-    const selection = await selectFiles(uri.fsPath, {
-      exclude,
-      includeNestedRepositories,
-      signal,
-      surroundings: { home: homedir(), env: process.env },
+  for (const { folder, selection } of prepared) {
+    const commit = await readCommit(folder.uri);
+    targets.push({
+      folder: folder.uri.fsPath,
+      name: folder.name,
+      selection,
+      ...(commit === undefined ? {} : { commit }),
     });
-    if (selection.files.length === 0) throw new AssessmentError('nothingToSend', { subject: name });
-    const commit = await readCommit(uri);
-    targets.push({ folder: uri.fsPath, name, selection, ...(commit === undefined ? {} : { commit }) });
   }
-  const { language, webhookEndpointIds, archiveType, maxArchiveBytes } = shared;
+  const { language, webhookEndpointIds, archiveType, maxArchiveBytes } = readAssessmentSettings(
+    prepared[0]?.folder.uri,
+  );
   return {
     workflow: 'whitebox-assessment',
     ...destination,
@@ -115,23 +120,6 @@ async function prepare(
     maxArchiveBytes,
     targets,
   };
-}
-
-/** One assessed folder is the common case; several become one run with one archive each. */
-async function pickFolders(): Promise<readonly Folder[] | undefined> {
-  const folders = vscode.workspace.workspaceFolders ?? [];
-  if (folders.length === 0) throw new AssessmentError('noFolder');
-  if (folders.length === 1) return folders;
-  const picked = await vscode.window.showQuickPick(
-    folders.map((folder) => ({ label: folder.name, description: folder.uri.fsPath, folder })),
-    {
-      canPickMany: true,
-      ignoreFocusOut: true,
-      title: vscode.l10n.t('Start Assessment'),
-      placeHolder: vscode.l10n.t('Choose the folders to assess; each becomes an archive of its own'),
-    },
-  );
-  return picked === undefined || picked.length === 0 ? undefined : picked.map(({ folder }) => folder);
 }
 
 /** What is on disk is what is sent: unsaved changes would silently stay out. */
@@ -180,13 +168,19 @@ async function acceptLiveRun(folders: readonly Folder[], runs: RunStore): Promis
 }
 
 /** Shows exactly what would leave the machine, where it would go and what it costs; true when the person agrees. */
-async function confirmUpload(run: Run, assessment: Assessment, runs: RunStore): Promise<boolean> {
+async function confirmUpload(
+  run: Run,
+  assessment: Assessment,
+  prepared: readonly Prepared[],
+  { runs, showPreview }: StartDeps,
+): Promise<boolean> {
   const t = vscode.l10n.t;
   const archives = run.targets.flatMap(({ archive }) => (archive === undefined ? [] : [archive]));
   const files = archives.reduce((sum, archive) => sum + archive.files, 0);
   const before = archives.reduce((sum, archive) => sum + archive.sourceBytes, 0);
   const after = archives.reduce((sum, archive) => sum + archive.bytes, 0);
   const same = sameAsBefore(run, runs);
+  const suspicions = prepared.flatMap(({ undecided }) => undecided);
   const detail = [
     t('Destination: {0}, organization {1}', originOf(assessment.baseUrl), assessment.organizationId),
     t('Size: {0}, compressed {1}', formatBytes(before), formatBytes(after)),
@@ -195,6 +189,11 @@ async function confirmUpload(run: Run, assessment: Assessment, runs: RunStore): 
     t(
       'The run spends credits of your organization; the service does not say beforehand how many. It takes hours to days and goes on while VS Code is closed.',
     ),
+    ...(suspicions.length === 0
+      ? []
+      : [
+          `${t('Suspected secrets that would be sent:')}\n${suspicions.slice(0, 10).map(describeSuspicion).join('\n')}`,
+        ]),
     ...(same === undefined
       ? []
       : [t('These are exactly the files that were sent on {0}.', formatTime(same.createdAt))]),
@@ -205,7 +204,10 @@ async function confirmUpload(run: Run, assessment: Assessment, runs: RunStore): 
     countFiles(files),
     run.targets.map(({ name }) => name).join(', '),
   );
-  return (await vscode.window.showInformationMessage(title, { modal: true, detail }, start)) === start;
+  const show = t('Show Files');
+  const choice = await vscode.window.showInformationMessage(title, { modal: true, detail }, start, show);
+  if (choice === show) await showPreview(prepared);
+  return choice === start;
 }
 
 /** An earlier run of the same archives, the newest first. */
@@ -235,14 +237,6 @@ function reporter(progress: vscode.Progress<{ message: string }>) {
       progress.report({ message: text(formatBytes(done), formatBytes(total)) });
     };
   };
-}
-
-function isInside(file: vscode.Uri, folder: vscode.Uri): boolean {
-  return file.scheme === folder.scheme && `${file.path}/`.startsWith(`${folder.path}/`);
-}
-
-function nameOf(folder: vscode.Uri): string {
-  return folder.path.slice(folder.path.lastIndexOf('/') + 1);
 }
 
 function keyOf(folders: readonly Folder[]): string {

@@ -1,12 +1,14 @@
 // The integration tests in a desktop VS Code, which @vscode/test-electron downloads: npm run test:desktop.
-import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { inspect, parseArgs } from 'node:util';
 import { downloadAndUnzipVSCode, runTests } from '@vscode/test-electron';
 import { bundleIntegrationTests } from '../integration/bundle.ts';
-import { grepVariable, resultsVariable } from '../integration/events.ts';
-import { followResults, type Tally } from '../integration/results.ts';
+import { certificateEnvironment } from '../integration/certificates.ts';
+import { grepVariable, resultsVariable, storageVariable } from '../integration/events.ts';
+import { addTallies, followResults, type Tally } from '../integration/results.ts';
+import { storageUnder, testWindows } from '../integration/windows.ts';
 import { cacheRoot } from './installOnce.ts';
 import { writeUserSettings } from './settings.ts';
 
@@ -14,25 +16,36 @@ import { writeUserSettings } from './settings.ts';
 async function runDesktop(version: string, grep: string | undefined): Promise<Tally> {
   const vscodeExecutablePath = await download(version);
   const scratch = await mkdtemp(path.join(tmpdir(), 'desktop-'));
-  const folder = path.join(scratch, 'workspace');
+  const storage = storageUnder(path.join(scratch, 'User'));
   const results = path.join(scratch, 'results.jsonl');
-  await mkdir(folder);
-  await writeFile(results, '');
   await writeUserSettings(path.join(scratch, 'User'), {});
   const said: string[] = [];
   try {
-    const stopped = runTests({
-      vscodeExecutablePath,
-      extensionDevelopmentPath: path.resolve(import.meta.dirname, '../..'),
-      extensionTestsPath: await bundleIntegrationTests(),
-      extensionTestsEnv: { [resultsVariable]: results, [grepVariable]: grep },
-      launchArgs: [folder, '--user-data-dir', scratch, '--disable-extensions', '--disable-workspace-trust'],
-    });
-    const noted = stopped.then(
-      (code) => said.push(`VS Code exited with ${code}.`),
-      (error: unknown) => said.push(String(error)),
-    );
-    return await followResults(results, noted, () => said.join('\n'));
+    const tallies: Tally[] = [];
+    for (const window of testWindows) {
+      const opened = await window.prepare(scratch, storage);
+      await writeFile(results, '');
+      const stopped = runTests({
+        vscodeExecutablePath,
+        extensionDevelopmentPath: path.resolve(import.meta.dirname, '../..'),
+        extensionTestsPath: await bundleIntegrationTests(window),
+        extensionTestsEnv: {
+          ...(await certificateEnvironment(path.join(scratch, 'certificates'))),
+          [resultsVariable]: results,
+          [grepVariable]: grep,
+          [storageVariable]: storage,
+        },
+        launchArgs: [opened, '--user-data-dir', scratch, '--disable-extensions', '--disable-workspace-trust'],
+      });
+      const noted = stopped.then(
+        (code) => said.push(`VS Code exited with ${code}.`),
+        (error: unknown) => said.push(String(error)),
+      );
+      tallies.push(await followResults(results, noted, () => said.join('\n')));
+      // Two of them cannot share a user folder.
+      await noted;
+    }
+    return addTallies(tallies);
   } finally {
     await rm(scratch, { recursive: true, force: true, maxRetries: 5 });
   }

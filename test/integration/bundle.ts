@@ -1,16 +1,17 @@
 import { globSync } from 'node:fs';
 import path from 'node:path';
 import { build } from 'esbuild';
+import type { TestWindow } from './windows.ts';
 
 /**
- * Bundles `index.ts` with every `*.test.ts` of this folder into one CommonJS file that VS Code can load, and returns that
- * file. Packages are not bundled: the extension host finds them in the project's node_modules.
+ * Bundles `index.ts` with the `*.test.ts` of a window's folder, in the order of their names, into one CommonJS file that VS Code
+ * can load, and returns that file. Packages are not bundled: the extension host finds them in the project's node_modules.
  */
-export async function bundleIntegrationTests(): Promise<string> {
+export async function bundleIntegrationTests(window: TestWindow): Promise<string> {
   const folder = import.meta.dirname;
-  const outfile = path.resolve(folder, '../../dist/test/integration/index.cjs');
-  const tests = globSync('**/*.test.ts', { cwd: folder }).sort();
-  if (tests.length === 0) throw new Error('There are no integration tests.');
+  const outfile = path.resolve(folder, `../../dist/test/integration/${window.name}.cjs`);
+  const tests = globSync(`${window.name}/*.test.ts`, { cwd: folder }).sort();
+  if (tests.length === 0) throw new Error(`There are no integration tests in ${window.name}.`);
   await build({
     entryPoints: [path.join(folder, 'index.ts')],
     outfile,

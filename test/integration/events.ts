@@ -1,8 +1,11 @@
+import { appendFileSync } from 'node:fs';
+
 /** What the tests in the extension host report, a JSON object per line of the results file. */
 export type IntegrationEvent =
   | { readonly kind: 'passed'; readonly title: string; readonly ms: number }
   | { readonly kind: 'failed'; readonly title: string; readonly ms: number; readonly error: string }
   | { readonly kind: 'skipped'; readonly title: string; readonly reason: string }
+  | { readonly kind: 'figure'; readonly text: string }
   | { readonly kind: 'end' };
 
 /** The environment variable that names the results file to the extension host. */
@@ -10,6 +13,19 @@ export const resultsVariable = 'INTEGRATION_RESULTS';
 
 /** The environment variable with the text that a test's title must contain, if set. */
 export const grepVariable = 'INTEGRATION_GREP';
+
+/** The environment variable that names the extension's global storage folder. */
+export const storageVariable = 'INTEGRATION_STORAGE';
+
+/** The environment variable that names the folder with the invented certificates; unset where they cannot be made. */
+export const certificatesVariable = 'INTEGRATION_CERTIFICATES';
+
+/** Tells the runner what happened; on the console where no runner listens. */
+export function report(event: IntegrationEvent): void {
+  const file = process.env[resultsVariable];
+  if (file === undefined) console.log(JSON.stringify(event));
+  else appendFileSync(file, `${JSON.stringify(event)}\n`);
+}
 
 /** A mocha test or hook context, as far as skipping goes. */
 interface Skippable {

@@ -1,16 +1,10 @@
 // Runs in the extension host: VS Code loads this bundle (see bundle.ts) and calls run().
-import { appendFileSync } from 'node:fs';
 import Mocha from 'mocha';
-import { type IntegrationEvent, resultsVariable, grepVariable } from './events.ts';
+import { grepVariable, report } from './events.ts';
 import { loadTests } from 'integration-tests';
 
 /** Runs every integration test and appends what happens to the results file, a JSON object per line. */
 export async function run(): Promise<void> {
-  const file = process.env[resultsVariable];
-  const report = (event: IntegrationEvent): void => {
-    if (file === undefined) console.log(JSON.stringify(event));
-    else appendFileSync(file, `${JSON.stringify(event)}\n`);
-  };
   try {
     const mocha = new Mocha({ ui: 'bdd', timeout: 30_000, reporter: Mocha.reporters.Base });
     const grep = process.env[grepVariable];

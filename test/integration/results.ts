@@ -9,6 +9,12 @@ export interface Tally {
   readonly skipped: number;
 }
 
+/** The sum of tallies. */
+export function addTallies(tallies: readonly Tally[]): Tally {
+  const add = (key: keyof Tally): number => tallies.reduce((total, tally) => total + tally[key], 0);
+  return { passed: add('passed'), failed: add('failed'), skipped: add('skipped') };
+}
+
 /**
  * Follows a results file while the tests write it, prints each test, and resolves with the tally at their end. When `stopped`
  * settles before that, what is missing counts as one failure with `reason()`.
@@ -30,7 +36,7 @@ export async function followResults(
     for (const line of lines.slice(read)) {
       const event = JSON.parse(line) as IntegrationEvent;
       if (event.kind === 'end') return tally;
-      tally[event.kind] += 1;
+      if (event.kind !== 'figure') tally[event.kind] += 1;
       process.stdout.write(`${describeEvent(event)}\n`);
     }
     read = lines.length;
@@ -50,5 +56,7 @@ function describeEvent(event: Exclude<IntegrationEvent, { kind: 'end' }>): strin
       return `  ✖ ${event.title} (${event.ms} ms)\n${event.error.replaceAll(/^/gmu, '      ')}`;
     case 'skipped':
       return `  - ${event.title}: skipped, ${event.reason}`;
+    case 'figure':
+      return `    ${event.text}`;
   }
 }

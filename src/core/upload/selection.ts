@@ -5,6 +5,7 @@ import { type Found, type WalkOptions, walkFolder } from './folderWalk.ts';
 import type { IgnoreRule } from './ignoreRules.ts';
 import { findRepository, type GitSurroundings } from './repository.ts';
 import { layersAt } from './ruleLayers.ts';
+import type { Suspicion } from './secretScan.ts';
 
 /** A regular file that would be sent. */
 export interface SelectedFile {
@@ -26,7 +27,11 @@ export type Reason =
   /** Not UTF-8, or unsafe to unpack somewhere else. */
   | { readonly kind: 'unusableName' }
   /** A folder that turned into a link, or lay behind one, while it was read. */
-  | { readonly kind: 'outsideRoot' };
+  | { readonly kind: 'outsideRoot' }
+  /** A person left it out by name. */
+  | { readonly kind: 'choice' }
+  /** It looks like it holds a credential, and nobody has decided to send it. */
+  | { readonly kind: 'secret'; readonly suspicions: readonly Suspicion[] };
 
 /** Something that is not sent; folders end in `/` and stand for all they hold; the root itself is `./`. */
 export interface LeftOut {

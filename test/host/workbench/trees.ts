@@ -86,7 +86,17 @@ export function treesOf(page: Page) {
           const label = JSON.stringify(await collapsed.first().getAttribute('aria-label'));
           const same = list.locator(`.monaco-list-row[aria-expanded="false"][aria-label=${label}]`);
           const before = await same.count();
-          await same.first().locator('.monaco-tl-twistie').click();
+          // The event itself: a row at the edge of the list may lie under what the view says above its tree.
+          const isClicked = await same
+            .first()
+            .locator('.monaco-tl-twistie')
+            .dispatchEvent('click', undefined, { timeout: 1000 })
+            .then(
+              () => true,
+              () => false,
+            );
+          // A row that children of others have pushed out of view comes with the next look.
+          if (!isClicked) continue;
           await eventually(
             () => same.count(),
             (count) => count < before,
@@ -116,7 +126,15 @@ export function treesOf(page: Page) {
     /** Chooses an entry of the context menu of the row with this label. */
     treeRowMenu: async (view: string, label: string, entry: string): Promise<void> => {
       await (await row(view, label)).locator('.label-name').click({ button: 'right' });
-      await page.locator('.monaco-menu').getByRole('menuitem', { name: entry, exact: true }).click();
+      const item = page.locator('.monaco-menu').getByRole('menuitem', { name: entry, exact: true });
+      // A menu that has just opened takes no click yet, so that the one that opened it does not choose from it.
+      await eventually(
+        async () => {
+          await item.click({ timeout: 1000 }).catch(() => undefined);
+          return item.isVisible();
+        },
+        (isVisible) => !isVisible,
+      );
     },
 
     /** Presses an action in a view's own header. */

@@ -1,0 +1,47 @@
+import * as vscode from 'vscode';
+import { AssessmentError } from '../core/errors.ts';
+
+/** A folder that may be assessed. */
+export interface Folder {
+  readonly uri: vscode.Uri;
+  readonly name: string;
+}
+
+/** The folder a menu was opened on, or those of the workspace that a person picks; undefined when they stop. Throws `noFolder`, `notAFolder`. */
+export async function pickFolders(
+  only: vscode.Uri | undefined,
+  title: string,
+): Promise<readonly Folder[] | undefined> {
+  const folders =
+    only === undefined ? await pickWorkspaceFolders(title) : [{ uri: only, name: nameOf(only) }];
+  for (const { uri } of folders ?? []) {
+    if (uri.scheme !== 'file') throw new AssessmentError('notAFolder', { subject: uri.toString() });
+  }
+  return folders;
+}
+
+/** True for a file below a folder, or the folder itself. */
+export function isInside(file: vscode.Uri, folder: vscode.Uri): boolean {
+  return file.scheme === folder.scheme && `${file.path}/`.startsWith(`${folder.path}/`);
+}
+
+/** One assessed folder is the common case; several become one run with one archive each. */
+async function pickWorkspaceFolders(title: string): Promise<readonly Folder[] | undefined> {
+  const folders = vscode.workspace.workspaceFolders ?? [];
+  if (folders.length === 0) throw new AssessmentError('noFolder');
+  if (folders.length === 1) return folders;
+  const picked = await vscode.window.showQuickPick(
+    folders.map((folder) => ({ label: folder.name, description: folder.uri.fsPath, folder, picked: true })),
+    {
+      canPickMany: true,
+      ignoreFocusOut: true,
+      title,
+      placeHolder: vscode.l10n.t('Choose the folders to assess; each becomes an archive of its own'),
+    },
+  );
+  return picked === undefined || picked.length === 0 ? undefined : picked.map(({ folder }) => folder);
+}
+
+function nameOf(folder: vscode.Uri): string {
+  return folder.path.slice(folder.path.lastIndexOf('/') + 1);
+}

@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto';
+import { appendFile, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import { AssessmentError } from '../core/errors.ts';
+import { readIfThere } from '../core/files.ts';
+import { writeArchive } from '../core/upload/archive.ts';
+import { toIgnoreLine } from '../core/upload/choices.ts';
+import { type Folder, pickFolders } from './folders.ts';
+import { countFiles, formatBytes } from './messages.ts';
+import { type PreparationDeps, prepare, type Prepared, requireFiles, settleSecrets } from './preparation.ts';
+import { readAssessmentSettings } from './settings.ts';
+import type { PreviewNode, UploadPreview } from './uploadPreview.ts';
+
+/** Prepares an upload behind a cancellable progress notification. */
+export function prepareWithProgress(
+  folders: readonly Folder[],
+  deps: PreparationDeps,
+): Thenable<{ prepared: readonly Prepared[]; again: () => readonly Prepared[] }> {
+  const options = {
+    location: vscode.ProgressLocation.Notification,
+    title: vscode.l10n.t('Whitebox Assessment'),
+    cancellable: true,
+  };
+  return vscode.window.withProgress(options, async (progress, cancellation) => {
+    const stop = new AbortController();
+    cancellation.onCancellationRequested(() => stop.abort());
+    return prepare(folders, deps, { signal: stop.signal, onStep: (message) => progress.report({ message }) });
+  });
+}
+
+/** Shows in the Upload Preview what would be sent of the folders a person picks; starts nothing. */
+export async function previewUpload(preview: UploadPreview, deps: PreparationDeps): Promise<void> {
+  const folders = await pickFolders(undefined, vscode.l10n.t('Preview Files to Upload'));
+  if (folders !== undefined) await preview.show((await prepareWithProgress(folders, deps)).prepared);
+}
+
+/** Writes exactly the bytes that would be sent of a folder to a file that a person names. */
+export async function saveArchive(deps: PreparationDeps & { workerFile: string }): Promise<void> {
+  const t = vscode.l10n.t;
+  const folders = await pickFolders(undefined, t('Save Upload Archive to Disk'));
+  for (const folder of folders ?? []) {
+    const { prepared, again } = await prepareWithProgress([folder], deps);
+    if (!(await settleSecrets(prepared, deps.choices))) return;
+    const decided = again();
+    requireFiles(decided);
+    const [only] = decided;
+    const { archiveType, maxArchiveBytes } = readAssessmentSettings(folder.uri);
+    const ending = archiveType === 'zip' ? 'zip' : 'tar.gz';
+    const to = await vscode.window.showSaveDialog({
+      defaultUri: vscode.Uri.joinPath(folder.uri, '..', `${folder.name}.${ending}`),
+      title: t('Save Upload Archive to Disk'),
+    });
+    if (to === undefined || only === undefined) return;
+    if (to.scheme !== 'file') throw new AssessmentError('notAFolder', { subject: to.toString() });
+    // The dialog has asked about a file that is there; the archive itself never replaces one.
+    await rm(to.fsPath, { force: true });
+    const { root, files } = only.selection;
+    const archive = await writeArchive({
+      root,
+      files,
+      format: archiveType,
+      to: to.fsPath,
+      maxBytes: maxArchiveBytes,
+      workerFile: deps.workerFile,
+    });
+    const size = `${countFiles(archive.entries.length)}, ${formatBytes(archive.bytes)}`;
+    void vscode.window.showInformationMessage(
+      t('Saved {0}: {1}, SHA-256 {2}', to.fsPath, size, archive.sha256),
+    );
+  }
+}
+
+/** Opens the `.whiteboxignore` of a folder, made with an explaining header where there is none. */
+export async function editIgnoreFile(): Promise<void> {
+  const folders = vscode.workspace.workspaceFolders ?? [];
+  if (folders.length === 0) throw new AssessmentError('noFolder');
+  const folder = folders.length === 1 ? folders[0] : await vscode.window.showWorkspaceFolderPick();
+  if (folder === undefined) return;
+  const file = ignoreFileOf(folder);
+  await ensureIgnoreFile(file);
+  await vscode.window.showTextDocument(vscode.Uri.file(file));
+}
+
+/** Leaves a file or folder out of every later upload by a line in `.whiteboxignore`, and offers to take that back. */
+export async function excludeFromUpload(target: unknown): Promise<void> {
+  const uri = uriOf(target);
+  const folder = uri === undefined ? undefined : vscode.workspace.getWorkspaceFolder(uri);
+  if (uri === undefined || folder === undefined) return;
+  const isFolder = ((await vscode.workspace.fs.stat(uri)).type & vscode.FileType.Directory) !== 0;
+  const relative = uri.path.slice(folder.uri.path.length + 1);
+  if (relative === '') return;
+  const file = ignoreFileOf(folder);
+  await ensureIgnoreFile(file);
+  const before = await readFile(file, 'utf8');
+  const rule = toIgnoreLine(isFolder ? `${relative}/` : relative);
+  const added = `${before === '' || before.endsWith('\n') ? '' : '\n'}${rule}\n`;
+  if (!before.split(/\r?\n/).includes(rule)) await appendFile(file, added);
+  const undo = vscode.l10n.t('Undo');
+  const message = vscode.l10n.t(
+    '{0} is left out of uploads from now on, by a line in .whiteboxignore.',
+    relative,
+  );
+  void vscode.window.showInformationMessage(message, undo).then(async (choice) => {
+    // Only while nobody else has changed the file since.
+    if (choice === undo && hash(await readFile(file, 'utf8')) === hash(before + added))
+      await writeFile(file, before);
+  });
+}
+
+function uriOf(target: unknown): vscode.Uri | undefined {
+  if (target instanceof vscode.Uri) return target;
+  const node = target as PreviewNode | undefined;
+  if (node?.kind === 'file') return vscode.Uri.joinPath(node.of.folder.uri, node.file.path);
+  return node?.kind === 'folder'
+    ? vscode.Uri.joinPath(node.of.folder.uri, node.sum.path.slice(0, -1))
+    : undefined;
+}
+
+function ignoreFileOf(folder: vscode.WorkspaceFolder): string {
+  return join(folder.uri.fsPath, '.whiteboxignore');
+}
+
+async function ensureIgnoreFile(file: string): Promise<void> {
+  if ((await readIfThere(file)) !== undefined) return;
+  const lines = [
+    vscode.l10n.t('Files that are not uploaded for an assessment, besides those that .gitignore names.'),
+    vscode.l10n.t('Same syntax as .gitignore; can stand in any folder. It can only leave out more.'),
+  ];
+  await writeFile(file, lines.map((line) => `# ${line}\n`).join(''), { flag: 'wx' });
+}
+
+function hash(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

@@ -1,0 +1,104 @@
+// `npm run bench [-- --big] [--corpus FOLDER] [--pairs N] [--only folders,upload,secrets] [--json]`: ours against the native tools, in one
+// run, on folders it makes or is given. Ratios carry over to other machines, times do not. Exits 1 when a target is missed.
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { availableParallelism, loadavg, tmpdir } from 'node:os';
+import { basename, join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { makeCorpus } from './corpus.ts';
+import { type Corpus, growthRows, measureFolder, type Seen } from './folderCases.ts';
+import { isKept, type Row, toTable } from './rows.ts';
+import { measureSecretCheck } from './secretCase.ts';
+import { bundleSubjects } from './subjects.ts';
+import { measureUpload, writeNoise } from './uploadCase.ts';
+
+const { values } = parseArgs({
+  options: {
+    big: { type: 'boolean', default: false },
+    corpus: { type: 'string' },
+    pairs: { type: 'string', default: '5' },
+    only: { type: 'string', default: 'folders,upload,secrets' },
+    json: { type: 'boolean', default: false },
+  },
+});
+const pairs = Number(values.pairs);
+const only = values.only.split(',');
+const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'whitebox-bench-')));
+process.on('SIGINT', () => process.exit(130));
+process.on('exit', () => rmSync(scratch, { recursive: true, force: true }));
+
+const load = loadavg()[0] ?? 0;
+say(`${availableParallelism()} cores, load ${load.toFixed(1)}, Node ${process.version}, medians of ${pairs} pairs`);
+const subjects = await bundleSubjects(folder('bundles'));
+const rows: Row[] = [];
+const seen: Seen[] = [];
+const corpora = values.corpus === undefined ? makeCorpora() : [given(values.corpus)];
+for (const corpus of corpora) {
+  if (only.includes('folders')) {
+    say(`measuring ${corpus.name} …`);
+    const measured = await measureFolder(corpus, subjects, folder(`peers-${corpus.name}`), pairs);
+    rows.push(...measured.rows);
+    seen.push(measured.seen);
+  }
+}
+rows.push(...growthRows(seen));
+if (values.big && only.includes('folders')) rows.push(await measureOneLargeFile());
+if (only.includes('secrets')) {
+  for (const corpus of corpora.slice(0, 2)) rows.push(...(await measureSecretCheck(corpus, subjects, pairs)));
+}
+if (only.includes('upload')) {
+  const scratchUpload = folder('upload');
+  for (const megabytes of values.big ? [256, 1024] : [64, 256]) {
+    rows.push(...(await measureUpload(megabytes, subjects, scratchUpload, pairs)));
+  }
+}
+say(`load ${(loadavg()[0] ?? 0).toFixed(1)} at the end`);
+console.log(values.json ? JSON.stringify(rows, undefined, 2) : toTable(rows));
+process.exitCode = rows.some((row) => isKept(row) === false) ? 1 : 0;
+
+function makeCorpora(): Corpus[] {
+  const sizes = [
+    { name: 'small', files: 800, ignored: 500 },
+    { name: 'medium', files: 10_000, ignored: 30_000 },
+    ...(values.big ? [{ name: 'big', files: 100_000, ignored: 100_000 }] : []),
+  ];
+  return sizes.map(({ name, ...size }) => {
+    const root = folder(name);
+    const bytes = makeCorpus(root, size);
+    say(`made ${name}: ${size.files} files, ${(bytes / 1e6).toFixed(0)} MB, and ${size.ignored} ignored`);
+    return { name, root };
+  });
+}
+
+function given(path: string): Corpus {
+  return { name: basename(resolve(path)), root: realpathSync(path) };
+}
+
+async function measureOneLargeFile(): Promise<Row> {
+  const root = folder('one-file');
+  writeNoise(join(root, 'large.bin'), 2000);
+  const outcome = await subjects.run({
+    kind: 'package',
+    root,
+    format: 'tar_gz',
+    to: join(scratch, 'archive'),
+  });
+  rmSync(root, { recursive: true });
+  return {
+    what: 'peak memory',
+    corpus: 'one file of 2 GB',
+    unit: 'MB',
+    ours: outcome.peakBytes / 1e6,
+    target: { atMost: 180 },
+  };
+}
+
+function folder(name: string): string {
+  const path = join(scratch, name);
+  mkdirSync(path);
+  return path;
+}
+
+/** To the error output, so that `--json` stays clean. */
+function say(line: string): void {
+  console.error(line);
+}

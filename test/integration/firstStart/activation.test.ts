@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { before, describe, it } from 'mocha';
+import * as vscode from 'vscode';
+import { report } from '../events.ts';
+
+const extension = vscode.extensions.getExtension('whitebox.whitebox-assessment')!;
+const bundle = (name: string): string => path.join(extension.extensionPath, 'dist', name);
+// The cache of the host's own require tells which files were loaded.
+const hostRequire = createRequire(bundle('bootstrap.cjs'));
+
+type Slots = ReadonlyMap<symbol, unknown>;
+
+/** The dispatchers that Node's fetch and every copy of undici in the process share. */
+function dispatchers(): Slots {
+  const slots = Object.getOwnPropertySymbols(globalThis).filter(({ description }) =>
+    description?.startsWith('undici.'),
+  );
+  return new Map(slots.map((slot) => [slot, (globalThis as Record<symbol, unknown>)[slot]]));
+}
+
+function assertSame(now: Slots, before: Slots): void {
+  const changed = [...now].filter(([slot, dispatcher]) => before.get(slot) !== dispatcher);
+  assert.deepEqual(
+    changed.map(([slot]) => slot),
+    [],
+  );
+}
+
+// The first file of its window: nothing has asked for the main part yet.
+describe('activation without runs', () => {
+  let beforeActivation: Slots;
+  let wasActive: boolean;
+
+  before(async () => {
+    wasActive = extension.isActive;
+    beforeActivation = dispatchers();
+    await extension.activate();
+    reportActivation();
+  });
+
+  it('registers every command of the manifest', async () => {
+    const { contributes } = extension.packageJSON as { contributes: { commands: { command: string }[] } };
+    const registered = new Set(await vscode.commands.getCommands(true));
+    const missing = contributes.commands.filter(({ command }) => !registered.has(command));
+    assert.deepEqual(missing, []);
+  });
+
+  it('loads the bootstrap and not the main part', () => {
+    assert.notEqual(hostRequire.cache[bundle('bootstrap.cjs')], undefined);
+    assert.equal(hostRequire.cache[bundle('main.cjs')], undefined);
+  });
+
+  it('F88 activation and the main part leave the dispatchers that all extensions share as they were', async () => {
+    assert.equal(wasActive, false);
+    await vscode.commands.executeCommand('whitebox.refreshRuns');
+    assert.notEqual(hostRequire.cache[bundle('main.cjs')], undefined);
+    assertSame(dispatchers(), beforeActivation);
+  });
+
+  it('F88 no bundle contains undici', () => {
+    for (const name of ['bootstrap.cjs', 'main.cjs', 'archiveWorker.cjs'])
+      assert.doesNotMatch(readFileSync(bundle(name), 'utf8'), /undici/iu, name);
+  });
+});
+
+interface Mark {
+  readonly name: string;
+  readonly startTime: number;
+}
+
+/** Reports what loading and activating took by VS Code's own marks, which have whole milliseconds. */
+function reportActivation(): void {
+  const { MonacoPerformanceMarks: own } = globalThis as {
+    MonacoPerformanceMarks?: { getMarks(): readonly Mark[] };
+  };
+  const marks = own?.getMarks() ?? [];
+  const at = (step: string): number =>
+    marks.find(({ name }) => name === `code/extHost/${step}/${extension.id}`)?.startTime ?? NaN;
+  const loadMs = at('didLoadExtensionCode') - at('willLoadExtensionCode');
+  const activateMs = at('didActivateExtension') - at('willActivateExtension');
+  report({ kind: 'figure', text: `activation: ${loadMs} ms to load, ${activateMs} ms to activate` });
+}

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { before, describe, it } from 'mocha';
+import * as vscode from 'vscode';
+import {
+  readAssessmentSettings,
+  readDeleteSourceAfterRun,
+  readDestination,
+  readDisplaySettings,
+  readTokenCommand,
+} from '../../../src/editor/settings.ts';
+import { openFolders } from '../openFolders.ts';
+
+describe('settings in a workspace of two folders', () => {
+  let shop: vscode.Uri;
+  let many: vscode.Uri;
+
+  before(async () => {
+    [shop, many] = (await openFolders(2)).map((folder) => vscode.Uri.file(folder)) as [
+      vscode.Uri,
+      vscode.Uri,
+    ];
+  });
+
+  it('apply to a folder as that folder and then the workspace have them', () => {
+    const pick = (folder: vscode.Uri): unknown => {
+      const { language, archiveType, exclude } = readAssessmentSettings(folder);
+      return { language, archiveType, exclude };
+    };
+    assert.deepEqual(pick(shop), { language: 'japanese', archiveType: 'zip', exclude: ['fixtures/'] });
+    assert.deepEqual(pick(many), { language: 'japanese', archiveType: 'tar_gz', exclude: ['*.log'] });
+  });
+
+  it('F82 where code and tokens go, and what happens to them there, is for no folder and no workspace to say', () => {
+    assert.equal(readDestination(), undefined);
+    assert.equal(readTokenCommand(), undefined);
+    assert.equal(readDeleteSourceAfterRun(), true);
+    assert.equal(readDisplaySettings().notifications, 'all');
+    for (const folder of [shop, many]) {
+      const { webhookEndpointIds, includeNestedRepositories, maxArchiveBytes } =
+        readAssessmentSettings(folder);
+      assert.deepEqual(
+        { webhookEndpointIds, includeNestedRepositories, maxArchiveBytes },
+        { webhookEndpointIds: [], includeNestedRepositories: false, maxArchiveBytes: 1024 ** 3 },
+      );
+    }
+  });
+});

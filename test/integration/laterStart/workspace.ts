@@ -1,0 +1,93 @@
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { storeEndedRun } from '../storedRuns.ts';
+
+/** How much the run of the folder `many` has found. */
+export const many = { files: 1_200, findings: 2_000 } as const;
+
+/** The local id of the run whose findings `shop` shows. */
+export const shopRunId = '20260101000000-shop';
+
+/** Invented findings of the folder `shop`. */
+const shopFindings = [
+  {
+    id: 'WB-1',
+    title: 'SQL from a request',
+    severity: 'critical',
+    cwe: 'CWE-89',
+    locations: [
+      { file: 'src/orders.js', start_line: 2, end_line: 3, message: 'the query' },
+      { file: 'src/server.js', start_line: 1, message: 'the request comes in here' },
+      { file: 'src/server.js', start_line: 3 },
+    ],
+  },
+  { id: 'WB-2', title: 'Weak hash', severity: 'high', cwe: 328, file: 'src/orders.js', line: 4 },
+  { id: 'WB-3', title: 'No rate limit', severity: 'medium', file: 'src/server.js', line: 2 },
+  { id: 'WB-4', title: 'Version is told', severity: 'low', cwe: 200, file: 'src/server.js', line: 3 },
+  { id: 'WB-5', title: 'Style', severity: 'none', file: 'src/server.js', line: 4 },
+  { id: 'WB-6', title: 'Some risk', severity: 'plausible', file: 'src/server.js', line: 0 },
+  { id: 'WB-7', title: 'Above the folder', severity: 'critical', file: '../outside.js', line: 1 },
+  { id: 'WB-8', title: 'Absolute', severity: 'critical', file: '/etc/hostname', line: 1 },
+  { id: 'WB-9', title: 'Behind a link', severity: 'critical', file: 'link.js', line: 1 },
+  { id: 'WB-10', title: 'Nowhere', severity: 'critical' },
+];
+
+/** Settings that a repository must not be able to make, with values that would show. */
+const hostileSettings = {
+  'whitebox.baseUrl': 'https://hostile.example.test',
+  'whitebox.organizationId': 'hostile-organization',
+  'whitebox.tokenCommand': ['hostile-program'],
+  'whitebox.notification.webhookEndpointIds': ['hostile-endpoint'],
+  'whitebox.archive.includeNestedRepositories': true,
+  'whitebox.archive.maxSizeMB': 1,
+  'whitebox.runs.deleteSourceAfterRun': false,
+  'whitebox.notifications.level': 'none',
+};
+
+/** Makes a workspace of two folders, `shop` and `many`, each with an ended run in the extension's storage. */
+export async function prepareLaterStart(scratch: string, storage: string): Promise<string> {
+  const root = path.join(scratch, 'two-folders');
+  const shop = path.join(root, 'shop');
+  const lines = ['one', 'two', 'three', 'four', 'five', ''].join('\n');
+  await writeFiles(root, {
+    'outside.js': lines,
+    'shop/src/orders.js': lines,
+    'shop/src/server.js': lines,
+    'shop/.vscode/settings.json': JSON.stringify({
+      ...hostileSettings,
+      'whitebox.archive.format': 'zip',
+      'whitebox.archive.exclude': ['fixtures/'],
+    }),
+    'two.code-workspace': JSON.stringify({
+      folders: [{ path: 'shop' }, { path: 'many' }],
+      settings: {
+        ...hostileSettings,
+        'whitebox.archive.exclude': ['*.log'],
+        'whitebox.report.language': 'japanese',
+      },
+    }),
+  });
+  await symlink(path.join(root, 'outside.js'), path.join(shop, 'link.js'));
+  const place = { baseUrl: 'https://assessment.example.test/v1', organizationId: 'invented' };
+  await storeEndedRun(storage, { id: shopRunId, folder: shop, ...place }, { findings: shopFindings });
+
+  const folder = path.join(root, 'many');
+  const names = Array.from({ length: many.files }, (_, at) => `file${at}.js`);
+  await writeFiles(folder, Object.fromEntries(names.map((name) => [name, lines])));
+  const findings = Array.from({ length: many.findings }, (_, at) => ({
+    title: `Finding ${at}`,
+    severity: 'medium',
+    file: names[at % names.length],
+    line: 1 + Math.floor(at / names.length),
+  }));
+  await storeEndedRun(storage, { id: '20260101000000-many', folder, ...place }, { findings });
+  return path.join(root, 'two.code-workspace');
+}
+
+async function writeFiles(root: string, files: Readonly<Record<string, string>>): Promise<void> {
+  for (const [name, text] of Object.entries(files)) {
+    const file = path.join(root, name);
+    await mkdir(path.dirname(file), { recursive: true });
+    await writeFile(file, text);
+  }
+}

@@ -1,0 +1,67 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Run } from '../../src/core/run/run.ts';
+
+const hourMs = 60 * 60 * 1000;
+
+/** An invented run of one folder. */
+export interface StoredRun {
+  readonly id: string;
+  readonly folder: string;
+  readonly baseUrl: string;
+  readonly organizationId: string;
+}
+
+/** Puts the journal of a run that goes on at the service into the extension's storage. */
+export async function storeLiveRun(storage: string, run: StoredRun): Promise<void> {
+  const at = Date.now() - hourMs;
+  await storeRun(storage, {
+    ...common(run, at),
+    state: 'running',
+    runId: `invented-${run.id}`,
+    dispatchedAt: at,
+    bareExits: 0,
+  });
+}
+
+/** Puts a run that has succeeded, with its artifacts, into the extension's storage. */
+export async function storeEndedRun(storage: string, run: StoredRun, findings: unknown): Promise<void> {
+  const at = Date.now() - hourMs;
+  const folder = await storeRun(storage, {
+    ...common(run, at),
+    state: 'succeeded',
+    runId: `invented-${run.id}`,
+    dispatchedAt: at,
+    exit: { kind: 'success', artifacts: ['findings', 'report'] },
+    exitedAt: at + 1000,
+    endedAt: at + 2000,
+    artifacts: [
+      { name: 'findings', file: 'findings.json' },
+      { name: 'report', file: 'report.md' },
+    ],
+  });
+  await writeFile(path.join(folder, 'findings.json'), JSON.stringify(findings));
+  await writeFile(path.join(folder, 'report.md'), '# Invented report\n');
+}
+
+function common({ id, folder, baseUrl, organizationId }: StoredRun, createdAt: number) {
+  return {
+    version: 1 as const,
+    id,
+    workflow: 'whitebox-assessment' as const,
+    baseUrl,
+    organizationId,
+    language: 'english' as const,
+    webhookEndpointIds: [],
+    targets: [{ folder, name: path.basename(folder) }],
+    createdAt,
+    noticeDue: false,
+  };
+}
+
+async function storeRun(storage: string, run: Run): Promise<string> {
+  const folder = path.join(storage, 'runs', run.id);
+  await mkdir(folder, { recursive: true });
+  await writeFile(path.join(folder, 'run.json'), JSON.stringify(run));
+  return folder;
+}

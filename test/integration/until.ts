@@ -1,0 +1,22 @@
+import type * as vscode from 'vscode';
+
+/** Resolves when `condition` holds, looked at now and after each event; rejects with `describe()` when it does not within 10 s. */
+export async function until(
+  event: vscode.Event<unknown>,
+  condition: () => boolean,
+  describe: () => unknown = () => '',
+): Promise<void> {
+  if (condition()) return;
+  await new Promise<void>((resolve, reject) => {
+    const subscription = event(() => {
+      if (!condition()) return;
+      clearTimeout(timer);
+      subscription.dispose();
+      resolve();
+    });
+    const timer = setTimeout(() => {
+      subscription.dispose();
+      reject(new Error(`It did not come about within 10 s: ${JSON.stringify(describe())}`));
+    }, 10_000);
+  });
+}
