@@ -16,6 +16,7 @@ describe('what leaves the machine is shown before it does', () => {
 
   before(async () => {
     stage = await setStage({
+      viewport: { width: 1280, height: 1600 },
       service: { runDurationMs: 3_600_000 },
       settings: (service) => ({
         'security.workspace.trust.enabled': false,

@@ -32,6 +32,8 @@ export interface StageOptions {
   readonly service?: Parameters<typeof startService>[0];
   readonly language?: 'en' | 'ja';
   readonly settings?: (service: AssessmentService, folder: string) => Settings;
+  /** Size of the window in pixels; a tall one shows long trees whole. */
+  readonly viewport?: { readonly width: number; readonly height: number };
   /** What to open instead of the sample workspace; made ready by the caller. */
   readonly folder?: string;
 }
@@ -72,6 +74,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
       browser ??= await launchBrowser({
         profileDir: path.join(scratch, 'profile'),
         language: options.language ?? 'en',
+        ...(options.viewport === undefined ? {} : { viewport: options.viewport }),
       });
       workbench = await openWorkbench(await browser.newPage(), server.urlFor({ folder }));
       return workbench;

@@ -81,27 +81,28 @@ export function treesOf(page: Page) {
       const collapsed = list.locator('.monaco-list-row[aria-expanded="false"]');
       await list.locator('.monaco-list-row').first().waitFor();
       await visitRows(page, list, async () => {
-        for (let left = await collapsed.count(); left > 0; left = await collapsed.count()) {
-          // Rows move while others' children arrive, so the row is known by its own text.
-          const label = JSON.stringify(await collapsed.first().getAttribute('aria-label'));
-          const same = list.locator(`.monaco-list-row[aria-expanded="false"][aria-label=${label}]`);
-          const before = await same.count();
-          // The event itself: a row at the edge of the list may lie under what the view says above its tree.
-          const isClicked = await same
-            .first()
-            .locator('.monaco-tl-twistie')
-            .dispatchEvent('click', undefined, { timeout: 1000 })
-            .then(
-              () => true,
-              () => false,
+        // Rows move while others' children arrive, or leave the view: what a click missed comes with the next look.
+        await eventually(
+          async () => {
+            const label = await collapsed
+              .first()
+              .getAttribute('aria-label', { timeout: 1000 })
+              .catch(() => null);
+            if (label === null) return collapsed.count();
+            const same = list.locator(
+              `.monaco-list-row[aria-expanded="false"][aria-label=${JSON.stringify(label)}]`,
             );
-          // A row that children of others have pushed out of view comes with the next look.
-          if (!isClicked) continue;
-          await eventually(
-            () => same.count(),
-            (count) => count < before,
-          );
-        }
+            // The event itself: a row at the edge of the list may lie under what the view says above its tree.
+            const twistie = same.first().locator('.monaco-tl-twistie');
+            await twistie.dispatchEvent('click', undefined, { timeout: 1000 }).catch(() => undefined);
+            await same
+              .first()
+              .waitFor({ state: 'detached', timeout: 1000 })
+              .catch(() => undefined);
+            return collapsed.count();
+          },
+          (left) => left === 0,
+        );
         return false;
       });
     },
