@@ -49,6 +49,10 @@ async function play(out: string): Promise<void> {
     await workbench.notification(/Signed in to/);
     await workbench.dismissNotifications();
     step(`Signed in to ${stage.service.baseUrl}`);
+    await workbench.runCommand('Whitebox: Preview Files to Upload');
+    await workbench.expandAll('Upload Preview');
+    await workbench.screenshot(path.join(out, 'preview.png'));
+    step('Previewed what would be uploaded, and what would not');
     await workbench.runCommand('Whitebox: Start Assessment…');
     const { message } = await workbench.dialogText();
     await workbench.screenshot(path.join(out, 'confirm.png'));

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { list } from 'tar';
 import { eventually } from '../host/workbench/eventually.ts';
 import { setStage, type Stage } from './stage.ts';
 
@@ -85,6 +87,23 @@ describe('what leaves the machine is shown before it does', () => {
       () => readFile(file, 'utf8'),
       (text) => !text.includes('README'),
     );
+  });
+
+  test('the archive is saved to disk as it would be sent', async () => {
+    const workbench = stage.workbench();
+    const file = path.join(path.dirname(stage.folder), 'shop.tar.gz');
+    await workbench.runCommand('Whitebox: Save Upload Archive to Disk…');
+    await workbench.answer(file, 'Save Upload Archive to Disk');
+    const { message } = await workbench.notification(`Saved ${file}: 16 files`);
+    const hash = createHash('sha256')
+      .update(await readFile(file))
+      .digest('hex');
+    assert.ok(message.endsWith(`SHA-256 ${hash}`));
+    const names: string[] = [];
+    await list({ file, onReadEntry: (entry) => names.push(entry.path) });
+    assert.equal(names.length, 16);
+    assert.ok(names.includes('docs/設計.md') && !names.includes('.env'));
+    await workbench.dismissNotifications();
   });
 
   test('F30 what looks like a secret is asked about, masked, and stays here by default', async () => {

@@ -14,8 +14,8 @@ export interface Entry {
 }
 
 /**
- * How the file system is asked. On a warm local disk a call takes a fraction of what handing it to another thread takes; one that takes
- * longer is asked off the main thread from then on, until it is fast again.
+ * How the file system is asked. On a warm local disk a call takes a fraction of what handing it to another thread takes, and waiting
+ * for a promise takes as long again; a file system that takes longer is asked off the thread from then on, until it is fast again.
  */
 export interface Pace {
   slow: boolean;
@@ -24,31 +24,33 @@ export interface Pace {
 /** Longer than this, in ms for each name or file, is slow. */
 const slowMs = 0.2;
 
-async function paced<T>(
-  pace: Pace,
-  items: (result: T) => number,
-  now: () => T,
-  later: () => Promise<T>,
-): Promise<T> {
-  const start = performance.now();
-  const result = pace.slow ? await later() : now();
-  pace.slow = performance.now() - start > slowMs * (items(result) + 1);
-  return result;
+function notePace(pace: Pace, start: number, items: number): void {
+  pace.slow = performance.now() - start > slowMs * (items + 1);
 }
 
-/** Lists a folder in the byte order of the paths below it. */
-export async function listFolder(full: string, composeNames: boolean, pace: Pace): Promise<Entry[]> {
-  const dirents = await paced<Dirent[]>(
-    pace,
-    ({ length }) => length,
-    () => readdirSync(full, { withFileTypes: true }),
-    async () => readdir(full, { withFileTypes: true }),
-  );
-  const entries = dirents.some(({ name }) => name.includes('\ufffd'))
-    ? (await readdir(full, { withFileTypes: true, encoding: 'buffer' })).map(toEntryOfBytes)
-    : dirents.map((dirent) =>
+/** Lists a folder in the byte order of the paths below it; at once unless the pace is slow. */
+export function listFolder(full: string, composeNames: boolean, pace: Pace): Entry[] | Promise<Entry[]> {
+  const start = performance.now();
+  const toEntries = (dirents: Dirent[]): Entry[] | Promise<Entry[]> => {
+    notePace(pace, start, dirents.length);
+    if (dirents.some(({ name }) => name.includes('\ufffd'))) return listBytes(full);
+    return inOrder(
+      dirents.map((dirent) =>
         toEntry(dirent, dirent.name, composeNames ? dirent.name.normalize('NFC') : dirent.name),
-      );
+      ),
+    );
+  };
+  return pace.slow
+    ? readdir(full, { withFileTypes: true }).then(toEntries)
+    : toEntries(readdirSync(full, { withFileTypes: true }));
+}
+
+/** For a folder with names that may not be UTF-8. */
+async function listBytes(full: string): Promise<Entry[]> {
+  return inOrder((await readdir(full, { withFileTypes: true, encoding: 'buffer' })).map(toEntryOfBytes));
+}
+
+function inOrder(entries: Entry[]): Entry[] {
   return entries.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
 }
 
@@ -66,25 +68,31 @@ function toEntryOfBytes(dirent: Dirent<Buffer>): Entry {
   return toEntry(dirent, shown, dirent.name, false);
 }
 
-/** `lstat` of a few files: for each its facts, or the system's error code. */
-export async function statFiles(paths: readonly string[], pace: Pace): Promise<readonly (Stats | string)[]> {
-  return paced<(Stats | string)[]>(
-    pace,
-    ({ length }) => length,
-    () => paths.map(statOrCodeSync),
-    async () => Promise.all(paths.map(statOrCode)),
-  );
+/** `lstat` of a few files in `folder` (ends in a separator), at once unless the pace is slow: for each its facts, or the system's error code. */
+export function statFiles(
+  folder: string,
+  names: readonly string[],
+  pace: Pace,
+): readonly (Stats | string)[] | Promise<readonly (Stats | string)[]> {
+  const start = performance.now();
+  const noted = <T>(stats: T): T => {
+    notePace(pace, start, names.length);
+    return stats;
+  };
+  return pace.slow
+    ? Promise.all(names.map(async (name) => statLater(folder + name))).then(noted)
+    : noted(names.map((name) => statNow(folder + name)));
 }
 
-function statOrCodeSync(path: string): Stats | string {
+function statNow(path: string): Stats | string {
   try {
-    return lstatSync(path);
+    return lstatSync(path, { throwIfNoEntry: false }) ?? 'ENOENT';
   } catch (error) {
     return systemCode(error) ?? 'EIO';
   }
 }
 
-async function statOrCode(path: string): Promise<Stats | string> {
+async function statLater(path: string): Promise<Stats | string> {
   try {
     return await lstat(path);
   } catch (error) {

@@ -22,8 +22,11 @@ export interface IgnoreRule {
 /** The rules that count in one folder, each later one over the earlier. Immutable: a subfolder's rules are made of its parent's. */
 export interface IgnoreRules {
   readonly count: number;
-  /** The rule that leaves a path out. `path`: in units (`toUnits`), relative to the rules' base, ending in `/` for a folder; no parent of it is left out. */
-  match(path: string): IgnoreRule | undefined;
+  /**
+   * The rule that leaves out the path `inside` + `name`, in units (`toUnits`), relative to the rules' base; `inside` is `''` or ends in
+   * `/`, `name` ends in `/` for a folder. No parent of the path is left out.
+   */
+  match(inside: string, name: string): IgnoreRule | undefined;
   /** These rules and those of a file in `folder` (in units, relative to the base, `''` or ending in `/`). */
   and(folder: string, lines: readonly RuleLine[]): IgnoreRules;
 }
@@ -75,9 +78,9 @@ function rulesOf(state: State): IgnoreRules {
   const { ignoreCase, engine, rules, hint } = state;
   return {
     count: rules.length,
-    match(path) {
-      if (engine === undefined || !hint.mayMatch(path)) return undefined;
-      const mark = engine.test(path).rule?.mark;
+    match(inside, name) {
+      if (engine === undefined || !hint.mayMatch(inside, name)) return undefined;
+      const mark = engine.test(inside + name).rule?.mark;
       return mark === undefined ? undefined : rules[Number(mark)];
     },
     and(folder, lines) {

@@ -155,7 +155,7 @@ function holds(condition: string, configPath: string, { home, gitDir }: ConfigRe
   return (
     noRules(fold !== undefined)
       .and('', rule)
-      .match(toUnits(slashes(gitDir).replace(/^\//, ''))) !== undefined
+      .match('', toUnits(slashes(gitDir).replace(/^\//, ''))) !== undefined
   );
 }
 

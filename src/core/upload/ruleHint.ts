@@ -1,6 +1,7 @@
 /** Whether any rule may match a path: cheap to ask, never wrong when it says no. Most paths match none, and asking the engine costs far more. */
 export interface RuleHint {
-  mayMatch(path: string): boolean;
+  /** `folder` is `''` or ends in `/`; `name` is the rest of the path, ending in `/` for a folder. */
+  mayMatch(folder: string, name: string): boolean;
   /** The hint for these rules and more; `bodies` as written for the engine, without negation, anchor and final slash. */
   and(bodies: readonly string[]): RuleHint;
 }
@@ -35,9 +36,9 @@ function hintOf(state: State): RuleHint {
   const { ignoreCase, names, extensions, nameSources, pathParts, anything } = state;
   let compiled: RegExp | undefined;
   return {
-    mayMatch(path) {
+    mayMatch(folder, written) {
       if (anything) return true;
-      const subject = ignoreCase ? path.toLowerCase() : path;
+      const subject = ignoreCase ? written.toLowerCase() : written;
       const end = subject.endsWith('/') ? subject.length - 1 : subject.length;
       const name = subject.slice(subject.lastIndexOf('/', end - 1) + 1, end);
       compiled ??= new RegExp(
@@ -46,7 +47,10 @@ function hintOf(state: State): RuleHint {
       );
       const dot = name.lastIndexOf('.');
       if (names.has(name) || (dot >= 0 && extensions.has(name.slice(dot)))) return true;
-      return compiled.test(name) || pathParts.some((part) => subject.includes(part));
+      if (compiled.test(name)) return true;
+      if (pathParts.length === 0) return false;
+      const path = (ignoreCase ? folder.toLowerCase() : folder) + subject;
+      return pathParts.some((part) => path.includes(part));
     },
     and(bodies) {
       const next = {

@@ -30,7 +30,7 @@ const maxIgnoreFileBytes = 2 << 20;
 /** Which rule of which layer leaves out the entry `name` (in units, ending in `/` for a folder). */
 export function leavesOut(layers: readonly RuleLayer[], name: string): IgnoreRule | undefined {
   for (const { rules, prefix } of layers) {
-    const rule = rules.match(prefix + name);
+    const rule = rules.match(prefix, name);
     if (rule !== undefined) return rule;
   }
   return undefined;

@@ -1,7 +1,8 @@
 import { realpath, stat } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import { AssessmentError, systemCode } from '../errors.ts';
-import { type Found, type WalkOptions, walkFolder } from './folderWalk.ts';
+import type { Found } from './folderVisit.ts';
+import { walkFolder } from './folderWalk.ts';
 import type { IgnoreRule } from './ignoreRules.ts';
 import { findRepository, type GitSurroundings } from './repository.ts';
 import { layersAt } from './ruleLayers.ts';
@@ -73,7 +74,7 @@ export async function selectFiles(root: string, options: SelectOptions): Promise
   options.signal?.throwIfAborted();
   const repository = await findRepository(realRoot);
   const rules = await layersAt(realRoot, repository, options.surroundings, options.exclude);
-  const walk: WalkOptions = {
+  const walk = {
     ...options,
     root: realRoot,
     ignoreCase: rules.ignoreCase,

@@ -4,18 +4,11 @@
  */
 export function toUnits(text: string | Uint8Array): string {
   if (typeof text === 'string') {
-    if (isAscii(text)) return text;
+    if (!/[^\0-\x7f]/.test(text)) return text;
     return toUnits(Buffer.from(text));
   }
   const latin = Buffer.from(text.buffer, text.byteOffset, text.byteLength).toString('latin1');
   return latin.replace(/[\u0080-\u00ff]/g, (unit) => String.fromCharCode(0xf700 + unit.charCodeAt(0)));
-}
-
-function isAscii(text: string): boolean {
-  for (let index = 0; index < text.length; index++) {
-    if (text.charCodeAt(index) > 0x7f) return false;
-  }
-  return true;
 }
 
 /** The byte that the unit at `at` stands for. */
