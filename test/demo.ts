@@ -3,7 +3,7 @@
 import path from 'node:path';
 import { once } from 'node:events';
 import { parseArgs } from 'node:util';
-import { setStage, signIn, type Stage } from './e2e/stage.ts';
+import { setStage, signedIn, signIn, type Stage } from './e2e/stage.ts';
 import { eventually } from './host/workbench/eventually.ts';
 import { screenshotFolder } from './host/workbench.ts';
 
@@ -24,12 +24,7 @@ async function stayOpen(): Promise<void> {
   // A person's own browser has no secret of ours: the token comes from the token command, as short-lived ones do.
   const stage = await setStage({
     service: { runDurationMs },
-    settings: (service) => ({
-      'security.workspace.trust.enabled': false,
-      'whitebox.baseUrl': service.baseUrl,
-      'whitebox.organizationId': service.organizationId,
-      'whitebox.tokenCommand': [process.execPath, '-p', JSON.stringify(service.token)],
-    }),
+    settings: signedIn,
   });
   console.log(`\nOpen  ${stage.server.urlFor({ folder: stage.folder })}`);
   console.log('Then: F1, "Whitebox: Start Assessment…". The service is', stage.service.baseUrl);

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { type FileHandle, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { systemCode } from './errors.ts';
 
 /** Makes a folder that only this user can enter (0700), with its parents. */
@@ -65,6 +65,16 @@ export async function readIfThere(path: string): Promise<string | undefined> {
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return undefined;
     throw error;
+  }
+}
+
+const staleMs = 60_000;
+
+/** Removes what writes that never ended left in a folder; a fresh one may still be somebody's and stays. */
+export async function sweepTemporary(folder: string, now: number): Promise<void> {
+  for (const name of (await readdir(folder)).filter((each) => /\.(tmp|part)$/.test(each))) {
+    const path = join(folder, name);
+    if (now - (await stat(path)).mtimeMs > staleMs) await rm(path, { force: true });
   }
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { eventually } from '../host/workbench/eventually.ts';
-import { setStage, type Stage } from './stage.ts';
+import { setStage, signedIn, type Stage } from './stage.ts';
 
 describe('VS Code in Japanese', () => {
   let stage: Stage;
@@ -10,12 +10,7 @@ describe('VS Code in Japanese', () => {
     stage = await setStage({
       language: 'ja',
       service: { runDurationMs: 3_600_000 },
-      settings: (service) => ({
-        'security.workspace.trust.enabled': false,
-        'whitebox.baseUrl': service.baseUrl,
-        'whitebox.organizationId': service.organizationId,
-        'whitebox.tokenCommand': [process.execPath, '-p', JSON.stringify(service.token)],
-      }),
+      settings: signedIn,
     });
     await stage.openWindow();
   });

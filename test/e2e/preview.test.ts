@@ -5,7 +5,7 @@ import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { list } from 'tar';
 import { eventually } from '../host/workbench/eventually.ts';
-import { setStage, type Stage } from './stage.ts';
+import { setStage, signedIn, type Stage } from './stage.ts';
 
 describe('what leaves the machine is shown before it does', () => {
   let stage: Stage;
@@ -20,12 +20,7 @@ describe('what leaves the machine is shown before it does', () => {
     stage = await setStage({
       viewport: { width: 1280, height: 1600 },
       service: { runDurationMs: 3_600_000 },
-      settings: (service) => ({
-        'security.workspace.trust.enabled': false,
-        'whitebox.baseUrl': service.baseUrl,
-        'whitebox.organizationId': service.organizationId,
-        'whitebox.tokenCommand': [process.execPath, '-p', JSON.stringify(service.token)],
-      }),
+      settings: signedIn,
     });
     await stage.openWindow();
   });

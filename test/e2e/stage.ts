@@ -99,6 +99,16 @@ export async function makeSampleWorkspace(folder: string): Promise<string> {
   return folder;
 }
 
+/** Settings of somebody who is signed in without having been asked: the token comes from the token command, as short-lived ones do. */
+export function signedIn(service: AssessmentService): Settings {
+  return {
+    'security.workspace.trust.enabled': false,
+    'whitebox.baseUrl': service.baseUrl,
+    'whitebox.organizationId': service.organizationId,
+    'whitebox.tokenCommand': [process.execPath, '-p', JSON.stringify(service.token)],
+  };
+}
+
 /** Signs in through the three questions, as a person would. */
 export async function signIn(
   workbench: Workbench,

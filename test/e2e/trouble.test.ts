@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { eventually } from '../host/workbench/eventually.ts';
-import { setStage, signIn, startAssessment, type Stage } from './stage.ts';
+import { setStage, signedIn, signIn, startAssessment, type Stage } from './stage.ts';
 
 describe('what goes wrong is said, with what to do next', () => {
   let stage: Stage;
@@ -163,13 +163,7 @@ describe('a folder with nothing to send', () => {
     await writeFile(path.join(folder, 'logs', 'a.log'), 'ignored\n');
     stage = await setStage({
       folder,
-      settings: (service) => ({
-        'security.workspace.trust.enabled': false,
-        'whitebox.baseUrl': service.baseUrl,
-        'whitebox.organizationId': service.organizationId,
-        'whitebox.tokenCommand': [process.execPath, '-p', JSON.stringify(service.token)],
-        'whitebox.archive.maxSizeMB': 1,
-      }),
+      settings: (service) => ({ ...signedIn(service), 'whitebox.archive.maxSizeMB': 1 }),
     });
     await stage.openWindow();
   });

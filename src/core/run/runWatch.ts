@@ -1,5 +1,6 @@
 import type { AssessmentClient } from '../api/client.ts';
 import { AssessmentError, isAbortError } from '../errors.ts';
+import { sweepTemporary } from '../files.ts';
 import type { Clock, Disposable, Event, Logger } from '../ports.ts';
 import { collectArtifacts } from './collect.ts';
 import { DrivenRuns } from './drivenRuns.ts';
@@ -64,6 +65,7 @@ export class RunWatch {
   async adopt({ id }: Run): Promise<void> {
     const { store, clock } = this.#deps;
     if (this.#stop.signal.aborted || !(await this.driven.take(id))) return;
+    await sweepTemporary(store.folderOf(id), clock.now());
     // What was known before the lease is hearsay: the former holder may have moved on.
     const run = await store.refresh(id);
     const at = clock.now();

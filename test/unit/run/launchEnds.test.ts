@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { readdir } from 'node:fs/promises';
+import { readdir, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { Run } from '../../../src/core/run/run.ts';
 import { bury } from './buriedWindow.ts';
@@ -8,6 +9,42 @@ import { puts, startWith, states } from './uploads.ts';
 import { VirtualClock } from './virtualClock.ts';
 
 describe('a start that comes to its end early', () => {
+  test('F25 a window killed while it packages leaves nothing behind the next start', async (t) => {
+    const desk = await setUpDesk(t);
+    const dying = openWindow(t, desk, { clock: new VirtualClock() });
+    const packaged = new Promise<Run>((resolve) => {
+      const confirmUpload = (run: Run): Promise<boolean> => {
+        resolve(run);
+        return new Promise(() => undefined);
+      };
+      dying.assessment().then(
+        (assessment) => dying.tracker.start(assessment, { confirmUpload }),
+        () => undefined,
+      );
+    });
+    const { id } = await packaged;
+    assert.ok((await readdir(join(desk.root, id))).includes('archive-0.tar.gz'));
+    await bury(desk, id);
+    await openWindow(t, desk).tracker.resume();
+    assert.deepEqual(await readdir(desk.root), []);
+  });
+
+  test('F25 half a file that a killed window left in a run’s folder goes with the next start', async (t) => {
+    const desk = await setUpDesk(t);
+    const dying = openWindow(t, desk, { clock: new VirtualClock() });
+    const { id } = (await dying.tracker.start(await dying.assessment())) ?? { id: '' };
+    const left = join(desk.root, id, 'run.json.0123456789ab.tmp');
+    await writeFile(left, '{');
+    const longAgo = desk.clock.now() / 1000 - 120;
+    await utimes(left, longAgo, longAgo);
+    await bury(desk, id);
+    await openWindow(t, desk).tracker.resume();
+    assert.deepEqual(
+      (await readdir(join(desk.root, id))).filter((name) => name.endsWith('.tmp')),
+      [],
+    );
+  });
+
   test('F42 a window killed in mid-upload leaves a reservation that the next start cancels from the journal', async (t) => {
     const desk = await setUpDesk(t);
     desk.service.addFault({ match: { method: 'PUT' }, before: { kind: 'stall' } });
