@@ -295,6 +295,11 @@ export function ruleLabel({ pattern, file, line }: IgnoreRule): string {
   return file === undefined ? pattern : `${pattern}  (${file}:${String(line)})`;
 }
 
+/** A commit by the start of its ID, and whether there were changes that it does not have. */
+export function commitLabel({ id, dirty }: NonNullable<Target['commit']>): string {
+  return dirty ? vscode.l10n.t('{0} with changes', id.slice(0, 10)) : id.slice(0, 10);
+}
+
 /** A severity as a word. */
 export function severityLabel(severity: Severity): string {
   const t = vscode.l10n.t;

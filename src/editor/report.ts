@@ -6,7 +6,14 @@ import { SEVERITIES } from '../core/findings/finding.ts';
 import type { ReportContent } from '../core/report/protocol.ts';
 import { elapsedMs, type Run, titleOf } from '../core/run/run.ts';
 import type { RunStore } from '../core/run/runStore.ts';
-import { countFiles, formatDuration, formatTime, severityLabel, stateLabel } from './messages.ts';
+import {
+  commitLabel,
+  countFiles,
+  formatDuration,
+  formatTime,
+  severityLabel,
+  stateLabel,
+} from './messages.ts';
 import { revealPlace } from './places.ts';
 import type { ReportRun } from './reportPanel.ts';
 
@@ -38,9 +45,7 @@ function toContent(
 ): ReportContent {
   const t = vscode.l10n.t;
   const files = run.targets.reduce((sum, { archive }) => sum + (archive?.files ?? 0), 0);
-  const commits = run.targets.flatMap(({ commit }) =>
-    commit === undefined ? [] : [`${commit.id.slice(0, 10)}${commit.dirty ? ` ${t('with changes')}` : ''}`],
-  );
+  const commits = run.targets.flatMap(({ commit }) => (commit === undefined ? [] : [commitLabel(commit)]));
   return {
     markdown,
     title: titleOf(run),

@@ -3,6 +3,7 @@ import type { LazyView } from '../bootstrap.ts';
 import { elapsedMs, isFinal, isLive, needsPerson, type Run, titleOf } from '../core/run/run.ts';
 import type { RunStore } from '../core/run/runStore.ts';
 import {
+  commitLabel,
   countFiles,
   describeFailure,
   formatBytes,
@@ -132,12 +133,18 @@ function iconOf(run: Run): vscode.ThemeIcon {
 function linesOf(run: Run, now: number): vscode.TreeItem[] {
   const t = vscode.l10n.t;
   const lines: vscode.TreeItem[] = [];
-  const add = (label: string, icon: string, description?: string, command?: vscode.Command): void => {
+  const add = (
+    label: string,
+    icon: string,
+    description?: string,
+    command?: vscode.Command,
+    more?: string,
+  ): void => {
     const item = new vscode.TreeItem(label);
     item.iconPath = new vscode.ThemeIcon(icon);
     if (description !== undefined) item.description = description;
     if (command !== undefined) item.command = command;
-    item.tooltip = description === undefined ? label : `${label}\n${description}`;
+    item.tooltip = [label, description, more].filter((part) => part !== undefined).join('\n');
     item.accessibilityInformation = { label: description === undefined ? label : `${label}, ${description}` };
     lines.push(item);
   };
@@ -149,10 +156,11 @@ function linesOf(run: Run, now: number): vscode.TreeItem[] {
       describeFailure(run.reason).message,
     );
   if (isLive(run) && run.trouble !== undefined) add(describeFailure(run.trouble).message, 'warning');
-  for (const { archive, name } of run.targets) {
+  for (const { archive, name, commit } of run.targets) {
     if (archive === undefined) continue;
     const sizes = `${countFiles(archive.files)}, ${formatBytes(archive.sourceBytes)} → ${formatBytes(archive.bytes)}`;
-    add(t('Packaged {0}', name), 'package', sizes);
+    add(t('Packaged {0}', name), 'package', sizes, undefined, `SHA-256 ${archive.sha256}`);
+    if (commit !== undefined) add(t('Commit'), 'git-commit', commitLabel(commit));
   }
   if (run.uploadedAt !== undefined) add(t('Uploaded'), 'cloud-upload', formatTime(run.uploadedAt));
   if (run.confirmedAt !== undefined) add(t('Confirmed'), 'check', formatTime(run.confirmedAt));
