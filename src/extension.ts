@@ -9,6 +9,7 @@ import { RunTracker } from './core/run/runTracker.ts';
 import { createCommands, runCommand } from './editor/commands.ts';
 import { showDiagnostics } from './editor/diagnostics.ts';
 import { showFindings } from './editor/findingsView.ts';
+import { isInside } from './editor/folders.ts';
 import { describeError } from './editor/messages.ts';
 import { UploadChoices } from './editor/preparation.ts';
 import { prepareWithProgress } from './editor/uploadCommands.ts';
@@ -57,7 +58,12 @@ export async function startExtension(
     workerFile,
     deleteSourceAfterRun: readDeleteSourceAfterRun,
   });
-  const findings = new FindingStore({ runs, log });
+  const findings = new FindingStore({
+    runs,
+    log,
+    isOpenHere: (folder) =>
+      (vscode.workspace.workspaceFolders ?? []).some(({ uri }) => isInside(vscode.Uri.file(folder), uri)),
+  });
   const reports = registerReportPanels({
     extensionUri: context.extensionUri,
     findRun: async (id) => {
@@ -120,6 +126,7 @@ export async function startExtension(
     vscode.workspace.onDidChangeConfiguration((change) => {
       if (change.affectsConfiguration('whitebox')) void showSignedIn();
     }),
+    vscode.workspace.onDidChangeWorkspaceFolders(() => void findings.refresh()),
     vscode.workspace.onDidGrantWorkspaceTrust(() => void tracker.resume()),
   );
   await showSignedIn();

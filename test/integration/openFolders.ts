@@ -1,16 +1,21 @@
+import { readFile, writeFile } from 'node:fs/promises';
 import * as vscode from 'vscode';
-import { until } from './until.ts';
-import { report } from './events.ts';
-import { readFileSync } from 'node:fs';
+import { eventually } from '../host/workbench/eventually.ts';
 
+/**
+ * The folders of this window, once there are so many. The web workbench forgets the folders of a workspace file that it gets to
+ * read sooner than it expects, as from this machine, until the file changes.
+ */
 export async function openFolders(count: number): Promise<string[]> {
   const folders = (): string[] => (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
-  const say = (t: string) => report({ kind: 'figure', text: `${t} ${performance.now()} ${vscode.workspace.name} ${vscode.workspace.workspaceFile} ${folders().length} ${JSON.stringify(vscode.workspace.getConfiguration('whitebox').inspect('report.language'))}` });
-  say('start');
-  vscode.workspace.onDidChangeWorkspaceFolders(() => say('event'));
-  vscode.workspace.onDidChangeConfiguration(() => say('config'));
-  try {
-  await until(vscode.workspace.onDidChangeWorkspaceFolders, () => folders().length === count, folders);
-  } catch (e) {say('end ' + (readFileSync(vscode.workspace.workspaceFile!.fsPath,'utf8')));  throw e;}
-  return folders();
+  const file = vscode.workspace.workspaceFile?.fsPath;
+  let rewrittenAt = performance.now();
+  const look = async (): Promise<string[]> => {
+    if (file !== undefined && folders().length < count && performance.now() - rewrittenAt > 500) {
+      await writeFile(file, await readFile(file));
+      rewrittenAt = performance.now();
+    }
+    return folders();
+  };
+  return eventually(look, ({ length }) => length === count);
 }

@@ -16,8 +16,6 @@ export interface RecordedRequest {
 export interface RecordingServer {
   readonly port: number;
   readonly requests: readonly RecordedRequest[];
-  /** Codes of the TLS connections that failed. */
-  readonly failedHandshakes: readonly string[];
   close(): Promise<void>;
 }
 
@@ -44,7 +42,6 @@ export async function startRecording(
 ): Promise<RecordingServer> {
   const { identity, answer = answerEmpty } = options;
   const requests: RecordedRequest[] = [];
-  const failedHandshakes: string[] = [];
   const listener = async (request: http.IncomingMessage, response: http.ServerResponse): Promise<void> => {
     const chunks: Buffer[] = [];
     for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
@@ -58,14 +55,10 @@ export async function startRecording(
   };
   const server =
     identity === undefined ? http.createServer(onRequest) : https.createServer(identity, onRequest);
-  server.on('tlsClientError', (error: NodeJS.ErrnoException) => {
-    failedHandshakes.push(error.code ?? error.message);
-  });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     port: (server.address() as AddressInfo).port,
     requests,
-    failedHandshakes,
     close: async () => {
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();

@@ -62,17 +62,9 @@ export async function runIntegration({ version, grep }: IntegrationOptions): Pro
         void page.exposeFunction('codeAutomationExit', () => resolve());
         setTimeout(resolve, maxMs).unref();
       });
-      if ('workspace' in target) {
-        await page.goto(server.urlFor(target), { waitUntil: 'domcontentloaded' });
-        const t0=performance.now(); let t='';
-        for (let i=0;i<50;i++) { await new Promise(r=>setTimeout(r,200)); t = await page.title()+' '+await page.locator('.explorer-folders-view .monaco-list-row').count(); if (/[1-9]$/.test(t)) break; }
-        console.log('FIRST', t, performance.now()-t0);
-      }
       await page.goto(server.urlFor({ ...target, payload }), { waitUntil: 'domcontentloaded' });
       const reason = (): string => `${server.output()}\n${said.slice(-20).join('\n')}`;
       tallies.push(await followResults(results, stopped, reason));
-      await page.screenshot({ path: '/tmp/shot-' + window.name + '.png' });
-      console.log(said.join('\n'));
       // Tells the server to end this window's extension host before the next one starts.
       await page.goto('about:blank');
     }

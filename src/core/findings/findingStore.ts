@@ -43,10 +43,11 @@ export interface ShownRun {
 /** Past this size a file's text is not read to check a finding's lines. */
 const maxTextBytes = 5 * 1024 * 1024;
 
-/** The findings that the editor shows: of each folder's latest run that has some, unless a person chose another run or none. */
+/** The findings that the editor shows: of each open folder's latest run that has some, unless a person chose another run or none. */
 export class FindingStore implements Disposable {
   readonly #runs: RunStore;
   readonly #log: Logger;
+  readonly #isOpenHere: (folder: string) => boolean;
   readonly #listeners = new Set<() => void>();
   readonly #subscription: Disposable;
   /** Per folder key: the run a person chose, or undefined for none at all. */
@@ -54,8 +55,10 @@ export class FindingStore implements Disposable {
   #shown: readonly ShownRun[] = [];
   #loading: Promise<void> = Promise.resolve();
 
-  constructor(deps: { runs: RunStore; log: Logger }) {
+  /** `isOpenHere` tells whether this window has a folder (an absolute path) open. */
+  constructor(deps: { runs: RunStore; log: Logger; isOpenHere: (folder: string) => boolean }) {
     this.#runs = deps.runs;
+    this.#isOpenHere = deps.isOpenHere;
     this.#log = deps.log;
     this.#subscription = deps.runs.onDidChange((run) => {
       if (isFinal(run) || this.#shown.some((shown) => shown.run.id === run.id)) void this.refresh();
@@ -143,7 +146,8 @@ export class FindingStore implements Disposable {
     for (const run of this.#runs.all()) {
       const key = keyOf(run);
       const isChosen = this.#chosen.get(key) === run.id;
-      const isLatest = !this.#chosen.has(key) && !byFolder.has(key);
+      const isOpen = run.targets.some(({ folder }) => this.#isOpenHere(folder));
+      const isLatest = isOpen && !this.#chosen.has(key) && !byFolder.has(key);
       if (hasFindings(run) && (isChosen || isLatest)) byFolder.set(key, run);
     }
     return [...byFolder.values()];

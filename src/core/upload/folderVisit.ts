@@ -12,10 +12,7 @@ import type { LeftOut, Reason, SelectedFile, SelectOptions } from './selection.t
 export type Found = SelectedFile | LeftOut | { readonly below: readonly Found[] };
 
 /** What one walk needs to know. */
-export interface WalkOptions extends Pick<
-  SelectOptions,
-  'include' | 'includeNestedRepositories' | 'surroundings'
-> {
+export interface WalkOptions extends SelectOptions {
   /** Absolute and free of links. */
   readonly root: string;
   readonly ignoreCase: boolean;
@@ -111,11 +108,14 @@ export class FolderVisits {
       }
       layers = await withOwnFiles(layers, full, this.#nameOf, (name) => named(name)?.dirent.isFile() === true);
     }
-    for (let from = 0; from < entries.length; from += batch) {
+    // An empty folder counts too: very many of them must not keep the event loop.
+    let from = 0;
+    do {
       const few = entries.length <= batch ? entries : entries.slice(from, from + batch);
       const taking = this.#take({ ...folder, layers }, full, few);
       if (taking !== undefined) await taking;
-    }
+      from += batch;
+    } while (from < entries.length);
     return undefined;
   }
 

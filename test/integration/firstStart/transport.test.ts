@@ -81,10 +81,9 @@ describe('a company’s network', () => {
         upload_url: `https://${serviceHost}/upload`,
         expires_in_seconds: 900,
       };
+      const archive = { path: file, bytes: content.length, sha256 };
       // The service knows no such address: what counts is what arrives there.
-      await clientFor(baseUrl)
-        .putArchive(target, { path: file, bytes: content.length, sha256 })
-        .catch(() => undefined);
+      await assert.rejects(clientFor(baseUrl).putArchive(target, archive), { kind: 'notFound' });
       const put = front.requests.find(({ method }) => method === 'PUT');
       assert.equal(put?.headers['content-length'], '3000001');
       assert.equal(put.headers['transfer-encoding'], undefined);

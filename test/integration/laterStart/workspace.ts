@@ -71,6 +71,12 @@ export async function prepareLaterStart(scratch: string, storage: string): Promi
   const place = { baseUrl: 'https://assessment.example.test/v1', organizationId: 'invented' };
   await storeEndedRun(storage, { id: shopRunId, folder: shop, ...place }, { findings: shopFindings });
 
+  // Its folder is not part of the workspace: what was found there is not shown here.
+  const elsewhere = path.join(root, 'elsewhere');
+  await writeFiles(elsewhere, { 'a.js': lines });
+  const run = { id: '20260101000000-elsewhere', folder: elsewhere, ...place };
+  await storeEndedRun(storage, run, [{ title: 'Elsewhere', severity: 'high', file: 'a.js', line: 1 }]);
+
   const folder = path.join(root, 'many');
   const names = Array.from({ length: many.files }, (_, at) => `file${at}.js`);
   await writeFiles(folder, Object.fromEntries(names.map((name) => [name, lines])));

@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { FindingStore } from '../../../src/core/findings/findingStore.ts';
+import type { Run } from '../../../src/core/run/run.ts';
+import { RunStore } from '../../../src/core/run/runStore.ts';
+
+const silent = { trace: () => {}, debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+const clock = { now: () => Date.now(), monotonic: () => performance.now(), sleep: () => Promise.resolve() };
+
+interface Scene {
+  readonly root: string;
+  readonly store: FindingStore;
+  readonly runs: RunStore;
+  /** The folders that this window has open. */
+  readonly open: Set<string>;
+  /** Stores an ended run of folders below the root; later ones are newer. */
+  addRun(folders: readonly string[], findings: string): Promise<Run>;
+}
+
+async function setScene(t: TestContext): Promise<Scene> {
+  const root = await mkdtemp(path.join(tmpdir(), 'finding-store-'));
+  const runs = new RunStore(path.join(root, 'runs'), { clock, log: silent });
+  const open = new Set<string>();
+  const store = new FindingStore({ runs, log: silent, isOpenHere: (folder) => open.has(folder) });
+  t.after(async () => {
+    store.dispose();
+    await rm(root, { recursive: true, force: true });
+  });
+  let count = 0;
+  return {
+    root,
+    store,
+    runs,
+    open,
+    addRun: async (folders, findings) => {
+      count += 1;
+      const id = `run-${String(count)}`;
+      const targets = folders.map((name) => ({ folder: path.join(root, name), name }));
+      for (const { folder } of targets) {
+        await mkdir(folder, { recursive: true });
+        await writeFile(path.join(folder, 'a.js'), 'one\ntwo\nthree\n');
+      }
+      await mkdir(runs.folderOf(id), { recursive: true });
+      await writeFile(path.join(runs.folderOf(id), 'findings.json'), findings);
+      const run: Run = {
+        version: 1,
+        state: 'succeeded',
+        id,
+        workflow: 'whitebox-assessment',
+        baseUrl: 'https://assessment.example.test/v1',
+        organizationId: 'invented',
+        language: 'english',
+        webhookEndpointIds: [],
+        targets,
+        createdAt: count,
+        noticeDue: false,
+        runId: id,
+        dispatchedAt: count,
+        exit: { kind: 'SUCCESS', artifacts: ['findings'] },
+        exitedAt: count,
+        endedAt: count,
+        artifacts: [{ name: 'findings', file: 'findings.json' }],
+      };
+      await runs.create(run);
+      await store.refresh();
+      return run;
+    },
+  };
+}
+
+function finding(title: string, place: Record<string, unknown> = { file: 'a.js', line: 2 }): string {
+  return JSON.stringify([{ title, severity: 'high', ...place }]);
+}
+
+function titles({ store }: Scene): string[] {
+  return store.all().map((shown) => shown.finding.title);
+}
+
+test('of each open folder the findings of its latest run are shown', async (t) => {
+  const scene = await setScene(t);
+  scene.open.add(path.join(scene.root, 'shop')).add(path.join(scene.root, 'tool'));
+  await scene.addRun(['shop'], finding('old'));
+  await scene.addRun(['tool'], finding('other folder'));
+  await scene.addRun(['shop'], finding('new'));
+  await scene.addRun(['closed'], finding('of a folder that is not open'));
+  assert.deepEqual(titles(scene).sort(), ['new', 'other folder']);
+});
+
+test('a run that a person chooses takes the place of the latest one, and clearing shows none', async (t) => {
+  const scene = await setScene(t);
+  scene.open.add(path.join(scene.root, 'shop'));
+  const old = await scene.addRun(['shop'], finding('old'));
+  await scene.addRun(['shop'], finding('new'));
+  await scene.store.show(old);
+  assert.deepEqual(titles(scene), ['old']);
+  await scene.store.clear();
+  assert.deepEqual(titles(scene), []);
+});
+
+test('listeners hear of a change once, and not of one that changes nothing here', async (t) => {
+  const scene = await setScene(t);
+  scene.open.add(path.join(scene.root, 'shop'));
+  let heard = 0;
+  scene.store.onDidChange(() => {
+    heard += 1;
+  });
+  await scene.addRun(['shop'], finding('first'));
+  await scene.addRun(['closed'], finding('elsewhere'));
+  assert.equal(heard, 1);
+});
+
+test('a finding has the file and the line of its place; a snippet corrects a wrong line', async (t) => {
+  const scene = await setScene(t);
+  scene.open.add(path.join(scene.root, 'shop'));
+  await scene.addRun(['shop'], finding('moved', { file: 'a.js', line: 1, snippet: 'three' }));
+  const [place] = scene.store.all()[0]?.places ?? [];
+  assert.equal(place?.file, path.join(scene.root, 'shop', 'a.js'));
+  assert.deepEqual([place.path, place.startLine], ['a.js', 3]);
+});
+
+test('F73 the same path in two folders of a run means the folder that the finding names by its target', async (t) => {
+  const scene = await setScene(t);
+  scene.open.add(path.join(scene.root, 'one'));
+  const place = (target: number) => ({ title: String(target), file: 'a.js', line: 1, target_index: target });
+  await scene.addRun(
+    ['one', 'two'],
+    JSON.stringify([place(0), place(1), { title: 'unsaid', file: 'a.js', line: 1 }]),
+  );
+  assert.deepEqual(
+    scene.store.all().map(({ places }) => places.map(({ file }) => path.relative(scene.root, file))),
+    [[path.join('one', 'a.js')], [path.join('two', 'a.js')], []],
+  );
+});
+
+test('a findings file that cannot be read says so and takes nothing else with it', async (t) => {
+  const scene = await setScene(t);
+  scene.open.add(path.join(scene.root, 'shop')).add(path.join(scene.root, 'tool'));
+  await scene.addRun(['shop'], '"nothing"');
+  await scene.addRun(['tool'], finding('fine'));
+  assert.deepEqual(titles(scene), ['fine']);
+  assert.deepEqual(
+    scene.store.folders().map(({ failure }) => failure?.kind),
+    [undefined, 'malformedFindings'],
+  );
+});
