@@ -16,7 +16,7 @@ describe('the main job in a real VS Code', () => {
     await stage.dispose();
   });
 
-  test('a folder that is not trusted can be looked at only', async () => {
+  test('F84 a folder that is not trusted can be looked at only', async () => {
     const workbench = await stage.openWindow();
     await workbench.restrictedMode();
     await workbench.openView('Whitebox Assessment');

@@ -34,7 +34,7 @@ export interface StageOptions {
   readonly settings?: (service: AssessmentService, folder: string) => Settings;
   /** Size of the window in pixels; a tall one shows long trees whole. */
   readonly viewport?: { readonly width: number; readonly height: number };
-  /** What to open instead of the sample workspace; made ready by the caller. */
+  /** What to open instead of the sample workspace, a folder or a `.code-workspace` file; made ready by the caller. */
   readonly folder?: string;
 }
 
@@ -76,7 +76,10 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
         language: options.language ?? 'en',
         ...(options.viewport === undefined ? {} : { viewport: options.viewport }),
       });
-      workbench = await openWorkbench(await browser.newPage(), server.urlFor({ folder }));
+      workbench = await openWorkbench(
+        await browser.newPage(),
+        server.urlFor(folder.endsWith('.code-workspace') ? { workspace: folder } : { folder }),
+      );
       return workbench;
     },
     closeWindows,
