@@ -55,7 +55,16 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
       vscode.commands.registerCommand(id, async (...args: unknown[]) => (await load()).run(id, args)),
     ),
   );
-  if (await hasRuns(context)) await load();
+  const loadForRuns = async (): Promise<void> => {
+    if (loading === undefined && (await hasRuns(context))) await load();
+  };
+  // Another window may have started a run since, and be gone.
+  context.subscriptions.push(
+    vscode.window.onDidChangeWindowState(({ focused }) => {
+      if (focused) void loadForRuns();
+    }),
+  );
+  await loadForRuns();
 }
 
 function lazyView(id: string, load: () => Promise<unknown>): LazyView {

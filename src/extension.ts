@@ -4,6 +4,7 @@ import * as vscode from 'vscode';
 import type { Surfaces } from './bootstrap.ts';
 import { FindingStore } from './core/findings/findingStore.ts';
 import type { Clock } from './core/ports.ts';
+import type { Run } from './core/run/run.ts';
 import { RunStore } from './core/run/runStore.ts';
 import { RunTracker } from './core/run/runTracker.ts';
 import { createCommands, runCommand } from './editor/commands.ts';
@@ -16,7 +17,7 @@ import { prepareWithProgress } from './editor/uploadCommands.ts';
 import { createUploadPreview } from './editor/uploadPreview.ts';
 import { showNotifications } from './editor/notifications.ts';
 import { toReport } from './editor/report.ts';
-import { registerReportPanels } from './editor/reportPanel.ts';
+import { registerReportPanels, type ReportRun } from './editor/reportPanel.ts';
 import { showRuns } from './editor/runsView.ts';
 import { readDeleteSourceAfterRun } from './editor/settings.ts';
 import { Accounts } from './editor/signIn.ts';
@@ -64,12 +65,19 @@ export async function startExtension(
     isOpenHere: (folder) =>
       (vscode.workspace.workspaceFolders ?? []).some(({ uri }) => isInside(vscode.Uri.file(folder), uri)),
   });
+  const reportOf = (run: Run): ReportRun => {
+    const report = toReport(run, { runs, findings });
+    const openPlace = async (index: number): Promise<void> => {
+      await runCommand('whitebox.openReport', () => report.openPlace(index), [], log);
+    };
+    return { ...report, openPlace };
+  };
   const reports = registerReportPanels({
     extensionUri: context.extensionUri,
     findRun: async (id) => {
       await runs.reload();
       const run = runs.get(id);
-      return run === undefined ? undefined : toReport(run, { runs, findings });
+      return run === undefined ? undefined : reportOf(run);
     },
     explain: (error) => describeError(error).message,
     log,
@@ -78,21 +86,27 @@ export async function startExtension(
     choices: new UploadChoices(context.workspaceState),
     secretWorkerFile: join(context.extensionPath, 'dist', 'secretWorker.cjs'),
   };
+  let preparations = 0;
+  const prepareAgain = async (): Promise<void> => {
+    const folders = preview.shown().map(({ folder }) => folder);
+    if (folders.length === 0) return;
+    const mine = ++preparations;
+    const renew = async (): Promise<void> => {
+      const { prepared } = await prepareWithProgress(folders, preparation);
+      // A later one, or a preview that was closed meanwhile, counts more.
+      if (mine === preparations && preview.shown().length > 0) await preview.show(prepared);
+    };
+    await runCommand('whitebox.previewUpload', renew, [], log);
+  };
   const preview = createUploadPreview(surfaces.uploadPreview, {
     choices: preparation.choices,
-    prepareAgain: async () => {
-      const folders = preview.shown().map(({ folder }) => folder);
-      await runCommand(
-        'preview',
-        async () => preview.show((await prepareWithProgress(folders, preparation)).prepared),
-        [],
-        log,
-      );
-    },
+    prepareAgain,
+    log,
   });
   const commands = createCommands({
     ...preparation,
     preview,
+    prepareAgain,
     workerFile,
     showPreview: (prepared) => preview.show(prepared),
     accounts,
@@ -102,8 +116,13 @@ export async function startExtension(
     clock,
     log,
     startingFolder: join(storage, 'starting'),
-    openReport: (run) => reports.open(toReport(run, { runs, findings })),
+    openReport: (run) => reports.open(reportOf(run)),
   });
+  const logged = (work: Promise<unknown>): void => {
+    work.catch((error: unknown) =>
+      log.error(error instanceof Error ? (error.stack ?? error.message) : String(error)),
+    );
+  };
   const showSignedIn = async (): Promise<void> => {
     await vscode.commands.executeCommand('setContext', 'whitebox.signedIn', await accounts.isSignedIn());
   };
@@ -118,22 +137,27 @@ export async function startExtension(
     showRuns(surfaces.runs, { runs, now }),
     showFindings(surfaces.findings, findings),
     showDiagnostics(findings),
-    showNotifications({ tracker, findings }),
+    showNotifications({ tracker, findings, log }),
     context.secrets.onDidChange(() => {
-      void showSignedIn();
-      void tracker.tokenChanged();
+      logged(showSignedIn());
+      if (vscode.workspace.isTrusted) logged(tracker.tokenChanged());
     }),
     vscode.workspace.onDidChangeConfiguration((change) => {
-      if (change.affectsConfiguration('whitebox')) void showSignedIn();
+      if (change.affectsConfiguration('whitebox')) logged(showSignedIn());
     }),
-    vscode.workspace.onDidChangeWorkspaceFolders(() => void findings.refresh()),
-    vscode.workspace.onDidGrantWorkspaceTrust(() => void tracker.resume()),
+    vscode.workspace.onDidChangeWorkspaceFolders(() => logged(findings.refresh())),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => logged(tracker.resume())),
+    // What another window left behind is taken up here: a window without runs has no heartbeat to notice it.
+    vscode.window.onDidChangeWindowState(({ focused }) => {
+      if (focused && vscode.workspace.isTrusted) logged(tracker.resume());
+    }),
   );
   await showSignedIn();
   await runs.reload();
   await findings.refresh();
   // In Restricted Mode runs are shown as they were last known; nothing is asked and no lease is taken.
-  if (vscode.workspace.isTrusted) await tracker.resume();
+  // Not waited for: tidying up may need a network that does not answer.
+  if (vscode.workspace.isTrusted) logged(tracker.resume());
 
   return {
     run: (id, args) => runCommand(id, commands.get(id), args, log),

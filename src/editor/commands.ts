@@ -6,7 +6,7 @@ import { isFinal, isLive, type Run, titleOf } from '../core/run/run.ts';
 import type { RunStore } from '../core/run/runStore.ts';
 import type { RunTracker } from '../core/run/runTracker.ts';
 import { revealPlace } from './places.ts';
-import { countFindings, describeError, formatTime, stateLabel } from './messages.ts';
+import { countFindings, describeError, formatTime, hasArtifact, stateLabel } from './messages.ts';
 import type { RunsNode } from './runsView.ts';
 import { readAssessmentSettings, readDestination } from './settings.ts';
 import { type Accounts, signIn } from './signIn.ts';
@@ -25,6 +25,8 @@ export interface CommandDeps extends StartDeps {
   readonly preview: UploadPreview;
   /** The packaging worker. */
   readonly workerFile: string;
+  /** Renews the Upload Preview, when it is shown. */
+  readonly prepareAgain: () => Promise<void>;
 }
 
 /** A command's work; its arguments come from menus, so they are looked at before they are believed. */
@@ -34,14 +36,19 @@ type Handler = (...args: unknown[]) => Promise<unknown>;
 export function createCommands(deps: CommandDeps): ReadonlyMap<string, Handler> {
   const { accounts, findings, runs, tracker, log } = deps;
   const t = vscode.l10n.t;
-  let starting: Promise<unknown> | undefined;
+  let starting: { folder: string | undefined; done: Promise<unknown> } | undefined;
 
-  /** One start at a time in this window: a double click asks once. */
+  /** One start at a time in this window: a double click asks once, and another folder has to wait. */
   const start = (folder?: vscode.Uri): Promise<unknown> => {
-    starting ??= startSignedIn(folder).finally(() => {
-      starting = undefined;
-    });
-    return starting;
+    if (starting !== undefined && starting.folder !== folder?.toString())
+      throw new AssessmentError('startedElsewhere');
+    starting ??= {
+      folder: folder?.toString(),
+      done: startSignedIn(folder).finally(() => {
+        starting = undefined;
+      }),
+    };
+    return starting.done;
   };
   const startSignedIn = async (folder?: vscode.Uri): Promise<void> => {
     if (!(await accounts.isSignedIn()) && !(await signIn(accounts))) return;
@@ -56,7 +63,16 @@ export function createCommands(deps: CommandDeps): ReadonlyMap<string, Handler> 
     ['whitebox.previewUpload', () => previewUpload(deps.preview, deps)],
     ['whitebox.saveArchive', () => saveArchive(deps)],
     ['whitebox.editIgnoreFile', () => editIgnoreFile()],
-    ['whitebox.excludeFromUpload', (target) => excludeFromUpload(target)],
+    [
+      'whitebox.excludeFromUpload',
+      async (target, all) => {
+        // The Explorer gives the item that was clicked and everything that is selected.
+        for (const each of Array.isArray(all) && all.length > 0 ? (all as unknown[]) : [target]) {
+          await excludeFromUpload(each, deps.prepareAgain, log);
+        }
+        await deps.prepareAgain();
+      },
+    ],
     ['whitebox.closePreview', () => deps.preview.close()],
     ['whitebox.trackRun', (node) => trackRun(deps, runOf(node, runs))],
     ['whitebox.refreshRuns', () => tracker.checkNow()],
@@ -99,10 +115,8 @@ export function createCommands(deps: CommandDeps): ReadonlyMap<string, Handler> 
     [
       'whitebox.openReport',
       async (node) => {
-        const hasReport = (run: Run): boolean =>
-          'artifacts' in run &&
-          (run.artifacts ?? []).some(({ name, file }) => name === 'report' && file !== undefined);
-        const run = runOf(node, runs) ?? (await pickRun(runs, t('Open Report'), hasReport));
+        const run =
+          runOf(node, runs) ?? (await pickRun(runs, t('Open Report'), (each) => hasArtifact(each, 'report')));
         if (run !== undefined) deps.openReport(run);
       },
     ],
@@ -111,7 +125,7 @@ export function createCommands(deps: CommandDeps): ReadonlyMap<string, Handler> 
       async (node) => {
         const run =
           runOf(node, runs) ??
-          (await pickRun(runs, t('Show This Run’s Findings'), (each) => 'artifacts' in each));
+          (await pickRun(runs, t('Show This Run’s Findings'), (each) => hasArtifact(each, 'findings')));
         if (run === undefined) return;
         await findings.show(run);
         await vscode.commands.executeCommand('whitebox.findings.focus');
@@ -196,7 +210,7 @@ async function signOut(accounts: Accounts): Promise<void> {
 async function trackRun(deps: CommandDeps, unknown: Run | undefined): Promise<void> {
   const t = vscode.l10n.t;
   const destination = readDestination();
-  if (destination === undefined) throw new AssessmentError('notSignedIn');
+  if (destination === undefined && unknown?.state !== 'unknown') throw new AssessmentError('notSignedIn');
   const runId = await vscode.window.showInputBox({
     title: t('Track Existing Run by ID'),
     prompt: t(
@@ -211,6 +225,7 @@ async function trackRun(deps: CommandDeps, unknown: Run | undefined): Promise<vo
     await deps.tracker.giveRunId(unknown.id, runId.trim());
     return;
   }
+  if (destination === undefined) return;
   const folders = vscode.workspace.workspaceFolders ?? [];
   const folder =
     folders.length === 1
@@ -229,7 +244,8 @@ async function trackRun(deps: CommandDeps, unknown: Run | undefined): Promise<vo
 async function resend({ tracker, runs }: CommandDeps, chosen: Run | undefined): Promise<void> {
   const t = vscode.l10n.t;
   const run = chosen ?? (await pickRun(runs, t('Send Dispatch Again'), (each) => each.state === 'unknown'));
-  if (run === undefined) return;
+  // A notification may be older than what has become of its run.
+  if (run?.state !== 'unknown') return;
   const again = t('Send Again');
   const letGo = t('Give This Run Up');
   const choice = await vscode.window.showWarningMessage(
@@ -238,7 +254,7 @@ async function resend({ tracker, runs }: CommandDeps, chosen: Run | undefined): 
       modal: true,
       detail: t(
         'The first start was sent on {0} and its answer was lost. If the service accepted it, a second run starts and costs credits again. The source that is already uploaded is used.',
-        formatTime('intendedAt' in run ? run.intendedAt : run.createdAt),
+        formatTime(run.intendedAt),
       ),
     },
     again,
@@ -248,7 +264,7 @@ async function resend({ tracker, runs }: CommandDeps, chosen: Run | undefined): 
   if (choice === letGo) await tracker.abandon(run.id);
 }
 
-async function removeRun({ runs }: CommandDeps, run: Run | undefined): Promise<void> {
+async function removeRun({ tracker }: CommandDeps, run: Run | undefined): Promise<void> {
   const t = vscode.l10n.t;
   if (run === undefined) return;
   const yes = t('Remove');
@@ -257,7 +273,7 @@ async function removeRun({ runs }: CommandDeps, run: Run | undefined): Promise<v
     : t('It is no longer watched. On the service it goes on and costs what it costs.');
   const question = t('Remove the run of {0} from the history?', formatTime(run.createdAt));
   if ((await vscode.window.showWarningMessage(question, { modal: true, detail }, yes)) === yes)
-    await runs.remove(run.id);
+    await tracker.remove(run.id);
 }
 
 async function testConnection({ accounts }: CommandDeps): Promise<void> {
@@ -287,22 +303,23 @@ async function showMenu({ accounts, runs, findings }: CommandDeps): Promise<void
   const t = vscode.l10n.t;
   const all = runs.all();
   const signedIn = await accounts.isSignedIn();
+  const trusted = vscode.workspace.isTrusted;
   const unknown = all.find((run) => run.state === 'unknown');
   const entries = [
     {
       label: `$(warning) ${t('Decide About the Unconfirmed Start…')}`,
       command: 'whitebox.resendDispatch',
-      when: unknown !== undefined,
+      when: trusted && unknown !== undefined,
     },
     {
       label: `$(refresh) ${t('Check Run Status Now')}`,
       command: 'whitebox.refreshRuns',
-      when: all.some(isLive),
+      when: trusted && all.some(isLive),
     },
     {
       label: `$(circle-slash) ${t('Cancel Run…')}`,
       command: 'whitebox.cancelRun',
-      when: all.some(({ state }) => state === 'running'),
+      when: trusted && all.some(({ state }) => state === 'running'),
     },
     {
       label: `$(list-tree) ${t('Show Findings')}`,
@@ -313,12 +330,12 @@ async function showMenu({ accounts, runs, findings }: CommandDeps): Promise<void
     {
       label: `$(markdown) ${t('Open Report')}`,
       command: 'whitebox.openReport',
-      when: all.some((run) => run.state === 'succeeded'),
+      when: all.some((run) => hasArtifact(run, 'report')),
     },
     {
       label: `$(shield) ${t('Start Assessment…')}`,
       command: 'whitebox.startAssessment',
-      when: signedIn && vscode.workspace.isTrusted,
+      when: signedIn && trusted,
     },
     { label: `$(history) ${t('Show Runs')}`, command: 'whitebox.runs.focus', when: all.length > 0 },
     { label: `$(sign-in) ${t('Sign In…')}`, command: 'whitebox.signIn', when: !signedIn },

@@ -80,7 +80,7 @@ function bySeverity(shown: readonly ShownFinding[]): FindingsNode[] {
 function byFile(parent: Extract<FindingsNode, { kind: 'severity' }>): FindingsNode[] {
   const files = new Map<string | undefined, ShownFinding[]>();
   for (const shown of parent.shown) {
-    const file = shown.places[0]?.path;
+    const file = shown.places[0]?.file;
     files.set(file, [...(files.get(file) ?? []), shown]);
   }
   const sorted = [...files].sort(([one], [other]) => (one ?? '\uffff').localeCompare(other ?? '\uffff'));
@@ -119,7 +119,7 @@ function fileItem(file: string | undefined, shown: readonly ShownFinding[]): vsc
     item.description = place.path;
     item.tooltip = place.path;
   }
-  item.accessibilityInformation = { label: `${file ?? label}, ${countFindings(shown.length)}` };
+  item.accessibilityInformation = { label: `${place?.path ?? label}, ${countFindings(shown.length)}` };
   return item;
 }
 

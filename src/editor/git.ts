@@ -8,6 +8,7 @@ interface GitApi {
       readonly HEAD?: { readonly commit?: string };
       readonly workingTreeChanges: readonly unknown[];
       readonly indexChanges: readonly unknown[];
+      readonly mergeChanges: readonly unknown[];
       readonly untrackedChanges?: readonly unknown[];
     };
   } | null;
@@ -24,6 +25,7 @@ export async function readCommit(folder: vscode.Uri): Promise<Target['commit']> 
   const state = exports.getAPI(1).getRepository(folder)?.state;
   const id = state?.HEAD?.commit;
   if (state === undefined || id === undefined) return undefined;
-  const changes = [state.workingTreeChanges, state.indexChanges, state.untrackedChanges ?? []];
+  const { workingTreeChanges, indexChanges, mergeChanges, untrackedChanges = [] } = state;
+  const changes = [workingTreeChanges, indexChanges, mergeChanges, untrackedChanges];
   return { id, dirty: changes.some((list) => list.length > 0) };
 }

@@ -166,7 +166,7 @@ export function describeFailure(failure: Failure | ({ kind: Failure['kind'] } & 
     case 'interrupted':
       return plain(t('VS Code was closed before the assessment had started.'));
     case 'startedElsewhere':
-      return plain(t('An assessment of this folder is being started already.'));
+      return plain(t('An assessment is being started already. Finish or cancel that first.'));
     case 'busyElsewhere':
       return plain(t('Another window is taking care of this run. Do it there, or close that window.'));
     case 'notSignedIn':
@@ -209,6 +209,12 @@ function describeBadSetting(subject: string): { message: string; remedies: Remed
         remedies: [showLog()],
       };
   }
+}
+
+/** True when an artifact of the run is on this machine. */
+export function hasArtifact(run: Run, artifact: 'report' | 'findings'): boolean {
+  const artifacts = ('artifacts' in run ? run.artifacts : undefined) ?? [];
+  return artifacts.some(({ name, file }) => name === artifact && file !== undefined);
 }
 
 /** A run's state as a few words. */

@@ -1,58 +1,70 @@
 import * as vscode from 'vscode';
-import type { FindingStore } from '../core/findings/findingStore.ts';
-import { type Run, titleOf } from '../core/run/run.ts';
+import type { FindingStore, ShownRun } from '../core/findings/findingStore.ts';
+import type { Logger } from '../core/ports.ts';
+import { type Failure, type Run, titleOf } from '../core/run/run.ts';
 import type { RunTracker } from '../core/run/runTracker.ts';
-import { countFindings, describeFailure, stateLabel } from './messages.ts';
+import { countFindings, describeFailure, hasArtifact, type Remedy, stateLabel } from './messages.ts';
 import { readDisplaySettings } from './settings.ts';
 
+/** What notifications are made from. */
+interface NoticeDeps {
+  readonly tracker: RunTracker;
+  readonly findings: FindingStore;
+  readonly log: Logger;
+}
+
 /** Tells a person once how a run ended, or that it needs a decision, as far as the settings want it. */
-export function showNotifications(deps: { tracker: RunTracker; findings: FindingStore }): vscode.Disposable {
+export function showNotifications(deps: NoticeDeps): vscode.Disposable {
   return vscode.Disposable.from(
     deps.tracker.onDidEnd((run) => {
-      void notify(run, deps);
+      notify(run, deps).catch((error: unknown) =>
+        deps.log.error(`Run ${run.id}: nobody was told: ${String(error)}`),
+      );
     }),
   );
 }
 
-async function notify(
-  run: Run,
-  { tracker, findings }: { tracker: RunTracker; findings: FindingStore },
-): Promise<void> {
+async function notify(run: Run, { tracker, findings }: NoticeDeps): Promise<void> {
   // Noted before it is shown: a notice may be lost with a window, but never comes twice.
   if (run.noticeDue) await tracker.noticed(run.id);
   const { notifications } = readDisplaySettings();
   if (notifications === 'none' || (notifications === 'attention' && run.state === 'succeeded')) return;
-  await findings.refresh();
-  const { message, actions, isGood } = noticeOf(run, findings);
+  // Read from the run itself: this window may show another run, or have other folders open.
+  const read = hasArtifact(run, 'findings') ? await findings.read(run) : undefined;
+  const { message, actions, isGood } = noticeOf(run, read);
   const show = isGood ? vscode.window.showInformationMessage : vscode.window.showWarningMessage;
   const choice = await show(message, ...actions);
   const node = { kind: 'run', id: run.id };
-  if (choice !== undefined) await vscode.commands.executeCommand(choice.command, node);
+  if (choice !== undefined)
+    await vscode.commands.executeCommand(choice.command, ...(choice.arguments ?? [node]));
 }
 
-interface Action extends vscode.MessageItem {
-  readonly command: string;
+interface Notice {
+  readonly message: string;
+  readonly actions: readonly Remedy[];
+  readonly isGood: boolean;
 }
 
-function noticeOf(run: Run, findings: FindingStore): { message: string; actions: Action[]; isGood: boolean } {
+function noticeOf(run: Run, read: ShownRun | undefined): Notice {
   const t = vscode.l10n.t;
   const title = titleOf(run);
-  const openReport = { title: t('Open Report'), command: 'whitebox.openReport' };
-  const showProblems = { title: t('Show Findings'), command: 'whitebox.showRunFindings' };
+  const report = hasArtifact(run, 'report')
+    ? [{ title: t('Open Report'), command: 'whitebox.openReport' }]
+    : [];
   switch (run.state) {
     case 'succeeded': {
-      const shown = findings.folders().find((folder) => folder.run.id === run.id);
-      const failure = shown?.failure;
+      const failure = read?.failure ?? lostFindings(run.artifacts);
       if (failure !== undefined) {
         const message = t('The assessment of {0} has finished. {1}', title, describeFailure(failure).message);
-        return { message, actions: [openReport], isGood: false };
+        return { message, actions: report, isGood: false };
       }
-      const count = countFindings(shown?.shown.length ?? 0);
-      return {
-        message: t('The assessment of {0} has finished: {1}.', title, count),
-        actions: [showProblems, openReport],
-        isGood: true,
-      };
+      const show = { title: t('Show Findings'), command: 'whitebox.showRunFindings' };
+      const message = t(
+        'The assessment of {0} has finished: {1}.',
+        title,
+        countFindings(read?.shown.length ?? 0),
+      );
+      return { message, actions: [show, ...report], isGood: true };
     }
     case 'unknown':
       return {
@@ -66,20 +78,24 @@ function noticeOf(run: Run, findings: FindingStore): { message: string; actions:
         ],
         isGood: false,
       };
-    case 'failed':
-      return {
-        message: t('The assessment of {0} failed. {1}', title, describeFailure(run.failure).message),
-        actions: describeFailure(run.failure).remedies.map(({ title: label, command }) => ({
-          title: label,
-          command,
-        })),
-        isGood: false,
-      };
+    case 'failed': {
+      const { message, remedies } = describeFailure(run.failure);
+      // A remedy is no command on a run: it gets no run.
+      const actions = remedies.map((remedy) => ({ ...remedy, arguments: remedy.arguments ?? [] }));
+      return { message: t('The assessment of {0} failed. {1}', title, message), actions, isGood: false };
+    }
     default:
       return {
         message: t('The assessment of {0} has ended: {1}.', title, stateLabel(run)),
-        actions: 'artifacts' in run && (run.artifacts?.length ?? 0) > 0 ? [openReport] : [],
+        actions: report,
         isGood: false,
       };
   }
+}
+
+/** Why the findings of an ended run could not be downloaded. */
+function lostFindings(
+  artifacts: readonly { name: string; failure?: Failure | undefined }[],
+): Failure | undefined {
+  return artifacts.find(({ name }) => name === 'findings')?.failure;
 }

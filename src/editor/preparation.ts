@@ -6,7 +6,7 @@ import type { Suspicion } from '../core/upload/secretScan.ts';
 import { checkSecrets, type SecretCheck } from '../core/upload/secrets.ts';
 import { type Selection, selectFiles } from '../core/upload/selection.ts';
 import type { Folder } from './folders.ts';
-import { countFiles } from './messages.ts';
+import { countFiles, formatNumber } from './messages.ts';
 import { readAssessmentSettings, readSecretCheck } from './settings.ts';
 
 /** A person's choices for one folder, by path; a folder's path ends in `/`. */
@@ -23,25 +23,43 @@ export class UploadChoices {
     this.#memory = memory;
   }
 
+  /** The choices below a folder, by paths relative to it, wherever in the workspace folder that holds it they were made. */
   of(folder: Folder): FolderChoices {
-    return this.#memory.get<FolderChoices>(keyOf(folder), { include: [], leaveOut: [] });
+    const { include, leaveOut: left } = this.#stored(folder);
+    const prefix = prefixOf(folder);
+    const below = (paths: readonly string[]): string[] =>
+      paths
+        .filter((path) => path.startsWith(prefix) && path !== prefix)
+        .map((path) => path.slice(prefix.length));
+    return { include: below(include), leaveOut: below(left) };
   }
 
   /** Notes that a path is to be sent or left out; `isIgnored` where ignore files or settings leave it out otherwise. */
   async choose(folder: Folder, path: string, isSent: boolean, isIgnored: boolean): Promise<void> {
-    const { include, leaveOut: left } = this.of(folder);
-    const isIncluded = include.includes(path);
+    const { include, leaveOut: left } = this.#stored(folder);
+    const chosen = prefixOf(folder) + path;
+    const isIncluded = include.includes(chosen);
     await this.#memory.update(keyOf(folder), {
-      include: isSent && isIgnored ? including(include, path) : without(include, path),
-      leaveOut: isSent || isIncluded ? without(left, path) : including(left, path),
+      include: isSent && isIgnored ? including(include, chosen) : without(include, chosen),
+      leaveOut: isSent || isIncluded ? without(left, chosen) : including(left, chosen),
     });
   }
 
-  /** Takes back that a person left a path out, be it by its own name or by that of a folder above it. */
-  async restore(folder: Folder, path: string): Promise<void> {
-    const { include, leaveOut: left } = this.of(folder);
-    const kept = left.filter((each) => each !== path && !(each.endsWith('/') && path.startsWith(each)));
-    await this.#memory.update(keyOf(folder), { include, leaveOut: kept });
+  /** Takes back that a person left a path out; `others`, all that choices leave out, stay out where a folder above the path was chosen. */
+  async restore(folder: Folder, path: string, others: readonly string[]): Promise<void> {
+    const { include, leaveOut: left } = this.#stored(folder);
+    const prefix = prefixOf(folder);
+    const restored = prefix + path;
+    const above = left.filter((each) => each.endsWith('/') && restored.startsWith(each));
+    const kept = left.filter((each) => each !== restored && !above.includes(each));
+    const still = others
+      .map((each) => prefix + each)
+      .filter((each) => each !== restored && above.some((up) => each.startsWith(up)));
+    await this.#memory.update(keyOf(folder), { include, leaveOut: [...new Set([...kept, ...still])] });
+  }
+
+  #stored(folder: Folder): FolderChoices {
+    return this.#memory.get<FolderChoices>(keyOf(folder), { include: [], leaveOut: [] });
   }
 
   decisionOf(sha256: string): SecretDecision | undefined {
@@ -86,6 +104,7 @@ export async function prepare(
       exclude,
       includeNestedRepositories,
       include,
+      within: vscode.workspace.getWorkspaceFolder(folder.uri)?.uri.fsPath,
       signal: options.signal,
       surroundings: { home: homedir(), env: process.env },
     });
@@ -127,13 +146,21 @@ export async function settleSecrets(prepared: readonly Prepared[], choices: Uplo
   const each = t('Decide One by One…');
   const choice = await vscode.window.showWarningMessage(
     t('Suspected secrets in {0}', countFiles(files.size)),
-    { modal: true, detail: undecided.slice(0, 10).map(describeSuspicion).join('\n') },
+    { modal: true, detail: describeSuspicions(undecided) },
     leave,
     each,
   );
   if (choice === leave) await choices.decide(undecided, 'leaveOut');
   if (choice === each) return decideOneByOne(undecided, choices);
   return choice === leave;
+}
+
+/** The first suspicions, a line each, and how many more there are. */
+export function describeSuspicions(suspicions: readonly Suspicion[]): string {
+  const most = 10;
+  const lines = suspicions.slice(0, most).map(describeSuspicion);
+  const more = suspicions.length - lines.length;
+  return [...lines, ...(more > 0 ? [vscode.l10n.t('… and {0} more', formatNumber(more))] : [])].join('\n');
 }
 
 /** Where and what a suspicion is, masked, on one line. */
@@ -150,10 +177,11 @@ export function requireFiles(prepared: readonly Prepared[]): void {
 }
 
 async function decideOneByOne(undecided: readonly Suspicion[], choices: UploadChoices): Promise<boolean> {
-  const byPath = Map.groupBy(undecided, ({ path }) => path);
+  // Equal content is one decision.
+  const byContent = Map.groupBy(undecided, ({ sha256 }) => sha256);
   const picked = await vscode.window.showQuickPick(
-    [...byPath].map(([path, suspicions]) => ({
-      label: path,
+    [...byContent.values()].map((suspicions) => ({
+      label: [...new Set(suspicions.map(({ path }) => path))].join(', '),
       detail: suspicions
         .slice(0, 3)
         .map(({ rule, masked }) => `${rule.replace(/^secretlint\//, '')} ${masked}`.trim())
@@ -184,6 +212,12 @@ function without(paths: readonly string[], path: string): string[] {
   return paths.filter((each) => each !== path);
 }
 
-function keyOf(folder: Folder): string {
-  return `upload:${folder.uri.toString()}`;
+function keyOf({ uri }: Folder): string {
+  return `upload:${(vscode.workspace.getWorkspaceFolder(uri)?.uri ?? uri).toString()}`;
+}
+
+/** The path of a folder in the workspace folder that holds it: empty for that folder itself, else ending in `/`. */
+function prefixOf({ uri }: Folder): string {
+  const top = vscode.workspace.getWorkspaceFolder(uri)?.uri ?? uri;
+  return uri.path === top.path ? '' : `${uri.path.slice(top.path.length).replace(/^\//, '')}/`;
 }

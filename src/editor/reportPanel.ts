@@ -39,8 +39,6 @@ export interface ReportPanelDeps {
 export interface ReportPanels extends Disposable {
   /** Shows a run's report, in the panel that it already has or in a new one. */
   open(run: ReportRun): void;
-  /** Sends the report again to the run's panel, when there is one and it is visible. */
-  refresh(runId: string): void;
 }
 
 /** Registers the report's panels: opening, restoring after a reload of the window, and letting go. */
@@ -79,7 +77,6 @@ export function registerReportPanels(deps: ReportPanelDeps): ReportPanels {
         run,
       );
     },
-    refresh: (runId) => open.get(runId)?.send(),
     dispose() {
       serializer.dispose();
       for (const { panel } of [...open.values()]) panel.dispose();

@@ -9,13 +9,14 @@ import {
   formatBytes,
   formatDuration,
   formatTime,
+  hasArtifact,
   stateLabel,
   uploadLabel,
 } from './messages.ts';
 
 /** A line of the Runs view; commands called on a run get its node. */
 export type RunsNode =
-  | { readonly kind: 'folder'; readonly name: string }
+  | { readonly kind: 'folder'; readonly key: string; readonly name: string }
   | { readonly kind: 'run'; readonly id: string }
   | { readonly kind: 'line'; readonly run: string; readonly item: vscode.TreeItem };
 
@@ -33,11 +34,13 @@ export function showRuns(lazy: LazyView, deps: { runs: RunStore; now: () => numb
     onDidChangeTreeData: changed.event,
     getChildren: (element) => {
       if (element === undefined) {
-        const names = [...new Set(runs.all().map(titleOf))];
-        return names.map((name) => node(`folder:${name}`, () => ({ kind: 'folder', name })));
+        const byFolders = new Map(runs.all().map((run) => [foldersOf(run), titleOf(run)]));
+        return [...byFolders].map(([key, name]) =>
+          node(`folder:${key}`, () => ({ kind: 'folder', key, name })),
+        );
       }
       if (element.kind === 'folder') {
-        const own = runs.all().filter((run) => titleOf(run) === element.name);
+        const own = runs.all().filter((run) => foldersOf(run) === element.key);
         return own.map(({ id }) => node(`run:${id}`, () => ({ kind: 'run', id })));
       }
       const run = element.kind === 'run' ? runs.get(element.id) : undefined;
@@ -47,7 +50,7 @@ export function showRuns(lazy: LazyView, deps: { runs: RunStore; now: () => numb
     },
     getTreeItem: (element) => {
       if (element.kind === 'line') return element.item;
-      if (element.kind === 'folder') return folderItem(element.name);
+      if (element.kind === 'folder') return folderItem(element);
       const run = runs.get(element.id);
       return run === undefined ? new vscode.TreeItem('') : runItem(run, deps.now());
     },
@@ -56,7 +59,7 @@ export function showRuns(lazy: LazyView, deps: { runs: RunStore; now: () => numb
       if (id === undefined) return undefined;
       if (element.kind === 'line') return nodes.get(`run:${id}`);
       const run = runs.get(id);
-      return run === undefined ? undefined : nodes.get(`folder:${titleOf(run)}`);
+      return run === undefined ? undefined : nodes.get(`folder:${foldersOf(run)}`);
     },
   };
   lazy.fill(provider);
@@ -73,9 +76,15 @@ export function showRuns(lazy: LazyView, deps: { runs: RunStore; now: () => numb
   return vscode.Disposable.from(changed, { dispose: () => subscription.dispose() });
 }
 
-function folderItem(name: string): vscode.TreeItem {
+/** The folders a run assesses, as what tells it from runs of others of the same name. */
+function foldersOf(run: Run): string {
+  return run.targets.map(({ folder }) => folder).join('\n');
+}
+
+function folderItem({ key, name }: { key: string; name: string }): vscode.TreeItem {
   const item = new vscode.TreeItem(name, vscode.TreeItemCollapsibleState.Expanded);
-  item.id = `folder:${name}`;
+  item.id = `folder:${key}`;
+  item.tooltip = key;
   item.iconPath = vscode.ThemeIcon.Folder;
   item.contextValue = 'folder';
   return item;
@@ -100,18 +109,14 @@ function abilitiesOf(run: Run): string[] {
     ['live', isLive(run)],
     ['final', isFinal(run)],
     ['hasRunId', 'runId' in run && run.runId !== undefined],
-    ['hasReport', artifactsOf(run).some(({ name, file }) => name === 'report' && file !== undefined)],
-    ['hasFindings', artifactsOf(run).some(({ name, file }) => name === 'findings' && file !== undefined)],
+    ['hasReport', hasArtifact(run, 'report')],
+    ['hasFindings', hasArtifact(run, 'findings')],
     [
       'hasSource',
       run.targets.some(({ upload }) => upload?.state === 'confirmed' || upload?.state === 'reserved'),
     ],
   ] as const;
   return abilities.filter(([, has]) => has).map(([word]) => word);
-}
-
-function artifactsOf(run: Run): readonly { name: string; file?: string | undefined }[] {
-  return ('artifacts' in run ? run.artifacts : undefined) ?? [];
 }
 
 function iconOf(run: Run): vscode.ThemeIcon {
@@ -175,19 +180,13 @@ function linesOf(run: Run, now: number): vscode.TreeItem[] {
         ? formatBytes(artifact.bytes ?? 0)
         : describeFailure(artifact.failure).message;
     const node: RunsNode = { kind: 'run', id: run.id };
-    if (artifact.name === 'report')
-      add(t('Report'), 'markdown', what, {
-        title: t('Open Report'),
-        command: 'whitebox.openReport',
-        arguments: [node],
-      });
-    else if (artifact.name === 'findings')
-      add(t('Findings'), 'list-tree', what, {
-        title: t('Show Findings'),
-        command: 'whitebox.showRunFindings',
-        arguments: [node],
-      });
-    else add(artifact.name, 'file', what);
+    const on = (title: string, command: string): vscode.Command | undefined =>
+      artifact.file === undefined ? undefined : { title, command, arguments: [node] };
+    if (artifact.name === 'report') {
+      add(t('Report'), 'markdown', what, on(t('Open Report'), 'whitebox.openReport'));
+    } else if (artifact.name === 'findings') {
+      add(t('Findings'), 'list-tree', what, on(t('Show Findings'), 'whitebox.showRunFindings'));
+    } else add(artifact.name, 'file', what);
   }
   for (const target of run.targets) {
     const label = uploadLabel(target);

@@ -53,16 +53,12 @@ export class Accounts {
       get: () => Promise.resolve(token),
       refresh: () => Promise.resolve(undefined),
     };
-    const client = this.#clientWith(destination, source);
-    const { file_id: fileId } = await client.getUploadUrl(1, { signal });
-    await client.cancelUpload(fileId, { signal });
+    await reserveAndGiveBack(this.#clientWith(destination, source), signal);
   }
 
   /** Checks the kept token, as `check` does. */
   async checkSignedIn(destination: Destination): Promise<void> {
-    const client = this.clientFor(destination);
-    const { file_id: fileId } = await client.getUploadUrl(1);
-    await client.cancelUpload(fileId);
+    await reserveAndGiveBack(this.clientFor(destination));
   }
 
   /** Keeps a token in the secret store, under its destination. */
@@ -81,6 +77,16 @@ export class Accounts {
 
   #clientWith(destination: Destination, token: TokenSource): AssessmentClient {
     return new AssessmentClient({ ...this.#client, ...destination, token });
+  }
+}
+
+async function reserveAndGiveBack(client: AssessmentClient, signal?: AbortSignal): Promise<void> {
+  try {
+    const { file_id: fileId } = await client.getUploadUrl(1, { signal });
+    await client.cancelUpload(fileId, { signal });
+  } catch (error) {
+    // The service answers so only to a token and an organization that are right.
+    if (!(error instanceof AssessmentError) || error.kind !== 'capacity') throw error;
   }
 }
 

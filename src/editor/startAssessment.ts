@@ -14,7 +14,7 @@ import { type Folder, isInside, pickFolders } from './folders.ts';
 import { readCommit } from './git.ts';
 import { countFiles, formatBytes, formatNumber, formatTime, stateLabel } from './messages.ts';
 import {
-  describeSuspicion,
+  describeSuspicions,
   type PreparationDeps,
   prepare,
   type Prepared,
@@ -55,6 +55,8 @@ export async function startAssessment(
       );
   }, 5_000);
   try {
+    // What another window has started since this one last looked counts, too.
+    await deps.runs.reload();
     if (!(await offerToSave(folders)) || !(await acceptLiveRun(folders, deps.runs))) return undefined;
     return await launchWithProgress(deps, folders, destination);
   } finally {
@@ -85,7 +87,7 @@ function launchWithProgress(
     const decided = again();
     requireFiles(decided);
     const assessment = await toAssessment(decided, destination);
-    return deps.tracker.start(assessment, {
+    const run = await deps.tracker.start(assessment, {
       signal: stop.signal,
       onPackaging: report((done, total) => t('packaging {0} of {1}', done, total)),
       onUploading: report((done, total) => t('uploading {0} of {1}', done, total)),
@@ -94,29 +96,42 @@ function launchWithProgress(
         return confirmUpload(run, assessment, decided, deps);
       },
     });
+    // A dispatch under way is not torn off: whoever cancelled meanwhile learns that it was too late for nothing to happen.
+    if (stop.signal.aborted && run?.state === 'running') offerToCancel(run, deps.log);
+    return run;
   });
+}
+
+function offerToCancel(run: Run, log: Logger): void {
+  const cancel = vscode.l10n.t('Cancel Run…');
+  vscode.window.showWarningMessage(vscode.l10n.t('The run had started already.'), cancel).then(
+    (choice) => {
+      if (choice === cancel)
+        void vscode.commands.executeCommand('whitebox.cancelRun', { kind: 'run', id: run.id });
+    },
+    (error: unknown) => log.error(String(error)),
+  );
 }
 
 async function toAssessment(prepared: readonly Prepared[], destination: Destination): Promise<Assessment> {
   const targets = [];
   for (const { folder, selection } of prepared) {
     const commit = await readCommit(folder.uri);
+    const { archiveType } = readAssessmentSettings(folder.uri);
     targets.push({
+      archiveType,
       folder: folder.uri.fsPath,
       name: folder.name,
       selection,
       ...(commit === undefined ? {} : { commit }),
     });
   }
-  const { language, webhookEndpointIds, archiveType, maxArchiveBytes } = readAssessmentSettings(
-    prepared[0]?.folder.uri,
-  );
+  const { language, webhookEndpointIds, maxArchiveBytes } = readAssessmentSettings(prepared[0]?.folder.uri);
   return {
     workflow: 'whitebox-assessment',
     ...destination,
     language,
     webhookEndpointIds,
-    archiveType,
     maxArchiveBytes,
     targets,
   };
@@ -137,7 +152,10 @@ async function offerToSave(folders: readonly Folder[]): Promise<boolean> {
     save,
     without,
   );
-  if (choice === save) for (const document of unsaved) await document.save();
+  if (choice === save) {
+    // What could not be saved would silently stay out.
+    for (const document of unsaved) if (!(await document.save())) return false;
+  }
   return choice !== undefined;
 }
 
@@ -181,19 +199,21 @@ async function confirmUpload(
   const after = archives.reduce((sum, archive) => sum + archive.bytes, 0);
   const same = sameAsBefore(run, runs);
   const suspicions = prepared.flatMap(({ undecided }) => undecided);
+  const omitted = archives.flatMap(({ omitted: paths = [] }) => paths);
   const detail = [
     t('Destination: {0}, organization {1}', originOf(assessment.baseUrl), assessment.organizationId),
     t('Size: {0}, compressed {1}', formatBytes(before), formatBytes(after)),
     ...assessment.targets.map(({ name, selection }) => `${name}: ${leftOutText(selection)}`),
+    ...(omitted.length === 0
+      ? []
+      : [`${t('Could not be packed and stay out:')}\n${omitted.slice(0, 10).join('\n')}`]),
     t('Report language: {0}', assessment.language === 'japanese' ? t('Japanese') : t('English')),
     t(
       'The run spends credits of your organization; the service does not say beforehand how many. It takes hours to days and goes on while VS Code is closed.',
     ),
     ...(suspicions.length === 0
       ? []
-      : [
-          `${t('Suspected secrets that would be sent:')}\n${suspicions.slice(0, 10).map(describeSuspicion).join('\n')}`,
-        ]),
+      : [`${t('Suspected secrets that would be sent:')}\n${describeSuspicions(suspicions)}`]),
     ...(same === undefined
       ? []
       : [t('These are exactly the files that were sent on {0}.', formatTime(same.createdAt))]),

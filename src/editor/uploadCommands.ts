@@ -1,10 +1,11 @@
-import { createHash } from 'node:crypto';
-import { appendFile, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { AssessmentError } from '../core/errors.ts';
 import { readIfThere } from '../core/files.ts';
-import { writeArchive } from '../core/upload/archive.ts';
+import type { Logger } from '../core/ports.ts';
+import { type Archive, writeArchive } from '../core/upload/archive.ts';
+import type { ArchiveType } from '../core/api/schema.ts';
 import { toIgnoreLine } from '../core/upload/choices.ts';
 import { type Folder, pickFolders } from './folders.ts';
 import { countFiles, formatBytes } from './messages.ts';
@@ -53,22 +54,50 @@ export async function saveArchive(deps: PreparationDeps & { workerFile: string }
     });
     if (to === undefined || only === undefined) return;
     if (to.scheme !== 'file') throw new AssessmentError('notAFolder', { subject: to.toString() });
-    // The dialog has asked about a file that is there; the archive itself never replaces one.
-    await rm(to.fsPath, { force: true });
-    const { root, files } = only.selection;
-    const archive = await writeArchive({
-      root,
-      files,
-      format: archiveType,
-      to: to.fsPath,
-      maxBytes: maxArchiveBytes,
-      workerFile: deps.workerFile,
-    });
+    const archive = await packWithProgress(only, archiveType, maxArchiveBytes, to.fsPath, deps.workerFile);
     const size = `${countFiles(archive.entries.length)}, ${formatBytes(archive.bytes)}`;
     void vscode.window.showInformationMessage(
       t('Saved {0}: {1}, SHA-256 {2}', to.fsPath, size, archive.sha256),
     );
   }
+}
+
+/** Packs behind a cancellable progress notification; a file that is there already is replaced only by a whole archive. */
+function packWithProgress(
+  { selection }: Prepared,
+  format: ArchiveType,
+  maxBytes: number,
+  to: string,
+  workerFile: string,
+): Thenable<Archive> {
+  const options = {
+    location: vscode.ProgressLocation.Notification,
+    title: vscode.l10n.t('Whitebox Assessment'),
+    cancellable: true,
+  };
+  return vscode.window.withProgress(options, async (progress, cancellation) => {
+    const stop = new AbortController();
+    cancellation.onCancellationRequested(() => stop.abort());
+    const part = `${to}.part`;
+    await rm(part, { force: true });
+    const { root, files } = selection;
+    const onBytes = (done: number, total: number): void =>
+      progress.report({
+        message: vscode.l10n.t('packaging {0} of {1}', formatBytes(done), formatBytes(total)),
+      });
+    const archive = await writeArchive({
+      root,
+      files,
+      format,
+      to: part,
+      maxBytes,
+      workerFile,
+      signal: stop.signal,
+      onBytes,
+    });
+    await rename(part, to);
+    return archive;
+  });
 }
 
 /** Opens the `.whiteboxignore` of a folder, made with an explaining header where there is none. */
@@ -83,7 +112,11 @@ export async function editIgnoreFile(): Promise<void> {
 }
 
 /** Leaves a file or folder out of every later upload by a line in `.whiteboxignore`, and offers to take that back. */
-export async function excludeFromUpload(target: unknown): Promise<void> {
+export async function excludeFromUpload(
+  target: unknown,
+  onUndone: () => Promise<void>,
+  log: Logger,
+): Promise<void> {
   const uri = uriOf(target);
   const folder = uri === undefined ? undefined : vscode.workspace.getWorkspaceFolder(uri);
   if (uri === undefined || folder === undefined) return;
@@ -101,11 +134,14 @@ export async function excludeFromUpload(target: unknown): Promise<void> {
     '{0} is left out of uploads from now on, by a line in .whiteboxignore.',
     relative,
   );
-  void vscode.window.showInformationMessage(message, undo).then(async (choice) => {
+  const takeBack = async (): Promise<void> => {
+    if ((await vscode.window.showInformationMessage(message, undo)) !== undo) return;
     // Only while nobody else has changed the file since.
-    if (choice === undo && hash(await readFile(file, 'utf8')) === hash(before + added))
-      await writeFile(file, before);
-  });
+    if ((await readFile(file, 'utf8')) !== before + added) return;
+    await writeFile(file, before);
+    await onUndone();
+  };
+  takeBack().catch((error: unknown) => log.error(`The line could not be taken back: ${String(error)}`));
 }
 
 function uriOf(target: unknown): vscode.Uri | undefined {
@@ -128,8 +164,4 @@ async function ensureIgnoreFile(file: string): Promise<void> {
     vscode.l10n.t('Same syntax as .gitignore; can stand in any folder. It can only leave out more.'),
   ];
   await writeFile(file, lines.map((line) => `# ${line}\n`).join(''), { flag: 'wx' });
-}
-
-function hash(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
-import type { Disposable } from '../core/ports.ts';
+import type { Disposable, Logger } from '../core/ports.ts';
 import type { LazyView } from '../bootstrap.ts';
 import { type FolderSum, levelBelow } from '../core/upload/choices.ts';
 import type { LeftOut, Reason, SelectedFile } from '../core/upload/selection.ts';
@@ -39,7 +39,7 @@ export interface UploadPreview extends Disposable {
 /** Fills the Upload Preview. `prepareAgain` is asked after each change of a choice. */
 export function createUploadPreview(
   lazy: LazyView,
-  deps: { choices: UploadChoices; prepareAgain: () => Promise<void> },
+  deps: { choices: UploadChoices; prepareAgain: () => Promise<void>; log: Logger },
 ): UploadPreview {
   const changed = new vscode.EventEmitter<undefined>();
   let shown: readonly Prepared[] = [];
@@ -49,11 +49,14 @@ export function createUploadPreview(
     getTreeItem: toItem,
   };
   lazy.fill(provider);
-  const checkboxes = lazy.view.onDidChangeCheckboxState(async ({ items }) => {
-    for (const [node, state] of items as [PreviewNode, vscode.TreeItemCheckboxState][]) {
-      await choose(node, state === vscode.TreeItemCheckboxState.Checked, deps.choices);
-    }
-    await deps.prepareAgain();
+  const checkboxes = lazy.view.onDidChangeCheckboxState(({ items }) => {
+    const apply = async (): Promise<void> => {
+      for (const [node, state] of items as [PreviewNode, vscode.TreeItemCheckboxState][]) {
+        await choose(node, state === vscode.TreeItemCheckboxState.Checked, deps.choices);
+      }
+      await deps.prepareAgain();
+    };
+    apply().catch((error: unknown) => deps.log.error(`A choice could not be kept: ${String(error)}`));
   });
   const setVisible = (isVisible: boolean): Thenable<unknown> =>
     vscode.commands.executeCommand('setContext', 'whitebox.previewing', isVisible);
@@ -85,8 +88,12 @@ async function choose(node: PreviewNode, isChecked: boolean, choices: UploadChoi
   const { item, of } = node;
   if (item.reason.kind === 'secret')
     await choices.decide(item.reason.suspicions, isChecked ? 'send' : 'leaveOut');
-  else if (item.reason.kind === 'choice') await choices.restore(of.folder, item.path);
+  else if (item.reason.kind === 'choice') await choices.restore(of.folder, item.path, chosenOut(of));
   else await choices.choose(of.folder, item.path, isChecked, true);
+}
+
+function chosenOut({ selection }: Prepared): string[] {
+  return selection.leftOut.flatMap(({ path, reason }) => (reason.kind === 'choice' ? [path] : []));
 }
 
 function rootsOf(shown: readonly Prepared[]): PreviewNode[] {

@@ -73,13 +73,33 @@ export function makeCorpus(root: string, size: CorpusSize): number {
 /** Folders three to five deep, a few below each. */
 function folderOf(number: number): string {
   const area = Math.floor(number / 64);
-  const parts = [`area${area % 12}`, `module${area}`, `part${Math.floor(number / 8) % 8}`, `unit${number % 8}`];
+  const parts = [
+    `area${area % 12}`,
+    `module${area}`,
+    `part${Math.floor(number / 8) % 8}`,
+    `unit${number % 8}`,
+  ];
   return parts.slice(0, number % 8 === 0 ? 3 : 4).join('/');
 }
 
 /** Text that deflates about as well, and as fast, as source code does: few names at a time, and lines that come again. */
 function inventText(random: () => number): string {
-  const syllables = ['ba', 'ker', 'lo', 'min', 'sta', 'tor', 'qui', 'ven', 'xa', 'por', 'ed', 'un', 'get', 'is'];
+  const syllables = [
+    'ba',
+    'ker',
+    'lo',
+    'min',
+    'sta',
+    'tor',
+    'qui',
+    'ven',
+    'xa',
+    'por',
+    'ed',
+    'un',
+    'get',
+    'is',
+  ];
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * random() * from.length)] as T;
   const words = Array.from({ length: 3000 }, () =>
     Array.from({ length: 1 + Math.floor(random() * 4) }, () => pick(syllables)).join(''),
@@ -89,7 +109,8 @@ function inventText(random: () => number): string {
   for (let length = 0; length < poolBytes;) {
     const around = Math.floor(lines.length / 60) * 7;
     let line = '  '.repeat(Math.floor(random() * 4));
-    if (lines.length > 20 && random() < repeated) line = lines[lines.length - 1 - Math.floor(random() * 20)] ?? '';
+    if (lines.length > 20 && random() < repeated)
+      line = lines[lines.length - 1 - Math.floor(random() * 20)] ?? '';
     else {
       for (let word = Math.floor(random() * 9); word >= 0; word--) {
         line += (words[(around + Math.floor(random() * random() * 60)) % words.length] ?? '') + pick(glue);

@@ -116,7 +116,11 @@ export async function measureFolder(
   async function measurePackaging(
     format: ArchiveFormat,
     peer: (to: string) => Packed,
-  ): Promise<{ times: Pick<Row, 'ours' | 'peer' | 'ratio'> & { ours: number }; bytes: { ours: number; peer: number; ratio: number }; outcomes: Outcome[] }> {
+  ): Promise<{
+    times: Pick<Row, 'ours' | 'peer' | 'ratio'> & { ours: number };
+    bytes: { ours: number; peer: number; ratio: number };
+    outcomes: Outcome[];
+  }> {
     const outcomes: Outcome[] = [];
     const to = join(scratch, 'archive');
     let peerBytes = 0;

@@ -27,7 +27,9 @@ process.on('SIGINT', () => process.exit(130));
 process.on('exit', () => rmSync(scratch, { recursive: true, force: true }));
 
 const load = loadavg()[0] ?? 0;
-say(`${availableParallelism()} cores, load ${load.toFixed(1)}, Node ${process.version}, medians of ${pairs} pairs`);
+say(
+  `${availableParallelism()} cores, load ${load.toFixed(1)}, Node ${process.version}, medians of ${pairs} pairs`,
+);
 const subjects = await bundleSubjects(folder('bundles'));
 const rows: Row[] = [];
 const seen: Seen[] = [];

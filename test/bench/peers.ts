@@ -5,10 +5,10 @@ import { join } from 'node:path';
 /** The native tools that ours is compared with. Each returns how long it took, in ms. */
 export interface Peers {
   /** Lists what git would add, index included; the list is read, as a caller would. */
-  select(): number;
+  readonly select: () => number;
   /** Writes the archive of the same content, and says how large it is. */
-  zip(to: string): Packed;
-  tarGz(to: string): Packed;
+  readonly zip: (to: string) => Packed;
+  readonly tarGz: (to: string) => Packed;
   /** Whether `pigz` packs tar.gz; else it is `gzip`, with one thread. */
   readonly hasPigz: boolean;
 }

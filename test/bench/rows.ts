@@ -29,9 +29,15 @@ export function isKept({ ours, ratio, target }: Row): boolean | undefined {
 /** The rows as a table for people. */
 export function toTable(rows: readonly Row[]): string {
   const cells = [['', 'corpus', 'ours', 'peer', 'ratio', 'target', ''], ...rows.map(toCells)];
-  const widths = cells[0]?.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0))) ?? [];
+  const widths =
+    cells[0]?.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0))) ?? [];
   return cells
-    .map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd())
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
     .join('\n');
 }
 

@@ -32,7 +32,9 @@ export async function bundleSubjects(folder: string): Promise<Subjects> {
     target: 'node22',
     logLevel: 'error',
     // CommonJS dependencies call `require`, which a module does not have.
-    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+    banner: {
+      js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+    },
   });
   const subject = join(folder, 'subject.mjs');
   return {

@@ -5,10 +5,12 @@ export const identifierSchema = z.string().check(z.minLength(1), z.maxLength(256
 
 /** Output language of a report (section 2.9). */
 export const languageSchema = z.enum(['english', 'japanese']);
+/** The output language of a report (section 2.9). */
 export type Language = z.infer<typeof languageSchema>;
 
 /** Archive types the service accepts for whitebox input (section 2.2). */
 export const archiveTypeSchema = z.enum(['tar_gz', 'zip']);
+/** An archive type the service accepts (section 2.2). */
 export type ArchiveType = z.infer<typeof archiveTypeSchema>;
 
 /** Request of get-upload-url (section 4.1). */
@@ -20,6 +22,7 @@ export const uploadUrlSchema = z.object({
   upload_url: z.string().check(z.minLength(1)),
   expires_in_seconds: z.number(),
 });
+/** Where to put an archive, and the file ID it will have (section 4.1). */
 export type UploadUrl = z.infer<typeof uploadUrlSchema>;
 
 /** Request of confirm-upload, cancel-upload and delete (section 4.1). */
@@ -49,7 +52,9 @@ export const whiteboxDispatchRequestSchema = z.strictObject({
 
 /** The dispatch body of each workflow; the two blackbox workflows differ from whitebox in this alone (sections 2.6 to 2.9). */
 export const dispatchRequestSchemas = { 'whitebox-assessment': whiteboxDispatchRequestSchema } as const;
+/** A workflow that this client can dispatch (sections 2.6 to 2.9). */
 export type WorkflowId = keyof typeof dispatchRequestSchemas;
+/** The dispatch body of one workflow (sections 2.6 to 2.9). */
 export type DispatchRequest<W extends WorkflowId> = z.infer<(typeof dispatchRequestSchemas)[W]>;
 
 /** Response of dispatch (section 4.2). */
@@ -72,6 +77,7 @@ export const outputSchema = z.object({
     undefined,
   ),
 });
+/** How a run ended, as the service says it (section 2.5). */
 export type Output = z.infer<typeof outputSchema>;
 
 /** Response of describe; `output` and `artifacts` are absent until EXITED, and absent here too when they make no sense (section 2.3). */
@@ -80,6 +86,7 @@ export const descriptionSchema = z.object({
   output: z.catch(z.optional(outputSchema), undefined),
   artifacts: z.catch(z.optional(z.array(z.object({ name: identifierSchema }))), undefined),
 });
+/** The service's answer to describe (section 2.3). */
 export type Description = z.infer<typeof descriptionSchema>;
 
 /** Request of get-artifact-download-url (section 4.2). */
@@ -93,6 +100,7 @@ export const downloadUrlSchema = z.object({
   url: z.string().check(z.minLength(1)),
   expires_in_seconds: z.number(),
 });
+/** Where an artifact can be downloaded for a while (section 4.2). */
 export type DownloadUrl = z.infer<typeof downloadUrlSchema>;
 
 /** Response of cancel: an empty object (section 4.2). */

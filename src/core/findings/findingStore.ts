@@ -7,6 +7,7 @@ import { type Failure, isFinal, type Run, toFailure } from '../run/run.ts';
 import type { RunStore } from '../run/runStore.ts';
 import { anchorPlace } from './anchor.ts';
 import type { Finding, Place } from './finding.ts';
+import { decideRuns, type FolderChoice, hasFindings } from './folderRuns.ts';
 import { createLocator } from './locate.ts';
 import { locateAmong, type LocatorFolder } from './locateAmong.ts';
 import { type Notice, parseFindingsInSlices } from './parse.ts';
@@ -15,6 +16,8 @@ import { type Notice, parseFindingsInSlices } from './parse.ts';
 export interface ShownPlace {
   /** Absolute. */
   readonly file: string;
+  /** The folder it lies in, as the run's target names it. */
+  readonly folder: string;
   /** Relative to its folder, with `/`. */
   readonly path: string;
   readonly startLine?: number | undefined;
@@ -32,7 +35,7 @@ export interface ShownFinding {
   readonly places: readonly ShownPlace[];
 }
 
-/** The run that is shown for a set of folders, and its findings, or why they cannot be read. */
+/** A run with its findings, or why they cannot be read; of a run that is shown, only those of the folders that show it. */
 export interface ShownRun {
   readonly run: Run;
   readonly shown: readonly ShownFinding[];
@@ -43,16 +46,20 @@ export interface ShownRun {
 /** Past this size a file's text is not read to check a finding's lines. */
 const maxTextBytes = 5 * 1024 * 1024;
 
-/** The findings that the editor shows: of each open folder's latest run that has some, unless a person chose another run or none. */
+/** The findings that the editor shows: of each open folder's latest run that has some, unless a person chose another run or none since it ended. */
 export class FindingStore implements Disposable {
   readonly #runs: RunStore;
   readonly #log: Logger;
   readonly #isOpenHere: (folder: string) => boolean;
   readonly #listeners = new Set<() => void>();
   readonly #subscription: Disposable;
-  /** Per folder key: the run a person chose, or undefined for none at all. */
-  readonly #chosen = new Map<string, string | undefined>();
+  /** What a person chose, by folder. */
+  readonly #choices = new Map<string, FolderChoice>();
   #shown: readonly ShownRun[] = [];
+  /** The findings of the runs that are shown, whole. */
+  #read: ReadonlyMap<string, ShownRun> = new Map();
+  /** Which folder showed which run when `#shown` was made. */
+  #decided = '[]';
   #loading: Promise<void> = Promise.resolve();
 
   /** `isOpenHere` tells whether this window has a folder (an absolute path) open. */
@@ -85,20 +92,23 @@ export class FindingStore implements Disposable {
     return this.#shown.reduce((count, { shown }) => count + shown.length, 0);
   }
 
-  /** A finding by its run's local id and its position in the findings file. */
+  /** A finding by its run's local id and its position in the findings file, `Finding.index`. */
   find(runId: string, index: number): ShownFinding | undefined {
-    return this.#shown.find(({ run }) => run.id === runId)?.shown[index];
+    const shown = this.#shown.find(({ run }) => run.id === runId)?.shown;
+    return shown?.find(({ finding }) => finding.index === index);
   }
 
-  /** Shows a run's findings instead of those of its folders' latest run. */
-  async show(run: Run): Promise<void> {
-    this.#chosen.set(keyOf(run), run.id);
+  /** Shows a run's findings in its folders until another is chosen or ends with findings; a run without findings changes nothing. */
+  async show({ id }: Run): Promise<void> {
+    const run = this.#runs.get(id);
+    if (run === undefined || !hasFindings(run)) return;
+    this.#choose(run, id);
     await this.refresh();
   }
 
-  /** Shows no findings until a run is chosen or ends. */
+  /** Shows no findings until a run is chosen or ends with findings. */
   async clear(): Promise<void> {
-    for (const { run } of this.#shown) this.#chosen.set(keyOf(run), undefined);
+    for (const run of this.#runs.all()) this.#choose(run, undefined);
     await this.refresh();
   }
 
@@ -131,36 +141,36 @@ export class FindingStore implements Disposable {
     this.#subscription.dispose();
   }
 
+  #choose({ targets }: Run, runId: string | undefined): void {
+    const withFindings = this.#runs.all().filter(hasFindings);
+    const choice = { runId, over: new Set(withFindings.map(({ id }) => id)) };
+    for (const { folder } of targets) this.#choices.set(folder, choice);
+  }
+
   async #refresh(): Promise<void> {
-    const wanted = this.#wanted();
-    const unchanged =
-      wanted.length === this.#shown.length && wanted.every((run, at) => this.#shown[at]?.run.id === run.id);
-    if (unchanged) return;
-    const known = new Map(this.#shown.map((shown) => [shown.run.id, shown]));
-    this.#shown = await Promise.all(wanted.map(async (run) => known.get(run.id) ?? this.read(run)));
+    const byFolder = decideRuns(this.#runs.all(), this.#choices, this.#isOpenHere);
+    const decided = JSON.stringify([...byFolder].map(([folder, run]) => [folder, run?.id]));
+    if (decided === this.#decided) return;
+    const runs = new Set([...byFolder.values()].filter((run) => run !== undefined));
+    const whole = await Promise.all([...runs].map(async (run) => this.#read.get(run.id) ?? this.read(run)));
+    this.#read = new Map(whole.map((each) => [each.run.id, each]));
+    this.#shown = whole.map((each) => ({
+      ...each,
+      shown: each.shown.filter((shown) => {
+        const folder = folderOf(shown);
+        return folder === undefined || !byFolder.has(folder) || byFolder.get(folder)?.id === each.run.id;
+      }),
+    }));
+    this.#decided = decided;
     for (const listener of [...this.#listeners]) listener();
   }
-
-  #wanted(): Run[] {
-    const byFolder = new Map<string, Run>();
-    for (const run of this.#runs.all()) {
-      const key = keyOf(run);
-      const isChosen = this.#chosen.get(key) === run.id;
-      const isOpen = run.targets.some(({ folder }) => this.#isOpenHere(folder));
-      const isLatest = isOpen && !this.#chosen.has(key) && !byFolder.has(key);
-      if (hasFindings(run) && (isChosen || isLatest)) byFolder.set(key, run);
-    }
-    return [...byFolder.values()];
-  }
 }
 
-function hasFindings(run: Run): boolean {
-  const artifacts = ('artifacts' in run ? run.artifacts : undefined) ?? [];
-  return artifacts.some(({ name, file }) => name === 'findings' && file !== undefined);
-}
-
-function keyOf(run: Run): string {
-  return run.targets.map((target) => target.folder).join('\n');
+/** The folder of a finding's main place, undefined when nothing tells it. */
+function folderOf({ run, finding, places }: ShownFinding): string | undefined {
+  if (places[0] !== undefined) return places[0].folder;
+  const index = run.targets.length === 1 ? 0 : finding.places[0]?.targetIndex;
+  return index === undefined ? undefined : run.targets[index]?.folder;
 }
 
 /** Finds the places of one finding after another; every file is looked up and read once. */
@@ -190,7 +200,8 @@ async function placeFinder(run: Run, folder: string): Promise<(finding: Finding)
       );
       if (found.kind !== 'inFolder' || found.located.kind !== 'file') continue;
       const { absolute, path } = found.located;
-      places.push({ file: absolute, path, told: place, ...anchored(place, await linesOf(absolute)) });
+      const at = { file: absolute, folder: found.folder, path, told: place };
+      places.push({ ...at, ...anchored(place, await linesOf(absolute)) });
     }
     return places;
   };

@@ -13,6 +13,9 @@ import { type Run, type RunIn, type Target, toFailure } from './run.ts';
 import type { RunStore } from './runStore.ts';
 import { sendArchive } from './sendArchive.ts';
 
+/** So many files that could not be packed are kept in the journal, which is rewritten at every step. */
+const mostOmitted = 100;
+
 /** What a person decided to have assessed, and where. */
 export interface Assessment {
   readonly workflow: WorkflowId;
@@ -21,12 +24,12 @@ export interface Assessment {
   readonly organizationId: string;
   readonly language: Language;
   readonly webhookEndpointIds: readonly string[];
-  readonly archiveType: ArchiveType;
   readonly maxArchiveBytes: number;
   readonly targets: readonly {
     folder: string;
     name: string;
     selection: Selection;
+    archiveType: ArchiveType;
     commit?: Target['commit'];
   }[];
 }
@@ -91,12 +94,12 @@ export async function packageTargets(
   const folder = store.folderOf(run.id);
   const total = sum(assessment.targets.map((target) => target.selection.bytes));
   let before = 0;
-  for (const [index, { selection }] of assessment.targets.entries()) {
-    const file = archiveName(index, assessment.archiveType);
+  for (const [index, { selection, archiveType }] of assessment.targets.entries()) {
+    const file = archiveName(index, archiveType);
     const archive = await writeArchive({
       root: selection.root,
       files: selection.files,
-      format: assessment.archiveType,
+      format: archiveType,
       to: join(folder, file),
       maxBytes: assessment.maxArchiveBytes,
       workerFile: deps.workerFile,
@@ -111,11 +114,12 @@ export async function packageTargets(
     );
     const summary = {
       file,
-      type: assessment.archiveType,
+      type: archiveType,
       bytes,
       sha256,
       files: entries.length,
       sourceBytes: sum(entries.map((entry) => entry.bytes)),
+      ...(omitted.length === 0 ? {} : { omitted: omitted.slice(0, mostOmitted).map(({ path }) => path) }),
     };
     await store.apply(run.id, { type: 'archived', target: index, archive: summary, at: clock.now() });
   }

@@ -32,7 +32,7 @@ export async function releaseUploads(
       if (!(error instanceof AssessmentError)) throw error;
       allGone = false;
       deps.log.warn(
-        `Run ${run.id}: an uploaded file could not be removed from the service: ${error.message}`,
+        `Run ${run.id}: the uploaded file ${upload.fileId} could not be removed from the service: ${error.message}`,
       );
     }
   }

@@ -5,7 +5,6 @@ import type { AssessmentError, ErrorKind } from '../errors.ts';
 const time = z.number();
 const count = z.int().check(z.minimum(0));
 
-/** Why something went wrong, as it is kept on disk: the kind and the redacted facts of an AssessmentError. */
 const failureSchema = z.object({
   kind: z.string() as z.ZodMiniType<ErrorKind>,
   status: z.optional(z.number()),
@@ -15,10 +14,11 @@ const failureSchema = z.object({
   limit: z.optional(z.number()),
   actual: z.optional(z.number()),
 });
+/** Why something went wrong, as it is kept on disk: the kind and the redacted facts of an AssessmentError. */
 export type Failure = z.infer<typeof failureSchema>;
 
-/** A failure that may pass: since when, how often in a row, and until when the service wants to be left alone. */
 const troubleSchema = z.extend(failureSchema, { since: time, times: count, notBefore: z.optional(time) });
+/** A failure that may pass: since when, how often in a row, and until when the service wants to be left alone. */
 export type Trouble = z.infer<typeof troubleSchema>;
 
 const archiveSchema = z.object({
@@ -28,14 +28,17 @@ const archiveSchema = z.object({
   sha256: z.string(),
   files: count,
   sourceBytes: count,
+  /** The first selected files that could not be packed, by path; the manifest has all of them, with reasons. */
+  omitted: z.optional(z.array(z.string())),
 });
 
-/** The input file on the service; `cancelled` and `deleted` say that the service has confirmed it is gone. */
+/** The input file on the service. */
 const uploadSchema = z.object({
   fileId: identifierSchema,
   state: z.enum(['reserved', 'confirmed', 'cancelled', 'deleted']),
   at: time,
 });
+/** What is known of an input file on the service; `cancelled` and `deleted` say that the service has confirmed it is gone. */
 export type UploadState = z.infer<typeof uploadSchema>['state'];
 
 const targetSchema = z.object({
@@ -139,7 +142,9 @@ export const runSchema = z.discriminatedUnion('state', [
     dispatchedAt: z.optional(time),
   }),
 ]);
+/** A run in any state, as its journal has it. */
 export type Run = z.infer<typeof runSchema>;
+/** The name of a run's state. */
 export type RunState = Run['state'];
 /** A run in one of the given states. */
 export type RunIn<S extends RunState> = Extract<Run, { state: S }>;
@@ -192,33 +197,6 @@ export function toFailure(error: AssessmentError): Failure {
 
 /** What every state has, without what only the present one has. */
 export function shared(run: Run): z.infer<typeof base> {
-  const {
-    version,
-    id,
-    workflow,
-    baseUrl,
-    organizationId,
-    language,
-    webhookEndpointIds,
-    targets,
-    createdAt,
-    noticeDue,
-  } = run;
-  const { packagedAt, uploadedAt, confirmedAt } = run;
-  const steps = Object.fromEntries(
-    Object.entries({ packagedAt, uploadedAt, confirmedAt }).filter(([, at]) => at !== undefined),
-  );
-  return {
-    version,
-    id,
-    workflow,
-    baseUrl,
-    organizationId,
-    language,
-    webhookEndpointIds,
-    targets,
-    createdAt,
-    noticeDue,
-    ...steps,
-  };
+  const entries = Object.entries(run).filter(([key, value]) => key in base.shape && value !== undefined);
+  return Object.fromEntries(entries) as z.infer<typeof base>;
 }

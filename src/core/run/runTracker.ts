@@ -10,8 +10,8 @@ import {
   sendDispatch,
   uploadTargets,
 } from './launch.ts';
-import { releaseUploads } from './release.ts';
-import { isLive, type Run, type RunIn, toFailure, waitsForToken } from './run.ts';
+import { hasRemains, releaseUploads } from './release.ts';
+import { isLive, isPreparing, type Run, type RunIn, toFailure, waitsForToken } from './run.ts';
 import { RunWatch, type WatchDeps } from './runWatch.ts';
 
 /** What the tracker works with. */
@@ -183,6 +183,21 @@ export class RunTracker implements Disposable {
     return releaseUploads(run, true, { ...this.#deps, client: this.#deps.clientFor(run) });
   }
 
+  /**
+   * Forgets a run with everything that was kept of it. What it has on the service goes first, as the setting says, unless the run may still
+   * need it; a failure there is logged and keeps nothing.
+   */
+  async remove(id: string): Promise<void> {
+    const run = this.#require(id);
+    try {
+      await this.#releaseRest(run);
+    } catch (error) {
+      const files = run.targets.flatMap(({ upload }) => upload?.fileId ?? []);
+      this.#deps.log.warn(`Run ${id}: ${files.join(', ')} may still be on the service: ${String(error)}`);
+    }
+    await this.#watch.discard(id);
+  }
+
   /** Notes that a person was told how a run ended. */
   async noticed(id: string): Promise<void> {
     await this.#deps.store.apply(id, { type: 'noticed', at: this.#deps.clock.now() });
@@ -197,6 +212,15 @@ export class RunTracker implements Disposable {
     const run = this.#deps.store.get(id);
     if (run === undefined) throw new AssessmentError('notFound', { subject: id });
     return run;
+  }
+
+  /** Takes off the service what a run that goes nowhere any more has there. */
+  async #releaseRest(run: Run): Promise<void> {
+    const { clock, clientFor, deleteSourceAfterRun } = this.#deps;
+    const confirmedToo = deleteSourceAfterRun();
+    if (run.state === 'unknown' || isPreparing(run)) await this.abandon(run.id);
+    else if (hasRemains(run, confirmedToo, clock.now()))
+      await releaseUploads(run, confirmedToo, { ...this.#deps, client: clientFor(run) });
   }
 
   #launchDeps({ id, ...place }: Run): LaunchDeps {

@@ -61,10 +61,22 @@ export class RunWatch {
     });
   }
 
-  /** Takes up a run that no living window drives, in whatever state its journal is. */
+  /** Takes up a run that no living window drives, in whatever state its journal is; the lease is given back when that fails. */
   async adopt({ id }: Run): Promise<void> {
-    const { store, clock } = this.#deps;
     if (this.#stop.signal.aborted || !(await this.driven.take(id))) return;
+    try {
+      await this.#goOn(id);
+    } catch (error) {
+      await this.driven.letGo(id).catch((failure: unknown) => {
+        this.#deps.log.warn(`The lease of run ${id} could not be given back: ${String(failure)}`);
+      });
+      throw error;
+    }
+  }
+
+  /** Goes on with a run just taken, from where its journal says. */
+  async #goOn(id: string): Promise<void> {
+    const { store, clock } = this.#deps;
     await sweepTemporary(store.folderOf(id), clock.now());
     // What was known before the lease is hearsay: the former holder may have moved on.
     const run = await store.refresh(id);
@@ -74,6 +86,7 @@ export class RunWatch {
     } else if (isLive(run)) {
       this.driven.keepQuiet(id, (run.trouble?.notBefore ?? at) - at);
       this.driven.schedule(id, 0);
+      await this.#dropArchives(run);
     } else if (run.state === 'packaging') {
       await this.discard(id);
     } else if (isPreparing(run)) {
@@ -125,9 +138,11 @@ export class RunWatch {
     const { store, random } = this.#deps;
     if (isLive(run)) {
       this.driven.schedule(run.id, pollIntervalMs(0, random()));
+      await this.#dropArchives(run);
       return run;
     }
     this.#tell(run);
+    await this.#dropArchives(run);
     if (isFinal(run)) await this.#tidy(run);
     // What listeners noted goes on disk before another window may take the run up.
     const latest = await store.refresh(run.id);
@@ -157,10 +172,19 @@ export class RunWatch {
     for (const listener of [...this.#endListeners]) listener(run);
   }
 
-  async #tidy(run: Run): Promise<void> {
-    const { store, clientFor, deleteSourceAfterRun, log } = this.#deps;
+  /** Removes the local archives: once sent, a run needs their copies on the service alone, and so does sending its dispatch again. */
+  async #dropArchives(run: Run): Promise<void> {
+    const { store, log } = this.#deps;
     try {
       await removeArchives(run, store);
+    } catch (error) {
+      log.warn(`Run ${run.id}: a local archive could not be removed: ${String(error)}`);
+    }
+  }
+
+  async #tidy(run: Run): Promise<void> {
+    const { clientFor, deleteSourceAfterRun, log } = this.#deps;
+    try {
       await releaseUploads(run, deleteSourceAfterRun(), { ...this.#deps, client: clientFor(run) });
     } catch (error) {
       // What is left is tried again at the next start.

@@ -106,7 +106,12 @@ export class FolderVisits {
           layers = await this.#withNested(layers, nested);
         }
       }
-      layers = await withOwnFiles(layers, full, this.#nameOf, (name) => named(name)?.dirent.isFile() === true);
+      layers = await withOwnFiles(
+        layers,
+        full,
+        this.#nameOf,
+        (name) => named(name)?.dirent.isFile() === true,
+      );
     }
     // An empty folder counts too: very many of them must not keep the event loop.
     let from = 0;

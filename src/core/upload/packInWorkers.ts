@@ -39,7 +39,7 @@ export async function* packInWorkers(
   const packers = Array.from({ length: options.workers }, (): Packer => {
     const start: WorkerStart = { root, format };
     const packer: Packer = {
-      worker: new Worker(workerFile, { workerData: start, resourceLimits: { maxYoungGenerationSizeMb: 8 } }),
+      worker: new Worker(workerFile, { workerData: start, resourceLimits: { maxYoungGenerationSizeMb: 2 } }),
       open: 0,
     };
     packer.worker.on('message', (message: PackMessage) => {

@@ -1,5 +1,6 @@
+import { realpath } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
-import { AssessmentError } from '../errors.ts';
+import { AssessmentError, systemCode } from '../errors.ts';
 import {
   type IgnoreRule,
   type IgnoreRules,
@@ -10,7 +11,14 @@ import {
   settingLines,
 } from './ignoreRules.ts';
 import { readRegularFile } from './regularFile.ts';
-import { type GitSurroundings, readIgnoreSettings, type Repository } from './repository.ts';
+import {
+  findRepository,
+  type GitSurroundings,
+  readIgnoreSettings,
+  type Repository,
+  repositoryAt,
+} from './repository.ts';
+import type { SelectOptions } from './selection.ts';
 import { toUnits } from './units.ts';
 
 /**
@@ -90,12 +98,15 @@ export async function gitLayer(
   return { layer: { rules, prefix: '', fileName: '.gitignore' }, ignoreCase, composeNames };
 }
 
-/** The layers at `root`, and the rule that leaves out `root` itself when it lies below a folder that its repository ignores. */
+/**
+ * The layers at `root`, and the rule that leaves out `root` itself when it lies below a folder that they leave out. Inside `within` all that
+ * leaves something out when `within` itself is selected does so here. Throws `notAFolder`, `sourceUnreadable`.
+ */
 export async function layersAt(
   root: string,
   repository: Repository | undefined,
   surroundings: GitSurroundings,
-  exclude: readonly string[],
+  options: Pick<SelectOptions, 'exclude' | 'within'>,
 ): Promise<{
   layers: readonly RuleLayer[];
   ignoredBy: IgnoreRule | undefined;
@@ -103,25 +114,63 @@ export async function layersAt(
   composeNames: boolean;
 }> {
   const nameOf = nameBelow(root);
-  const { layer, ignoreCase, composeNames } = await gitLayer(repository, surroundings, nameOf);
-  const own: RuleLayer = { rules: noRules(ignoreCase), prefix: '', fileName: '.whiteboxignore' };
-  let layers: readonly RuleLayer[] = [layer, own];
+  const within = await holderOf(root, options.within);
+  const outer = within === root ? repository : await findRepository(within);
+  const isSame = outer?.root === repository?.root;
+  const inner = await gitLayer(repository, surroundings, nameOf);
+  const { ignoreCase, composeNames } = inner;
+  const { layer } = isSame ? inner : await gitLayer(outer, surroundings, nameOf);
+  const keyOf = (name: string): string => `${toUnits(composeNames ? name.normalize('NFC') : name)}/`;
+  let at = outer?.root ?? within;
+  const anchor = namesBetween(at, within).map(keyOf).join('');
+  const none = noRules(ignoreCase);
+  let layers: readonly RuleLayer[] = [
+    layer,
+    { rules: none, prefix: '', fileName: '.whiteboxignore' },
+    { rules: none.and(anchor, settingLines(options.exclude)), prefix: '', fileName: undefined },
+  ];
   let ignoredBy: IgnoreRule | undefined;
-  let at = repository?.root ?? root;
-  for (const name of relative(at, root).split(sep).filter(Boolean)) {
+  for (const name of namesBetween(at, root)) {
     layers = await withOwnFiles(layers, at, nameOf, () => true);
-    const key = `${toUnits(composeNames ? name.normalize('NFC') : name)}/`;
-    ignoredBy ??= leavesOut(layers, key);
-    layers = enter(layers, key);
+    ignoredBy ??= leavesOut(layers, keyOf(name));
+    layers = enter(layers, keyOf(name));
     at = join(at, name);
+    if (isSame) continue;
+    if (at === repository?.root) layers = withNested(layers, inner.layer);
+    else {
+      const between = await repositoryAt(at);
+      if (between !== undefined)
+        layers = withNested(layers, (await gitLayer(between, surroundings, nameOf)).layer);
+    }
   }
-  const setting = noRules(ignoreCase).and('', settingLines(exclude));
-  return {
-    layers: [...layers, { rules: setting, prefix: '', fileName: undefined }],
-    ignoredBy,
-    ignoreCase,
-    composeNames,
-  };
+  return { layers, ignoredBy, ignoreCase, composeNames };
+}
+
+/** The folder whose ignore files count for `root`, free of links: `within` when it holds `root`, else `root`. */
+async function holderOf(root: string, within: string | undefined): Promise<string> {
+  if (within === undefined) return root;
+  try {
+    const real = await realpath(within);
+    return root.startsWith(real.endsWith(sep) ? real : real + sep) ? real : root;
+  } catch (error) {
+    throw new AssessmentError(
+      'notAFolder',
+      { subject: within, detail: systemCode(error) ?? '' },
+      { cause: error },
+    );
+  }
+}
+
+function namesBetween(from: string, to: string): string[] {
+  return relative(from, to).split(sep).filter(Boolean);
+}
+
+/** A nested repository's rules count beside the outer ones, which its ignore files cannot undo. */
+function withNested(layers: readonly RuleLayer[], nested: RuleLayer): readonly RuleLayer[] {
+  const frozen = layers.map((outer) =>
+    outer.fileName === nested.fileName ? { ...outer, fileName: undefined } : outer,
+  );
+  return [...frozen, nested];
 }
 
 /** Names an ignore file for people: relative to `root` when it is below, else absolute. */

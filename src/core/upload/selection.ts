@@ -52,8 +52,10 @@ export interface Selection {
 
 /** How to select. */
 export interface SelectOptions {
-  /** Patterns in gitignore syntax, rooted at the folder; they can only leave out more. */
+  /** Patterns in gitignore syntax, rooted at `within`, else at the folder; they can only leave out more. */
   readonly exclude: readonly string[];
+  /** The workspace folder that holds the folder, absolute: ignore files from there down count too. Without effect when it does not hold it. */
+  readonly within?: string | undefined;
   readonly includeNestedRepositories: boolean;
   /** Paths that a person chose to send although ignore files leave them out; a path ending in `/` means everything below. */
   readonly include?: readonly string[] | undefined;
@@ -73,7 +75,7 @@ export async function selectFiles(root: string, options: SelectOptions): Promise
   const realRoot = await realFolder(root);
   options.signal?.throwIfAborted();
   const repository = await findRepository(realRoot);
-  const rules = await layersAt(realRoot, repository, options.surroundings, options.exclude);
+  const rules = await layersAt(realRoot, repository, options.surroundings, options);
   const walk = {
     ...options,
     root: realRoot,

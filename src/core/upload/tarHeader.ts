@@ -70,7 +70,8 @@ function ustar(
   header.write('ustar\x0000', 257, 'latin1');
   header.write(place.prefix, 345, 'latin1');
   let sum = 0;
-  for (const byte of header) sum += byte;
+  // By index: an iterator over each header's bytes takes several times as long.
+  for (let at = 0; at < block; at++) sum += header[at] ?? 0;
   header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148, 'latin1');
   return header;
 }

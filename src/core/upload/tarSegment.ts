@@ -2,6 +2,9 @@ import { constants, crc32, deflateRawSync } from 'node:zlib';
 import { deflateLevel, type SegmentBuilder, windowBytes } from './segment.ts';
 import { tarHeader, tarPadding } from './tarHeader.ts';
 
+/** Room for what a usual task deflates to, so that it is not put together from many pieces. */
+const outputBytes = 128 << 10;
+
 /** Builds tar records, deflated so that pieces can follow each other in one gzip member. */
 export function tarSegments(): SegmentBuilder {
   let pieces: Buffer[] = [];
@@ -28,6 +31,7 @@ export function tarSegments(): SegmentBuilder {
       pieces = [];
       const data = deflateRawSync(raw, {
         level: deflateLevel,
+        chunkSize: outputBytes,
         finishFlush: constants.Z_SYNC_FLUSH,
         ...(dictionary === undefined ? {} : { dictionary }),
       });

@@ -146,3 +146,78 @@ test('a findings file that cannot be read says so and takes nothing else with it
     [undefined, 'malformedFindings'],
   );
 });
+
+test('after clearing, the findings of a run that ends later are shown', async (t) => {
+  const scene = await setScene(t);
+  scene.open.add(path.join(scene.root, 'shop')).add(path.join(scene.root, 'tool'));
+  await scene.addRun(['shop'], finding('old'));
+  await scene.addRun(['tool'], finding('other folder'));
+  await scene.store.clear();
+  await scene.addRun(['shop'], finding('new'));
+  assert.deepEqual(titles(scene), ['new']);
+});
+
+test('a chosen run gives way to one that ends later, and to the latest one when it is removed', async (t) => {
+  const scene = await setScene(t);
+  scene.open.add(path.join(scene.root, 'shop'));
+  const chosen = await scene.addRun(['shop'], finding('chosen'));
+  await scene.addRun(['shop'], finding('latest'));
+  await scene.store.show(chosen);
+  await scene.runs.remove(chosen.id);
+  await scene.store.refresh();
+  assert.deepEqual(titles(scene), ['latest']);
+  const again = await scene.addRun(['shop'], finding('third'));
+  await scene.addRun(['shop'], finding('fourth'));
+  await scene.store.show(again);
+  assert.deepEqual(titles(scene), ['third']);
+  await scene.addRun(['shop'], finding('fifth'));
+  assert.deepEqual(titles(scene), ['fifth']);
+});
+
+test('choosing a run that has no findings file leaves the findings that are shown', async (t) => {
+  const scene = await setScene(t);
+  scene.open.add(path.join(scene.root, 'shop'));
+  const run = await scene.addRun(['shop'], finding('here'));
+  const empty: Run = { ...run, id: 'run-without', createdAt: 0, ...{ artifacts: [] } };
+  await scene.runs.create(empty);
+  await scene.store.show(empty);
+  assert.deepEqual(titles(scene), ['here']);
+});
+
+test('a finding is found by its position in the file, also when some of them are not shown', async (t) => {
+  const scene = await setScene(t);
+  scene.open.add(path.join(scene.root, 'one')).add(path.join(scene.root, 'two'));
+  const told = [0, 1].map((target) => ({
+    title: String(target),
+    file: 'a.js',
+    line: 1,
+    target_index: target,
+  }));
+  const run = await scene.addRun(['one', 'two'], JSON.stringify(told));
+  await scene.addRun(['one'], finding('newer'));
+  assert.equal(scene.store.find(run.id, 1)?.finding.title, '1');
+  assert.equal(scene.store.find(run.id, 0), undefined);
+});
+
+test('each folder of a run of two shows only its own latest findings', async (t) => {
+  const scene = await setScene(t);
+  scene.open.add(path.join(scene.root, 'one')).add(path.join(scene.root, 'two'));
+  const both = await scene.addRun(
+    ['one', 'two'],
+    JSON.stringify([
+      { title: 'one, old', file: 'a.js', line: 1, target_index: 0 },
+      { title: 'two', file: 'a.js', line: 1, target_index: 1 },
+      { title: 'one, gone', file: 'gone.js', line: 1, target_index: 0 },
+      { title: 'anywhere' },
+    ]),
+  );
+  const newer = await scene.addRun(['one'], finding('one, new'));
+  assert.deepEqual(titles(scene).sort(), ['anywhere', 'one, new', 'two']);
+  assert.equal(scene.store.count(), 3);
+  await scene.runs.remove(newer.id);
+  await scene.store.refresh();
+  assert.deepEqual(titles(scene), ['one, old', 'two', 'one, gone', 'anywhere']);
+  await scene.addRun(['two'], finding('two, new'));
+  await scene.store.show(both);
+  assert.deepEqual(titles(scene), ['one, old', 'two', 'one, gone', 'anywhere']);
+});

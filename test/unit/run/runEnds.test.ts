@@ -36,7 +36,9 @@ describe('a run', () => {
   test('keeps its source on the service when the person wants that', async (t) => {
     const desk = await setUpDesk(t);
     const window = openWindow(t, desk, { deleteSource: false });
-    const started = await window.start({ archiveType: 'zip', language: 'japanese' });
+    const { targets } = await window.assessment();
+    const zipped = targets.map((target) => ({ ...target, archiveType: 'zip' as const }));
+    const started = await window.start({ targets: zipped, language: 'japanese' });
     assert.ok(started.state === 'running');
     await desk.service.finishRun(started.runId);
     await window.untilEnded(started.id);

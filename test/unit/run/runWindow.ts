@@ -139,9 +139,8 @@ export function openWindow(t: TestContext, desk: Desk, options: WindowOptions = 
       organizationId: service.organizationId,
       language: 'english',
       webhookEndpointIds: [],
-      archiveType: 'tar_gz',
       maxArchiveBytes: 1024 ** 2,
-      targets: [{ folder: desk.folder, name: 'shop', selection }],
+      targets: [{ folder: desk.folder, name: 'shop', selection, archiveType: 'tar_gz' }],
       ...changes,
     };
   };

@@ -51,8 +51,7 @@ async function start({ root, folder, token, ...destination }: Place): Promise<vo
     ...destination,
     language: 'english',
     webhookEndpointIds: [],
-    archiveType: 'tar_gz',
     maxArchiveBytes: 1024 ** 2,
-    targets: [{ folder, name: 'shop', selection }],
+    targets: [{ folder, name: 'shop', selection, archiveType: 'tar_gz' }],
   });
 }

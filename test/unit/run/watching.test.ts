@@ -170,6 +170,24 @@ describe('a run that is watched', () => {
     });
   }
 
+  test('that cannot be taken up gives its lease back, so that any window can try again', async (t) => {
+    const desk = await setUpDesk(t);
+    const first = openWindow(t, desk);
+    const { id, runId } = await trackRemoteRun(desk, first);
+    first.tracker.dispose();
+    const second = openWindow(t, desk);
+    await second.store.reload();
+    const refresh = t.mock.method(second.store, 'refresh', () => Promise.reject(new Error('unreadable')));
+    t.mock.method(second.store, 'reload', () => Promise.resolve());
+    await second.tracker.resume();
+    assert.ok(second.lines.some((line) => line.includes(id) && line.includes('unreadable')));
+    assert.equal(refresh.mock.callCount(), 1);
+    const third = openWindow(t, desk);
+    await desk.service.finishRun(runId);
+    await third.tracker.resume();
+    assert.equal((await third.untilEnded(id)).state, 'succeeded');
+  });
+
   test('that is tracked twice is one run, and one that nobody knows is none', async (t) => {
     const desk = await setUpDesk(t);
     const window = openWindow(t, desk);

@@ -1,0 +1,47 @@
+import type { Run } from '../run/run.ts';
+
+/** What a person wants to see of a folder: a run, or undefined for none; it holds until a run gets findings that had none then. */
+export interface FolderChoice {
+  readonly runId: string | undefined;
+  /** The IDs of the runs that had findings when it was made. */
+  readonly over: ReadonlySet<string>;
+}
+
+/** True when a run has a findings file on this machine. */
+export function hasFindings(run: Run): boolean {
+  const artifacts = ('artifacts' in run ? run.artifacts : undefined) ?? [];
+  return artifacts.some(({ name, file }) => name === 'findings' && file !== undefined);
+}
+
+/**
+ * Decides for each folder that is open, or that a person chose for, which run's findings it shows, undefined for none; `runs` come newest first.
+ * A folder that is not in the answer is left to the runs that other folders show.
+ */
+export function decideRuns(
+  runs: readonly Run[],
+  choices: ReadonlyMap<string, FolderChoice>,
+  isOpenHere: (folder: string) => boolean,
+): ReadonlyMap<string, Run | undefined> {
+  const decided = new Map<string, Run | undefined>();
+  for (const [folder, candidates] of byFolder(runs.filter(hasFindings))) {
+    const choice = choices.get(folder);
+    if (choice !== undefined) decided.set(folder, follow(choice, candidates));
+    else if (isOpenHere(folder)) decided.set(folder, candidates[0]);
+  }
+  return decided;
+}
+
+function follow({ runId, over }: FolderChoice, candidates: readonly Run[]): Run | undefined {
+  const since = candidates.find(({ id }) => !over.has(id));
+  if (since !== undefined || runId === undefined) return since;
+  // A chosen run that was removed chooses nothing any more.
+  return candidates.find(({ id }) => id === runId) ?? candidates[0];
+}
+
+function byFolder(runs: readonly Run[]): Map<string, Run[]> {
+  const found = new Map<string, Run[]>();
+  for (const run of runs) {
+    for (const { folder } of run.targets) found.set(folder, [...(found.get(folder) ?? []), run]);
+  }
+  return found;
+}
