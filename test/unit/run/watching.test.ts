@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { needsPerson } from '../../../src/core/run/run.ts';
 import { bury } from './buriedWindow.ts';
@@ -182,6 +184,9 @@ describe('a run that is watched', () => {
     await second.tracker.resume();
     assert.ok(second.lines.some((line) => line.includes(id) && line.includes('unreadable')));
     assert.equal(refresh.mock.callCount(), 1);
+    const leases = join(desk.root, id, 'lease');
+    for (const name of await readdir(leases))
+      assert.equal((await stat(join(leases, name))).mtimeMs, 0, 'given back');
     const third = openWindow(t, desk);
     await desk.service.finishRun(runId);
     await third.tracker.resume();
