@@ -4,7 +4,8 @@ import type { LazyView } from '../bootstrap.ts';
 import type { FindingStore, ShownFinding } from '../core/findings/findingStore.ts';
 import { isAtLeast, SEVERITIES, type Severity } from '../core/findings/finding.ts';
 import { titleOf } from '../core/run/run.ts';
-import { countFindings, formatTime, severityLabel } from './messages.ts';
+import { countFindings, formatTime } from './formats.ts';
+import { severityLabel } from './messages.ts';
 import { readDisplaySettings } from './settings.ts';
 
 /** A line of the Findings view; commands called on a finding get its node. */

@@ -3,7 +3,8 @@ import type { FindingStore, ShownRun } from '../core/findings/findingStore.ts';
 import type { Logger } from '../core/ports.ts';
 import { type Failure, type Run, titleOf } from '../core/run/run.ts';
 import type { RunTracker } from '../core/run/runTracker.ts';
-import { countFindings, describeFailure, hasArtifact, type Remedy, stateLabel } from './messages.ts';
+import { countFindings } from './formats.ts';
+import { describeFailure, hasArtifact, type Remedy, stateLabel } from './messages.ts';
 import { readDisplaySettings } from './settings.ts';
 
 /** What notifications are made from. */

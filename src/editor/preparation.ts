@@ -6,7 +6,7 @@ import type { Suspicion } from '../core/upload/secretScan.ts';
 import { checkSecrets, type SecretCheck } from '../core/upload/secrets.ts';
 import { type Selection, selectFiles } from '../core/upload/selection.ts';
 import type { Folder } from './folders.ts';
-import { countFiles, formatNumber } from './messages.ts';
+import { countFiles, formatNumber } from './formats.ts';
 import { readAssessmentSettings, readSecretCheck } from './settings.ts';
 
 /** A person's choices for one folder, by path; a folder's path ends in `/`. */

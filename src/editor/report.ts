@@ -6,14 +6,8 @@ import { SEVERITIES } from '../core/findings/finding.ts';
 import type { ReportContent } from '../core/report/protocol.ts';
 import { elapsedMs, type Run, titleOf } from '../core/run/run.ts';
 import type { RunStore } from '../core/run/runStore.ts';
-import {
-  commitLabel,
-  countFiles,
-  formatDuration,
-  formatTime,
-  severityLabel,
-  stateLabel,
-} from './messages.ts';
+import { countFiles, formatDuration, formatTime } from './formats.ts';
+import { commitLabel, severityLabel, stateLabel } from './messages.ts';
 import { revealPlace } from './places.ts';
 import type { ReportRun } from './reportPanel.ts';
 

@@ -2,17 +2,8 @@ import * as vscode from 'vscode';
 import type { LazyView } from '../bootstrap.ts';
 import { elapsedMs, isFinal, isLive, needsPerson, type Run, titleOf } from '../core/run/run.ts';
 import type { RunStore } from '../core/run/runStore.ts';
-import {
-  commitLabel,
-  countFiles,
-  describeFailure,
-  formatBytes,
-  formatDuration,
-  formatTime,
-  hasArtifact,
-  stateLabel,
-  uploadLabel,
-} from './messages.ts';
+import { countFiles, formatBytes, formatDuration, formatTime } from './formats.ts';
+import { commitLabel, describeFailure, hasArtifact, stateLabel, uploadLabel } from './messages.ts';
 
 /** A line of the Runs view; commands called on a run get its node. */
 export type RunsNode =

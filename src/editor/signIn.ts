@@ -11,6 +11,7 @@ import {
 import { AssessmentError, isAbortError } from '../core/errors.ts';
 import type { Clock, Logger } from '../core/ports.ts';
 import { describeError } from './messages.ts';
+import { withProgress } from './progress.ts';
 import {
   type Destination,
   readDestination,
@@ -57,8 +58,8 @@ export class Accounts {
   }
 
   /** Checks the kept token, as `check` does. */
-  async checkSignedIn(destination: Destination): Promise<void> {
-    await reserveAndGiveBack(this.clientFor(destination));
+  async checkSignedIn(destination: Destination, signal?: AbortSignal): Promise<void> {
+    await reserveAndGiveBack(this.clientFor(destination), signal);
   }
 
   /** Keeps a token in the secret store, under its destination. */
@@ -102,7 +103,8 @@ export async function signIn(accounts: Accounts): Promise<boolean> {
     if (text === undefined) return false;
     const token = toToken(text);
     try {
-      await checkWithProgress(accounts, destination, token);
+      const title = vscode.l10n.t('Checking the sign-in with {0}…', originOf(destination.baseUrl));
+      await withProgress(title, (_report, signal) => accounts.check(destination, token, signal));
     } catch (error) {
       if (isAbortError(error)) return false;
       const { message } = describeError(error);
@@ -205,23 +207,6 @@ function complaintAbout(read: () => unknown): string | undefined {
   } catch (error) {
     return describeError(error).message;
   }
-}
-
-function checkWithProgress(accounts: Accounts, destination: Destination, token: string): Thenable<void> {
-  return vscode.window.withProgress(
-    {
-      location: vscode.ProgressLocation.Notification,
-      title: vscode.l10n.t('Checking the sign-in with {0}…', originOf(destination.baseUrl)),
-      cancellable: true,
-    },
-    async (_progress, cancellation) => {
-      const stop = new AbortController();
-      cancellation.onCancellationRequested(() => {
-        stop.abort();
-      });
-      await accounts.check(destination, token, stop.signal);
-    },
-  );
 }
 
 /** The token command belongs to the destination in the settings: what it prints is never sent anywhere else. */

@@ -12,7 +12,8 @@ import type { RunTracker } from '../core/run/runTracker.ts';
 import type { Selection } from '../core/upload/selection.ts';
 import { type Folder, isInside, pickFolders } from './folders.ts';
 import { readCommit } from './git.ts';
-import { countFiles, formatBytes, formatNumber, formatTime, stateLabel } from './messages.ts';
+import { countFiles, formatBytes, formatNumber, formatTime } from './formats.ts';
+import { stateLabel } from './messages.ts';
 import {
   describeSuspicions,
   type PreparationDeps,
@@ -21,6 +22,7 @@ import {
   requireFiles,
   settleSecrets,
 } from './preparation.ts';
+import { withProgress } from './progress.ts';
 import { type Destination, readAssessmentSettings, readDestination } from './settings.ts';
 
 /** What starting an assessment works with. */
@@ -71,24 +73,16 @@ function launchWithProgress(
   destination: Destination,
 ): Thenable<Run | undefined> {
   const t = vscode.l10n.t;
-  const options = {
-    location: vscode.ProgressLocation.Notification,
-    title: t('Whitebox Assessment'),
-    cancellable: true,
-  };
-  return vscode.window.withProgress(options, async (progress, cancellation) => {
-    const stop = new AbortController();
-    cancellation.onCancellationRequested(() => stop.abort());
-    const report = reporter(progress);
-    const onStep = (message: string): void => progress.report({ message });
-    const { prepared, again } = await prepare(folders, deps, { signal: stop.signal, onStep });
+  return withProgress(t('Whitebox Assessment'), async (onStep, signal) => {
+    const report = reporter(onStep);
+    const { prepared, again } = await prepare(folders, deps, { signal, onStep });
     onStep(t('waiting for your confirmation'));
     if (!(await settleSecrets(prepared, deps.choices))) return undefined;
     const decided = again();
     requireFiles(decided);
     const assessment = await toAssessment(decided, destination);
     const run = await deps.tracker.start(assessment, {
-      signal: stop.signal,
+      signal,
       onPackaging: report((done, total) => t('packaging {0} of {1}', done, total)),
       onUploading: report((done, total) => t('uploading {0} of {1}', done, total)),
       confirmUpload: async (run) => {
@@ -97,7 +91,7 @@ function launchWithProgress(
       },
     });
     // A dispatch under way is not torn off: whoever cancelled meanwhile learns that it was too late for nothing to happen.
-    if (stop.signal.aborted && run?.state === 'running') offerToCancel(run, deps.log);
+    if (signal.aborted && run?.state === 'running') offerToCancel(run, deps.log);
     return run;
   });
 }
@@ -247,14 +241,14 @@ function leftOutText({ leftOut, files }: Selection): string {
 }
 
 /** A byte counter that updates the notification a few times a second at most. */
-function reporter(progress: vscode.Progress<{ message: string }>) {
+function reporter(onStep: (message: string) => void) {
   return (text: (done: string, total: string) => string) => {
     let shown = -1;
     return (done: number, total: number): void => {
       const percent = Math.floor((100 * done) / Math.max(total, 1));
       if (percent === shown) return;
       shown = percent;
-      progress.report({ message: text(formatBytes(done), formatBytes(total)) });
+      onStep(text(formatBytes(done), formatBytes(total)));
     };
   };
 }

@@ -2,7 +2,8 @@ import * as vscode from 'vscode';
 import type { FindingStore } from '../core/findings/findingStore.ts';
 import { elapsedMs, isFinal, isLive, needsPerson, type Run, titleOf } from '../core/run/run.ts';
 import type { RunStore } from '../core/run/runStore.ts';
-import { describeFailure, formatDuration, formatTime, stateLabel } from './messages.ts';
+import { formatDuration, formatTime } from './formats.ts';
+import { describeFailure, stateLabel } from './messages.ts';
 
 const refreshMs = 60_000;
 

@@ -8,8 +8,9 @@ import { type Archive, writeArchive } from '../core/upload/archive.ts';
 import type { ArchiveType } from '../core/api/schema.ts';
 import { toIgnoreLine } from '../core/upload/choices.ts';
 import { type Folder, pickFolders } from './folders.ts';
-import { countFiles, formatBytes } from './messages.ts';
+import { countFiles, formatBytes } from './formats.ts';
 import { type PreparationDeps, prepare, type Prepared, requireFiles, settleSecrets } from './preparation.ts';
+import { withProgress } from './progress.ts';
 import { readAssessmentSettings } from './settings.ts';
 import type { PreviewNode, UploadPreview } from './uploadPreview.ts';
 
@@ -18,16 +19,9 @@ export function prepareWithProgress(
   folders: readonly Folder[],
   deps: PreparationDeps,
 ): Thenable<{ prepared: readonly Prepared[]; again: () => readonly Prepared[] }> {
-  const options = {
-    location: vscode.ProgressLocation.Notification,
-    title: vscode.l10n.t('Whitebox Assessment'),
-    cancellable: true,
-  };
-  return vscode.window.withProgress(options, async (progress, cancellation) => {
-    const stop = new AbortController();
-    cancellation.onCancellationRequested(() => stop.abort());
-    return prepare(folders, deps, { signal: stop.signal, onStep: (message) => progress.report({ message }) });
-  });
+  return withProgress(vscode.l10n.t('Whitebox Assessment'), (onStep, signal) =>
+    prepare(folders, deps, { signal, onStep }),
+  );
 }
 
 /** Shows in the Upload Preview what would be sent of the folders a person picks; starts nothing. */
@@ -70,21 +64,12 @@ function packWithProgress(
   to: string,
   workerFile: string,
 ): Thenable<Archive> {
-  const options = {
-    location: vscode.ProgressLocation.Notification,
-    title: vscode.l10n.t('Whitebox Assessment'),
-    cancellable: true,
-  };
-  return vscode.window.withProgress(options, async (progress, cancellation) => {
-    const stop = new AbortController();
-    cancellation.onCancellationRequested(() => stop.abort());
+  return withProgress(vscode.l10n.t('Whitebox Assessment'), async (report, signal) => {
     const part = `${to}.part`;
     await rm(part, { force: true });
     const { root, files } = selection;
     const onBytes = (done: number, total: number): void =>
-      progress.report({
-        message: vscode.l10n.t('packaging {0} of {1}', formatBytes(done), formatBytes(total)),
-      });
+      report(vscode.l10n.t('packaging {0} of {1}', formatBytes(done), formatBytes(total)));
     const archive = await writeArchive({
       root,
       files,
@@ -92,7 +77,7 @@ function packWithProgress(
       to: part,
       maxBytes,
       workerFile,
-      signal: stop.signal,
+      signal,
       onBytes,
     });
     await rename(part, to);

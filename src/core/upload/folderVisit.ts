@@ -5,7 +5,15 @@ import { isUsableName } from './entryName.ts';
 import { type Entry, listFolder, type Pace, statFiles } from './folderListing.ts';
 import type { IgnoreRule } from './ignoreRules.ts';
 import { type Repository, repositoryAt } from './repository.ts';
-import { enter, gitLayer, leavesOut, nameBelow, type RuleLayer, withOwnFiles } from './ruleLayers.ts';
+import {
+  enter,
+  gitLayer,
+  leavesOut,
+  nameBelow,
+  type RuleLayer,
+  withNested,
+  withOwnFiles,
+} from './ruleLayers.ts';
 import type { LeftOut, Reason, SelectedFile, SelectOptions } from './selection.ts';
 
 /** An entry of the walk, or a folder with the entries below it, in the byte order of paths. */
@@ -103,7 +111,8 @@ export class FolderVisits {
         if (nested !== undefined) {
           const wanted = this.#options.includeNestedRepositories || this.#chosen.has(folder.path);
           if (!wanted) return { kind: 'nestedRepository' };
-          layers = await this.#withNested(layers, nested);
+          const { layer } = await gitLayer(nested, this.#options.surroundings, this.#nameOf);
+          layers = withNested(layers, layer);
         }
       }
       layers = await withOwnFiles(
@@ -122,17 +131,6 @@ export class FolderVisits {
       from += batch;
     } while (from < entries.length);
     return undefined;
-  }
-
-  /** A nested repository's rules count beside the outer ones, which its ignore files cannot undo. */
-  async #withNested(layers: readonly RuleLayer[], nested: Repository): Promise<readonly RuleLayer[]> {
-    const { layer } = await gitLayer(nested, this.#options.surroundings, this.#nameOf);
-    return [
-      ...layers.map((outer) =>
-        outer.fileName === layer.fileName ? { ...outer, fileName: undefined } : outer,
-      ),
-      layer,
-    ];
   }
 
   /** Puts what a few entries are where it belongs; what it returns, if anything, is to be waited for. */

@@ -166,7 +166,7 @@ function namesBetween(from: string, to: string): string[] {
 }
 
 /** A nested repository's rules count beside the outer ones, which its ignore files cannot undo. */
-function withNested(layers: readonly RuleLayer[], nested: RuleLayer): readonly RuleLayer[] {
+export function withNested(layers: readonly RuleLayer[], nested: RuleLayer): readonly RuleLayer[] {
   const frozen = layers.map((outer) =>
     outer.fileName === nested.fileName ? { ...outer, fileName: undefined } : outer,
   );

@@ -1,0 +1,43 @@
+import * as vscode from 'vscode';
+
+/** "1 finding", "7 findings". */
+export function countFindings(count: number): string {
+  return count === 1 ? vscode.l10n.t('1 finding') : vscode.l10n.t('{0} findings', count);
+}
+
+/** "1 file", "7 files". */
+export function countFiles(count: number): string {
+  return count === 1 ? vscode.l10n.t('1 file') : vscode.l10n.t('{0} files', formatNumber(count));
+}
+
+/** A duration in the two largest units that matter, at minute precision: "3h 12m", "2d 4h", "0m". */
+export function formatDuration(ms: number): string {
+  const minutes = Math.floor(ms / 60_000);
+  const t = vscode.l10n.t;
+  if (minutes < 60) return t('{0}m', minutes);
+  if (minutes < 24 * 60) return t('{0}h {1}m', Math.floor(minutes / 60), minutes % 60);
+  return t('{0}d {1}h', Math.floor(minutes / (24 * 60)), Math.floor((minutes % (24 * 60)) / 60));
+}
+
+/** A number of bytes in the unit people would choose. */
+export function formatBytes(bytes: number): string {
+  const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const;
+  const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), units.length - 1);
+  const value = bytes / 1000 ** power;
+  return new Intl.NumberFormat(vscode.env.language, {
+    style: 'unit',
+    unit: units[power] ?? 'byte',
+    unitDisplay: power === 0 ? 'long' : 'short',
+    maximumFractionDigits: power === 0 || value >= 100 ? 0 : 1,
+  }).format(value);
+}
+
+/** A number with the separators of the display language. */
+export function formatNumber(value: number): string {
+  return new Intl.NumberFormat(vscode.env.language).format(value);
+}
+
+/** Date and time, to the minute, in the display language. */
+export function formatTime(at: number): string {
+  return new Intl.DateTimeFormat(vscode.env.language, { dateStyle: 'medium', timeStyle: 'short' }).format(at);
+}

@@ -1,0 +1,153 @@
+import * as vscode from 'vscode';
+import { AssessmentError } from '../core/errors.ts';
+import { isFinal, type Run, titleOf } from '../core/run/run.ts';
+import type { RunStore } from '../core/run/runStore.ts';
+import type { RunTracker } from '../core/run/runTracker.ts';
+import { formatTime } from './formats.ts';
+import { stateLabel } from './messages.ts';
+import { withProgress } from './progress.ts';
+import type { RunsNode } from './runsView.ts';
+import { readAssessmentSettings, readDestination } from './settings.ts';
+
+/** What commands on runs work on. */
+interface RunCommandDeps {
+  readonly runs: RunStore;
+  readonly tracker: RunTracker;
+}
+
+/** The run a menu or notification speaks of. */
+export function runOf(node: unknown, runs: RunStore): Run | undefined {
+  const candidate = node as RunsNode | undefined;
+  return candidate?.kind === 'run' ? runs.get(candidate.id) : undefined;
+}
+
+/** The only run that fits, or the one that a person picks; undefined, said so, when none fits. */
+export async function pickRun(
+  runs: RunStore,
+  title: string,
+  fits: (run: Run) => boolean,
+): Promise<Run | undefined> {
+  const fitting = runs.all().filter(fits);
+  if (fitting.length <= 1) {
+    if (fitting.length === 0)
+      void vscode.window.showInformationMessage(vscode.l10n.t('There is no run for which this can be done.'));
+    return fitting[0];
+  }
+  const picked = await vscode.window.showQuickPick(
+    fitting.map((run) => ({
+      label: titleOf(run),
+      description: `${formatTime(run.createdAt)} · ${stateLabel(run)}`,
+      run,
+    })),
+    { title },
+  );
+  return picked?.run;
+}
+
+/** Asks the service to end a run, once a person has agreed. */
+export async function cancelRun({ runs, tracker }: RunCommandDeps, chosen: Run | undefined): Promise<void> {
+  const t = vscode.l10n.t;
+  const run = chosen ?? (await pickRun(runs, t('Cancel Run'), (each) => each.state === 'running'));
+  if (run === undefined) return;
+  const yes = t('Cancel the Run');
+  const detail = t(
+    'Credits that were spent are not given back. The run stays “cancelling” until the service says that it has ended.',
+  );
+  const question = t('Cancel the assessment of {0}?', titleOf(run));
+  const choice = await vscode.window.showWarningMessage(question, { modal: true, detail }, yes);
+  if (choice === yes) await tracker.cancel(run.id);
+}
+
+/** Takes a run's source off the service, once a person has agreed. */
+export async function deleteUploadedSource(
+  { runs, tracker }: RunCommandDeps,
+  chosen: Run | undefined,
+): Promise<void> {
+  const t = vscode.l10n.t;
+  const hasSource = (run: Run): boolean =>
+    run.targets.some(({ upload }) => upload?.state === 'confirmed' || upload?.state === 'reserved');
+  const run =
+    chosen ?? (await pickRun(runs, t('Delete Uploaded Source'), (each) => hasSource(each) && isFinal(each)));
+  if (run === undefined) return;
+  const yes = t('Delete');
+  const question = t('Delete the uploaded source code of {0} from the service?', titleOf(run));
+  const detail = t('Findings and report stay. The source on this machine is not touched.');
+  if ((await vscode.window.showWarningMessage(question, { modal: true, detail }, yes)) !== yes) return;
+  const gone = await tracker.deleteUploads(run.id);
+  const message = gone
+    ? t('The uploaded source was deleted.')
+    : t('Some of the uploaded source could not be deleted. Try again later.');
+  void vscode.window.showInformationMessage(message);
+}
+
+/** Watches a run that was started elsewhere, or goes on with an `unknown` one, by the run ID that a person has. */
+export async function trackRun(deps: RunCommandDeps, unknown: Run | undefined): Promise<void> {
+  const t = vscode.l10n.t;
+  const destination = readDestination();
+  if (destination === undefined && unknown?.state !== 'unknown') throw new AssessmentError('notSignedIn');
+  const runId = await vscode.window.showInputBox({
+    title: t('Track Existing Run by ID'),
+    prompt: t(
+      'The run ID is in the webhook delivery, or the vendor can tell it: the service has no list of runs.',
+    ),
+    ignoreFocusOut: true,
+    validateInput: (text) =>
+      text.trim() === '' || text.trim().length > 256 ? t('A run ID has 1 to 256 characters.') : undefined,
+  });
+  if (runId === undefined) return;
+  if (unknown?.state === 'unknown') {
+    await deps.tracker.giveRunId(unknown.id, runId.trim());
+    return;
+  }
+  if (destination === undefined) return;
+  const folders = vscode.workspace.workspaceFolders ?? [];
+  const folder =
+    folders.length === 1
+      ? folders[0]
+      : await vscode.window.showWorkspaceFolderPick({ placeHolder: t('Which folder was assessed?') });
+  if (folder === undefined) {
+    if (folders.length === 0) throw new AssessmentError('noFolder');
+    return;
+  }
+  const { language } = readAssessmentSettings(folder.uri);
+  const place = { workflow: 'whitebox-assessment', ...destination, language, runId: runId.trim() } as const;
+  await deps.tracker.track({ ...place, folder: folder.uri.fsPath, name: folder.name });
+  await vscode.commands.executeCommand('whitebox.runs.focus');
+}
+
+/** Sends the dispatch of an `unknown` run again, or gives the run up: what a person decides, knowing that it may cost twice. */
+export async function resend({ tracker, runs }: RunCommandDeps, chosen: Run | undefined): Promise<void> {
+  const t = vscode.l10n.t;
+  const run = chosen ?? (await pickRun(runs, t('Send Dispatch Again'), (each) => each.state === 'unknown'));
+  // A notification may be older than what has become of its run.
+  if (run?.state !== 'unknown') return;
+  const again = t('Send Again');
+  const letGo = t('Give This Run Up');
+  const choice = await vscode.window.showWarningMessage(
+    t('Start the assessment of {0} again?', titleOf(run)),
+    {
+      modal: true,
+      detail: t(
+        'The first start was sent on {0} and its answer was lost. If the service accepted it, a second run starts and costs credits again. The source that is already uploaded is used.',
+        formatTime(run.intendedAt),
+      ),
+    },
+    again,
+    letGo,
+  );
+  if (choice === again) await tracker.resend(run.id);
+  if (choice === letGo) await tracker.abandon(run.id);
+}
+
+/** Removes a run from the history, once a person has agreed. */
+export async function removeRun({ tracker }: RunCommandDeps, run: Run | undefined): Promise<void> {
+  const t = vscode.l10n.t;
+  if (run === undefined) return;
+  const yes = t('Remove');
+  const detail = isFinal(run)
+    ? t('Its findings and its report are deleted from this machine.')
+    : t('It is no longer watched. On the service it goes on and costs what it costs.');
+  const question = t('Remove the run of {0} from the history?', formatTime(run.createdAt));
+  if ((await vscode.window.showWarningMessage(question, { modal: true, detail }, yes)) === yes)
+    await withProgress(t('Removing the run…'), () => tracker.remove(run.id));
+}
