@@ -4,7 +4,7 @@ import { AssessmentError, systemCode } from '../errors.ts';
 import { isUsableName } from './entryName.ts';
 import { type Entry, listFolder, type Pace, statFiles } from './folderListing.ts';
 import type { IgnoreRule } from './ignoreRules.ts';
-import { type Repository, repositoryAt } from './repository.ts';
+import { repositoryAt } from './repository.ts';
 import {
   enter,
   gitLayer,
