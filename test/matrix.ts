@@ -29,9 +29,9 @@ function readRanges(text: string): Set<number> {
 
 /** The row numbers that names of tests in a file start with. */
 function testedRows(source: string): number[] {
-  const names = source.matchAll(/\b(?:test|it|describe|suite)(?:\.\w+)?\(\s*['"`]F(\d+) /g);
-  const inTables = source.matchAll(/\[\s*['"`]F(\d+) /g);
-  return [...names, ...inTables].map(([, number]) => Number(number));
+  const names = source.matchAll(/\b(?:test|it|describe|suite)(?:\.\w+)?\(\s*['"`]((?:F\d+ )+)/g);
+  const inTables = source.matchAll(/\[\s*['"`]((?:F\d+ )+)/g);
+  return [...names, ...inTables].flatMap(([, numbers = '']) => (numbers.match(/\d+/g) ?? []).map(Number));
 }
 
 const { values } = parseArgs({ options: { rows: { type: 'string' } } });
