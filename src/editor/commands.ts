@@ -7,7 +7,8 @@ import type { RunStore } from '../core/run/runStore.ts';
 import type { RunTracker } from '../core/run/runTracker.ts';
 import { revealPlace } from './places.ts';
 import { countFindings } from './formats.ts';
-import { describeError, hasArtifact } from './messages.ts';
+import { hasArtifact } from './labels.ts';
+import { describeError } from './messages.ts';
 import { withProgress } from './progress.ts';
 import {
   cancelRun,

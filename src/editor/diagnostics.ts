@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { FindingStore, ShownFinding, ShownPlace } from '../core/findings/findingStore.ts';
 import { isAtLeast, type Severity } from '../core/findings/finding.ts';
-import { severityLabel } from './messages.ts';
+import { severityLabel } from './labels.ts';
 import { toRange } from './places.ts';
 import { readDisplaySettings } from './settings.ts';
 

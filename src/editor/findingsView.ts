@@ -5,7 +5,7 @@ import type { FindingStore, ShownFinding } from '../core/findings/findingStore.t
 import { isAtLeast, SEVERITIES, type Severity } from '../core/findings/finding.ts';
 import { titleOf } from '../core/run/run.ts';
 import { countFindings, formatTime } from './formats.ts';
-import { severityLabel } from './messages.ts';
+import { severityLabel } from './labels.ts';
 import { readDisplaySettings } from './settings.ts';
 
 /** A line of the Findings view; commands called on a finding get its node. */

@@ -1,10 +1,7 @@
 import * as vscode from 'vscode';
 import { AssessmentError } from '../core/errors.ts';
-import type { Failure, Run, Target } from '../core/run/run.ts';
-import type { Severity } from '../core/findings/finding.ts';
-import type { IgnoreRule } from '../core/upload/ignoreRules.ts';
-import type { Reason } from '../core/upload/selection.ts';
-import { formatBytes, formatTime } from './formats.ts';
+import type { Failure } from '../core/run/run.ts';
+import { formatBytes } from './formats.ts';
 
 /** Something that can be done about an error, as a command. */
 export interface Remedy {
@@ -209,120 +206,6 @@ function describeBadSetting(subject: string): { message: string; remedies: Remed
         message: vscode.l10n.t('A value is not one that the service accepts: {0}', subject),
         remedies: [showLog()],
       };
-  }
-}
-
-/** True when an artifact of the run is on this machine. */
-export function hasArtifact(run: Run, artifact: 'report' | 'findings'): boolean {
-  const artifacts = ('artifacts' in run ? run.artifacts : undefined) ?? [];
-  return artifacts.some(({ name, file }) => name === artifact && file !== undefined);
-}
-
-/** A run's state as a few words. */
-export function stateLabel(run: Run): string {
-  const t = vscode.l10n.t;
-  switch (run.state) {
-    case 'packaging':
-      return t('packaging');
-    case 'uploading':
-      return t('uploading');
-    case 'confirming':
-      return t('confirming the upload');
-    case 'dispatching':
-      return t('starting');
-    case 'unknown':
-      return t('start unconfirmed');
-    case 'running':
-      return run.status ?? t('running');
-    case 'cancelling':
-      return t('cancelling');
-    case 'collecting':
-      return t('downloading results');
-    case 'succeeded':
-      return t('finished');
-    case 'aborted':
-      return run.exit.kind === 'ABORTED'
-        ? t('aborted ({0})', run.exit.abort?.code ?? '?')
-        : t('ended as {0}', run.exit.kind);
-    case 'cancelled':
-      return t('cancelled');
-    case 'failed':
-      return t('failed');
-  }
-}
-
-/** What has become of a folder's source code on the service. */
-export function uploadLabel(target: Target): string | undefined {
-  const t = vscode.l10n.t;
-  const { upload } = target;
-  if (upload === undefined) return undefined;
-  switch (upload.state) {
-    case 'reserved':
-      return t('being uploaded');
-    case 'confirmed':
-      return t('on the service since {0}', formatTime(upload.at));
-    case 'cancelled':
-      return t('upload given up on {0}', formatTime(upload.at));
-    case 'deleted':
-      return t('deleted from the service on {0}', formatTime(upload.at));
-  }
-}
-
-/** Why a file is not sent, as a heading over all that share the reason. */
-export function reasonLabel(reason: Reason): string {
-  const t = vscode.l10n.t;
-  switch (reason.kind) {
-    case 'ignored':
-      return reason.rule.source === 'whiteboxignore'
-        ? t('By .whiteboxignore')
-        : reason.rule.source === 'setting'
-          ? t('By the setting archive.exclude')
-          : t('Ignored by git');
-    case 'link':
-      return t('Links');
-    case 'special':
-      return t('Special files');
-    case 'nestedRepository':
-      return t('Nested repositories');
-    case 'unreadable':
-      return t('Cannot be read');
-    case 'unusableName':
-      return t('Names that other systems cannot take');
-    case 'outsideRoot':
-      return t('Outside the folder');
-    case 'choice':
-      return t('By your choice');
-    case 'secret':
-      return t('Suspected secrets');
-  }
-}
-
-/** A rule with the place where it stands. */
-export function ruleLabel({ pattern, file, line }: IgnoreRule): string {
-  return file === undefined ? pattern : `${pattern}  (${file}:${String(line)})`;
-}
-
-/** A commit by the start of its ID, and whether there were changes that it does not have. */
-export function commitLabel({ id, dirty }: NonNullable<Target['commit']>): string {
-  return dirty ? vscode.l10n.t('{0} with changes', id.slice(0, 10)) : id.slice(0, 10);
-}
-
-/** A severity as a word. */
-export function severityLabel(severity: Severity): string {
-  const t = vscode.l10n.t;
-  switch (severity) {
-    case 'critical':
-      return t('Critical');
-    case 'high':
-      return t('High');
-    case 'medium':
-      return t('Medium');
-    case 'low':
-      return t('Low');
-    case 'none':
-      return t('No impact');
-    case 'unrated':
-      return t('Unrated');
   }
 }
 

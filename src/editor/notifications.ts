@@ -4,7 +4,8 @@ import type { Logger } from '../core/ports.ts';
 import { type Failure, type Run, titleOf } from '../core/run/run.ts';
 import type { RunTracker } from '../core/run/runTracker.ts';
 import { countFindings } from './formats.ts';
-import { describeFailure, hasArtifact, type Remedy, stateLabel } from './messages.ts';
+import { hasArtifact, stateLabel } from './labels.ts';
+import { describeFailure, type Remedy } from './messages.ts';
 import { readDisplaySettings } from './settings.ts';
 
 /** What notifications are made from. */

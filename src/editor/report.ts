@@ -7,7 +7,7 @@ import type { ReportContent } from '../core/report/protocol.ts';
 import { elapsedMs, type Run, titleOf } from '../core/run/run.ts';
 import type { RunStore } from '../core/run/runStore.ts';
 import { countFiles, formatDuration, formatTime } from './formats.ts';
-import { commitLabel, severityLabel, stateLabel } from './messages.ts';
+import { commitLabel, severityLabel, stateLabel } from './labels.ts';
 import { revealPlace } from './places.ts';
 import type { ReportRun } from './reportPanel.ts';
 

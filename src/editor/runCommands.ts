@@ -4,7 +4,7 @@ import { isFinal, type Run, titleOf } from '../core/run/run.ts';
 import type { RunStore } from '../core/run/runStore.ts';
 import type { RunTracker } from '../core/run/runTracker.ts';
 import { formatTime } from './formats.ts';
-import { stateLabel } from './messages.ts';
+import { stateLabel } from './labels.ts';
 import { withProgress } from './progress.ts';
 import type { RunsNode } from './runsView.ts';
 import { readAssessmentSettings, readDestination } from './settings.ts';

@@ -3,7 +3,8 @@ import type { LazyView } from '../bootstrap.ts';
 import { elapsedMs, isFinal, isLive, needsPerson, type Run, titleOf } from '../core/run/run.ts';
 import type { RunStore } from '../core/run/runStore.ts';
 import { countFiles, formatBytes, formatDuration, formatTime } from './formats.ts';
-import { commitLabel, describeFailure, hasArtifact, stateLabel, uploadLabel } from './messages.ts';
+import { commitLabel, hasArtifact, stateLabel, uploadLabel } from './labels.ts';
+import { describeFailure } from './messages.ts';
 
 /** A line of the Runs view; commands called on a run get its node. */
 export type RunsNode =

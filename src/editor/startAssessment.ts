@@ -13,7 +13,7 @@ import type { Selection } from '../core/upload/selection.ts';
 import { type Folder, isInside, pickFolders } from './folders.ts';
 import { readCommit } from './git.ts';
 import { countFiles, formatBytes, formatNumber, formatTime } from './formats.ts';
-import { stateLabel } from './messages.ts';
+import { stateLabel } from './labels.ts';
 import {
   describeSuspicions,
   type PreparationDeps,

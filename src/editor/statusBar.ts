@@ -3,7 +3,8 @@ import type { FindingStore } from '../core/findings/findingStore.ts';
 import { elapsedMs, isFinal, isLive, needsPerson, type Run, titleOf } from '../core/run/run.ts';
 import type { RunStore } from '../core/run/runStore.ts';
 import { formatDuration, formatTime } from './formats.ts';
-import { describeFailure, stateLabel } from './messages.ts';
+import { stateLabel } from './labels.ts';
+import { describeFailure } from './messages.ts';
 
 const refreshMs = 60_000;
 

@@ -5,7 +5,7 @@ import type { LazyView } from '../bootstrap.ts';
 import { type FolderSum, levelBelow } from '../core/upload/choices.ts';
 import type { LeftOut, Reason, SelectedFile } from '../core/upload/selection.ts';
 import { countFiles, formatBytes, formatNumber } from './formats.ts';
-import { reasonLabel, ruleLabel } from './messages.ts';
+import { reasonLabel, ruleLabel } from './labels.ts';
 import { describeSuspicion, type Prepared, type UploadChoices } from './preparation.ts';
 
 /** A line of the Upload Preview; commands called on a file or folder get its node. */
