@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import type { FindingStore, ShownFinding, ShownPlace } from '../core/findings/findingStore.ts';
-import { isAtLeast, type Severity } from '../core/findings/finding.ts';
+import { isDisplayed } from '../core/findings/display.ts';
+import type { Severity } from '../core/findings/finding.ts';
 import { severityLabel } from './labels.ts';
 import { toRange } from './places.ts';
 import { readDisplaySettings } from './settings.ts';
@@ -9,11 +10,11 @@ import { readDisplaySettings } from './settings.ts';
 export function showDiagnostics(findings: FindingStore): vscode.Disposable {
   const collection = vscode.languages.createDiagnosticCollection('whitebox');
   const render = (): void => {
-    const { showInProblems, minimumSeverity } = readDisplaySettings();
+    const { showInProblems, ...display } = readDisplaySettings();
     const byFile = new Map<string, vscode.Diagnostic[]>();
     for (const shown of showInProblems ? findings.all() : []) {
       const [main] = shown.places;
-      if (main === undefined || !isAtLeast(shown.finding.severity, minimumSeverity)) continue;
+      if (main === undefined || !isDisplayed(shown, display)) continue;
       byFile.set(main.file, [...(byFile.get(main.file) ?? []), toDiagnostic(shown, main)]);
     }
     collection.clear();

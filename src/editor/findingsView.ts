@@ -2,7 +2,8 @@ import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import type { LazyView } from '../bootstrap.ts';
 import type { FindingStore, ShownFinding } from '../core/findings/findingStore.ts';
-import { isAtLeast, SEVERITIES, type Severity } from '../core/findings/finding.ts';
+import { isDisplayed } from '../core/findings/display.ts';
+import { SEVERITIES, type Severity } from '../core/findings/finding.ts';
 import { titleOf } from '../core/run/run.ts';
 import { countFindings, formatTime } from './formats.ts';
 import { severityLabel } from './labels.ts';
@@ -56,8 +57,8 @@ export function showFindings(lazy: LazyView, findings: FindingStore): vscode.Dis
 }
 
 function visible(findings: FindingStore): ShownFinding[] {
-  const { minimumSeverity } = readDisplaySettings();
-  return findings.all().filter(({ finding }) => isAtLeast(finding.severity, minimumSeverity));
+  const display = readDisplaySettings();
+  return findings.all().filter((shown) => isDisplayed(shown, display));
 }
 
 function messageOf(findings: FindingStore, hidden: number): string | undefined {

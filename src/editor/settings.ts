@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { toBaseUrl } from '../core/api/address.ts';
 import type { ArchiveType, Language } from '../core/api/schema.ts';
 import { AssessmentError } from '../core/errors.ts';
+import type { Display } from '../core/findings/display.ts';
 
 /** Where a person's runs go: a normalized base URL and an organization ID. */
 export interface Destination {
@@ -72,14 +73,14 @@ export function readDeleteSourceAfterRun(): boolean {
 }
 
 /** Which findings the editor shows, and which notifications a person wants. */
-export function readDisplaySettings(): {
-  minimumSeverity: 'critical' | 'high' | 'medium' | 'low' | 'none';
+export function readDisplaySettings(): Display & {
   showInProblems: boolean;
   notifications: 'all' | 'attention' | 'none';
 } {
   const settings = vscode.workspace.getConfiguration('whitebox');
   return {
     minimumSeverity: settings.get('findings.minimumSeverity', 'none'),
+    hideTriaged: settings.get('findings.hideTriaged', true),
     showInProblems: settings.get('findings.showInProblems', true),
     notifications: own('notifications.level', 'all'),
   };

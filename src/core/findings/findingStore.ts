@@ -6,13 +6,16 @@ import type { Disposable, Event, Logger } from '../ports.ts';
 import { type Failure, isFinal, type Run, toFailure } from '../run/run.ts';
 import type { RunStore } from '../run/runStore.ts';
 import { anchorPlace } from './anchor.ts';
+import type { Drift } from './drift.ts';
 import type { Finding, Place } from './finding.ts';
+import { fingerprintsOf } from './fingerprint.ts';
 import { decideRuns, type FolderChoice, hasFindings } from './folderRuns.ts';
 import { createLocator } from './locate.ts';
 import { locateAmong, type LocatorFolder } from './locateAmong.ts';
 import { type Notice, parseFindingsInSlices } from './parse.ts';
+import { type TriageDecision, undecided } from './triage.ts';
 
-/** A place that is a file here; lines are 1-based and absent when unknown; columns only where the line is the one that was told. */
+/** A place that is a file here; lines are 1-based, as they are now, and absent when unknown; columns only where the line is the one that was told. */
 export interface ShownPlace {
   /** Absolute. */
   readonly file: string;
@@ -26,6 +29,8 @@ export interface ShownPlace {
   readonly endColumn?: number | undefined;
   /** The place as the findings file tells it. */
   readonly told: Place;
+  /** What became of the code there since it was scanned. */
+  readonly drift: Drift;
 }
 
 /** A finding with its run and those of its places that are files here, the main one first. */
@@ -33,7 +38,16 @@ export interface ShownFinding {
   readonly run: Run;
   readonly finding: Finding;
   readonly places: readonly ShownPlace[];
+  /** Names the finding across runs. */
+  readonly fingerprint: string;
+  readonly triage: TriageDecision;
+  /** How it relates to the run before of the same folders; absent when there is none. */
+  readonly change?: 'new' | 'unchanged' | undefined;
 }
+
+/** What changed in the findings that are shown: everything, or only those whose main place is in one of these files (absolute paths). */
+export type FindingsChange =
+  { readonly kind: 'all' } | { readonly kind: 'files'; readonly files: ReadonlySet<string> };
 
 /** A run with its findings, or why they cannot be read; of a run that is shown, only those of the folders that show it. */
 export interface ShownRun {
@@ -51,7 +65,7 @@ export class FindingStore implements Disposable {
   readonly #runs: RunStore;
   readonly #log: Logger;
   readonly #isOpenHere: (folder: string) => boolean;
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new Set<(change: FindingsChange) => void>();
   readonly #subscription: Disposable;
   /** What a person chose, by folder. */
   readonly #choices = new Map<string, FolderChoice>();
@@ -72,7 +86,7 @@ export class FindingStore implements Disposable {
     });
   }
 
-  readonly onDidChange: Event<void> = (listener): Disposable => {
+  readonly onDidChange: Event<FindingsChange> = (listener): Disposable => {
     this.#listeners.add(listener);
     return { dispose: () => this.#listeners.delete(listener) };
   };
@@ -125,7 +139,11 @@ export class FindingStore implements Disposable {
       const { findings, notices } = await parseFindingsInSlices(text, { runId: run.id });
       const find = await placeFinder(run, this.#runs.folderOf(run.id));
       const shown: ShownFinding[] = [];
-      for (const finding of findings) shown.push({ run, finding, places: await find(finding) });
+      for (const [index, fingerprint] of fingerprintsOf(findings).entries()) {
+        const finding = findings[index];
+        if (finding === undefined) continue;
+        shown.push({ run, finding, places: await find(finding), fingerprint, triage: undecided });
+      }
       return { run, shown, notices };
     } catch (error) {
       const known =
@@ -162,7 +180,7 @@ export class FindingStore implements Disposable {
       }),
     }));
     this.#decided = decided;
-    for (const listener of [...this.#listeners]) listener();
+    for (const listener of [...this.#listeners]) listener({ kind: 'all' });
   }
 }
 
@@ -200,7 +218,7 @@ async function placeFinder(run: Run, folder: string): Promise<(finding: Finding)
       );
       if (found.kind !== 'inFolder' || found.located.kind !== 'file') continue;
       const { absolute, path } = found.located;
-      const at = { file: absolute, folder: found.folder, path, told: place };
+      const at = { file: absolute, folder: found.folder, path, told: place, drift: 'unknown' as const };
       places.push({ ...at, ...anchored(place, await linesOf(absolute)) });
     }
     return places;
