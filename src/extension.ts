@@ -117,6 +117,7 @@ export async function startExtension(
     log,
     startingFolder: join(storage, 'starting'),
     openReport: (run) => reports.open(reportOf(run)),
+    selection: () => surfaces.findings.view.selection,
   });
   const logged = (work: Promise<unknown>): void => {
     work.catch((error: unknown) =>

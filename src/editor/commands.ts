@@ -1,10 +1,11 @@
 import * as vscode from 'vscode';
-import type { FindingStore } from '../core/findings/findingStore.ts';
+import type { FindingStore, ShownFinding } from '../core/findings/findingStore.ts';
 import { AssessmentError, isAbortError } from '../core/errors.ts';
 import type { Logger } from '../core/ports.ts';
 import { isLive, type Run } from '../core/run/run.ts';
 import type { RunStore } from '../core/run/runStore.ts';
 import type { RunTracker } from '../core/run/runTracker.ts';
+import { findingOf } from './findingArguments.ts';
 import { revealPlace } from './places.ts';
 import { countFindings } from './formats.ts';
 import { hasArtifact } from './labels.ts';
@@ -33,6 +34,8 @@ export interface CommandDeps extends StartDeps {
   readonly tracker: RunTracker;
   readonly log: Logger & { show(): void };
   readonly openReport: (run: Run) => void;
+  /** The nodes that are selected in the Findings view. */
+  readonly selection: () => readonly unknown[];
   readonly preview: UploadPreview;
   /** The packaging worker. */
   readonly workerFile: string;
@@ -127,7 +130,7 @@ export function createCommands(deps: CommandDeps): ReadonlyMap<string, Handler> 
         return Promise.resolve();
       },
     ],
-    ['whitebox.revealFinding', (runId, index) => revealFinding(findings, String(runId), Number(index))],
+    ['whitebox.revealFinding', (...args) => revealFinding(findingOf(args, deps))],
     ['whitebox.showMenu', () => showMenu(deps)],
   ]);
 }
@@ -173,8 +176,8 @@ async function testConnection({ accounts }: CommandDeps): Promise<void> {
   );
 }
 
-async function revealFinding(findings: FindingStore, runId: string, index: number): Promise<void> {
-  const [place] = findings.find(runId, index)?.places ?? [];
+async function revealFinding(shown: ShownFinding | undefined): Promise<void> {
+  const [place] = shown?.places ?? [];
   if (place !== undefined) return revealPlace(place);
   const message = vscode.l10n.t(
     'This finding has no place in a file of this workspace. The report describes it.',

@@ -1,0 +1,82 @@
+import * as vscode from 'vscode';
+import type { FindingStore, ShownFinding } from '../core/findings/findingStore.ts';
+import { toRange } from './places.ts';
+
+/** What a command on findings can be called on: a finding by name, as code actions and links do, or what is selected in the Findings view, as its keys do. */
+export type FindingArgument =
+  | { readonly kind: 'finding'; readonly runId: string; readonly index: number }
+  | { readonly kind: 'selection' };
+
+/** Where findings that a command was not given are looked for. */
+export interface FindingSources {
+  readonly findings: FindingStore;
+  /** The nodes that are selected in the Findings view. */
+  readonly selection: () => readonly unknown[];
+}
+
+/**
+ * The findings that a command was called on, each once: those of the nodes that a menu gives (the one that was clicked, all that are
+ * selected; a group stands for its findings), those a `FindingArgument` or a pair of run and index names; called on nothing, as from
+ * the palette, those at the cursor.
+ */
+export function findingsOf(args: readonly unknown[], sources: FindingSources): readonly ShownFinding[] {
+  const [first, second] = args;
+  if (first === undefined) return findingsAtCursor(sources.findings);
+  if (typeof first === 'string') {
+    const found = sources.findings.find(first, Number(second));
+    return found === undefined ? [] : [found];
+  }
+  const isSelection = first?.kind === 'selection';
+  const chosen = Array.isArray(second) && second.length > 0 ? (second as unknown[]) : [first];
+  const nodes = isSelection ? sources.selection() : chosen;
+  const found = nodes.flatMap((node) => findingsOfNode(node, sources.findings));
+  return [...new Map(found.map((shown) => [keyOf(shown), shown])).values()];
+}
+
+/** The first of `findingsOf`. */
+export function findingOf(args: readonly unknown[], sources: FindingSources): ShownFinding | undefined {
+  return findingsOf(args, sources)[0];
+}
+
+/** How commands, code actions and links name a finding. */
+export function toArgument({ run, finding }: ShownFinding): FindingArgument {
+  return { kind: 'finding', runId: run.id, index: finding.index };
+}
+
+/** The findings whose main place holds the cursor of the active editor, the narrowest first. */
+function findingsAtCursor(findings: FindingStore): readonly ShownFinding[] {
+  const editor = vscode.window.activeTextEditor;
+  if (editor === undefined) return [];
+  const { active } = editor.selection;
+  const file = editor.document.uri.fsPath;
+  const height = ({ places }: ShownFinding): number =>
+    (places[0]?.endLine ?? 0) - (places[0]?.startLine ?? 0);
+  return findings
+    .all()
+    .filter(({ places: [place] }) => {
+      if (place?.file !== file || place.startLine === undefined) return false;
+      const { start, end } = toRange(place);
+      return start.line <= active.line && active.line <= end.line;
+    })
+    .sort((one, other) => height(one) - height(other));
+}
+
+/** A node may be older than what the store knows of its finding; a finding that is not shown any more is as the node has it. */
+function findingsOfNode(node: unknown, findings: FindingStore): readonly ShownFinding[] {
+  if (typeof node !== 'object' || node === null) return [];
+  const { kind, runId, index, shown } = node as Record<string, unknown>;
+  if (kind === 'finding' && typeof runId === 'string') {
+    const found = findings.find(runId, Number(index));
+    return found === undefined ? [] : [found];
+  }
+  const known = (Array.isArray(shown) ? shown : [shown]).filter(isShownFinding);
+  return known.map((each) => findings.find(each.run.id, each.finding.index) ?? each);
+}
+
+function isShownFinding(value: unknown): value is ShownFinding {
+  return typeof value === 'object' && value !== null && 'run' in value && 'finding' in value;
+}
+
+function keyOf({ run, finding }: ShownFinding): string {
+  return `${run.id}:${String(finding.index)}`;
+}
