@@ -1,0 +1,47 @@
+// What every run of `npm run mutate` has in common; `test/mutate.ts` adds the files of one room and the tests that are to notice.
+
+/** A test that hangs on a mutant fails by this, long before Stryker would lose patience with the whole file. */
+const hangingTestMs = 20_000;
+
+export default {
+  testRunner: 'tap',
+  tap: {
+    nodeArgs: [
+      '--test-reporter=tap',
+      `--test-timeout=${hangingTestMs}`,
+      '--test-force-exit',
+      '-r',
+      '{{hookFile}}',
+      '{{testFile}}',
+    ],
+  },
+  plugins: ['@stryker-mutator/tap-runner', import.meta.filename],
+  ignorers: ['log'],
+  // Which test files run a mutant's line; the others are not started for it.
+  coverageAnalysis: 'perTest',
+  // Node strips types and checks none.
+  disableTypeChecks: false,
+  ignorePatterns: ['dist', '.vscode-test', 'test-results', 'media'],
+  tempDirName: 'test-results/mutation/sandbox',
+  incremental: true,
+  reporters: ['clear-text', 'progress-append-only', 'html'],
+  clearTextReporter: { allowColor: false, logTests: false, reportTests: false },
+  // The rooms that have a number to hold hold it.
+  thresholds: { high: 95, low: 85, break: 85 },
+};
+
+/** What is written to the log is for people: no test asks for its words. */
+export const strykerPlugins = [
+  {
+    kind: 'Ignore',
+    name: 'log',
+    value: {
+      shouldIgnore(path) {
+        if (!path.isCallExpression() || path.node.callee.type !== 'MemberExpression') return undefined;
+        const { object } = path.node.callee;
+        const { name = object.name, id = { name } } = object.property ?? {};
+        return id.name === 'log' ? 'a line of the log' : undefined;
+      },
+    },
+  },
+];

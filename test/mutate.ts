@@ -1,0 +1,84 @@
+/**
+ * Mutation testing, room by room: `npm run mutate`, or `npm run mutate -- locate`, or `npm run mutate -- src/core/run/lease.ts`. What has not
+ * changed since the last time is not run again; `--force` runs it all the same. Reports are written to `test-results/mutation`.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { availableParallelism, tmpdir } from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { Stryker } from '@stryker-mutator/core';
+
+process.chdir(path.resolve(import.meta.dirname, '..'));
+
+interface Room {
+  readonly files: readonly string[];
+  /** In the order in which they are run: the quick ones notice most mutants. */
+  readonly tests: readonly string[];
+  /** Whether the score that `stryker.config.mjs` names is required. */
+  readonly isHeld: boolean;
+}
+
+const rooms: Readonly<Record<string, Room>> = {
+  run: {
+    files: ['src/core/run/*.ts'],
+    tests: [
+      'test/unit/run/{advance,run,pollSchedule,lease,runStore,drivenRuns,removal,runEnds}.test.ts',
+      'test/unit/run/*.test.ts',
+    ],
+    isHeld: true,
+  },
+  ignoreRules: {
+    files: ['ignoreRules', 'ruleLayers', 'pattern', 'bracketSet'].map((name) => `src/core/upload/${name}.ts`),
+    tests: ['test/unit/upload/{selection*,ignoreRules,pattern}.test.ts'],
+    isHeld: true,
+  },
+  locate: {
+    files: ['locate', 'pathText', 'workspacePath'].map((name) => `src/core/findings/${name}.ts`),
+    tests: ['test/unit/findings/locate*.test.ts'],
+    isHeld: true,
+  },
+  api: { files: ['src/core/api/*.ts'], tests: ['test/unit/api/*.test.ts'], isHeld: false },
+};
+
+const { values, positionals } = parseArgs({
+  options: { force: { type: 'boolean', default: false } },
+  allowPositionals: true,
+});
+
+/** The rooms and files to mutate: the held rooms when nothing is named. */
+function chosen(): [name: string, files: readonly string[]][] {
+  const held = Object.keys(rooms).filter((name) => rooms[name]?.isHeld);
+  return (positionals.length === 0 ? held : positionals).map((wish) => {
+    const whole = rooms[wish];
+    if (whole !== undefined) return [wish, whole.files];
+    const name = Object.keys(rooms).find((room) =>
+      rooms[room]?.files.some((pattern) => path.matchesGlob(wish, pattern)),
+    );
+    if (name === undefined)
+      throw new Error(`No room holds ${wish}. There are: ${Object.keys(rooms).join(', ')}.`);
+    return [name, [wish]];
+  });
+}
+
+// A test that a mutant kills does not tidy up after itself.
+const temporary = await mkdtemp(path.join(tmpdir(), 'mutation-'));
+process.env['TMPDIR'] = temporary;
+// Property tests notice a mutant with a part of their cases, or not at all.
+process.env['FUZZ_RUNS'] ??= '40';
+try {
+  for (const [name, files] of chosen()) {
+    const { tests, isHeld } = rooms[name] ?? { tests: [], isHeld: false };
+    console.log(`\n${name}`);
+    await new Stryker({
+      mutate: [...files],
+      tap: { testFiles: [...tests] },
+      incrementalFile: `test-results/mutation/${name}.json`,
+      htmlReporter: { fileName: `test-results/mutation/${name}.html` },
+      concurrency: availableParallelism(),
+      force: values.force,
+      ...(isHeld ? {} : { thresholds: { break: null } }),
+    }).runMutationTest();
+  }
+} finally {
+  await rm(temporary, { recursive: true, force: true, maxRetries: 3 });
+}
