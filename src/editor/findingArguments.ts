@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import type { FindingStore, ShownFinding } from '../core/findings/findingStore.ts';
+import { isObject } from '../core/findings/readValue.ts';
 import { toRange } from './places.ts';
 
 /** What a command on findings can be called on: a finding by name, as code actions and links do, or what is selected in the Findings view, as its keys do. */
@@ -26,7 +27,7 @@ export function findingsOf(args: readonly unknown[], sources: FindingSources): r
     const found = sources.findings.find(first, Number(second));
     return found === undefined ? [] : [found];
   }
-  const isSelection = first?.kind === 'selection';
+  const isSelection = isObject(first) && first['kind'] === 'selection';
   const chosen = Array.isArray(second) && second.length > 0 ? (second as unknown[]) : [first];
   const nodes = isSelection ? sources.selection() : chosen;
   const found = nodes.flatMap((node) => findingsOfNode(node, sources.findings));
@@ -63,8 +64,8 @@ function findingsAtCursor(findings: FindingStore): readonly ShownFinding[] {
 
 /** A node may be older than what the store knows of its finding; a finding that is not shown any more is as the node has it. */
 function findingsOfNode(node: unknown, findings: FindingStore): readonly ShownFinding[] {
-  if (typeof node !== 'object' || node === null) return [];
-  const { kind, runId, index, shown } = node as Record<string, unknown>;
+  if (!isObject(node)) return [];
+  const { kind, runId, index, shown } = node;
   if (kind === 'finding' && typeof runId === 'string') {
     const found = findings.find(runId, Number(index));
     return found === undefined ? [] : [found];
@@ -74,7 +75,7 @@ function findingsOfNode(node: unknown, findings: FindingStore): readonly ShownFi
 }
 
 function isShownFinding(value: unknown): value is ShownFinding {
-  return typeof value === 'object' && value !== null && 'run' in value && 'finding' in value;
+  return isObject(value) && 'run' in value && 'finding' in value;
 }
 
 function keyOf({ run, finding }: ShownFinding): string {
