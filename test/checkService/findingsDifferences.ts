@@ -1,0 +1,79 @@
+import * as aliases from '../../src/core/findings/aliases.ts';
+import { type KeyPath, normalKey } from '../../src/core/findings/readValue.ts';
+import { propertiesOf, type Schema } from './schemaDifferences.ts';
+
+/** The parts of a finding that people need, and the keys under which they are read. */
+const parts: Readonly<Record<string, readonly KeyPath[]>> = {
+  id: aliases.ID,
+  title: aliases.TITLE,
+  severity: aliases.SEVERITY,
+  description: aliases.DESCRIPTION,
+  recommendation: aliases.RECOMMENDATION,
+  'further prose': aliases.BLOCKS.flatMap(({ paths }) => paths),
+  places: [...aliases.MAIN_PLACES, ...aliases.OTHER_PLACES].map(({ path }) => path),
+  file: aliases.FILE,
+  'start line': [...aliases.START_LINE, ...aliases.START_POSITION, ...aliases.POSITION_LINE],
+  'end line': [...aliases.END_LINE, ...aliases.END_POSITION, ...aliases.LINE_RANGE],
+  column: [...aliases.START_COLUMN, ...aliases.END_COLUMN, ...aliases.POSITION_COLUMN],
+  snippet: aliases.SNIPPET,
+  'note on a place': aliases.PLACE_LABEL,
+  target: aliases.TARGET_INDEX,
+  CWE: aliases.CWE,
+  CVSS: [...aliases.CVSS_SCORE, ...aliases.CVSS_VECTOR],
+};
+
+const needed = ['title', 'severity', 'description', 'file', 'start line'];
+
+/** How the service's published schema of findings meets our reader: what each property is read as, and sentences about what is not read. */
+export function findingsDifferences(schema: Schema): { read: string[]; differences: string[] } {
+  const keys = [...namedKeys(schema)];
+  const readAs = new Map(keys.map((key) => [key, partsOf(key)]));
+  const found = new Set([...readAs.values()].flat());
+  return {
+    read: keys.flatMap((key) => (partsOf(key).length > 0 ? [`${key}: ${partsOf(key).join(', ')}`] : [])),
+    differences: [
+      ...keys
+        .filter((key) => readAs.get(key)?.length === 0)
+        .map((key) => `${key}: read by nothing, shown as raw JSON only`),
+      ...needed.filter((part) => !found.has(part)).map((part) => `${part}: no property that we read it from`),
+      ...severityWords(schema)
+        .filter((word) => !aliases.SEVERITY_WORDS.has(word.toLowerCase()))
+        .map((word) => `severity ${word}: shown as it came, unrated`),
+    ],
+  };
+}
+
+function partsOf(key: string): string[] {
+  const normal = normalKey(key);
+  return Object.keys(parts).filter((part) => parts[part]?.some((path) => path.at(-1) === normal));
+}
+
+/** Every property name in a schema, however deep, with or without definitions. */
+function namedKeys(schema: Schema): Set<string> {
+  const keys = new Set<string>();
+  const visit = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return;
+    for (const [name, each] of Object.entries(propertiesOf(value as Schema))) {
+      keys.add(name);
+      visit(each);
+    }
+    for (const [word, each] of Object.entries(value)) if (word !== 'properties') visit(each);
+  };
+  visit(schema);
+  return keys;
+}
+
+/** The words that a property read as the severity may hold. */
+function severityWords(schema: Schema): string[] {
+  const words: string[] = [];
+  const visit = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return;
+    for (const [name, each] of Object.entries(propertiesOf(value as Schema))) {
+      const values = each['enum'];
+      if (partsOf(name).includes('severity') && Array.isArray(values)) words.push(...values.map(String));
+    }
+    Object.values(value).forEach(visit);
+  };
+  visit(schema);
+  return words;
+}

@@ -1,0 +1,140 @@
+/** A JSON Schema object, of any draft since 6. */
+export type Schema = Readonly<Record<string, unknown>>;
+
+/** Whether we write what a schema describes, or read it. */
+export type Direction = 'request' | 'response';
+
+/** What a comparison works with: whose word counts, and how a `$ref` of the other side is looked up. */
+interface Scope {
+  readonly direction: Direction;
+  readonly resolve: (reference: string) => Schema | undefined;
+}
+
+/** Sentences about where a service's schema and ours do not fit: what we send must be taken, and what we rely on must come; empty when they fit. */
+export function schemaDifferences(ours: Schema, theirs: Schema, scope: Scope, at = ''): string[] {
+  const other = resolved(theirs, scope);
+  const alternatives = (other['anyOf'] ?? other['oneOf']) as Schema[] | undefined;
+  if (alternatives !== undefined) {
+    const answers = alternatives.map((each) => schemaDifferences(ours, each, scope, at));
+    return answers.find((differences) => differences.length === 0) ?? answers[0] ?? [];
+  }
+  const place = at === '' ? 'body' : at;
+  const types = typeDifferences(ours, other, scope, place);
+  if (types.length > 0) return types;
+  return [
+    ...boundDifferences(ours, other, scope, place),
+    ...propertyDifferences(ours, other, scope, place),
+    ...itemDifferences(ours, other, scope, place),
+  ];
+}
+
+function resolved(schema: Schema, scope: Scope): Schema {
+  const reference = schema['$ref'];
+  const target = typeof reference === 'string' ? (scope.resolve(reference) ?? {}) : schema;
+  const parts = (target['allOf'] as Schema[] | undefined) ?? [];
+  return parts.reduce<Schema>((merged, part) => merge(merged, resolved(part, scope)), target);
+}
+
+function merge(one: Schema, other: Schema): Schema {
+  return {
+    ...one,
+    ...other,
+    properties: { ...propertiesOf(one), ...propertiesOf(other) },
+    required: [...requiredOf(one), ...requiredOf(other)],
+  };
+}
+
+function typeDifferences(ours: Schema, theirs: Schema, { direction }: Scope, place: string): string[] {
+  const [own, other] = [typesOf(ours), typesOf(theirs)];
+  const [given, taken] = direction === 'request' ? [own, other] : [other, own];
+  // `integer` is a `number`; a schema without a type takes anything.
+  const fits = (type: string): boolean =>
+    taken.size === 0 || taken.has(type) || (type === 'integer' && taken.has('number'));
+  const odd = [...given].filter((type) => !fits(type));
+  if (given.size === 0 || odd.length === 0) return [];
+  return [`${place}: ours is ${[...own].join('|')}, theirs ${[...other].join('|')}`];
+}
+
+/** Bounds that are tighter where something is taken than where it is given; a service that states none for what it sends is believed. */
+function boundDifferences(ours: Schema, theirs: Schema, { direction }: Scope, place: string): string[] {
+  const isRequest = direction === 'request';
+  const [given, taken] = isRequest ? [ours, theirs] : [theirs, ours];
+  const who = isRequest ? 'we may send' : 'they may send';
+  const found: string[] = [];
+  for (const [lower, upper] of bounds) {
+    const [low, most] = [taken[lower], taken[upper]];
+    const least = asNumber(given[lower], isRequest ? lowest(lower) : Infinity);
+    if (typeof low === 'number' && low > least)
+      found.push(`${place}: ${who} less than ${lower} ${String(low)}`);
+    const highest = asNumber(given[upper], isRequest ? Infinity : -Infinity);
+    if (typeof most === 'number' && most < highest)
+      found.push(`${place}: ${who} more than ${upper} ${String(most)}`);
+  }
+  const [words, known] = [valuesOf(given), valuesOf(taken)];
+  const unknown = words?.filter((word) => known?.includes(word) === false) ?? [];
+  if (unknown.length > 0) found.push(`${place}: ${who} ${unknown.join(', ')}`);
+  return found;
+}
+
+const bounds = [
+  ['minLength', 'maxLength'],
+  ['minimum', 'maximum'],
+  ['minItems', 'maxItems'],
+] as const;
+
+/** A string or list is never shorter than empty, a number may be anything. */
+function lowest(bound: string): number {
+  return bound === 'minimum' ? -Infinity : 0;
+}
+
+function propertyDifferences(ours: Schema, theirs: Schema, scope: Scope, place: string): string[] {
+  const [own, other] = [propertiesOf(ours), propertiesOf(theirs)];
+  const rest = ours['additionalProperties'];
+  const found = Object.entries(other).flatMap(([name, schema]) => {
+    const mine = own[name] ?? (isSchema(rest) ? rest : undefined);
+    if (mine !== undefined) return schemaDifferences(mine, schema, scope, `${place}.${name}`);
+    return scope.direction === 'response' ? [`${place}.${name}: theirs alone, not used here`] : [];
+  });
+  const [needed, given] = scope.direction === 'request' ? [theirs, ours] : [ours, theirs];
+  const who = scope.direction === 'request' ? 'they need it' : 'we need it';
+  for (const name of requiredOf(needed)) {
+    if (!requiredOf(given).includes(name)) found.push(`${place}.${name}: ${who}, it may be missing`);
+  }
+  if (scope.direction === 'request' && theirs['additionalProperties'] === false) {
+    const refused = Object.keys(own).filter((name) => !(name in other));
+    found.push(...refused.map((name) => `${place}.${name}: we may send it, they refuse it`));
+  }
+  return found;
+}
+
+function itemDifferences(ours: Schema, theirs: Schema, scope: Scope, place: string): string[] {
+  const [own, other] = [ours['items'], theirs['items']];
+  return isSchema(own) && isSchema(other) ? schemaDifferences(own, other, scope, `${place}[]`) : [];
+}
+
+function typesOf(schema: Schema): ReadonlySet<string> {
+  const type = schema['type'];
+  if (type !== undefined) return new Set([type].flat() as string[]);
+  return new Set((valuesOf(schema) ?? []).map((value) => typeof value));
+}
+
+function valuesOf(schema: Schema): unknown[] | undefined {
+  return 'const' in schema ? [schema['const']] : (schema['enum'] as unknown[] | undefined);
+}
+
+/** The named properties of an object schema. */
+export function propertiesOf(schema: Schema): Readonly<Record<string, Schema>> {
+  return (schema['properties'] as Record<string, Schema> | undefined) ?? {};
+}
+
+function requiredOf(schema: Schema): readonly string[] {
+  return (schema['required'] as string[] | undefined) ?? [];
+}
+
+function isSchema(value: unknown): value is Schema {
+  return typeof value === 'object' && value !== null;
+}
+
+function asNumber(value: unknown, fallback: number): number {
+  return typeof value === 'number' ? value : fallback;
+}

@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { findingsDifferences } from '../checkService/findingsDifferences.ts';
+import { type Direction, type Schema, schemaDifferences } from '../checkService/schemaDifferences.ts';
+import { callService } from './service/serviceCaller.ts';
+
+const main = join(import.meta.dirname, '../checkService/main.ts');
+
+function check(...args: readonly string[]): Promise<{ status: unknown; stdout: string; stderr: string }> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [main, ...args], (error, stdout, stderr) => {
+      resolve({ status: error === null ? 0 : error.code, stdout, stderr });
+    });
+  });
+}
+
+describe('check-service', () => {
+  test('finds no difference to a service that is written from the API reference', async (t) => {
+    const { service } = await callService(t);
+    const { status, stdout } = await check(service.baseUrl);
+    assert.match(stdout, /^Operations: 0 differences\nFindings: 0 differences\n/);
+    assert.match(stdout, /^ {2}file_path: file$/m);
+    assert.equal(status, 0);
+  });
+
+  test('says which operation a service lacks, and exits with 1', async (t) => {
+    const server = createServer((request, response) => {
+      const isApi = request.url?.endsWith('openapi.json') === true;
+      response.end(JSON.stringify(isApi ? { openapi: '3.1.0', paths: {} } : { type: 'array' }));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    t.after(() => server.close());
+    const { status, stdout } = await check(
+      `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`,
+    );
+    assert.match(stdout, /POST \/o\/\{orgID\}\/workflows\/whitebox-assessment\/dispatch: not there/);
+    assert.match(stdout, /severity: no property that we read it from/);
+    assert.equal(status, 1);
+  });
+
+  test('says so when there is no address, or nobody answers there', async () => {
+    assert.deepEqual((await check()).status, 2);
+    const { status, stderr } = await check('http://127.0.0.1:9/v1');
+    assert.match(stderr, /cannot be reached/);
+    assert.equal(status, 2);
+  });
+});
+
+describe('what does not fit', () => {
+  const object = (properties: Record<string, Schema>, required = Object.keys(properties)): Schema => ({
+    type: 'object',
+    properties,
+    required,
+    additionalProperties: false,
+  });
+  const text = { type: 'string' };
+  const cases: readonly [string, Direction, Schema, Schema, readonly string[]][] = [
+    ['the same', 'request', object({ a: text }), object({ a: text }), []],
+    ['a type', 'request', text, { type: 'integer' }, ['body: ours is string, theirs integer']],
+    ['an integer is a number', 'request', { type: 'integer' }, { type: 'number' }, []],
+    [
+      'a number is no integer',
+      'request',
+      { type: 'number' },
+      { type: 'integer' },
+      ['body: ours is number, theirs integer'],
+    ],
+    [
+      'a tighter bound',
+      'request',
+      text,
+      { ...text, maxLength: 9 },
+      ['body: we may send more than maxLength 9'],
+    ],
+    ['a wider bound', 'request', { ...text, maxLength: 9 }, { ...text, maxLength: 10 }, []],
+    [
+      'a bound we rely on',
+      'response',
+      { ...text, maxLength: 9 },
+      { ...text, maxLength: 10 },
+      ['body: they may send more than maxLength 9'],
+    ],
+    ['an unstated bound', 'response', { ...text, maxLength: 9 }, text, []],
+    ['a value', 'request', { enum: ['x', 'y'] }, { enum: ['x'] }, ['body: we may send y']],
+    [
+      'a property they need',
+      'request',
+      object({ a: text }),
+      object({ a: text, b: text }),
+      ['body.b: they need it, it may be missing'],
+    ],
+    [
+      'a property they refuse',
+      'request',
+      object({ a: text, b: text }),
+      object({ a: text }),
+      ['body.b: we may send it, they refuse it'],
+    ],
+    [
+      'a property we need',
+      'response',
+      object({ a: text }),
+      object({ a: text }, []),
+      ['body.a: we need it, it may be missing'],
+    ],
+    [
+      'a property of theirs',
+      'response',
+      object({}),
+      object({ a: text }),
+      ['body.a: theirs alone, not used here'],
+    ],
+    [
+      'items',
+      'request',
+      { type: 'array', items: text },
+      { type: 'array', items: { type: 'integer' } },
+      ['body[]: ours is string, theirs integer'],
+    ],
+    ['one alternative that fits', 'response', text, { anyOf: [{ type: 'integer' }, text] }, []],
+    [
+      'a reference',
+      'request',
+      text,
+      { $ref: '#/definitions/short' },
+      ['body: we may send more than maxLength 1'],
+    ],
+    [
+      'parts',
+      'request',
+      object({ a: text }),
+      { allOf: [object({ a: text }), { required: ['b'] }] },
+      ['body.b: they need it, it may be missing'],
+    ],
+  ];
+  for (const [name, direction, ours, theirs, expected] of cases) {
+    test(name, () => {
+      const resolve = (): Schema => ({ type: 'string', maxLength: 1 });
+      assert.deepEqual(schemaDifferences(ours, theirs, { direction, resolve }), expected);
+    });
+  }
+
+  test('a findings property that nothing reads, and a severity that is no word of ours', () => {
+    const finding = object({
+      title: text,
+      severity: { enum: ['high', 'catastrophic'] },
+      description: text,
+      file: text,
+      line: { type: 'integer' },
+      reachability: text,
+    });
+    assert.deepEqual(findingsDifferences({ type: 'array', items: finding }).differences, [
+      'reachability: read by nothing, shown as raw JSON only',
+      'severity catastrophic: shown as it came, unrated',
+    ]);
+  });
+});
