@@ -1,4 +1,3 @@
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AssessmentClient } from '../api/client.ts';
 import { wasNeverSent } from '../api/failure.ts';
@@ -193,13 +192,6 @@ export async function sendDispatch(intended: RunIn<'dispatching'>, deps: LaunchD
 
 async function requireMine({ stillMine }: LaunchDeps): Promise<void> {
   if (!(await stillMine())) throw new AssessmentError('busyElsewhere');
-}
-
-/** Removes the local archives of a run. */
-export async function removeArchives(run: Run, store: RunStore): Promise<void> {
-  for (const { archive } of run.targets) {
-    if (archive !== undefined) await rm(join(store.folderOf(run.id), archive.file), { force: true });
-  }
 }
 
 /** True when the service cannot have started a run: it never got the request, or it answered 4xx. */

@@ -2,9 +2,9 @@ import type { AssessmentClient } from '../api/client.ts';
 import { AssessmentError, isAbortError } from '../errors.ts';
 import { sweepTemporary } from '../files.ts';
 import type { Clock, Disposable, Event, Logger } from '../ports.ts';
-import { collectArtifacts } from './collect.ts';
+import { needsArchives, removeArchives } from './archives.ts';
 import { DrivenRuns } from './drivenRuns.ts';
-import { removeArchives } from './launch.ts';
+import { type KeepSource, look } from './look.ts';
 import { backoffMs, pollIntervalMs } from './pollSchedule.ts';
 import { hasRemains, releaseUploads } from './release.ts';
 import { isFinal, isLive, isPreparing, type Run, toFailure, waitsForToken } from './run.ts';
@@ -21,6 +21,8 @@ export interface WatchDeps {
   readonly log: Logger;
   /** Whether confirmed files are deleted from the service once nothing needs them any more. */
   readonly deleteSourceAfterRun: () => boolean;
+  /** Awaited once a run's artifacts are in its folder, before its archives go; a failure is logged and holds nothing up. */
+  readonly keepSource?: KeepSource | undefined;
 }
 
 const heartbeatMs = 5_000;
@@ -138,7 +140,6 @@ export class RunWatch {
     const { store, random } = this.#deps;
     if (isLive(run)) {
       this.driven.schedule(run.id, pollIntervalMs(0, random()));
-      await this.#dropArchives(run);
       return run;
     }
     this.#tell(run);
@@ -172,9 +173,10 @@ export class RunWatch {
     for (const listener of [...this.#endListeners]) listener(run);
   }
 
-  /** Removes the local archives: once sent, a run needs their copies on the service alone, and so does sending its dispatch again. */
+  /** Removes the local archives of a run that needs them no more. */
   async #dropArchives(run: Run): Promise<void> {
-    const { store, log } = this.#deps;
+    const { store, clock, log } = this.#deps;
+    if (needsArchives(run, clock.now())) return;
     try {
       await removeArchives(run, store);
     } catch (error) {
@@ -220,7 +222,7 @@ export class RunWatch {
   }
 
   async #look(id: string): Promise<void> {
-    const { store, clock, random } = this.#deps;
+    const { store, clock, clientFor, random } = this.#deps;
     const run = store.get(id);
     if (run === undefined || !isLive(run)) {
       if (run === undefined || isFinal(run)) await this.driven.letGo(id);
@@ -228,28 +230,21 @@ export class RunWatch {
     }
     if (!this.driven.mayAsk(id, run.trouble?.notBefore)) return;
     try {
-      const next = await this.#step(run);
+      const next = await look(run, {
+        ...this.#deps,
+        client: clientFor(run),
+        signal: this.#stop.signal,
+        isDriven: () => this.driven.has(id),
+      });
       this.driven.clearFailures(id);
       if (!isLive(next)) await this.settle(next);
-      else this.driven.schedule(id, pollIntervalMs(clock.now() - next.dispatchedAt, random()));
+      else {
+        this.driven.schedule(id, pollIntervalMs(clock.now() - next.dispatchedAt, random()));
+        await this.#dropArchives(next);
+      }
     } catch (error) {
       if (!isAbortError(error)) await this.#noteTrouble(id, error);
     }
-  }
-
-  /** Describes a run on the service; the window that drives it also downloads what it made once it has ended. */
-  async #step(run: Run): Promise<Run> {
-    const { store, clock, clientFor } = this.#deps;
-    const signal = this.#stop.signal;
-    const client = clientFor(run);
-    let current = run;
-    if (current.state === 'running' || current.state === 'cancelling') {
-      const description = await client.describe(current.workflow, current.runId, { signal });
-      current = await store.apply(run.id, { type: 'answered', description, at: clock.now() });
-    }
-    if (current.state !== 'collecting' || !this.driven.has(run.id)) return current;
-    const artifacts = await collectArtifacts(current, { client, folder: store.folderOf(run.id), signal });
-    return store.apply(run.id, { type: 'collected', artifacts, at: clock.now() });
   }
 
   async #noteTrouble(id: string, error: unknown): Promise<void> {

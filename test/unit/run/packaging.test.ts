@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { selectFiles } from '../../../src/core/upload/selection.ts';
 import { openWindow, setUpDesk } from './runWindow.ts';
-import { seedUnknownRun } from './seededRuns.ts';
 
 const localArchives = async (folder: string): Promise<string[]> =>
   (await readdir(folder)).filter((name) => name.startsWith('archive'));
@@ -46,33 +45,84 @@ describe('the archives of a run', () => {
     assert.equal((JSON.parse(manifest) as { omitted: unknown[] }).omitted.length, 120);
   });
 
-  test('leave this machine once the run is running', async (t) => {
+  test('stay on this machine while the run may still need them, and leave it with its artifacts', async (t) => {
     const desk = await setUpDesk(t);
     const window = openWindow(t, desk);
     const run = await window.start();
-    assert.equal(run.state, 'running');
-    assert.deepEqual(await localArchives(window.store.folderOf(run.id)), []);
+    assert.ok(run.state === 'running');
+    const folder = window.store.folderOf(run.id);
+    assert.deepEqual(await localArchives(folder), ['archive-0.tar.gz']);
+    await desk.service.finishRun(run.runId);
+    await window.until(run.id, (each) => each.targets[0]?.upload?.state === 'deleted');
+    assert.deepEqual(await localArchives(folder), []);
   });
 
-  test('leave this machine when the answer to the dispatch is lost, and sending it again needs none', async (t) => {
+  test('stay when the answer to the dispatch is lost, and go when the run is given up', async (t) => {
     const desk = await setUpDesk(t);
     const window = openWindow(t, desk);
-    const heal = desk.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'reset' } });
+    desk.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'reset' } });
     const run = await window.start();
     assert.equal(run.state, 'unknown');
-    assert.deepEqual(await localArchives(window.store.folderOf(run.id)), []);
-    heal();
-    const sent = await desk.clock.passUntil(window.tracker.resend(run.id), desk.traffic);
-    assert.equal(sent.state, 'running');
+    const folder = window.store.folderOf(run.id);
+    assert.deepEqual(await localArchives(folder), ['archive-0.tar.gz']);
+    await desk.clock.passUntil(window.tracker.abandon(run.id), desk.traffic);
+    assert.deepEqual(await localArchives(folder), []);
   });
 
-  test('that a killed window left beside a running run go with the next start', async (t) => {
+  for (const how of ['while a window watches', 'while every window was closed']) {
+    test(`leave this machine after seven days ${how}, although the run goes on`, async (t) => {
+      const desk = await setUpDesk(t);
+      const window = openWindow(t, desk);
+      const run = await window.start();
+      const folder = window.store.folderOf(run.id);
+      const isShut = how.endsWith('closed');
+      if (isShut) window.tracker.dispose();
+      desk.clock.advance(6.9 * 24 * 3600_000);
+      if (!isShut) await window.until(run.id, ({ state }) => state === 'running');
+      assert.deepEqual(await localArchives(folder), ['archive-0.tar.gz']);
+      desk.clock.advance(0.2 * 24 * 3600_000);
+      const next = isShut ? openWindow(t, desk) : window;
+      await next.tracker.resume();
+      const at = desk.clock.now();
+      await next.until(run.id, (each) => 'lastAnswerAt' in each && (each.lastAnswerAt ?? 0) >= at);
+      await desk.clock.passUntil(desk.clock.sleep(5_000), desk.traffic);
+      assert.deepEqual(await localArchives(folder), []);
+      assert.equal(next.store.get(run.id)?.state, 'running');
+    });
+  }
+});
+
+describe('the source that findings point at', () => {
+  test('is asked for once, with the artifacts and the archives at hand', async (t) => {
     const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
-    const { id } = await seedUnknownRun(desk, window);
-    await window.store.apply(id, { type: 'dispatched', runId: 'run-invented', at: 1 });
-    await writeFile(join(window.store.folderOf(id), 'archive-0.tar.gz'), 'left over');
-    await window.tracker.resume();
-    assert.deepEqual(await localArchives(window.store.folderOf(id)), []);
+    const seen: string[][] = [];
+    const window = openWindow(t, desk, {
+      keepSource: async (run) => void seen.push(await readdir(window.store.folderOf(run.id))),
+    });
+    const run = await window.start();
+    assert.ok(run.state === 'running');
+    await desk.service.finishRun(run.runId);
+    await window.untilEnded(run.id);
+    assert.equal(seen.length, 1);
+    for (const name of ['archive-0.tar.gz', 'findings.json', 'report.md'])
+      assert.ok(seen[0]?.includes(name), name);
+  });
+
+  test('that cannot be kept is named in the log, and holds up neither the end nor the tidying', async (t) => {
+    const desk = await setUpDesk(t);
+    let asked = 0;
+    const window = openWindow(t, desk, {
+      keepSource: () => {
+        asked += 1;
+        return Promise.reject(new Error('invented'));
+      },
+    });
+    const run = await window.start();
+    assert.ok(run.state === 'running');
+    await desk.service.finishRun(run.runId);
+    const ended = await window.until(run.id, (each) => each.targets[0]?.upload?.state === 'deleted');
+    assert.deepEqual([ended.state, asked], ['succeeded', 1]);
+    assert.deepEqual(await localArchives(window.store.folderOf(run.id)), []);
+    assert.ok(window.lines.some((line) => line.includes(run.id) && line.includes('invented')));
   });
 });

@@ -7,6 +7,7 @@ import type { TokenSource } from '../../../src/core/api/credentials.ts';
 import type { IdleLimits } from '../../../src/core/api/http.ts';
 import type { Clock, Logger } from '../../../src/core/ports.ts';
 import type { Assessment } from '../../../src/core/run/launch.ts';
+import type { KeepSource } from '../../../src/core/run/look.ts';
 import { isFinal, type Run, type RunIn, type RunState } from '../../../src/core/run/run.ts';
 import { RunStore } from '../../../src/core/run/runStore.ts';
 import { RunTracker } from '../../../src/core/run/runTracker.ts';
@@ -63,6 +64,7 @@ export interface WindowOptions {
   readonly deleteSource?: boolean;
   readonly idle?: IdleLimits;
   readonly random?: () => number;
+  readonly keepSource?: KeepSource;
 }
 
 /** Sets a desk up for the length of a test; runs of its service end when the test finishes them. */
@@ -105,6 +107,7 @@ export function openWindow(t: TestContext, desk: Desk, options: WindowOptions = 
     workerFile,
     clientFor: (place) => new AssessmentClient({ ...place, token: source, clock, log, random, ...idle }),
     deleteSourceAfterRun: () => options.deleteSource ?? true,
+    keepSource: options.keepSource,
   });
   t.after(() => tracker.dispose());
   const ended: Run[] = [];
