@@ -9,6 +9,7 @@ import { RunStore } from './core/run/runStore.ts';
 import { RunTracker } from './core/run/runTracker.ts';
 import { createCommands, runCommand } from './editor/commands.ts';
 import { showDiagnostics } from './editor/diagnostics.ts';
+import { type PanelDocument, registerDocumentPanels } from './editor/documentPanels.ts';
 import { showFindings } from './editor/findingsView.ts';
 import { isInside } from './editor/folders.ts';
 import { describeError } from './editor/messages.ts';
@@ -17,7 +18,6 @@ import { prepareWithProgress } from './editor/uploadCommands.ts';
 import { createUploadPreview } from './editor/uploadPreview.ts';
 import { showNotifications } from './editor/notifications.ts';
 import { toReport } from './editor/report.ts';
-import { registerReportPanels, type ReportRun } from './editor/reportPanel.ts';
 import { showRuns } from './editor/runsView.ts';
 import { readDeleteSourceAfterRun } from './editor/settings.ts';
 import { Accounts } from './editor/signIn.ts';
@@ -65,16 +65,18 @@ export async function startExtension(
     isOpenHere: (folder) =>
       (vscode.workspace.workspaceFolders ?? []).some(({ uri }) => isInside(vscode.Uri.file(folder), uri)),
   });
-  const reportOf = (run: Run): ReportRun => {
+  const reportOf = (run: Run): PanelDocument => {
     const report = toReport(run, { runs, findings });
     const openPlace = async (index: number): Promise<void> => {
       await runCommand('whitebox.openReport', () => report.openPlace(index), [], log);
     };
     return { ...report, openPlace };
   };
-  const reports = registerReportPanels({
+  const reports = registerDocumentPanels({
+    viewType: 'whitebox.report',
+    panels: 'onePerDocument',
     extensionUri: context.extensionUri,
-    findRun: async (id) => {
+    find: async (id) => {
       await runs.reload();
       const run = runs.get(id);
       return run === undefined ? undefined : reportOf(run);

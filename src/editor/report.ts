@@ -9,10 +9,10 @@ import type { RunStore } from '../core/run/runStore.ts';
 import { countFiles, formatDuration, formatTime } from './formats.ts';
 import { commitLabel, severityLabel, stateLabel } from './labels.ts';
 import { revealPlace } from './places.ts';
-import type { ReportRun } from './reportPanel.ts';
+import type { PanelDocument } from './documentPanels.ts';
 
 /** A run's report as the panel shows it: the downloaded Markdown with a summary of what is known here, and links to the code. */
-export function toReport(run: Run, deps: { runs: RunStore; findings: FindingStore }): ReportRun {
+export function toReport(run: Run, deps: { runs: RunStore; findings: FindingStore }): PanelDocument {
   let places: readonly ShownPlace[] = [];
   return {
     id: run.id,

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { build } from 'esbuild';
 import type { Page } from 'playwright-core';
 import type { HostMessage, ReportContent, ReportStrings } from '../../src/core/report/protocol.ts';
-import { reportHtml } from '../../src/editor/reportHtml.ts';
+import { documentHtml } from '../../src/editor/documentHtml.ts';
 import { launchBrowser, type TestBrowser } from '../host/browser.ts';
 
 const origin = 'http://report.localhost';
@@ -81,7 +81,7 @@ async function openReportPage(
   const requests: string[] = [];
   const events: string[] = [];
   const themes = await readThemes();
-  const html = reportHtml({
+  const html = documentHtml({
     scriptUri: `${origin}/report.js`,
     styleUri: `${origin}/report.css`,
     cspSource: origin,
@@ -127,7 +127,7 @@ async function openReportPage(
       await page.evaluate(`document.querySelector('article')?.remove()`);
       await post({
         type: 'show',
-        runId: 'run-1',
+        documentId: 'run-1',
         content: { ...emptyContent, ...content },
         strings: reportStrings,
       });

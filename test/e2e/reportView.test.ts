@@ -116,7 +116,7 @@ test('the summary shows title, facts and the counts by severity, in words as wel
     const [critical, high, low] = widths as number[];
     assert.ok(Math.abs(critical! * 7 - high!) < 1 && high! > 50 && low === 0, String(widths));
 
-    await show({ markdown: '# R', severities: [] });
+    await show({ markdown: '# R', severities: [{ severity: 'high', label: 'High', count: 0 }] });
     assert.equal(await page.innerText('.no-findings'), 'No findings.');
   });
 });
@@ -209,7 +209,7 @@ for (const megabytes of [1, 5]) {
         places,
         language: 'en',
       };
-      await post({ type: 'show', runId: 'r', content, strings: reportStrings });
+      await post({ type: 'show', documentId: 'r', content, strings: reportStrings });
       await until(page, 'window.__allMs !== undefined && window.__firstMs !== undefined');
       const [firstMs, allMs, longMs] = await page.evaluate<number[]>('[__firstMs, __allMs, __long]');
       t.diagnostic(
@@ -254,10 +254,10 @@ test('a page that comes back shows the report where the reader left it', async (
 
 test('a problem is announced in place of the report, and its run is kept for the next reload', async () => {
   await stage.withPage({}, async ({ page, post, state }) => {
-    await post({ type: 'problem', runId: 'r7', text: 'The report is <b>gone</b>. Download it again.' });
+    await post({ type: 'problem', documentId: 'r7', text: 'The report is <b>gone</b>. Download it again.' });
     await page.waitForSelector('.problem');
     assert.equal(await page.getByRole('alert').innerText(), 'The report is <b>gone</b>. Download it again.');
-    assert.deepEqual(await state(), { runId: 'r7' });
+    assert.deepEqual(await state(), { documentId: 'r7' });
   });
 });
 

@@ -35,16 +35,19 @@ const status = element('p', { class: 'status', role: 'status' });
 let shown: { readonly report: ShownReport; readonly message: ShowMessage } | undefined;
 
 function show(message: ShowMessage): void {
-  const from = shown?.message.runId === message.runId ? shown.report.position() : keptPosition(message.runId);
+  const from =
+    shown?.message.documentId === message.documentId
+      ? shown.report.position()
+      : keptPosition(message.documentId);
   clear();
   shown = { report: showReport(root, message, tools, from), message };
-  vscode.setState({ runId: message.runId, ...from });
+  vscode.setState({ documentId: message.documentId, ...from });
 }
 
-function showProblem(runId: string, text: string): void {
+function showProblem(documentId: string, text: string): void {
   clear();
   root.replaceChildren(element('main', { class: 'problem' }, element('p', { role: 'alert' }, text)));
-  vscode.setState({ runId });
+  vscode.setState({ documentId });
 }
 
 function clear(): void {
@@ -52,9 +55,10 @@ function clear(): void {
   shown = undefined;
 }
 
-function keptPosition(runId: string): Position | undefined {
+function keptPosition(documentId: string): Position | undefined {
   const kept = readWebviewState(vscode.getState());
-  if (kept?.runId !== runId || kept.section === undefined || kept.offsetPx === undefined) return undefined;
+  if (kept?.documentId !== documentId || kept.section === undefined || kept.offsetPx === undefined)
+    return undefined;
   return { section: kept.section, offsetPx: kept.offsetPx };
 }
 
@@ -91,14 +95,14 @@ let settling: ReturnType<typeof setTimeout> | undefined;
 window.addEventListener('scroll', () => {
   clearTimeout(settling);
   settling = setTimeout(() => {
-    if (shown) vscode.setState({ runId: shown.message.runId, ...shown.report.position() });
+    if (shown) vscode.setState({ documentId: shown.message.documentId, ...shown.report.position() });
   }, scrollSettledMs);
 });
 
 window.addEventListener('message', ({ data }) => {
   const message = readHostMessage(data);
   if (message?.type === 'show') show(message);
-  if (message?.type === 'problem') showProblem(message.runId, message.text);
+  if (message?.type === 'problem') showProblem(message.documentId, message.text);
 });
 
 // VS Code in a browser finds with this function, which does not see what content-visibility leaves out; the desktop's does.

@@ -15,7 +15,7 @@ export function renderSummary(content: ReportContent, strings: ReportStrings): H
       ),
     );
   }
-  header.append(renderSeverities(content, strings));
+  if (content.severities.length > 0) header.append(renderSeverities(content, strings));
   return header;
 }
 

@@ -38,6 +38,7 @@ const reportContent = z.strictObject({
   markdown: text,
   title: text,
   facts: z.array(fact),
+  /** Empty for a document that is not about many findings. */
   severities: z.array(severityCount),
   places: z.array(place),
   /** Language of the report's own text, as a BCP 47 tag. */
@@ -46,15 +47,15 @@ const reportContent = z.strictObject({
 
 const showMessage = z.strictObject({
   type: z.literal('show'),
-  /** Identity of the run, kept by the webview so that its panel can be restored. */
-  runId: text,
+  /** Identity of the document, kept by the webview so that its panel can be restored. */
+  documentId: text,
   content: reportContent,
   strings: reportStrings,
 });
 
 const problemMessage = z.strictObject({
   type: z.literal('problem'),
-  runId: text,
+  documentId: text,
   /** A sentence in the user's language that says what to do next. */
   text,
 });
@@ -67,17 +68,17 @@ const webviewMessage = z.discriminatedUnion('type', [
 ]);
 
 const webviewState = z.object({
-  runId: text,
+  documentId: text,
   /** The first part of the report that was visible, and how many pixels of it were scrolled past. */
   section: z.optional(count),
   offsetPx: z.optional(z.number()),
 });
 
-/** What the report view shows of one run, with every label already in the user's language. */
+/** What the view shows of one document, a run's report or a finding, with every label already in the user's language. */
 export type ReportContent = z.infer<typeof reportContent>;
 /** The view's own words in the user's language. */
 export type ReportStrings = z.infer<typeof reportStrings>;
-/** The host asks the webview to show a report. */
+/** The host asks the webview to show a document. */
 export type ShowMessage = z.infer<typeof showMessage>;
 /** Host to webview. */
 export type HostMessage = z.infer<typeof hostMessage>;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { reportHtml, reportPolicy } from '../../../src/editor/reportHtml.ts';
+import { documentHtml, documentPolicy } from '../../../src/editor/documentHtml.ts';
 
 const frame = {
   scriptUri: 'https://webview.example/report.js?a=1&b="2"',
@@ -12,7 +12,7 @@ const frame = {
 
 test('the report page allows one script by nonce, its own stylesheet, and nothing else', () => {
   const policy = new Map(
-    reportPolicy(frame)
+    documentPolicy(frame)
       .split('; ')
       .map((directive) => [directive.split(' ')[0]!, directive.split(' ').slice(1).join(' ')]),
   );
@@ -22,11 +22,11 @@ test('the report page allows one script by nonce, its own stylesheet, and nothin
   for (const name of ['font-src', 'img-src', 'connect-src', 'frame-src', 'base-uri', 'form-action']) {
     assert.equal(policy.get(name), "'none'", name);
   }
-  assert.doesNotMatch(reportPolicy(frame), /unsafe|\*|data:|blob:|https?:(?!\/\/webview\.example)/);
+  assert.doesNotMatch(documentPolicy(frame), /unsafe|\*|data:|blob:|https?:(?!\/\/webview\.example)/);
 });
 
 test('the report page has no inline script, style or handler, and its addresses cannot break out', () => {
-  const html = reportHtml(frame);
+  const html = documentHtml(frame);
   assert.match(html, /<html lang="ja">/);
   assert.match(html, /src="https:\/\/webview\.example\/report\.js\?a=1&amp;b=&quot;2&quot;"/);
   assert.doesNotMatch(html, /<style|\sstyle=|\son[a-z]+=/);

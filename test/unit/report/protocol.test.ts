@@ -49,7 +49,7 @@ test('the view takes a report only when every part of it is there', () => {
     'tableOfContents findingsBySeverity noFindings copy copied copyFailed openInEditor done notDone code table';
   const message = {
     type: 'show',
-    runId: 'r1',
+    documentId: 'r1',
     content: {
       markdown: '# Report',
       title: 'shop',
@@ -82,11 +82,11 @@ test('the view takes a report only when every part of it is there', () => {
 });
 
 test('a kept state of another shape is forgotten, one with more in it is read', () => {
-  assert.deepEqual(readWebviewState({ runId: 'r1', section: 2, offsetPx: 10.5, later: true }), {
-    runId: 'r1',
+  assert.deepEqual(readWebviewState({ documentId: 'r1', section: 2, offsetPx: 10.5, later: true }), {
+    documentId: 'r1',
     section: 2,
     offsetPx: 10.5,
   });
-  assert.equal(readWebviewState({ run: 'r1' }), undefined);
+  assert.equal(readWebviewState({ runId: 'r1' }), undefined);
   assert.equal(readWebviewState(null), undefined);
 });

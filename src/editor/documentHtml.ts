@@ -1,5 +1,5 @@
-/** What goes into the frame of the report page. */
-export interface ReportFrame {
+/** What goes into the frame of a document page. */
+export interface DocumentFrame {
   readonly scriptUri: string;
   readonly styleUri: string;
   /** The webview's `cspSource`. */
@@ -11,10 +11,10 @@ export interface ReportFrame {
 }
 
 /**
- * The content security policy of the report: our one script and stylesheet, and nothing else loads, runs, is submitted or
+ * The content security policy of a document: our one script and stylesheet, and nothing else loads, runs, is submitted or
  * turned from text into markup, except through DOMPurify.
  */
-export function reportPolicy(frame: Pick<ReportFrame, 'cspSource' | 'nonce'>): string {
+export function documentPolicy(frame: Pick<DocumentFrame, 'cspSource' | 'nonce'>): string {
   return [
     "default-src 'none'",
     `script-src 'nonce-${frame.nonce}'`,
@@ -30,13 +30,13 @@ export function reportPolicy(frame: Pick<ReportFrame, 'cspSource' | 'nonce'>): s
   ].join('; ');
 }
 
-/** The page around a report; the report itself arrives as a message. */
-export function reportHtml(frame: ReportFrame): string {
+/** The page around a document; the document itself arrives as a message. */
+export function documentHtml(frame: DocumentFrame): string {
   return `<!DOCTYPE html>
 <html lang="${attribute(frame.language)}">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${attribute(reportPolicy(frame))}">
+<meta http-equiv="Content-Security-Policy" content="${attribute(documentPolicy(frame))}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Whitebox</title>
 <link rel="stylesheet" href="${attribute(frame.styleUri)}">
