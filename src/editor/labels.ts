@@ -41,6 +41,8 @@ export function stateLabel(run: Run): string {
       return t('cancelled');
     case 'failed':
       return t('failed');
+    case 'imported':
+      return t('imported');
   }
 }
 

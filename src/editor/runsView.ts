@@ -85,7 +85,8 @@ function folderItem({ key, name }: { key: string; name: string }): vscode.TreeIt
 function runItem(run: Run, now: number): vscode.TreeItem {
   const item = new vscode.TreeItem(formatTime(run.createdAt), vscode.TreeItemCollapsibleState.Collapsed);
   item.id = `run:${run.id}`;
-  item.description = `${stateLabel(run)} · ${formatDuration(elapsedMs(run, now))}`;
+  const what = run.state === 'imported' ? run.importedFrom : formatDuration(elapsedMs(run, now));
+  item.description = `${stateLabel(run)} · ${what}`;
   item.iconPath = iconOf(run);
   item.contextValue = `run ${abilitiesOf(run).join(' ')}`;
   item.accessibilityInformation = {
@@ -122,6 +123,8 @@ function iconOf(run: Run): vscode.ThemeIcon {
       return new vscode.ThemeIcon('circle-slash');
     case 'failed':
       return new vscode.ThemeIcon('error');
+    case 'imported':
+      return new vscode.ThemeIcon('archive');
     default:
       return new vscode.ThemeIcon('sync~spin');
   }
@@ -146,6 +149,8 @@ function linesOf(run: Run, now: number): vscode.TreeItem[] {
     lines.push(item);
   };
   if (run.state === 'failed') add(describeFailure(run.failure).message, 'error');
+  if (run.state === 'imported')
+    add(t('Imported from {0}', run.importedFrom), 'archive', formatTime(run.endedAt));
   if (run.state === 'unknown')
     add(
       t('The answer to the start was lost: a person has to decide.'),
@@ -154,9 +159,10 @@ function linesOf(run: Run, now: number): vscode.TreeItem[] {
     );
   if (isLive(run) && run.trouble !== undefined) add(describeFailure(run.trouble).message, 'warning');
   for (const { archive, name, commit } of run.targets) {
-    if (archive === undefined) continue;
-    const sizes = `${countFiles(archive.files)}, ${formatBytes(archive.sourceBytes)} → ${formatBytes(archive.bytes)}`;
-    add(t('Packaged {0}', name), 'package', sizes, undefined, `SHA-256 ${archive.sha256}`);
+    if (archive !== undefined) {
+      const sizes = `${countFiles(archive.files)}, ${formatBytes(archive.sourceBytes)} → ${formatBytes(archive.bytes)}`;
+      add(t('Packaged {0}', name), 'package', sizes, undefined, `SHA-256 ${archive.sha256}`);
+    }
     if (commit !== undefined) add(t('Commit'), 'git-commit', commitLabel(commit));
   }
   if (run.uploadedAt !== undefined) add(t('Uploaded'), 'cloud-upload', formatTime(run.uploadedAt));

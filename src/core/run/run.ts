@@ -141,6 +141,18 @@ export const runSchema = z.discriminatedUnion('state', [
     runId: z.optional(identifierSchema),
     dispatchedAt: z.optional(time),
   }),
+  // Results that were brought here as a file: nothing of it is on a service, and its base URL and organization are empty.
+  z.extend(base, {
+    state: z.literal('imported'),
+    /** When it was brought here. */
+    endedAt: time,
+    /** Name of the file it came in. */
+    importedFrom: z.string(),
+    runId: z.optional(identifierSchema),
+    dispatchedAt: z.optional(time),
+    exitedAt: z.optional(time),
+    artifacts: z.array(artifactSchema),
+  }),
 ]);
 /** A run in any state, as its journal has it. */
 export type Run = z.infer<typeof runSchema>;
@@ -150,8 +162,10 @@ export type RunState = Run['state'];
 export type RunIn<S extends RunState> = Extract<Run, { state: S }>;
 
 /** True in a state that nothing leaves. */
-export function isFinal(run: Run): run is RunIn<'succeeded' | 'aborted' | 'cancelled' | 'failed'> {
-  return ['succeeded', 'aborted', 'cancelled', 'failed'].includes(run.state);
+export function isFinal(
+  run: Run,
+): run is RunIn<'succeeded' | 'aborted' | 'cancelled' | 'failed' | 'imported'> {
+  return ['succeeded', 'aborted', 'cancelled', 'failed', 'imported'].includes(run.state);
 }
 
 /** True while the service has the run and this side has to ask or to download. */

@@ -16,43 +16,43 @@ const states = Object.keys(runOf) as RunState[];
 
 /** The state an event leads to, by present state; `·` changes nothing at all, `=` changes the run but not its state. */
 const table: Readonly<Record<keyof typeof eventOf, string>> = {
-  //                  packaging uploading  confirming dispatching unknown   running    cancelling collecting succ. abort. canc. fail.
+  //                  packaging uploading  confirming dispatching unknown   running    cancelling collecting succ. abort. canc. fail. imp.
   archived:
-    /*      */ '=         ·          ·          ·          ·         ·          ·          ·          ·     ·      ·     ·',
+    /*      */ '=         ·          ·          ·          ·         ·          ·          ·          ·     ·      ·     ·    ·',
   packaged:
-    /*      */ 'uploading ·          ·          ·          ·         ·          ·          ·          ·     ·      ·     ·',
+    /*      */ 'uploading ·          ·          ·          ·         ·          ·          ·          ·     ·      ·     ·    ·',
   reserved:
-    /*      */ '·         =          ·          ·          ·         ·          ·          ·          ·     ·      ·     ·',
+    /*      */ '·         =          ·          ·          ·         ·          ·          ·          ·     ·      ·     ·    ·',
   uploaded:
-    /*      */ '·         confirming ·          ·          ·         ·          ·          ·          ·     ·      ·     ·',
+    /*      */ '·         confirming ·          ·          ·         ·          ·          ·          ·     ·      ·     ·    ·',
   confirmed:
-    /*     */ '·         ·          =          ·          ·         ·          ·          ·          ·     ·      ·     ·',
+    /*     */ '·         ·          =          ·          ·         ·          ·          ·          ·     ·      ·     ·    ·',
   dispatchIntended:
-    '·         ·          dispatching ·         dispatching ·        ·          ·          ·     ·      ·     ·',
+    '·         ·          dispatching ·         dispatching ·        ·          ·          ·     ·      ·     ·    ·',
   dispatched:
-    /*    */ '·         ·          ·          running    running   ·          ·          ·          ·     ·      ·     ·',
+    /*    */ '·         ·          ·          running    running   ·          ·          ·          ·     ·      ·     ·    ·',
   dispatchLost:
-    /*  */ '·         ·          ·          unknown    ·         ·          ·          ·          ·     ·      ·     ·',
+    /*  */ '·         ·          ·          unknown    ·         ·          ·          ·          ·     ·      ·     ·    ·',
   'answered RUNNING':
-    '·         ·          ·          ·          ·         =          =          ·          ·     ·      ·     ·',
+    '·         ·          ·          ·          ·         =          =          ·          ·     ·      ·     ·    ·',
   'answered SUCCESS':
-    '·         ·          ·          ·          ·         collecting collecting ·          ·     ·      ·     ·',
+    '·         ·          ·          ·          ·         collecting collecting ·          ·     ·      ·     ·    ·',
   'answered ABORTED':
-    '·         ·          ·          ·          ·         collecting collecting ·          ·     ·      ·     ·',
+    '·         ·          ·          ·          ·         collecting collecting ·          ·     ·      ·     ·    ·',
   askFailed:
-    /*     */ '·         ·          ·          ·          ·         =          =          =          ·     ·      ·     ·',
+    /*     */ '·         ·          ·          ·          ·         =          =          =          ·     ·      ·     ·    ·',
   cancelAsked:
-    /*   */ '·         ·          ·          ·          ·         cancelling ·          ·          ·     ·      ·     ·',
+    /*   */ '·         ·          ·          ·          ·         cancelling ·          ·          ·     ·      ·     ·    ·',
   collected:
-    /*     */ '·         ·          ·          ·          ·         ·          ·          succeeded  ·     ·      ·     ·',
+    /*     */ '·         ·          ·          ·          ·         ·          ·          succeeded  ·     ·      ·     ·    ·',
   failed:
-    /*        */ 'failed    failed     failed     failed     ·         ·          ·          ·          ·     ·      ·     ·',
+    /*        */ 'failed    failed     failed     failed     ·         ·          ·          ·          ·     ·      ·     ·    ·',
   abandoned:
-    /*     */ 'cancelled cancelled  cancelled  ·          cancelled ·          ·          ·          ·     ·      ·     ·',
+    /*     */ 'cancelled cancelled  cancelled  ·          cancelled ·          ·          ·          ·     ·      ·     ·    ·',
   released:
-    /*      */ '=         =          =          =          =         =          =          =          =     =      =     =',
+    /*      */ '=         =          =          =          =         =          =          =          =     =      =     =    =',
   noticed:
-    /*       */ '·         ·          ·          ·          ·         ·          ·          ·          =     =      ·     =',
+    /*       */ '·         ·          ·          ·          ·         ·          ·          ·          =     =      ·     =    ·',
 };
 
 describe('advance', () => {
@@ -146,7 +146,7 @@ describe('advance', () => {
   test('final are exactly the four states that nothing leaves', () => {
     assert.deepEqual(
       states.filter((state) => isFinal(runOf[state])),
-      ['succeeded', 'aborted', 'cancelled', 'failed'],
+      ['succeeded', 'aborted', 'cancelled', 'failed', 'imported'],
     );
     assert.equal(titleOf(runOf.failed), 'shop');
   });

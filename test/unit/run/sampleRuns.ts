@@ -78,6 +78,15 @@ export const runOf: Readonly<Record<RunState, Run>> = {
   ),
   cancelled: after(packagingRun, { type: 'abandoned', at }),
   failed: after(packagingRun, { type: 'failed', failure: lost, at }),
+  imported: {
+    ...packagingRun,
+    state: 'imported',
+    baseUrl: '',
+    organizationId: '',
+    endedAt: 1,
+    importedFrom: 'findings.sarif',
+    artifacts: [{ name: 'findings', file: 'findings.json', bytes: 2 }],
+  },
 };
 
 /** One event of each type, and of `answered` one for each kind of answer. */
