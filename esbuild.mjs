@@ -1,4 +1,5 @@
-import { readFile, stat } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { context, build } from 'esbuild';
 
 const watch = process.argv.includes('--watch');
@@ -69,6 +70,7 @@ if (watch) {
 } else {
   const inputs = [];
   for (const bundle of bundles) inputs.push(...Object.keys((await build(bundle)).metafile.inputs));
+  await writeFile('dist/ThirdPartyNotices.txt', await noticesOf(inputs));
   const forbidden = inputs.filter((input) => /node_modules\/(undici|archiver)\//.test(input));
   if (forbidden.length > 0) fail(`Only for development, yet bundled: ${forbidden.join(', ')}`);
   const { size } = await stat('dist/bootstrap.cjs');
@@ -77,6 +79,20 @@ if (watch) {
   for (const file of ['dist/bootstrap.cjs', 'dist/main.cjs']) {
     if ((await readFile(file, 'utf8')).includes('undici.globalDispatcher')) fail(`${file} contains undici`);
   }
+}
+
+/** The licences of the packages that the bundles contain, as they ask for. */
+async function noticesOf(inputs) {
+  const folders = inputs.flatMap((input) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input)?.[0] ?? []);
+  const notices = [];
+  for (const folder of new Set(folders)) {
+    const { name, version, license } = JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8'));
+    const files = (await readdir(folder)).filter((file) => /^(licen[cs]e|notice)/i.test(file)).sort();
+    const texts = await Promise.all(files.map((file) => readFile(path.join(folder, file), 'utf8')));
+    notices.push([`${name} ${version} (${license})`, ...texts.map((text) => text.trim())].join('\n\n'));
+  }
+  const title = 'This extension contains the following packages, under the licences they name.';
+  return `${[title, ...notices.sort()].join(`\n\n${'-'.repeat(80)}\n\n`)}\n`;
 }
 
 function fail(message) {

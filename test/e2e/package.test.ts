@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { chmod, cp, mkdtemp, readFile, rm, utimes } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { test } from 'node:test';
+import { listFiles, PackageManager } from '@vscode/vsce';
+import { packageExtension } from '../package.ts';
+
+const root = path.resolve(import.meta.dirname, '../..');
+const packed = (): Promise<string[]> => listFiles({ cwd: root, packageManager: PackageManager.None });
+
+test('the VSIX is the same to the byte from another folder, whatever the times and rights of its files', async (t) => {
+  const scratch = await mkdtemp(path.join(tmpdir(), 'package-test-'));
+  t.after(() => rm(scratch, { recursive: true, force: true }));
+  const copy = path.join(scratch, 'copy');
+  for (const file of [...(await packed()), '.vscodeignore']) {
+    await cp(path.join(root, file), path.join(copy, file));
+    await utimes(path.join(copy, file), 1_000_000_000, 1_000_000_000);
+    await chmod(path.join(copy, file), 0o600);
+  }
+  const one = await packageExtension(path.join(scratch, 'one.vsix'));
+  const other = await packageExtension(path.join(scratch, 'other.vsix'), copy);
+  assert.ok((await readFile(one)).equals(await readFile(other)));
+});
+
+test('the VSIX holds what runs, what is read, and nothing else', async () => {
+  assert.deepEqual((await packed()).sort(), [
+    'CHANGELOG.md',
+    'LICENSE',
+    'README.md',
+    'dist/ThirdPartyNotices.txt',
+    'dist/archiveWorker.cjs',
+    'dist/bootstrap.cjs',
+    'dist/main.cjs',
+    'dist/secretWorker.cjs',
+    'dist/webview/report.css',
+    'dist/webview/report.js',
+    'l10n/bundle.l10n.ja.json',
+    'media/icon.png',
+    'media/shield.svg',
+    'package.json',
+    'package.nls.ja.json',
+    'package.nls.json',
+  ]);
+});
+
+test('every package that a bundle contains is named with its licence', async () => {
+  const notices = await readFile(path.join(root, 'dist/ThirdPartyNotices.txt'), 'utf8');
+  for (const name of ['zod', 'ignore', 'marked', 'dompurify', '@secretlint/core']) {
+    assert.match(notices, new RegExp(`^${name} \\d+\\.\\d+\\.\\d+ \\(.+\\)\\n\\n\\S`, 'm'), name);
+  }
+});
