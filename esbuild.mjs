@@ -25,7 +25,7 @@ const node = {
   sourcemap: watch ? 'linked' : false,
   legalComments: 'none',
   metafile: true,
-  logLevel: 'warning',
+  logLevel: watch ? 'info' : 'warning',
 };
 
 const bundles = [
@@ -66,7 +66,10 @@ const bundles = [
 ];
 
 if (watch) {
-  for (const bundle of bundles) await (await context(bundle)).watch();
+  const watched = await Promise.all(bundles.map((bundle) => context(bundle)));
+  // Everything is there once before the first word that tasks.json waits for.
+  for (const each of watched) await each.rebuild();
+  for (const each of watched) await each.watch();
 } else {
   const inputs = [];
   for (const bundle of bundles) inputs.push(...Object.keys((await build(bundle)).metafile.inputs));
