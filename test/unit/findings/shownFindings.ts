@@ -1,0 +1,75 @@
+import fc from 'fast-check';
+import { DRIFTS } from '../../../src/core/findings/filter.ts';
+import { type Finding, SEVERITIES } from '../../../src/core/findings/finding.ts';
+import type { ShownFinding } from '../../../src/core/findings/findingStore.ts';
+import { TRIAGE_STATES } from '../../../src/core/findings/triage.ts';
+import type { Run } from '../../../src/core/run/run.ts';
+
+const run = { id: 'invented-run', targets: [] } as unknown as Run;
+
+/** What tells an invented finding from a plain one; `at` is its place, undefined for none. */
+export interface Invented extends Partial<Omit<Finding, 'places'>> {
+  readonly at?:
+    { readonly path: string; readonly line?: number; readonly drift?: (typeof DRIFTS)[number] } | undefined;
+  readonly state?: (typeof TRIAGE_STATES)[number];
+  readonly change?: ShownFinding['change'];
+}
+
+/** An invented finding as the editor would show it, in the folder `/work/shop`. */
+export function invent({ at, state = 'open', change, ...finding }: Invented = {}): ShownFinding {
+  const { drift = 'same' } = at ?? {};
+  return {
+    run,
+    finding: {
+      index: 0,
+      id: 'WB-1',
+      title: 'Invented finding',
+      severity: 'high',
+      description: '',
+      blocks: [],
+      recommendation: '',
+      places: [],
+      cwes: [],
+      raw: {},
+      ...finding,
+    },
+    places:
+      at === undefined || drift === 'none'
+        ? []
+        : [
+            {
+              file: `/work/shop/${at.path}`,
+              folder: '/work/shop',
+              path: at.path,
+              startLine: at.line,
+              told: { path: at.path },
+              drift,
+            },
+          ],
+    fingerprint: String(finding.index ?? 0),
+    triage: { state, note: '', at: 0 },
+    ...(change === undefined ? {} : { change }),
+  };
+}
+
+/** Invented findings of every kind, each with an index of its own. */
+export const inventedFindings: fc.Arbitrary<ShownFinding[]> = fc
+  .array(
+    fc.record({
+      title: fc.constantFrom('SQL from a request', 'ＳＱＬ インジェクション', 'Weak hash'),
+      severity: fc.constantFrom(...SEVERITIES),
+      cwes: fc.subarray([79, 89, 328]),
+      state: fc.constantFrom(...TRIAGE_STATES),
+      change: fc.constantFrom('new' as const, 'unchanged' as const, undefined),
+      at: fc.option(
+        fc.record({
+          path: fc.constantFrom('a.js', 'src/a.js', 'src/deep/b.js', 'tools/c.py'),
+          line: fc.integer({ min: 1, max: 9 }),
+          drift: fc.constantFrom(...DRIFTS),
+        }),
+        { nil: undefined },
+      ),
+    }),
+    { maxLength: 40 },
+  )
+  .map((all) => all.map((each, index) => invent({ ...each, index })));
