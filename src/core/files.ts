@@ -98,6 +98,7 @@ export async function syncFolder(path: string): Promise<void> {
   }
 }
 
-function toMark({ ino, size, mtimeNs }: { ino: bigint; size: bigint; mtimeNs: bigint }): string {
+/** The mark of a file with these facts. */
+export function toMark({ ino, size, mtimeNs }: { ino: bigint; size: bigint; mtimeNs: bigint }): string {
   return [ino, size, mtimeNs].join(':');
 }

@@ -3,6 +3,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { AddressInfo } from 'node:net';
+import type { HashedFile } from '../../src/core/api/hashedFile.ts';
 import { putFile } from '../../src/core/api/http.ts';
 import { type ArchiveFormat, writeArchive } from '../../src/core/upload/archive.ts';
 import { checkSecrets } from '../../src/core/upload/secrets.ts';
@@ -15,11 +16,7 @@ export type Job =
   /** Selects and packages; `ms` is both, `packagingMs` the second. */
   | { readonly kind: 'package'; readonly root: string; readonly format: ArchiveFormat; readonly to: string }
   | { readonly kind: 'secrets'; readonly root: string }
-  | {
-      readonly kind: 'upload';
-      readonly url: string;
-      readonly file: { path: string; bytes: number; sha256: string };
-    }
+  | { readonly kind: 'upload'; readonly url: string; readonly file: HashedFile }
   /** Takes uploads on loopback, and throws them away, until it is ended. */
   | { readonly kind: 'sink' };
 

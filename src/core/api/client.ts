@@ -1,6 +1,7 @@
 import type { AssessmentError } from '../errors.ts';
 import type { OnBytes } from '../ports.ts';
 import { toPresignedUrl } from './address.ts';
+import type { HashedFile } from './hashedFile.ts';
 import { getFile, type IdleLimits, putFile, usualIdleLimits } from './http.ts';
 import { type CallOptions, type ClientOptions, Operations } from './operations.ts';
 import { idempotent, once, reserving, type RetryPolicy, withRetry } from './retry.ts';
@@ -56,7 +57,7 @@ export class AssessmentClient {
   /** Sends an archive to its upload address, once, without a token (section 4.1). */
   async putArchive(
     target: UploadUrl,
-    archive: { path: string; bytes: number; sha256: string },
+    archive: HashedFile,
     options: CallOptions & { onBytes?: OnBytes | undefined } = {},
   ): Promise<void> {
     const url = toPresignedUrl(target.upload_url);

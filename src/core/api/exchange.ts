@@ -1,16 +1,18 @@
 // Default imports: VS Code's proxy support patches these two objects, and a named import would miss the patch.
 import http from 'node:http';
 import https from 'node:https';
-import type { Readable } from 'node:stream';
 import { AssessmentError } from '../errors.ts';
 import { transportFailure } from './failure.ts';
+
+/** Writes a body piece by piece; each piece may be used again once its `write` resolves. */
+type WriteBody = (write: (chunk: Uint8Array) => Promise<void>) => Promise<void>;
 
 /** One HTTP exchange: what goes out, and the bounds on what comes back. */
 export interface Exchange {
   readonly method: 'POST' | 'PUT' | 'GET';
   readonly url: URL;
   readonly headers: Record<string, string | number>;
-  readonly body?: Buffer | Readable;
+  readonly body?: Buffer | WriteBody;
   readonly signal: AbortSignal | undefined;
   /** Without a byte in either direction for so long, the exchange fails with `timeout`. */
   readonly idleMs: number;
@@ -38,6 +40,9 @@ export async function exchange<T>(
   const idle = setTimeout(() => {
     stop(new AssessmentError('timeout', { origin: request.url.origin, limit: request.idleMs }));
   }, request.idleMs);
+  const over = Promise.withResolvers<never>();
+  over.promise.catch(() => undefined);
+  let sending: Promise<void> | undefined;
   try {
     const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
       outgoing.on('response', resolve);
@@ -46,9 +51,11 @@ export async function exchange<T>(
       if (request.body === undefined) outgoing.end();
       else if (Buffer.isBuffer(request.body)) outgoing.end(request.body);
       else {
-        request.body.on('data', () => idle.refresh());
-        request.body.on('error', stop);
-        request.body.pipe(outgoing);
+        const write = async (chunk: Uint8Array): Promise<void> => {
+          await writeChunk(outgoing, chunk, over.promise);
+          idle.refresh();
+        };
+        sending = request.body(write).then(() => void outgoing.end(), stop);
       }
     });
     response.on('data', () => idle.refresh());
@@ -65,7 +72,18 @@ export async function exchange<T>(
     clearTimeout(idle);
     request.signal?.removeEventListener('abort', abort);
     outgoing.destroy();
+    over.reject(new Error('the exchange is over'));
+    // What the body is written from belongs to the caller again afterwards.
+    await sending;
   }
+}
+
+/** Resolves when the chunk has left this process's hands; a request that never got a connection would leave it waiting, hence `over`. */
+function writeChunk(outgoing: http.ClientRequest, chunk: Uint8Array, over: Promise<never>): Promise<void> {
+  const written = new Promise<void>((resolve, reject) => {
+    outgoing.write(chunk, (error) => (error ? reject(error) : resolve()));
+  });
+  return Promise.race([written, over]);
 }
 
 /** All bytes of a body; throws `badResponse` past `maxBytes`. */

@@ -1,6 +1,5 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { open, rm, rename, stat } from 'node:fs/promises';
-import { createReadStream } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { open, rm, rename } from 'node:fs/promises';
 import type http from 'node:http';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -8,6 +7,7 @@ import { AssessmentError } from '../errors.ts';
 import type { OnBytes } from '../ports.ts';
 import { exchange, readAll } from './exchange.ts';
 import { replyFailure } from './failure.ts';
+import { checkHashed, type HashedFile, sendUnchanged } from './hashedFile.ts';
 import { serviceMessage } from './serviceMessage.ts';
 
 /** Longest JSON reply that is read; a longer one is a `badResponse`. */
@@ -70,46 +70,20 @@ export async function postJson(
 /** Sends a file to a presigned address with its exact length and without Authorization (section 4.1); throws `lengthChanged` when the file is not the one that was hashed. */
 export async function putFile(
   url: URL,
-  file: { path: string; bytes: number; sha256: string },
+  file: HashedFile,
   options: ExchangeOptions & { onBytes?: OnBytes | undefined },
 ): Promise<void> {
-  const found = await stat(file.path);
-  if (found.size !== file.bytes) {
-    throw new AssessmentError('lengthChanged', { limit: file.bytes, actual: found.size });
-  }
-  const hash = createHash('sha256');
-  let done = 0;
-  const measured = new Transform({
-    transform(chunk: Buffer, _encoding, next) {
-      hash.update(chunk);
-      done += chunk.length;
-      options.onBytes?.(done, file.bytes);
-      // The last byte is held back until the hash is known to be right: a wrong body is never completed.
-      const wrong = done === file.bytes && hash.copy().digest('hex') !== file.sha256;
-      if (wrong || done > file.bytes)
-        next(new AssessmentError('lengthChanged', { limit: file.bytes, actual: done }));
-      else next(null, chunk);
-    },
-    flush(next) {
-      // Without this the service would wait for the rest until one of the two loses patience.
-      next(
-        done === file.bytes
-          ? null
-          : new AssessmentError('lengthChanged', { limit: file.bytes, actual: done }),
-      );
-    },
-  });
-  // 64 KiB reads, the default, made uploads three times slower.
-  const source = createReadStream(file.path, { highWaterMark: 1024 * 1024 });
-  source.on('error', (error) => measured.destroy(error));
-  source.pipe(measured);
+  const { bytes } = file;
+  const source = await open(file.path);
   try {
+    const mark = await checkHashed(source, file, options.signal);
     await exchange(
       {
         method: 'PUT',
         url,
-        headers: { 'Content-Length': file.bytes },
-        body: measured,
+        headers: { 'Content-Length': bytes },
+        body: (write) =>
+          sendUnchanged(source, { bytes, mark }, write, (sent) => options.onBytes?.(sent, bytes)),
         signal: options.signal,
         idleMs: options.idleMs,
       },
@@ -122,7 +96,7 @@ export async function putFile(
       },
     );
   } finally {
-    source.destroy();
+    await source.close();
   }
 }
 

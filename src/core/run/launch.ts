@@ -3,7 +3,7 @@ import type { AssessmentClient } from '../api/client.ts';
 import { wasNeverSent } from '../api/failure.ts';
 import type { ArchiveType, Language, WorkflowId } from '../api/schema.ts';
 import { AssessmentError } from '../errors.ts';
-import { writeFileAtomic } from '../files.ts';
+import { markOf, writeFileAtomic } from '../files.ts';
 import type { Clock, Logger, OnBytes } from '../ports.ts';
 import { writeArchive } from '../upload/archive.ts';
 import type { Selection } from '../upload/selection.ts';
@@ -116,6 +116,7 @@ export async function packageTargets(
       type: archiveType,
       bytes,
       sha256,
+      mark: await markOf(join(folder, file)),
       files: entries.length,
       sourceBytes: sum(entries.map((entry) => entry.bytes)),
       ...(omitted.length === 0 ? {} : { omitted: omitted.slice(0, mostOmitted).map(({ path }) => path) }),

@@ -26,6 +26,8 @@ const archiveSchema = z.object({
   type: archiveTypeSchema,
   bytes: count,
   sha256: z.string(),
+  /** `markOf` the archive when it was written; runs of earlier versions have none. */
+  mark: z.optional(z.string()),
   files: count,
   sourceBytes: count,
   /** The first selected files that could not be packed, by path; the manifest has all of them, with reasons. */

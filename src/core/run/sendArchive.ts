@@ -1,4 +1,5 @@
 import type { AssessmentClient } from '../api/client.ts';
+import type { HashedFile } from '../api/hashedFile.ts';
 import { isPassing, withRetry } from '../api/retry.ts';
 import type { UploadUrl } from '../api/schema.ts';
 import { AssessmentError } from '../errors.ts';
@@ -21,10 +22,7 @@ export interface SendOptions {
 }
 
 /** Reserves an address and PUTs an archive to it, replaying it whole after a fault and renewing the address when it has expired (API reference, section 4.1); the file still has to be confirmed. */
-export async function sendArchive(
-  archive: { readonly path: string; readonly bytes: number; readonly sha256: string },
-  options: SendOptions,
-): Promise<void> {
+export async function sendArchive(archive: HashedFile, options: SendOptions): Promise<void> {
   const { client, signal } = options;
   for (let addresses = 1; ; addresses += 1) {
     const address = await client.getUploadUrl(archive.bytes, { signal });
@@ -54,7 +52,7 @@ async function noteReservation({ file_id: fileId }: UploadUrl, options: SendOpti
 }
 
 async function putWhileValid(
-  archive: { readonly path: string; readonly bytes: number; readonly sha256: string },
+  archive: HashedFile,
   address: UploadUrl,
   left: () => number,
   options: SendOptions,

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { markOf } from '../../../src/core/files.ts';
 import { tempFolder } from '../run/tempFolder.ts';
 import { archiveFile, failureOf, startRun, workflow } from './clientCalls.ts';
 import { setUpClient } from './clientDesk.ts';
@@ -39,6 +41,26 @@ describe('a transfer', () => {
     const other = { ...archive, sha256: '0'.repeat(64) };
     assert.equal((await failureOf(client.putArchive(address, other))).kind, 'lengthChanged');
     assert.equal(service.files()[0]?.sha256, undefined);
+  });
+
+  test('F37 a file that is written to while it is sent is never completed', async (t) => {
+    const { client, service } = await setUpClient(t);
+    const content = randomBytes(3e6);
+    const archive = await archiveFile(t, content);
+    const mark = await markOf(archive.path);
+    const address = await client.getUploadUrl(archive.bytes);
+    const onBytes = (): void => writeFileSync(archive.path, content.fill(0, 2e6));
+    const { kind } = await failureOf(client.putArchive(address, { ...archive, mark }, { onBytes }));
+    assert.equal(kind, 'lengthChanged');
+    assert.equal(service.files()[0]?.sha256, undefined);
+  });
+
+  test('F32 a file that was moved to another disk is hashed again and sent', async (t) => {
+    const { client, service } = await setUpClient(t);
+    const archive = await archiveFile(t, randomBytes(3e6));
+    const address = await client.getUploadUrl(archive.bytes);
+    await client.putArchive(address, { ...archive, mark: 'of the file on the other disk' });
+    assert.equal(service.files()[0]?.sha256, archive.sha256);
   });
 
   test('tells how many bytes of a transfer are done', async (t) => {
