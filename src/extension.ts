@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import type { Surfaces } from './bootstrap.ts';
 import { FindingStore } from './core/findings/findingStore.ts';
+import { TriageStore } from './core/findings/triageStore.ts';
 import type { Clock } from './core/ports.ts';
 import type { Run } from './core/run/run.ts';
 import { RunStore } from './core/run/runStore.ts';
@@ -22,6 +23,7 @@ import { showRuns } from './editor/runsView.ts';
 import { readDeleteSourceAfterRun } from './editor/settings.ts';
 import { Accounts } from './editor/signIn.ts';
 import { showStatus } from './editor/statusBar.ts';
+import { triageBookOf, watchTriage } from './editor/triageFiles.ts';
 
 /** The loaded main part, as the bootstrap uses it. */
 export interface Extension {
@@ -59,9 +61,13 @@ export async function startExtension(
     workerFile,
     deleteSourceAfterRun: readDeleteSourceAfterRun,
   });
+  const triageFolder = join(storage, 'triage');
+  const bookFor = (folder: string): string => triageBookOf(folder, triageFolder);
+  const triage = new TriageStore({ bookFor, lockFolder: triageFolder, clock, log });
   const findings = new FindingStore({
     runs,
     log,
+    triage,
     isOpenHere: (folder) =>
       (vscode.workspace.workspaceFolders ?? []).some(({ uri }) => isInside(vscode.Uri.file(folder), uri)),
   });
@@ -140,6 +146,7 @@ export async function startExtension(
     showRuns(surfaces.runs, { runs, now }),
     showFindings(surfaces.findings, findings),
     showDiagnostics(findings),
+    watchTriage(triage, triageFolder),
     showNotifications({ tracker, findings, log }),
     context.secrets.onDidChange(() => {
       logged(showSignedIn());

@@ -30,6 +30,8 @@ export type ErrorKind =
   | 'tooLarge'
   | 'malformedFindings'
   | 'noResult'
+  | 'triageConflict'
+  | 'triageDamaged'
   // here
   | 'interrupted'
   | 'startedElsewhere'

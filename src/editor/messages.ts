@@ -161,6 +161,22 @@ export function describeFailure(failure: Failure | ({ kind: Failure['kind'] } & 
       );
     case 'noResult':
       return plain(t('The service says that the run has ended, but not how.'), showLog());
+    case 'triageConflict':
+      return plain(
+        t(
+          'The triage file has merge conflicts; nothing was changed. Resolve them, then try again: {0}',
+          failure.subject ?? '',
+        ),
+        openFile(failure.subject),
+      );
+    case 'triageDamaged':
+      return plain(
+        t(
+          'The triage file cannot be read; nothing was changed. It is damaged, or a newer version of this extension wrote it: {0}',
+          failure.subject ?? '',
+        ),
+        openFile(failure.subject),
+      );
     case 'interrupted':
       return plain(t('VS Code was closed before the assessment had started.'));
     case 'startedElsewhere':
@@ -215,6 +231,11 @@ function signInAgain(): Remedy {
 
 function showLog(): Remedy {
   return { title: vscode.l10n.t('Show Log'), command: 'whitebox.showLog' };
+}
+
+/** A button that opens a file of this machine. */
+function openFile(path = ''): Remedy {
+  return { title: vscode.l10n.t('Open File'), command: 'vscode.open', arguments: [vscode.Uri.file(path)] };
 }
 
 /** A button that opens one setting. */

@@ -72,6 +72,11 @@ export function readDeleteSourceAfterRun(): boolean {
   return own('runs.deleteSourceAfterRun', true);
 }
 
+/** Where decisions about a folder's findings are kept: with VS Code, or in the folder for everyone who works on it. */
+export function readTriageStorage(folder: vscode.Uri): 'workspace' | 'shared' {
+  return vscode.workspace.getConfiguration('whitebox', folder).get('triage.storage', 'workspace');
+}
+
 /** Which findings the editor shows, and which notifications a person wants. */
 export function readDisplaySettings(): Display & {
   showInProblems: boolean;

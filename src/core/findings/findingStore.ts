@@ -13,7 +13,8 @@ import { decideRuns, type FolderChoice, hasFindings } from './folderRuns.ts';
 import { createLocator } from './locate.ts';
 import { locateAmong, type LocatorFolder } from './locateAmong.ts';
 import { type Notice, parseFindingsInSlices } from './parse.ts';
-import { type TriageDecision, undecided } from './triage.ts';
+import { type TriageDecision, type TriageState, undecided } from './triage.ts';
+import type { TriageStore } from './triageStore.ts';
 
 /** A place that is a file here; lines are 1-based, as they are now, and absent when unknown; columns only where the line is the one that was told. */
 export interface ShownPlace {
@@ -65,8 +66,9 @@ export class FindingStore implements Disposable {
   readonly #runs: RunStore;
   readonly #log: Logger;
   readonly #isOpenHere: (folder: string) => boolean;
+  readonly #triage: TriageStore;
   readonly #listeners = new Set<(change: FindingsChange) => void>();
-  readonly #subscription: Disposable;
+  readonly #subscriptions: readonly Disposable[];
   /** What a person chose, by folder. */
   readonly #choices = new Map<string, FolderChoice>();
   #shown: readonly ShownRun[] = [];
@@ -77,13 +79,22 @@ export class FindingStore implements Disposable {
   #loading: Promise<void> = Promise.resolve();
 
   /** `isOpenHere` tells whether this window has a folder (an absolute path) open. */
-  constructor(deps: { runs: RunStore; log: Logger; isOpenHere: (folder: string) => boolean }) {
+  constructor(deps: {
+    runs: RunStore;
+    log: Logger;
+    triage: TriageStore;
+    isOpenHere: (folder: string) => boolean;
+  }) {
     this.#runs = deps.runs;
+    this.#triage = deps.triage;
     this.#isOpenHere = deps.isOpenHere;
     this.#log = deps.log;
-    this.#subscription = deps.runs.onDidChange((run) => {
-      if (isFinal(run) || this.#shown.some((shown) => shown.run.id === run.id)) void this.refresh();
-    });
+    this.#subscriptions = [
+      deps.runs.onDidChange((run) => {
+        if (isFinal(run) || this.#shown.some((shown) => shown.run.id === run.id)) void this.refresh();
+      }),
+      deps.triage.onDidChange(() => this.#applyTriage()),
+    ];
   }
 
   readonly onDidChange: Event<FindingsChange> = (listener): Disposable => {
@@ -120,6 +131,16 @@ export class FindingStore implements Disposable {
     await this.refresh();
   }
 
+  /** Decides about findings, for everyone who shares their folders' decisions. Throws what `TriageStore.set` throws. */
+  async setTriage(shown: readonly ShownFinding[], state: TriageState, note: string): Promise<void> {
+    const subjects = shown.flatMap((each) => {
+      const { fingerprint, finding, places } = each;
+      const path = places[0]?.path ?? finding.places[0]?.path;
+      return triageFoldersOf(each).map((folder) => ({ folder, fingerprint, title: finding.title, path }));
+    });
+    await this.#triage.set(subjects, state, note);
+  }
+
   /** Shows no findings until a run is chosen or ends with findings. */
   async clear(): Promise<void> {
     for (const run of this.#runs.all()) this.#choose(run, undefined);
@@ -138,11 +159,13 @@ export class FindingStore implements Disposable {
       const text = await readFile(join(this.#runs.folderOf(run.id), 'findings.json'), 'utf8');
       const { findings, notices } = await parseFindingsInSlices(text, { runId: run.id });
       const find = await placeFinder(run, this.#runs.folderOf(run.id));
+      await this.#triage.load(run.targets.map((target) => target.folder));
       const shown: ShownFinding[] = [];
       for (const [index, fingerprint] of fingerprintsOf(findings).entries()) {
         const finding = findings[index];
         if (finding === undefined) continue;
-        shown.push({ run, finding, places: await find(finding), fingerprint, triage: undecided });
+        const each = { run, finding, places: await find(finding), fingerprint, triage: undecided };
+        shown.push({ ...each, triage: this.#triageOf(each) });
       }
       return { run, shown, notices };
     } catch (error) {
@@ -156,7 +179,7 @@ export class FindingStore implements Disposable {
   }
 
   dispose(): void {
-    this.#subscription.dispose();
+    for (const subscription of this.#subscriptions) subscription.dispose();
   }
 
   #choose({ targets }: Run, runId: string | undefined): void {
@@ -180,7 +203,38 @@ export class FindingStore implements Disposable {
       }),
     }));
     this.#decided = decided;
-    for (const listener of [...this.#listeners]) listener({ kind: 'all' });
+    this.#tell({ kind: 'all' });
+  }
+
+  #triageOf(shown: ShownFinding): TriageDecision {
+    for (const folder of triageFoldersOf(shown)) {
+      const decision = this.#triage.of(folder, shown.fingerprint);
+      if (decision !== undefined) return decision;
+    }
+    return undecided;
+  }
+
+  /** Takes over decisions that were made here or elsewhere. */
+  #applyTriage(): void {
+    const files = new Set<string | undefined>();
+    const renewed = <T extends ShownRun>(each: T): T => ({
+      ...each,
+      shown: each.shown.map((shown) => {
+        const triage = this.#triageOf(shown);
+        if (triage === shown.triage) return shown;
+        files.add(shown.places[0]?.file);
+        return { ...shown, triage };
+      }),
+    });
+    this.#read = new Map([...this.#read].map(([id, each]) => [id, renewed(each)]));
+    this.#shown = this.#shown.map(renewed);
+    if (files.size === 0) return;
+    const known = [...files].filter((file) => file !== undefined);
+    this.#tell(known.length < files.size ? { kind: 'all' } : { kind: 'files', files: new Set(known) });
+  }
+
+  #tell(change: FindingsChange): void {
+    for (const listener of [...this.#listeners]) listener(change);
   }
 }
 
@@ -189,6 +243,12 @@ function folderOf({ run, finding, places }: ShownFinding): string | undefined {
   if (places[0] !== undefined) return places[0].folder;
   const index = run.targets.length === 1 ? 0 : finding.places[0]?.targetIndex;
   return index === undefined ? undefined : run.targets[index]?.folder;
+}
+
+/** Whose decisions count for a finding: those of its folder, and of every folder of its run when nothing tells which it is. */
+function triageFoldersOf(shown: ShownFinding): readonly string[] {
+  const folder = folderOf(shown);
+  return folder === undefined ? shown.run.targets.map((target) => target.folder) : [folder];
 }
 
 /** Finds the places of one finding after another; every file is looked up and read once. */

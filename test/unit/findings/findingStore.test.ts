@@ -3,7 +3,8 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { FindingStore } from '../../../src/core/findings/findingStore.ts';
+import { FindingStore, type FindingsChange } from '../../../src/core/findings/findingStore.ts';
+import { TriageStore } from '../../../src/core/findings/triageStore.ts';
 import type { Run } from '../../../src/core/run/run.ts';
 import { RunStore } from '../../../src/core/run/runStore.ts';
 
@@ -14,6 +15,7 @@ interface Scene {
   readonly root: string;
   readonly store: FindingStore;
   readonly runs: RunStore;
+  readonly triage: TriageStore;
   /** The folders that this window has open. */
   readonly open: Set<string>;
   /** Stores an ended run of folders below the root; later ones are newer. */
@@ -24,7 +26,13 @@ async function setScene(t: TestContext): Promise<Scene> {
   const root = await mkdtemp(path.join(tmpdir(), 'finding-store-'));
   const runs = new RunStore(path.join(root, 'runs'), { clock, log: silent });
   const open = new Set<string>();
-  const store = new FindingStore({ runs, log: silent, isOpenHere: (folder) => open.has(folder) });
+  const triage = new TriageStore({
+    bookFor: (folder) => path.join(folder, 'triage.json'),
+    lockFolder: path.join(root, 'lock'),
+    clock,
+    log: silent,
+  });
+  const store = new FindingStore({ runs, triage, log: silent, isOpenHere: (folder) => open.has(folder) });
   t.after(async () => {
     store.dispose();
     await rm(root, { recursive: true, force: true });
@@ -34,6 +42,7 @@ async function setScene(t: TestContext): Promise<Scene> {
     root,
     store,
     runs,
+    triage,
     open,
     addRun: async (folders, findings) => {
       count += 1;
@@ -220,4 +229,64 @@ test('each folder of a run of two shows only its own latest findings', async (t)
   await scene.addRun(['two'], finding('two, new'));
   await scene.store.show(both);
   assert.deepEqual(titles(scene), ['one, old', 'two', 'one, gone', 'anywhere']);
+});
+
+test('a decision holds for the finding in later runs of its folder, and for no other finding', async (t) => {
+  const scene = await setScene(t);
+  scene.open.add(path.join(scene.root, 'shop')).add(path.join(scene.root, 'tool'));
+  const told = JSON.stringify([
+    { title: 'one', severity: 'high', file: 'a.js', line: 1 },
+    { title: 'two', severity: 'high', file: 'a.js', line: 2 },
+  ]);
+  await scene.addRun(['shop'], told);
+  await scene.addRun(['tool'], told);
+  const [first] = scene.store.all().filter(({ run }) => run.targets[0]?.name === 'shop');
+  assert.ok(first);
+  await scene.store.setTriage([first], 'falsePositive', 'escaped by the driver');
+  const states = () =>
+    Object.fromEntries(
+      scene.store
+        .all()
+        .map(({ run, finding, triage }) => [`${run.targets[0]?.name ?? ''} ${finding.title}`, triage.state]),
+    );
+  const wanted = { 'shop one': 'falsePositive', 'shop two': 'open', 'tool one': 'open', 'tool two': 'open' };
+  assert.deepEqual(states(), wanted);
+  await scene.addRun(['shop'], told);
+  assert.deepEqual(states(), wanted);
+  assert.equal(scene.store.find(first.run.id, 0), undefined);
+});
+
+test('a decision is told for the files of its findings alone', async (t) => {
+  const scene = await setScene(t);
+  scene.open.add(path.join(scene.root, 'shop'));
+  const run = await scene.addRun(
+    ['shop'],
+    JSON.stringify([{ title: 'one', file: 'a.js', line: 1 }, { title: 'nowhere' }]),
+  );
+  const heard: FindingsChange[] = [];
+  scene.store.onDidChange((change) => heard.push(change));
+  const [one, nowhere] = [0, 1].map((index) => scene.store.find(run.id, index));
+  assert.ok(one && nowhere);
+  await scene.store.setTriage([one], 'confirmed', '');
+  await scene.store.setTriage([nowhere], 'confirmed', '');
+  assert.deepEqual(heard, [
+    { kind: 'files', files: new Set([path.join(scene.root, 'shop', 'a.js')]) },
+    { kind: 'all' },
+  ]);
+});
+
+test('what another window decided shows here', async (t) => {
+  const scene = await setScene(t);
+  scene.open.add(path.join(scene.root, 'shop'));
+  await scene.addRun(['shop'], finding('one'));
+  const other = new TriageStore({
+    bookFor: (folder) => path.join(folder, 'triage.json'),
+    lockFolder: path.join(scene.root, 'lock'),
+    clock,
+    log: silent,
+  });
+  const { fingerprint = '' } = scene.store.all()[0] ?? {};
+  await other.set([{ folder: path.join(scene.root, 'shop'), fingerprint }], 'fixed', 'in the next release');
+  await scene.triage.reload();
+  assert.equal(scene.store.all()[0]?.triage.note, 'in the next release');
 });
