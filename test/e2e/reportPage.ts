@@ -124,14 +124,17 @@ async function openReportPage(
     events,
     post,
     async show(content) {
-      await page.evaluate(`document.querySelector('article')?.remove()`);
-      await post({
+      const message: HostMessage = {
         type: 'show',
         documentId: 'run-1',
         content: { ...emptyContent, ...content },
         strings: reportStrings,
-      });
-      await until(page, `document.querySelector('article')?.hasAttribute('aria-busy') === false`);
+      };
+      await page.evaluate(`{
+        document.querySelector('article')?.remove();
+        window.postMessage(${JSON.stringify(message)}, '*');
+        ${waitUntil(`document.querySelector('article')?.hasAttribute('aria-busy') === false`)}
+      }`);
     },
     posted: () => page.evaluate('window.__posted'),
     state: () => page.evaluate('window.__state()'),
@@ -168,10 +171,14 @@ export async function setUpReportStage(): Promise<ReportStage> {
 
 /** Waits until an expression is true in the page, also where the page's policy forbids `eval`. */
 export async function until(page: Page, expression: string): Promise<void> {
-  await page.evaluate(`new Promise((done) => {
-    const look = () => (${expression}) ? done() : setTimeout(look, 10);
+  await page.evaluate(waitUntil(expression));
+}
+
+function waitUntil(expression: string): string {
+  return `new Promise((done) => {
+    const look = () => (${expression}) ? done() : setTimeout(look, 2);
     look();
-  })`);
+  })`;
 }
 
 /** The view's words, as the English user sees them. */

@@ -18,7 +18,7 @@ const chunkChars = 12_000;
 const comment = /<!--[^]*?-->/g;
 const tag = /<(\/?)([a-z][^\s/>]*)([^>]*)/gi;
 /** Dropped before parsing: the policy would refuse it, and say so in the console. */
-const style = /\sstyle\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>]*)/gi;
+const style = /(?<=[\s/"'])style\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>]*)/gi;
 const handler = /[\s/"']on[a-z]+\s*=/i;
 
 /** A report ready to be turned into HTML, a section at a time and in any order. */
