@@ -1,6 +1,8 @@
-import { readdir } from 'node:fs/promises';
+import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
+import { watchFolder } from './core/folderWatch.ts';
+import type { Disposable } from './core/ports.ts';
 import type { Extension } from './extension.ts';
 
 /** What must be there before the main part is loaded: empty views, an idle status item and commands that load it. */
@@ -58,13 +60,25 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   const loadForRuns = async (): Promise<void> => {
     if (loading === undefined && (await hasRuns(context))) await load();
   };
-  // Another window may have started a run since, and be gone.
   context.subscriptions.push(
+    await watchForRuns(context, () => void loadForRuns()),
+    // What another window started is seen here, too, where the system tells nothing of folders.
     vscode.window.onDidChangeWindowState(({ focused }) => {
       if (focused) void loadForRuns();
     }),
   );
   await loadForRuns();
+}
+
+/** Calls back when another window makes or touches a run. */
+async function watchForRuns(context: vscode.ExtensionContext, onChange: () => void): Promise<Disposable> {
+  const folder = join(context.globalStorageUri.fsPath, 'runs');
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+  } catch {
+    return { dispose: () => undefined }; // nothing can be kept there, so nobody does
+  }
+  return watchFolder(folder, onChange);
 }
 
 function lazyView(id: string, load: () => Promise<unknown>): LazyView {

@@ -164,6 +164,7 @@ export async function startExtension(
   );
   await showSignedIn();
   await runs.reload();
+  context.subscriptions.push(runs.watch());
   await findings.refresh();
   // In Restricted Mode runs are shown as they were last known; nothing is asked and no lease is taken.
   // Not waited for: tidying up may need a network that does not answer.

@@ -40,7 +40,7 @@ export async function markOf(path: string): Promise<string | undefined> {
   }
 }
 
-/** Creates a file that must not exist yet, mode 0600, on disk when it resolves; false when somebody else made it first. */
+/** Creates a file that must not exist yet, mode 0600; false when somebody else made it first. For running processes to agree by: nothing promises that it outlasts a power cut. */
 export async function createExclusive(path: string, content: string): Promise<boolean> {
   let file: FileHandle;
   try {
@@ -51,7 +51,6 @@ export async function createExclusive(path: string, content: string): Promise<bo
   }
   try {
     await file.writeFile(content);
-    await file.sync();
   } finally {
     await file.close();
   }

@@ -129,6 +129,11 @@ export class DrivenRuns {
     if (driven !== undefined) driven.failures = 0;
   }
 
+  /** Resolves when no look at this run is under way, however the last one went. */
+  async whenIdle(id: string): Promise<void> {
+    await Promise.allSettled([this.#runs.get(id)?.busy]);
+  }
+
   /** Runs `look`, or joins the one that is under way for this run. */
   oneAtATime(id: string, look: () => Promise<void>): Promise<void> {
     const driven = this.#runs.get(id);

@@ -70,9 +70,12 @@ const artifactSchema = z.object({
 /** An artifact of an ended run: the file it was saved as, or why it could not be downloaded. */
 export type Artifact = z.infer<typeof artifactSchema>;
 
+/** The local ID of a run, which is also the name of its folder. */
+export const idSchema = z.string().check(z.regex(/^[0-9a-z-]{1,64}$/));
+
 const base = z.object({
   version: z.literal(1),
-  id: z.string().check(z.regex(/^[0-9a-z-]{1,64}$/)),
+  id: idSchema,
   workflow: z.enum(['whitebox-assessment']) satisfies z.ZodMiniType<WorkflowId>,
   baseUrl: z.string(),
   organizationId: z.string(),

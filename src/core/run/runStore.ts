@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { readdir, rm } from 'node:fs/promises';
+import { readdir, rm, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AssessmentError, systemCode } from '../errors.ts';
 import { makePrivateFolder, markOf, quarantine, readIfThere, syncFolder, writeFileAtomic } from '../files.ts';
+import { watchFolder } from '../folderWatch.ts';
 import type { Clock, Disposable, Event, Logger } from '../ports.ts';
 import { advance, type RunEvent } from './advance.ts';
-import { type Run, runSchema } from './run.ts';
+import { withJournalLock } from './journalLock.ts';
+import { idSchema, type Run, runSchema } from './run.ts';
 
 /** The runs on disk, one folder each, and the latest state of each in memory. */
 export class RunStore {
@@ -60,6 +62,15 @@ export class RunStore {
     }
   }
 
+  /** Follows what other windows do to the runs, as it happens, until disposed of. */
+  watch(): Disposable {
+    return watchFolder(this.#root, (name) => {
+      if (name !== undefined && !idSchema.safeParse(name).success) return;
+      const read = name === undefined ? this.reload() : this.refresh(name);
+      read.catch((error: unknown) => this.#log.error(`Runs could not be read: ${String(error)}`));
+    });
+  }
+
   /** Reads one run's journal anew, after the events that are under way; undefined when there is no such run. */
   refresh(id: string): Promise<Run | undefined> {
     return this.#queued(id, async () => {
@@ -105,22 +116,48 @@ export class RunStore {
 
   #advance(id: string, event: RunEvent): Promise<{ run: Run; changed: boolean }> {
     return this.#queued(id, async () => {
-      await this.#read(id);
-      const run = this.#runs.get(id);
-      if (run === undefined) throw new AssessmentError('notFound', { subject: id });
-      const next = advance(run, event);
-      if (next === run) return { run, changed: false };
-      await this.#write(next);
-      if (next.state !== run.state) this.#log.info(`Run ${id}: ${run.state} → ${next.state}`);
-      return { run: next, changed: true };
+      const known = await this.#require(id);
+      // Most events that come too late are seen to without the lock.
+      if (advance(known, event) === known) return { run: known, changed: false };
+      return this.#locked(id, async () => {
+        const run = await this.#require(id);
+        const next = advance(run, event);
+        if (next === run) return { run, changed: false };
+        await this.#write(next);
+        if (next.state !== run.state) this.#log.info(`Run ${id}: ${run.state} → ${next.state}`);
+        return { run: next, changed: true };
+      });
     });
+  }
+
+  /** Keeps other windows from writing the journal between the reading of it and the writing. */
+  #locked<T>(id: string, act: () => Promise<T>): Promise<T> {
+    return withJournalLock(join(this.folderOf(id), 'lock'), this.#clock, act);
+  }
+
+  async #require(id: string): Promise<Run> {
+    await this.#read(id);
+    const run = this.#runs.get(id);
+    if (run === undefined) throw new AssessmentError('notFound', { subject: id });
+    return run;
   }
 
   async #write(run: Run): Promise<void> {
     const path = this.#journal(run.id);
     this.#seen.set(run.id, await writeFileAtomic(path, `${JSON.stringify(run, undefined, 1)}\n`));
     this.#runs.set(run.id, run);
+    await this.#ring(run.id);
     this.#tell(run);
+  }
+
+  /** Touches the run's folder, which is what other windows watch: its journal lies too deep for that. */
+  async #ring(id: string): Promise<void> {
+    const now = new Date();
+    try {
+      await utimes(this.folderOf(id), now, now);
+    } catch (error) {
+      this.#log.debug(`Run ${id}: other windows see a change late: ${String(error)}`);
+    }
   }
 
   async #read(id: string): Promise<void> {

@@ -41,6 +41,7 @@ export class RunTracker implements Disposable {
   /** Reads the journals and goes on where they say; what another window drives is left to it. */
   async resume(): Promise<void> {
     await this.#deps.store.reload();
+    this.#watch.follow();
     await this.#watch.adoptAll((run) => this.#watch.isUnfinished(run));
     this.#watch.beat();
   }
@@ -129,7 +130,13 @@ export class RunTracker implements Disposable {
     this.#watch.beat();
     const waiting = store.all().filter((run) => isLive(run) && waitsForToken(run.trouble));
     const mine = waiting.filter((run) => this.#watch.driven.has(run.id));
-    await Promise.all(mine.map((run) => this.#watch.check(run.id)));
+    await Promise.all(
+      mine.map(async ({ id }) => {
+        // A look under way began with the old token.
+        await this.#watch.driven.whenIdle(id);
+        await this.#watch.check(id);
+      }),
+    );
   }
 
   /** Asks the service to end a run; it stays `cancelling` until the service says EXITED. */

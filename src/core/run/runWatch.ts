@@ -38,6 +38,7 @@ export class RunWatch {
   /** Runs whose end this window has told: a listener that fails to note it is not told again. */
   readonly #told = new Set<string>();
   #beating = false;
+  #following: Disposable | undefined;
 
   constructor(deps: WatchDeps) {
     this.#deps = deps;
@@ -55,8 +56,16 @@ export class RunWatch {
     return this.#stop.signal;
   }
 
+  /** From now on a run that another window has opened makes the heart beat here, too: that window may die. */
+  follow(): void {
+    this.#following ??= this.#deps.store.onDidChange((run) => {
+      if (this.isOpen(run)) this.beat();
+    });
+  }
+
   /** Stops asking and gives the leases back, so that another window can take over at once. */
   stop(): void {
+    this.#following?.dispose();
     this.#stop.abort(new DOMException('Disposed', 'AbortError'));
     this.driven.letAllGo().catch((error: unknown) => {
       this.#deps.log.warn(`A lease could not be given back: ${String(error)}`);

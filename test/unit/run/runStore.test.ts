@@ -118,6 +118,35 @@ describe('the run store', () => {
     );
   });
 
+  test(
+    'F63 sees within moments what another window creates, changes and removes',
+    { timeout: 10_000 },
+    async (t) => {
+      const { root, store } = await storeWith(t);
+      await store.reload();
+      const other = open(root).store;
+      const watching = other.watch();
+      t.after(() => watching.dispose());
+      const seen = (isSeen: () => boolean): Promise<void> =>
+        new Promise((resolve) => {
+          const listening = other.onDidChange(() => {
+            if (!isSeen()) return;
+            listening.dispose();
+            resolve();
+          });
+        });
+      const created = seen(() => other.get('one')?.state === 'packaging');
+      await store.create(named('one'));
+      await created;
+      const changed = seen(() => other.get('one')?.state === 'uploading');
+      await store.apply('one', { type: 'packaged', at: 7 });
+      await changed;
+      const removed = seen(() => other.get('one') === undefined);
+      await store.remove('one');
+      await removed;
+    },
+  );
+
   test('reads nothing anew when nothing has changed', async (t) => {
     const { store, changes } = await storeWith(t, named('one'));
     const before = changes.length;

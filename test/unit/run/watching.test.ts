@@ -27,12 +27,12 @@ describe('a run that is watched', () => {
     assert.deepEqual(third.ended, []);
   });
 
-  test('F63 is asked about by one of three windows, and taken over when that one is killed', async (t) => {
+  test('F63 is asked about by one of five windows, and taken over when that one is killed, with one notice', async (t) => {
     const desk = await setUpDesk(t);
     const frozen = new VirtualClock();
     const owner = openWindow(t, desk, { clock: frozen });
     const { id, runId } = await trackRemoteRun(desk, owner);
-    const others = [openWindow(t, desk), openWindow(t, desk)];
+    const others = Array.from({ length: 4 }, () => openWindow(t, desk));
     for (const window of others) await window.tracker.resume();
     const asked = desk.sent('/describe');
     await desk.clock.passUntil(
@@ -47,8 +47,23 @@ describe('a run that is watched', () => {
     const before = desk.clock.now();
     await others[0]!.untilEnded(id);
     assert.ok(desk.clock.now() - before <= 40_000, 'taken over within two leases');
-    assert.equal(others[0]!.ended.length + others[1]!.ended.length, 1);
+    const ends = others.map(({ ended }) => ended.length).sort();
+    assert.deepEqual(ends, [0, 0, 0, 1]);
     assert.equal(desk.sent(/artifact-download-url$/), 2);
+  });
+
+  test('F63 of a window that dies is taken up by one that had no run when it opened', async (t) => {
+    const desk = await setUpDesk(t);
+    const idle = openWindow(t, desk);
+    await idle.tracker.resume();
+    const watching = idle.store.watch();
+    t.after(() => watching.dispose());
+    const owner = openWindow(t, desk, { clock: new VirtualClock() });
+    const { id, runId } = await trackRemoteRun(desk, owner);
+    await bury(desk, id);
+    await desk.service.finishRun(runId);
+    assert.equal((await idle.untilEnded(id)).state, 'succeeded');
+    assert.deepEqual([owner.ended.length, idle.ended.length], [0, 1]);
   });
 
   test('that cannot be asked about keeps its state and is asked again', async (t) => {

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { mkdir, rm, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { watchFolder } from '../../../src/core/folderWatch.ts';
+import { tempFolder } from '../run/tempFolder.ts';
+
+/** Watches a folder and lets a test wait for a name. */
+function listen(folder: string): {
+  heard: (name: string) => Promise<void>;
+  names: string[];
+  dispose: () => void;
+} {
+  const names: string[] = [];
+  let look = (): void => undefined;
+  const watching = watchFolder(folder, (name) => {
+    names.push(name ?? '?');
+    look();
+  });
+  const heard = (name: string): Promise<void> =>
+    new Promise((resolve) => {
+      look = () => {
+        if (names.includes(name)) resolve();
+      };
+      look();
+    });
+  return { heard, names, dispose: () => watching.dispose() };
+}
+
+describe('a watched folder', () => {
+  test('tells what is made, touched and removed in it', { timeout: 10_000 }, async (t) => {
+    const folder = await tempFolder(t);
+    const { heard, names, dispose } = listen(folder);
+    t.after(dispose);
+    const entry = join(folder, 'run');
+    await mkdir(entry);
+    await heard('run');
+    names.length = 0;
+    await utimes(entry, new Date(), new Date());
+    await heard('run');
+    names.length = 0;
+    await rm(entry, { recursive: true });
+    await heard('run');
+  });
+
+  test('that cannot be watched is looked at every ten seconds, until nobody wants it any more', async (t) => {
+    t.mock.timers.enable({ apis: ['setInterval'] });
+    const { names, dispose } = listen(join(await tempFolder(t), 'nowhere'));
+    t.mock.timers.tick(20_000);
+    assert.deepEqual(names, ['?', '?']);
+    dispose();
+    t.mock.timers.tick(20_000);
+    assert.deepEqual(names, ['?', '?']);
+  });
+});
