@@ -8,10 +8,16 @@ import type { Clock } from './core/ports.ts';
 import type { Run } from './core/run/run.ts';
 import { RunStore } from './core/run/runStore.ts';
 import { RunTracker } from './core/run/runTracker.ts';
+import { provideCodeActions } from './editor/codeActions.ts';
 import { createCommands, runCommand } from './editor/commands.ts';
 import { showDiagnostics } from './editor/diagnostics.ts';
 import { type PanelDocument, registerDocumentPanels } from './editor/documentPanels.ts';
+import { followAddresses } from './editor/findingAddress.ts';
+import { findDetails, toDetails } from './editor/findingDetails.ts';
+import { provideHovers } from './editor/findingHover.ts';
+import { FindingsByFile } from './editor/findingsByFile.ts';
 import { showFindings } from './editor/findingsView.ts';
+import { createFindingTour } from './editor/goToFinding.ts';
 import { isInside } from './editor/folders.ts';
 import { describeError } from './editor/messages.ts';
 import { UploadChoices } from './editor/preparation.ts';
@@ -90,6 +96,19 @@ export async function startExtension(
     explain: (error) => describeError(error).message,
     log,
   });
+  const byFile = new FindingsByFile(findings);
+  const details = registerDocumentPanels({
+    viewType: 'whitebox.finding',
+    panels: 'oneBeside',
+    extensionUri: context.extensionUri,
+    find: async (id) => {
+      await runs.reload();
+      await findings.refresh();
+      return findDetails(id, findings);
+    },
+    explain: (error) => describeError(error).message,
+    log,
+  });
   const preparation = {
     choices: new UploadChoices(context.workspaceState),
     secretWorkerFile: join(context.extensionPath, 'dist', 'secretWorker.cjs'),
@@ -125,6 +144,8 @@ export async function startExtension(
     log,
     startingFolder: join(storage, 'starting'),
     openReport: (run) => reports.open(reportOf(run)),
+    showDetails: (shown) => details.open(toDetails(shown, findings)),
+    goToFinding: createFindingTour(byFile),
     selection: () => surfaces.findings.view.selection,
   });
   const logged = (work: Promise<unknown>): void => {
@@ -141,12 +162,17 @@ export async function startExtension(
     tracker,
     findings,
     reports,
+    details,
+    byFile,
     preview,
     showStatus(surfaces.status, { runs, findings, now, nextCheckAt: (id) => tracker.nextCheckAt(id) }),
     showRuns(surfaces.runs, { runs, now }),
     showFindings(surfaces.findings, findings),
-    showDiagnostics(findings),
+    showDiagnostics({ findings, now: () => clock.monotonic(), log }),
     watchTriage(triage, triageFolder),
+    provideHovers(byFile),
+    provideCodeActions(byFile),
+    followAddresses(),
     showNotifications({ tracker, findings, log }),
     context.secrets.onDidChange(() => {
       logged(showSignedIn());

@@ -5,7 +5,7 @@ import type { Logger } from '../core/ports.ts';
 import { isLive, type Run } from '../core/run/run.ts';
 import type { RunStore } from '../core/run/runStore.ts';
 import type { RunTracker } from '../core/run/runTracker.ts';
-import { findingOf } from './findingArguments.ts';
+import { findingOf, sayNoFinding } from './findingArguments.ts';
 import { revealPlace } from './places.ts';
 import { countFindings } from './formats.ts';
 import { hasArtifact } from './labels.ts';
@@ -34,6 +34,10 @@ export interface CommandDeps extends StartDeps {
   readonly tracker: RunTracker;
   readonly log: Logger & { show(): void };
   readonly openReport: (run: Run) => void;
+  /** Shows everything about a finding beside its code. */
+  readonly showDetails: (shown: ShownFinding) => void;
+  /** Goes to the next or previous finding. */
+  readonly goToFinding: (step: 1 | -1) => Promise<void>;
   /** The nodes that are selected in the Findings view. */
   readonly selection: () => readonly unknown[];
   readonly preview: UploadPreview;
@@ -131,6 +135,17 @@ export function createCommands(deps: CommandDeps): ReadonlyMap<string, Handler> 
       },
     ],
     ['whitebox.revealFinding', (...args) => revealFinding(findingOf(args, deps))],
+    [
+      'whitebox.showFindingDetails',
+      (...args) => {
+        const shown = findingOf(args, deps);
+        if (shown !== undefined) deps.showDetails(shown);
+        else sayNoFinding();
+        return Promise.resolve();
+      },
+    ],
+    ['whitebox.nextFinding', () => deps.goToFinding(1)],
+    ['whitebox.previousFinding', () => deps.goToFinding(-1)],
     ['whitebox.showMenu', () => showMenu(deps)],
   ]);
 }

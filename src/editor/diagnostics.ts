@@ -1,49 +1,96 @@
 import * as vscode from 'vscode';
-import type { FindingStore, ShownFinding, ShownPlace } from '../core/findings/findingStore.ts';
 import { isDisplayed } from '../core/findings/display.ts';
 import type { Severity } from '../core/findings/finding.ts';
-import { severityLabel } from './labels.ts';
+import type {
+  FindingsChange,
+  FindingStore,
+  ShownFinding,
+  ShownPlace,
+} from '../core/findings/findingStore.ts';
+import { ProblemFiles } from '../core/findings/problemFiles.ts';
+import { problemsByFile } from '../core/findings/problems.ts';
+import { clip } from '../core/findings/prose.ts';
+import { visibleLine } from '../core/findings/visibleText.ts';
+import type { Logger } from '../core/ports.ts';
+import { toAddress } from './findingAddress.ts';
+import { severityLabel, titleOfFinding } from './labels.ts';
 import { toRange } from './places.ts';
 import { readDisplaySettings } from './settings.ts';
 
-/** Puts the findings that are shown into the Problems panel, file by file. */
-export function showDiagnostics(findings: FindingStore): vscode.Disposable {
+const maxLabelLength = 500;
+
+/** Keeps the findings that are shown in the Problems panel, file by file. */
+export function showDiagnostics(deps: {
+  findings: FindingStore;
+  now: () => number;
+  log: Logger;
+}): vscode.Disposable {
+  const { findings, now, log } = deps;
   const collection = vscode.languages.createDiagnosticCollection('whitebox');
-  const render = (): void => {
+  const files = new ProblemFiles({ put: (file, shown) => putFile(collection, file, shown), now });
+  const render = (change: FindingsChange): void => {
     const { showInProblems, ...display } = readDisplaySettings();
-    const byFile = new Map<string, vscode.Diagnostic[]>();
-    for (const shown of showInProblems ? findings.all() : []) {
-      const [main] = shown.places;
-      if (main === undefined || !isDisplayed(shown, display)) continue;
-      byFile.set(main.file, [...(byFile.get(main.file) ?? []), toDiagnostic(shown, main)]);
-    }
-    collection.clear();
-    // One call for all entries silently stops at about 1,100 of them.
-    for (const [file, diagnostics] of byFile) collection.set(vscode.Uri.file(file), diagnostics);
+    const all = showInProblems ? findings.all() : [];
+    const isMeant = ({ places: [main] }: ShownFinding): boolean =>
+      change.kind === 'all' || (main !== undefined && change.files.has(main.file));
+    const problems = problemsByFile(all.filter((shown) => isMeant(shown) && isDisplayed(shown, display)));
+    const done = change.kind === 'all' ? files.showAll(problems) : files.showFiles(change.files, problems);
+    done.catch((error: unknown) => log.error(`Findings are missing in Problems: ${String(error)}`));
   };
-  render();
+  render({ kind: 'all' });
   const subscription = findings.onDidChange(render);
   const settings = vscode.workspace.onDidChangeConfiguration((change) => {
-    if (change.affectsConfiguration('whitebox.findings')) render();
+    if (change.affectsConfiguration('whitebox.findings')) render({ kind: 'all' });
   });
-  return vscode.Disposable.from(collection, settings, { dispose: () => subscription.dispose() });
+  return vscode.Disposable.from(settings, subscription, files, collection);
 }
 
-function toDiagnostic({ finding, places }: ShownFinding, main: ShownPlace): vscode.Diagnostic {
-  const title = finding.title === '' ? finding.id : finding.title;
-  const message = `${severityLabel(finding.severity)}: ${title}`;
+/** One call for the entries of all files would silently stop at about 1,100 of them. */
+function* putFile(
+  collection: vscode.DiagnosticCollection,
+  file: string,
+  shown: readonly ShownFinding[],
+): Generator<undefined> {
+  const diagnostics: vscode.Diagnostic[] = [];
+  for (const each of shown) {
+    const [main] = each.places;
+    if (main !== undefined) diagnostics.push(toDiagnostic(each, main));
+    yield;
+  }
+  const uri = vscode.Uri.file(file);
+  if (diagnostics.length === 0) collection.delete(uri);
+  else collection.set(uri, diagnostics);
+}
+
+function toDiagnostic(shown: ShownFinding, main: ShownPlace): vscode.Diagnostic {
+  const { finding, places } = shown;
   const diagnostic = new vscode.Diagnostic(
     toRange(main),
-    main.startLine === undefined ? vscode.l10n.t('{0} (line unknown)', message) : message,
+    messageOf(shown, main),
     severityOf(finding.severity),
   );
   diagnostic.source = 'Whitebox';
-  diagnostic.code = finding.cwes[0] === undefined ? finding.id : `CWE-${String(finding.cwes[0])}`;
-  diagnostic.relatedInformation = places.slice(1).map((place) => {
-    const location = new vscode.Location(vscode.Uri.file(place.file), toRange(place));
-    return new vscode.DiagnosticRelatedInformation(location, place.told.label ?? vscode.l10n.t('Also here'));
+  diagnostic.code = {
+    value: finding.cwes[0] === undefined ? finding.id : `CWE-${String(finding.cwes[0])}`,
+    target: toAddress(shown),
+  };
+  // A line that has gone is no place to lead to.
+  const others = places.slice(1).filter(({ drift }) => drift !== 'gone');
+  diagnostic.relatedInformation = others.map((place) => {
+    const label = clip(visibleLine(place.told.label ?? ''), maxLabelLength);
+    return new vscode.DiagnosticRelatedInformation(
+      new vscode.Location(vscode.Uri.file(place.file), toRange(place)),
+      label === '' ? vscode.l10n.t('Also here') : label,
+    );
   });
   return diagnostic;
+}
+
+function messageOf({ finding }: ShownFinding, main: ShownPlace): string {
+  const t = vscode.l10n.t;
+  const message = `${severityLabel(finding.severity)}: ${titleOfFinding(finding)}`;
+  if (main.startLine === undefined) return t('{0} (line unknown)', message);
+  return main.drift === 'changed' ? t('{0} (the code here has changed since the scan)', message) : message;
 }
 
 /** Problems does not show hints, so the mildest findings are informations. */

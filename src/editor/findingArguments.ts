@@ -39,6 +39,14 @@ export function findingOf(args: readonly unknown[], sources: FindingSources): Sh
   return findingsOf(args, sources)[0];
 }
 
+/** What to say when a command was called where no finding is. */
+export function sayNoFinding(): void {
+  const message = vscode.l10n.t(
+    'No finding is here. Put the cursor on its code, or select it in the Findings view.',
+  );
+  void vscode.window.showInformationMessage(message);
+}
+
 /** How commands, code actions and links name a finding. */
 export function toArgument({ run, finding }: ShownFinding): FindingArgument {
   return { kind: 'finding', runId: run.id, index: finding.index };

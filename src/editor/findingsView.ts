@@ -4,6 +4,7 @@ import type { LazyView } from '../bootstrap.ts';
 import type { FindingStore, ShownFinding } from '../core/findings/findingStore.ts';
 import { isDisplayed } from '../core/findings/display.ts';
 import { SEVERITIES, type Severity } from '../core/findings/finding.ts';
+import { hiddenFromProblems } from '../core/findings/problems.ts';
 import { titleOf } from '../core/run/run.ts';
 import { countFindings, formatTime } from './formats.ts';
 import { severityLabel } from './labels.ts';
@@ -38,8 +39,9 @@ export function showFindings(lazy: LazyView, findings: FindingStore): vscode.Dis
   lazy.fill(provider);
   const render = (): void => {
     const all = findings.all();
-    const count = visible(findings).length;
-    lazy.view.message = messageOf(findings, all.length - count) ?? '';
+    const displayed = visible(findings);
+    const count = displayed.length;
+    lazy.view.message = messageOf(findings, all.length - count, hiddenFromProblems(displayed)) ?? '';
     lazy.view.badge = count === 0 ? undefined : { value: count, tooltip: countFindings(count) };
     void vscode.commands.executeCommand(
       'setContext',
@@ -61,7 +63,7 @@ function visible(findings: FindingStore): ShownFinding[] {
   return findings.all().filter((shown) => isDisplayed(shown, display));
 }
 
-function messageOf(findings: FindingStore, hidden: number): string | undefined {
+function messageOf(findings: FindingStore, hidden: number, onlyHere: number): string | undefined {
   const t = vscode.l10n.t;
   const lines = findings.folders().map(({ run, shown, failure }) => {
     const head = t('{0}, run of {1}', titleOf(run), formatTime(run.createdAt));
@@ -69,6 +71,8 @@ function messageOf(findings: FindingStore, hidden: number): string | undefined {
     return shown.length === 0 ? `${head}: ${t('no findings')}` : head;
   });
   if (hidden > 0) lines.push(t('Hidden by settings: {0}', countFindings(hidden)));
+  if (onlyHere > 0 && readDisplaySettings().showInProblems)
+    lines.push(t('Only here, not in Problems: {0}', countFindings(onlyHere)));
   return lines.length === 0 ? undefined : lines.join('\n');
 }
 

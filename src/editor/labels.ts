@@ -1,5 +1,7 @@
 import * as vscode from 'vscode';
-import type { Severity } from '../core/findings/finding.ts';
+import type { Drift } from '../core/findings/drift.ts';
+import type { BlockKind, Finding, Severity } from '../core/findings/finding.ts';
+import type { TriageState } from '../core/findings/triage.ts';
 import type { Run, Target } from '../core/run/run.ts';
 import type { IgnoreRule } from '../core/upload/ignoreRules.ts';
 import type { Reason } from '../core/upload/selection.ts';
@@ -118,5 +120,66 @@ export function severityLabel(severity: Severity): string {
       return t('No impact');
     case 'unrated':
       return t('Unrated');
+  }
+}
+
+/** What a finding is called: its title, else its id. */
+export function titleOfFinding({ title, id }: Pick<Finding, 'title' | 'id'>): string {
+  return title === '' ? id : title;
+}
+
+/** What a block of a finding's prose is about, as a heading over it. */
+export function blockLabel(kind: BlockKind): string {
+  const t = vscode.l10n.t;
+  switch (kind) {
+    case 'details':
+      return t('Details');
+    case 'impact':
+      return t('Impact');
+    case 'exploitScenario':
+      return t('Exploit scenario');
+    case 'attackScenario':
+      return t('Attack scenario');
+    case 'evidence':
+      return t('Evidence');
+    case 'reproductionSteps':
+      return t('How to reproduce');
+    case 'proofOfConcept':
+      return t('Proof of concept');
+    case 'recommendation':
+      return t('Recommendation');
+  }
+}
+
+/** A decision about a finding as a word. */
+export function triageLabel(state: TriageState): string {
+  const t = vscode.l10n.t;
+  switch (state) {
+    case 'open':
+      return t('Open');
+    case 'confirmed':
+      return t('Confirmed');
+    case 'falsePositive':
+      return t('False positive');
+    case 'acceptedRisk':
+      return t('Accepted risk');
+    case 'fixed':
+      return t('Fixed');
+  }
+}
+
+/** What became of a finding's code since the scan; undefined where nothing is to be said. */
+export function driftLabel(drift: Drift): string | undefined {
+  const t = vscode.l10n.t;
+  switch (drift) {
+    case 'moved':
+      return t('moved');
+    case 'changed':
+      return t('changed');
+    case 'gone':
+      return t('gone');
+    case 'same':
+    case 'unknown':
+      return undefined;
   }
 }

@@ -14,11 +14,19 @@ export function toRange(place: ShownPlace): vscode.Range {
   );
 }
 
-/** Opens the file of a place with the cursor on its line. */
-export async function revealPlace(place: ShownPlace): Promise<void> {
+/** Opens the file of a place, in this column if given, with the cursor on its line; where the line is unknown or its code is gone, as it was last looked at. */
+export async function revealPlace(place: ShownPlace, viewColumn?: vscode.ViewColumn): Promise<void> {
   const document = await vscode.workspace.openTextDocument(vscode.Uri.file(place.file));
+  const isThere = place.startLine !== undefined && place.drift !== 'gone';
   const range = document.validateRange(toRange(place));
-  const selection = new vscode.Range(range.start, range.start);
-  const editor = await vscode.window.showTextDocument(document, { preview: true, selection });
-  editor.revealRange(range, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+  const editor = await vscode.window.showTextDocument(document, {
+    preview: true,
+    ...(viewColumn === undefined ? {} : { viewColumn }),
+    ...(isThere ? { selection: new vscode.Range(range.start, range.start) } : {}),
+  });
+  if (isThere) editor.revealRange(range, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+  if (place.drift === 'gone') {
+    const message = vscode.l10n.t('The code of this finding is not in {0} any more.', place.path);
+    void vscode.window.showInformationMessage(message);
+  }
 }

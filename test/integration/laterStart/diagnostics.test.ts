@@ -63,7 +63,7 @@ describe('findings of ended runs', () => {
       inShop(name).map(({ severity, source, code, message, range }) => [
         severity,
         source,
-        code,
+        typeof code === 'object' ? code.value : code,
         message,
         range.start.line + 1,
         range.end.line + 1,
