@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Reply } from './replies.ts';
 
@@ -25,7 +27,9 @@ export type LateFaultAction =
   /** Announces the whole body, sends the first `bytes` of it and resets the connection. */
   | { kind: 'truncate'; bytes: number }
   /** Pads the body with spaces up to `bytes`. */
-  | { kind: 'oversize'; bytes: number };
+  | { kind: 'oversize'; bytes: number }
+  /** Performs a JSON operation a second time, as a middlebox that sends again makes it happen; the second reply is sent. */
+  | { kind: 'duplicate' };
 
 /**
  * A rule that disturbs matching requests. A string path matches the end of the request's path, which excludes the query. `nth` (from 1)
@@ -98,9 +102,11 @@ export async function disturbReply(
   reply: Reply,
   request: IncomingMessage,
   response: ServerResponse,
-  closing: AbortSignal,
+  { closing, again }: { closing: AbortSignal; again: () => Promise<Reply> },
 ): Promise<Reply | 'gone'> {
   switch (action.kind) {
+    case 'duplicate':
+      return again();
     case 'truncate':
       response.writeHead(reply.status, { ...reply.headers, 'content-length': reply.body.length });
       // The reset must not overtake the bytes that the peer is to see.
@@ -112,6 +118,12 @@ export async function disturbReply(
     default:
       return (await disturb(action, request, closing)) ?? reply;
   }
+}
+
+/** A request with the same head and this JSON body, to be performed again. */
+export function sameRequest({ method, url, headers }: IncomingMessage, body: unknown): IncomingMessage {
+  const again = Readable.from([Buffer.from(JSON.stringify(body))], { objectMode: false });
+  return Object.assign(again, { method, url, headers, complete: true }) as unknown as IncomingMessage;
 }
 
 function matches({ match }: FaultRule, method: string, path: string): boolean {
@@ -145,8 +157,16 @@ async function sendPadded(response: ServerResponse, reply: Reply, bytes: number)
   while (left > 0 && !response.destroyed) {
     const flowing = response.write(padding.subarray(0, Math.min(left, padding.length)));
     left -= padding.length;
-    if (!flowing)
-      await Promise.race(['drain', 'close'].map((event) => new Promise((go) => response.once(event, go))));
+    if (!flowing) await drained(response);
   }
   response.end();
+}
+
+/** Resolves when more can be written, or nothing can be any more. */
+async function drained(response: ServerResponse): Promise<void> {
+  const waited = new AbortController();
+  const { signal } = waited;
+  await Promise.race(['drain', 'close'].map((event) => once(response, event, { signal }))).finally(() =>
+    waited.abort(),
+  );
 }

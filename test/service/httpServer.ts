@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { finished } from 'node:stream/promises';
-import { disturb, disturbReply, type Faults } from './faults.ts';
+import { disturb, disturbReply, type Faults, sameRequest } from './faults.ts';
 import { refusalReply, Refusal, jsonReply, type Reply } from './replies.ts';
 import { logRequest, type LoggedRequest } from './requestLog.ts';
 
@@ -27,8 +27,11 @@ export async function listen(
     const instead = fault.before && (await disturb(fault.before, request, closing));
     if (instead === 'gone') return;
     const reply = instead ?? (await replyOf(route, request, url, entry, log));
+    const again = () => replyOf(route, sameRequest(request, entry.body), url, entry, log);
     const sent =
-      fault.after && !instead ? await disturbReply(fault.after, reply, request, response, closing) : reply;
+      fault.after && !instead
+        ? await disturbReply(fault.after, reply, request, response, { closing, again })
+        : reply;
     if (sent === 'gone') return;
     entry.status = sent.status;
     log(`${entry.method} ${entry.path} ${sent.status}`);

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { TestContext } from 'node:test';
 import { AssessmentClient } from '../../../src/core/api/client.ts';
 import type { TokenSource } from '../../../src/core/api/credentials.ts';
 import type { IdleLimits } from '../../../src/core/api/http.ts';
@@ -17,7 +16,7 @@ import {
   type ServiceOptions,
   startService,
 } from '../../service/assessmentService.ts';
-import { tempFolder } from './tempFolder.ts';
+import { type Scope, tempFolder } from './tempFolder.ts';
 import { type Traffic, VirtualClock, watchTraffic } from './virtualClock.ts';
 
 /** The packaging worker, as source. */
@@ -68,7 +67,7 @@ export interface WindowOptions {
 }
 
 /** Sets a desk up for the length of a test; runs of its service end when the test finishes them. */
-export async function setUpDesk(t: TestContext, options: ServiceOptions = {}): Promise<Desk> {
+export async function setUpDesk(t: Scope, options: ServiceOptions = {}): Promise<Desk> {
   const clock = new VirtualClock();
   const traffic = watchTraffic(t);
   const base = await tempFolder(t);
@@ -85,7 +84,7 @@ export async function setUpDesk(t: TestContext, options: ServiceOptions = {}): P
 }
 
 /** Opens a window at a desk; it is closed with the test. */
-export function openWindow(t: TestContext, desk: Desk, options: WindowOptions = {}): RunWindow {
+export function openWindow(t: Scope, desk: Desk, options: WindowOptions = {}): RunWindow {
   const { service, clock: deskClock, traffic } = desk;
   const clock = options.clock ?? deskClock;
   const random = options.random ?? ((): number => 0.5);

@@ -1,8 +1,8 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ClientRequest } from 'node:http';
-import type { TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../../../src/core/ports.ts';
+import type { Scope } from './tempFolder.ts';
 
 interface Sleeper {
   readonly due: number;
@@ -112,7 +112,7 @@ export interface Traffic {
 }
 
 /** Watches requests for the length of a test. */
-export function watchTraffic(t: TestContext): Traffic {
+export function watchTraffic(t: Scope): Traffic {
   const underWay = new Set<ClientRequest>();
   let waiting: (() => void)[] = [];
   const onStart = (message: unknown): void => {

@@ -80,12 +80,31 @@ describe('fault rules', () => {
     assert.ok(Number(answer.headers['content-length']) > 9);
   });
 
+  test('an operation can be performed twice for one request', async (t) => {
+    const { service, post } = await callService(t);
+    service.addFault({ match: {}, after: { kind: 'duplicate' } });
+    assert.equal((await post('/input-files/get-upload-url', { content_length: 1 })).status, 200);
+    const [first, second] = service.files();
+    assert.ok(first !== undefined && second !== undefined);
+    const cancelled = await post('/input-files/cancel-upload', { file_id: second.fileId });
+    assert.deepEqual(
+      [cancelled.status, service.files().map(({ state }) => state)],
+      [404, ['reserved', 'cancelled']],
+    );
+  });
+
   test('a body can be made larger than anybody wants', async (t) => {
+    const warnings: Error[] = [];
+    const onWarning = (warning: Error): void => void warnings.push(warning);
+    process.on('warning', onWarning);
+    t.after(() => process.off('warning', onWarning));
     const { service, post } = await callService(t);
     service.addFault({ match: {}, after: { kind: 'oversize', bytes: 3_000_000 } });
     const answer = await post('/input-files/get-upload-url', { content_length: 1 });
     assert.equal(answer.text.length, 3_000_000);
     assert.equal(answer.json['file_id'], service.files()[0]?.fileId);
+    await setImmediate();
+    assert.deepEqual(warnings, []);
   });
 
   test('a stalled request is never answered, and does not keep the service from closing', async (t) => {
