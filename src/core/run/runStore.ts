@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readdir, rm, utimes } from 'node:fs/promises';
+import { readdir, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AssessmentError, systemCode } from '../errors.ts';
 import { makePrivateFolder, markOf, quarantine, readIfThere, syncFolder, writeFileAtomic } from '../files.ts';
@@ -8,6 +8,9 @@ import type { Clock, Disposable, Event, Logger } from '../ports.ts';
 import { advance, type RunEvent } from './advance.ts';
 import { withJournalLock } from './journalLock.ts';
 import { idSchema, type Run, runSchema } from './run.ts';
+
+/** Longer than anybody takes from the making of a run's folder to its first journal. */
+const freshMs = 60_000;
 
 /** The runs on disk, one folder each, and the latest state of each in memory. */
 export class RunStore {
@@ -69,6 +72,17 @@ export class RunStore {
       const read = name === undefined ? this.reload() : this.refresh(name);
       read.catch((error: unknown) => this.#log.error(`Runs could not be read: ${String(error)}`));
     });
+  }
+
+  /** Removes folders in which no journal was ever written, because the process that made them died first; a fresh one may still be somebody's and stays. */
+  async sweep(): Promise<void> {
+    const entries = await readdir(this.#root, { withFileTypes: true });
+    for (const { name } of entries.filter((entry) => entry.isDirectory() && !this.#runs.has(entry.name))) {
+      const folder = this.folderOf(name);
+      const { mtimeMs } = await stat(folder);
+      const began = (await readdir(folder)).some((each) => !/^(?:lease|lock)$|\.tmp$/.test(each));
+      if (!began && this.#clock.now() - mtimeMs > freshMs) await rm(folder, { recursive: true, force: true });
+    }
   }
 
   /** Reads one run's journal anew, after the events that are under way; undefined when there is no such run. */

@@ -40,7 +40,11 @@ export class RunTracker implements Disposable {
 
   /** Reads the journals and goes on where they say; what another window drives is left to it. */
   async resume(): Promise<void> {
-    await this.#deps.store.reload();
+    const { store, log } = this.#deps;
+    await store.reload();
+    await store.sweep().catch((error: unknown) => {
+      log.warn(`What dead processes left could not be swept: ${String(error)}`);
+    });
     this.#watch.follow();
     await this.#watch.adoptAll((run) => this.#watch.isUnfinished(run));
     this.#watch.beat();

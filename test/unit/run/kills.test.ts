@@ -3,59 +3,19 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
-import type { RunEvent } from '../../../src/core/run/advance.ts';
 import { isFinal, isLive, type Run } from '../../../src/core/run/run.ts';
 import { RunStore } from '../../../src/core/run/runStore.ts';
 import { bury } from './buriedWindow.ts';
+import { DyingStore, type Phase } from './dyingStore.ts';
 import { type Desk, openWindow, type RunWindow, setUpDesk } from './runWindow.ts';
 import { VirtualClock } from './virtualClock.ts';
-
-const never = new Promise<never>(() => undefined);
-
-/** A store whose process dies at one write of a journal: nothing that awaits the write goes on. */
-class DyingStore extends RunStore {
-  #writesLeft = Infinity;
-  #isWritten = false;
-  #die: () => void = () => undefined;
-  /** Resolves when the process has died. */
-  readonly died = new Promise<void>((resolve) => {
-    this.#die = resolve;
-  });
-
-  /** Sets the write to die at, from 1; the last write happens or is lost with the process. */
-  dieAt(write: number, isWritten: boolean): void {
-    [this.#writesLeft, this.#isWritten] = [write, isWritten];
-  }
-
-  override async create(run: Run): Promise<void> {
-    await this.#orDie(() => super.create(run));
-  }
-
-  override async apply(id: string, event: RunEvent): Promise<Run> {
-    return this.#orDie(() => super.apply(id, event));
-  }
-
-  override async applyIfDue(id: string, event: RunEvent): Promise<Run | undefined> {
-    return this.#orDie(() => super.applyIfDue(id, event));
-  }
-
-  async #orDie<T>(write: () => Promise<T>): Promise<T> {
-    this.#writesLeft -= 1;
-    if (this.#writesLeft > 0) return write();
-    if (this.#writesLeft === 0) {
-      if (this.#isWritten) await write();
-      this.#die();
-    }
-    return never;
-  }
-}
 
 /** A window that dies at one write of its start; resolves when it has, or when it had nothing left to write. */
 async function dieWhileStarting(
   t: TestContext,
   desk: Desk,
   write: number,
-  isWritten: boolean,
+  phase: Phase,
 ): Promise<'died' | 'done'> {
   // Its own clock stands still, so that nothing of it goes on afterwards.
   const clock = new VirtualClock();
@@ -64,7 +24,7 @@ async function dieWhileStarting(
     clock,
     store: (root, deps) => (store = new DyingStore(root, deps)),
   });
-  store!.dieAt(write, isWritten);
+  store!.dieAt(write, phase);
   const started = window.tracker.start(await window.assessment());
   return Promise.race([store!.died.then(() => 'died' as const), started.then(() => 'done' as const)]);
 }
@@ -80,12 +40,12 @@ async function seeThrough(desk: Desk, window: RunWindow): Promise<readonly Run[]
 }
 
 describe('a window that is killed', () => {
-  for (const isWritten of [false, true]) {
-    test(`F46 at any write of a start, ${isWritten ? 'right after' : 'right before'} it, leads to at most one accepted dispatch and leaves nothing of the journal on the service`, async (t) => {
+  for (const phase of ['before', 'after'] as const) {
+    test(`F46 at any write of a start, right ${phase} it, leads to at most one accepted dispatch and leaves nothing of the journal on the service`, async (t) => {
       const seen = new Set<string>();
       for (let write = 1; ; write += 1) {
         const desk = await setUpDesk(t);
-        const end = await dieWhileStarting(t, desk, write, isWritten);
+        const end = await dieWhileStarting(t, desk, write, phase);
         if (end === 'done') break;
         const [killed] = await readRuns(desk);
         seen.add(killed?.state ?? 'none');
@@ -112,7 +72,7 @@ describe('a window that is killed', () => {
         'uploading',
         'confirming',
         'dispatching',
-        ...(isWritten ? ['running'] : ['none']),
+        ...(phase === 'after' ? ['running'] : ['none']),
       ];
       assert.deepEqual([...seen].sort(), expected.sort());
     });

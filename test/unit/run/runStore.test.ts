@@ -44,6 +44,28 @@ describe('the run store', () => {
     assert.equal(store.all().length, runs.length);
   });
 
+  test('F25 a folder whose process died before the first journal is swept; a fresh one and a damaged run stay', async (t) => {
+    const clock = new VirtualClock();
+    const root = join(await tempFolder(t), 'runs');
+    const make = async (id: string, ...files: string[]): Promise<void> => {
+      await mkdir(join(root, id, 'lease'), { recursive: true });
+      for (const file of files) await writeFile(join(root, id, file), '');
+    };
+    const write = (): void => undefined;
+    const log = { trace: write, debug: write, info: write, warn: write, error: write };
+    const store = new RunStore(root, { clock, log });
+    await store.create(named('whole'));
+    await make('dead', 'run.json.0badcafe.tmp');
+    await make('bare');
+    await make('damaged', 'run.json.damaged-1');
+    await store.sweep();
+    const before = (await readdir(root)).sort();
+    assert.deepEqual(before, ['bare', 'damaged', 'dead', 'whole']);
+    clock.advance(61_000);
+    await store.sweep();
+    assert.deepEqual((await readdir(root)).sort(), ['damaged', 'whole']);
+  });
+
   test('lists runs newest first', async (t) => {
     const { store } = await storeWith(
       t,

@@ -64,6 +64,8 @@ export interface WindowOptions {
   readonly idle?: IdleLimits;
   readonly random?: () => number;
   readonly keepSource?: KeepSource;
+  /** The packaging worker, when it is not the source. */
+  readonly workerFile?: string;
 }
 
 /** Sets a desk up for the length of a test; runs of its service end when the test finishes them. */
@@ -103,7 +105,7 @@ export function openWindow(t: Scope, desk: Desk, options: WindowOptions = {}): R
     clock,
     random,
     log,
-    workerFile,
+    workerFile: options.workerFile ?? workerFile,
     clientFor: (place) => new AssessmentClient({ ...place, token: source, clock, log, random, ...idle }),
     deleteSourceAfterRun: () => options.deleteSource ?? true,
     keepSource: options.keepSource,

@@ -1,11 +1,11 @@
-/** A process of its own that starts an assessment and waits to be killed; told where by a message. */
+/** A process of its own that starts an assessment and sees it through until it is killed, or kills itself at a write of the journal; told where by a message. */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AssessmentClient } from '../../../src/core/api/client.ts';
 import type { Clock } from '../../../src/core/ports.ts';
-import { RunStore } from '../../../src/core/run/runStore.ts';
 import { RunTracker } from '../../../src/core/run/runTracker.ts';
 import { selectFiles } from '../../../src/core/upload/selection.ts';
+import { DyingStore, type Phase } from './dyingStore.ts';
 
 interface Place {
   root: string;
@@ -13,6 +13,10 @@ interface Place {
   baseUrl: string;
   organizationId: string;
   token: string;
+  /** Where it kills itself. */
+  death?: { write: number; phase: Phase; afterMs: number };
+  /** Its clock goes so many times faster; 1 unless it says otherwise. */
+  speed?: number;
 }
 
 process.once('message', (message) => {
@@ -21,18 +25,24 @@ process.once('message', (message) => {
 // A parent that died must not leave this process behind.
 process.once('disconnect', () => process.exit());
 
-async function start({ root, folder, token, ...destination }: Place): Promise<void> {
+async function start({ root, folder, token, death, speed = 1, ...destination }: Place): Promise<void> {
   const write = (): void => undefined;
   const log = { trace: write, debug: write, info: write, warn: write, error: write };
+  const began = Date.now();
   const clock: Clock = {
-    now: () => Date.now(),
-    monotonic: () => performance.now(),
-    sleep: (ms, signal) => sleep(ms, undefined, signal === undefined ? {} : { signal }),
+    now: () => began + performance.now() * speed,
+    monotonic: () => performance.now() * speed,
+    sleep: (ms, signal) => sleep(ms / speed, undefined, signal === undefined ? {} : { signal }),
   };
   const random = (): number => 0;
   const source = { get: () => Promise.resolve(token), refresh: () => Promise.resolve(undefined) };
+  const store = new DyingStore(root, { clock, log });
+  if (death !== undefined) {
+    store.dieAt(death.write, death.phase);
+    void store.died.then(() => sleep(death.afterMs)).then(() => process.kill(process.pid, 'SIGKILL'));
+  }
   const tracker = new RunTracker({
-    store: new RunStore(root, { clock, log }),
+    store,
     clock,
     random,
     log,
@@ -46,6 +56,7 @@ async function start({ root, folder, token, ...destination }: Place): Promise<vo
     includeNestedRepositories: false,
     surroundings,
   });
+  tracker.onDidEnd(({ id }) => void tracker.noticed(id));
   await tracker.start({
     workflow: 'whitebox-assessment',
     ...destination,

@@ -1,0 +1,223 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isFinal, type Run } from '../../src/core/run/run.ts';
+import { type Desk, openWindow, type RunWindow } from '../unit/run/runWindow.ts';
+import type { Scope } from '../unit/run/tempFolder.ts';
+import { diceOf } from './dice.ts';
+import type { Act, Plan } from './plan.ts';
+import { judge } from './verdict.ts';
+import { tooEarly, watchWire } from './wire.ts';
+
+const dayMs = 24 * 3_600_000;
+/** Once all is well again, a run has come to rest after so long, whatever waits it was told to keep. */
+const restMs = 3_600_000;
+/** Describes in the first day of a run, at most; the longest plan stays far below a day. */
+const mostDescribes = 240;
+/** A stalled exchange is given up after so long of real time. */
+const idle = { jsonMs: 400, transferMs: 400 };
+
+/** How a plan ended, and what was not as it must be. */
+export interface Lived {
+  readonly state: Run['state'] | 'nothing left';
+  readonly problems: readonly string[];
+}
+
+/** Lives a plan through, at a desk that other plans used before. */
+export async function livePlan(scope: Scope, shared: Desk, plan: Plan, workerFile?: string): Promise<Lived> {
+  const { service, clock } = shared;
+  const desk: Desk = { ...shared, root: join(shared.root, String(plan.seed)) };
+  await mkdir(desk.root, { recursive: true });
+  const before = {
+    runs: service.runs().length,
+    files: service.files().length,
+    sent: service.requests.length,
+  };
+  const dice = diceOf(plan.seed + 1);
+  const windows: RunWindow[] = [];
+  const known = new Set<string>();
+  const under = new Set<Promise<unknown>>();
+  const stop = new AbortController();
+  let closed = 0;
+  let isHealed = false;
+  let token = service.token;
+
+  const open = (): RunWindow => {
+    const window = openWindow(scope, desk, {
+      deleteSource: plan.deleteSource,
+      random: dice.next,
+      ...(plan.faults.some(({ before: fault }) => fault?.kind === 'stall') ? { idle } : {}),
+      ...(plan.hasTokenCommand ? { refresh: () => Promise.resolve(token) } : {}),
+      ...(workerFile === undefined ? {} : { workerFile }),
+    });
+    window.setToken(token);
+    window.store.onDidChange(({ targets }) => {
+      for (const { upload } of targets) if (upload !== undefined) known.add(upload.fileId);
+    });
+    windows.push(window);
+    return window;
+  };
+  const alongside = (work: Promise<unknown> | undefined): void => {
+    if (work === undefined) return;
+    const noted = work.catch(() => undefined).finally(() => under.delete(noted));
+    under.add(noted);
+  };
+  const remote = (): ReturnType<typeof service.runs> => service.runs().slice(before.runs);
+  const exitAll = (): Promise<unknown> =>
+    Promise.all(
+      remote().map(async ({ id, status }) => {
+        if (status === 'RUNNING') await service.finishRun(id, plan.outcome);
+      }),
+    );
+
+  const acts: Readonly<Record<Act['kind'], () => void>> = {
+    openWindow: () => alongside(open().tracker.resume()),
+    closeOwner: () => {
+      closed += 1;
+      windows.shift()?.tracker.dispose();
+    },
+    stopStart: () => stop.abort(),
+    cancel: () => {
+      const window = windows.at(-1);
+      for (const { id } of window?.store.all() ?? []) alongside(window?.tracker.cancel(id));
+    },
+    checkNow: () => alongside(windows.at(-1)?.tracker.checkNow()),
+    expireToken: () => {
+      token = `invented-token-${String(plan.seed)}`;
+      service.setTokens([token]);
+    },
+    sleep: () => clock.moveWall(dice.between(1, 8) * 3_600_000),
+    clockForward: () => clock.moveWall(dayMs),
+    clockBack: () => clock.moveWall(-dayMs),
+  };
+  const act = ({ kind }: Act): void => {
+    if (!isHealed) acts[kind]();
+  };
+  const sent = watchWire(scope, clock, (all) => {
+    // Not from within the request: what it does comes between this request and the next.
+    for (const each of plan.acts) if (each.afterRequests === all.length && !isHealed) setImmediate(act, each);
+    const describes = all.filter(({ path }) => path.endsWith('/describe')).length;
+    if (all.at(-1)?.path.endsWith('/describe') === true && describes === plan.describesBeforeExit + 1)
+      alongside(exitAll());
+  });
+
+  const first = open();
+  const heal = plan.faults.map((rule) => service.addFault(rule));
+  const started = first.tracker.start(await first.assessment(), { signal: stop.signal });
+  await pass(
+    desk,
+    started.catch(() => undefined),
+    2 * dayMs,
+  );
+  await pass(desk, clock.sleep(plan.troubledMs));
+
+  // All is well again, and VS Code is started once more.
+  isHealed = true;
+  for (const each of heal) each();
+  service.setTokens([token]);
+  for (const window of windows) window.setToken(token);
+  await exitAll();
+  const last = open();
+  await pass(desk, last.tracker.resume());
+  for (const window of windows) alongside(window.tracker.tokenChanged());
+  if (plan.checksByHand) await pass(desk, last.tracker.checkNow());
+  const intents = 1 + (await decide(desk, last, plan, () => remote().at(-1)?.id));
+  await exitAll();
+  await pass(desk, Promise.all(last.store.all().map(({ id }) => reached(last, id, isAtRest))));
+  // What could not be taken off the service while there was trouble goes at the next start.
+  for (const window of windows) window.tracker.dispose();
+  const next = open();
+  await pass(desk, next.tracker.resume());
+  await pass(desk, Promise.all(under));
+  await pass(desk, clock.sleep(10_000));
+
+  const affectsDispatch = plan.faults.some(
+    ({ match }) => match.path === undefined || match.path === '/dispatch',
+  );
+  const describes = sent.filter(({ path }) => path.endsWith('/describe')).length;
+  const problems = await judge({
+    root: desk.root,
+    journals: next.store.all(),
+    remote: remote(),
+    files: service.files().slice(before.files),
+    requests: service.requests.slice(before.sent),
+    known,
+    intents,
+    deleteSource: plan.deleteSource,
+    wasInterrupted: closed > 0 || stop.signal.aborted,
+    mayLoseDispatch: affectsDispatch || closed > 0,
+  });
+  service.setTokens([service.token]);
+  const log = windows.flatMap(({ lines }) => lines);
+  const all = [
+    ...problems,
+    ...tooEarly(sent),
+    ...(describes > mostDescribes ? [`${String(describes)} describes`] : []),
+  ];
+  return {
+    state: next.store.all()[0]?.state ?? 'nothing left',
+    problems: all.map((problem) => `${problem}\n${log.join('\n')}`),
+  };
+}
+
+/** Lets time pass until the promise is settled; it must be within `atMostMs`. */
+async function pass<T>({ clock, traffic }: Desk, promise: Promise<T>, atMostMs = restMs): Promise<T> {
+  const done = new AbortController();
+  const late = clock.sleep(atMostMs, done.signal).then(
+    () => Promise.reject(new Error(`not done after ${String(atMostMs / 60_000)} virtual minutes`)),
+    () => promise,
+  );
+  try {
+    return await clock.passUntil(Promise.race([promise, late]), traffic);
+  } finally {
+    done.abort();
+  }
+}
+
+function isAtRest(run: Run): boolean {
+  return run.state === 'unknown' || (isFinal(run) && !run.noticeDue);
+}
+
+function reached(window: RunWindow, id: string, isReached: (run: Run) => boolean): Promise<void> {
+  return new Promise((resolve) => {
+    const look = (): void => {
+      const run = window.store.get(id);
+      if (run !== undefined && !isReached(run)) return;
+      listening.dispose();
+      resolve();
+    };
+    const listening = window.store.onDidChange(look);
+    look();
+  });
+}
+
+/** Does what the person does about a lost dispatch; resolves to the number of dispatches that were wanted by that. */
+async function decide(
+  desk: Desk,
+  { store, tracker }: RunWindow,
+  plan: Plan,
+  lastRunId: () => string | undefined,
+): Promise<number> {
+  const [run] = store.all();
+  if (run?.state !== 'unknown') return 0;
+  const runId = lastRunId();
+  switch (plan.onUnknown) {
+    case 'leave':
+      return 0;
+    case 'giveRunId':
+      await pass(desk, runId === undefined ? tracker.abandon(run.id) : tracker.giveRunId(run.id, runId));
+      return 0;
+    case 'abandon':
+      await pass(desk, tracker.abandon(run.id));
+      return 0;
+    case 'resend':
+      await pass(desk, tracker.resend(run.id));
+      return 1;
+    case 'resendAndLose': {
+      const heal = desk.service.addFault({ match: { path: '/dispatch' }, after: { kind: 'reset' } });
+      await pass(desk, tracker.resend(run.id));
+      heal();
+      await pass(desk, tracker.abandon(run.id));
+      return 1;
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { isFinal, type Run } from '../../src/core/run/run.ts';
+import { RunStore } from '../../src/core/run/runStore.ts';
+import { openWindow, setUpDesk } from '../unit/run/runWindow.ts';
+import type { Scope } from '../unit/run/tempFolder.ts';
+import { diceOf } from './dice.ts';
+import { judge } from './verdict.ts';
+
+/** The writes of a run's journal from its creation to the last note on what became of its file. */
+export const journalWrites = 12;
+
+/** Where a process was killed, and what was not as it must be after the next start. */
+export interface Killed {
+  /** The state in the journal that the process left, or that it left none. */
+  readonly state: Run['state'] | 'no journal';
+  readonly problems: readonly string[];
+}
+
+/** Has a process of its own start an assessment and kill itself at a write of the journal that the seed names, and starts anew. */
+export async function killOnce(scope: Scope, seed: number): Promise<Killed> {
+  const dice = diceOf(seed);
+  const desk = await setUpDesk(scope, { runDurationMs: 0 });
+  const { service, clock, traffic } = desk;
+  const { baseUrl, organizationId, token } = service;
+  const phase = dice.pick(['before', 'during', 'during', 'after'] as const);
+  const death = {
+    write: 1 + (seed % journalWrites),
+    phase,
+    afterMs: phase === 'during' ? dice.between(0, 3) : 0,
+  };
+  const child = fork(join(import.meta.dirname, '../unit/run/startingProcess.ts'), [], {
+    stdio: 'inherit',
+    execArgv: [],
+  });
+  const gone = once(child, 'exit');
+  child.send({ root: desk.root, folder: desk.folder, baseUrl, organizationId, token, death, speed: 100 });
+  const [, signal] = (await gone) as [number | null, NodeJS.Signals | null];
+
+  const write = (): void => undefined;
+  const log = { trace: write, debug: write, info: write, warn: write, error: write };
+  const left = new RunStore(desk.root, { clock, log });
+  await left.reload();
+  const [journal] = left.all();
+  // What a write left behind is swept once nobody can be writing it any more.
+  clock.advance(120_000);
+  const next = openWindow(scope, desk);
+  await clock.passUntil(next.tracker.resume(), traffic);
+  for (const { id } of next.store.all())
+    await next.until(id, (run) => run.state === 'unknown' || (isFinal(run) && !run.noticeDue));
+  next.tracker.dispose();
+  // A start later nothing is left to do; and a folder that no journal was ever written to is gone.
+  const last = openWindow(scope, desk);
+  await clock.passUntil(last.tracker.resume(), traffic);
+  const problems = await judge({
+    root: desk.root,
+    journals: last.store.all(),
+    remote: service.runs(),
+    files: service.files(),
+    requests: service.requests,
+    known: new Set(journal?.targets.flatMap(({ upload }) => upload?.fileId ?? [])),
+    intents: 1,
+    deleteSource: true,
+    wasInterrupted: true,
+    mayLoseDispatch: true,
+  });
+  const lines = [...next.lines, ...last.lines].join('\n');
+  return {
+    state: journal?.state ?? 'no journal',
+    problems: [
+      ...problems.map((problem) => `${problem}\n${lines}`),
+      ...(signal === 'SIGKILL' ? [] : [`write ${String(death.write)} was never reached`]),
+      ...(journal !== undefined && last.store.all().length === 0 && journal.state !== 'packaging'
+        ? [`the run in ${journal.state} was lost`]
+        : []),
+    ],
+  };
+}

@@ -1,0 +1,68 @@
+/** A process that does a part of the torture, told which by a message; sends an outcome for each seed. */
+import { join } from 'node:path';
+import type { Scope } from '../unit/run/tempFolder.ts';
+import { setUpDesk } from '../unit/run/runWindow.ts';
+import { livePlan } from './faultRun.ts';
+import { killOnce } from './kill.ts';
+import { planOf } from './plan.ts';
+import { soak } from './soak.ts';
+
+/** What a process is to do. */
+export type Job =
+  | { readonly part: 'faults' | 'kills'; readonly seeds: readonly number[] }
+  | { readonly part: 'soak'; readonly days: number };
+
+/** How one seed went. */
+export interface Outcome {
+  readonly seed: number;
+  readonly state: string;
+  readonly problems: readonly string[];
+}
+
+/** A service remembers all that it was ever asked: so many plans share one. */
+const plansPerDesk = 50;
+const workerFile = join(import.meta.dirname, '../../dist/archiveWorker.cjs');
+
+/** What nobody handled while a seed was lived. */
+const unhandled: string[] = [];
+process.on('unhandledRejection', (reason) => unhandled.push(`unhandled rejection: ${String(reason)}`));
+process.on('warning', (warning) => unhandled.push(`warning: ${warning.message}`));
+process.once('disconnect', () => process.exit(1));
+process.once('message', (message) => {
+  void work(message as Job).then(() => process.exit());
+});
+
+async function work(job: Job): Promise<void> {
+  if (job.part === 'soak') await report(0, (scope) => soak(scope, job, workerFile));
+  else if (job.part === 'kills')
+    for (const seed of job.seeds) await report(seed, (scope) => killOnce(scope, seed));
+  else
+    for (let start = 0; start < job.seeds.length; start += plansPerDesk)
+      await inScope(async (shared) => {
+        const desk = await setUpDesk(shared);
+        for (const seed of job.seeds.slice(start, start + plansPerDesk))
+          await report(seed, (scope) => livePlan(scope, desk, planOf(seed), workerFile));
+      });
+}
+
+async function report(seed: number, live: (scope: Scope) => Promise<Omit<Outcome, 'seed'>>): Promise<void> {
+  const outcome = await inScope(live).catch((error: unknown) => ({
+    state: 'thrown',
+    problems: [error instanceof Error ? (error.stack ?? error.message) : String(error)],
+  }));
+  process.send?.({
+    seed,
+    ...outcome,
+    problems: [...outcome.problems, ...unhandled.splice(0)],
+  } satisfies Outcome);
+}
+
+/** Gives what lasts as long as the work, and ends it in reverse. */
+async function inScope<T>(act: (scope: Scope) => Promise<T>): Promise<T> {
+  const ends: (() => unknown)[] = [];
+  try {
+    return await act({ after: (end) => void ends.push(end as () => unknown) });
+  } finally {
+    for (const end of ends.reverse()) await end();
+  }
+}

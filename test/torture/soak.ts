@@ -1,0 +1,86 @@
+import { setTimeout as realTime } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { isFinal } from '../../src/core/run/run.ts';
+import { openWindow, setUpDesk } from '../unit/run/runWindow.ts';
+import type { Scope } from '../unit/run/tempFolder.ts';
+import { diceOf } from './dice.ts';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+const hourMs = 3_600_000;
+/** A day passes in so many steps; in one of them nothing can be reached. */
+const steps = 8;
+const mostDriftBytes = 5 * 1024 * 1024;
+/** What a run's first day may cost in requests. */
+const mostDescribes = 240;
+
+/** What days of watching left behind. */
+export interface Soaked {
+  /** The figures, for people. */
+  readonly state: string;
+  readonly problems: readonly string[];
+}
+
+interface Measure {
+  readonly heapBytes: number;
+  readonly handles: number;
+}
+
+/** Watches runs for days of virtual time in two windows: one run for all of the time, one a day beside it, and some trouble each day. */
+export async function soak(
+  scope: Scope,
+  { days, dayHours = 24 }: { days: number; dayHours?: number },
+  workerFile?: string,
+): Promise<Soaked> {
+  const desk = await setUpDesk(scope);
+  const { service, clock, traffic } = desk;
+  const random = diceOf(1).next;
+  const options = { random, ...(workerFile === undefined ? {} : { workerFile }) };
+  const windows = [openWindow(scope, desk, options), openWindow(scope, desk, options)] as const;
+  const [first, second] = windows;
+  const long = await first.start();
+  await clock.passUntil(second.tracker.resume(), traffic);
+  const problems: string[] = [];
+  const measures: Measure[] = [];
+  const step = (): Promise<void> => clock.passUntil(clock.sleep((dayHours * hourMs) / steps), traffic);
+  for (let day = 0; day < days; day += 1) {
+    const asked = desk.sent('/describe');
+    const beside = await (day % 2 === 0 ? first : second).start();
+    for (let passed = 0; passed < steps; passed += 1) {
+      const heal = passed === 4 ? service.addFault({ match: {}, before: { kind: 'reset' } }) : undefined;
+      await step();
+      heal?.();
+      if (passed === 5 && 'runId' in beside && beside.runId !== undefined)
+        await service.finishRun(beside.runId);
+    }
+    const describes = desk.sent('/describe') - asked;
+    // Two runs, of which one lived three quarters of the day.
+    if (describes > 2 * mostDescribes) problems.push(`day ${String(day)}: ${String(describes)} describes`);
+    const end = first.store.get(beside.id) ?? second.store.get(beside.id);
+    if (end === undefined || !isFinal(end))
+      problems.push(`day ${String(day)}: the run is ${String(end?.state)}`);
+    // What the test itself keeps is not the extension's.
+    for (const kept of [clock.slept, service.requests, ...windows.map(({ lines }) => lines)])
+      (kept as unknown[]).length = 0;
+    await clock.passUntil(Promise.resolve(), traffic);
+    // Sockets and timers that have ended are let go a moment later.
+    await realTime(200);
+    collectGarbage();
+    measures.push({
+      heapBytes: process.memoryUsage().heapUsed,
+      handles: process.getActiveResourcesInfo().length,
+    });
+  }
+  const [early, late] = [measures[0], measures.at(-1)];
+  if (early === undefined || late === undefined) return { state: 'nothing', problems };
+  const drift = late.heapBytes - early.heapBytes;
+  if (drift > mostDriftBytes) problems.push(`the heap grew by ${String(drift)} bytes`);
+  if (late.handles > early.handles)
+    problems.push(`handles: ${measures.map(({ handles }) => handles).join(', ')}`);
+  const watched = first.store.get(long.id)?.state;
+  if (watched !== 'running') problems.push(`the long run is ${String(watched)}`);
+  const handles = `handles ${String(early.handles)} to ${String(late.handles)}`;
+  return { state: `${String(days)} days, heap ${(drift / 2 ** 20).toFixed(2)} MB, ${handles}`, problems };
+}

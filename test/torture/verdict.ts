@@ -1,0 +1,123 @@
+import { readdir } from 'node:fs/promises';
+import { isFinal, type Run } from '../../src/core/run/run.ts';
+import type { InputFile } from '../service/inputFiles.ts';
+import type { LoggedRequest } from '../service/requestLog.ts';
+import type { RunState } from '../service/run.ts';
+
+/** What both sides know of one launch at the end. */
+export interface Evidence {
+  /** The folder of the journals. */
+  readonly root: string;
+  readonly journals: readonly Run[];
+  /** What the service has of this launch, and what it was sent. */
+  readonly remote: readonly RunState[];
+  readonly files: readonly InputFile[];
+  readonly requests: readonly LoggedRequest[];
+  /** Files whose ID has ever been in a journal. */
+  readonly known: ReadonlySet<string>;
+  /** How often somebody wanted the run dispatched. */
+  readonly intents: number;
+  readonly deleteSource: boolean;
+  /** Whether a window went away before its work was done. */
+  readonly wasInterrupted: boolean;
+  /** Whether anything happened that can leave open whether a dispatch arrived. */
+  readonly mayLoseDispatch: boolean;
+}
+
+/** What is not as it must be; nothing when all is well. */
+export async function judge(evidence: Evidence): Promise<string[]> {
+  const { journals } = evidence;
+  return [
+    ...(journals.length > 1 ? [`there are ${String(journals.length)} journals`] : []),
+    ...dispatches(evidence),
+    ...journals.flatMap((run) => untruths(run, evidence)),
+    ...leftOnService(evidence),
+    ...(await leftOnDisk(evidence)),
+  ];
+}
+
+function dispatches({ requests, remote, intents }: Evidence): string[] {
+  const perhaps = requests.filter(isPerhapsDispatched);
+  return [
+    ...(perhaps.length > intents
+      ? [`${String(perhaps.length)} dispatches may have been accepted for ${String(intents)} intents`]
+      : []),
+    ...(remote.length > intents ? [`${String(remote.length)} runs were started`] : []),
+  ];
+}
+
+/** What the journal says of a run against what the service knows. */
+function untruths(run: Run, { remote, mayLoseDispatch }: Evidence): string[] {
+  const its = 'runId' in run ? remote.find(({ id }) => id === run.runId) : undefined;
+  const exit = its?.output as { kind?: string } | undefined;
+  const claim = (holds: boolean): string[] =>
+    holds ? [] : [`${run.state} is not what the service knows: ${JSON.stringify({ its, run })}`];
+  switch (run.state) {
+    case 'succeeded':
+      return claim(exit?.kind === 'SUCCESS' && its?.status === 'EXITED');
+    case 'aborted':
+      return claim(exit?.kind === 'ABORTED');
+    case 'cancelled':
+      if (run.runId !== undefined) return claim(its?.status === 'EXITED' && its.cancelRequested);
+      // Abandoned: before the dispatch, or by a person who knew that it may have arrived.
+      return claim(remote.length === 0 || mayLoseDispatch);
+    case 'failed':
+      if (run.runId !== undefined) return claim(its?.status === 'EXITED' && its.output === undefined);
+      return claim(remote.length === 0);
+    case 'unknown':
+      return claim(mayLoseDispatch);
+    default:
+      return [`${run.state} has not come to rest: ${JSON.stringify(run)}`];
+  }
+}
+
+function isPerhapsDispatched({ path, status }: LoggedRequest): boolean {
+  return path.endsWith('/dispatch') && mayHaveArrived(status);
+}
+
+function leftOnService({
+  journals,
+  files,
+  requests,
+  known,
+  deleteSource,
+  wasInterrupted,
+}: Evidence): string[] {
+  const [run] = journals;
+  const mayStay = (file: InputFile): boolean => {
+    // An ID whose reply was lost is known to nobody: the service has no list to find it in.
+    if (!known.has(file.fileId))
+      return file.state === 'reserved' && (wasInterrupted || requests.some(isLostReservation));
+    if (run !== undefined && !isFinal(run)) return true;
+    return file.state === 'confirmed' && !deleteSource;
+  };
+  return files
+    .filter((file) => !['cancelled', 'deleted', 'expired'].includes(file.state) && !mayStay(file))
+    .map(({ fileId, state }) => `${fileId} is still ${state} at ${run?.state ?? 'no run'}`);
+}
+
+function isLostReservation({ path, status }: LoggedRequest): boolean {
+  return path.endsWith('/get-upload-url') && mayHaveArrived(status);
+}
+
+/** Anything but a clear refusal. */
+function mayHaveArrived(status: number | undefined): boolean {
+  return status === undefined || status < 400 || status >= 500;
+}
+
+async function leftOnDisk({ root, journals }: Evidence): Promise<string[]> {
+  const names = await readdir(root, { recursive: true }).catch(() => []);
+  // The text that findings point at is taken from the archive, once there are findings.
+  const needsArchive = journals.some(
+    (run) =>
+      !isFinal(run) || ('artifacts' in run && run.artifacts?.some(({ failure }) => failure !== undefined)),
+  );
+  const isWaste = (name: string): boolean =>
+    /\.(?:tmp|part)$|\.damaged-\d+$/u.test(name) || (name.includes('archive-') && !needsArchive);
+  const folders = names.filter((name) => !/[\\/]/u.test(name));
+  const orphans = folders.filter((folder) => !journals.some(({ id }) => id === folder));
+  return [
+    ...names.filter(isWaste).map((name) => `${name} was left`),
+    ...orphans.map((folder) => `${folder} has no journal`),
+  ];
+}
