@@ -29,6 +29,7 @@ export type ErrorKind =
   // what came back
   | 'tooLarge'
   | 'malformedFindings'
+  | 'badImport'
   | 'noResult'
   | 'triageConflict'
   | 'triageDamaged'

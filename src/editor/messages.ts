@@ -1,7 +1,9 @@
 import * as vscode from 'vscode';
 import { AssessmentError } from '../core/errors.ts';
+import type { ImportFault } from '../core/findings/importFault.ts';
 import type { Failure } from '../core/run/run.ts';
 import { formatBytes } from './formats.ts';
+import { describeImportFault } from './importFaults.ts';
 
 /** Something that can be done about an error, as a command. */
 export interface Remedy {
@@ -159,6 +161,8 @@ export function describeFailure(failure: Failure | ({ kind: Failure['kind'] } & 
         ) + (failure.detail === undefined ? '' : ` (${failure.detail})`),
         showLog(),
       );
+    case 'badImport':
+      return plain(describeImportFault(failure.subject as ImportFault, failure.detail), showLog());
     case 'noResult':
       return plain(t('The service says that the run has ended, but not how.'), showLog());
     case 'triageConflict':

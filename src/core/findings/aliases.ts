@@ -244,6 +244,9 @@ export const PLACE_LABEL = keyPaths([
   'reason',
 ]);
 
+/** What a place is to its finding, where it says so itself and not by the key it stands under. */
+export const PLACE_ROLE = keyPaths(['role']);
+
 /** Which uploaded archive a place is in. */
 export const TARGET_INDEX = keyPaths(['target_index', 'archive_index', 'target']);
 

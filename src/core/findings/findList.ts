@@ -8,6 +8,7 @@ export interface Item {
 }
 
 const maxWrappers = 3;
+const carriedFinding: KeyPath = ['properties', 'whitebox', 'finding'];
 
 /** The fields of an item, with the rule it refers to in the place where its own reference stands. */
 export function fieldsOf({ raw, rule }: Item): JsonObject | undefined {
@@ -34,14 +35,23 @@ function wrappedList(look: Look, value: unknown, depth: number): readonly Item[]
   return sarifResults(look, value);
 }
 
-/** The results of all runs, each with its rule; undefined when no run has results, which is not the same as none found. */
+/**
+ * The results of all runs, each with its rule; undefined when no run has results, which is not the same as none found. A result that was
+ * `absent` is none (SARIF 2.1.0, 3.27.24), and one that this extension wrote carries its finding whole.
+ */
 function sarifResults(look: Look, log: JsonObject): readonly Item[] | undefined {
   const runs = arrayAt(look, log, ['runs']);
   const runsWithResults = runs?.filter((run) => arrayAt(look, run, ['results']) !== undefined);
   if (runs === undefined || (runs.length > 0 && runsWithResults?.length === 0)) return undefined;
   return runsWithResults?.flatMap((run) => {
     const ruleOf = createRuleFinder(look, run);
-    return (arrayAt(look, run, ['results']) ?? []).map((raw) => ({ raw, rule: ruleOf(raw) }));
+    const results = arrayAt(look, run, ['results']) ?? [];
+    return results
+      .filter((result) => look(result, [normalKey('baseline_state')]) !== 'absent')
+      .map((raw) => {
+        const own = look(raw, carriedFinding);
+        return isObject(own) ? { raw: own } : { raw, rule: ruleOf(raw) };
+      });
   });
 }
 

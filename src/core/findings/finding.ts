@@ -14,8 +14,11 @@ export function isAtLeast(severity: Severity, minimum: Severity): boolean {
   return severity === 'unrated' || severityRank(severity) <= severityRank(minimum);
 }
 
+/** What a place can be to its finding. */
+export const PLACE_ROLES = ['source', 'sink', 'step', 'evidence', 'related'] as const;
+
 /** What a place is to its finding, when the file says so. */
-export type PlaceRole = 'source' | 'sink' | 'step' | 'evidence' | 'related';
+export type PlaceRole = (typeof PLACE_ROLES)[number];
 
 /** A position in a file as the findings file tells it: lines and columns are 1-based, and an unknown line is absent. */
 export interface Place {

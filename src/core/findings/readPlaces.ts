@@ -1,5 +1,12 @@
-import { MAIN_PLACES, OTHER_PLACES, PLACE_CONTAINERS, PLACE_LABEL, type PlaceSource } from './aliases.ts';
-import type { Place } from './finding.ts';
+import {
+  MAIN_PLACES,
+  OTHER_PLACES,
+  PLACE_CONTAINERS,
+  PLACE_LABEL,
+  PLACE_ROLE,
+  type PlaceSource,
+} from './aliases.ts';
+import { type Place, PLACE_ROLES, type PlaceRole } from './finding.ts';
 import { looksLikePath, splitPath } from './pathText.ts';
 import { clip, toProse } from './prose.ts';
 import { type PlaceDraft, readDraft } from './readDraft.ts';
@@ -87,7 +94,7 @@ function placesUnder(
     if (first !== undefined) return inner.length === 1 ? [completed(first, draft)] : inner;
     const tells = draft.path !== undefined || draft.startLine !== undefined || draft.snippet !== undefined;
     return tells && here.path !== undefined
-      ? [{ ...draft, ...here, path: here.path, role: source.role }]
+      ? [{ ...draft, ...here, path: here.path, role: readRole(look, object) ?? source.role }]
       : [];
   }
 
@@ -96,6 +103,10 @@ function placesUnder(
 
 function readLabel(look: Look, object: JsonObject): string | undefined {
   return firstHit(look, object, PLACE_LABEL, (value) => clip(toProse(value), maxLabelLength) || undefined);
+}
+
+function readRole(look: Look, object: JsonObject): PlaceRole | undefined {
+  return firstHit(look, object, PLACE_ROLE, (value) => PLACE_ROLES.find((role) => role === value));
 }
 
 function distinct(places: readonly Place[]): readonly Place[] {

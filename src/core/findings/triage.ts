@@ -16,6 +16,11 @@ export interface TriageDecision {
 /** What holds for a finding that nobody has decided about. */
 export const undecided: TriageDecision = { state: 'open', note: '', at: 0 };
 
+/** True where nobody has decided anything. */
+export function isUndecided({ state, note }: TriageDecision): boolean {
+  return state === 'open' && note === '';
+}
+
 /** True for a finding that nobody needs to look at any more. */
 export function isSettled(state: TriageState): boolean {
   return state === 'falsePositive' || state === 'acceptedRisk' || state === 'fixed';

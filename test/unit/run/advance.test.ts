@@ -143,7 +143,7 @@ describe('advance', () => {
     assert.equal(elapsedMs(runOf.running, 0), 0, 'a clock set back shows no negative time');
   });
 
-  test('final are exactly the four states that nothing leaves', () => {
+  test('final are exactly the states that nothing leaves', () => {
     assert.deepEqual(
       states.filter((state) => isFinal(runOf[state])),
       ['succeeded', 'aborted', 'cancelled', 'failed', 'imported'],

@@ -1,0 +1,107 @@
+import { open } from 'node:fs/promises';
+import { AssessmentError } from '../errors.ts';
+import type { RunFacts } from './bundle.ts';
+import { readBundle, readJson } from './bundleRead.ts';
+import { readCsv } from './csv.ts';
+import { type Decision, readDecisions } from './decisions.ts';
+import { badImport, maxImportBytes } from './importFault.ts';
+import { parseFindingsInSlices } from './parse.ts';
+import { readSarifExtras } from './sarifExtras.ts';
+
+/** A file that holds findings, read whole and checked. */
+export interface ImportedFile {
+  /** What goes into the run's folder, by name: `findings.json` always. */
+  readonly files: ReadonlyMap<string, string | Buffer>;
+  readonly findings: number;
+  /** What the file says about the run, when it does. */
+  readonly run?: RunFacts | undefined;
+  readonly decisions: readonly Decision[];
+}
+
+/** Reads a bundle, a SARIF log, a table of ours or any findings file; nothing is written. Throws `badImport`. */
+export async function readImport(path: string, signal?: AbortSignal): Promise<ImportedFile> {
+  const content = await readCapped(path);
+  const read =
+    content.subarray(0, 2).toString('latin1') === 'PK' ? await fromBundle(content) : fromText(content);
+  const text = String(read.files.get('findings.json'));
+  return { ...read, findings: await countFindings(text, signal) };
+}
+
+type Unchecked = Omit<ImportedFile, 'findings'>;
+
+async function fromBundle(content: Buffer): Promise<Unchecked> {
+  const { files, run } = await readBundle(content);
+  const triage = files.get('triage.json');
+  const decisions = triage === undefined ? [] : readJson(triage, 'triage.json');
+  const kept = [...files].filter(([path]) => path !== 'triage.json');
+  return { files: new Map(kept), run, decisions: Array.isArray(decisions) ? readDecisions(decisions) : [] };
+}
+
+function fromText(content: Buffer): Unchecked {
+  const text = decode(content);
+  const start = text.trimStart()[0];
+  if (start === '{' || start === '[') {
+    return { files: new Map([['findings.json', content]]), ...readSarifExtras(text) };
+  }
+  const rows = asImport(() => readCsv(text));
+  const findings = rows.map((row) => Object.fromEntries(row));
+  const decisions = rows.map((row) => ({
+    fingerprint: row.get('fingerprint'),
+    state: row.get('triage'),
+    note: row.get('triage_note') ?? '',
+    at: 0,
+  }));
+  return {
+    files: new Map([['findings.json', JSON.stringify({ findings })]]),
+    decisions: readDecisions(decisions),
+  };
+}
+
+/** At most as many bytes as are taken in, however the file grows meanwhile. */
+async function readCapped(path: string): Promise<Buffer> {
+  const file = await open(path, 'r');
+  try {
+    const { size } = await file.stat();
+    if (size > maxImportBytes) throw badImport('tooLarge');
+    const content = Buffer.alloc(size);
+    let length = 0;
+    while (length < size) {
+      const { bytesRead } = await file.read(content, length);
+      if (bytesRead === 0) break;
+      length += bytesRead;
+    }
+    return content.subarray(0, length);
+  } finally {
+    await file.close();
+  }
+}
+
+function decode(content: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(content);
+  } catch (cause) {
+    throw badImport('notText', undefined, cause);
+  }
+}
+
+async function countFindings(text: string, signal: AbortSignal | undefined): Promise<number> {
+  try {
+    return (await parseFindingsInSlices(text, { runId: 'import' }, signal)).findings.length;
+  } catch (error) {
+    throw asBadImport(error);
+  }
+}
+
+function asImport<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw asBadImport(error);
+  }
+}
+
+function asBadImport(error: unknown): unknown {
+  return error instanceof AssessmentError && error.kind === 'malformedFindings'
+    ? badImport('noFindings', error.data.detail, error)
+    : error;
+}

@@ -1,0 +1,58 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { makePrivateFolder, writeFileAtomic } from '../files.ts';
+import type { Clock } from '../ports.ts';
+import type { Run, RunIn } from '../run/run.ts';
+import type { RunStore } from '../run/runStore.ts';
+import type { ImportedFile } from './importFile.ts';
+import { visibleLine } from './visibleText.ts';
+
+/** Keeps imported findings as a run of one or more folders; all of it is there, or nothing. */
+export async function importRun(
+  imported: ImportedFile,
+  origin: { readonly fileName: string; readonly targets: readonly { folder: string; name: string }[] },
+  { store, clock }: { store: RunStore; clock: Clock },
+): Promise<Run> {
+  const { files, run: facts } = imported;
+  const id = store.newId();
+  const now = clock.now();
+  const run: RunIn<'imported'> = {
+    version: 1,
+    state: 'imported',
+    id,
+    workflow: 'whitebox-assessment',
+    baseUrl: '',
+    organizationId: '',
+    language: facts?.language ?? 'english',
+    webhookEndpointIds: [],
+    targets: origin.targets.map((target, index) => {
+      const commit = facts?.targets[index]?.commit;
+      return { ...target, ...(commit === undefined ? {} : { commit }) };
+    }),
+    createdAt: now,
+    endedAt: now,
+    noticeDue: false,
+    importedFrom: visibleLine(origin.fileName),
+    ...(facts?.runId === undefined ? {} : { runId: facts.runId }),
+    ...(facts?.dispatchedAt === undefined || facts.exitedAt === undefined
+      ? {}
+      : { dispatchedAt: facts.dispatchedAt, exitedAt: facts.exitedAt }),
+    artifacts: [['findings', 'findings.json'] as const, ['report', 'report.md'] as const].flatMap(
+      ([name, file]) => {
+        const content = files.get(file);
+        return content === undefined ? [] : [{ name, file, bytes: Buffer.byteLength(content) }];
+      },
+    ),
+  };
+  const folder = store.folderOf(id);
+  try {
+    await makePrivateFolder(folder);
+    for (const [name, content] of files) await writeFileAtomic(join(folder, name), content);
+    // The journal last: a folder without one is no run.
+    await store.create(run);
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true });
+    throw error;
+  }
+  return run;
+}
