@@ -1,4 +1,3 @@
-import { open } from 'node:fs/promises';
 import { AssessmentError } from '../errors.ts';
 import type { RunFacts } from './bundle.ts';
 import { readBundle, readJson } from './bundleRead.ts';
@@ -18,11 +17,11 @@ export interface ImportedFile {
   readonly decisions: readonly Decision[];
 }
 
-/** Reads a bundle, a SARIF log, a table of ours or any findings file; nothing is written. Throws `badImport`. */
-export async function readImport(path: string, signal?: AbortSignal): Promise<ImportedFile> {
-  const content = await readCapped(path);
-  const read =
-    content.subarray(0, 2).toString('latin1') === 'PK' ? await fromBundle(content) : fromText(content);
+/** Reads the content of a bundle, a SARIF log, a table of ours or any findings file; nothing is written. Throws `badImport`. */
+export async function readImport(content: Buffer, signal?: AbortSignal): Promise<ImportedFile> {
+  if (content.length > maxImportBytes) throw badImport('tooLarge');
+  const isZip = content.subarray(0, 2).toString('latin1') === 'PK';
+  const read = isZip ? await fromBundle(content) : fromText(content);
   const text = String(read.files.get('findings.json'));
   return { ...read, findings: await countFindings(text, signal) };
 }
@@ -55,25 +54,6 @@ function fromText(content: Buffer): Unchecked {
     files: new Map([['findings.json', JSON.stringify({ findings })]]),
     decisions: readDecisions(decisions),
   };
-}
-
-/** At most as many bytes as are taken in, however the file grows meanwhile. */
-async function readCapped(path: string): Promise<Buffer> {
-  const file = await open(path, 'r');
-  try {
-    const { size } = await file.stat();
-    if (size > maxImportBytes) throw badImport('tooLarge');
-    const content = Buffer.alloc(size);
-    let length = 0;
-    while (length < size) {
-      const { bytesRead } = await file.read(content, length);
-      if (bytesRead === 0) break;
-      length += bytesRead;
-    }
-    return content.subarray(0, length);
-  } finally {
-    await file.close();
-  }
 }
 
 function decode(content: Buffer): string {

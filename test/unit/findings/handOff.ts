@@ -54,10 +54,8 @@ export function sourceOf(items: unknown, triage?: (index: number) => TriageDecis
 }
 
 /** A finding without what is not handed on by value. */
-export function essence({ raw, index, ...finding }: Finding): unknown {
-  void raw;
-  void index;
-  return JSON.parse(JSON.stringify(finding));
+export function essence(finding: Finding): unknown {
+  return JSON.parse(JSON.stringify({ ...finding, raw: undefined, index: undefined }));
 }
 
 const text = fc.oneof(
