@@ -116,9 +116,8 @@ describe('an offline bundle', () => {
       fc.asyncProperty(anyItems, anyTriage, async (some, triage) => {
         const content = Buffer.from(JSON.stringify(some));
         const source = sourceOf(some, () => triage);
-        const path = join(folder, 'bundle.zip');
-        await writeFile(path, await zipBundle(toBundle(source, [{ path: 'findings.json', content }], tool)));
-        const back = await readImport(path);
+        const files = toBundle(source, [{ path: 'findings.json', content }], tool);
+        const back = await importOf(await zipBundle(files));
         assert.deepEqual(back.files.get('findings.json'), content);
         assert.equal(back.findings, some.length);
       }),
