@@ -130,6 +130,8 @@ export async function startExtension(
     prepareAgain,
     log,
   });
+  const { version } = context.extension.packageJSON as { version: string };
+  const tool = { name: 'Whitebox Assessment', version };
   const commands = createCommands({
     ...preparation,
     preview,
@@ -142,6 +144,7 @@ export async function startExtension(
     tracker,
     clock,
     log,
+    tool,
     startingFolder: join(storage, 'starting'),
     openReport: (run) => reports.open(reportOf(run)),
     showDetails: (shown) => details.open(toDetails(shown, findings)),

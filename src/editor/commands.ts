@@ -1,13 +1,16 @@
 import * as vscode from 'vscode';
+import type { ExportTool } from '../core/findings/exportSource.ts';
 import type { FindingStore, ShownFinding } from '../core/findings/findingStore.ts';
 import { AssessmentError, isAbortError } from '../core/errors.ts';
 import type { Logger } from '../core/ports.ts';
 import { isLive, type Run } from '../core/run/run.ts';
 import type { RunStore } from '../core/run/runStore.ts';
 import type { RunTracker } from '../core/run/runTracker.ts';
+import { exportFindings } from './exportFindings.ts';
 import { findingOf, sayNoFinding } from './findingArguments.ts';
 import { revealPlace } from './places.ts';
 import { countFindings } from './formats.ts';
+import { importFindings } from './importFindings.ts';
 import { hasArtifact } from './labels.ts';
 import { describeError } from './messages.ts';
 import { withProgress } from './progress.ts';
@@ -41,6 +44,8 @@ export interface CommandDeps extends StartDeps {
   /** The nodes that are selected in the Findings view. */
   readonly selection: () => readonly unknown[];
   readonly preview: UploadPreview;
+  /** The name and version that exports are signed with. */
+  readonly tool: ExportTool;
   /** The packaging worker. */
   readonly workerFile: string;
   /** Renews the Upload Preview, when it is shown. */
@@ -126,6 +131,10 @@ export function createCommands(deps: CommandDeps): ReadonlyMap<string, Handler> 
       },
     ],
     ['whitebox.removeRun', (node) => removeRun(deps, runOf(node, runs))],
+    ['whitebox.exportSarif', (node) => exportFindings('sarif', runOf(node, runs), deps)],
+    ['whitebox.exportCsv', (node) => exportFindings('csv', runOf(node, runs), deps)],
+    ['whitebox.exportBundle', (node) => exportFindings('bundle', runOf(node, runs), deps)],
+    ['whitebox.importFindings', () => importFindings(deps)],
     ['whitebox.testConnection', () => testConnection(deps)],
     [
       'whitebox.showLog',
