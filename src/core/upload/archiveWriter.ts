@@ -4,7 +4,7 @@ import { AssessmentError } from '../errors.ts';
 import type { ArchiveFormat } from './archive.ts';
 import { combineCrc32, gzipEnd, gzipHeader } from './gzipMember.ts';
 import type { ManifestEntry, PackMessage } from './packing.ts';
-import { deflateLevel } from './segment.ts';
+import { tarLevel } from './segment.ts';
 import type { Omission } from './sourceFile.ts';
 import { tarEnd } from './tarHeader.ts';
 import { type CentralRecord, placeCentral, zipEnd } from './zipRecords.ts';
@@ -102,7 +102,7 @@ export function archiveWriter(output: ArchiveOutput, format: ArchiveFormat, maxB
     async end() {
       if (format === 'tar_gz') {
         const raw = tarEnd();
-        await write(deflateRawSync(raw, { level: deflateLevel, finishFlush: constants.Z_SYNC_FLUSH }));
+        await write(deflateRawSync(raw, { level: tarLevel, finishFlush: constants.Z_SYNC_FLUSH }));
         addRaw(crc32(raw), raw.length);
         await write(gzipEnd(state.crc, state.rawBytes));
       } else {

@@ -32,7 +32,9 @@ export interface SegmentBuilder {
   undo(): void;
 }
 
-/** zlib's default: what `git archive` and `tar -z` use. */
-export const deflateLevel = 6;
+/** zlib's default: what `git archive` uses. */
+export const zipLevel = 6;
+/** Node's zlib packs source code at this level about as small as `pigz` does at its default, 6, and in two thirds of the time that 6 takes it. */
+export const tarLevel = 5;
 /** The most of earlier content that a deflate stream can refer to. */
 export const windowBytes = 32 << 10;

@@ -1,5 +1,5 @@
 import { constants, crc32, deflateRawSync } from 'node:zlib';
-import { deflateLevel, type SegmentBuilder, windowBytes } from './segment.ts';
+import { tarLevel, type SegmentBuilder, windowBytes } from './segment.ts';
 import { tarHeader, tarPadding } from './tarHeader.ts';
 
 /** Room for what a usual task deflates to, so that it is not put together from many pieces. */
@@ -30,7 +30,7 @@ export function tarSegments(): SegmentBuilder {
       const raw = Buffer.concat(pieces);
       pieces = [];
       const data = deflateRawSync(raw, {
-        level: deflateLevel,
+        level: tarLevel,
         chunkSize: outputBytes,
         finishFlush: constants.Z_SYNC_FLUSH,
         ...(dictionary === undefined ? {} : { dictionary }),

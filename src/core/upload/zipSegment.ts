@@ -1,5 +1,5 @@
 import { constants, crc32, deflateRawSync } from 'node:zlib';
-import { deflateLevel, type EntryHead, type SegmentBuilder, windowBytes } from './segment.ts';
+import { zipLevel, type EntryHead, type SegmentBuilder, windowBytes } from './segment.ts';
 import {
   type CentralRecord,
   centralRecord,
@@ -43,7 +43,7 @@ export function zipSegments(): SegmentBuilder {
     add({ path, mode }, content) {
       // Room for the result at once: zlib's own 16 kB for each small file would be most of the memory used.
       const chunkSize = Math.max(64, content.length + (content.length >> 8) + 64);
-      const deflated = deflateRawSync(content, { level: deflateLevel, chunkSize });
+      const deflated = deflateRawSync(content, { level: zipLevel, chunkSize });
       const smaller = deflated.length < content.length;
       const data = smaller ? deflated : content;
       const entry: ZipEntry = {
@@ -78,7 +78,7 @@ export function zipSegments(): SegmentBuilder {
     slice(content, last) {
       if (streamed === undefined) throw new Error('slice without begin');
       const data = deflateRawSync(content, {
-        level: deflateLevel,
+        level: zipLevel,
         finishFlush: last ? constants.Z_FINISH : constants.Z_SYNC_FLUSH,
         ...(streamed.dictionary === undefined ? {} : { dictionary: streamed.dictionary }),
       });
