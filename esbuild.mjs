@@ -42,6 +42,7 @@ const bundles = [
     entryPoints: {
       main: 'src/extension.ts',
       archiveWorker: 'src/core/upload/archiveWorker.ts',
+      factsWorker: 'src/core/upload/factsWorker.ts',
       secretWorker: 'src/core/upload/secretWorker.ts',
     },
     outdir: 'dist',

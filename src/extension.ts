@@ -111,6 +111,7 @@ export async function startExtension(
   });
   const preparation = {
     choices: new UploadChoices(context.workspaceState),
+    factsWorkerFile: join(context.extensionPath, 'dist', 'factsWorker.cjs'),
     secretWorkerFile: join(context.extensionPath, 'dist', 'secretWorker.cjs'),
   };
   let preparations = 0;

@@ -85,6 +85,8 @@ export interface Prepared {
 /** What preparing an upload works with. */
 export interface PreparationDeps {
   readonly choices: UploadChoices;
+  /** The worker that asks about files when there are many. */
+  readonly factsWorkerFile: string;
   /** The credential check's worker. */
   readonly secretWorkerFile: string;
 }
@@ -105,6 +107,7 @@ export async function prepare(
       includeNestedRepositories,
       include,
       within: vscode.workspace.getWorkspaceFolder(folder.uri)?.uri.fsPath,
+      workerFile: deps.factsWorkerFile,
       signal: options.signal,
       surroundings: { home: homedir(), env: process.env },
     });

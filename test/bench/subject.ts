@@ -120,7 +120,12 @@ async function selectAndPackage(root: string, format: ArchiveFormat, to: string)
 
 function select(root: string): Promise<Selection> {
   const surroundings = { home: homedir(), env: process.env };
-  return selectFiles(root, { exclude: [], includeNestedRepositories: false, surroundings });
+  return selectFiles(root, {
+    exclude: [],
+    includeNestedRepositories: false,
+    surroundings,
+    workerFile: worker('factsWorker'),
+  });
 }
 
 /** Bundled beside this file. */

@@ -21,6 +21,7 @@ export async function bundleSubjects(folder: string): Promise<Subjects> {
     entryPoints: {
       subject: join(import.meta.dirname, 'subject.ts'),
       archiveWorker: join(source, 'src/core/upload/archiveWorker.ts'),
+      factsWorker: join(source, 'src/core/upload/factsWorker.ts'),
       secretWorker: join(source, 'src/core/upload/secretWorker.ts'),
     },
     outdir: folder,

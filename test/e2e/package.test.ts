@@ -31,6 +31,7 @@ test('the VSIX holds what runs, what is read, and nothing else', async () => {
     'dist/ThirdPartyNotices.txt',
     'dist/archiveWorker.cjs',
     'dist/bootstrap.cjs',
+    'dist/factsWorker.cjs',
     'dist/main.cjs',
     'dist/secretWorker.cjs',
     'dist/webview/report.css',

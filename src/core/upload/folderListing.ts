@@ -1,6 +1,6 @@
-import { type Dirent, lstatSync, readdirSync, type Stats } from 'node:fs';
-import { lstat, readdir } from 'node:fs/promises';
-import { systemCode } from '../errors.ts';
+import { type Dirent, readdirSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { notePace, type Pace } from './fileFacts.ts';
 import { toUnits } from './units.ts';
 
 /** A name in a folder. */
@@ -11,21 +11,6 @@ export interface Entry {
   /** The name in units (`toUnits`), with `/` after a folder's: what rules are asked with, and what entries are ordered by. */
   readonly key: string;
   readonly dirent: Pick<Dirent, 'isDirectory' | 'isFile' | 'isSymbolicLink' | 'isFIFO' | 'isSocket'>;
-}
-
-/**
- * How the file system is asked. On a warm local disk a call takes a fraction of what handing it to another thread takes, and waiting
- * for a promise takes as long again; a file system that takes longer is asked off the thread from then on, until it is fast again.
- */
-export interface Pace {
-  slow: boolean;
-}
-
-/** Longer than this, in ms for each name or file, is slow. */
-const slowMs = 0.2;
-
-function notePace(pace: Pace, start: number, items: number): void {
-  pace.slow = performance.now() - start > slowMs * (items + 1);
 }
 
 /** Lists a folder in the byte order of the paths below it; at once unless the pace is slow. */
@@ -66,36 +51,4 @@ function toEntryOfBytes(dirent: Dirent<Buffer>): Entry {
     .toString('latin1')
     .replace(/[\x80-\xff]/g, (byte) => `\\x${byte.charCodeAt(0).toString(16)}`);
   return toEntry(dirent, shown, dirent.name, false);
-}
-
-/** `lstat` of a few files in `folder` (ends in a separator), at once unless the pace is slow: for each its facts, or the system's error code. */
-export function statFiles(
-  folder: string,
-  names: readonly string[],
-  pace: Pace,
-): readonly (Stats | string)[] | Promise<readonly (Stats | string)[]> {
-  const start = performance.now();
-  const noted = <T>(stats: T): T => {
-    notePace(pace, start, names.length);
-    return stats;
-  };
-  return pace.slow
-    ? Promise.all(names.map(async (name) => statLater(folder + name))).then(noted)
-    : noted(names.map((name) => statNow(folder + name)));
-}
-
-function statNow(path: string): Stats | string {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false }) ?? 'ENOENT';
-  } catch (error) {
-    return systemCode(error) ?? 'EIO';
-  }
-}
-
-async function statLater(path: string): Promise<Stats | string> {
-  try {
-    return await lstat(path);
-  } catch (error) {
-    return systemCode(error) ?? 'EIO';
-  }
 }

@@ -1,8 +1,10 @@
-import { realpathSync, type Stats } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { AssessmentError, systemCode } from '../errors.ts';
 import { isUsableName } from './entryName.ts';
-import { type Entry, listFolder, type Pace, statFiles } from './folderListing.ts';
+import type { FactsThread } from './factsThread.ts';
+import { factsOf, type FileFacts, type Pace } from './fileFacts.ts';
+import { type Entry, listFolder } from './folderListing.ts';
 import type { IgnoreRule } from './ignoreRules.ts';
 import { repositoryAt } from './repository.ts';
 import {
@@ -45,6 +47,8 @@ export interface VisitHost {
   open(folder: Folder): void;
   /** Counts files found; what it returns, if anything, is waited for before the visit goes on. */
   count(files: number): Promise<void> | undefined;
+  /** Asks about files elsewhere; undefined while there are so few that the visit does it itself. */
+  readonly factsThread: Pick<FactsThread, 'ask'> | undefined;
 }
 
 /** Entries taken at a time: their files are asked about together. */
@@ -147,14 +151,20 @@ export class FolderVisits {
       }
       found.push(what ?? nothing);
     }
-    const put = (stats: readonly (Stats | string)[]): Promise<void> | undefined => {
+    const put = (facts: readonly FileFacts[]): void => {
       for (const [index, at] of places.entries()) {
-        found[at] = toFound(folder.path + (files[index] ?? ''), stats[index] ?? 'ENOENT');
+        found[at] = toFound(folder.path + (files[index] ?? ''), facts[index] ?? 'ENOENT');
       }
-      return this.#host.count(files.length);
     };
-    const stats = statFiles(`${full}${sep}`, files, this.#pace);
-    return stats instanceof Promise ? stats.then(put) : put(stats);
+    const place = `${full}${sep}`;
+    if (this.#host.factsThread !== undefined && files.length > 0) {
+      this.#host.factsThread.ask(place, files, put);
+      return this.#host.count(files.length);
+    }
+    const facts = factsOf(place, files, this.#pace);
+    if (facts instanceof Promise) return facts.then(put).then(() => this.#host.count(files.length));
+    put(facts);
+    return this.#host.count(files.length);
   }
 
   /** A name as the file system compares it, as far as git's own file names need it. */
@@ -200,12 +210,14 @@ function reasonByType(path: string, { name, wellFormed, dirent }: Entry): Reason
   return { kind: 'unusableName' };
 }
 
-function toFound(path: string, stat: Stats | string): Found {
+function toFound(path: string, facts: FileFacts): Found {
+  if (typeof facts !== 'string') {
+    return { path, bytes: facts.bytes, mode: facts.isExecutable ? 0o755 : 0o644 };
+  }
   // Windows allows names that are not Unicode; they come with U+FFFD in them, and no file is found by such a name.
-  if (stat === 'ENOENT' && path.includes('\ufffd')) return { path, reason: { kind: 'unusableName' } };
-  if (stat === 'ENOENT') return nothing;
-  if (typeof stat === 'string') return { path, reason: { kind: 'unreadable', code: stat } };
-  if (stat.isSymbolicLink()) return { path, reason: { kind: 'link' } };
-  if (!stat.isFile()) return { path, reason: { kind: 'special', type: 'device' } };
-  return { path, bytes: stat.size, mode: (stat.mode & 0o100) === 0 ? 0o644 : 0o755 };
+  if (facts === 'ENOENT' && path.includes('\ufffd')) return { path, reason: { kind: 'unusableName' } };
+  if (facts === 'ENOENT') return nothing;
+  if (facts === 'link') return { path, reason: { kind: 'link' } };
+  if (facts === 'special') return { path, reason: { kind: 'special', type: 'device' } };
+  return { path, reason: { kind: 'unreadable', code: facts } };
 }

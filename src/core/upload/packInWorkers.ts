@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { AssessmentError } from '../errors.ts';
 import type { ToWorker, WorkerStart } from './archiveWorker.ts';
+import { freeMemory } from './freeMemory.ts';
 import type { PackMessage, PackTask } from './packing.ts';
 
 /** Who packs. */
@@ -78,7 +79,10 @@ export async function* packInWorkers(
           continue;
         }
         yield next.message;
-        if (next.message.kind === 'segment') post(next.from.worker, { kind: 'written' });
+        if (next.message.kind === 'segment') {
+          freeMemory(next.message.data);
+          post(next.from.worker, { kind: 'written' });
+        }
         done = next.message.kind === 'done';
       }
       arrived.delete(current);

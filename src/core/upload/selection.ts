@@ -60,6 +60,8 @@ export interface SelectOptions {
   /** Paths that a person chose to send although ignore files leave them out; a path ending in `/` means everything below. */
   readonly include?: readonly string[] | undefined;
   readonly surroundings: GitSurroundings;
+  /** The entry of the worker that asks about files when there are many: `factsWorker.ts`, or its bundle. */
+  readonly workerFile?: string | URL | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Called now and then with the number of files found so far. */
   readonly onProgress?: ((files: number) => void) | undefined;

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { selectFiles } from '../../../src/core/upload/selection.ts';
+import { makePlace, options, type Place } from './trees.ts';
+
+const workerFile = new URL('../../../src/core/upload/factsWorker.ts', import.meta.url);
+
+describe('with more files than one thread asks about alone', () => {
+  let at: Place;
+
+  before(() => {
+    at = makePlace();
+    for (let folder = 0; folder < 180; folder++) {
+      const full = join(at.root, `folder${folder}`);
+      mkdirSync(full, { recursive: true });
+      for (let file = 0; file < 100; file++) writeFileSync(join(full, `é${file}`), 'x'.repeat(file));
+      chmodSync(join(full, 'é7'), 0o755);
+    }
+  });
+
+  after(() => at.remove());
+
+  test('a second thread changes nothing about a selection', async () => {
+    const together = await selectFiles(at.root, { ...options(at), workerFile });
+    const alone = await selectFiles(at.root, options(at));
+    assert.equal(together.files.length, 18_000);
+    assert.equal(together.files.filter(({ mode }) => mode === 0o755).length, 180);
+    assert.deepEqual(together, alone);
+  });
+
+  test('F29 a selection that is cancelled meanwhile ends with the reason', async () => {
+    const stop = new AbortController();
+    const reason = new Error('enough');
+    const onProgress = (files: number): void => {
+      if (files > 15_000) stop.abort(reason);
+    };
+    const selecting = selectFiles(at.root, { ...options(at), workerFile, signal: stop.signal, onProgress });
+    await assert.rejects(selecting, reason);
+  });
+
+  test('a second thread that ends too early fails the selection, which does not hang', async () => {
+    const broken = new URL('data:text/javascript,');
+    await assert.rejects(selectFiles(at.root, { ...options(at), workerFile: broken }), /ended/);
+  });
+});
