@@ -86,6 +86,7 @@ function lazyView(id: string, load: () => Promise<unknown>): LazyView {
   let filled: vscode.TreeDataProvider<unknown> | undefined;
   const view = vscode.window.createTreeView<unknown>(id, {
     showCollapseAll: true,
+    canSelectMany: true,
     // A box says what would be sent, which a folder's own box alone does not decide.
     manageCheckboxStateManually: true,
     treeDataProvider: {

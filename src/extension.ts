@@ -15,9 +15,12 @@ import { type PanelDocument, registerDocumentPanels } from './editor/documentPan
 import { followAddresses } from './editor/findingAddress.ts';
 import { findDetails, toDetails } from './editor/findingDetails.ts';
 import { provideHovers } from './editor/findingHover.ts';
+import { provideFindingJson } from './editor/findingJson.ts';
 import { FindingsByFile } from './editor/findingsByFile.ts';
+import { FindingsLens } from './editor/findingsLens.ts';
 import { showFindings } from './editor/findingsView.ts';
 import { createFindingTour } from './editor/goToFinding.ts';
+import { withFocusedRows } from './editor/focusedRows.ts';
 import { isInside } from './editor/folders.ts';
 import { describeError } from './editor/messages.ts';
 import { UploadChoices } from './editor/preparation.ts';
@@ -70,13 +73,15 @@ export async function startExtension(
   const triageFolder = join(storage, 'triage');
   const bookFor = (folder: string): string => triageBookOf(folder, triageFolder);
   const triage = new TriageStore({ bookFor, lockFolder: triageFolder, clock, log });
+  const isOpenHere = (folder: string): boolean =>
+    (vscode.workspace.workspaceFolders ?? []).some(({ uri }) => isInside(vscode.Uri.file(folder), uri));
   const findings = new FindingStore({
     runs,
     log,
     triage,
-    isOpenHere: (folder) =>
-      (vscode.workspace.workspaceFolders ?? []).some(({ uri }) => isInside(vscode.Uri.file(folder), uri)),
+    isOpenHere,
   });
+  const lens = new FindingsLens(context.workspaceState);
   const reportOf = (run: Run): PanelDocument => {
     const report = toReport(run, { runs, findings });
     const openPlace = async (index: number): Promise<void> => {
@@ -141,6 +146,9 @@ export async function startExtension(
     showPreview: (prepared) => preview.show(prepared),
     accounts,
     findings,
+    lens,
+    findingsView: surfaces.findings.view,
+    memory: context.workspaceState,
     runs,
     tracker,
     clock,
@@ -171,7 +179,14 @@ export async function startExtension(
     preview,
     showStatus(surfaces.status, { runs, findings, now, nextCheckAt: (id) => tracker.nextCheckAt(id) }),
     showRuns(surfaces.runs, { runs, now }),
-    showFindings(surfaces.findings, findings),
+    lens,
+    showFindings(surfaces.findings, {
+      findings,
+      runs,
+      lens,
+      isOpenHere: ({ targets }) => targets.some(({ folder }) => isOpenHere(folder)),
+    }),
+    provideFindingJson({ findings, runs }),
     showDiagnostics({ findings, now: () => clock.monotonic(), log }),
     watchTriage(triage, triageFolder),
     provideHovers(byFile),
@@ -201,6 +216,7 @@ export async function startExtension(
   if (vscode.workspace.isTrusted) logged(tracker.resume());
 
   return {
-    run: (id, args) => runCommand(id, commands.get(id), args, log),
+    run: async (id, args) =>
+      runCommand(id, commands.get(id), await withFocusedRows(args, surfaces.findings.view), log),
   };
 }

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { ExportTool } from '../core/findings/exportSource.ts';
-import type { FindingStore, ShownFinding } from '../core/findings/findingStore.ts';
+import type { ShownFinding } from '../core/findings/findingStore.ts';
 import { AssessmentError, isAbortError } from '../core/errors.ts';
 import type { Logger } from '../core/ports.ts';
 import { isLive, type Run } from '../core/run/run.ts';
@@ -9,6 +9,7 @@ import type { RunTracker } from '../core/run/runTracker.ts';
 import { exportFindings } from './exportFindings.ts';
 import { findingOf, sayNoFinding } from './findingArguments.ts';
 import { revealPlace } from './places.ts';
+import { createFindingCommands, type FindingCommandDeps } from './findingCommands.ts';
 import { countFindings } from './formats.ts';
 import { importFindings } from './importFindings.ts';
 import { hasArtifact } from './labels.ts';
@@ -30,9 +31,8 @@ import { editIgnoreFile, excludeFromUpload, previewUpload, saveArchive } from '.
 import type { UploadPreview } from './uploadPreview.ts';
 
 /** What the commands work on. */
-export interface CommandDeps extends StartDeps {
+export interface CommandDeps extends StartDeps, FindingCommandDeps {
   readonly accounts: Accounts;
-  readonly findings: FindingStore;
   readonly runs: RunStore;
   readonly tracker: RunTracker;
   readonly log: Logger & { show(): void };
@@ -41,8 +41,6 @@ export interface CommandDeps extends StartDeps {
   readonly showDetails: (shown: ShownFinding) => void;
   /** Goes to the next or previous finding. */
   readonly goToFinding: (step: 1 | -1) => Promise<void>;
-  /** The nodes that are selected in the Findings view. */
-  readonly selection: () => readonly unknown[];
   readonly preview: UploadPreview;
   /** The name and version that exports are signed with. */
   readonly tool: ExportTool;
@@ -122,6 +120,7 @@ export function createCommands(deps: CommandDeps): ReadonlyMap<string, Handler> 
       },
     ],
     ['whitebox.clearFindings', () => findings.clear()],
+    ...createFindingCommands(deps),
     [
       'whitebox.copyRunId',
       async (node) => {

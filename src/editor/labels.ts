@@ -156,7 +156,7 @@ export function triageLabel(state: TriageState): string {
   const t = vscode.l10n.t;
   switch (state) {
     case 'open':
-      return t('Open');
+      return t('Still open');
     case 'confirmed':
       return t('Confirmed');
     case 'falsePositive':

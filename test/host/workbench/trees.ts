@@ -107,9 +107,10 @@ export function treesOf(page: Page) {
       });
     },
 
-    /** Clicks the row with this label, scrolling to it first. */
-    treeRowClick: async (view: string, label: string): Promise<void> => {
-      await (await row(view, label)).locator('.label-name').click();
+    /** Clicks the row with this label, scrolling to it first; with a key held down, it joins those that are selected. */
+    treeRowClick: async (view: string, label: string, key?: 'ControlOrMeta' | 'Shift'): Promise<void> => {
+      const modifiers = key === undefined ? [] : [key];
+      await (await row(view, label)).locator('.label-name').click({ modifiers });
     },
 
     /** Clicks or unclicks the checkbox of the row with this label. */

@@ -1,0 +1,36 @@
+import * as vscode from 'vscode';
+import type { FindingStore, ShownFinding } from '../core/findings/findingStore.ts';
+import { toVisibleJson } from '../core/findings/rawJson.ts';
+import type { RunStore } from '../core/run/runStore.ts';
+
+const scheme = 'whitebox-finding';
+
+/** Provides findings as the service told them, as documents that cannot be changed, also of runs that are not shown any more. */
+export function provideFindingJson(deps: { findings: FindingStore; runs: RunStore }): vscode.Disposable {
+  return vscode.workspace.registerTextDocumentContentProvider(scheme, {
+    provideTextDocumentContent: async ({ path }) => {
+      const [, runId = '', index] = path.split('/');
+      const shown = deps.findings.find(runId, Number(index)) ?? (await stored(deps, runId, Number(index)));
+      return shown === undefined ? undefined : `${toVisibleJson(shown.finding.raw)}\n`;
+    },
+  });
+}
+
+/** Opens a finding as the service told it. */
+export async function showFindingJson({ run, finding }: ShownFinding): Promise<void> {
+  const name = `${finding.id.replaceAll(/[/\\]/g, '_')}.json`;
+  const uri = vscode.Uri.from({ scheme, path: `/${run.id}/${String(finding.index)}/${name}` });
+  const document = await vscode.workspace.openTextDocument(uri);
+  await vscode.languages.setTextDocumentLanguage(document, 'json');
+  await vscode.window.showTextDocument(document, { preview: true });
+}
+
+async function stored(
+  { findings, runs }: { findings: FindingStore; runs: RunStore },
+  runId: string,
+  index: number,
+): Promise<ShownFinding | undefined> {
+  const run = runs.get(runId);
+  const shown = run === undefined ? [] : (await findings.read(run)).shown;
+  return shown.find(({ finding }) => finding.index === index);
+}

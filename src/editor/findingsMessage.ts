@@ -1,0 +1,73 @@
+import * as vscode from 'vscode';
+import { activeParts } from '../core/findings/filter.ts';
+import type { ShownRun } from '../core/findings/findingStore.ts';
+import { hasFindings } from '../core/findings/folderRuns.ts';
+import { hiddenFromProblems } from '../core/findings/problems.ts';
+import type { Sifted } from '../core/findings/sift.ts';
+import { isLive, type Run, titleOf, waitsForToken } from '../core/run/run.ts';
+import { describePart } from './findingLabels.ts';
+import type { FindingsLens } from './findingsLens.ts';
+import { countFindings, formatNumber, formatTime } from './formats.ts';
+import { commitLabel } from './labels.ts';
+import { readDisplaySettings } from './settings.ts';
+
+/** What the Findings view shows in place of findings, as the manifest's `whitebox.findingsView` conditions name it. */
+export type FindingsState =
+  | 'shown'
+  | 'unreadable'
+  | 'zero'
+  | 'hidden'
+  | 'filtered'
+  | 'running'
+  | 'offline'
+  | 'signIn'
+  | 'cleared'
+  | 'none';
+
+/** Why there are findings, or none; `runs` are those of the folders that are open. */
+export function stateOf(folders: readonly ShownRun[], sifted: Sifted, runs: readonly Run[]): FindingsState {
+  if (sifted.passing.length > 0) return 'shown';
+  if (folders.some(({ failure }) => failure !== undefined)) return 'unreadable';
+  if (sifted.displayed.length > 0) return 'filtered';
+  if (sifted.mild + sifted.settled > 0) return 'hidden';
+  if (folders.length > 0) return 'zero';
+  const live = runs.find(isLive);
+  if (live?.trouble !== undefined) return waitsForToken(live.trouble) ? 'signIn' : 'offline';
+  if (live !== undefined) return 'running';
+  return runs.some(hasFindings) ? 'cleared' : 'none';
+}
+
+/** Which runs the findings are of, with their commits. */
+export function describeRuns(folders: readonly ShownRun[]): string[] {
+  const t = vscode.l10n.t;
+  return folders.map(({ run, failure }) => {
+    const commits = run.targets.flatMap(({ commit }) =>
+      commit === undefined ? [] : [t('commit {0}', commitLabel(commit))],
+    );
+    const head = [t('{0}, run of {1}', titleOf(run), formatTime(run.createdAt)), ...commits].join(' · ');
+    return failure === undefined ? head : `${head}: ${t('the findings file cannot be read')}`;
+  });
+}
+
+/** How many findings settings and triage keep back. */
+export function describeHidden({ mild, settled }: Sifted): string[] {
+  const t = vscode.l10n.t;
+  return [
+    ...(mild === 0 ? [] : [t('Hidden by minimum severity: {0}', countFindings(mild))]),
+    ...(settled === 0 ? [] : [t('Hidden because triage settled them: {0}', countFindings(settled))]),
+  ];
+}
+
+/** How many of the findings that settings let through have no problem of their own. */
+export function describeOnlyHere({ displayed }: Sifted): string[] {
+  const count = readDisplaySettings().showInProblems ? hiddenFromProblems(displayed) : 0;
+  return count === 0 ? [] : [vscode.l10n.t('Only here, not in Problems: {0}', countFindings(count))];
+}
+
+/** What the filter lets through, and how many of how many; nothing without a filter. */
+export function describeFilter({ filter }: FindingsLens, { displayed, passing }: Sifted): string[] {
+  const parts = activeParts(filter).map((part) => describePart(part, filter));
+  if (parts.length === 0) return [];
+  const counts = [formatNumber(passing.length), formatNumber(displayed.length)] as const;
+  return [vscode.l10n.t('Filter: {0} ({1} of {2})', parts.join(' · '), ...counts)];
+}

@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { eventually } from '../host/workbench/eventually.ts';
+import type { TreeRowReading } from '../host/workbench/trees.ts';
+import { setStage, signedIn, type Stage, startAssessment } from './stage.ts';
+
+describe('the Findings view', () => {
+  let stage: Stage;
+
+  before(async () => {
+    stage = await setStage({
+      service: { runDurationMs: 3_600_000 },
+      settings: signedIn,
+      viewport: { width: 1280, height: 1600 },
+    });
+  });
+
+  after(async () => {
+    await stage.dispose();
+  });
+
+  const headings = async (): Promise<string[]> => {
+    const rows = await stage.workbench().treeRows('Findings');
+    return rows.filter(({ level }) => level === 1).map(({ label, description }) => `${label} ${description}`);
+  };
+  const untilHeadings = (...expected: string[]): Promise<string[]> =>
+    eventually(headings, (found) => found.join() === expected.join());
+  const findings = (rows: readonly TreeRowReading[]): string[] =>
+    rows.filter(({ level }) => level === 3).map(({ label }) => label);
+
+  test('says that an assessment is running, and shows what it has found when it has ended', async () => {
+    const workbench = await stage.openWindow();
+    await startAssessment(stage);
+    await eventually(
+      () => workbench.viewText('Findings'),
+      (text) => text.includes('The assessment is running'),
+    );
+    const [run] = stage.service.runs();
+    assert.ok(run);
+    await stage.service.finishRun(run.id);
+    await workbench.runCommand('Whitebox: Check Run Status Now');
+    await workbench.notification('The assessment of shop has finished');
+    await workbench.dismissNotifications();
+    await untilHeadings('Critical 3', 'High 4', 'Medium 3', 'Low 1', 'No impact 1');
+    await workbench.expandAll('Findings');
+    await workbench.screenshot('tree-1-findings.png');
+    for (const row of await workbench.treeRows('Findings'))
+      console.log(row.level, row.label, '|', row.description, '|', row.ariaLabel);
+  });
+
+  test('is filtered by severity and text together, says so, and keeps that over a reload', async () => {
+    const workbench = stage.workbench();
+    await workbench.viewAction('Findings', 'Filter…');
+    await workbench.pick('Severity');
+    await workbench.screenshot('tree-2-filter.png');
+    await workbench.pickSeveral(['Critical', 'High']);
+    await untilHeadings('Critical 3', 'High 4');
+    await workbench.runCommand('Whitebox: Filter…');
+    const { items } = await workbench.currentQuickInput();
+    assert.deepEqual(items.map(({ label, description }) => `${label}: ${description}`).slice(0, 2), [
+      'Severity: Critical, High',
+      'Triage State: ',
+    ]);
+    await workbench.pick('Text');
+    await workbench.answer('ＳＱＬ');
+    await untilHeadings('Critical 1');
+    assert.match(await workbench.viewText('Findings'), /Filter: Critical, High · “ＳＱＬ” \(1 of 12\)/);
+    await workbench.screenshot('tree-3-filtered.png');
+    await workbench.stateKept('ＳＱＬ');
+    await workbench.reload();
+    await untilHeadings('Critical 1');
+  });
+
+  test('leads out of filters that nothing passes', async () => {
+    const workbench = stage.workbench();
+    await workbench.runCommand('Whitebox: Filter…');
+    await workbench.pick('Text');
+    await workbench.answer('nothing is called like this');
+    await eventually(
+      () => workbench.viewText('Findings'),
+      (text) => text.includes('No finding passes the filters.'),
+    );
+    await workbench.screenshot('tree-4-nothing.png');
+    await workbench.viewButton('Findings', 'Clear Filters');
+    await untilHeadings('Critical 3', 'High 4', 'Medium 3', 'Low 1', 'No impact 1');
+  });
+
+  test('groups by CWE, every finding once', async () => {
+    const workbench = stage.workbench();
+    const before = findings(await workbench.treeRows('Findings')).sort();
+    await workbench.runCommand('Whitebox: Group By…');
+    await workbench.pick('CWE');
+    await eventually(headings, (found) => found.every((heading) => heading.startsWith('CWE-')));
+    await workbench.expandAll('Findings');
+    await workbench.screenshot('tree-5-cwe.png');
+    const rows = await workbench.treeRows('Findings');
+    assert.deepEqual(findings(rows).sort(), before);
+    await workbench.runCommand('Whitebox: Group By…');
+    await workbench.pick('Severity');
+    await untilHeadings('Critical 3', 'High 4', 'Medium 3', 'Low 1', 'No impact 1');
+  });
+
+  test('shows a finding as the service told it', async () => {
+    const workbench = stage.workbench();
+    await workbench.expandAll('Findings');
+    await workbench.treeRowMenu('Findings', 'Weak hash function', 'Show Raw JSON');
+    await eventually(workbench.editor, ({ title }) => title.endsWith('.json'));
+    await workbench.screenshot('tree-6-json.png');
+  });
+
+  test('several findings are judged at once with a reason, and that is taken back', async () => {
+    const workbench = stage.workbench();
+    await workbench.treeRowClick('Findings', 'Weak hash function');
+    await workbench.treeRowClick('Findings', 'Predictable random value', 'ControlOrMeta');
+    await workbench.treeRowMenu('Findings', 'Predictable random value', 'Set Triage State…');
+    const { title, items } = await workbench.currentQuickInput();
+    assert.equal(title, 'Set Triage State: 2 findings');
+    assert.deepEqual(
+      items.map(({ label, description }) => `${label} ${description}`.trim()),
+      ['Still open now: 2 findings', 'Confirmed', 'False positive', 'Accepted risk', 'Fixed'],
+    );
+    await workbench.screenshot('tree-7-triage.png');
+    await workbench.pick('False positive');
+    await workbench.answer('  ');
+    assert.equal((await workbench.currentQuickInput()).message, 'A reason is needed for this state.');
+    await workbench.answer('Invented: test code only');
+    await untilHeadings('Critical 3', 'High 4', 'Medium 1', 'Low 1', 'No impact 1');
+    assert.match(await workbench.viewText('Findings'), /Hidden because triage settled them: 2 findings/);
+    await workbench.screenshot('tree-8-judged.png');
+    await workbench.notificationButton('2 findings: False positive', 'Undo');
+    await untilHeadings('Critical 3', 'High 4', 'Medium 3', 'Low 1', 'No impact 1');
+  });
+
+  test('works by keyboard alone: from the first row to a judged finding', async () => {
+    const workbench = stage.workbench();
+    const { page } = workbench;
+    await workbench.runCommand('Whitebox Assessment: Focus on Findings View');
+    for (const key of ['Home', 'ArrowDown', 'ArrowDown']) await page.keyboard.press(key);
+    await page.keyboard.press('Delete');
+    assert.equal(
+      (await workbench.currentQuickInput()).title,
+      'Set Triage State: Critical: SQL injection through a composed statement',
+    );
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('Invented: seen in a review');
+    await page.keyboard.press('Enter');
+    await eventually(
+      async () =>
+        (await workbench.treeRows('Findings')).find(({ label }) => label.startsWith('SQL injection')),
+      (row) => row?.ariaLabel.endsWith('Confirmed') === true,
+    );
+    await workbench.screenshot('tree-9-keyboard.png');
+    await workbench.runCommand('Whitebox: Filter…');
+    await workbench.pick('Triage State');
+    await workbench.pickSeveral(['Confirmed']);
+    await untilHeadings('Critical 1');
+    await workbench.runCommand('Whitebox: Clear Filters');
+    await untilHeadings('Critical 3', 'High 4', 'Medium 3', 'Low 1', 'No impact 1');
+  });
+});
