@@ -14,7 +14,6 @@ import { countFindings } from './formats.ts';
 import { importFindings } from './importFindings.ts';
 import { hasArtifact } from './labels.ts';
 import { describeError } from './messages.ts';
-import { withProgress } from './progress.ts';
 import {
   cancelRun,
   deleteUploadedSource,
@@ -24,9 +23,9 @@ import {
   runOf,
   trackRun,
 } from './runCommands.ts';
-import { readDestination } from './settings.ts';
 import { type Accounts, signIn } from './signIn.ts';
 import { startAssessment, type StartDeps } from './startAssessment.ts';
+import { testConnection } from './testConnection.ts';
 import { editIgnoreFile, excludeFromUpload, previewUpload, saveArchive } from './uploadCommands.ts';
 import type { UploadPreview } from './uploadPreview.ts';
 
@@ -134,7 +133,7 @@ export function createCommands(deps: CommandDeps): ReadonlyMap<string, Handler> 
     ['whitebox.exportCsv', (node) => exportFindings('csv', runOf(node, runs), deps)],
     ['whitebox.exportBundle', (node) => exportFindings('bundle', runOf(node, runs), deps)],
     ['whitebox.importFindings', () => importFindings(deps)],
-    ['whitebox.testConnection', () => testConnection(deps)],
+    ['whitebox.testConnection', () => testConnection(accounts)],
     [
       'whitebox.showLog',
       () => {
@@ -185,18 +184,6 @@ async function signOut(accounts: Accounts): Promise<void> {
     ? vscode.l10n.t('Signed out. The token was removed from this machine; runs that were started go on.')
     : vscode.l10n.t('You were not signed in.');
   void vscode.window.showInformationMessage(message);
-}
-
-async function testConnection({ accounts }: CommandDeps): Promise<void> {
-  const t = vscode.l10n.t;
-  const destination = readDestination();
-  if (destination === undefined) throw new AssessmentError('notSignedIn');
-  await withProgress(t('Testing the connection…'), (_report, signal) =>
-    accounts.checkSignedIn(destination, signal),
-  );
-  void vscode.window.showInformationMessage(
-    t('The connection works: address, token and organization are right.'),
-  );
 }
 
 async function revealFinding(shown: ShownFinding | undefined): Promise<void> {

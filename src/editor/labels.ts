@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import type { Drift } from '../core/findings/drift.ts';
 import type { BlockKind, Finding, Severity } from '../core/findings/finding.ts';
 import type { TriageState } from '../core/findings/triage.ts';
+import type { ConnectionPart } from '../core/api/connectionParts.ts';
 import type { Run, Target } from '../core/run/run.ts';
 import type { IgnoreRule } from '../core/upload/ignoreRules.ts';
 import type { Reason } from '../core/upload/selection.ts';
@@ -181,5 +182,26 @@ export function driftLabel(drift: Drift): string | undefined {
     case 'same':
     case 'unknown':
       return undefined;
+  }
+}
+
+/** What a part of the way to the service is called. */
+export function connectionLabel(part: ConnectionPart): string {
+  const t = vscode.l10n.t;
+  switch (part) {
+    case 'address':
+      return t('address');
+    case 'network':
+      return t('network');
+    case 'proxy':
+      return t('proxy');
+    case 'certificate':
+      return t('certificate');
+    case 'service':
+      return t('service');
+    case 'token':
+      return t('token');
+    case 'organization':
+      return t('organization');
   }
 }

@@ -144,6 +144,9 @@ describe('what goes wrong is said, with what to do next', () => {
       (html) => html.includes('codicon-warning'),
     );
     await workbench.screenshot('trouble-2-token.png');
+    await workbench.runCommand('Whitebox: Test Connection');
+    await workbench.notification(/Connection test, token: .* In order: address, network, .*, service\./);
+    await workbench.dismissNotifications();
     await signIn(workbench, stage.service, 'another-invented-token');
     await eventually(
       () => workbench.statusBarItem('whitebox.status').innerHTML(),

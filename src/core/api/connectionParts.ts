@@ -1,0 +1,49 @@
+import type { ErrorKind } from '../errors.ts';
+
+/** What has to be right for a call to succeed, in the order in which it is found out. */
+export const CONNECTION_PARTS = [
+  'address',
+  'network',
+  'proxy',
+  'certificate',
+  'service',
+  'token',
+  'organization',
+] as const;
+
+/** One thing that has to be right for a call to succeed. */
+export type ConnectionPart = (typeof CONNECTION_PARTS)[number];
+
+/** Which part a failed call shows to be wrong; those before it in `CONNECTION_PARTS` are in order. Undefined for a failure that says nothing about the connection. */
+export function failedPart(kind: ErrorKind): ConnectionPart | undefined {
+  switch (kind) {
+    case 'insecureUrl':
+    case 'badSetting':
+      return 'address';
+    case 'unsent':
+    case 'connectionLost':
+    case 'timeout':
+      return 'network';
+    case 'proxy':
+      return 'proxy';
+    case 'tls':
+      return 'certificate';
+    case 'badResponse':
+    case 'redirected':
+    case 'serverError':
+    case 'rateLimited':
+    case 'rejected':
+    case 'conflict':
+    case 'tooLarge':
+      return 'service';
+    case 'unauthorized':
+    case 'notSignedIn':
+    case 'tokenCommand':
+      return 'token';
+    case 'forbidden':
+    case 'notFound':
+      return 'organization';
+    default:
+      return undefined;
+  }
+}

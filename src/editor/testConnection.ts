@@ -1,0 +1,37 @@
+import * as vscode from 'vscode';
+import { CONNECTION_PARTS, failedPart } from '../core/api/connectionParts.ts';
+import { AssessmentError } from '../core/errors.ts';
+import { connectionLabel } from './labels.ts';
+import { describeError } from './messages.ts';
+import { withProgress } from './progress.ts';
+import { readDestination } from './settings.ts';
+import type { Accounts } from './signIn.ts';
+
+/** Calls the service as an assessment would and says which part of the way fails, and which are in order. */
+export async function testConnection(accounts: Accounts): Promise<void> {
+  const t = vscode.l10n.t;
+  try {
+    const destination = readDestination();
+    if (destination === undefined) throw new AssessmentError('notSignedIn');
+    await withProgress(t('Testing the connection…'), (_report, signal) =>
+      accounts.checkSignedIn(destination, signal),
+    );
+  } catch (error) {
+    const part = error instanceof AssessmentError ? failedPart(error.kind) : undefined;
+    if (part === undefined) throw error;
+    const { message, remedies } = describeError(error);
+    const text = t('Connection test, {0}: {1}', connectionLabel(part), message);
+    const before = CONNECTION_PARTS.slice(0, CONNECTION_PARTS.indexOf(part)).map(connectionLabel);
+    // Without a sign-in nothing was called, so nothing is known to be in order.
+    const isCalled = before.length > 0 && (error as AssessmentError).kind !== 'notSignedIn';
+    const sentences = [text, ...(isCalled ? [t('In order: {0}.', before.join(', '))] : [])];
+    void vscode.window.showErrorMessage(sentences.join(' '), ...remedies).then((remedy) => {
+      if (remedy !== undefined)
+        void vscode.commands.executeCommand(remedy.command, ...(remedy.arguments ?? []));
+    });
+    return;
+  }
+  void vscode.window.showInformationMessage(
+    t('The connection works: address, token and organization are right.'),
+  );
+}

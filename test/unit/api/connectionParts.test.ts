@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CONNECTION_PARTS, failedPart } from '../../../src/core/api/connectionParts.ts';
+import type { ErrorKind } from '../../../src/core/errors.ts';
+
+test('a failed call shows which part of the way is wrong, in the order in which it is found out', () => {
+  const shown: readonly [ErrorKind, string | undefined][] = [
+    ['insecureUrl', 'address'],
+    ['unsent', 'network'],
+    ['timeout', 'network'],
+    ['proxy', 'proxy'],
+    ['tls', 'certificate'],
+    ['redirected', 'service'],
+    ['badResponse', 'service'],
+    ['serverError', 'service'],
+    ['unauthorized', 'token'],
+    ['tokenCommand', 'token'],
+    ['forbidden', 'organization'],
+    ['notFound', 'organization'],
+    ['diskFull', undefined],
+  ];
+  assert.deepEqual(
+    shown.map(([kind]) => failedPart(kind)),
+    shown.map(([, part]) => part),
+  );
+  const order = shown.map(([, part]) => CONNECTION_PARTS.findIndex((each) => each === part));
+  assert.deepEqual(
+    order.slice(0, -1),
+    [...order.slice(0, -1)].sort((one, other) => one - other),
+  );
+});
