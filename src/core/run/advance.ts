@@ -118,7 +118,7 @@ function answered(run: RunIn<'running' | 'cancelling'>, description: Description
   }
   const bareExits = run.bareExits + 1;
   if (bareExits < mostBareExits) return seen(bareExits);
-  if (run.state === 'running') return toFailed(run, { kind: 'noResult' }, at);
+  if (run.state === 'running') return { ...toFailed(run, { kind: 'noResult' }, at), runId, dispatchedAt };
   return {
     ...shared(run),
     state: 'cancelled',
@@ -161,10 +161,8 @@ function collected(run: RunIn<'collecting'>, artifacts: readonly Artifact[], at:
   return { ...end, state: run.cancelAskedAt === undefined ? 'aborted' : 'cancelled' };
 }
 
-function toFailed(run: Run, failure: Failure, at: number): Run {
-  const remote =
-    'runId' in run && run.runId !== undefined ? { runId: run.runId, dispatchedAt: run.dispatchedAt } : {};
-  return { ...shared(run), ...remote, state: 'failed', failure, endedAt: at, noticeDue: true };
+function toFailed(run: Run, failure: Failure, at: number): RunIn<'failed'> {
+  return { ...shared(run), state: 'failed', failure, endedAt: at, noticeDue: true };
 }
 
 function worsened(

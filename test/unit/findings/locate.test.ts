@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
@@ -139,6 +139,59 @@ test('a mapping moves paths into the folder that a person chose, the longest one
   assert.equal(await answer(withMapping(mapping), '/build/main.py'), 'libs/main.py');
   assert.equal(await answer(withMapping([{ from: '/build/shop', to: '' }]), '/build/shop/app.py'), 'app.py');
   assert.equal(await answer(withMapping([{ from: 'build', to: '../..' }]), 'build/app.py'), '(outside)');
+});
+
+test('a mapping may be of everything, of one file, and written with a dot', async (t) => {
+  const root = await scratchFolder(t, ['libs/main.py']);
+  const withMapping = (from: string, to: string) =>
+    createLocator({ root, files: [], mapping: [{ from, to }] });
+  assert.equal(await answer(withMapping('', 'libs'), 'main.py'), 'libs/main.py');
+  assert.equal(await answer(withMapping('./build', 'libs'), 'build/main.py'), 'libs/main.py');
+  assert.equal(await answer(withMapping('gen/m.py', 'libs/main.py'), 'gen/m.py'), 'libs/main.py');
+  assert.equal(await answer(withMapping('gen', 'libs'), 'general/main.py'), '(notFound)');
+});
+
+test('a file that was not sent is found behind the name of the folder, or of the archive without its last ending', async (t) => {
+  const root = await scratchFolder(t, ['new.py']);
+  const locatePath = createLocator({ root, files: ['other.py'], archiveName: 'code.zip.tar.gz' });
+  assert.equal(await answer(locatePath, 'shop/new.py'), 'new.py');
+  assert.equal(await answer(locatePath, 'code.zip/new.py'), 'new.py');
+  assert.equal(await answer(locatePath, 'code.tar.gz/new.py'), '(notFound)');
+});
+
+test('a file that was sent and is gone is not replaced by the one that its path means without the folder name', async (t) => {
+  const root = await scratchFolder(t, ['main.py']);
+  const locatePath = createLocator({ root, files: ['main.py', 'shop/main.py'] });
+  assert.equal(await answer(locatePath, 'shop/main.py'), '(notFound)');
+});
+
+test('percent escapes are read only when the text as it stands fits no file', async (t) => {
+  const sent = ['a/x%20y.ts', 'b/x%20y.ts', 'c/x y.ts', 'c/only here.ts'];
+  const root = await scratchFolder(t, sent);
+  const locatePath = createLocator({ root, files: sent });
+  assert.equal(await answer(locatePath, 'x%20y.ts'), '(ambiguous)');
+  assert.equal(await answer(locatePath, 'a/x%20y.ts'), 'a/x%20y.ts');
+  assert.equal(await answer(locatePath, '/sandbox/c/only%20here.ts'), 'c/only here.ts');
+});
+
+test('F72 a link to the folder above is refused', async (t) => {
+  const root = await scratchFolder(t, ['main.py']);
+  await symlink('..', join(root, 'up'));
+  assert.equal(await answer(createLocator({ root }), 'up'), '(link)');
+});
+
+test('a file that the system does not let us look at says so', async (t) => {
+  const root = await scratchFolder(t, []);
+  for (const [code, reason] of [
+    ['EACCES', 'unreadable'],
+    ['EPERM', 'unreadable'],
+    ['ELOOP', 'link'],
+    ['EIO', 'notFound'],
+  ] as const) {
+    const refuse = () => Promise.reject(Object.assign(new Error(code), { code }));
+    const locatePath = createLocator({ root, links: { realpath: refuse, stat: refuse } });
+    assert.equal(await answer(locatePath, 'main.py'), `(${reason})`);
+  }
 });
 
 test('each path text is looked up on disk once', async (t) => {

@@ -81,6 +81,17 @@ describe('advance', () => {
     assert.equal(advance(run, eventOf.dispatchIntended), run);
   });
 
+  test('a dispatch is not intended while one of two files is not confirmed', () => {
+    const { targets } = runOf.confirming;
+    const run = { ...runOf.confirming, targets: [...targets, { folder: '/elsewhere', name: 'admin' }] };
+    assert.equal(advance(run, eventOf.dispatchIntended), run);
+  });
+
+  test('a run that was answered for runs since the answer', () => {
+    const run = advance(runOf.dispatching, { type: 'dispatched', runId: 'run-1', at: 5_000 });
+    assert.equal('dispatchedAt' in run && run.dispatchedAt, 5_000);
+  });
+
   test('a run whose ID was found by a person runs since the dispatch was intended', () => {
     const run = advance(runOf.unknown, { type: 'dispatched', runId: 'run-found', at: 5_000 });
     assert.equal('dispatchedAt' in run && run.dispatchedAt, 10);
@@ -101,8 +112,11 @@ describe('advance', () => {
   test('F59 the fifth bare exit ends a run, but only if no other answer came between', () => {
     const bare = { type: 'answered', description: bareExit, at: 1 } as const;
     const four = [bare, bare, bare, bare].reduce<Run>(advance, runOf.running);
-    assert.equal(four.state, 'running');
-    assert.equal(advance(four, bare).state, 'failed');
+    assert.ok(four.state === 'running');
+    assert.equal(four.status, undefined, 'the status is no unknown one');
+    const failed = advance(four, bare);
+    assert.ok(failed.state === 'failed');
+    assert.deepEqual([failed.runId, failed.dispatchedAt], ['run-1', 10]);
     const interrupted = advance(advance(four, { ...bare, description: stillRunning }), bare);
     assert.equal(interrupted.state, 'running');
     const cancelled = [bare, bare, bare, bare, bare].reduce<Run>(advance, runOf.cancelling);
@@ -112,6 +126,7 @@ describe('advance', () => {
   test('a failed look is counted, keeps the time of the first, and is forgotten with the next good answer', () => {
     const failure = { kind: 'serverError', status: 503 } as const;
     const once = advance(runOf.running, { type: 'askFailed', failure, retryAfterMs: 0, at: 100 });
+    assert.deepEqual('trouble' in once && once.trouble, { ...failure, since: 100, times: 1 });
     const twice = advance(once, { type: 'askFailed', failure, retryAfterMs: 7_000, at: 200 });
     assert.deepEqual('trouble' in twice && twice.trouble, {
       ...failure,
@@ -127,6 +142,13 @@ describe('advance', () => {
   test('artifacts that are listed and referenced are collected once each', () => {
     const run = advance(runOf.running, { type: 'answered', description: success, at: 1 });
     assert.deepEqual('exit' in run && run.exit?.artifacts, ['findings', 'report']);
+  });
+
+  test('artifacts that are only referenced are collected, and a reference to none is none', () => {
+    const successOutput = { report: { artifact_name: 'report' }, findings: undefined };
+    const description = { status: 'EXITED', output: { kind: 'SUCCESS', successOutput } };
+    const run = advance(runOf.running, { type: 'answered', description, at: 1 });
+    assert.deepEqual('exit' in run && run.exit?.artifacts, ['report']);
   });
 
   test('an unknown run and a refused token need a person, and nothing else does', () => {
