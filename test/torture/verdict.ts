@@ -89,7 +89,9 @@ function leftOnService({
     if (!known.has(file.fileId))
       return file.state === 'reserved' && (wasInterrupted || requests.some(isLostReservation));
     if (run !== undefined && !isFinal(run)) return true;
-    return file.state === 'confirmed' && !deleteSource;
+    const believed = run?.targets.find(({ upload }) => upload?.fileId === file.fileId)?.upload?.state;
+    // A confirmation that was refused as a conflict may have been done before, and is believed to have been.
+    return believed === 'confirmed' && file.state !== 'reserved' && !deleteSource;
   };
   return files
     .filter((file) => !['cancelled', 'deleted', 'expired'].includes(file.state) && !mayStay(file))
