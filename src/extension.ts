@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import type { Surfaces } from './bootstrap.ts';
 import { FindingStore } from './core/findings/findingStore.ts';
+import { keepSource } from './core/findings/keepSource.ts';
 import { TriageStore } from './core/findings/triageStore.ts';
 import type { Clock } from './core/ports.ts';
 import type { Run } from './core/run/run.ts';
@@ -11,6 +12,7 @@ import { RunTracker } from './core/run/runTracker.ts';
 import { provideCodeActions } from './editor/codeActions.ts';
 import { createCommands, runCommand } from './editor/commands.ts';
 import { showDiagnostics } from './editor/diagnostics.ts';
+import { watchDrift } from './editor/driftWatch.ts';
 import { type PanelDocument, registerDocumentPanels } from './editor/documentPanels.ts';
 import { followAddresses } from './editor/findingAddress.ts';
 import { findDetails, toDetails } from './editor/findingDetails.ts';
@@ -69,6 +71,7 @@ export async function startExtension(
     log,
     workerFile,
     deleteSourceAfterRun: readDeleteSourceAfterRun,
+    keepSource: (run, signal) => keepSource(run, runs.folderOf(run.id), signal),
   });
   const triageFolder = join(storage, 'triage');
   const bookFor = (folder: string): string => triageBookOf(folder, triageFolder);
@@ -79,6 +82,7 @@ export async function startExtension(
     runs,
     log,
     triage,
+    mappings: context.workspaceState,
     isOpenHere,
   });
   const lens = new FindingsLens(context.workspaceState);
@@ -189,6 +193,7 @@ export async function startExtension(
     provideFindingJson({ findings, runs }),
     showDiagnostics({ findings, now: () => clock.monotonic(), log }),
     watchTriage(triage, triageFolder),
+    watchDrift(findings),
     provideHovers(byFile),
     provideCodeActions(byFile),
     followAddresses(),

@@ -33,6 +33,7 @@ export type ErrorKind =
   | 'noResult'
   | 'triageConflict'
   | 'triageDamaged'
+  | 'outsideFolder'
   // here
   | 'interrupted'
   | 'startedElsewhere'

@@ -181,6 +181,13 @@ export function describeFailure(failure: Failure | ({ kind: Failure['kind'] } & 
         ),
         openFile(failure.subject),
       );
+    case 'outsideFolder':
+      return plain(
+        t(
+          'Choose a folder inside the assessed folder; findings never lead out of it: {0}',
+          failure.subject ?? '',
+        ),
+      );
     case 'interrupted':
       return plain(t('VS Code was closed before the assessment had started.'));
     case 'startedElsewhere':

@@ -37,16 +37,31 @@ export function anchorPlace(
   place: Pick<Place, 'startLine' | 'endLine' | 'snippet'>,
   lines: readonly string[],
 ): Anchored | undefined {
-  const told = clampPlace(place, lines.length);
-  const found = place.snippet === undefined ? undefined : reanchor(place.snippet, lines, place.startLine);
-  // A snippet may carry lines of context around the line that is meant.
-  const agree =
-    found !== undefined &&
-    told !== undefined &&
-    found.startLine <= told.startLine &&
-    told.startLine <= found.endLine;
-  if (found !== undefined && !agree) return { ...found, reanchored: true };
-  return told === undefined ? undefined : { ...told, reanchored: false };
+  return anchorIn(lines)(place);
+}
+
+/** `anchorPlace` for many places of one text. */
+export function anchorIn(
+  lines: readonly string[],
+): (place: Pick<Place, 'startLine' | 'endLine' | 'snippet'>) => Anchored | undefined {
+  let trimmed: readonly string[] | undefined;
+  return (place) => {
+    const told = clampPlace(place, lines.length);
+    const wanted = trimmedLines(place.snippet ?? '');
+    // Where the snippet was told to be, it need not be looked for.
+    if (told !== undefined && standsAt(wanted, lines, told.startLine - 1))
+      return { ...told, reanchored: false };
+    trimmed ??= lines.map((line) => line.trim());
+    const found = findSnippet(wanted, trimmed, place.startLine);
+    // A snippet may carry lines of context around the line that is meant.
+    const agree =
+      found !== undefined &&
+      told !== undefined &&
+      found.startLine <= told.startLine &&
+      told.startLine <= found.endLine;
+    if (found !== undefined && !agree) return { ...found, reanchored: true };
+    return told === undefined ? undefined : { ...told, reanchored: false };
+  };
 }
 
 /**
@@ -58,10 +73,24 @@ export function reanchor(
   lines: readonly string[],
   wantedLine?: number,
 ): LineRange | undefined {
-  const wanted = trimmedLines(snippet);
-  const [first] = wanted;
-  if (first === undefined) return undefined;
-  const trimmed = lines.map((line) => line.trim());
+  return findSnippet(
+    trimmedLines(snippet),
+    lines.map((line) => line.trim()),
+    wantedLine,
+  );
+}
+
+/** Whether wanted lines, without any too, stand from a line on. */
+function standsAt(wanted: readonly string[], lines: readonly string[], start: number): boolean {
+  return wanted.every((line, at) => lines[start + at]?.trim() === line);
+}
+
+function findSnippet(
+  wanted: readonly string[],
+  trimmed: readonly string[],
+  wantedLine: number | undefined,
+): LineRange | undefined {
+  if (wanted.length === 0) return undefined;
   const isWhole: LineTest = (line, part) => line === part;
   const starts =
     startsOf(wanted, trimmed, isWhole) ??

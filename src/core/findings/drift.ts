@@ -26,11 +26,11 @@ const minLineSize = 4;
  * differ too much to be compared in time, only such places are known, and `unknown` is said of all others.
  */
 export function followLines(lines: readonly string[]): (now: readonly string[]) => LineMap {
-  const before = keyText(lines);
-  const code = once(() => codeOf(before.keys));
+  const before = once(() => keyText(lines));
+  const code = once(() => codeOf(before().keys));
   return (now) => {
     if (now === lines) return (range) => ({ ...range, drift: 'same' });
-    const change = compare(before, now);
+    const change = compare(before(), now);
     const nowCode = once(() => codeOf(change.keys));
     return (range) => judge(range, change, { before: code, now: nowCode });
   };

@@ -1,19 +1,16 @@
-import { readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
-import { AssessmentError } from '../errors.ts';
-import { readIfThere } from '../files.ts';
 import type { Disposable, Event, Logger } from '../ports.ts';
-import { type Failure, isFinal, type Run, toFailure } from '../run/run.ts';
+import { type Failure, isFinal, type Run } from '../run/run.ts';
 import type { RunStore } from '../run/runStore.ts';
-import { anchorPlace } from './anchor.ts';
+import { baselineAmong, compareFindings, type Comparison, type FindingName } from './compare.ts';
 import type { Drift } from './drift.ts';
 import type { Finding, Place } from './finding.ts';
-import { fingerprintsOf } from './fingerprint.ts';
+import { decisionFolders, folderOf } from './findingFolder.ts';
 import { decideRuns, type FolderChoice, hasFindings } from './folderRuns.ts';
-import { createLocator } from './locate.ts';
-import { locateAmong, type LocatorFolder } from './locateAmong.ts';
-import { type Notice, parseFindingsInSlices } from './parse.ts';
-import { type TriageDecision, type TriageState, undecided } from './triage.ts';
+import { type LoadDeps, LoadedRun, type RenewedFiles } from './loadedRun.ts';
+import type { Notice } from './parse.ts';
+import { addMapping, type MappingMemory, mappingsOf } from './pathMappings.ts';
+import { readFindingNames } from './readRun.ts';
+import type { TriageDecision, TriageState } from './triage.ts';
 import type { TriageStore } from './triageStore.ts';
 
 /** A place that is a file here; lines are 1-based, as they are now, and absent when unknown; columns only where the line is the one that was told. */
@@ -58,42 +55,52 @@ export interface ShownRun {
   readonly failure?: Failure | undefined;
 }
 
-/** Past this size a file's text is not read to check a finding's lines. */
-const maxTextBytes = 5 * 1024 * 1024;
-
 /** The findings that the editor shows: of each open folder's latest run that has some, unless a person chose another run or none since it ended. */
 export class FindingStore implements Disposable {
   readonly #runs: RunStore;
-  readonly #log: Logger;
   readonly #isOpenHere: (folder: string) => boolean;
   readonly #triage: TriageStore;
+  readonly #mappings: MappingMemory;
+  readonly #load: LoadDeps;
   readonly #listeners = new Set<(change: FindingsChange) => void>();
   readonly #subscriptions: readonly Disposable[];
   /** What a person chose, by folder. */
   readonly #choices = new Map<string, FolderChoice>();
+  /** The text of files that are being edited. */
+  readonly #texts = new Map<string, string>();
+  /** Which run each folder shows. */
+  #byFolder: ReadonlyMap<string, Run | undefined> = new Map();
+  /** The runs that are shown, whole. */
+  #loaded: readonly LoadedRun[] = [];
   #shown: readonly ShownRun[] = [];
-  /** The findings of the runs that are shown, whole. */
-  #read: ReadonlyMap<string, ShownRun> = new Map();
-  /** Which folder showed which run when `#shown` was made. */
-  #decided = '[]';
+  #comparison: Comparison | undefined;
   #loading: Promise<void> = Promise.resolve();
 
-  /** `isOpenHere` tells whether this window has a folder (an absolute path) open. */
+  /** `isOpenHere` tells whether this window has a folder (an absolute path) open; `mappings` remembers what `mapPaths` is told. */
   constructor(deps: {
     runs: RunStore;
     log: Logger;
     triage: TriageStore;
+    mappings: MappingMemory;
     isOpenHere: (folder: string) => boolean;
   }) {
     this.#runs = deps.runs;
     this.#triage = deps.triage;
+    this.#mappings = deps.mappings;
     this.#isOpenHere = deps.isOpenHere;
-    this.#log = deps.log;
+    this.#load = {
+      folderOf: (id) => deps.runs.folderOf(id),
+      triage: deps.triage,
+      mappingOf: (folder) => mappingsOf(deps.mappings, folder),
+      textOf: (file) => this.#texts.get(file),
+      baselineOf: (run) => this.#baselineNames(run),
+      log: deps.log,
+    };
     this.#subscriptions = [
       deps.runs.onDidChange((run) => {
         if (isFinal(run) || this.#shown.some((shown) => shown.run.id === run.id)) void this.refresh();
       }),
-      deps.triage.onDidChange(() => this.#applyTriage()),
+      deps.triage.onDidChange(() => this.#tellOf(this.#loaded.map((each) => each.renewTriage()))),
     ];
   }
 
@@ -123,22 +130,28 @@ export class FindingStore implements Disposable {
     return shown?.find(({ finding }) => finding.index === index);
   }
 
+  /** True for a file that findings, which are shown, point at. */
+  isPointedAt(file: string): boolean {
+    return this.#loaded.some((each) => each.has(file));
+  }
+
+  /** True for a file, not found here so far, that findings may point at. */
+  isAwaited(file: string): boolean {
+    return this.#loaded.some((each) => each.isAwaited(file));
+  }
+
+  /** How many of the files that a run's findings point at are not as they were scanned; 0 for a run that is not shown. */
+  changedFiles(runId: string): number {
+    return this.#loaded.find(({ run }) => run.id === runId)?.changedFiles ?? 0;
+  }
+
   /** Shows a run's findings in its folders until another is chosen or ends with findings; a run without findings changes nothing. */
   async show({ id }: Run): Promise<void> {
     const run = this.#runs.get(id);
     if (run === undefined || !hasFindings(run)) return;
+    const isCompared = this.#comparison !== undefined;
     this.#choose(run, id);
-    await this.refresh();
-  }
-
-  /** Decides about findings, for everyone who shares their folders' decisions. Throws what `TriageStore.set` throws. */
-  async setTriage(shown: readonly ShownFinding[], state: TriageState, note: string): Promise<void> {
-    const subjects = shown.flatMap((each) => {
-      const { fingerprint, finding, places } = each;
-      const path = places[0]?.path ?? finding.places[0]?.path;
-      return triageFoldersOf(each).map((folder) => ({ folder, fingerprint, title: finding.title, path }));
-    });
-    await this.#triage.set(subjects, state, note);
+    await (isCompared ? this.reload() : this.refresh());
   }
 
   /** Shows no findings until a run is chosen or ends with findings. */
@@ -147,35 +160,83 @@ export class FindingStore implements Disposable {
     await this.refresh();
   }
 
+  /** Decides about findings, for everyone who shares their folders' decisions. Throws what `TriageStore.set` throws. */
+  async setTriage(shown: readonly ShownFinding[], state: TriageState, note: string): Promise<void> {
+    const subjects = shown.flatMap((each) => {
+      const { fingerprint, finding, places } = each;
+      const path = places[0]?.path ?? finding.places[0]?.path;
+      return decisionFolders(each).map((folder) => ({ folder, fingerprint, title: finding.title, path }));
+    });
+    await this.#triage.set(subjects, state, note);
+  }
+
+  /** The run with findings before a run, of the same folders. */
+  baselineOf(run: Run): Run | undefined {
+    return baselineAmong(this.#runs.all(), run);
+  }
+
+  /** Compares what two runs have found; a findings file that cannot be read counts as empty. */
+  async compare(run: Run, baseline: Run): Promise<Comparison> {
+    const [found, before] = await Promise.all([this.read(run), this.read(baseline)]);
+    return compareFindings(run, found.shown, baseline, before.shown);
+  }
+
+  /** Shows a run's findings compared with another run's, until other findings are shown. */
+  async showComparison(run: Run, baseline: Run): Promise<void> {
+    const comparison = await this.compare(run, baseline);
+    this.#choose(run, run.id);
+    this.#comparison = comparison;
+    await this.reload();
+  }
+
+  /** What `showComparison` shows. */
+  comparison(): Comparison | undefined {
+    return this.#comparison;
+  }
+
+  /** From now on, paths of a folder's findings that start with `prefix` start in `to`, a folder in it. Throws `outsideFolder`. */
+  async mapPaths(folder: string, prefix: string, to: string): Promise<void> {
+    await addMapping(this.#mappings, folder, prefix, to);
+    await this.reload();
+  }
+
+  /** Takes over an open document's text after an edit; undefined when the file on the disk counts again. Listeners hear at once, but for the first time. */
+  async textChanged(file: string, text: string | undefined): Promise<void> {
+    if (text === undefined) {
+      if (this.#texts.delete(file)) await this.fileChanged(file);
+      return;
+    }
+    this.#texts.set(file, text);
+    const unready = this.#loaded.filter((each) => !each.isReady(file));
+    if (unready.length > 0) await Promise.all(unready.map((each) => each.prepare(file)));
+    const latest = this.#texts.get(file);
+    if (latest !== undefined) this.#tellOf(this.#loaded.map((each) => each.renewText(file, latest)));
+  }
+
+  /** Takes over what became of files on the disk. */
+  async fileChanged(...files: readonly string[]): Promise<void> {
+    const isEdited = (file: string): boolean => this.#texts.has(file);
+    const renewed = files
+      .filter((file) => !isEdited(file))
+      .flatMap((file) => this.#loaded.map((each) => each.renewFromDisk(file, () => isEdited(file))));
+    this.#tellOf(await Promise.all(renewed));
+  }
+
+  /** Reads what is shown anew: files that findings point at may have come or gone. */
+  reload(): Promise<void> {
+    this.#loading = this.#loading.then(() => this.#refresh(true));
+    return this.#loading;
+  }
+
   /** Reads what should be shown now; one reading at a time. */
   refresh(): Promise<void> {
-    this.#loading = this.#loading.then(() => this.#refresh());
+    this.#loading = this.#loading.then(() => this.#refresh(false));
     return this.#loading;
   }
 
   /** Reads a run's findings from its folder, whether they are shown or not; a file that cannot be read gives a `failure`. */
   async read(run: Run): Promise<ShownRun> {
-    try {
-      const text = await readFile(join(this.#runs.folderOf(run.id), 'findings.json'), 'utf8');
-      const { findings, notices } = await parseFindingsInSlices(text, { runId: run.id });
-      const find = await placeFinder(run, this.#runs.folderOf(run.id));
-      await this.#triage.load(run.targets.map((target) => target.folder));
-      const shown: ShownFinding[] = [];
-      for (const [index, fingerprint] of fingerprintsOf(findings).entries()) {
-        const finding = findings[index];
-        if (finding === undefined) continue;
-        const each = { run, finding, places: await find(finding), fingerprint, triage: undecided };
-        shown.push({ ...each, triage: this.#triageOf(each) });
-      }
-      return { run, shown, notices };
-    } catch (error) {
-      const known =
-        error instanceof AssessmentError
-          ? error
-          : new AssessmentError('storage', { detail: String(error) }, { cause: error });
-      this.#log.warn(`The findings of run ${run.id} cannot be read: ${known.message}`);
-      return { run, shown: [], notices: [], failure: toFailure(known) };
-    }
+    return toShownRun(await LoadedRun.load(run, this.#load));
   }
 
   dispose(): void {
@@ -186,125 +247,73 @@ export class FindingStore implements Disposable {
     const withFindings = this.#runs.all().filter(hasFindings);
     const choice = { runId, over: new Set(withFindings.map(({ id }) => id)) };
     for (const { folder } of targets) this.#choices.set(folder, choice);
+    this.#comparison = undefined;
   }
 
-  async #refresh(): Promise<void> {
+  async #refresh(isAnew: boolean): Promise<void> {
     const byFolder = decideRuns(this.#runs.all(), this.#choices, this.#isOpenHere);
-    const decided = JSON.stringify([...byFolder].map(([folder, run]) => [folder, run?.id]));
-    if (decided === this.#decided) return;
-    const runs = new Set([...byFolder.values()].filter((run) => run !== undefined));
-    const whole = await Promise.all([...runs].map(async (run) => this.#read.get(run.id) ?? this.read(run)));
-    this.#read = new Map(whole.map((each) => [each.run.id, each]));
-    this.#shown = whole.map((each) => ({
-      ...each,
-      shown: each.shown.filter((shown) => {
-        const folder = folderOf(shown);
-        return folder === undefined || !byFolder.has(folder) || byFolder.get(folder)?.id === each.run.id;
-      }),
-    }));
-    this.#decided = decided;
+    if (!isAnew && isSame(byFolder, this.#byFolder)) return;
+    const runs = [...new Set([...byFolder.values()].filter((run) => run !== undefined))];
+    const known = isAnew ? [] : this.#loaded;
+    const loaded = await Promise.all(
+      runs.map(
+        async (run) => known.find((each) => each.run.id === run.id) ?? LoadedRun.load(run, this.#load),
+      ),
+    );
+    if (!runs.some(({ id }) => id === this.#comparison?.run.id)) this.#comparison = undefined;
+    this.#byFolder = byFolder;
+    this.#loaded = loaded;
     this.#tell({ kind: 'all' });
   }
 
-  #triageOf(shown: ShownFinding): TriageDecision {
-    for (const folder of triageFoldersOf(shown)) {
-      const decision = this.#triage.of(folder, shown.fingerprint);
-      if (decision !== undefined) return decision;
+  async #baselineNames(run: Run): Promise<readonly FindingName[] | undefined> {
+    const compared = this.#comparison?.run.id === run.id ? this.#comparison.baseline : undefined;
+    const baseline = compared ?? this.baselineOf(run);
+    if (baseline === undefined) return undefined;
+    try {
+      return await readFindingNames(baseline, this.#load.folderOf(baseline.id), this.#load.mappingOf);
+    } catch (error) {
+      this.#load.log.warn(`Run ${run.id} cannot be compared: ${String(error)}`);
+      return undefined;
     }
-    return undecided;
   }
 
-  /** Takes over decisions that were made here or elsewhere. */
-  #applyTriage(): void {
-    const files = new Set<string | undefined>();
-    const renewed = <T extends ShownRun>(each: T): T => ({
-      ...each,
-      shown: each.shown.map((shown) => {
-        const triage = this.#triageOf(shown);
-        if (triage === shown.triage) return shown;
-        files.add(shown.places[0]?.file);
-        return { ...shown, triage };
-      }),
-    });
-    this.#read = new Map([...this.#read].map(([id, each]) => [id, renewed(each)]));
-    this.#shown = this.#shown.map(renewed);
+  #tellOf(renewed: readonly RenewedFiles[]): void {
+    const files = new Set(renewed.flatMap((each) => [...each]));
     if (files.size === 0) return;
-    const known = [...files].filter((file) => file !== undefined);
-    this.#tell(known.length < files.size ? { kind: 'all' } : { kind: 'files', files: new Set(known) });
+    const known = new Set([...files].filter((file) => file !== undefined));
+    this.#tell(known.size < files.size ? { kind: 'all' } : { kind: 'files', files: known });
   }
 
   #tell(change: FindingsChange): void {
+    this.#shown = this.#loaded.map((each) => visibleIn(this.#byFolder, each));
     for (const listener of [...this.#listeners]) listener(change);
   }
 }
 
-/** The folder of a finding's main place, undefined when nothing tells it. */
-function folderOf({ run, finding, places }: ShownFinding): string | undefined {
-  if (places[0] !== undefined) return places[0].folder;
-  const index = run.targets.length === 1 ? 0 : finding.places[0]?.targetIndex;
-  return index === undefined ? undefined : run.targets[index]?.folder;
+function isSame(
+  one: ReadonlyMap<string, Run | undefined>,
+  other: ReadonlyMap<string, Run | undefined>,
+): boolean {
+  return (
+    one.size === other.size &&
+    [...one].every(([folder, run]) => other.has(folder) && other.get(folder)?.id === run?.id)
+  );
 }
 
-/** Whose decisions count for a finding: those of its folder, and of every folder of its run when nothing tells which it is. */
-function triageFoldersOf(shown: ShownFinding): readonly string[] {
-  const folder = folderOf(shown);
-  return folder === undefined ? shown.run.targets.map((target) => target.folder) : [folder];
+/** The findings of a run that its folders show: those of folders that show another run are left out. */
+function visibleIn(byFolder: ReadonlyMap<string, Run | undefined>, loaded: LoadedRun): ShownRun {
+  const { run } = loaded;
+  const showsIt = (folder: string): boolean => !byFolder.has(folder) || byFolder.get(folder)?.id === run.id;
+  if (run.targets.every(({ folder }) => showsIt(folder))) return toShownRun(loaded);
+  return toShownRun(loaded, (shown) => {
+    const folder = folderOf(shown);
+    return folder === undefined || showsIt(folder);
+  });
 }
 
-/** Finds the places of one finding after another; every file is looked up and read once. */
-async function placeFinder(run: Run, folder: string): Promise<(finding: Finding) => Promise<ShownPlace[]>> {
-  const folders: LocatorFolder[] = [];
-  for (const [index, target] of run.targets.entries()) {
-    const files = await sentFiles(folder, index);
-    folders.push({
-      folder: target.folder,
-      locate: createLocator({ root: target.folder, ...(files === undefined ? {} : { files }) }),
-    });
-  }
-  const texts = new Map<string, Promise<readonly string[]>>();
-  const linesOf = (file: string): Promise<readonly string[]> => {
-    const known = texts.get(file) ?? readLines(file);
-    texts.set(file, known);
-    return known;
-  };
-  return async (finding) => {
-    const places: ShownPlace[] = [];
-    for (const place of finding.places) {
-      const origin = run.targets.length === 1 ? 0 : place.targetIndex;
-      const found = await locateAmong(
-        place.path,
-        folders,
-        origin === undefined ? undefined : run.targets[origin]?.folder,
-      );
-      if (found.kind !== 'inFolder' || found.located.kind !== 'file') continue;
-      const { absolute, path } = found.located;
-      const at = { file: absolute, folder: found.folder, path, told: place, drift: 'unknown' as const };
-      places.push({ ...at, ...anchored(place, await linesOf(absolute)) });
-    }
-    return places;
-  };
-}
-
-function anchored(place: Place, lines: readonly string[]): Partial<ShownPlace> {
-  const anchor = anchorPlace(place, lines);
-  if (anchor === undefined) return {};
-  const { startLine, endLine, reanchored } = anchor;
-  if (reanchored) return { startLine, endLine };
-  return { startLine, endLine, startColumn: place.startColumn, endColumn: place.endColumn };
-}
-
-async function readLines(file: string): Promise<readonly string[]> {
-  try {
-    if ((await stat(file)).size > maxTextBytes) return [];
-    return (await readFile(file, 'utf8')).split(/\r\n|\r|\n/);
-  } catch {
-    return []; // gone or unreadable since it was located: its lines are unknown, the finding stays
-  }
-}
-
-async function sentFiles(folder: string, index: number): Promise<string[] | undefined> {
-  const text = await readIfThere(join(folder, `manifest-${String(index)}.json`));
-  if (text === undefined) return undefined;
-  const manifest = JSON.parse(text) as { entries: { path: string }[] };
-  return manifest.entries.map(({ path }) => path);
+function toShownRun(loaded: LoadedRun, isVisible?: (shown: ShownFinding) => boolean): ShownRun {
+  const { run, notices, failure } = loaded;
+  const shown = isVisible === undefined ? loaded.shown : loaded.shown.filter(isVisible);
+  return { run, shown, notices, ...(failure === undefined ? {} : { failure }) };
 }

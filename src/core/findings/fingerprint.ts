@@ -1,22 +1,54 @@
 import { createHash } from 'node:crypto';
 import type { Finding } from './finding.ts';
+import { compact } from './lineText.ts';
+import type { Subject } from './locateFindings.ts';
 
-/** Names that stay the same from run to run while code moves: of CWE or title, path and snippet, counted among equals; one per finding, in their order. */
-export function fingerprintsOf(findings: readonly Finding[]): string[] {
-  const counts = new Map<string, number>();
-  return findings.map((finding) => {
-    const [place] = finding.places;
-    const parts = [finding.cwes[0] ?? finding.title, place?.path ?? '', normalized(place?.snippet ?? '')];
-    const name = JSON.stringify(parts);
-    const ordinal = counts.get(name) ?? 0;
-    counts.set(name, ordinal + 1);
-    return createHash('sha256')
-      .update(`${name}${String(ordinal)}`)
-      .digest('hex')
-      .slice(0, 32);
-  });
+/** The way these names are made; another way gets another number, so that old and new names are never taken for each other. */
+const scheme = '1';
+const maxSnippet = 10_000;
+
+/**
+ * Names that stay the same from run to run while code moves: of CWE, else title (which is the rule’s where a tool has rules), of path, and of the snippet with white space aside,
+ * counted among equals from the top of the file down. They depend on nothing but the findings file and where its paths lead, so that they are the
+ * same on every machine. One for each finding, in their order; `subjects` are what the findings are about.
+ */
+export function fingerprintsOf(
+  findings: readonly Finding[],
+  subjects: readonly Subject[],
+): readonly string[] {
+  const groups = new Map<string, { index: number; finding: Finding; name: string }[]>();
+  for (const [index, finding] of findings.entries()) {
+    const { folder, path } = subjects[index] ?? { folder: '', path: '' };
+    const name = JSON.stringify([
+      kindOf(finding),
+      path,
+      compact(finding.places[0]?.snippet ?? '').slice(0, maxSnippet),
+    ]);
+    const group = JSON.stringify([folder, name]);
+    const members = groups.get(group);
+    if (members === undefined) groups.set(group, [{ index, finding, name }]);
+    else members.push({ index, finding, name });
+  }
+  const fingerprints: string[] = [];
+  for (const members of groups.values()) {
+    // Their lines only say which comes first: that stays when code above them grows.
+    const sorted = members.sort(
+      (one, other) => lineOf(one.finding) - lineOf(other.finding) || one.index - other.index,
+    );
+    for (const [ordinal, { index, name }] of sorted.entries()) {
+      const digits = createHash('sha256')
+        .update(`${name}${String(ordinal)}`)
+        .digest('hex');
+      fingerprints[index] = `${scheme}:${digits.slice(0, 32)}`;
+    }
+  }
+  return fingerprints;
 }
 
-function normalized(code: string): string {
-  return code.replaceAll(/\s+/g, ' ').trim();
+function kindOf({ cwes: [cwe], title }: Finding): string {
+  return cwe === undefined ? title : `CWE-${String(cwe)}`;
+}
+
+function lineOf({ places: [place] }: Finding): number {
+  return place?.startLine ?? 0;
 }

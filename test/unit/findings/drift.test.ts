@@ -127,7 +127,7 @@ test('a deleted line is gone, and the nearest line that is left keeps its place'
   );
   assert.equal(
     follow((text) => text.slice(0, text.indexOf('export function count')), 9),
-    'gone 8',
+    'gone 7',
   );
 });
 

@@ -1,92 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { test, type TestContext } from 'node:test';
-import { FindingStore, type FindingsChange } from '../../../src/core/findings/findingStore.ts';
+import { test } from 'node:test';
+import type { FindingsChange } from '../../../src/core/findings/findingStore.ts';
 import { TriageStore } from '../../../src/core/findings/triageStore.ts';
 import type { Run } from '../../../src/core/run/run.ts';
-import { RunStore } from '../../../src/core/run/runStore.ts';
-
-const silent = { trace: () => {}, debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
-const clock = { now: () => Date.now(), monotonic: () => performance.now(), sleep: () => Promise.resolve() };
-
-interface Scene {
-  readonly root: string;
-  readonly store: FindingStore;
-  readonly runs: RunStore;
-  readonly triage: TriageStore;
-  /** The folders that this window has open. */
-  readonly open: Set<string>;
-  /** Stores an ended run of folders below the root; later ones are newer. */
-  addRun(folders: readonly string[], findings: string): Promise<Run>;
-}
-
-async function setScene(t: TestContext): Promise<Scene> {
-  const root = await mkdtemp(path.join(tmpdir(), 'finding-store-'));
-  const runs = new RunStore(path.join(root, 'runs'), { clock, log: silent });
-  const open = new Set<string>();
-  const triage = new TriageStore({
-    bookFor: (folder) => path.join(folder, 'triage.json'),
-    lockFolder: path.join(root, 'lock'),
-    clock,
-    log: silent,
-  });
-  const store = new FindingStore({ runs, triage, log: silent, isOpenHere: (folder) => open.has(folder) });
-  t.after(async () => {
-    store.dispose();
-    await rm(root, { recursive: true, force: true });
-  });
-  let count = 0;
-  return {
-    root,
-    store,
-    runs,
-    triage,
-    open,
-    addRun: async (folders, findings) => {
-      count += 1;
-      const id = `run-${String(count)}`;
-      const targets = folders.map((name) => ({ folder: path.join(root, name), name }));
-      for (const { folder } of targets) {
-        await mkdir(folder, { recursive: true });
-        await writeFile(path.join(folder, 'a.js'), 'one\ntwo\nthree\n');
-      }
-      await mkdir(runs.folderOf(id), { recursive: true });
-      await writeFile(path.join(runs.folderOf(id), 'findings.json'), findings);
-      const run: Run = {
-        version: 1,
-        state: 'succeeded',
-        id,
-        workflow: 'whitebox-assessment',
-        baseUrl: 'https://assessment.example.test/v1',
-        organizationId: 'invented',
-        language: 'english',
-        webhookEndpointIds: [],
-        targets,
-        createdAt: count,
-        noticeDue: false,
-        runId: id,
-        dispatchedAt: count,
-        exit: { kind: 'SUCCESS', artifacts: ['findings'] },
-        exitedAt: count,
-        endedAt: count,
-        artifacts: [{ name: 'findings', file: 'findings.json' }],
-      };
-      await runs.create(run);
-      await store.refresh();
-      return run;
-    },
-  };
-}
-
-function finding(title: string, place: Record<string, unknown> = { file: 'a.js', line: 2 }): string {
-  return JSON.stringify([{ title, severity: 'high', ...place }]);
-}
-
-function titles({ store }: Scene): string[] {
-  return store.all().map((shown) => shown.finding.title);
-}
+import { clock, finding, setScene, silent, titles } from './findingScene.ts';
 
 test('of each open folder the findings of its latest run are shown', async (t) => {
   const scene = await setScene(t);

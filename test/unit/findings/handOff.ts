@@ -38,7 +38,8 @@ export function shownOf(
   triage: (index: number) => TriageDecision = () => undecided,
   run: Run = shopRun,
 ): ShownFinding[] {
-  return fingerprintsOf(findings).map((fingerprint, index) => ({
+  const subjects = findings.map(({ places }) => ({ folder: '', path: places[0]?.path ?? '' }));
+  return fingerprintsOf(findings, subjects).map((fingerprint, index) => ({
     run,
     finding: findings[index]!,
     places: [],

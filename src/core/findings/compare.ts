@@ -1,0 +1,68 @@
+import type { Run } from '../run/run.ts';
+import { folderOf } from './findingFolder.ts';
+import type { ShownFinding } from './findingStore.ts';
+import { hasFindings } from './folderRuns.ts';
+
+/** What a run has found, compared with a run before it. */
+export interface Comparison {
+  readonly run: Run;
+  readonly baseline: Run;
+  /** Of the run. */
+  readonly added: readonly ShownFinding[];
+  /** Of the baseline: they are not found any more. */
+  readonly fixed: readonly ShownFinding[];
+  /** Of the run. */
+  readonly unchanged: readonly ShownFinding[];
+}
+
+/** What tells a finding from others across runs; equal code in two folders is two findings. */
+export interface FindingName {
+  readonly folder: string | undefined;
+  readonly fingerprint: string;
+}
+
+/** The name of a finding that is shown. */
+export function nameOf(shown: ShownFinding): FindingName {
+  return { folder: folderOf(shown), fingerprint: shown.fingerprint };
+}
+
+/** Tells which findings are new since a baseline that had these. */
+export function changeSince(baseline: readonly FindingName[]): (name: FindingName) => 'new' | 'unchanged' {
+  const keyOf = ({ folder = '', fingerprint }: FindingName): string => `${fingerprint}\0${folder}`;
+  const known = new Set(baseline.map(keyOf));
+  return (name) => (known.has(keyOf(name)) ? 'unchanged' : 'new');
+}
+
+/** Compares the findings of two runs by their fingerprints. */
+export function compareFindings(
+  run: Run,
+  found: readonly ShownFinding[],
+  baseline: Run,
+  before: readonly ShownFinding[],
+): Comparison {
+  const changeOf = changeSince(before.map(nameOf));
+  const sinceFound = changeSince(found.map(nameOf));
+  const marked = found.map((shown) => ({ ...shown, change: changeOf(nameOf(shown)) }));
+  return {
+    run,
+    baseline,
+    added: marked.filter(({ change }) => change === 'new'),
+    fixed: before.filter((shown) => sinceFound(nameOf(shown)) === 'new'),
+    unchanged: marked.filter(({ change }) => change === 'unchanged'),
+  };
+}
+
+/** The latest run before one that has findings of the same folders; `runs` come newest first. */
+export function baselineAmong(runs: readonly Run[], run: Run): Run | undefined {
+  const folders = foldersOf(run);
+  return runs.find(
+    (other) =>
+      (other.createdAt < run.createdAt || (other.createdAt === run.createdAt && other.id < run.id)) &&
+      hasFindings(other) &&
+      foldersOf(other) === folders,
+  );
+}
+
+function foldersOf({ targets }: Run): string {
+  return JSON.stringify([...new Set(targets.map(({ folder }) => folder))].sort());
+}

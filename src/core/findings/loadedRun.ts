@@ -1,0 +1,161 @@
+import { basename } from 'node:path';
+import type { Logger } from '../ports.ts';
+import type { Failure, Run } from '../run/run.ts';
+import { type FindingName, changeSince, nameOf } from './compare.ts';
+import { decisionFolders } from './findingFolder.ts';
+import type { ShownFinding } from './findingStore.ts';
+import type { PathMapping } from './locate.ts';
+import type { Notice } from './parse.ts';
+import { readFailure, type ReadRun, readRun } from './readRun.ts';
+import { toShownPlace } from './runPlaces.ts';
+import type { TextNow } from './trackedFile.ts';
+import { type TriageDecision, undecided } from './triage.ts';
+import type { TriageStore } from './triageStore.ts';
+
+/** What reading a run works with. */
+export interface LoadDeps {
+  readonly folderOf: (runId: string) => string;
+  readonly triage: TriageStore;
+  readonly mappingOf: (folder: string) => readonly PathMapping[];
+  /** The text of a file that is being edited. */
+  readonly textOf: (file: string) => string | undefined;
+  /** The findings to compare a run with, if any. */
+  readonly baselineOf: (run: Run) => Promise<readonly FindingName[] | undefined>;
+  readonly log: Logger;
+}
+
+/** The main file of each finding that was renewed, undefined for one without a place. */
+export type RenewedFiles = ReadonlySet<string | undefined>;
+
+/** The findings of a run, kept up to date with decisions about them and with the text of their files. */
+export class LoadedRun {
+  readonly run: Run;
+  readonly notices: readonly Notice[];
+  readonly failure: Failure | undefined;
+  readonly #triage: TriageStore;
+  readonly #places: ReadRun['places'] | undefined;
+  /** Positions of the findings with a place in a file. */
+  readonly #byFile = new Map<string, number[]>();
+  #shown: readonly ShownFinding[];
+
+  private constructor(
+    run: Run,
+    triage: TriageStore,
+    found: ReadRun | Failure,
+    changeOf: ReturnType<typeof changeSince> | undefined,
+  ) {
+    this.run = run;
+    this.#triage = triage;
+    this.failure = 'kind' in found ? found : undefined;
+    this.notices = 'kind' in found ? [] : found.notices;
+    this.#places = 'kind' in found ? undefined : found.places;
+    this.#shown = ('kind' in found ? [] : found.findings).map((each) => {
+      const shown = { run, ...each, triage: undecided };
+      const change = changeOf?.(nameOf(shown));
+      return { ...shown, triage: this.#triageOf(shown), ...(change === undefined ? {} : { change }) };
+    });
+    for (const [at, { places }] of this.#shown.entries()) {
+      for (const file of new Set(places.map((place) => place.file))) {
+        const positions = this.#byFile.get(file);
+        if (positions === undefined) this.#byFile.set(file, [at]);
+        else positions.push(at);
+      }
+    }
+  }
+
+  /** Reads a run; a findings file that cannot be read gives a `failure`. */
+  static async load(run: Run, deps: LoadDeps): Promise<LoadedRun> {
+    try {
+      const found = await readRun(run, deps.folderOf(run.id), deps);
+      await deps.triage.load(run.targets.map((target) => target.folder));
+      const baseline = await deps.baselineOf(run);
+      return new LoadedRun(run, deps.triage, found, baseline && changeSince(baseline));
+    } catch (error) {
+      const failure = readFailure(error);
+      deps.log.warn(`The findings of run ${run.id} cannot be read: ${failure.kind} ${failure.detail ?? ''}`);
+      return new LoadedRun(run, deps.triage, failure, undefined);
+    }
+  }
+
+  /** All findings, in the order of the file. */
+  get shown(): readonly ShownFinding[] {
+    return this.#shown;
+  }
+
+  /** How many files with findings are not as they were scanned. */
+  get changedFiles(): number {
+    return this.#places?.changed.size ?? 0;
+  }
+
+  /** True for a file that a finding points at. */
+  has(file: string): boolean {
+    return this.#byFile.has(file);
+  }
+
+  /** True for a file, not found here so far, that a finding may point at. */
+  isAwaited(file: string): boolean {
+    return this.#places?.missing.has(basename(file)) ?? false;
+  }
+
+  /** Takes over decisions. */
+  renewTriage(): RenewedFiles {
+    return this.#renew(this.#shown.keys(), (shown) => {
+      const triage = this.#triageOf(shown);
+      return triage === shown.triage ? shown : { ...shown, triage };
+    });
+  }
+
+  /** True when a file can be followed at once. */
+  isReady(file: string): boolean {
+    return this.#places === undefined || !this.has(file) || this.#places.isReady(file);
+  }
+
+  /** Reads what following a file takes. */
+  async prepare(file: string): Promise<void> {
+    await this.#places?.prepare(file);
+  }
+
+  /** Takes over the text of a file that is ready. */
+  renewText(file: string, text: string): RenewedFiles {
+    return this.#renewPlaces(file, this.#places?.look(file, text));
+  }
+
+  /** Takes over the text of a file as it is on the disk, unless it is being edited by then. */
+  async renewFromDisk(file: string, isEdited: () => boolean): Promise<RenewedFiles> {
+    if (!this.has(file)) return new Set();
+    const now = await this.#places?.lookAtDisk(file);
+    return isEdited() ? new Set() : this.#renewPlaces(file, now);
+  }
+
+  #renewPlaces(file: string, now: TextNow | undefined): RenewedFiles {
+    if (now === undefined) return new Set();
+    return this.#renew(this.#byFile.get(file) ?? [], (shown) => {
+      const places = shown.places.map((place) =>
+        place.file === file ? toShownPlace(place, place.told, now) : place,
+      );
+      return { ...shown, places };
+    });
+  }
+
+  #renew(positions: Iterable<number>, change: (shown: ShownFinding) => ShownFinding): RenewedFiles {
+    const files = new Set<string | undefined>();
+    const renewed = [...this.#shown];
+    for (const at of positions) {
+      const shown = renewed[at];
+      if (shown === undefined) continue;
+      const next = change(shown);
+      if (next !== shown) files.add(next.places[0]?.file);
+      renewed[at] = next;
+    }
+    this.#shown = renewed;
+    return files;
+  }
+
+  #triageOf(shown: Pick<ShownFinding, 'run' | 'finding' | 'places' | 'fingerprint'>): TriageDecision {
+    for (const folder of decisionFolders(shown)) {
+      const decision = this.#triage.of(folder, shown.fingerprint);
+      if (decision !== undefined) return decision;
+    }
+    return undecided;
+  }
+}

@@ -1,0 +1,38 @@
+import { isAbsolute, relative, sep } from 'node:path';
+import * as z from 'zod/mini';
+import { AssessmentError } from '../errors.ts';
+import type { PathMapping } from './locate.ts';
+
+/** The editor's `Memento`. */
+export interface MappingMemory {
+  get(key: string): unknown;
+  update(key: string, value: unknown): PromiseLike<void>;
+}
+
+const key = 'whitebox.pathMappings';
+const schema = z.record(z.string(), z.array(z.object({ from: z.string(), to: z.string() })));
+
+/** What a person decided about the paths of a folder's findings. */
+export function mappingsOf(memory: MappingMemory, folder: string): readonly PathMapping[] {
+  return readAll(memory)[folder] ?? [];
+}
+
+/** From now on, paths of a folder's findings that start with `prefix` start in `to`, an absolute folder in that folder. Throws `outsideFolder`. */
+export async function addMapping(
+  memory: MappingMemory,
+  folder: string,
+  prefix: string,
+  to: string,
+): Promise<void> {
+  const inside = relative(folder, to);
+  if (inside === '..' || inside.startsWith(`..${sep}`) || isAbsolute(inside)) {
+    throw new AssessmentError('outsideFolder', { subject: to });
+  }
+  const others = mappingsOf(memory, folder).filter(({ from }) => from !== prefix);
+  const mapping = { from: prefix, to: inside.split(sep).join('/') };
+  await memory.update(key, { ...readAll(memory), [folder]: [...others, mapping] });
+}
+
+function readAll(memory: MappingMemory): z.infer<typeof schema> {
+  return schema.safeParse(memory.get(key)).data ?? {};
+}

@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto';
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readIfThere } from '../files.ts';
+import type { Target } from '../run/run.ts';
+import { createLocator, type Locate } from './locate.ts';
+
+/** Past this size a file's text is neither kept nor read to check a finding's lines. */
+export const MAX_TEXT_BYTES = 5 * 1024 * 1024;
+
+/** A file as it was sent. */
+export interface SentFile {
+  readonly path: string;
+  readonly bytes: number;
+  /** Hex. */
+  readonly sha256: string;
+}
+
+/** What was sent of a folder, by path relative to it; undefined when that is not known, as of a run that was started elsewhere. */
+export async function readSentFiles(
+  runFolder: string,
+  target: number,
+): Promise<ReadonlyMap<string, SentFile> | undefined> {
+  const text = await readIfThere(join(runFolder, `manifest-${String(target)}.json`));
+  if (text === undefined) return undefined;
+  const { entries } = JSON.parse(text) as { entries: readonly SentFile[] };
+  return new Map(entries.map((entry) => [entry.path, entry]));
+}
+
+/** Where the text of a sent file is kept in the run's folder: a name that no path can lead out of. */
+export function sourceFile(runFolder: string, target: number, path: string): string {
+  const name = createHash('sha256')
+    .update(`${String(target)}\0${path}`)
+    .digest('hex')
+    .slice(0, 40);
+  return join(runFolder, 'source', name);
+}
+
+/** A file's content when it is a regular file of text size; undefined when it is gone, something else, too large or unreadable. */
+export async function readText(file: string): Promise<Buffer | undefined> {
+  try {
+    const found = await stat(file);
+    return found.isFile() && found.size <= MAX_TEXT_BYTES ? await readFile(file) : undefined;
+  } catch {
+    return undefined; // whatever the reason is, its text is not known
+  }
+}
+
+/** True when a content is what was sent. */
+export function isSent(content: Buffer, sent: SentFile): boolean {
+  return content.length === sent.bytes && createHash('sha256').update(content).digest('hex') === sent.sha256;
+}
+
+/** Looks paths up among the files that were sent, whatever is on the disk by now. */
+export function locatorAmongSent({ folder }: Target, sent: ReadonlyMap<string, SentFile>): Locate {
+  const files = new Set([...sent.keys()].map((path) => join(folder, ...path.split('/'))));
+  return createLocator({
+    root: folder,
+    files: sent.keys(),
+    links: {
+      realpath: (path) => Promise.resolve(path),
+      stat: (path) => Promise.resolve({ isFile: () => files.has(path) }),
+    },
+  });
+}

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { test } from 'node:test';
+import { type Scene, setScene } from './findingScene.ts';
+
+function file(...titles: readonly string[]): string {
+  return JSON.stringify(titles.map((title, at) => ({ title, severity: 'high', file: 'a.js', line: at + 1 })));
+}
+
+function changes({ store }: Scene): Record<string, string | undefined> {
+  return Object.fromEntries(store.all().map(({ finding, change }) => [finding.title, change]));
+}
+
+test('a finding is new or unchanged since the run before of the same folders', async (t) => {
+  const scene = await setScene(t);
+  scene.open.add(path.join(scene.root, 'shop'));
+  const first = await scene.addRun(['shop'], file('a', 'b'));
+  assert.deepEqual(changes(scene), { a: undefined, b: undefined });
+  await scene.addRun(['shop', 'tool'], file('c'));
+  await scene.addRun(['tool'], file('c'));
+  const second = await scene.addRun(['shop'], file('new', 'b', 'c'));
+  assert.deepEqual(changes(scene), { new: 'new', b: 'unchanged', c: 'new' });
+  assert.equal(scene.store.baselineOf(second)?.id, first.id);
+  assert.equal(scene.store.baselineOf(first), undefined);
+});
+
+test('two runs compare as new, fixed and unchanged', async (t) => {
+  const scene = await setScene(t);
+  const first = await scene.addRun(['shop'], file('a', 'b'));
+  const second = await scene.addRun(['shop'], file('new', 'b'));
+  const compared = await scene.store.compare(second, first);
+  const titles = (found: typeof compared.added) => found.map(({ finding }) => finding.title);
+  assert.deepEqual(
+    [titles(compared.added), titles(compared.fixed), titles(compared.unchanged)],
+    [['new'], ['a'], ['b']],
+  );
+  assert.deepEqual(
+    compared.fixed.map(({ run }) => run.id),
+    [first.id],
+  );
+});
+
+test('the same finding in two folders is two findings', async (t) => {
+  const scene = await setScene(t);
+  const told = (...targets: number[]) =>
+    JSON.stringify(targets.map((target) => ({ title: 'a', file: 'a.js', line: 1, target_index: target })));
+  const first = await scene.addRun(['shop', 'tool'], told(0));
+  const second = await scene.addRun(['shop', 'tool'], told(0, 1));
+  const { added, unchanged } = await scene.store.compare(second, first);
+  assert.deepEqual(
+    [added, unchanged].map((found) => found.map(({ places }) => path.basename(places[0]?.folder ?? ''))),
+    [['tool'], ['shop']],
+  );
+});
+
+test('a comparison is shown until other findings are', async (t) => {
+  const scene = await setScene(t);
+  scene.open.add(path.join(scene.root, 'shop'));
+  const first = await scene.addRun(['shop'], file('a', 'b'));
+  const second = await scene.addRun(['shop'], file('a'));
+  const third = await scene.addRun(['shop'], file('a', 'b'));
+  assert.deepEqual(changes(scene), { a: 'unchanged', b: 'new' });
+  await scene.store.showComparison(third, first);
+  assert.deepEqual(changes(scene), { a: 'unchanged', b: 'unchanged' });
+  assert.equal(scene.store.comparison()?.baseline.id, first.id);
+  await scene.store.show(third);
+  assert.equal(scene.store.comparison(), undefined);
+  assert.deepEqual(changes(scene), { a: 'unchanged', b: 'new' });
+  await scene.store.showComparison(third, first);
+  await scene.store.show(second);
+  assert.equal(scene.store.comparison(), undefined);
+  await scene.store.show(third);
+  assert.deepEqual(changes(scene), { a: 'unchanged', b: 'new' });
+  await scene.store.showComparison(third, first);
+  await scene.addRun(['shop'], file('later'));
+  assert.equal(scene.store.comparison(), undefined);
+});
+
+test('a run before that cannot be read leaves nothing marked', async (t) => {
+  const scene = await setScene(t);
+  scene.open.add(path.join(scene.root, 'shop'));
+  await scene.addRun(['shop'], '"nothing"');
+  await scene.addRun(['shop'], file('a'));
+  assert.deepEqual(changes(scene), { a: undefined });
+});

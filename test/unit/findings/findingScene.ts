@@ -1,0 +1,132 @@
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { TestContext } from 'node:test';
+import { FindingStore } from '../../../src/core/findings/findingStore.ts';
+import { keepSource } from '../../../src/core/findings/keepSource.ts';
+import { TriageStore } from '../../../src/core/findings/triageStore.ts';
+import type { Run } from '../../../src/core/run/run.ts';
+import { RunStore } from '../../../src/core/run/runStore.ts';
+
+/** A log that nobody reads. */
+export const silent = { trace: () => {}, debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+/** The machine's own. */
+export const clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  sleep: () => Promise.resolve(),
+};
+
+/** A Memento of one window. */
+function makeMemory(): { get(key: string): unknown; update(key: string, value: unknown): Promise<void> } {
+  const values = new Map<string, unknown>();
+  return {
+    get: (key) => values.get(key),
+    update: (key, value) => Promise.resolve(void values.set(key, value)),
+  };
+}
+
+/** A finding store on a disk of its own. */
+export interface Scene {
+  readonly root: string;
+  readonly store: FindingStore;
+  readonly runs: RunStore;
+  readonly triage: TriageStore;
+  /** The folders that this window has open. */
+  readonly open: Set<string>;
+  /** Stores an ended run of folders below the root; later ones are newer. What was `sent` of each is kept as a run keeps it. */
+  addRun(folders: readonly string[], findings: string, sent?: Readonly<Record<string, string>>): Promise<Run>;
+}
+
+/** Makes a scene that goes with its test. */
+export async function setScene(t: TestContext): Promise<Scene> {
+  const root = await mkdtemp(path.join(tmpdir(), 'finding-store-'));
+  const runs = new RunStore(path.join(root, 'runs'), { clock, log: silent });
+  const open = new Set<string>();
+  const triage = new TriageStore({
+    bookFor: (folder) => path.join(folder, 'triage.json'),
+    lockFolder: path.join(root, 'lock'),
+    clock,
+    log: silent,
+  });
+  const store = new FindingStore({
+    runs,
+    triage,
+    mappings: makeMemory(),
+    log: silent,
+    isOpenHere: (folder) => open.has(folder),
+  });
+  t.after(async () => {
+    store.dispose();
+    await rm(root, { recursive: true, force: true });
+  });
+  let count = 0;
+  return {
+    root,
+    store,
+    runs,
+    triage,
+    open,
+    addRun: async (folders, findings, sent) => {
+      count += 1;
+      const id = `run-${String(count)}`;
+      const targets = folders.map((name) => ({ folder: path.join(root, name), name }));
+      for (const { folder } of targets) {
+        await mkdir(folder, { recursive: true });
+        await writeFile(path.join(folder, 'a.js'), 'one\ntwo\nthree\n');
+      }
+      await mkdir(runs.folderOf(id), { recursive: true });
+      await writeFile(path.join(runs.folderOf(id), 'findings.json'), findings);
+      const run: Run = {
+        version: 1,
+        state: 'succeeded',
+        id,
+        workflow: 'whitebox-assessment',
+        baseUrl: 'https://assessment.example.test/v1',
+        organizationId: 'invented',
+        language: 'english',
+        webhookEndpointIds: [],
+        targets,
+        createdAt: count,
+        noticeDue: false,
+        runId: id,
+        dispatchedAt: count,
+        exit: { kind: 'SUCCESS', artifacts: ['findings'] },
+        exitedAt: count,
+        endedAt: count,
+        artifacts: [{ name: 'findings', file: 'findings.json' }],
+      };
+      if (sent !== undefined) await keepSent(run, runs.folderOf(id), sent);
+      await runs.create(run);
+      await store.refresh();
+      return run;
+    },
+  };
+}
+
+async function keepSent(run: Run, runFolder: string, sent: Readonly<Record<string, string>>): Promise<void> {
+  for (const [index, { folder }] of run.targets.entries()) {
+    const entries = Object.entries(sent).map(([name, text]) => ({
+      path: name,
+      bytes: Buffer.byteLength(text),
+      sha256: createHash('sha256').update(text).digest('hex'),
+    }));
+    await writeFile(path.join(runFolder, `manifest-${String(index)}.json`), JSON.stringify({ entries }));
+    for (const [name, text] of Object.entries(sent)) {
+      await mkdir(path.dirname(path.join(folder, name)), { recursive: true });
+      await writeFile(path.join(folder, name), text);
+    }
+  }
+  await keepSource(run, runFolder);
+}
+
+/** The findings file of one invented finding. */
+export function finding(title: string, place: Record<string, unknown> = { file: 'a.js', line: 2 }): string {
+  return JSON.stringify([{ title, severity: 'high', ...place }]);
+}
+
+/** The titles of the findings that are shown. */
+export function titles({ store }: Scene): string[] {
+  return store.all().map((shown) => shown.finding.title);
+}

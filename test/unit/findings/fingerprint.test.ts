@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { fingerprintsOf } from '../../../src/core/findings/fingerprint.ts';
+import { parseFindings } from '../../../src/core/findings/parse.ts';
+
+interface Told {
+  readonly title: string;
+  readonly cwe?: number | undefined;
+  readonly file: string;
+  readonly line: number;
+  readonly snippet?: string | undefined;
+}
+
+/** The fingerprints of findings in one folder, whose paths lead where they say. */
+function names(told: readonly Told[], runId = 'run'): readonly string[] {
+  const { findings } = parseFindings(JSON.stringify(told), { runId });
+  return fingerprintsOf(
+    findings,
+    findings.map(({ places }) => ({ folder: '/shop', path: places[0]?.path ?? '' })),
+  );
+}
+
+const finding = fc.record<Told>(
+  {
+    title: fc.constantFrom('SQL injection', 'Weak hash', 'Open redirect'),
+    cwe: fc.option(fc.constantFrom(89, 328), { nil: undefined }),
+    file: fc.constantFrom('src/a.js', 'src/b.js'),
+    line: fc.integer({ min: 1, max: 500 }),
+    snippet: fc.option(fc.constantFrom('db.query(sql)', 'md5(x)'), { nil: undefined }),
+  },
+  { noNullPrototype: true },
+);
+/** Each on a line of its own: two that are equal down to the line cannot be told apart. */
+const findings = fc.uniqueArray(finding, { minLength: 1, maxLength: 15, selector: ({ line }) => line });
+
+test('every finding of a run has a name of its own', () => {
+  fc.assert(
+    fc.property(findings, (told) => {
+      assert.equal(new Set(names(told)).size, told.length);
+    }),
+  );
+});
+
+test('names do not depend on the run, on lines, or on the order of the file', () => {
+  fc.assert(
+    fc.property(findings, fc.nat({ max: 300 }), fc.infiniteStream(fc.nat()), (told, shift, random) => {
+      const before = names(told);
+      const order = told.map((_, at) => ({ at, key: Number(random.next().value) }));
+      order.sort((one, other) => one.key - other.key);
+      const shuffled = order.flatMap(({ at }) => {
+        const each = told[at];
+        return each === undefined ? [] : [{ ...each, line: each.line + shift }];
+      });
+      assert.deepEqual(
+        names(shuffled, 'another run'),
+        order.map(({ at }) => before[at]),
+      );
+    }),
+  );
+});
+
+test('findings of another kind, file or code that come or go change no name', () => {
+  fc.assert(
+    fc.property(findings, findings, (told, others) => {
+      const unrelated = others.map((each, at) => ({ ...each, file: `other/${String(at)}.js` }));
+      assert.deepEqual(names([...unrelated, ...told]).slice(unrelated.length), names(told));
+    }),
+  );
+});
+
+test('white space in the snippet is no difference, code is', () => {
+  const told = { title: 'SQL', file: 'a.js', line: 1, snippet: 'db.query( sql )' };
+  const same = [{ ...told, snippet: '\tdb.query(sql)\r\n' }];
+  assert.deepEqual(names([told]), names(same));
+  assert.notDeepEqual(names([told]), names([{ ...told, snippet: 'db.query(sql, [])' }]));
+});
+
+test('a weakness names the kind, else the title does', () => {
+  const told = { title: 'One wording', file: 'a.js', line: 1 };
+  const other = { ...told, title: 'Other wording' };
+  assert.notDeepEqual(names([told]), names([other]));
+  assert.deepEqual(names([{ ...told, cwe: 89 }]), names([{ ...other, cwe: 89 }]));
+  assert.notDeepEqual(names([{ ...told, cwe: 89 }]), names([{ ...told, cwe: 79 }]));
+});
+
+test('a name says by which scheme it was made', () => {
+  assert.match(names([{ title: 'SQL', file: 'a.js', line: 1 }])[0] ?? '', /^1:[0-9a-f]{32}$/);
+});
