@@ -1,0 +1,44 @@
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import type { Corpus } from './folderCases.ts';
+import { inPairs } from './pairs.ts';
+import { peersFor } from './peers.ts';
+import type { Row } from './rows.ts';
+import type { Subjects } from './subjects.ts';
+
+/** Selection right after the system has forgotten all it had read from disk; needs Linux and root. */
+export async function measureColdSelection(
+  { name, root }: Corpus,
+  subjects: Subjects,
+  scratch: string,
+  pairs: number,
+): Promise<Row> {
+  const peers = peersFor(root, scratch);
+  const times = await inPairs(
+    pairs,
+    async () => {
+      forget();
+      return (await subjects.run({ kind: 'select', root, times: 1 })).ms[0] ?? NaN;
+    },
+    () => {
+      forget();
+      // Ours is timed inside its process: git's program must be in memory too.
+      spawnSync('git', ['--version']);
+      return peers.select();
+    },
+  );
+  return {
+    what: 'selection, cold',
+    corpus: name,
+    unit: 'ms',
+    ...times,
+    peerName: 'git ls-files',
+    target: { atMost: 1.1 },
+  };
+}
+
+/** Drops the page cache, directories and inodes included. */
+function forget(): void {
+  spawnSync('sync');
+  writeFileSync('/proc/sys/vm/drop_caches', '3');
+}
