@@ -120,20 +120,18 @@ function toAssessmentError(error: unknown, path: string): unknown {
 /** Cuts the list where enough files or bytes have come together; only the list decides, so that the archive's bytes do not depend on the machine. */
 function cutTasks(files: readonly SelectedFile[]): PackTask[] {
   const tasks: PackTask[] = [];
-  let heads: SelectedFile[] = [];
+  let taken: SelectedFile[] = [];
   let bytes = 0;
   const cut = (): void => {
-    if (heads.length > 0) {
-      tasks.push({ id: tasks.length, files: heads.map(({ path, mode }) => ({ path, mode })) });
-    }
-    heads = [];
+    if (taken.length > 0) tasks.push({ id: tasks.length, files: taken });
+    taken = [];
     bytes = 0;
   };
   for (const file of files) {
     if (file.bytes >= largeBytes) cut();
-    heads.push(file);
+    taken.push(file);
     bytes += file.bytes;
-    if (heads.length >= taskFiles || bytes >= taskBytes) cut();
+    if (taken.length >= taskFiles || bytes >= taskBytes) cut();
   }
   cut();
   return tasks;
