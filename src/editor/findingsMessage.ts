@@ -37,15 +37,21 @@ export function stateOf(folders: readonly ShownRun[], sifted: Sifted, runs: read
   return runs.some(hasFindings) ? 'cleared' : 'none';
 }
 
-/** Which runs the findings are of, with their commits. */
+/** Which runs the findings are of, with their commits and what is to be known about them. */
 export function describeRuns(folders: readonly ShownRun[]): string[] {
   const t = vscode.l10n.t;
-  return folders.map(({ run, failure }) => {
-    const commits = run.targets.flatMap(({ commit }) =>
-      commit === undefined ? [] : [t('commit {0}', commitLabel(commit))],
-    );
-    const head = [t('{0}, run of {1}', titleOf(run), formatTime(run.createdAt)), ...commits].join(' · ');
-    return failure === undefined ? head : `${head}: ${t('the findings file cannot be read')}`;
+  return folders.map(({ run, failure, notices }) => {
+    const cut = notices.find((notice) => notice.kind === 'truncated');
+    const facts = [
+      t('{0}, run of {1}', titleOf(run), formatTime(run.createdAt)),
+      ...run.targets.flatMap(({ commit }) =>
+        commit === undefined ? [] : [t('commit {0}', commitLabel(commit))],
+      ),
+      ...(cut === undefined
+        ? []
+        : [t('the worst {0} of {1}', formatNumber(cut.shown), countFindings(cut.total))]),
+    ].join(' · ');
+    return failure === undefined ? facts : `${facts}: ${t('the findings file cannot be read')}`;
   });
 }
 

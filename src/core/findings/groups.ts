@@ -8,8 +8,10 @@ export const GROUPINGS = ['severity', 'file', 'cwe', 'triage'] as const;
 /** The name of such a grouping. */
 export type Grouping = (typeof GROUPINGS)[number];
 
+const CHANGES = ['new', 'fixed', 'unchanged'] as const;
+
 /** How a finding of one of two compared runs relates to the other run. */
-export type Change = 'new' | 'fixed' | 'unchanged';
+export type Change = (typeof CHANGES)[number];
 
 /** What the findings of a group have in common; `key` tells groups beside each other apart. */
 export type GroupTopic =
@@ -49,6 +51,14 @@ export function toGroups(shown: readonly ShownFinding[], grouping: Grouping): Gr
     case 'file':
       return toFileGroups(shown);
   }
+}
+
+/** The findings of a run and those of its baseline, which has this id, that are not found any more: new, fixed, unchanged. */
+export function toChangeGroups(shown: readonly ShownFinding[], baselineId: string): Group[] {
+  const groups = Map.groupBy(shown, ({ run, change }): Change =>
+    run.id === baselineId ? 'fixed' : change === 'new' ? 'new' : 'unchanged',
+  );
+  return CHANGES.flatMap((change) => toGroup({ kind: 'change', key: change, change }, groups.get(change)));
 }
 
 /** The findings by the file of their main place, files by path; those without one come last. */

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { GROUPINGS, inReadingOrder, toFileGroups, toGroups } from '../../../src/core/findings/groups.ts';
+import {
+  GROUPINGS,
+  inReadingOrder,
+  toChangeGroups,
+  toFileGroups,
+  toGroups,
+} from '../../../src/core/findings/groups.ts';
 import { invent, inventedFindings } from './shownFindings.ts';
 
 test('every grouping puts every finding into exactly one group, in the order they came', () => {
@@ -43,6 +49,26 @@ test('a finding of several CWEs is under its first one, and those without any co
     ['328', 1],
     ['undefined', 0],
   ]);
+});
+
+test('a comparison has every finding once: new, fixed, unchanged', () => {
+  fc.assert(
+    fc.property(inventedFindings, inventedFindings, (found, before) => {
+      const fixed = before.map((shown) => ({ ...shown, run: { ...shown.run, id: 'earlier' } }));
+      const groups = new Map(
+        toChangeGroups([...fixed, ...found], 'earlier').map(({ topic, shown }) => [topic.key, shown]),
+      );
+      assert.deepEqual(groups.get('fixed') ?? [], fixed);
+      assert.deepEqual(
+        groups.get('new') ?? [],
+        found.filter(({ change }) => change === 'new'),
+      );
+      assert.equal(
+        (groups.get('unchanged') ?? []).length,
+        found.filter(({ change }) => change !== 'new').length,
+      );
+    }),
+  );
 });
 
 test('files come by path, and findings without a place last', () => {
