@@ -231,10 +231,12 @@ test('10,000 paths in a workspace of 20,000 files are found within seconds', asy
     files: [...sent, ...sent.map((path) => path.replace(/index\d+_\d+/, 'index'))],
     links,
   });
-  const begun = performance.now();
+  const begun = process.cpuUsage();
   const located = await Promise.all(sent.slice(0, 10_000).map((path) => locatePath(`/sandbox/${path}`)));
   assert.ok(located.every(({ kind }) => kind === 'file'));
-  assert.ok(performance.now() - begun < 3_000);
+  // Time that this process had: a busy machine makes it wait, not work.
+  const { user, system } = process.cpuUsage(begun);
+  assert.ok(user + system < 3_000_000);
 });
 
 test('F73 the same path in two roots: the root that the archive came from decides, or a person is asked', async (t) => {
