@@ -31,6 +31,7 @@ export type ErrorKind =
   | 'malformedFindings'
   | 'badImport'
   | 'noResult'
+  | 'unanswered'
   | 'triageConflict'
   | 'triageDamaged'
   | 'outsideFolder'

@@ -16,6 +16,13 @@ export interface SecretStore {
   delete(key: string): PromiseLike<void>;
 }
 
+/** The editor's `Memento`. */
+export interface KeyValueStore {
+  keys(): readonly string[];
+  get(key: string): unknown;
+  update(key: string, value: unknown): PromiseLike<void>;
+}
+
 /** Time, so that tests can own it. */
 export interface Clock {
   /** Wall clock, milliseconds since 1970. */

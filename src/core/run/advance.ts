@@ -3,6 +3,7 @@ import {
   type Artifact,
   type Exit,
   type Failure,
+  isFinal,
   isLive,
   isPreparing,
   type Run,
@@ -31,12 +32,16 @@ export type RunEvent = { readonly at: number } & (
   | { readonly type: 'abandoned' }
   | { readonly type: 'released'; readonly target: number; readonly state: 'cancelled' | 'deleted' }
   | { readonly type: 'noticed' }
+  | { readonly type: 'unwatched'; readonly by: 'person' | 'time' }
+  | { readonly type: 'recollected'; readonly artifacts: readonly Artifact[] }
+  | { readonly type: 'retentionNoticed' }
+  | { readonly type: 'renamed'; readonly label: string }
 );
 
 /** Answers that say EXITED without saying how, after which no more is expected. */
 const mostBareExits = 5;
 
-/** The next state of a run. Pure; an event that does not belong to the state, or comes after a final state, changes nothing (but what became of the upload and of the notice is always noted). */
+/** The next state of a run. Pure; an event that does not belong to the state, or comes after a final state, changes nothing (but what became of the upload, of the artifacts here and of the notices, and a person's name for the run, is always noted). */
 export function advance(run: Run, event: RunEvent): Run {
   switch (event.type) {
     case 'archived':
@@ -82,6 +87,16 @@ export function advance(run: Run, event: RunEvent): Run {
       return withUpload(run, event.target, undefined, event.state, event.at);
     case 'noticed':
       return run.noticeDue ? { ...run, noticeDue: false } : run;
+    case 'unwatched':
+      return unwatched(run, event.by, event.at);
+    case 'recollected':
+      return isFinal(run) && 'exit' in run && run.exit !== undefined
+        ? { ...run, artifacts: [...event.artifacts] }
+        : run;
+    case 'retentionNoticed':
+      return run.retentionNoticedAt === undefined ? { ...run, retentionNoticedAt: event.at } : run;
+    case 'renamed':
+      return renamed(run, event.label.trim());
   }
 }
 
@@ -159,6 +174,27 @@ function collected(run: RunIn<'collecting'>, artifacts: readonly Artifact[], at:
   };
   if (exit.kind === 'SUCCESS') return { ...end, state: 'succeeded' };
   return { ...end, state: run.cancelAskedAt === undefined ? 'aborted' : 'cancelled' };
+}
+
+/** A run that answers no more is let go; one that had ended keeps how, and lacks what could not be downloaded. */
+function unwatched(run: Run, by: 'person' | 'time', at: number): Run {
+  if (!isLive(run)) return run;
+  const failure: Failure = { kind: 'unanswered' };
+  const end =
+    run.state === 'collecting'
+      ? collected(
+          run,
+          run.exit.artifacts.map((name) => ({ name, failure })),
+          at,
+        )
+      : { ...toFailed(run, failure, at), runId: run.runId, dispatchedAt: run.dispatchedAt };
+  return { ...end, noticeDue: by === 'time' };
+}
+
+function renamed(run: Run, label: string): Run {
+  if (label === (run.label ?? '')) return run;
+  const { label: _former, ...unnamed } = run;
+  return label === '' ? unnamed : { ...run, label };
 }
 
 function toFailed(run: Run, failure: Failure, at: number): RunIn<'failed'> {

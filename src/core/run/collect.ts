@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { AssessmentClient } from '../api/client.ts';
 import { isPassing } from '../api/retry.ts';
 import { AssessmentError, type ErrorKind } from '../errors.ts';
-import { type Artifact, type RunIn, toFailure } from './run.ts';
+import { type Artifact, type Run, type RunIn, toFailure } from './run.ts';
 
 const maxArtifactBytes = 512 * 1024 * 1024;
 /** Failures of an artifact that a later try will not mend. */
@@ -30,26 +30,32 @@ export function artifactFile(name: string): string {
   }
 }
 
+/** What downloading works with. */
+export interface DownloadDeps {
+  readonly client: AssessmentClient;
+  readonly folder: string;
+  readonly signal: AbortSignal;
+}
+
+/** Downloads one artifact of a run into its folder; a former copy is replaced as a whole, or stays. */
+export async function downloadArtifact(
+  run: Pick<Run, 'workflow'> & { readonly runId: string },
+  name: string,
+  { client, folder, signal }: DownloadDeps,
+): Promise<Artifact> {
+  const file = artifactFile(name);
+  const path = join(folder, file);
+  const options = { maxBytes: maxArtifactBytes, signal };
+  const bytes = await client.downloadArtifact(run.workflow, run.runId, name, path, options);
+  return { name, file, bytes };
+}
+
 /** Downloads every artifact of an ended run; throws when trying again later may help, else notes on the artifact why it is not there. */
-export async function collectArtifacts(
-  run: RunIn<'collecting'>,
-  deps: { client: AssessmentClient; folder: string; signal: AbortSignal },
-): Promise<Artifact[]> {
+export async function collectArtifacts(run: RunIn<'collecting'>, deps: DownloadDeps): Promise<Artifact[]> {
   const artifacts: Artifact[] = [];
   for (const name of run.exit.artifacts) {
-    const file = artifactFile(name);
     try {
-      const bytes = await deps.client.downloadArtifact(
-        run.workflow,
-        run.runId,
-        name,
-        join(deps.folder, file),
-        {
-          maxBytes: maxArtifactBytes,
-          signal: deps.signal,
-        },
-      );
-      artifacts.push({ name, file, bytes });
+      artifacts.push(await downloadArtifact(run, name, deps));
     } catch (error) {
       if (!(error instanceof AssessmentError)) throw error;
       if (!isLasting(error, run.trouble?.times ?? 0)) throw error;

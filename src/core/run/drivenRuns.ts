@@ -33,6 +33,10 @@ export class DrivenRuns {
     return this.#runs.size;
   }
 
+  ids(): readonly string[] {
+    return [...this.#runs.keys()];
+  }
+
   has(id: string): boolean {
     return this.#runs.has(id);
   }

@@ -24,6 +24,8 @@ export interface Assessment {
   readonly language: Language;
   readonly webhookEndpointIds: readonly string[];
   readonly maxArchiveBytes: number;
+  /** The failed run that this is another try of. */
+  readonly retryOf?: string | undefined;
   readonly targets: readonly {
     folder: string;
     name: string;
@@ -40,6 +42,8 @@ export interface LaunchOptions {
   readonly onUploading?: OnBytes | undefined;
   /** Asked once the archives are made and before anything leaves the machine; false gives the run up without a trace. */
   readonly confirmUpload?: ((run: Run) => Promise<boolean>) | undefined;
+  /** True when a person knows that nothing of the run will be kept, and wants it all the same. */
+  readonly mayBeForgotten?: boolean | undefined;
 }
 
 /** What a launch works with. */
@@ -53,13 +57,15 @@ export interface LaunchDeps {
   readonly workerFile: string;
   /** Asked last before each send of a dispatch: whether this window still drives the run. */
   readonly stillMine: () => Promise<boolean>;
+  /** True when a person knows that nothing of the run will be kept, and wants it all the same. */
+  readonly mayBeForgotten: boolean;
 }
 
 /** A run at its beginning, for what a person decided. */
 export function newRun(
   assessment: Pick<
     Assessment,
-    'workflow' | 'baseUrl' | 'organizationId' | 'language' | 'webhookEndpointIds'
+    'workflow' | 'baseUrl' | 'organizationId' | 'language' | 'webhookEndpointIds' | 'retryOf'
   > & { readonly targets: readonly Pick<Assessment['targets'][number], 'folder' | 'name' | 'commit'>[] },
   { store, clock }: { store: RunStore; clock: Clock },
 ): RunIn<'packaging'> {
@@ -79,6 +85,7 @@ export function newRun(
     })),
     createdAt: clock.now(),
     noticeDue: false,
+    ...(assessment.retryOf === undefined ? {} : { retryOf: assessment.retryOf }),
   };
 }
 
@@ -155,6 +162,7 @@ export async function uploadTargets(run: Run, deps: LaunchDeps, options: LaunchO
 
 /** Puts the intent to dispatch on disk, for a run whose files are confirmed or knowingly again for an `unknown` one; throws `busyElsewhere` when another window drives the run or has moved it on. */
 export async function intendDispatch(run: Run, deps: LaunchDeps): Promise<RunIn<'dispatching'>> {
+  requireStorage(deps.store, deps.mayBeForgotten);
   await requireMine(deps);
   const intended = await deps.store.applyIfDue(run.id, { type: 'dispatchIntended', at: deps.clock.now() });
   if (intended?.state !== 'dispatching') throw new AssessmentError('busyElsewhere');
@@ -189,6 +197,11 @@ export async function sendDispatch(intended: RunIn<'dispatching'>, deps: LaunchD
   // Named in the log before the journal: a disk that fails now must not take the only trace of a paid run with it.
   deps.log.info(`Run ${id} was accepted as ${runId}`);
   return store.apply(id, { type: 'dispatched', runId, at: clock.now() });
+}
+
+/** Throws `storage` while runs are kept for this window only: what costs is not started unknowingly where it would be forgotten. */
+export function requireStorage(store: RunStore, mayBeForgotten: boolean): void {
+  if (store.isTemporary && !mayBeForgotten) throw new AssessmentError('storage', { detail: store.problem });
 }
 
 async function requireMine({ stillMine }: LaunchDeps): Promise<void> {

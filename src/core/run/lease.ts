@@ -105,7 +105,8 @@ async function isAlive(path: string, now: number): Promise<boolean> {
   }
 }
 
-function processExists(pid: number): boolean {
+/** True while this machine runs a process of this ID. */
+export function processExists(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

@@ -33,8 +33,8 @@ export async function look(
   return store.apply(run.id, { type: 'collected', artifacts, at: clock.now() });
 }
 
-/** Source is kept for comfort: a failure is logged and holds nothing up. */
-async function keepSource(
+/** Has the source kept that a run's findings point at. It is for comfort: a failure is logged and holds nothing up. */
+export async function keepSource(
   run: Run,
   deps: { keepSource?: KeepSource | undefined; signal: AbortSignal; log: Logger },
 ): Promise<void> {

@@ -88,6 +88,12 @@ const base = z.object({
   confirmedAt: z.optional(time),
   /** True until a person was told how the run ended. */
   noticeDue: z.boolean(),
+  /** A person's own name for the run. */
+  label: z.optional(z.string()),
+  /** The failed run that this one is another try of. */
+  retryOf: z.optional(idSchema),
+  /** When a person was told that the service will soon keep its results no more. */
+  retentionNoticedAt: z.optional(time),
 });
 
 const watched = {

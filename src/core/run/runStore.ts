@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { readdir, rm, stat, utimes } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { AssessmentError, systemCode } from '../errors.ts';
 import { makePrivateFolder, markOf, quarantine, readIfThere, syncFolder, writeFileAtomic } from '../files.ts';
 import { watchFolder } from '../folderWatch.ts';
 import type { Clock, Disposable, Event, Logger } from '../ports.ts';
 import { advance, type RunEvent } from './advance.ts';
 import { withJournalLock } from './journalLock.ts';
-import { idSchema, type Run, runSchema } from './run.ts';
+import { idSchema, isFinal, type Run, runSchema } from './run.ts';
+import { foldersIn, StandInFolder, writeProblem } from './standInFolder.ts';
 
 /** Longer than anybody takes from the making of a run's folder to its first journal. */
 const freshMs = 60_000;
@@ -22,6 +23,7 @@ export class RunStore {
   readonly #seen = new Map<string, string>();
   readonly #queues = new Map<string, Promise<unknown>>();
   readonly #listeners = new Set<(run: Run) => void>();
+  #standIn: StandInFolder | undefined;
 
   constructor(root: string, deps: { clock: Clock; log: Logger }) {
     this.#root = root;
@@ -48,17 +50,33 @@ export class RunStore {
 
   /** The folder that holds everything about a run. */
   folderOf(id: string): string {
-    return join(this.#root, id);
+    return this.#standIn?.folderOf(id) ?? join(this.#root, id);
+  }
+
+  /** True while runs are kept for this window only, since their folder cannot be written. */
+  get isTemporary(): boolean {
+    return this.#standIn !== undefined;
+  }
+
+  /** The system's word for why runs cannot be kept. */
+  get problem(): string | undefined {
+    return this.#standIn?.problem;
   }
 
   /** Reads journals that are new, or were changed or removed by another window; one that is damaged is set aside, and the others stay intact. */
   async reload(): Promise<void> {
-    await makePrivateFolder(this.#root);
-    const entries = await readdir(this.#root, { withFileTypes: true });
-    const folders = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
-    for (const id of new Set([...folders, ...this.#runs.keys()])) {
+    if (this.#standIn === undefined) {
+      const problem = await writeProblem(this.#root);
+      if (problem !== undefined) {
+        this.#standIn = await StandInFolder.make(this.#root, problem);
+        this.#log.warn(`Runs cannot be kept (${problem}): what happens now is forgotten with this window`);
+      }
+    }
+    for (const id of new Set([...(await foldersIn(this.#root)), ...this.#runs.keys()])) {
       try {
-        await this.refresh(id);
+        const run = await this.refresh(id);
+        // What still goes on will be written to.
+        if (run !== undefined && !isSettled(run)) await this.#standIn?.bring(id);
       } catch (error) {
         this.#log.error(`The journal of run ${id} could not be read: ${systemCode(error) ?? String(error)}`);
       }
@@ -76,8 +94,8 @@ export class RunStore {
 
   /** Removes folders in which no journal was ever written, because the process that made them died first; a fresh one may still be somebody's and stays. */
   async sweep(): Promise<void> {
-    const entries = await readdir(this.#root, { withFileTypes: true });
-    for (const { name } of entries.filter((entry) => entry.isDirectory() && !this.#runs.has(entry.name))) {
+    if (this.#standIn !== undefined) return;
+    for (const name of (await foldersIn(this.#root)).filter((each) => !this.#runs.has(each))) {
       const folder = this.folderOf(name);
       const { mtimeMs } = await stat(folder);
       const began = (await readdir(folder)).some((each) => !/^(?:lease|lock)$|\.tmp$/.test(each));
@@ -102,9 +120,10 @@ export class RunStore {
   /** Puts a new run on disk. */
   async create(run: Run): Promise<void> {
     await this.#queued(run.id, async () => {
+      this.#standIn?.add(run.id);
       await makePrivateFolder(this.folderOf(run.id));
       await this.#write(run);
-      await syncFolder(this.#root);
+      await syncFolder(dirname(this.folderOf(run.id)));
     });
   }
 
@@ -122,6 +141,7 @@ export class RunStore {
   /** Removes a run with everything that was kept of it. */
   async remove(id: string): Promise<void> {
     await this.#queued(id, async () => {
+      this.#standIn?.add(id);
       // A window that renews its lease in there just now would make the folder not empty again.
       await rm(this.folderOf(id), { recursive: true, force: true, maxRetries: 3 });
       this.#forget(id);
@@ -133,6 +153,7 @@ export class RunStore {
       const known = await this.#require(id);
       // Most events that come too late are seen to without the lock.
       if (advance(known, event) === known) return { run: known, changed: false };
+      await this.#standIn?.bring(id);
       return this.#locked(id, async () => {
         const run = await this.#require(id);
         const next = advance(run, event);
@@ -227,4 +248,14 @@ function parseRun(text: string): Run | undefined {
   }
   const parsed = runSchema.safeParse(value);
   return parsed.success ? parsed.data : undefined;
+}
+
+/** True for a run that nothing will be noted on by itself any more. */
+function isSettled(run: Run): boolean {
+  const { targets, noticeDue } = run;
+  return (
+    isFinal(run) &&
+    !noticeDue &&
+    targets.every(({ upload }) => upload?.state !== 'reserved' && upload?.state !== 'confirmed')
+  );
 }

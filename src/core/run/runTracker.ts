@@ -1,5 +1,6 @@
 import { AssessmentError, isAbortError } from '../errors.ts';
 import type { Disposable, Event } from '../ports.ts';
+import { downloadAgain, hasRemoteResults } from './downloadAgain.ts';
 import {
   type Assessment,
   intendDispatch,
@@ -7,9 +8,11 @@ import {
   type LaunchOptions,
   newRun,
   packageTargets,
+  requireStorage,
   sendDispatch,
   uploadTargets,
 } from './launch.ts';
+import { keepSource } from './look.ts';
 import { hasRemains, releaseUploads } from './release.ts';
 import { isLive, isPreparing, type Run, type RunIn, toFailure, waitsForToken } from './run.ts';
 import { RunWatch, type WatchDeps } from './runWatch.ts';
@@ -26,11 +29,14 @@ export class RunTracker implements Disposable {
   readonly #watch: RunWatch;
   /** Called once, in one window, with each run that reached its end or came to need a person. */
   readonly onDidEnd: Event<Run>;
+  /** Called once, in one window, with each run whose results are not here and soon on the service no more. */
+  readonly onDidNearRetention: Event<Run>;
 
   constructor(deps: TrackerDeps) {
     this.#deps = deps;
     this.#watch = new RunWatch(deps);
     this.onDidEnd = this.#watch.onDidEnd;
+    this.onDidNearRetention = this.#watch.onDidNearRetention;
   }
 
   /** When a run driven by this window is asked about next, in wall-clock milliseconds. */
@@ -48,6 +54,7 @@ export class RunTracker implements Disposable {
     this.#watch.follow();
     await this.#watch.adoptAll((run) => this.#watch.isUnfinished(run));
     this.#watch.beat();
+    await this.#watch.keepHouse();
   }
 
   /**
@@ -58,8 +65,9 @@ export class RunTracker implements Disposable {
     const { store } = this.#deps;
     const signals = [this.#watch.stopped, ...(options.signal === undefined ? [] : [options.signal])];
     const launch = { ...options, signal: AbortSignal.any(signals) };
+    requireStorage(store, options.mayBeForgotten ?? false);
     const run = newRun(assessment, this.#deps);
-    const deps = this.#launchDeps(run);
+    const deps = this.#launchDeps(run, options.mayBeForgotten);
     try {
       if (!(await this.#watch.driven.take(run.id))) throw new AssessmentError('busyElsewhere');
       await store.create(run);
@@ -101,7 +109,9 @@ export class RunTracker implements Disposable {
       'runId' in run &&
       run.runId === runId &&
       run.baseUrl === place.baseUrl &&
-      run.organizationId === place.organizationId;
+      run.organizationId === place.organizationId &&
+      // Let go once, it may be watched again.
+      !(run.state === 'failed' && run.failure.kind === 'unanswered');
     const known = store.all().find(isSame);
     if (known !== undefined) return known;
     await clientFor(place).describe(place.workflow, runId);
@@ -167,12 +177,12 @@ export class RunTracker implements Disposable {
   }
 
   /** Sends the dispatch of an `unknown` run again, with the files already uploaded: a person's decision, since it may start a second paid run. */
-  async resend(id: string): Promise<Run> {
+  async resend(id: string, options: Pick<LaunchOptions, 'mayBeForgotten'> = {}): Promise<Run> {
     const run = this.#require(id);
     if (run.state !== 'unknown') return run;
     if (!(await this.#watch.driven.take(id))) throw new AssessmentError('busyElsewhere');
     this.#watch.beat();
-    const deps = this.#launchDeps(run);
+    const deps = this.#launchDeps(run, options.mayBeForgotten);
     try {
       return await this.#send(await intendDispatch(run, deps), deps);
     } catch (error) {
@@ -186,6 +196,35 @@ export class RunTracker implements Disposable {
     const { store, clock } = this.#deps;
     const run = await store.applyIfDue(id, { type: 'abandoned', at: clock.now() });
     if (run !== undefined) await this.#watch.settle(run);
+  }
+
+  /** Lets a run go that answers no more; on the service it goes on, if it is there. */
+  async stopWatching(id: string): Promise<void> {
+    await this.#watch.unwatch(id, 'person');
+  }
+
+  /** Gives a run a name of a person's own; an empty one takes it back. */
+  async rename(id: string, label: string): Promise<void> {
+    await this.#deps.store.apply(id, { type: 'renamed', label, at: this.#deps.clock.now() });
+  }
+
+  /** Downloads the artifacts of an ended run anew; throws the first failure, after what could be had was noted. */
+  async downloadAgain(id: string): Promise<void> {
+    const { store, clock, clientFor } = this.#deps;
+    const run = this.#require(id);
+    if (!hasRemoteResults(run)) throw new AssessmentError('noResult');
+    if (!(await this.#watch.driven.take(id))) throw new AssessmentError('busyElsewhere');
+    try {
+      const signal = this.#watch.stopped;
+      const download = { client: clientFor(run), folder: store.folderOf(id), signal };
+      const { artifacts, failure } = await downloadAgain(run, download);
+      await keepSource(run, { ...this.#deps, signal });
+      const next = await store.apply(id, { type: 'recollected', artifacts, at: clock.now() });
+      await this.#watch.dropArchives(next);
+      if (failure !== undefined) throw failure;
+    } finally {
+      await this.#watch.driven.letGo(id);
+    }
   }
 
   /** Deletes what is left of a run's files on the service; false when something may still be there. */
@@ -234,9 +273,14 @@ export class RunTracker implements Disposable {
       await releaseUploads(run, confirmedToo, { ...this.#deps, client: clientFor(run) });
   }
 
-  #launchDeps({ id, ...place }: Run): LaunchDeps {
+  #launchDeps({ id, ...place }: Run, mayBeForgotten = false): LaunchDeps {
     const { driven } = this.#watch;
-    return { ...this.#deps, client: this.#deps.clientFor(place), stillMine: () => driven.renew(id) };
+    return {
+      ...this.#deps,
+      client: this.#deps.clientFor(place),
+      stillMine: () => driven.renew(id),
+      mayBeForgotten,
+    };
   }
 
   /** Sends an intended dispatch. Whatever goes wrong now is not a failed run: it may have been accepted. */

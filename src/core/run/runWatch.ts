@@ -2,12 +2,16 @@ import type { AssessmentClient } from '../api/client.ts';
 import { AssessmentError, isAbortError } from '../errors.ts';
 import { sweepTemporary } from '../files.ts';
 import type { Clock, Disposable, Event, Logger } from '../ports.ts';
+import type { Network } from '../api/reach.ts';
 import { needsArchives, removeArchives } from './archives.ts';
+import { isPastWatching } from './attention.ts';
 import { DrivenRuns } from './drivenRuns.ts';
+import { keepHouse } from './housekeeping.ts';
 import { type KeepSource, look } from './look.ts';
+import { NetworkReturn } from './networkReturn.ts';
 import { backoffMs, pollIntervalMs } from './pollSchedule.ts';
 import { hasRemains, releaseUploads } from './release.ts';
-import { isFinal, isLive, isPreparing, type Run, toFailure, waitsForToken } from './run.ts';
+import { isFinal, isLive, isPreparing, type Run, toFailure, type Trouble, waitsForToken } from './run.ts';
 import type { RunStore } from './runStore.ts';
 
 /** What watching works with. */
@@ -23,11 +27,16 @@ export interface WatchDeps {
   readonly deleteSourceAfterRun: () => boolean;
   /** Awaited once a run's artifacts are in its folder, before its archives go; a failure is logged and holds nothing up. */
   readonly keepSource?: KeepSource | undefined;
+  /** For how many days ended runs stay on this machine. */
+  readonly retainLocalDays: () => number;
+  /** What tells that the network is back; without it a run that could not be reached is asked about when its time comes. */
+  readonly network?: Network | undefined;
 }
 
 const heartbeatMs = 5_000;
 /** A gap between heartbeats, or between the clocks, that only sleep or a clock change explains. */
 const jumpMs = 30_000;
+const houseMs = 24 * 60 * 60 * 1000;
 
 /** Takes up the runs that no living window drives, asks about them when it is time, and sees each to its end. */
 export class RunWatch {
@@ -37,18 +46,29 @@ export class RunWatch {
   readonly #endListeners = new Set<(run: Run) => void>();
   /** Runs whose end this window has told: a listener that fails to note it is not told again. */
   readonly #told = new Set<string>();
+  readonly #retentionListeners = new Set<(run: Run) => void>();
+  readonly #networkReturn: NetworkReturn;
+  #looksForNetwork = false;
+  #housedAt = -Infinity;
   #beating = false;
   #following: Disposable | undefined;
 
   constructor(deps: WatchDeps) {
     this.#deps = deps;
     this.driven = new DrivenRuns(deps);
+    this.#networkReturn = new NetworkReturn(deps.network);
   }
 
   /** Called once, in one window, with each run that reached its end or came to need a person. */
   readonly onDidEnd: Event<Run> = (listener): Disposable => {
     this.#endListeners.add(listener);
     return { dispose: () => this.#endListeners.delete(listener) };
+  };
+
+  /** Called once, in one window, with each run whose results are not here and soon on the service no more. */
+  readonly onDidNearRetention: Event<Run> = (listener): Disposable => {
+    this.#retentionListeners.add(listener);
+    return { dispose: () => this.#retentionListeners.delete(listener) };
   };
 
   /** Aborts when watching stops. */
@@ -97,7 +117,7 @@ export class RunWatch {
     } else if (isLive(run)) {
       this.driven.keepQuiet(id, (run.trouble?.notBefore ?? at) - at);
       this.driven.schedule(id, 0);
-      await this.#dropArchives(run);
+      await this.dropArchives(run);
     } else if (run.state === 'packaging') {
       await this.discard(id);
     } else if (isPreparing(run)) {
@@ -152,7 +172,7 @@ export class RunWatch {
       return run;
     }
     this.#tell(run);
-    await this.#dropArchives(run);
+    await this.dropArchives(run);
     if (isFinal(run)) await this.#tidy(run);
     // What listeners noted goes on disk before another window may take the run up.
     const latest = await store.refresh(run.id);
@@ -182,8 +202,26 @@ export class RunWatch {
     for (const listener of [...this.#endListeners]) listener(run);
   }
 
+  /** Keeps the house of runs, once a day at most. */
+  async keepHouse(): Promise<void> {
+    const { clock } = this.#deps;
+    if (clock.now() - this.#housedAt < houseMs) return;
+    this.#housedAt = clock.now();
+    for (const run of await keepHouse({ ...this.#deps, driven: this.driven }))
+      for (const listener of [...this.#retentionListeners]) listener(run);
+  }
+
+  /** Lets a live run go that answers no more. */
+  async unwatch(id: string, by: 'person' | 'time'): Promise<void> {
+    const { store, clock, log } = this.#deps;
+    const run = await store.applyIfDue(id, { type: 'unwatched', by, at: clock.now() });
+    if (run === undefined) return;
+    log.info(`Run ${id} is watched no more`);
+    await this.settle(run);
+  }
+
   /** Removes the local archives of a run that needs them no more. */
-  async #dropArchives(run: Run): Promise<void> {
+  async dropArchives(run: Run): Promise<void> {
     const { store, clock, log } = this.#deps;
     if (needsArchives(run, clock.now())) return;
     try {
@@ -218,16 +256,41 @@ export class RunWatch {
           await store.reload();
           // After a sleep every lease looks stale until its holder, as awake as this window, has renewed it.
           if (!jumped) await this.adoptAll((run) => this.isOpen(run));
+          await this.keepHouse();
         } catch (error) {
           log.error(`The journals could not be read: ${String(error)}`);
         }
-        for (const id of this.driven.due(jumped)) {
-          this.check(id).catch((error: unknown) => log.error(`Run ${id}: ${String(error)}`));
+        const checked = (work: Promise<void>, id: string): void => {
+          work.catch((error: unknown) => log.error(`Run ${id}: ${String(error)}`));
+        };
+        for (const id of this.driven.ids()) {
+          const run = store.get(id);
+          if (run !== undefined && isPastWatching(run, clock.now())) checked(this.unwatch(id, 'time'), id);
         }
+        for (const id of this.driven.due(jumped)) checked(this.check(id), id);
+        this.#lookForNetwork();
       }
     } finally {
       this.#beating = false;
     }
+  }
+
+  /** Asks about runs at once that could not be reached and can be again; not waited for, since a dead network answers late. */
+  #lookForNetwork(): void {
+    const { store, log } = this.#deps;
+    if (this.#looksForNetwork) return;
+    this.#looksForNetwork = true;
+    const mine = this.driven.ids().flatMap((id) => store.get(id) ?? []);
+    this.#networkReturn
+      .returned(mine)
+      .then(async (runs) => {
+        if (runs.length > 0) log.info('The network is back: asking about its runs');
+        await Promise.all(runs.map(({ id }) => this.check(id)));
+      })
+      .catch((error: unknown) => log.error(`The network could not be looked at: ${String(error)}`))
+      .finally(() => {
+        this.#looksForNetwork = false;
+      });
   }
 
   async #look(id: string): Promise<void> {
@@ -249,7 +312,7 @@ export class RunWatch {
       if (!isLive(next)) await this.settle(next);
       else {
         this.driven.schedule(id, pollIntervalMs(clock.now() - next.dispatchedAt, random()));
-        await this.#dropArchives(next);
+        await this.dropArchives(next);
       }
     } catch (error) {
       if (!isAbortError(error)) await this.#noteTrouble(id, error);
@@ -265,10 +328,17 @@ export class RunWatch {
     const failure = toFailure(known);
     const retryAfterMs = known.data.retryAfterMs ?? 0;
     const times = this.driven.countFailure(id);
-    log.warn(`Run ${id}: asking failed (${String(times)}): ${known.message}`);
+    const trouble = troubleOf(store.get(id));
+    const isNew = trouble?.kind !== failure.kind || trouble.status !== failure.status;
+    // Each distinct trouble is told once: the same one may come back for days.
+    log[isNew ? 'warn' : 'debug'](`Run ${id}: asking failed (${String(times)}): ${known.message}`);
     // Planned before it is noted: a disk that takes no note must not make the next heartbeat ask again.
     this.driven.schedule(id, waitsForToken(failure) ? Infinity : backoffMs(times, retryAfterMs, random()));
     this.driven.keepQuiet(id, retryAfterMs);
     await store.apply(id, { type: 'askFailed', failure, retryAfterMs, at: clock.now() });
   }
+}
+
+function troubleOf(run: Run | undefined): Trouble | undefined {
+  return run !== undefined && isLive(run) ? run.trouble : undefined;
 }

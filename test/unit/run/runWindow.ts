@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
+import http from 'node:http';
 import { join } from 'node:path';
+import { mock } from 'node:test';
 import { AssessmentClient } from '../../../src/core/api/client.ts';
 import type { TokenSource } from '../../../src/core/api/credentials.ts';
 import type { IdleLimits } from '../../../src/core/api/http.ts';
+import type { Network } from '../../../src/core/api/reach.ts';
 import type { Clock, Logger } from '../../../src/core/ports.ts';
 import type { Assessment } from '../../../src/core/run/launch.ts';
 import type { KeepSource } from '../../../src/core/run/look.ts';
@@ -32,6 +35,8 @@ export interface Desk {
   readonly folder: string;
   /** Requests of operations or of storage, by the end of their path. */
   readonly sent: (path: string | RegExp) => number;
+  /** From now on no connection of this machine comes about; the returned function undoes it. */
+  readonly pullCable: () => () => void;
 }
 
 /** One editor window: its store, its tracker, and what it logged and told. */
@@ -39,8 +44,12 @@ export interface RunWindow {
   readonly store: RunStore;
   readonly tracker: RunTracker;
   readonly lines: readonly string[];
+  /** The lines that were warnings. */
+  readonly warnings: readonly string[];
   /** Runs that `onDidEnd` was called with. */
   readonly ended: readonly Run[];
+  /** Runs that `onDidNearRetention` was called with. */
+  readonly nearing: readonly Run[];
   /** The token that is sent from now on. */
   readonly setToken: (token: string | undefined) => void;
   readonly assessment: (changes?: Partial<Assessment>) => Promise<Assessment>;
@@ -66,6 +75,8 @@ export interface WindowOptions {
   readonly keepSource?: KeepSource;
   /** The packaging worker, when it is not the source. */
   readonly workerFile?: string;
+  readonly retainLocalDays?: number;
+  readonly network?: Network;
 }
 
 /** Sets a desk up for the length of a test; runs of its service end when the test finishes them. */
@@ -82,7 +93,18 @@ export async function setUpDesk(t: Scope, options: ServiceOptions = {}): Promise
     service.requests.filter((request) =>
       typeof path === 'string' ? request.path.endsWith(path) : path.test(request.path),
     ).length;
-  return { service, clock, traffic, root: join(base, 'runs'), folder, sent };
+  const pullCable = (): (() => void) => {
+    // An address that the system refuses to connect to, as it does every one when there is no network.
+    const real = http.request.bind(http) as (
+      url: string | URL,
+      options: http.RequestOptions,
+    ) => http.ClientRequest;
+    const { mock: pulled } = mock.method(http, 'request', (url: string | URL, options: http.RequestOptions) =>
+      real(url, { ...options, host: '127.0.0.1', port: 1, agent: false }),
+    );
+    return () => pulled.restore();
+  };
+  return { service, clock, traffic, root: join(base, 'runs'), folder, sent, pullCable };
 }
 
 /** Opens a window at a desk; it is closed with the test. */
@@ -92,7 +114,12 @@ export function openWindow(t: Scope, desk: Desk, options: WindowOptions = {}): R
   const random = options.random ?? ((): number => 0.5);
   const lines: string[] = [];
   const write = (line: string): void => void lines.push(line);
-  const log: Logger = { trace: write, debug: write, info: write, warn: write, error: write };
+  const warnings: string[] = [];
+  const warn = (line: string): void => {
+    lines.push(line);
+    warnings.push(line);
+  };
+  const log: Logger = { trace: write, debug: write, info: write, warn, error: write };
   const store = options.store?.(desk.root, { clock, log }) ?? new RunStore(desk.root, { clock, log });
   let token: string | undefined = service.token;
   const source: TokenSource = {
@@ -109,6 +136,8 @@ export function openWindow(t: Scope, desk: Desk, options: WindowOptions = {}): R
     clientFor: (place) => new AssessmentClient({ ...place, token: source, clock, log, random, ...idle }),
     deleteSourceAfterRun: () => options.deleteSource ?? true,
     keepSource: options.keepSource,
+    retainLocalDays: () => options.retainLocalDays ?? 90,
+    network: options.network,
   });
   t.after(() => tracker.dispose());
   const ended: Run[] = [];
@@ -117,6 +146,9 @@ export function openWindow(t: Scope, desk: Desk, options: WindowOptions = {}): R
     // The end of a test may take the journal away first.
     if (run.noticeDue) tracker.noticed(run.id).catch(() => write('not noted'));
   });
+
+  const nearing: Run[] = [];
+  tracker.onDidNearRetention((run) => nearing.push(run));
 
   const until = (id: string, isReached: (run: Run) => boolean): Promise<Run> => {
     const reached = new Promise<Run>((resolve) => {
@@ -152,7 +184,9 @@ export function openWindow(t: Scope, desk: Desk, options: WindowOptions = {}): R
     store,
     tracker,
     lines,
+    warnings,
     ended,
+    nearing,
     setToken: (next) => {
       token = next;
     },

@@ -49,6 +49,7 @@ async function start({ root, folder, token, death, speed = 1, ...destination }: 
     workerFile: join(import.meta.dirname, '../../../src/core/upload/archiveWorker.ts'),
     clientFor: (place) => new AssessmentClient({ ...place, token: source, clock, log, random }),
     deleteSourceAfterRun: () => true,
+    retainLocalDays: () => 90,
   });
   const surroundings = { home: root, env: {} };
   const selection = await selectFiles(folder, {

@@ -1,0 +1,57 @@
+import { isFinal, isLive, type Run, type RunIn } from './run.ts';
+
+const dayMs = 24 * 60 * 60 * 1000;
+/** The service keeps results for at least so long after the exit (API reference, section 8). */
+const retentionMs = 30 * dayMs;
+/** So long before the results may go, a person is told that they are not here. */
+const warnedBeforeMs = 5 * dayMs;
+
+/** True while the service cannot be reached at all: no request has left this machine since. */
+export function isOffline(run: Run): boolean {
+  return isLive(run) && run.trouble?.kind === 'unsent';
+}
+
+/** When the service last said something of a live run, in wall-clock milliseconds. */
+export function lastGoodAnswerAt(run: RunIn<'running' | 'cancelling' | 'collecting'>): number {
+  return run.state === 'collecting' ? run.exitedAt : (run.lastAnswerAt ?? run.dispatchedAt);
+}
+
+/** True once a run has been refused or unknown to the service for a day, or has not ended within a day of its cancellation: a person may want to let it go. */
+export function mayStopWatching(run: Run, now: number): boolean {
+  if (run.state !== 'running' && run.state !== 'cancelling') return false;
+  if (run.state === 'cancelling' && now - run.cancelAskedAt >= dayMs) return true;
+  const { trouble } = run;
+  return (
+    trouble !== undefined && ['notFound', 'forbidden'].includes(trouble.kind) && now - trouble.since >= dayMs
+  );
+}
+
+/** True when a live run has had no good answer for thirty days, after which the service need not know it any more. */
+export function isPastWatching(run: Run, now: number): boolean {
+  return isLive(run) && now - lastGoodAnswerAt(run) >= retentionMs;
+}
+
+/** Until when the service keeps a run's results at least, in wall-clock milliseconds; undefined for a run that has none there. */
+export function resultsKeptUntil(run: Run): number | undefined {
+  if (isLive(run)) return lastGoodAnswerAt(run) + retentionMs;
+  return 'exit' in run && run.exit !== undefined && run.exitedAt !== undefined
+    ? run.exitedAt + retentionMs
+    : undefined;
+}
+
+/** True in the last days in which the service surely has a run's results. */
+export function isNearRetentionEnd(run: Run, now: number): boolean {
+  const until = resultsKeptUntil(run);
+  return until !== undefined && now < until && until - now <= warnedBeforeMs;
+}
+
+/** True for an ended run that a person needs no more after so many days: told, and with nothing left on the service. */
+export function isOutlived(run: Run, retainLocalDays: number, now: number): boolean {
+  if (!isFinal(run) || run.noticeDue) return false;
+  const left = run.targets.some(
+    ({ upload }) => upload?.state === 'reserved' || upload?.state === 'confirmed',
+  );
+  // The service's own retention has taken what was left by then.
+  const days = left ? Math.max(retainLocalDays, retentionMs / dayMs) : retainLocalDays;
+  return now - run.endedAt > days * dayMs;
+}

@@ -1,0 +1,35 @@
+import { AssessmentError } from '../errors.ts';
+import { type Artifact, isFinal, type Run, type RunIn, toFailure } from './run.ts';
+
+import { downloadArtifact, type DownloadDeps } from './collect.ts';
+
+/** A run that ended with results on the service. */
+export type RunWithResults = RunIn<'succeeded' | 'aborted' | 'cancelled'> & {
+  readonly runId: string;
+  readonly exit: NonNullable<RunIn<'succeeded'>['exit']>;
+};
+
+/** True for an ended run whose artifacts can be asked for. */
+export function hasRemoteResults(run: Run): run is RunWithResults {
+  return isFinal(run) && 'exit' in run && run.exit !== undefined && run.exit.artifacts.length > 0;
+}
+
+/** Downloads every artifact of an ended run anew; one that cannot be had stays as it is here. Returns them with the first failure. */
+export async function downloadAgain(
+  run: RunWithResults,
+  deps: DownloadDeps,
+): Promise<{ artifacts: Artifact[]; failure: AssessmentError | undefined }> {
+  const artifacts: Artifact[] = [];
+  let failure: AssessmentError | undefined;
+  for (const name of run.exit.artifacts) {
+    try {
+      artifacts.push(await downloadArtifact(run, name, deps));
+    } catch (error) {
+      if (!(error instanceof AssessmentError)) throw error;
+      failure ??= error;
+      const known = run.artifacts?.find((artifact) => artifact.name === name && artifact.file !== undefined);
+      artifacts.push(known ?? { name, failure: toFailure(error) });
+    }
+  }
+  return { artifacts, failure };
+}

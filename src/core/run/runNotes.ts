@@ -1,0 +1,73 @@
+import * as z from 'zod/mini';
+import { languageSchema } from '../api/schema.ts';
+import type { Disposable, KeyValueStore, Logger } from '../ports.ts';
+import { isLive, type Run } from './run.ts';
+import type { RunStore } from './runStore.ts';
+
+const prefix = 'run:';
+const noteSchema = z.object({
+  workflow: z.literal('whitebox-assessment'),
+  baseUrl: z.string(),
+  organizationId: z.string(),
+  language: languageSchema,
+  runId: z.string(),
+  folder: z.string(),
+  name: z.string(),
+});
+/** Where a run is that was paid for: enough to track it when its own folder is lost, and nothing secret. */
+export type RunNote = z.infer<typeof noteSchema>;
+
+/** Notes of runs under way, in a memory that outlives the extension's folder (a rebuilt container). Each run has a key of its own, so that windows do not overwrite each other. */
+export class RunNotes {
+  readonly #memory: KeyValueStore;
+  readonly #log: Logger;
+
+  constructor(memory: KeyValueStore, deps: { log: Logger }) {
+    this.#memory = memory;
+    this.#log = deps.log;
+  }
+
+  /** Notes every run once it is under way, and forgets it at its end. */
+  follow(store: RunStore): Disposable {
+    for (const run of store.all()) this.#see(run);
+    return store.onDidChange((run) => {
+      if (store.get(run.id) === run) this.#see(run);
+    });
+  }
+
+  /** Notes of runs that are not in the store; a note that is damaged is no note. */
+  lost(store: RunStore): { key: string; note: RunNote }[] {
+    const known = new Set(store.all().flatMap((run) => ('runId' in run ? [run.runId] : [])));
+    return this.#memory.keys().flatMap((key) => {
+      if (!key.startsWith(prefix) || store.get(key.slice(prefix.length)) !== undefined) return [];
+      const note = noteSchema.safeParse(this.#memory.get(key));
+      return note.success && !known.has(note.data.runId) ? [{ key, note: note.data }] : [];
+    });
+  }
+
+  /** Forgets a note by its key. */
+  async forget(key: string): Promise<void> {
+    await this.#memory.update(key, undefined);
+  }
+
+  /** Forgets a run that a person removed. */
+  async forgetRun(id: string): Promise<void> {
+    await this.forget(prefix + id);
+  }
+
+  #see(run: Run): void {
+    const key = prefix + run.id;
+    const isNoted = this.#memory.get(key) !== undefined;
+    if (isLive(run) === isNoted) return;
+    const write = this.#memory.update(key, isLive(run) ? toNote(run) : undefined);
+    write.then(undefined, (error: unknown) =>
+      this.#log.warn(`Run ${run.id} was not noted: ${String(error)}`),
+    );
+  }
+}
+
+function toNote(run: Run & { runId: string }): RunNote {
+  const { workflow, baseUrl, organizationId, language, runId, targets } = run;
+  const folder = targets[0]?.folder ?? '';
+  return { workflow, baseUrl, organizationId, language, runId, folder, name: targets[0]?.name ?? '' };
+}
