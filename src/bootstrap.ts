@@ -113,6 +113,8 @@ function lazyView(id: string, load: () => Promise<unknown>): LazyView {
 }
 
 async function hasRuns(context: vscode.ExtensionContext): Promise<boolean> {
+  // Notes of runs whose folders may be gone with a container.
+  if (context.globalState.keys().some((key) => key.startsWith('run:'))) return true;
   try {
     return (await readdir(join(context.globalStorageUri.fsPath, 'runs'))).length > 0;
   } catch {

@@ -2,11 +2,13 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import type { Surfaces } from './bootstrap.ts';
+import { network } from './core/api/reach.ts';
 import { FindingStore } from './core/findings/findingStore.ts';
 import { keepSource } from './core/findings/keepSource.ts';
 import { TriageStore } from './core/findings/triageStore.ts';
 import type { Clock } from './core/ports.ts';
 import type { Run } from './core/run/run.ts';
+import { RunNotes } from './core/run/runNotes.ts';
 import { RunStore } from './core/run/runStore.ts';
 import { RunTracker } from './core/run/runTracker.ts';
 import { provideCodeActions } from './editor/codeActions.ts';
@@ -26,12 +28,13 @@ import { withFocusedRows } from './editor/focusedRows.ts';
 import { isInside } from './editor/folders.ts';
 import { describeError } from './editor/messages.ts';
 import { UploadChoices } from './editor/preparation.ts';
+import { offerLostRuns, warnOfStorage } from './editor/lostRuns.ts';
 import { prepareWithProgress } from './editor/uploadCommands.ts';
 import { createUploadPreview } from './editor/uploadPreview.ts';
 import { showNotifications } from './editor/notifications.ts';
 import { toReport } from './editor/report.ts';
 import { showRuns } from './editor/runsView.ts';
-import { readDeleteSourceAfterRun } from './editor/settings.ts';
+import { readDeleteSourceAfterRun, readRetainLocalDays } from './editor/settings.ts';
 import { Accounts } from './editor/signIn.ts';
 import { showStatus } from './editor/statusBar.ts';
 import { triageBookOf, watchTriage } from './editor/triageFiles.ts';
@@ -62,6 +65,7 @@ export async function startExtension(
 
   const workerFile = join(context.extensionPath, 'dist', 'archiveWorker.cjs');
   const runs = new RunStore(join(storage, 'runs'), { clock, log });
+  const notes = new RunNotes(context.globalState, { log });
   const accounts = new Accounts(context.secrets, { clock, log, random });
   const tracker = new RunTracker({
     store: runs,
@@ -72,6 +76,8 @@ export async function startExtension(
     workerFile,
     deleteSourceAfterRun: readDeleteSourceAfterRun,
     keepSource: (run, signal) => keepSource(run, runs.folderOf(run.id), signal),
+    retainLocalDays: readRetainLocalDays,
+    network,
   });
   const triageFolder = join(storage, 'triage');
   const bookFor = (folder: string): string => triageBookOf(folder, triageFolder);
@@ -155,6 +161,7 @@ export async function startExtension(
     memory: context.workspaceState,
     runs,
     tracker,
+    notes,
     clock,
     log,
     tool,
@@ -214,11 +221,15 @@ export async function startExtension(
   );
   await showSignedIn();
   await runs.reload();
-  context.subscriptions.push(runs.watch());
+  context.subscriptions.push(runs.watch(), notes.follow(runs));
+  warnOfStorage(runs);
   await findings.refresh();
   // In Restricted Mode runs are shown as they were last known; nothing is asked and no lease is taken.
   // Not waited for: tidying up may need a network that does not answer.
-  if (vscode.workspace.isTrusted) logged(tracker.resume());
+  if (vscode.workspace.isTrusted) {
+    logged(tracker.resume());
+    logged(offerLostRuns({ notes, runs, tracker }));
+  }
 
   return {
     run: async (id, args) =>

@@ -3,7 +3,8 @@ import type { ExportTool } from '../core/findings/exportSource.ts';
 import type { ShownFinding } from '../core/findings/findingStore.ts';
 import { AssessmentError, isAbortError } from '../core/errors.ts';
 import type { Logger } from '../core/ports.ts';
-import { isLive, type Run } from '../core/run/run.ts';
+import { isLive, isUnsent, type Run } from '../core/run/run.ts';
+import type { RunNotes } from '../core/run/runNotes.ts';
 import type { RunStore } from '../core/run/runStore.ts';
 import type { RunTracker } from '../core/run/runTracker.ts';
 import { exportFindings } from './exportFindings.ts';
@@ -23,6 +24,7 @@ import {
   runOf,
   trackRun,
 } from './runCommands.ts';
+import { downloadArtifacts, renameRun, stopWatching } from './runUpkeep.ts';
 import { type Accounts, signIn } from './signIn.ts';
 import { startAssessment, type StartDeps } from './startAssessment.ts';
 import { testConnection } from './testConnection.ts';
@@ -34,6 +36,7 @@ export interface CommandDeps extends StartDeps, FindingCommandDeps {
   readonly accounts: Accounts;
   readonly runs: RunStore;
   readonly tracker: RunTracker;
+  readonly notes: RunNotes;
   readonly log: Logger & { show(): void };
   readonly openReport: (run: Run) => void;
   /** Shows everything about a finding beside its code. */
@@ -56,23 +59,23 @@ type Handler = (...args: unknown[]) => Promise<unknown>;
 export function createCommands(deps: CommandDeps): ReadonlyMap<string, Handler> {
   const { accounts, findings, runs, tracker, log } = deps;
   const t = vscode.l10n.t;
-  let starting: { folder: string | undefined; done: Promise<unknown> } | undefined;
+  let starting: { what: string | undefined; done: Promise<unknown> } | undefined;
 
   /** One start at a time in this window: a double click asks once, and another folder has to wait. */
-  const start = (folder?: vscode.Uri): Promise<unknown> => {
-    if (starting !== undefined && starting.folder !== folder?.toString())
-      throw new AssessmentError('startedElsewhere');
+  const start = (folder?: vscode.Uri, retryOf?: Run): Promise<unknown> => {
+    const what = retryOf?.id ?? folder?.toString();
+    if (starting !== undefined && starting.what !== what) throw new AssessmentError('startedElsewhere');
     starting ??= {
-      folder: folder?.toString(),
-      done: startSignedIn(folder).finally(() => {
+      what,
+      done: startSignedIn(folder, retryOf).finally(() => {
         starting = undefined;
       }),
     };
     return starting.done;
   };
-  const startSignedIn = async (folder?: vscode.Uri): Promise<void> => {
+  const startSignedIn = async (only?: vscode.Uri, retryOf?: Run): Promise<void> => {
     if (!(await accounts.isSignedIn()) && !(await signIn(accounts))) return;
-    if ((await startAssessment(folder, deps)) !== undefined) await deps.preview.close();
+    if ((await startAssessment({ only, retryOf }, deps)) !== undefined) await deps.preview.close();
   };
 
   return new Map<string, Handler>([
@@ -128,6 +131,16 @@ export function createCommands(deps: CommandDeps): ReadonlyMap<string, Handler> 
           await vscode.env.clipboard.writeText(run.runId);
       },
     ],
+    [
+      'whitebox.retryUpload',
+      async (node) => {
+        const run = runOf(node, runs) ?? (await pickRun(runs, t('Retry Upload'), isUnsent));
+        return run === undefined ? undefined : start(undefined, run);
+      },
+    ],
+    ['whitebox.downloadArtifacts', (node) => downloadArtifacts(deps, runOf(node, runs))],
+    ['whitebox.stopWatching', (node) => stopWatching(deps, runOf(node, runs), deps.clock.now())],
+    ['whitebox.renameRun', (node) => renameRun(deps, runOf(node, runs))],
     ['whitebox.removeRun', (node) => removeRun(deps, runOf(node, runs))],
     ['whitebox.exportSarif', (node) => exportFindings('sarif', runOf(node, runs), deps)],
     ['whitebox.exportCsv', (node) => exportFindings('csv', runOf(node, runs), deps)],

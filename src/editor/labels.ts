@@ -43,7 +43,7 @@ export function stateLabel(run: Run): string {
     case 'cancelled':
       return t('cancelled');
     case 'failed':
-      return t('failed');
+      return run.failure.kind === 'unanswered' ? t('no longer watched') : t('failed');
     case 'imported':
       return t('imported');
   }

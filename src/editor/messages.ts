@@ -165,6 +165,13 @@ export function describeFailure(failure: Failure | ({ kind: Failure['kind'] } & 
       return plain(describeImportFault(failure.subject as ImportFault, failure.detail), showLog());
     case 'noResult':
       return plain(t('The service says that the run has ended, but not how.'), showLog());
+    case 'unanswered':
+      return plain(
+        t(
+          'The service has not answered about this run any more, so it is no longer watched. Should it still exist, track it again by its run ID.',
+        ),
+        { title: t('Track Existing Run by ID…'), command: 'whitebox.trackRun' },
+      );
     case 'triageConflict':
       return plain(
         t(

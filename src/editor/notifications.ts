@@ -1,9 +1,11 @@
 import * as vscode from 'vscode';
 import type { FindingStore, ShownRun } from '../core/findings/findingStore.ts';
 import type { Logger } from '../core/ports.ts';
-import { type Failure, type Run, titleOf } from '../core/run/run.ts';
+import { resultsKeptUntil } from '../core/run/attention.ts';
+import { hasRemoteResults } from '../core/run/downloadAgain.ts';
+import { type Failure, isLive, type Run, titleOf } from '../core/run/run.ts';
 import type { RunTracker } from '../core/run/runTracker.ts';
-import { countFindings } from './formats.ts';
+import { countFindings, formatTime } from './formats.ts';
 import { hasArtifact, stateLabel } from './labels.ts';
 import { describeFailure, type Remedy } from './messages.ts';
 import { readDisplaySettings } from './settings.ts';
@@ -18,12 +20,39 @@ interface NoticeDeps {
 /** Tells a person once how a run ended, or that it needs a decision, as far as the settings want it. */
 export function showNotifications(deps: NoticeDeps): vscode.Disposable {
   return vscode.Disposable.from(
+    deps.tracker.onDidNearRetention((run) => {
+      warnOfRetention(run).catch((error: unknown) => deps.log.error(`Run ${run.id}: ${String(error)}`));
+    }),
     deps.tracker.onDidEnd((run) => {
       notify(run, deps).catch((error: unknown) =>
         deps.log.error(`Run ${run.id}: nobody was told: ${String(error)}`),
       );
     }),
   );
+}
+
+/** Its results are paid for, not here, and soon gone. */
+async function warnOfRetention(run: Run): Promise<void> {
+  const t = vscode.l10n.t;
+  if (readDisplaySettings().notifications === 'none') return;
+  const until = resultsKeptUntil(run);
+  if (until === undefined) return;
+  const remedies = isLive(run) && run.trouble !== undefined ? describeFailure(run.trouble).remedies : [];
+  const actions: Remedy[] = hasRemoteResults(run)
+    ? [{ title: t('Download Artifacts Again'), command: 'whitebox.downloadArtifacts' }]
+    : [
+        { title: t('Check Run Status Now'), command: 'whitebox.refreshRuns', arguments: [] },
+        ...remedies.map((remedy) => ({ ...remedy, arguments: remedy.arguments ?? [] })),
+      ];
+  const message = t(
+    'The results of the assessment of {0} are not on this machine. The service keeps them until {1} and may delete them then.',
+    titleOf(run),
+    formatTime(until),
+  );
+  const choice = await vscode.window.showWarningMessage(message, ...actions);
+  const node = { kind: 'run', id: run.id };
+  if (choice !== undefined)
+    await vscode.commands.executeCommand(choice.command, ...(choice.arguments ?? [node]));
 }
 
 async function notify(run: Run, { tracker, findings }: NoticeDeps): Promise<void> {

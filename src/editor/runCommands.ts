@@ -1,10 +1,12 @@
 import * as vscode from 'vscode';
 import { AssessmentError } from '../core/errors.ts';
 import { isFinal, type Run, titleOf } from '../core/run/run.ts';
+import type { RunNotes } from '../core/run/runNotes.ts';
 import type { RunStore } from '../core/run/runStore.ts';
 import type { RunTracker } from '../core/run/runTracker.ts';
 import { formatTime } from './formats.ts';
 import { stateLabel } from './labels.ts';
+import { acceptForgetting } from './lostRuns.ts';
 import { withProgress } from './progress.ts';
 import type { RunsNode } from './runsView.ts';
 import { readAssessmentSettings, readDestination } from './settings.ts';
@@ -35,7 +37,7 @@ export async function pickRun(
   }
   const picked = await vscode.window.showQuickPick(
     fitting.map((run) => ({
-      label: titleOf(run),
+      label: run.label ?? titleOf(run),
       description: `${formatTime(run.createdAt)} · ${stateLabel(run)}`,
       run,
     })),
@@ -135,12 +137,17 @@ export async function resend({ tracker, runs }: RunCommandDeps, chosen: Run | un
     again,
     letGo,
   );
-  if (choice === again) await tracker.resend(run.id);
+  const mayBeForgotten = runs.isTemporary;
+  if (choice === again && (!mayBeForgotten || (await acceptForgetting(runs))))
+    await tracker.resend(run.id, { mayBeForgotten });
   if (choice === letGo) await tracker.abandon(run.id);
 }
 
 /** Removes a run from the history, once a person has agreed. */
-export async function removeRun({ tracker }: RunCommandDeps, run: Run | undefined): Promise<void> {
+export async function removeRun(
+  { tracker, notes }: RunCommandDeps & { readonly notes: RunNotes },
+  run: Run | undefined,
+): Promise<void> {
   const t = vscode.l10n.t;
   if (run === undefined) return;
   const yes = t('Remove');
@@ -149,5 +156,8 @@ export async function removeRun({ tracker }: RunCommandDeps, run: Run | undefine
     : t('It is no longer watched. On the service it goes on and costs what it costs.');
   const question = t('Remove the run of {0} from the history?', formatTime(run.createdAt));
   if ((await vscode.window.showWarningMessage(question, { modal: true, detail }, yes)) === yes)
-    await withProgress(t('Removing the run…'), () => tracker.remove(run.id));
+    await withProgress(t('Removing the run…'), async () => {
+      await tracker.remove(run.id);
+      await notes.forgetRun(run.id);
+    });
 }

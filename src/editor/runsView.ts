@@ -1,6 +1,8 @@
 import * as vscode from 'vscode';
 import type { LazyView } from '../bootstrap.ts';
-import { elapsedMs, isFinal, isLive, needsPerson, type Run, titleOf } from '../core/run/run.ts';
+import { lastGoodAnswerAt, mayStopWatching } from '../core/run/attention.ts';
+import { hasRemoteResults } from '../core/run/downloadAgain.ts';
+import { elapsedMs, isFinal, isLive, isUnsent, needsPerson, type Run, titleOf } from '../core/run/run.ts';
 import type { RunStore } from '../core/run/runStore.ts';
 import { countFiles, formatBytes, formatDuration, formatTime } from './formats.ts';
 import { commitLabel, hasArtifact, stateLabel, uploadLabel } from './labels.ts';
@@ -38,7 +40,7 @@ export function showRuns(lazy: LazyView, deps: { runs: RunStore; now: () => numb
       const run = element.kind === 'run' ? runs.get(element.id) : undefined;
       return run === undefined
         ? []
-        : linesOf(run, deps.now()).map((item) => ({ kind: 'line', run: run.id, item }));
+        : linesOf(run, deps.now(), runs.all()).map((item) => ({ kind: 'line', run: run.id, item }));
     },
     getTreeItem: (element) => {
       if (element.kind === 'line') return element.item;
@@ -56,7 +58,7 @@ export function showRuns(lazy: LazyView, deps: { runs: RunStore; now: () => numb
   };
   lazy.fill(provider);
   const render = (): void => {
-    const waiting = runs.all().filter(needsPerson).length;
+    const waiting = runs.all().filter((run) => needsPerson(run) || mayStopWatching(run, deps.now())).length;
     lazy.view.badge =
       waiting === 0
         ? undefined
@@ -83,25 +85,34 @@ function folderItem({ key, name }: { key: string; name: string }): vscode.TreeIt
 }
 
 function runItem(run: Run, now: number): vscode.TreeItem {
-  const item = new vscode.TreeItem(formatTime(run.createdAt), vscode.TreeItemCollapsibleState.Collapsed);
+  const created = formatTime(run.createdAt);
+  const item = new vscode.TreeItem(nameOf(run), vscode.TreeItemCollapsibleState.Collapsed);
   item.id = `run:${run.id}`;
   const what = run.state === 'imported' ? run.importedFrom : formatDuration(elapsedMs(run, now));
-  item.description = `${stateLabel(run)} · ${what}`;
-  item.iconPath = iconOf(run);
-  item.contextValue = `run ${abilitiesOf(run).join(' ')}`;
+  item.description = `${stateLabel(run)} · ${what}${run.label === undefined ? '' : ` · ${created}`}`;
+  item.iconPath = mayStopWatching(run, now) ? new vscode.ThemeIcon('warning') : iconOf(run);
+  item.contextValue = `run ${abilitiesOf(run, now).join(' ')}`;
   item.accessibilityInformation = {
-    label: `${titleOf(run)}, ${formatTime(run.createdAt)}, ${item.description}`,
+    label: [titleOf(run), nameOf(run), item.description].join(', '),
   };
   return item;
 }
 
+/** What a run is called where runs are listed. */
+function nameOf(run: Run): string {
+  return run.label ?? formatTime(run.createdAt);
+}
+
 /** Words that the menus' `when` clauses look for. */
-function abilitiesOf(run: Run): string[] {
+function abilitiesOf(run: Run, now: number): string[] {
   const abilities = [
     [run.state, true],
     ['live', isLive(run)],
     ['final', isFinal(run)],
     ['hasRunId', 'runId' in run && run.runId !== undefined],
+    ['isStuck', mayStopWatching(run, now)],
+    ['hasRemoteResults', hasRemoteResults(run)],
+    ['isUnsent', isUnsent(run)],
     ['hasReport', hasArtifact(run, 'report')],
     ['hasFindings', hasArtifact(run, 'findings')],
     [
@@ -130,7 +141,7 @@ function iconOf(run: Run): vscode.ThemeIcon {
   }
 }
 
-function linesOf(run: Run, now: number): vscode.TreeItem[] {
+function linesOf(run: Run, now: number, all: readonly Run[]): vscode.TreeItem[] {
   const t = vscode.l10n.t;
   const lines: vscode.TreeItem[] = [];
   const add = (
@@ -158,6 +169,16 @@ function linesOf(run: Run, now: number): vscode.TreeItem[] {
       describeFailure(run.reason).message,
     );
   if (isLive(run) && run.trouble !== undefined) add(describeFailure(run.trouble).message, 'warning');
+  if (isLive(run) && mayStopWatching(run, now)) {
+    const node: RunsNode = { kind: 'run', id: run.id };
+    const stop = { title: t('Stop Watching'), command: 'whitebox.stopWatching', arguments: [node] };
+    const last = t('Last answer: {0}', formatTime(lastGoodAnswerAt(run)));
+    add(t('Does not end: stop watching?'), 'eye-closed', last, stop);
+  }
+  const retried = all.find(({ id }) => id === run.retryOf);
+  if (retried !== undefined) add(t('Another try of'), 'debug-rerun', nameOf(retried));
+  for (const retry of all.filter(({ retryOf }) => retryOf === run.id))
+    add(t('Tried again as'), 'debug-rerun', nameOf(retry));
   for (const { archive, name, commit } of run.targets) {
     if (archive !== undefined) {
       const sizes = `${countFiles(archive.files)}, ${formatBytes(archive.sourceBytes)} → ${formatBytes(archive.bytes)}`;

@@ -77,6 +77,11 @@ export function readTriageStorage(folder: vscode.Uri): 'workspace' | 'shared' {
   return vscode.workspace.getConfiguration('whitebox', folder).get('triage.storage', 'workspace');
 }
 
+/** For how many days ended runs stay on this machine. */
+export function readRetainLocalDays(): number {
+  return Math.max(1, own('runs.retainLocalDays', 90));
+}
+
 /** Which findings the editor shows, and which notifications a person wants. */
 export function readDisplaySettings(): Display & {
   showInProblems: boolean;

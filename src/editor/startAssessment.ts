@@ -22,6 +22,7 @@ import {
   requireFiles,
   settleSecrets,
 } from './preparation.ts';
+import { acceptForgetting } from './lostRuns.ts';
 import { withProgress } from './progress.ts';
 import { type Destination, readAssessmentSettings, readDestination } from './settings.ts';
 
@@ -37,14 +38,16 @@ export interface StartDeps extends PreparationDeps {
   readonly showPreview: (prepared: readonly Prepared[]) => Promise<void>;
 }
 
-/** The main job: pick folders, package them, show what would leave the machine, ask, upload, start. Undefined when the person stops before anything was sent. */
+/** The main job: pick folders, or take those of the run that is tried again, package them, show what would leave the machine, ask, upload, start. Undefined when the person stops before anything was sent. */
 export async function startAssessment(
-  only: vscode.Uri | undefined,
+  what: { readonly only?: vscode.Uri | undefined; readonly retryOf?: Run | undefined },
   deps: StartDeps,
 ): Promise<Run | undefined> {
   const destination = readDestination();
   if (destination === undefined) throw new AssessmentError('notSignedIn');
-  const folders = await pickFolders(only, vscode.l10n.t('Start Assessment'));
+  const folders =
+    what.retryOf?.targets.map(({ folder, name }) => ({ uri: vscode.Uri.file(folder), name })) ??
+    (await pickFolders(what.only, vscode.l10n.t('Start Assessment')));
   if (folders === undefined) return undefined;
   const lease = await takeLease(join(deps.startingFolder, keyOf(folders)), deps.clock);
   if (lease === undefined) throw new AssessmentError('startedElsewhere');
@@ -59,8 +62,10 @@ export async function startAssessment(
   try {
     // What another window has started since this one last looked counts, too.
     await deps.runs.reload();
+    const mayBeForgotten = deps.runs.isTemporary;
+    if (mayBeForgotten && !(await acceptForgetting(deps.runs))) return undefined;
     if (!(await offerToSave(folders)) || !(await acceptLiveRun(folders, deps.runs))) return undefined;
-    return await launchWithProgress(deps, folders, destination);
+    return await launchWithProgress(deps, folders, destination, { retryOf: what.retryOf, mayBeForgotten });
   } finally {
     clearInterval(renewal);
     await lease.release();
@@ -71,6 +76,7 @@ function launchWithProgress(
   deps: StartDeps,
   folders: readonly Folder[],
   destination: Destination,
+  { retryOf, mayBeForgotten }: { retryOf: Run | undefined; mayBeForgotten: boolean },
 ): Thenable<Run | undefined> {
   const t = vscode.l10n.t;
   return withProgress(t('Whitebox Assessment'), async (onStep, signal) => {
@@ -80,9 +86,10 @@ function launchWithProgress(
     if (!(await settleSecrets(prepared, deps.choices))) return undefined;
     const decided = again();
     requireFiles(decided);
-    const assessment = await toAssessment(decided, destination);
+    const assessment = { ...(await toAssessment(decided, destination)), retryOf: retryOf?.id };
     const run = await deps.tracker.start(assessment, {
       signal,
+      mayBeForgotten,
       onPackaging: report((done, total) => t('packaging {0} of {1}', done, total)),
       onUploading: report((done, total) => t('uploading {0} of {1}', done, total)),
       confirmUpload: async (run) => {

@@ -193,8 +193,9 @@ function unwatched(run: Run, by: 'person' | 'time', at: number): Run {
 
 function renamed(run: Run, label: string): Run {
   if (label === (run.label ?? '')) return run;
-  const { label: _former, ...unnamed } = run;
-  return label === '' ? unnamed : { ...run, label };
+  const next = { ...run, label };
+  if (label === '') delete (next as { label?: string }).label;
+  return next;
 }
 
 function toFailed(run: Run, failure: Failure, at: number): RunIn<'failed'> {

@@ -199,6 +199,11 @@ export function waitsForToken(trouble: Pick<Failure, 'kind'> | undefined): boole
   return trouble !== undefined && ['unauthorized', 'notSignedIn', 'tokenCommand'].includes(trouble.kind);
 }
 
+/** True for a run that failed before the service had it: another try costs nothing twice. */
+export function isUnsent(run: Run): run is RunIn<'failed'> {
+  return run.state === 'failed' && run.runId === undefined;
+}
+
 /** Milliseconds the run took, or has taken until `now`: from dispatch where there was one, else from its creation. */
 export function elapsedMs(run: Run, now: number): number {
   const start = ('dispatchedAt' in run ? run.dispatchedAt : undefined) ?? run.createdAt;

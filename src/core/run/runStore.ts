@@ -114,7 +114,9 @@ export class RunStore {
   /** A new run's id: sortable by time, unique without a register. */
   newId(): string {
     const stamp = new Date(this.#clock.now()).toISOString().replace(/[-:T]/g, '').slice(0, 14);
-    return `${stamp}-${randomBytes(4).toString('hex')}`;
+    const id = `${stamp}-${randomBytes(4).toString('hex')}`;
+    this.#standIn?.add(id);
+    return id;
   }
 
   /** Puts a new run on disk. */

@@ -59,6 +59,14 @@ const event = fc.oneof(
   fc.record({ type: type('abandoned'), at }),
   fc.record({ type: type('released'), target, state: fc.constantFrom('cancelled', 'deleted'), at }),
   fc.record({ type: type('noticed'), at }),
+  fc.record({ type: type('unwatched'), by: fc.constantFrom('person', 'time'), at }),
+  fc.record({
+    type: type('recollected'),
+    artifacts: fc.array(fc.record({ name: id }), { maxLength: 2 }),
+    at,
+  }),
+  fc.record({ type: type('retentionNoticed'), at }),
+  fc.record({ type: type('renamed'), label: fc.string(), at }),
 ) as fc.Arbitrary<RunEvent>;
 
 /** Starts anywhere on the usual way, so that half of the cases see a run that was dispatched. */
@@ -97,13 +105,21 @@ test('every run that events can reach fits the schema of the journal and survive
   );
 });
 
-test('after a final state events change nothing but what became of the upload and of the notice', () => {
+test('after a final state events change nothing but what became of the upload, the artifacts here, the notices and the name', () => {
   fc.assert(
     fc.property(events, (all) => {
       for (const { before, event: next, after } of way(all)) {
         if (!isFinal(before) || before === after) continue;
-        assert.ok(next.type === 'released' || next.type === 'noticed', next.type);
-        const frozen = (run: Run): unknown => ({ ...run, noticeDue: 0, targets: shared(run).targets.length });
+        const late = ['released', 'noticed', 'recollected', 'retentionNoticed', 'renamed'];
+        assert.ok(late.includes(next.type), next.type);
+        const frozen = (run: Run): unknown => ({
+          ...run,
+          noticeDue: 0,
+          targets: shared(run).targets.length,
+          artifacts: 0,
+          retentionNoticedAt: 0,
+          label: 0,
+        });
         assert.deepEqual(frozen(after), frozen(before));
       }
     }),

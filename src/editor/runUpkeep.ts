@@ -1,0 +1,58 @@
+import * as vscode from 'vscode';
+import { mayStopWatching } from '../core/run/attention.ts';
+import { hasRemoteResults } from '../core/run/downloadAgain.ts';
+import { isLive, type Run, titleOf } from '../core/run/run.ts';
+import type { RunStore } from '../core/run/runStore.ts';
+import type { RunTracker } from '../core/run/runTracker.ts';
+import { withProgress } from './progress.ts';
+import { pickRun } from './runCommands.ts';
+
+/** What upkeep of runs works on. */
+interface UpkeepDeps {
+  readonly runs: RunStore;
+  readonly tracker: RunTracker;
+}
+
+/** Downloads the artifacts of an ended run anew. */
+export async function downloadArtifacts(
+  { runs, tracker }: UpkeepDeps,
+  chosen: Run | undefined,
+): Promise<void> {
+  const t = vscode.l10n.t;
+  const run = chosen ?? (await pickRun(runs, t('Download Artifacts Again'), hasRemoteResults));
+  if (run === undefined) return;
+  await withProgress(t('Downloading the results…'), () => tracker.downloadAgain(run.id));
+  void vscode.window.showInformationMessage(t('The results of {0} were downloaded.', titleOf(run)));
+}
+
+/** Lets a run go that answers no more, once a person has agreed. */
+export async function stopWatching(
+  { runs, tracker }: UpkeepDeps,
+  chosen: Run | undefined,
+  now: number,
+): Promise<void> {
+  const t = vscode.l10n.t;
+  const run = chosen ?? (await pickRun(runs, t('Stop Watching'), (each) => mayStopWatching(each, now)));
+  if (run === undefined || !isLive(run)) return;
+  const yes = t('Stop Watching');
+  const detail = t(
+    'Nothing is asked about it any more, and its uploaded source is deleted as after any run. If it still goes on at the service, it goes on there; you can track it again by its run ID: {0}',
+    run.runId,
+  );
+  const question = t('Stop watching the run of {0}?', titleOf(run));
+  const choice = await vscode.window.showWarningMessage(question, { modal: true, detail }, yes);
+  if (choice === yes) await tracker.stopWatching(run.id);
+}
+
+/** Gives a run a name of a person's own; an empty one takes it back. */
+export async function renameRun({ tracker }: UpkeepDeps, run: Run | undefined): Promise<void> {
+  if (run === undefined) return;
+  const t = vscode.l10n.t;
+  const label = await vscode.window.showInputBox({
+    title: t('Rename Run'),
+    prompt: t('A name for this run, shown in this editor only; empty for none'),
+    value: run.label ?? '',
+    validateInput: (text) => (text.trim().length > 100 ? t('At most 100 characters.') : undefined),
+  });
+  if (label !== undefined) await tracker.rename(run.id, label);
+}

@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, test, type TestContext } from 'node:test';
+import { advance } from '../../../src/core/run/advance.ts';
+import type { Run } from '../../../src/core/run/run.ts';
+import { RunNotes } from '../../../src/core/run/runNotes.ts';
+import { RunStore } from '../../../src/core/run/runStore.ts';
+import { deadPid } from './buriedWindow.ts';
+import { type Desk, openWindow, setUpDesk } from './runWindow.ts';
+import { runOf } from './sampleRuns.ts';
+import { seedUnknownRun, trackRemoteRun } from './seededRuns.ts';
+
+const dayMs = 24 * 3600_000;
+const write = (): void => undefined;
+const log = { trace: write, debug: write, info: write, warn: write, error: write };
+
+/** A file where the folder of the runs should be: nothing can be kept there, whoever runs the test. */
+async function deskWithoutStorage(t: TestContext): Promise<Desk> {
+  const desk = await setUpDesk(t);
+  await writeFile(desk.root, '');
+  t.after(async () => {
+    for (const name of await readdir(tmpdir()))
+      if (name.startsWith(`whitebox-runs-${String(process.pid)}-`))
+        await rm(join(tmpdir(), name), { recursive: true, force: true });
+  });
+  return desk;
+}
+
+describe('storage that cannot be written', () => {
+  test('F66 is told of, and a run is tracked to its findings all the same', async (t) => {
+    const desk = await deskWithoutStorage(t);
+    const window = openWindow(t, desk);
+    await window.tracker.resume();
+    assert.equal(window.store.isTemporary, true);
+    assert.match(window.store.problem ?? '', /^(EEXIST|ENOTDIR)$/);
+    const { id, runId } = await trackRemoteRun(desk, window);
+    await desk.service.finishRun(runId);
+    const run = await window.untilEnded(id);
+    assert.equal(run.state, 'succeeded');
+    assert.ok((await readdir(window.store.folderOf(id))).includes('findings.json'));
+    assert.equal(window.ended.length, 1);
+  });
+
+  test('F66 does not let a paid run be started unknowingly, and lets it when a person wants that', async (t) => {
+    const desk = await deskWithoutStorage(t);
+    const window = openWindow(t, desk);
+    await window.tracker.resume();
+    const assessment = await window.assessment();
+    await assert.rejects(window.tracker.start(assessment), { kind: 'storage' });
+    assert.deepEqual([desk.service.requests.length, window.store.all().length], [0, 0]);
+    const started = window.tracker.start(assessment, { mayBeForgotten: true });
+    assert.equal((await desk.clock.passUntil(started, desk.traffic))?.state, 'running');
+  });
+
+  test('F66 that cannot be written any more dispatches nothing, nor sends a dispatch again', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    await window.tracker.resume();
+    const { id } = await seedUnknownRun(desk, window);
+    await rm(desk.root, { recursive: true });
+    await writeFile(desk.root, '');
+    await window.store.reload();
+    const sent = desk.sent('/dispatch');
+    await assert.rejects(window.tracker.resend(id));
+    assert.equal(desk.sent('/dispatch'), sent);
+  });
+
+  test('F66 leaves the source in no temporary folder for longer than its window lives', async (t) => {
+    const left = join(tmpdir(), `whitebox-runs-${String(await deadPid())}-invented`);
+    await mkdir(left);
+    const desk = await deskWithoutStorage(t);
+    await openWindow(t, desk).tracker.resume();
+    assert.ok(!(await readdir(tmpdir())).some((name) => left.endsWith(name)));
+  });
+
+  test('F66 a disk that is full is no such storage: it may have room again', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    await window.tracker.resume();
+    assert.equal(window.store.isTemporary, false);
+  });
+});
+
+/** A memory as the editor's, shared by windows. */
+function memory() {
+  const values = new Map<string, unknown>();
+  return {
+    keys: () => [...values.keys()],
+    get: (key: string) => values.get(key),
+    update: (key: string, value: unknown) => {
+      if (value === undefined) values.delete(key);
+      else values.set(key, structuredClone(value));
+      return Promise.resolve();
+    },
+  };
+}
+
+describe('the notes of runs under way', () => {
+  test('F93 offer a run whose folder is gone, without a token, until it is over', async (t) => {
+    const desk = await setUpDesk(t);
+    const notes = new RunNotes(memory(), { log });
+    const window = openWindow(t, desk);
+    const following = notes.follow(window.store);
+    t.after(() => following.dispose());
+    const { id, runId } = await trackRemoteRun(desk, window);
+    assert.deepEqual(notes.lost(window.store), []);
+    window.tracker.dispose();
+    await rm(desk.root, { recursive: true });
+    const rebuilt = openWindow(t, desk);
+    await rebuilt.tracker.resume();
+    const [lost, ...more] = notes.lost(rebuilt.store);
+    assert.deepEqual([lost?.note.runId, lost?.note.folder, more], [runId, desk.folder, []]);
+    assert.ok(!JSON.stringify(lost).includes(desk.service.token));
+    const again = notes.follow(rebuilt.store);
+    t.after(() => again.dispose());
+    const run = await rebuilt.tracker.track(lost!.note);
+    assert.notEqual(run.id, id);
+    assert.deepEqual(notes.lost(rebuilt.store), [], 'what is tracked again is not lost');
+    await notes.forget(lost!.key);
+    await desk.service.finishRun(runId);
+    await rebuilt.untilEnded(run.id);
+    await rebuilt.tracker.remove(run.id);
+    assert.deepEqual(notes.lost(rebuilt.store), []);
+  });
+
+  test('F93 forget a run that a person removed, and mind no note that is damaged', async (t) => {
+    const desk = await setUpDesk(t);
+    const values = memory();
+    const notes = new RunNotes(values, { log });
+    const window = openWindow(t, desk);
+    const following = notes.follow(window.store);
+    t.after(() => following.dispose());
+    const { id } = await trackRemoteRun(desk, window);
+    await desk.clock.passUntil(window.tracker.remove(id), desk.traffic);
+    assert.equal(notes.lost(window.store).length, 1);
+    await notes.forgetRun(id);
+    await values.update('run:odd', { runId: 7 });
+    assert.deepEqual(notes.lost(window.store), []);
+  });
+});
+
+describe('the history', () => {
+  /** A store with these runs, and the runs left after a window of it opened at a time. */
+  async function leftAfter(t: TestContext, runs: readonly Run[], days: number, keep = 90): Promise<string[]> {
+    const desk = await setUpDesk(t);
+    const seeded = new RunStore(desk.root, { clock: desk.clock, log });
+    for (const run of runs) await seeded.create(run);
+    desk.clock.advance(days * dayMs - desk.clock.now());
+    const window = openWindow(t, desk, { retainLocalDays: keep });
+    await desk.clock.passUntil(window.tracker.resume(), desk.traffic);
+    return window.store
+      .all()
+      .map(({ id }) => id)
+      .sort();
+  }
+  const told = (run: Run, id: string): Run => ({
+    ...run,
+    id,
+    noticeDue: false,
+    targets: [{ folder: '/x', name: 'x' }],
+  });
+
+  test('loses ended runs once they are older than the setting says', async (t) => {
+    const runs = [told(runOf.succeeded, 'a'), told(runOf.failed, 'b')];
+    assert.deepEqual(await leftAfter(t, runs, 89), ['a', 'b']);
+    assert.deepEqual(await leftAfter(t, runs, 91), []);
+    assert.deepEqual(await leftAfter(t, runs, 3, 2), []);
+  });
+
+  test('never loses a run that still needs a person', async (t) => {
+    const runs = [{ ...runOf.unknown, id: 'unknown' }, told(runOf.succeeded, 'told')];
+    assert.deepEqual(await leftAfter(t, runs, 400), ['unknown']);
+  });
+
+  test('keeps a run whose source could not be deleted for as long as the service may have it', async (t) => {
+    const left = { ...runOf.succeeded, id: 'left', noticeDue: false };
+    assert.ok(left.targets.some(({ upload }) => upload?.state === 'confirmed'));
+    assert.deepEqual(await leftAfter(t, [left], 20, 2), ['left']);
+    assert.deepEqual(await leftAfter(t, [left], 31, 2), []);
+  });
+
+  test('keeps the name that a person gives a run, and gives the usual one back', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    await window.store.create(runOf.succeeded);
+    const { id } = runOf.succeeded;
+    await window.tracker.rename(id, '  Before the release  ');
+    const other = openWindow(t, desk);
+    await other.store.reload();
+    assert.equal(other.store.get(id)?.label, 'Before the release');
+    await other.tracker.rename(id, ' ');
+    assert.ok(!('label' in other.store.get(id)!));
+    assert.equal(advance(runOf.succeeded, { type: 'renamed', label: '', at: 1 }), runOf.succeeded);
+  });
+
+  test('links another try to the run that failed', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const run = await window.start({ retryOf: 'failed-one' });
+    assert.deepEqual([run.retryOf, run.state], ['failed-one', 'running']);
+  });
+});
+
+describe('a cancellation', () => {
+  test('during the dispatch does not tear it off: the run that was paid for is known', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const stop = new AbortController();
+    desk.service.addFault({ match: { path: '/dispatch' }, after: { kind: 'delay', ms: 50 } });
+    window.store.onDidChange(({ state }) => {
+      if (state === 'dispatching') stop.abort(new DOMException('Cancelled', 'AbortError'));
+    });
+    const started = window.tracker.start(await window.assessment(), { signal: stop.signal });
+    const run = await desk.clock.passUntil(started, desk.traffic);
+    assert.ok(run?.state === 'running');
+    assert.equal(run.runId, desk.service.runs()[0]?.id);
+  });
+});
