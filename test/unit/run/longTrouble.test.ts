@@ -38,7 +38,11 @@ describe('a service that fails for long', () => {
     });
     const asked = desk.sent('/describe');
     const started = desk.clock.now();
-    await window.until(id, () => desk.clock.now() - started >= dayMs);
+    while (desk.clock.now() - started < dayMs) {
+      // As much as passes for one heartbeat and no sleep.
+      desk.clock.advance(20_000);
+      await pass(desk, 5_000);
+    }
     const looks = desk.sent('/describe') - asked;
     assert.ok(looks > 90 && looks <= 240, `${String(looks)} looks in a day`);
     const troubled = window.store.get(id);
@@ -111,7 +115,7 @@ describe('a machine without a network', () => {
     const offline = await window.until(id, (run) => 'trouble' in run && run.trouble !== undefined);
     assert.equal('trouble' in offline && offline.trouble?.kind, 'unsent');
     const asked = desk.sent('/describe');
-    await pass(desk, 2 * 3600_000);
+    await pass(desk, 1800_000);
     assert.equal(desk.sent('/describe'), asked);
     await desk.service.finishRun(runId);
     cable.plug();
