@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import type { ShownFinding } from '../core/findings/findingStore.ts';
+import { type CompareDeps, compareRuns, showAllFindings } from './compareRuns.ts';
 import { filterFindings, groupFindings } from './filterFindings.ts';
 import { findingOf, type FindingSources, findingsOf, sayNoFinding } from './findingArguments.ts';
 import { showFindingJson } from './findingJson.ts';
@@ -7,7 +8,7 @@ import type { FindingsLens } from './findingsLens.ts';
 import { setTriage, subjectLabel, type TriageDeps } from './setTriage.ts';
 
 /** What commands on findings and on their view work with. */
-export interface FindingCommandDeps extends TriageDeps, FindingSources {
+export interface FindingCommandDeps extends TriageDeps, CompareDeps, FindingSources {
   readonly lens: FindingsLens;
   readonly findingsView: vscode.TreeView<unknown>;
 }
@@ -20,6 +21,8 @@ export function createFindingCommands(
   return [
     ['whitebox.filterFindings', () => filterFindings(lens, findings)],
     ['whitebox.groupFindings', () => groupFindings(lens)],
+    ['whitebox.compareRuns', (...args) => compareRuns(args, deps)],
+    ['whitebox.showAllFindings', () => showAllFindings(deps)],
     ['whitebox.clearFilters', () => lens.filterBy({})],
     [
       'whitebox.setTriage',

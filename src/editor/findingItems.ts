@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import type { Severity } from '../core/findings/finding.ts';
 import type { ShownFinding } from '../core/findings/findingStore.ts';
 import type { GroupTopic } from '../core/findings/groups.ts';
-import type { GroupNode, OutlineNode } from '../core/findings/outline.ts';
+import type { FindingNode, GroupNode, OutlineNode } from '../core/findings/outline.ts';
 import type { TriageState } from '../core/findings/triage.ts';
 import { visibleLine, visibleText } from '../core/findings/visibleText.ts';
 import { cweLabel, topicLabel } from './findingLabels.ts';
@@ -26,7 +26,7 @@ function itemOf(node: OutlineNode, isLong: boolean): vscode.TreeItem {
         ? fileItem(node, isLong)
         : headingItem(topicLabel(node.topic), node, node.topic);
     case 'finding':
-      return findingItem(node.shown, node.parent.parent?.topic.kind === 'severity');
+      return findingItem(node);
     case 'more':
       return moreItem(node.count);
   }
@@ -65,9 +65,10 @@ function fileItem({ topic, shown }: GroupNode, isLong: boolean): vscode.TreeItem
   return item;
 }
 
-/** `isRated` where a heading above says how severe it is. */
-function findingItem(shown: ShownFinding, isRated: boolean): vscode.TreeItem {
+function findingItem(node: FindingNode): vscode.TreeItem {
   const t = vscode.l10n.t;
+  const { shown } = node;
+  const heading = node.parent.parent?.topic;
   const {
     finding,
     places: [place],
@@ -80,11 +81,13 @@ function findingItem(shown: ShownFinding, isRated: boolean): vscode.TreeItem {
   const facts = [
     ...(place?.startLine === undefined ? [] : [t('line {0}', place.startLine)]),
     ...finding.cwes.map(cweLabel),
-    ...(change === 'new' ? [t('new')] : []),
+    ...(change === 'new' && heading?.kind !== 'change' ? [t('new')] : []),
     ...(triage.state === 'open' ? [] : [triageLabel(triage.state)]),
     ...(drift === undefined ? [] : [drift]),
   ];
-  item.description = (isRated ? facts : [severityLabel(finding.severity), ...facts]).join(' · ');
+  item.description = (
+    heading?.kind === 'severity' ? facts : [severityLabel(finding.severity), ...facts]
+  ).join(' · ');
   item.iconPath = iconOf(finding.severity, triage.state);
   item.contextValue = 'finding';
   item.tooltip = tooltipOf(shown, title);
@@ -94,7 +97,8 @@ function findingItem(shown: ShownFinding, isRated: boolean): vscode.TreeItem {
   item.command = {
     title: t('Show in Editor'),
     command: 'whitebox.revealFinding',
-    arguments: [shown.run.id, finding.index],
+    // The node itself: a fixed finding is not among those the store has.
+    arguments: [node],
   };
   return item;
 }

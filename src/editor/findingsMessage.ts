@@ -1,13 +1,13 @@
 import * as vscode from 'vscode';
 import { activeParts } from '../core/findings/filter.ts';
-import type { ShownRun } from '../core/findings/findingStore.ts';
+import type { FindingStore, ShownRun } from '../core/findings/findingStore.ts';
 import { hasFindings } from '../core/findings/folderRuns.ts';
 import { hiddenFromProblems } from '../core/findings/problems.ts';
 import type { Sifted } from '../core/findings/sift.ts';
 import { isLive, type Run, titleOf, waitsForToken } from '../core/run/run.ts';
 import { describePart } from './findingLabels.ts';
 import type { FindingsLens } from './findingsLens.ts';
-import { countFindings, formatNumber, formatTime } from './formats.ts';
+import { countFiles, countFindings, formatNumber, formatTime } from './formats.ts';
 import { commitLabel } from './labels.ts';
 import { readDisplaySettings } from './settings.ts';
 
@@ -37,10 +37,21 @@ export function stateOf(folders: readonly ShownRun[], sifted: Sifted, runs: read
   return runs.some(hasFindings) ? 'cleared' : 'none';
 }
 
-/** Which runs the findings are of, with their commits and what is to be known about them. */
-export function describeRuns(folders: readonly ShownRun[]): string[] {
+/** Which runs the findings are of, with their commits and what is to be known about them; or which two are compared. */
+export function describeRuns(findings: FindingStore): string[] {
   const t = vscode.l10n.t;
-  return folders.map(({ run, failure, notices }) => {
+  const comparison = findings.comparison();
+  if (comparison !== undefined) {
+    const { run, baseline, added, fixed, unchanged } = comparison;
+    const times = [formatTime(run.createdAt), formatTime(baseline.createdAt)] as const;
+    const counts = [added, fixed, unchanged].map(({ length }) => formatNumber(length));
+    return [
+      t('{0}: run of {1} compared with run of {2}', titleOf(run), ...times),
+      t('{0} new, {1} fixed, {2} unchanged', ...counts),
+    ];
+  }
+  return findings.folders().map(({ run, failure, notices }) => {
+    const changed = findings.changedFiles(run.id);
     const cut = notices.find((notice) => notice.kind === 'truncated');
     const facts = [
       t('{0}, run of {1}', titleOf(run), formatTime(run.createdAt)),
@@ -50,6 +61,7 @@ export function describeRuns(folders: readonly ShownRun[]): string[] {
       ...(cut === undefined
         ? []
         : [t('the worst {0} of {1}', formatNumber(cut.shown), countFindings(cut.total))]),
+      ...(changed === 0 ? [] : [t('changed since: {0}', countFiles(changed))]),
     ].join(' · ');
     return failure === undefined ? facts : `${facts}: ${t('the findings file cannot be read')}`;
   });

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { LazyView } from '../bootstrap.ts';
-import type { FindingsChange, FindingStore } from '../core/findings/findingStore.ts';
-import { toGroups } from '../core/findings/groups.ts';
+import type { FindingsChange, FindingStore, ShownFinding } from '../core/findings/findingStore.ts';
+import { toChangeGroups, toGroups } from '../core/findings/groups.ts';
 import { Outline, type OutlineNode } from '../core/findings/outline.ts';
 import { sift, type Sifted } from '../core/findings/sift.ts';
 import { isSettled } from '../core/findings/triage.ts';
@@ -31,12 +31,16 @@ export interface FindingsViewDeps {
   readonly isOpenHere: (run: Run) => boolean;
 }
 
-/** What is left of the findings after the settings and the filter; who filters by triage wants to see what triage settled. */
-export function siftFindings({ findings, lens }: Pick<FindingsViewDeps, 'findings' | 'lens'>): Sifted {
+/** What is left of the findings, or of two compared runs, after the settings and the filter; who compares or filters by triage wants to see what triage settled. */
+function siftFindings({ findings, lens }: FindingsViewDeps): Sifted {
   const { minimumSeverity, hideTriaged } = readDisplaySettings();
-  const asksForTriage = (lens.filter.triage ?? []).length > 0;
+  const comparison = findings.comparison();
+  const asksForTriage = comparison !== undefined || (lens.filter.triage ?? []).length > 0;
   const display = { minimumSeverity, hideTriaged: hideTriaged && !asksForTriage };
-  return sift(findings.all(), display, (shown) => lens.passes(shown));
+  const passes = (shown: ShownFinding): boolean => lens.passes(shown);
+  if (comparison === undefined) return sift(findings.all(), display, passes);
+  const found = findings.all().filter(({ run }) => run.id === comparison.run.id);
+  return sift([...found, ...comparison.fixed], display, passes);
 }
 
 /** Fills the Findings view: groups, files, findings; its message names runs, what settings hide and the filter. */
@@ -57,10 +61,15 @@ export function showFindings(lazy: LazyView, deps: FindingsViewDeps): vscode.Dis
     setContext('findingsView', state);
     setContext('findingsShown', findings.folders().length > 0);
     setContext('filtered', lens.isFiltering());
+    setContext('comparing', findings.comparison() !== undefined);
   };
   const render = (change: FindingsChange): void => {
     sifted = siftFindings(deps);
-    const groups = toGroups(sifted.passing, lens.grouping);
+    const comparison = findings.comparison();
+    const groups =
+      comparison === undefined
+        ? toGroups(sifted.passing, lens.grouping)
+        : toChangeGroups(sifted.passing, comparison.baseline.id);
     let redrawn: readonly OutlineNode[] | undefined;
     if (change.kind === 'files') redrawn = outline.update(groups, change.files);
     else outline.reset(groups);
@@ -91,15 +100,18 @@ function describe(
   { findings, lens }: FindingsViewDeps,
 ): void {
   const lines = [
-    ...describeRuns(findings.folders()),
+    ...describeRuns(findings),
     ...describeHidden(sifted),
-    ...describeOnlyHere(sifted),
+    ...(findings.comparison() === undefined ? describeOnlyHere(sifted) : []),
     ...describeFilter(lens, sifted),
   ];
   const isSaid = state === 'shown' || state === 'unreadable';
   view.message = isSaid ? lines.join(' — ') : '';
   view.description = isSaid ? '' : lines.join(' · ');
-  const open = sifted.displayed.filter(({ triage }) => !isSettled(triage.state)).length;
+  const baseline = findings.comparison()?.baseline;
+  const open = sifted.displayed.filter(
+    ({ run, triage }) => run.id !== baseline?.id && !isSettled(triage.state),
+  ).length;
   view.badge = open === 0 ? undefined : { value: open, tooltip: vscode.l10n.t('Open findings: {0}', open) };
 }
 

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { eventually } from '../host/workbench/eventually.ts';
 import type { TreeRowReading } from '../host/workbench/trees.ts';
@@ -44,8 +46,11 @@ describe('the Findings view', () => {
     await untilHeadings('Critical 3', 'High 4', 'Medium 3', 'Low 1', 'No impact 1');
     await workbench.expandAll('Findings');
     await workbench.screenshot('tree-1-findings.png');
-    for (const row of await workbench.treeRows('Findings'))
-      console.log(row.level, row.label, '|', row.description, '|', row.ariaLabel);
+    const rows = await workbench.treeRows('Findings');
+    const hash = rows.find(({ label }) => label === 'Weak hash function');
+    assert.equal(hash?.ariaLabel, 'Medium: Weak hash function, line 7, CWE-328');
+    const file = rows.find(({ label }) => label === 'passwords.js');
+    assert.equal(file?.ariaLabel, 'src/passwords.js, 1 finding');
   });
 
   test('is filtered by severity and text together, says so, and keeps that over a reload', async () => {
@@ -157,5 +162,33 @@ describe('the Findings view', () => {
     await untilHeadings('Critical 1');
     await workbench.runCommand('Whitebox: Clear Filters');
     await untilHeadings('Critical 3', 'High 4', 'Medium 3', 'Low 1', 'No impact 1');
+  });
+
+  test('two runs are compared: what is new, what was fixed, what stayed', async () => {
+    const workbench = stage.workbench();
+    const { folder, service } = stage;
+    await rm(path.join(folder, 'src/passwords.js'));
+    await writeFile(path.join(folder, 'src/added.js'), 'export const run = (code) => eval(code);\n');
+    await startAssessment(stage);
+    const run = service.runs().at(-1);
+    assert.ok(run);
+    await service.finishRun(run.id);
+    await workbench.runCommand('Whitebox: Check Run Status Now');
+    await eventually(
+      () => workbench.treeRows('Findings'),
+      (rows) => rows.some(({ label }) => label === 'added.js'),
+    );
+    await workbench.expandAll('Findings');
+    const added = (await workbench.treeRows('Findings')).filter(({ description }) =>
+      description.endsWith(' · new'),
+    );
+    assert.equal(added.length, 1);
+    await workbench.runCommand('Whitebox: Compare Runs…');
+    await untilHeadings('New 1', 'Fixed 1', 'Unchanged 11');
+    await workbench.expandAll('Findings');
+    assert.match(await workbench.viewText('Findings'), /1 new, 1 fixed, 11 unchanged/);
+    await workbench.screenshot('tree-10-compared.png');
+    await workbench.viewAction('Findings', 'Show All Findings');
+    await eventually(headings, (found) => found.some((heading) => heading.startsWith('Critical')));
   });
 });

@@ -21,7 +21,8 @@ export interface TreeRowReading {
 /** Containers, views and their trees in a workbench page. Views are named by the title in their header. */
 export function treesOf(page: Page) {
   const pane = (view: string): Locator =>
-    page.locator('.pane').filter({ has: page.locator(`.pane-header[aria-label="${view} Section"]`) });
+    // A view's description stands behind its title.
+    page.locator('.pane').filter({ has: page.locator(`.pane-header[aria-label^="${view} "]`) });
   const tree = async (view: string): Promise<Locator> => {
     const header = pane(view).locator('.pane-header');
     await header.waitFor({ state: 'attached' });
