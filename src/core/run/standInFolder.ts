@@ -48,11 +48,7 @@ export class StandInFolder {
 
   /** Makes one, and removes those that windows left which are no more. */
   static async make(root: string, problem: string): Promise<StandInFolder> {
-    for (const name of await foldersIn(tmpdir())) {
-      const pid = namePattern.exec(name)?.[1];
-      if (pid !== undefined && !processExists(Number(pid)))
-        await rm(join(tmpdir(), name), { recursive: true, force: true });
-    }
+    await sweep();
     const folder = await mkdtemp(join(tmpdir(), `whitebox-runs-${String(process.pid)}-`));
     return new StandInFolder(root, folder, problem);
   }
@@ -74,5 +70,18 @@ export class StandInFolder {
     const left = [join(from, 'lease'), join(from, 'lock')];
     await cp(from, join(this.#folder, id), { recursive: true, filter: (path) => !left.includes(path) });
     this.#ids.add(id);
+  }
+}
+
+async function sweep(): Promise<void> {
+  for (const name of await foldersIn(tmpdir())) {
+    const pid = namePattern.exec(name)?.[1];
+    if (pid === undefined || processExists(Number(pid))) continue;
+    try {
+      await rm(join(tmpdir(), name), { recursive: true, force: true });
+    } catch (error) {
+      // The temporary folder may be shared, and then others' are theirs to remove.
+      if (!['EACCES', 'EPERM'].includes(systemCode(error) ?? '')) throw error;
+    }
   }
 }

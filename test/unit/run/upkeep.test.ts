@@ -74,13 +74,6 @@ describe('storage that cannot be written', () => {
     await openWindow(t, desk).tracker.resume();
     assert.ok(!(await readdir(tmpdir())).some((name) => left.endsWith(name)));
   });
-
-  test('F66 a disk that is full is no such storage: it may have room again', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
-    await window.tracker.resume();
-    assert.equal(window.store.isTemporary, false);
-  });
 });
 
 /** A memory as the editor's, shared by windows. */
