@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Run } from '../../src/core/run/run.ts';
@@ -24,8 +25,13 @@ export async function storeLiveRun(storage: string, run: StoredRun): Promise<voi
   });
 }
 
-/** Puts a run that has succeeded, with its artifacts, into the extension's storage. */
-export async function storeEndedRun(storage: string, run: StoredRun, findings: unknown): Promise<void> {
+/** Puts a run that has succeeded, with its artifacts, into the extension's storage; `sent` is what its archive held, where that is known. */
+export async function storeEndedRun(
+  storage: string,
+  run: StoredRun,
+  findings: unknown,
+  sent?: Readonly<Record<string, string>>,
+): Promise<void> {
   const at = Date.now() - hourMs;
   const folder = await storeRun(storage, {
     ...common(run, at),
@@ -42,6 +48,13 @@ export async function storeEndedRun(storage: string, run: StoredRun, findings: u
   });
   await writeFile(path.join(folder, 'findings.json'), JSON.stringify(findings));
   await writeFile(path.join(folder, 'report.md'), '# Invented report\n');
+  if (sent === undefined) return;
+  const entries = Object.entries(sent).map(([name, text]) => ({
+    path: name,
+    bytes: Buffer.byteLength(text),
+    sha256: createHash('sha256').update(text).digest('hex'),
+  }));
+  await writeFile(path.join(folder, 'manifest-0.json'), JSON.stringify({ entries, omitted: [] }));
 }
 
 function common({ id, folder, baseUrl, organizationId }: StoredRun, createdAt: number) {

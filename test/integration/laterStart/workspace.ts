@@ -69,7 +69,8 @@ export async function prepareLaterStart(scratch: string, storage: string): Promi
   });
   await symlink(path.join(root, 'outside.js'), path.join(shop, 'link.js'));
   const place = { baseUrl: 'https://assessment.example.test/v1', organizationId: 'invented' };
-  await storeEndedRun(storage, { id: shopRunId, folder: shop, ...place }, { findings: shopFindings });
+  const sent = { 'src/orders.js': lines, 'src/server.js': lines };
+  await storeEndedRun(storage, { id: shopRunId, folder: shop, ...place }, { findings: shopFindings }, sent);
 
   // Its folder is not part of the workspace: what was found there is not shown here.
   const elsewhere = path.join(root, 'elsewhere');

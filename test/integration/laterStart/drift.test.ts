@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { after, before, describe, it } from 'mocha';
+import * as vscode from 'vscode';
+import { openFolders } from '../openFolders.ts';
+import { until } from '../until.ts';
+import { shopRunId } from './workspace.ts';
+
+describe('a finding whose file is edited', () => {
+  let uri: vscode.Uri;
+  let original: string;
+  let document: vscode.TextDocument;
+
+  before(async () => {
+    const [shop = ''] = await openFolders(2);
+    uri = vscode.Uri.file(path.join(shop, 'src', 'orders.js'));
+    original = await readFile(uri.fsPath, 'utf8');
+    await vscode.commands.executeCommand('whitebox.showRunFindings', { kind: 'run', id: shopRunId });
+    document = await vscode.workspace.openTextDocument(uri);
+    await vscode.window.showTextDocument(document);
+    await untilLines(2, 4);
+  });
+
+  after(async () => {
+    await vscode.commands.executeCommand('workbench.action.files.revert');
+    await writeFile(uri.fsPath, original);
+    await untilLines(2, 4);
+  });
+
+  /** The lines, from 1 on, of our diagnostics in the file. */
+  const lines = (): number[] =>
+    vscode.languages
+      .getDiagnostics(uri)
+      .filter(({ source }) => source === 'Whitebox')
+      .map(({ range }) => range.start.line + 1);
+
+  const untilLines = (...expected: number[]): Promise<void> =>
+    until(
+      vscode.languages.onDidChangeDiagnostics,
+      () => JSON.stringify(lines()) === JSON.stringify(expected),
+      lines,
+    );
+
+  async function edit(change: (edits: vscode.WorkspaceEdit) => void): Promise<void> {
+    const edits = new vscode.WorkspaceEdit();
+    change(edits);
+    assert.ok(await vscode.workspace.applyEdit(edits));
+  }
+
+  const insertAbove = (count: number): Promise<void> =>
+    edit((edits) => edits.insert(uri, new vscode.Position(0, 0), '// new\n'.repeat(count)));
+
+  it('is at the right line while the edit is not saved, and when it is', async () => {
+    await insertAbove(50);
+    await untilLines(52, 54);
+    assert.ok(document.isDirty);
+    assert.ok(await document.save());
+    await insertAbove(1);
+    await untilLines(53, 55);
+  });
+
+  it('goes back when the edit is taken back', async () => {
+    await vscode.commands.executeCommand('workbench.action.files.revert');
+    await untilLines(52, 54);
+  });
+
+  it('says so when its own code was changed, and leaves Problems when that is gone', async () => {
+    await edit((edits) => edits.insert(uri, document.lineAt(53).range.end, ' edited'));
+    await until(
+      vscode.languages.onDidChangeDiagnostics,
+      () => vscode.languages.getDiagnostics(uri).some(({ message }) => message.includes('changed since')),
+      lines,
+    );
+    await edit((edits) => edits.delete(uri, document.lineAt(53).rangeIncludingLineBreak));
+    await untilLines(52);
+  });
+
+  it('follows what others write into the file', async () => {
+    await vscode.commands.executeCommand('workbench.action.files.revert');
+    await vscode.commands.executeCommand('workbench.action.closeActiveEditor');
+    await writeFile(uri.fsPath, `// from elsewhere\n${original}`);
+    await untilLines(3, 5);
+  });
+});
