@@ -1,4 +1,4 @@
-// `npm run bench [-- --big] [--corpus FOLDER] [--pairs N] [--only folders,upload,secrets,cold] [--json]`: ours against the native tools, in one
+// `npm run bench [-- --big] [--corpus FOLDER] [--pairs N] [--only folders,upload,secrets,findings,cold] [--json]`: ours against the native tools, in one
 // run, on folders it makes or is given. Ratios carry over to other machines, times do not. Exits 1 when a target is missed. `cold` drops the page cache, which takes root.
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { availableParallelism, loadavg, tmpdir } from 'node:os';
@@ -6,6 +6,7 @@ import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { measureColdSelection } from './coldCase.ts';
 import { makeCorpus } from './corpus.ts';
+import { measureFindings } from './findingsCase.ts';
 import { type Corpus, growthRows, measureFolder, type Seen } from './folderCases.ts';
 import { isKept, type Row, toTable } from './rows.ts';
 import { measureSecretCheck } from './secretCase.ts';
@@ -17,7 +18,7 @@ const { values } = parseArgs({
     big: { type: 'boolean', default: false },
     corpus: { type: 'string' },
     pairs: { type: 'string', default: '5' },
-    only: { type: 'string', default: 'folders,upload,secrets' },
+    only: { type: 'string', default: 'folders,upload,secrets,findings' },
     json: { type: 'boolean', default: false },
   },
 });
@@ -34,7 +35,7 @@ say(
 const subjects = await bundleSubjects(folder('bundles'));
 const rows: Row[] = [];
 const seen: Seen[] = [];
-const corpora = values.corpus === undefined ? makeCorpora() : [given(values.corpus)];
+const corpora = only.some((part) => ['folders', 'cold', 'secrets'].includes(part)) ? folders() : [];
 for (const corpus of corpora) {
   if (only.includes('folders')) {
     say(`measuring ${corpus.name} …`);
@@ -57,11 +58,17 @@ if (only.includes('upload')) {
     rows.push(...(await measureUpload(megabytes, subjects, scratchUpload, pairs)));
   }
 }
+if (only.includes('findings')) {
+  for (const count of [1_000, 10_000, 50_000]) {
+    rows.push(...(await measureFindings(count, subjects, scratch, pairs)));
+  }
+}
 say(`load ${(loadavg()[0] ?? 0).toFixed(1)} at the end`);
 console.log(values.json ? JSON.stringify(rows, undefined, 2) : toTable(rows));
 process.exitCode = rows.some((row) => isKept(row) === false) ? 1 : 0;
 
-function makeCorpora(): Corpus[] {
+function folders(): Corpus[] {
+  if (values.corpus !== undefined) return [given(values.corpus)];
   const sizes = [
     { name: 'small', files: 1000, ignored: 500 },
     { name: 'medium', files: 10_000, ignored: 30_000 },

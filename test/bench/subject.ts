@@ -8,6 +8,7 @@ import { putFile } from '../../src/core/api/http.ts';
 import { type ArchiveFormat, writeArchive } from '../../src/core/upload/archive.ts';
 import { checkSecrets } from '../../src/core/upload/secrets.ts';
 import { selectFiles, type Selection } from '../../src/core/upload/selection.ts';
+import { openFindings } from './findingsSubject.ts';
 
 /** What a process of its own is asked to do. */
 export type Job =
@@ -17,6 +18,8 @@ export type Job =
   | { readonly kind: 'package'; readonly root: string; readonly format: ArchiveFormat; readonly to: string }
   | { readonly kind: 'secrets'; readonly root: string }
   | { readonly kind: 'upload'; readonly url: string; readonly file: HashedFile }
+  /** Opens a stored run's findings, then types in a file; `ms` is opening, the first key, further keys. */
+  | { readonly kind: 'findings'; readonly storage: string; readonly file: string }
   /** Takes uploads on loopback, and throws them away, until it is ended. */
   | { readonly kind: 'sink' };
 
@@ -81,6 +84,10 @@ async function perform(job: Job): Promise<Partial<Outcome>> {
     case 'upload': {
       const options = { idleMs: 60_000, now: Date.now() };
       return { ms: [await timed(() => putFile(new URL(job.url), job.file, options))] };
+    }
+    case 'findings': {
+      const { openMs, findings, firstKeyMs, keyMs } = await openFindings(job.storage, job.file);
+      return { ms: [openMs, firstKeyMs, ...keyMs], files: findings };
     }
     case 'sink':
       return { port: await openSink() };

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Finding } from './finding.ts';
 import { compact } from './lineText.ts';
 import type { Subject } from './locateFindings.ts';
@@ -24,7 +24,7 @@ export function fingerprintsOf(
       path,
       compact(finding.places[0]?.snippet ?? '').slice(0, maxSnippet),
     ]);
-    const group = JSON.stringify([folder, name]);
+    const group = `${name}${folder}`;
     const members = groups.get(group);
     if (members === undefined) groups.set(group, [{ index, finding, name }]);
     else members.push({ index, finding, name });
@@ -36,9 +36,7 @@ export function fingerprintsOf(
       (one, other) => lineOf(one.finding) - lineOf(other.finding) || one.index - other.index,
     );
     for (const [ordinal, { index, name }] of sorted.entries()) {
-      const digits = createHash('sha256')
-        .update(`${name}${String(ordinal)}`)
-        .digest('hex');
+      const digits = hash('sha256', `${name}${String(ordinal)}`, 'hex');
       fingerprints[index] = `${scheme}:${digits.slice(0, 32)}`;
     }
   }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readIfThere } from '../files.ts';
@@ -29,10 +29,7 @@ export async function readSentFiles(
 
 /** Where the text of a sent file is kept in the run's folder: a name that no path can lead out of. */
 export function sourceFile(runFolder: string, target: number, path: string): string {
-  const name = createHash('sha256')
-    .update(`${String(target)}\0${path}`)
-    .digest('hex')
-    .slice(0, 40);
+  const name = hash('sha256', `${String(target)}\0${path}`, 'hex').slice(0, 40);
   return join(runFolder, 'source', name);
 }
 
@@ -48,7 +45,7 @@ export async function readText(file: string): Promise<Buffer | undefined> {
 
 /** True when a content is what was sent. */
 export function isSent(content: Buffer, sent: SentFile): boolean {
-  return content.length === sent.bytes && createHash('sha256').update(content).digest('hex') === sent.sha256;
+  return content.length === sent.bytes && hash('sha256', content, 'hex') === sent.sha256;
 }
 
 /** Looks paths up among the files that were sent, whatever is on the disk by now. */
