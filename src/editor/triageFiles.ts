@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import type { TriageStore } from '../core/findings/triageStore.ts';
+import { describeError } from './messages.ts';
 import { readTriageStorage } from './settings.ts';
 
 /** The file that holds the decisions about a folder's findings: in the extension's storage, where every window sees it, or shared in the folder. */
@@ -30,9 +31,28 @@ export function watchTriage(triage: TriageStore, storageFolder: string): vscode.
     vscode.workspace.onDidChangeConfiguration((change) => {
       if (change.affectsConfiguration('whitebox.triage')) reload();
     }),
+    tellFailures(triage),
     // Where a watcher is blind (excluded files, a network's disk), coming back to the window has to do.
     vscode.window.onDidChangeWindowState(({ focused }) => {
       if (focused) reload();
     }),
   );
+}
+
+/** Says once of each file that it cannot be read, for then nothing that was decided in it counts; and again when that comes back. */
+function tellFailures(triage: TriageStore): vscode.Disposable {
+  let told: ReadonlySet<string> = new Set();
+  const subscription = triage.onDidChange(() => {
+    const failures = triage.failures();
+    const nameOf = ({ kind, data }: (typeof failures)[number]): string => `${kind} ${data.subject ?? ''}`;
+    for (const failure of failures.filter((each) => !told.has(nameOf(each)))) {
+      const { message, remedies } = describeError(failure);
+      void vscode.window.showWarningMessage(message, ...remedies).then((remedy) => {
+        if (remedy !== undefined)
+          void vscode.commands.executeCommand(remedy.command, ...(remedy.arguments ?? []));
+      });
+    }
+    told = new Set(failures.map(nameOf));
+  });
+  return vscode.Disposable.from({ dispose: () => subscription.dispose() });
 }
