@@ -123,7 +123,11 @@ function judge(
   const left = lines.map((line) => images[line] ?? -1).filter((line) => line >= 0);
   const at = (from: number, to: number): DriftedRange =>
     from === first
-      ? { startLine: range.startLine, endLine: range.endLine + to - last, drift: 'same' }
+      ? {
+          startLine: range.startLine,
+          endLine: Math.min(range.endLine + to - last, keys.length),
+          drift: 'same',
+        }
       : { startLine: from + 1, endLine: to + 1, drift: 'moved' };
 
   const [from = 0] = left;

@@ -260,5 +260,6 @@ test('every answer is a range of lines that are there', () => {
       const { startLine: start, endLine: end } = followLines(before)(now)({ startLine, endLine });
       assert.ok(1 <= start && start <= end && end <= now.length, `${String(start)}-${String(end)}`);
     }),
+    { numRuns: 5_000 },
   );
 });
