@@ -37,5 +37,8 @@ function actionsOf(shown: ShownFinding, diagnostics: readonly vscode.Diagnostic[
     made.diagnostics = own;
     return made;
   };
-  return [action(t('Show Details: {0}', title), 'whitebox.showFindingDetails')];
+  return [
+    action(t('Show Details: {0}', title), 'whitebox.showFindingDetails'),
+    action(t('Set Triage State: {0}', title), 'whitebox.setTriage'),
+  ];
 }
