@@ -37,8 +37,5 @@ function actionsOf(shown: ShownFinding, diagnostics: readonly vscode.Diagnostic[
     made.diagnostics = own;
     return made;
   };
-  return [
-    action(t('Show Details: {0}', title), 'whitebox.showFindingDetails'),
-    action(t('Set Triage State: {0}', title), 'whitebox.setTriage'),
-  ];
+  return [action(t('Show Details: {0}', title), 'whitebox.showFindingDetails')];
 }
