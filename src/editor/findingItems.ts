@@ -69,6 +69,7 @@ function findingItem(node: FindingNode): vscode.TreeItem {
   const t = vscode.l10n.t;
   const { shown } = node;
   const heading = node.parent.parent?.topic;
+  const [told] = shown.finding.places;
   const {
     finding,
     places: [place],
@@ -79,6 +80,7 @@ function findingItem(node: FindingNode): vscode.TreeItem {
   const drift = place && driftLabel(place.drift);
   const item = new vscode.TreeItem(title);
   const facts = [
+    ...(place === undefined && told !== undefined ? [visibleLine(told.path)] : []),
     ...(place?.startLine === undefined ? [] : [t('line {0}', place.startLine)]),
     ...finding.cwes.map(cweLabel),
     ...(change === 'new' && heading?.kind !== 'change' ? [t('new')] : []),

@@ -107,7 +107,8 @@ function describe(
   ];
   const isSaid = state === 'shown' || state === 'unreadable';
   view.message = isSaid ? lines.join(' — ') : '';
-  view.description = isSaid ? '' : lines.join(' · ');
+  // Of a long one only the start is seen: the filter matters most then.
+  view.description = isSaid ? '' : lines.reverse().join(' · ');
   const baseline = findings.comparison()?.baseline;
   const open = sifted.displayed.filter(
     ({ run, triage }) => run.id !== baseline?.id && !isSettled(triage.state),

@@ -116,6 +116,8 @@ describe('the Findings view', () => {
   test('several findings are judged at once with a reason, and that is taken back', async () => {
     const workbench = stage.workbench();
     await workbench.treeRowClick('Findings', 'Weak hash function');
+    // The editor that opens takes the focus, and with it a menu that is open by then.
+    await eventually(workbench.editor, ({ title }) => title === 'passwords.js');
     await workbench.treeRowClick('Findings', 'Predictable random value', 'ControlOrMeta');
     await workbench.treeRowMenu('Findings', 'Predictable random value', 'Set Triage State…');
     const { title, items } = await workbench.currentQuickInput();
@@ -187,6 +189,8 @@ describe('the Findings view', () => {
     await untilHeadings('New 1', 'Fixed 1', 'Unchanged 11');
     await workbench.expandAll('Findings');
     assert.match(await workbench.viewText('Findings'), /1 new, 1 fixed, 11 unchanged/);
+    const fixed = (await workbench.treeRows('Findings')).find(({ label }) => label === 'Weak hash function');
+    assert.match(fixed?.ariaLabel ?? '', /src\/passwords\.js/);
     await workbench.screenshot('tree-10-compared.png');
     await workbench.viewAction('Findings', 'Show All Findings');
     await eventually(headings, (found) => found.some((heading) => heading.startsWith('Critical')));
