@@ -150,8 +150,7 @@ describe('the Findings view', () => {
     );
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
-    await page.keyboard.type('Invented: seen in a review');
-    await page.keyboard.press('Enter');
+    await workbench.answer('Invented: seen in a review', 'Confirmed: Critical: SQL injection');
     await eventually(
       async () =>
         (await workbench.treeRows('Findings')).find(({ label }) => label.startsWith('SQL injection')),

@@ -129,7 +129,10 @@ export function treesOf(page: Page) {
     /** Chooses an entry of the context menu of the row with this label. */
     treeRowMenu: async (view: string, label: string, entry: string): Promise<void> => {
       await (await row(view, label)).locator('.label-name').click({ button: 'right' });
-      const item = page.locator('.monaco-menu').getByRole('menuitem', { name: entry, exact: true });
+      // Not by its accessible name, to which a key is added.
+      const text = page.locator('.action-label').getByText(entry, { exact: true });
+      const item = page.locator('.monaco-menu .action-menu-item').filter({ has: text });
+      await item.waitFor();
       // A menu that has just opened takes no click yet, so that the one that opened it does not choose from it.
       await eventually(
         async () => {
