@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import type { Log } from 'sarif';
+import { eventually } from '../host/workbench/eventually.ts';
+import { setStage, signedIn, startAssessment, type Stage } from './stage.ts';
+
+describe('findings are handed on as files and taken in again', () => {
+  let stage: Stage;
+  const saved = (ending: string): string =>
+    path.join(path.dirname(stage.folder), `shop-findings-${new Date().toISOString().slice(0, 10)}.${ending}`);
+
+  before(async () => {
+    stage = await setStage({ service: { runDurationMs: 3_600_000 }, settings: signedIn });
+    await stage.openWindow();
+  });
+
+  after(async () => {
+    await stage.dispose();
+  });
+
+  /** Accepts a file dialog once it proposes a path; it takes no answer while it still looks at the folder. */
+  async function acceptFile(isDone: () => Promise<boolean>): Promise<void> {
+    const { page } = stage.workbench();
+    await eventually(async () => {
+      if (await page.locator('.quick-input-widget').isVisible()) await page.keyboard.press('Enter');
+      return isDone();
+    }, Boolean);
+  }
+
+  async function exportTo(title: string, ending: string): Promise<string> {
+    const workbench = stage.workbench();
+    await workbench.runCommand(`Whitebox: ${title}`);
+    if (ending === 'zip') {
+      const { detail } = await workbench.dialogText();
+      assert.match(detail, /Not in it: source files, tokens/);
+      await workbench.dialogButton('Save Bundle…');
+    }
+    await eventually(workbench.currentQuickInput, ({ value }) => value === saved(ending));
+    await acceptFile(() => Promise.resolve(existsSync(saved(ending))));
+    await workbench.notification(`12 findings saved in ${path.basename(saved(ending))}`);
+    await workbench.dismissNotifications();
+    return readFile(saved(ending), 'utf8');
+  }
+
+  async function importFrom(file: string): Promise<void> {
+    const workbench = stage.workbench();
+    await workbench.runCommand('Whitebox: Import Findings or Bundle…');
+    await eventually(workbench.currentQuickInput, ({ title }) => title === 'Import Findings or Bundle');
+    await workbench.page.locator('.quick-input-widget .quick-input-box input').fill(file);
+    await acceptFile(async () => !(await workbench.page.locator('.quick-input-widget').isVisible()));
+  }
+
+  test('without findings there is nothing to export, and it says so', async () => {
+    const workbench = stage.workbench();
+    await workbench.runCommand('Whitebox: Export as SARIF…');
+    await workbench.notification('There are no findings to export yet.');
+    await workbench.dismissNotifications();
+  });
+
+  test('a finished run is saved as SARIF, table and bundle', async () => {
+    const workbench = stage.workbench();
+    await startAssessment(stage);
+    await stage.service.finishRun(stage.service.runs()[0]!.id);
+    await workbench.runCommand('Whitebox: Check Run Status Now');
+    await workbench.notification('has finished: 12 findings');
+    await workbench.dismissNotifications();
+    const log = JSON.parse(await exportTo('Export as SARIF…', 'sarif')) as Log;
+    assert.equal(log.version, '2.1.0');
+    assert.equal(log.runs[0]?.results?.length, 12);
+    const csv = await exportTo('Export as CSV…', 'csv');
+    assert.ok(csv.startsWith('\uFEFFid,title,severity'));
+    const bundle = await exportTo('Export Offline Bundle…', 'zip');
+    assert.ok(bundle.startsWith('PK'));
+    for (const secret of [stage.service.token, stage.service.baseUrl])
+      assert.ok(![bundle, csv, JSON.stringify(log)].some((text) => text.includes(secret)));
+  });
+
+  for (const ending of ['zip', 'sarif', 'csv'] as const) {
+    test(`what was saved as ${ending} is taken in as a run of its own, shown in tree and Problems`, async () => {
+      const workbench = stage.workbench();
+      await workbench.runCommand('Whitebox: Clear Findings from Editor');
+      await eventually(workbench.problems, (rows) => rows.length === 0);
+      await importFrom(saved(ending));
+      await workbench.notification(`12 findings imported from ${path.basename(saved(ending))}`);
+      await workbench.dismissNotifications();
+      await eventually(workbench.problems, (rows) => rows.length === 12);
+      await workbench.openView('Whitebox Assessment');
+      const rows = await eventually(
+        () => workbench.treeRows('Runs'),
+        (all) => all.some(({ description }) => description === `imported · ${path.basename(saved(ending))}`),
+      );
+      assert.ok(rows.some(({ description }) => description.startsWith('imported')));
+    });
+  }
+
+  test('what is no findings file changes nothing, and it says why', async () => {
+    const workbench = stage.workbench();
+    const file = path.join(path.dirname(stage.folder), 'notes.json');
+    await writeFile(file, '{"name":"notes"}');
+    const before = stage.service.requests.length;
+    await importFrom(file);
+    await workbench.notification('Nothing was imported: the file is neither a bundle nor SARIF');
+    await workbench.dismissNotifications();
+    assert.equal((await workbench.problems()).length, 12);
+    assert.equal(stage.service.requests.length, before);
+  });
+});
