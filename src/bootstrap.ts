@@ -41,7 +41,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     uploadPreview: lazyView('whitebox.uploadPreview', load),
   };
   const { contributes } = context.extension.packageJSON as {
-    contributes: { commands: { command: string }[] };
+    contributes: { commands: { command: string }[]; languageModelTools: { name: string }[] };
   };
   const ids = [
     ...contributes.commands.map(({ command }) => command),
@@ -55,6 +55,13 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     surfaces.uploadPreview.view,
     ...ids.map((id) =>
       vscode.commands.registerCommand(id, async (...args: unknown[]) => (await load()).run(id, args)),
+    ),
+    ...contributes.languageModelTools.map(({ name }) =>
+      vscode.lm.registerTool<object>(name, {
+        prepareInvocation: async (options, token) =>
+          (await load()).tools.get(name)?.prepareInvocation?.(options, token),
+        invoke: async (options, token) => (await load()).tools.get(name)?.invoke(options, token),
+      }),
     ),
   );
   const loadForRuns = async (): Promise<void> => {

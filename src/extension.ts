@@ -26,6 +26,7 @@ import { showFindings } from './editor/findingsView.ts';
 import { createFindingTour } from './editor/goToFinding.ts';
 import { withFocusedRows } from './editor/focusedRows.ts';
 import { isInside } from './editor/folders.ts';
+import { createTools } from './editor/languageModelTools.ts';
 import { describeError } from './editor/messages.ts';
 import { UploadChoices } from './editor/preparation.ts';
 import { offerLostRuns, warnOfStorage } from './editor/lostRuns.ts';
@@ -43,6 +44,8 @@ import { triageBookOf, watchTriage } from './editor/triageFiles.ts';
 export interface Extension {
   /** Runs a command by id; errors are shown, not thrown. */
   run(id: string, args: readonly unknown[]): Promise<unknown>;
+  /** What language models may call, by name. */
+  readonly tools: ReadonlyMap<string, vscode.LanguageModelTool<object>>;
 }
 
 const clock: Clock = {
@@ -232,6 +235,7 @@ export async function startExtension(
   }
 
   return {
+    tools: createTools({ runs, findings, clock }),
     run: async (id, args) =>
       runCommand(id, commands.get(id), await withFocusedRows(args, surfaces.findings.view), log),
   };

@@ -37,5 +37,9 @@ function actionsOf(shown: ShownFinding, diagnostics: readonly vscode.Diagnostic[
     made.diagnostics = own;
     return made;
   };
-  return [action(t('Show Details: {0}', title), 'whitebox.showFindingDetails')];
+  return [
+    action(t('Show Details: {0}', title), 'whitebox.showFindingDetails'),
+    action(t('Fix with AI Agent: {0}', title), 'whitebox.fixWithAgent'),
+    action(t('Copy as Markdown: {0}', title), 'whitebox.copyFinding'),
+  ];
 }

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import type { ShownFinding } from '../core/findings/findingStore.ts';
+import { copyFindings, fixWithAgent } from './agentHandOff.ts';
 import { type CompareDeps, compareRuns, showAllFindings } from './compareRuns.ts';
 import { filterFindings, groupFindings } from './filterFindings.ts';
 import { findingOf, type FindingSources, findingsOf, sayNoFinding } from './findingArguments.ts';
@@ -29,6 +30,20 @@ export function createFindingCommands(
       async (...args) => {
         const shown = await subjectsOf(args, deps);
         if (shown !== undefined) await setTriage(shown, deps);
+      },
+    ],
+    [
+      'whitebox.copyFinding',
+      async (...args) => {
+        const shown = await subjectsOf(args, deps);
+        if (shown !== undefined) await copyFindings(shown);
+      },
+    ],
+    [
+      'whitebox.fixWithAgent',
+      async (...args) => {
+        const shown = await subjectsOf(args, deps);
+        if (shown !== undefined) await fixWithAgent(shown);
       },
     ],
     [
