@@ -4,6 +4,7 @@ import * as vscode from 'vscode';
 import { AssessmentError } from '../core/errors.ts';
 import { type BundleFile, toBundle } from '../core/findings/bundle.ts';
 import { zipBundle } from '../core/findings/bundleZip.ts';
+import { compareFindings } from '../core/findings/compare.ts';
 import { toCsv } from '../core/findings/csv.ts';
 import type { ExportSource, ExportTool } from '../core/findings/exportSource.ts';
 import type { FindingStore } from '../core/findings/findingStore.ts';
@@ -65,10 +66,16 @@ async function write(format: ExportFormat, source: ExportSource, deps: ExportDep
   }
 }
 
+/** A run's findings, compared with the run that they are compared with in the views. */
 async function readSource(run: Run, findings: FindingStore): Promise<ExportSource> {
   const { shown, failure } = await findings.read(run);
   if (failure !== undefined) throw new AssessmentError(failure.kind, failure);
-  return { run, shown };
+  const compared = findings.comparison();
+  const baseline = compared?.run.id === run.id ? compared.baseline : findings.baselineOf(run);
+  if (baseline === undefined) return { run, shown };
+  const before = await findings.read(baseline);
+  if (before.failure !== undefined) return { run, shown };
+  return { run, shown, fixed: compareFindings(run, shown, baseline, before.shown).fixed };
 }
 
 /** Findings and report as downloaded, and the lists of what was sent. */
