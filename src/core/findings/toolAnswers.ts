@@ -35,7 +35,7 @@ const maxItems = 50;
 const maxRuns = 20;
 
 /** How tools name a finding. */
-export function toolName({ run, finding }: ShownFinding): string {
+function toolName({ run, finding }: ShownFinding): string {
   return `${run.id}:${String(finding.index)}`;
 }
 
