@@ -8,7 +8,7 @@ import { isUndecided } from './triage.ts';
 const digits = z.int().check(z.minimum(0), z.maximum(8.64e15));
 
 /** What is handed on about a run itself: no address, no organization, no folder of this machine. */
-export const runFactsSchema = z.object({
+const runFactsSchema = z.object({
   runId: z.optional(identifierSchema),
   language: languageSchema,
   dispatchedAt: z.optional(digits),
