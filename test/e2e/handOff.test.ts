@@ -21,15 +21,6 @@ describe('findings are handed on as files and taken in again', () => {
     await stage.dispose();
   });
 
-  /** Accepts a file dialog once it proposes a path; it takes no answer while it still looks at the folder. */
-  async function acceptFile(isDone: () => Promise<boolean>): Promise<void> {
-    const { page } = stage.workbench();
-    await eventually(async () => {
-      if (await page.locator('.quick-input-widget').isVisible()) await page.keyboard.press('Enter');
-      return isDone();
-    }, Boolean);
-  }
-
   async function exportTo(title: string, ending: string): Promise<string> {
     const workbench = stage.workbench();
     await workbench.runCommand(`Whitebox: ${title}`);
@@ -39,7 +30,12 @@ describe('findings are handed on as files and taken in again', () => {
       await workbench.dialogButton('Save Bundle…');
     }
     await eventually(workbench.currentQuickInput, ({ value }) => value === saved(ending));
-    await acceptFile(() => Promise.resolve(existsSync(saved(ending))));
+    // The dialog takes no answer while it still looks at the folder.
+    await eventually(async () => {
+      if (await workbench.page.locator('.quick-input-widget').isVisible())
+        await workbench.page.keyboard.press('Enter');
+      return existsSync(saved(ending));
+    }, Boolean);
     await workbench.notification(`12 findings saved in ${path.basename(saved(ending))}`);
     await workbench.dismissNotifications();
     return readFile(saved(ending), 'utf8');
@@ -49,8 +45,17 @@ describe('findings are handed on as files and taken in again', () => {
     const workbench = stage.workbench();
     await workbench.runCommand('Whitebox: Import Findings or Bundle…');
     await eventually(workbench.currentQuickInput, ({ title }) => title === 'Import Findings or Bundle');
-    await workbench.page.locator('.quick-input-widget .quick-input-box input').fill(file);
-    await acceptFile(async () => !(await workbench.page.locator('.quick-input-widget').isVisible()));
+    const widget = workbench.page.locator('.quick-input-widget');
+    const input = widget.locator('.quick-input-box input');
+    // The dialog replaces what is typed while it still looks at the folder.
+    await eventually(
+      async () => {
+        await input.fill(file, { timeout: 1_000 }).catch(() => undefined);
+        await input.press('Enter', { timeout: 1_000 }).catch(() => undefined);
+        return widget.isVisible();
+      },
+      (isOpen) => !isOpen,
+    );
   }
 
   test('without findings there is nothing to export, and it says so', async () => {
