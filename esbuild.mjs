@@ -59,7 +59,7 @@ const bundles = [
   },
   {
     ...node,
-    entryPoints: { report: 'webview-ui/report/report.css' },
+    entryPoints: { report: 'webview-ui/report/report.css', saved: 'webview-ui/report/saved.css' },
     outdir: 'dist/webview',
     platform: 'browser',
     external: [],

@@ -14,8 +14,9 @@ import { RunTracker } from './core/run/runTracker.ts';
 import { provideCodeActions } from './editor/codeActions.ts';
 import { createCommands, runCommand } from './editor/commands.ts';
 import { showDiagnostics } from './editor/diagnostics.ts';
+import type { PanelDocument } from './editor/documentPanel.ts';
+import { registerDocumentPanels } from './editor/documentPanels.ts';
 import { watchDrift } from './editor/driftWatch.ts';
-import { type PanelDocument, registerDocumentPanels } from './editor/documentPanels.ts';
 import { followAddresses } from './editor/findingAddress.ts';
 import { findDetails, toDetails } from './editor/findingDetails.ts';
 import { provideHovers } from './editor/findingHover.ts';
@@ -172,6 +173,9 @@ export async function startExtension(
     openReport: (run) => reports.open(reportOf(run)),
     showDetails: (shown) => details.open(toDetails(shown, findings)),
     goToFinding: createFindingTour(byFile),
+    shownReport: () => runs.get(reports.activeId() ?? ''),
+    renderReport: (run, signal) => reports.render(reportOf(run), signal),
+    savedStyle: join(context.extensionPath, 'dist', 'webview', 'saved.css'),
     selection: () => surfaces.findings.view.selection,
   });
   const logged = (work: Promise<unknown>): void => {

@@ -25,6 +25,7 @@ import {
   trackRun,
 } from './runCommands.ts';
 import { downloadArtifacts, renameRun, stopWatching } from './runUpkeep.ts';
+import { saveReport, type SaveReportDeps } from './saveReport.ts';
 import { type Accounts, signIn } from './signIn.ts';
 import { startAssessment, type StartDeps } from './startAssessment.ts';
 import { testConnection } from './testConnection.ts';
@@ -32,7 +33,7 @@ import { editIgnoreFile, excludeFromUpload, previewUpload, saveArchive } from '.
 import type { UploadPreview } from './uploadPreview.ts';
 
 /** What the commands work on. */
-export interface CommandDeps extends StartDeps, FindingCommandDeps {
+export interface CommandDeps extends StartDeps, FindingCommandDeps, SaveReportDeps {
   readonly accounts: Accounts;
   readonly runs: RunStore;
   readonly tracker: RunTracker;
@@ -43,6 +44,8 @@ export interface CommandDeps extends StartDeps, FindingCommandDeps {
   readonly showDetails: (shown: ShownFinding) => void;
   /** Goes to the next or previous finding. */
   readonly goToFinding: (step: 1 | -1) => Promise<void>;
+  /** The run whose report has the focus. */
+  readonly shownReport: () => Run | undefined;
   readonly preview: UploadPreview;
   /** The name and version that exports are signed with. */
   readonly tool: ExportTool;
@@ -108,6 +111,16 @@ export function createCommands(deps: CommandDeps): ReadonlyMap<string, Handler> 
         const run =
           runOf(node, runs) ?? (await pickRun(runs, t('Open Report'), (each) => hasArtifact(each, 'report')));
         if (run !== undefined) deps.openReport(run);
+      },
+    ],
+    [
+      'whitebox.saveReport',
+      async (node) => {
+        const run =
+          runOf(node, runs) ??
+          deps.shownReport() ??
+          (await pickRun(runs, t('Save Report'), (each) => hasArtifact(each, 'report')));
+        if (run !== undefined) await saveReport(run, deps);
       },
     ],
     [

@@ -8,7 +8,7 @@ import { clip } from '../core/findings/prose.ts';
 import { visibleLine, visibleText } from '../core/findings/visibleText.ts';
 import type { ReportContent } from '../core/report/protocol.ts';
 import { titleOf } from '../core/run/run.ts';
-import type { PanelDocument } from './documentPanels.ts';
+import type { PanelDocument } from './documentPanel.ts';
 import { formatTime } from './formats.ts';
 import { blockLabel, driftLabel, severityLabel, titleOfFinding, triageLabel } from './labels.ts';
 import { revealPlace } from './places.ts';

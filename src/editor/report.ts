@@ -9,7 +9,7 @@ import type { RunStore } from '../core/run/runStore.ts';
 import { countFiles, formatDuration, formatTime } from './formats.ts';
 import { commitLabel, severityLabel, stateLabel } from './labels.ts';
 import { revealPlace } from './places.ts';
-import type { PanelDocument } from './documentPanels.ts';
+import type { PanelDocument } from './documentPanel.ts';
 
 /** A run's report as the panel shows it: the downloaded Markdown with a summary of what is known here, and links to the code. */
 export function toReport(run: Run, deps: { runs: RunStore; findings: FindingStore }): PanelDocument {
@@ -45,11 +45,15 @@ function toContent(
     title: titleOf(run),
     facts: [
       { label: t('State'), value: stateLabel(run) },
-      {
-        label: t('Started'),
-        value: formatTime('dispatchedAt' in run ? (run.dispatchedAt ?? run.createdAt) : run.createdAt),
-      },
-      { label: t('Took'), value: formatDuration(elapsedMs(run, run.createdAt)) },
+      ...(run.state === 'imported'
+        ? [{ label: t('Source'), value: t('Imported from {0}', run.importedFrom) }]
+        : [
+            {
+              label: t('Started'),
+              value: formatTime('dispatchedAt' in run ? (run.dispatchedAt ?? run.createdAt) : run.createdAt),
+            },
+            { label: t('Took'), value: formatDuration(elapsedMs(run, run.createdAt)) },
+          ]),
       ...(files === 0 ? [] : [{ label: t('Source'), value: countFiles(files) }]),
       ...(commits.length === 0 ? [] : [{ label: t('Commit'), value: commits.join(', ') }]),
       ...('runId' in run && run.runId !== undefined ? [{ label: t('Run ID'), value: run.runId }] : []),

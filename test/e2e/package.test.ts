@@ -38,6 +38,7 @@ test('the VSIX holds what runs, what is read, and nothing else', async () => {
     'dist/secretWorker.cjs',
     'dist/webview/report.css',
     'dist/webview/report.js',
+    'dist/webview/saved.css',
     'l10n/bundle.l10n.ja.json',
     'media/icon.png',
     'media/shield.svg',

@@ -3,7 +3,13 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { build } from 'esbuild';
 import type { Page } from 'playwright-core';
-import type { HostMessage, ReportContent, ReportStrings } from '../../src/core/report/protocol.ts';
+import {
+  type HostMessage,
+  readWebviewMessage,
+  type ReportContent,
+  type ReportStrings,
+} from '../../src/core/report/protocol.ts';
+import { toSavedHtml } from '../../src/core/report/savedReport.ts';
 import { documentHtml } from '../../src/editor/documentHtml.ts';
 import { launchBrowser, type TestBrowser } from '../host/browser.ts';
 
@@ -13,12 +19,14 @@ const root = path.join(import.meta.dirname, '..', '..');
 interface ReportBundle {
   readonly script: string;
   readonly style: string;
+  /** Of saved reports. */
+  readonly savedStyle: string;
 }
 
 /** Bundles the report view as it is shipped. */
 async function bundleReportView(): Promise<ReportBundle> {
-  const [script, style] = await Promise.all(
-    ['main.ts', 'report.css'].map(async (file) => {
+  const [script, style, savedStyle] = await Promise.all(
+    ['main.ts', 'report.css', 'saved.css'].map(async (file) => {
       const result = await build({
         entryPoints: [path.join(root, 'webview-ui', 'report', file)],
         bundle: true,
@@ -30,7 +38,7 @@ async function bundleReportView(): Promise<ReportBundle> {
       return result.outputFiles[0]!.text;
     }),
   );
-  return { script: script!, style: style! };
+  return { script: script!, style: style!, savedStyle: savedStyle! };
 }
 
 /** The names of the recorded themes. */
@@ -56,6 +64,8 @@ export interface ReportPage {
   readonly post: (message: HostMessage) => Promise<void>;
   /** Shows a report and waits until all of it is on the page. */
   readonly show: (content: Partial<ReportContent>) => Promise<void>;
+  /** Asks for the report as a file, as the host does. */
+  readonly save: () => Promise<string>;
   /** What the view posted to the host. */
   readonly posted: () => Promise<unknown[]>;
   /** What the view keeps for when its page is reloaded. */
@@ -136,6 +146,18 @@ async function openReportPage(
         ${waitUntil(`document.querySelector('article')?.hasAttribute('aria-busy') === false`)}
       }`);
     },
+    async save() {
+      await page.evaluate('{ window.__posted.length = 0; }');
+      await post({ type: 'render' });
+      await until(page, 'window.__posted.length > 0');
+      const [message] = await page.evaluate<unknown[]>('window.__posted');
+      const rendered = readWebviewMessage(message);
+      if (rendered?.type !== 'rendered') throw new Error('The view did not hand back its HTML.');
+      const { savedStyle: style } = bundle;
+      const html = toSavedHtml({ title: 'Report: acme-shop', language: 'en', body: rendered.html, style });
+      if (html === undefined) throw new Error('What the view handed back is not inert.');
+      return html;
+    },
     posted: () => page.evaluate('window.__posted'),
     state: () => page.evaluate('window.__state()'),
   };
@@ -184,6 +206,7 @@ function waitUntil(expression: string): string {
 /** The view's words, as the English user sees them. */
 export const reportStrings: ReportStrings = {
   tableOfContents: 'Contents',
+  skipContents: 'Skip the contents',
   findingsBySeverity: 'Findings by severity',
   noFindings: 'No findings.',
   copy: 'Copy',

@@ -8,7 +8,7 @@ const saidForMs = 2_000;
 export function createBlockFinisher(
   highlight: Highlight,
   clean: Clean,
-): { observe(part: ParentNode): void; disconnect(): void } {
+): { observe(part: ParentNode): void; finish(part: ParentNode): void; disconnect(): void } {
   const visible = new Set<Element>();
   const observer = new IntersectionObserver(
     (entries) => {
@@ -30,6 +30,9 @@ export function createBlockFinisher(
   return {
     observe(part) {
       for (const block of part.querySelectorAll('.code > pre, .table')) observer.observe(block);
+    },
+    finish(part) {
+      for (const block of part.querySelectorAll('.code > pre')) colour(block, highlight, clean);
     },
     disconnect() {
       observer.disconnect();
@@ -66,7 +69,7 @@ function markScrollable(block: Element): void {
   if (!(block instanceof HTMLElement)) return;
   if (block.scrollWidth > block.clientWidth) {
     block.tabIndex = 0;
-    block.setAttribute('role', 'region');
+    block.setAttribute('role', 'group');
     block.setAttribute('aria-label', block.dataset['label'] ?? '');
   } else {
     for (const name of ['tabindex', 'role', 'aria-label']) block.removeAttribute(name);

@@ -5,6 +5,8 @@ const headings = 'h1, h2, h3, h4, h5, h6';
 /** The table of contents; parts of the report may be added in any order. */
 export interface Contents {
   readonly nav: HTMLElement;
+  /** The heading that each link leads to. */
+  readonly targets: ReadonlyMap<HTMLElement, HTMLElement>;
   dispose(): void;
   add(section: number, part: ParentNode): void;
 }
@@ -12,6 +14,7 @@ export interface Contents {
 /** A table of contents with the first three levels of headings. */
 export function createContents(label: string, sectionCount: number): Contents {
   const list = element('ol');
+  const targets = new Map<HTMLElement, HTMLElement>();
   const bySection = Array.from({ length: sectionCount }, (): HTMLElement[] => []);
   const toggle = element('summary', { id: 'contents-label' }, label);
   const details = element('details', {}, toggle, list);
@@ -20,6 +23,10 @@ export function createContents(label: string, sectionCount: number): Contents {
   const unfold = (): void => void (details.open = wide.matches);
   wide.addEventListener('change', unfold);
   unfold();
+  list.addEventListener('click', ({ target }) => {
+    const heading = target instanceof HTMLElement ? targets.get(target) : undefined;
+    if (heading) goTo(heading);
+  });
   const nav = element('nav', { 'aria-labelledby': 'contents-label', hidden: '' }, details);
 
   const firstAfter = (section: number): HTMLElement | null => {
@@ -32,6 +39,7 @@ export function createContents(label: string, sectionCount: number): Contents {
 
   return {
     nav,
+    targets,
     dispose: () => wide.removeEventListener('change', unfold),
     add(section, part) {
       const before = firstAfter(section);
@@ -40,7 +48,7 @@ export function createContents(label: string, sectionCount: number): Contents {
         if (text === '') continue;
         const link = element('a', { role: 'link', tabindex: '0' }, text);
         const item = element('li', { 'data-level': heading.tagName.slice(1) }, link);
-        link.addEventListener('click', () => goTo(heading));
+        targets.set(link, heading);
         list.insertBefore(item, before);
         bySection[section]?.push(item);
         if (nav.hidden) {
@@ -60,10 +68,13 @@ export function goTo(target: HTMLElement): void {
 }
 
 /** Finds what `#name` means in a report: a named anchor, or a heading by its text as GitHub spells it. */
-export function findJumpTarget(root: ParentNode, fragment: string): HTMLElement | undefined {
-  const name = decode(fragment).toLowerCase();
+export function findJumpTargets(root: ParentNode): (fragment: string) => HTMLElement | undefined {
+  const targets = new Map<string, HTMLElement>();
+  const add = (name: string, target: HTMLElement): void => {
+    if (!targets.has(name)) targets.set(name, target);
+  };
   for (const anchor of root.querySelectorAll<HTMLElement>('[data-anchor]')) {
-    if (anchor.dataset['anchor']?.toLowerCase() === name) return anchor;
+    add(anchor.dataset['anchor']?.toLowerCase() ?? '', anchor);
   }
   const seen = new Map<string, number>();
   for (const heading of root.querySelectorAll<HTMLElement>(headings)) {
@@ -74,9 +85,9 @@ export function findJumpTarget(root: ParentNode, fragment: string): HTMLElement 
       .replaceAll(' ', '-');
     const count = seen.get(slug) ?? 0;
     seen.set(slug, count + 1);
-    if ((count === 0 ? slug : `${slug}-${count}`) === name) return heading;
+    add(count === 0 ? slug : `${slug}-${count}`, heading);
   }
-  return undefined;
+  return (fragment) => targets.get(decode(fragment).toLowerCase());
 }
 
 function decode(fragment: string): string {

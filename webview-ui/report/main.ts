@@ -6,7 +6,7 @@ import {
   type WebviewState,
 } from '../../src/core/report/protocol.ts';
 import { copyCode } from './codeBlocks.ts';
-import { findJumpTarget, goTo } from './contents.ts';
+import { findJumpTargets, goTo } from './contents.ts';
 import { element } from './element.ts';
 import { createHighlighter } from './highlight.ts';
 import type { Position } from './position.ts';
@@ -26,13 +26,18 @@ declare global {
   }
 }
 
+interface Shown {
+  readonly report: ShownReport;
+  readonly message: ShowMessage;
+}
+
 const scrollSettledMs = 150;
 
 const vscode = acquireVsCodeApi();
 const tools = { sanitizer: createSanitizer(window), highlight: createHighlighter() };
 const root = element('div', { class: 'page' });
 const status = element('p', { class: 'status', role: 'status' });
-let shown: { readonly report: ShownReport; readonly message: ShowMessage } | undefined;
+let shown: Shown | undefined;
 
 function show(message: ShowMessage): void {
   const from =
@@ -62,6 +67,10 @@ function keptPosition(documentId: string): Position | undefined {
   return { section: kept.section, offsetPx: kept.offsetPx };
 }
 
+async function sendHtml({ report, message: { documentId } }: Shown): Promise<void> {
+  vscode.postMessage({ type: 'rendered', documentId, html: await report.html() });
+}
+
 async function onClick(target: Element): Promise<void> {
   const place = target.closest<HTMLElement>('[data-place]');
   const jump = target.closest<HTMLElement>('[data-jump]');
@@ -69,7 +78,7 @@ async function onClick(target: Element): Promise<void> {
   if (place) {
     vscode.postMessage({ type: 'openPlace', index: Number(place.dataset['place']) });
   } else if (jump) {
-    const found = findJumpTarget(root, jump.dataset['jump'] ?? '');
+    const found = findJumpTargets(root)(jump.dataset['jump'] ?? '');
     if (found) goTo(found);
   } else if (copy && shown) {
     status.textContent = '';
@@ -102,6 +111,7 @@ window.addEventListener('scroll', () => {
 window.addEventListener('message', ({ data }) => {
   const message = readHostMessage(data);
   if (message?.type === 'show') show(message);
+  if (message?.type === 'render' && shown) void sendHtml(shown);
   if (message?.type === 'problem') showProblem(message.documentId, message.text);
 });
 

@@ -20,6 +20,7 @@ export function renderPart(html: string, context: RenderContext): DocumentFragme
     const frame = element('div', { class: 'table', 'data-label': context.strings.table });
     table.replaceWith(frame);
     frame.append(table);
+    for (const header of table.querySelectorAll('thead th')) header.setAttribute('scope', 'col');
   }
   for (const check of part.querySelectorAll<HTMLElement>('[data-check]')) {
     const done = check.dataset['check'] === 'done';

@@ -1,6 +1,6 @@
 import type { ShowMessage } from '../../src/core/report/protocol.ts';
 import { createBlockFinisher } from './codeBlocks.ts';
-import { createContents } from './contents.ts';
+import { createContents, findJumpTargets, goTo } from './contents.ts';
 import { element } from './element.ts';
 import type { Highlight } from './highlight.ts';
 import { readMarkdown } from './markdown.ts';
@@ -8,6 +8,7 @@ import { findPosition, holdPosition, type Position } from './position.ts';
 import { runInSlices } from './progress.ts';
 import { renderAsWritten, renderPart } from './render.ts';
 import type { Clean } from './sanitize.ts';
+import { writeSavedCopy } from './savedCopy.ts';
 import { renderSummary } from './summary.ts';
 
 /** Work done before the first paint, in milliseconds. */
@@ -20,6 +21,8 @@ const lineHeightEm = 2;
 export interface ShownReport {
   /** Where the reader is. */
   position(): Position;
+  /** All of it as HTML to be saved, once it is whole. */
+  html(): Promise<string>;
   dispose(): void;
 }
 
@@ -56,10 +59,15 @@ export function showReport(
     return section;
   });
   const article = element('article', { lang: content.language, 'aria-busy': 'true' }, ...sections);
-  root.replaceChildren(
-    renderSummary(content, strings),
-    element('div', { class: 'columns' }, contents.nav, element('main', {}, article)),
-  );
+  const header = renderSummary(content, strings);
+  const main = element('main', {}, article);
+  const skip = element('a', { class: 'skip', role: 'link', tabindex: '0' }, strings.skipContents);
+  skip.addEventListener('click', () => goTo(main));
+  contents.nav.prepend(skip);
+  root.replaceChildren(header, element('div', { class: 'columns' }, contents.nav, main));
+
+  let finished = (): void => undefined;
+  const whole = new Promise<void>((resolve) => (finished = resolve));
 
   function* renderSection(index: number): Generator<void> {
     const section = sections[index];
@@ -83,12 +91,36 @@ export function showReport(
       yield* renderSection(index);
     }
     article.removeAttribute('aria-busy');
+    finished();
   }
+
+  function* save(done: (html: string) => void): Generator<void> {
+    for (const section of sections) {
+      finisher.finish(section);
+      yield;
+    }
+    const jumpTarget = findJumpTargets(article);
+    done(
+      yield* writeSavedCopy({
+        header,
+        nav: contents.nav,
+        article,
+        sections,
+        contents: contents.targets,
+        jumpTarget,
+      }),
+    );
+  }
+
   runInSlices(render(), firstSliceMs, stop.signal);
   if (from) holdPosition(sections, from, () => !article.hasAttribute('aria-busy'), stop.signal);
 
   return {
     position: () => findPosition(sections),
+    html: async () => {
+      await whole;
+      return new Promise((done) => runInSlices(save(done), 0, stop.signal));
+    },
     dispose() {
       stop.abort();
       finisher.disconnect();

@@ -1,45 +1,51 @@
 import type { ReportContent, ReportStrings } from '../../src/core/report/protocol.ts';
 import { element } from './element.ts';
 
-/** The head of the page: what was assessed, its facts, and how many findings of each severity there are. */
+/** The head of the page: what was assessed, its facts, how many findings of each severity there are, and what is new. */
 export function renderSummary(content: ReportContent, strings: ReportStrings): HTMLElement {
-  const header = element('header', { class: 'summary' }, element('h1', {}, content.title));
-  if (content.facts.length > 0) {
+  const { title, facts, severities, changes } = content;
+  const header = element('header', { class: 'summary' }, element('h1', {}, title));
+  if (facts.length > 0) {
     header.append(
       element(
         'dl',
         { class: 'facts' },
-        ...content.facts.map(({ label, value }) =>
+        ...facts.map(({ label, value }) =>
           element('div', {}, element('dt', {}, label), element('dd', {}, value)),
         ),
       ),
     );
   }
-  if (content.severities.length > 0) header.append(renderSeverities(content, strings));
+  const most = Math.max(0, ...severities.map(({ count }) => count));
+  if (severities.length > 0 && most === 0)
+    header.append(element('p', { class: 'no-findings' }, strings.noFindings));
+  const tables: HTMLElement[] = [];
+  if (most > 0) {
+    const rows = severities.map(({ severity, label, count }) => {
+      const bar = element('div', { class: 'bar', 'data-severity': severity });
+      bar.style.setProperty('--share', String(count / most));
+      return renderRow(label, count, element('td', { class: 'track', 'aria-hidden': 'true' }, bar));
+    });
+    tables.push(renderTable('severities', strings.findingsBySeverity, rows));
+  }
+  if (changes) {
+    const rows = changes.counts.map(({ label, count }) => renderRow(label, count));
+    tables.push(renderTable('changes', changes.label, rows));
+  }
+  if (tables.length > 0) header.append(element('div', { class: 'figures' }, ...tables));
   return header;
 }
 
-function renderSeverities({ severities }: ReportContent, strings: ReportStrings): HTMLElement {
-  const most = Math.max(0, ...severities.map(({ count }) => count));
-  if (most === 0) return element('p', { class: 'no-findings' }, strings.noFindings);
+function renderTable(name: string, caption: string, rows: readonly HTMLElement[]): HTMLElement {
+  return element('table', { class: name }, element('caption', {}, caption), element('tbody', {}, ...rows));
+}
+
+function renderRow(label: string, count: number, ...more: HTMLElement[]): HTMLElement {
   return element(
-    'table',
-    { class: 'severities' },
-    element('caption', {}, strings.findingsBySeverity),
-    element(
-      'tbody',
-      {},
-      ...severities.map(({ severity, label, count }) => {
-        const bar = element('div', { class: 'bar', 'data-severity': severity });
-        bar.style.setProperty('--share', String(count / most));
-        return element(
-          'tr',
-          { 'data-empty': String(count === 0) },
-          element('th', { scope: 'row' }, label),
-          element('td', { class: 'count' }, String(count)),
-          element('td', { class: 'track', 'aria-hidden': 'true' }, bar),
-        );
-      }),
-    ),
+    'tr',
+    { 'data-empty': String(count === 0) },
+    element('th', { scope: 'row' }, label),
+    element('td', { class: 'count' }, String(count)),
+    ...more,
   );
 }

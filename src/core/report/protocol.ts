@@ -13,6 +13,12 @@ const severityCount = z.strictObject({
   count,
 });
 
+const changes = z.strictObject({
+  /** Since which run. */
+  label: text,
+  counts: z.array(z.strictObject({ label: text, count })),
+});
+
 const place = z.strictObject({
   /** Index of the finding that `openPlace` hands back. */
   index: count,
@@ -22,6 +28,7 @@ const place = z.strictObject({
 
 const reportStrings = z.strictObject({
   tableOfContents: text,
+  skipContents: text,
   findingsBySeverity: text,
   noFindings: text,
   copy: text,
@@ -40,6 +47,8 @@ const reportContent = z.strictObject({
   facts: z.array(fact),
   /** Empty for a document that is not about many findings. */
   severities: z.array(severityCount),
+  /** How the findings differ from those of the run before; absent when there is none. */
+  changes: z.optional(changes),
   places: z.array(place),
   /** Language of the report's own text, as a BCP 47 tag. */
   language: text,
@@ -60,11 +69,23 @@ const problemMessage = z.strictObject({
   text,
 });
 
-const hostMessage = z.discriminatedUnion('type', [showMessage, problemMessage]);
+/** Asks for the document that is shown, whole, as HTML to be saved. */
+const renderMessage = z.strictObject({ type: z.literal('render') });
+
+const hostMessage = z.discriminatedUnion('type', [showMessage, problemMessage, renderMessage]);
+
+/** A report of 5 MB is about 15 MB of HTML. */
+const maxHtmlChars = 100_000_000;
 
 const webviewMessage = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('ready') }),
   z.strictObject({ type: z.literal('openPlace'), index: count }),
+  z.strictObject({
+    type: z.literal('rendered'),
+    documentId: text,
+    /** Untrusted: `toInertHtml` decides what of it is saved. */
+    html: z.string().check(z.maxLength(maxHtmlChars)),
+  }),
 ]);
 
 const webviewState = z.object({

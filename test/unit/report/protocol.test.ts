@@ -2,11 +2,18 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readHostMessage, readWebviewMessage, readWebviewState } from '../../../src/core/report/protocol.ts';
 
-test('F81 only the two messages of the report view are accepted, and places only by index', () => {
+test('F81 only the three messages of the report view are accepted, and places only by index', () => {
   assert.deepEqual(readWebviewMessage({ type: 'ready' }), { type: 'ready' });
   assert.deepEqual(readWebviewMessage({ type: 'openPlace', index: 3 }), { type: 'openPlace', index: 3 });
 
+  const rendered = { type: 'rendered', documentId: 'r', html: '<p>x</p>' };
+  assert.deepEqual(readWebviewMessage(rendered), rendered);
+
   const forged: unknown[] = [
+    { ...rendered, html: 1 },
+    { ...rendered, html: 'x'.repeat(100_000_001) },
+    { ...rendered, path: '/etc/passwd' },
+    { type: 'rendered', html: '' },
     undefined,
     null,
     'openPlace',
@@ -35,7 +42,7 @@ test('F81 only the two messages of the report view are accepted, and places only
     JSON.parse('{"type":"ready","__proto__":{"index":1}}'),
   ];
   for (const message of forged) {
-    assert.equal(readWebviewMessage(message), undefined, JSON.stringify(message));
+    assert.equal(readWebviewMessage(message), undefined, JSON.stringify(message)?.slice(0, 200));
   }
 });
 
@@ -46,7 +53,7 @@ test('a message that inherits its type, or is not a plain object, is refused', (
 
 test('the view takes a report only when every part of it is there', () => {
   const words =
-    'tableOfContents findingsBySeverity noFindings copy copied copyFailed openInEditor done notDone code table';
+    'tableOfContents skipContents findingsBySeverity noFindings copy copied copyFailed openInEditor done notDone code table';
   const message = {
     type: 'show',
     documentId: 'r1',
