@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import type { FindingStore, ShownPlace, ShownRun } from '../core/findings/findingStore.ts';
+import { placeLinks } from '../core/findings/placeLinks.ts';
 import { SEVERITIES } from '../core/findings/finding.ts';
 import type { ReportContent } from '../core/report/protocol.ts';
 import { elapsedMs, type Run, titleOf } from '../core/run/run.ts';
@@ -20,7 +21,7 @@ export function toReport(run: Run, deps: { runs: RunStore; findings: FindingStor
     load: async () => {
       const markdown = await readFile(join(deps.runs.folderOf(run.id), 'report.md'), 'utf8');
       const read = await deps.findings.read(run);
-      const links = placeLinks(read);
+      const links = placeLinks(read.shown);
       places = [...links.values()];
       return toContent(run, markdown, read, [...links.keys()]);
     },
@@ -66,28 +67,4 @@ function toContent(
     places: labels.map((label, index) => ({ index, label })),
     language: run.language === 'japanese' ? 'ja' : 'en',
   };
-}
-
-/** The texts `path:line` that mean exactly one place, as the report may write them: with the path as it came, and as it is here. */
-function placeLinks({ shown }: ShownRun): Map<string, ShownPlace> {
-  const links = new Map<string, ShownPlace>();
-  const ambiguous = new Set<string>();
-  const add = (label: string, place: ShownPlace): void => {
-    const known = links.get(label);
-    if (known !== undefined && (known.file !== place.file || known.startLine !== place.startLine))
-      ambiguous.add(label);
-    else links.set(label, place);
-  };
-  for (const { places } of shown) {
-    for (const place of places) {
-      if (place.startLine === undefined) continue;
-      for (const path of new Set([place.path, place.told.path])) {
-        for (const line of new Set([place.startLine, place.told.startLine ?? place.startLine])) {
-          add(`${path}:${String(line)}`, place);
-        }
-      }
-    }
-  }
-  for (const label of ambiguous) links.delete(label);
-  return links;
 }

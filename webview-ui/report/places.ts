@@ -1,4 +1,5 @@
 import { element } from './element.ts';
+import { placeIndex } from './placeIndex.ts';
 
 /** What a place link shows when it is pointed at, and what it does. */
 export interface PlaceLinks {
@@ -7,16 +8,9 @@ export interface PlaceLinks {
   readonly tooltip: string;
 }
 
-const inText = /[^\s()[\]{}<>"'`,;|、。「」（）]+:\d+/gu;
-
-/** The finding that a text like `src/app.ts:12`, `src/app.ts:12-20` or `src/app.ts#L12` stands for. */
-export function placeIndex(indexes: ReadonlyMap<string, number>, text: string): number | undefined {
-  const label = text
-    .trim()
-    .replace(/^\.\//, '')
-    .replace(/#L(\d+)(?:-L?\d+)?$/, ':$1');
-  return indexes.get(label) ?? indexes.get(label.replace(/(:\d+)(?:-\d+|:\d+)$/, '$1'));
-}
+const inText = /[^\s()[\]{}<>"'`,;|、。「」（）]+(?::\d+(?:[-:]\d+)?|#L\d+(?:-L?\d+)?)/gu;
+/** Japanese puts no space before a path. */
+const lettersBefore = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー：・]+/u;
 
 /** A link to the code of a finding: a message with an index, never an address. */
 export function placeLink(index: number, tooltip: string, ...content: (Node | string)[]): HTMLElement {
@@ -45,7 +39,7 @@ export function linkPlaces(part: DocumentFragment, { indexes, tooltip }: PlaceLi
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
     if (
       node instanceof Text &&
-      node.data.includes(':') &&
+      /\d/.test(node.data) &&
       !node.parentElement?.closest('pre, code, a, .address')
     )
       texts.push(node);
@@ -54,10 +48,13 @@ export function linkPlaces(part: DocumentFragment, { indexes, tooltip }: PlaceLi
     const pieces: (Node | string)[] = [];
     let end = 0;
     for (const match of node.data.matchAll(inText)) {
-      const index = indexes.get(match[0]);
+      const [whole] = match;
+      const path = placeIndex(indexes, whole) === undefined ? whole.replace(lettersBefore, '') : whole;
+      const index = placeIndex(indexes, path);
       if (index === undefined) continue;
-      pieces.push(node.data.slice(end, match.index), placeLink(index, tooltip, match[0]));
-      end = match.index + match[0].length;
+      const start = match.index + whole.length - path.length;
+      pieces.push(node.data.slice(end, start), placeLink(index, tooltip, path));
+      end = match.index + whole.length;
     }
     if (pieces.length > 0) node.replaceWith(...pieces, node.data.slice(end));
   }

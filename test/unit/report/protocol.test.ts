@@ -42,7 +42,7 @@ test('F81 only the three messages of the report view are accepted, and places on
     JSON.parse('{"type":"ready","__proto__":{"index":1}}'),
   ];
   for (const message of forged) {
-    assert.equal(readWebviewMessage(message), undefined, JSON.stringify(message)?.slice(0, 200));
+    assert.equal(readWebviewMessage(message), undefined, String(JSON.stringify(message)).slice(0, 200));
   }
 });
 
