@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
+import { compareFindings, type Comparison } from '../core/findings/compare.ts';
 import type { FindingStore, ShownPlace, ShownRun } from '../core/findings/findingStore.ts';
 import { placeLinks } from '../core/findings/placeLinks.ts';
 import { SEVERITIES } from '../core/findings/finding.ts';
@@ -23,7 +24,8 @@ export function toReport(run: Run, deps: { runs: RunStore; findings: FindingStor
       const read = await deps.findings.read(run);
       const links = placeLinks(read.shown);
       places = [...links.values()];
-      return toContent(run, markdown, read, [...links.keys()]);
+      const comparison = await compareWithBaseline(run, read, deps.findings);
+      return toContent(run, markdown, read, [...links.keys()], comparison);
     },
     openPlace: async (index) => {
       const place = places[index];
@@ -37,6 +39,7 @@ function toContent(
   markdown: string,
   { shown }: ShownRun,
   labels: readonly string[],
+  comparison: Comparison | undefined,
 ): ReportContent {
   const t = vscode.l10n.t;
   const files = run.targets.reduce((sum, { archive }) => sum + (archive?.files ?? 0), 0);
@@ -64,7 +67,32 @@ function toContent(
       label: severityLabel(severity),
       count: shown.filter(({ finding }) => finding.severity === severity).length,
     })),
+    ...(comparison === undefined ? {} : { changes: toChanges(comparison) }),
     places: labels.map((label, index) => ({ index, label })),
     language: run.language === 'japanese' ? 'ja' : 'en',
+  };
+}
+
+/** Undefined where there is nothing to compare with: no run before, or findings that cannot be read. */
+async function compareWithBaseline(
+  run: Run,
+  { shown, failure }: ShownRun,
+  findings: FindingStore,
+): Promise<Comparison | undefined> {
+  const baseline = findings.baselineOf(run);
+  if (baseline === undefined || failure !== undefined) return undefined;
+  const before = await findings.read(baseline);
+  return before.failure === undefined ? compareFindings(run, shown, baseline, before.shown) : undefined;
+}
+
+function toChanges({ baseline, added, fixed, unchanged }: Comparison): NonNullable<ReportContent['changes']> {
+  const t = vscode.l10n.t;
+  return {
+    label: t('Since the run of {0}', formatTime(baseline.createdAt)),
+    counts: [
+      { label: t('New'), count: added.length },
+      { label: t('Fixed'), count: fixed.length },
+      { label: t('Unchanged'), count: unchanged.length },
+    ],
   };
 }

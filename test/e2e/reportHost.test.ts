@@ -17,10 +17,12 @@ describe('a report in a real VS Code', () => {
       viewport: { width: 1440, height: 1000 },
     });
     const workbench = await stage.openWindow();
-    await startAssessment(stage);
-    await stage.service.finishRun(stage.service.runs()[0]!.id);
-    await workbench.notification('The assessment of shop has finished');
-    await workbench.dismissNotifications();
+    for (const index of [0, 1]) {
+      await startAssessment(stage);
+      await stage.service.finishRun(stage.service.runs()[index]!.id);
+      await workbench.notification('The assessment of shop has finished');
+      await workbench.dismissNotifications();
+    }
   });
 
   after(async () => {
@@ -46,6 +48,23 @@ describe('a report in a real VS Code', () => {
     await workbench.dismissNotifications();
     return readFile(file, 'utf8');
   };
+
+  test('a report says what is new since the run before', async () => {
+    const workbench = stage.workbench();
+    await workbench.runCommand('Whitebox: Open Report');
+    await workbench.pick('shop');
+    const report = await workbench.webviewFrame('Report: shop');
+    const changes = report.getByRole('table', { name: /^Since the run of / }).getByRole('row');
+    await changes.first().waitFor();
+    assert.deepEqual(
+      (await changes.allInnerTexts()).map((text) => text.trim().split(/\s+/)),
+      [
+        ['New', '0'],
+        ['Fixed', '0'],
+        ['Unchanged', '12'],
+      ],
+    );
+  });
 
   test('a report is saved as the Markdown that came from the service', async () => {
     assert.match(await save('Markdown', 'md'), /^# Whitebox Assessment Report\n/);

@@ -245,7 +245,10 @@ function hostStub(theme: Theme, state: unknown): string {
     window.__posted = [];
     window.__state = () => kept;
     window.acquireVsCodeApi = () => ({
-      postMessage: (message) => window.__posted.push(message),
+      postMessage: (message) => {
+        window.__readyMs ??= performance.now();
+        window.__posted.push(message);
+      },
       getState: () => kept,
       setState: (next) => (kept = next),
     });
