@@ -4,36 +4,50 @@ import type { Clean } from './sanitize.ts';
 
 const saidForMs = 2_000;
 
-/** Finishes code blocks and tables once they come near the screen: colours, and a tab stop where they scroll sideways. */
-export function createBlockFinisher(
-  highlight: Highlight,
-  clean: Clean,
-): { observe(part: ParentNode): void; finish(part: ParentNode): void; disconnect(): void } {
-  const visible = new Set<Element>();
+/** Finishes code blocks and tables: colours, and a tab stop where they scroll sideways. */
+export interface BlockFinisher {
+  /** From now on a section's blocks are finished when it comes near the screen; to be told again when the section has grown. */
+  observe(section: HTMLElement): void;
+  /** Colours a section's code now. */
+  colour(section: HTMLElement): void;
+  disconnect(): void;
+}
+
+/** Makes a finisher; it watches sections, since the browser's work in every frame grows with what is watched. */
+export function createBlockFinisher(highlight: Highlight, clean: Clean): BlockFinisher {
+  const near = new Set<Element>();
+  const colourCode = (section: Element): void => {
+    for (const block of section.querySelectorAll('.code > pre')) colour(block, highlight, clean);
+  };
+  const markBlocks = (section: Element): void => {
+    for (const block of section.querySelectorAll('.code > pre, .table')) markScrollable(block);
+  };
+  const finish = (section: Element): void => {
+    colourCode(section);
+    markBlocks(section);
+  };
   const observer = new IntersectionObserver(
     (entries) => {
       for (const { target, isIntersecting } of entries) {
-        if (!isIntersecting) {
-          visible.delete(target);
-          continue;
+        if (isIntersecting) {
+          near.add(target);
+          finish(target);
+        } else {
+          near.delete(target);
         }
-        visible.add(target);
-        colour(target, highlight, clean);
-        markScrollable(target);
       }
     },
     { rootMargin: '400px' },
   );
-  const onResize = (): void => visible.forEach(markScrollable);
+  const onResize = (): void => near.forEach(markBlocks);
   window.addEventListener('resize', onResize);
 
   return {
-    observe(part) {
-      for (const block of part.querySelectorAll('.code > pre, .table')) observer.observe(block);
+    observe(section) {
+      if (near.has(section)) finish(section);
+      else observer.observe(section);
     },
-    finish(part) {
-      for (const block of part.querySelectorAll('.code > pre')) colour(block, highlight, clean);
-    },
+    colour: colourCode,
     disconnect() {
       observer.disconnect();
       window.removeEventListener('resize', onResize);

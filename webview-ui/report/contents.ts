@@ -8,7 +8,10 @@ export interface Contents {
   /** The heading that each link leads to. */
   readonly targets: ReadonlyMap<HTMLElement, HTMLElement>;
   dispose(): void;
+  /** Entries are shown some at a time: each addition to a long list costs as much as the list is long. */
   add(section: number, part: ParentNode): void;
+  /** Shows all entries. */
+  flush(): void;
 }
 
 /** A table of contents with the first three levels of headings. */
@@ -29,6 +32,7 @@ export function createContents(label: string, sectionCount: number): Contents {
   });
   const nav = element('nav', { 'aria-labelledby': 'contents-label', hidden: '' }, details);
 
+  let waiting: { readonly section: number; readonly item: HTMLElement }[] = [];
   const firstAfter = (section: number): HTMLElement | null => {
     for (let later = section + 1; later < sectionCount; later++) {
       const item = bySection[later]?.[0];
@@ -37,26 +41,33 @@ export function createContents(label: string, sectionCount: number): Contents {
     return null;
   };
 
+  const flush = (): void => {
+    for (const { section, item } of waiting) {
+      list.insertBefore(item, firstAfter(section));
+      bySection[section]?.push(item);
+    }
+    waiting = [];
+    if (!nav.hidden || list.childElementCount === 0) return;
+    nav.hidden = false;
+    nav.parentElement?.classList.add('with-contents');
+  };
+
   return {
     nav,
     targets,
     dispose: () => wide.removeEventListener('change', unfold),
     add(section, part) {
-      const before = firstAfter(section);
       for (const heading of part.querySelectorAll<HTMLElement>('h1, h2, h3')) {
         const text = heading.textContent.trim();
         if (text === '') continue;
         const link = element('a', { role: 'link', tabindex: '0' }, text);
         const item = element('li', { 'data-level': heading.tagName.slice(1) }, link);
         targets.set(link, heading);
-        list.insertBefore(item, before);
-        bySection[section]?.push(item);
-        if (nav.hidden) {
-          nav.hidden = false;
-          nav.parentElement?.classList.add('with-contents');
-        }
+        waiting.push({ section, item });
       }
+      if (waiting.length > list.childElementCount) flush();
     },
+    flush,
   };
 }
 

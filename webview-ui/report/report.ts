@@ -75,8 +75,8 @@ export function showReport(
       for (const html of report.html(index)) {
         const part = renderPart(html, context);
         contents.add(index, part);
-        finisher.observe(part);
         section?.append(part);
+        if (section) finisher.observe(section);
         yield;
       }
     } catch (error) {
@@ -90,13 +90,14 @@ export function showReport(
     for (const index of readingOrder(sections.length, from?.section ?? 0)) {
       yield* renderSection(index);
     }
+    contents.flush();
     article.removeAttribute('aria-busy');
     finished();
   }
 
   function* save(done: (html: string) => void): Generator<void> {
     for (const section of sections) {
-      finisher.finish(section);
+      finisher.colour(section);
       yield;
     }
     const jumpTarget = findJumpTargets(article);
