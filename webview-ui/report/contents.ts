@@ -1,5 +1,7 @@
 import { element } from './element.ts';
 
+/** So many entries are shown while the report is being rendered; a longer list would cost time in every frame. */
+const firstEntries = 200;
 const headings = 'h1, h2, h3, h4, h5, h6';
 
 /** The table of contents; parts of the report may be added in any order. */
@@ -8,9 +10,8 @@ export interface Contents {
   /** The heading that each link leads to. */
   readonly targets: ReadonlyMap<HTMLElement, HTMLElement>;
   dispose(): void;
-  /** Entries are shown some at a time: each addition to a long list costs as much as the list is long. */
   add(section: number, part: ParentNode): void;
-  /** Shows all entries. */
+  /** Shows all entries, once all are there. */
   flush(): void;
 }
 
@@ -65,7 +66,7 @@ export function createContents(label: string, sectionCount: number): Contents {
         targets.set(link, heading);
         waiting.push({ section, item });
       }
-      if (waiting.length > list.childElementCount) flush();
+      if (list.childElementCount < firstEntries) flush();
     },
     flush,
   };
