@@ -11,6 +11,7 @@ import type { Run } from './core/run/run.ts';
 import { RunNotes } from './core/run/runNotes.ts';
 import { RunStore } from './core/run/runStore.ts';
 import { RunTracker } from './core/run/runTracker.ts';
+import { SecretMemory } from './core/upload/secretMemory.ts';
 import { provideCodeActions } from './editor/codeActions.ts';
 import { createCommands, runCommand } from './editor/commands.ts';
 import { showDiagnostics } from './editor/diagnostics.ts';
@@ -29,9 +30,8 @@ import { withFocusedRows } from './editor/focusedRows.ts';
 import { isInside } from './editor/folders.ts';
 import { createTools } from './editor/languageModelTools.ts';
 import { describeError } from './editor/messages.ts';
-import { UploadChoices } from './editor/preparation.ts';
+import { UploadChoices } from './editor/uploadChoices.ts';
 import { offerLostRuns, warnOfStorage } from './editor/lostRuns.ts';
-import { prepareWithProgress } from './editor/uploadCommands.ts';
 import { createUploadPreview } from './editor/uploadPreview.ts';
 import { showNotifications } from './editor/notifications.ts';
 import { toReport } from './editor/report.ts';
@@ -130,24 +130,13 @@ export async function startExtension(
   });
   const preparation = {
     choices: new UploadChoices(context.workspaceState),
+    secretMemory: new SecretMemory(),
     factsWorkerFile: join(context.extensionPath, 'dist', 'factsWorker.cjs'),
     secretWorkerFile: join(context.extensionPath, 'dist', 'secretWorker.cjs'),
   };
-  let preparations = 0;
-  const prepareAgain = async (): Promise<void> => {
-    const folders = preview.shown().map(({ folder }) => folder);
-    if (folders.length === 0) return;
-    const mine = ++preparations;
-    const renew = async (): Promise<void> => {
-      const { prepared } = await prepareWithProgress(folders, preparation);
-      // A later one, or a preview that was closed meanwhile, counts more.
-      if (mine === preparations && preview.shown().length > 0) await preview.show(prepared);
-    };
-    await runCommand('whitebox.previewUpload', renew, [], log);
-  };
   const preview = createUploadPreview(surfaces.uploadPreview, {
-    choices: preparation.choices,
-    prepareAgain,
+    ...preparation,
+    attempt: (work) => runCommand('whitebox.previewUpload', work, [], log),
     log,
   });
   const { version } = context.extension.packageJSON as { version: string };
@@ -155,9 +144,7 @@ export async function startExtension(
   const commands = createCommands({
     ...preparation,
     preview,
-    prepareAgain,
     workerFile,
-    showPreview: (prepared) => preview.show(prepared),
     accounts,
     findings,
     lens,

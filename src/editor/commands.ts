@@ -51,12 +51,10 @@ export interface CommandDeps extends StartDeps, FindingCommandDeps, SaveReportDe
   readonly tool: ExportTool;
   /** The packaging worker. */
   readonly workerFile: string;
-  /** Renews the Upload Preview, when it is shown. */
-  readonly prepareAgain: () => Promise<void>;
 }
 
 /** A command's work; its arguments come from menus, so they are looked at before they are believed. */
-type Handler = (...args: unknown[]) => Promise<unknown>;
+type Handler = (...args: unknown[]) => unknown;
 
 /** The handler of every command, by id. */
 export function createCommands(deps: CommandDeps): ReadonlyMap<string, Handler> {
@@ -78,7 +76,7 @@ export function createCommands(deps: CommandDeps): ReadonlyMap<string, Handler> 
   };
   const startSignedIn = async (only?: vscode.Uri, retryOf?: Run): Promise<void> => {
     if (!(await accounts.isSignedIn()) && !(await signIn(accounts))) return;
-    if ((await startAssessment({ only, retryOf }, deps)) !== undefined) await deps.preview.close();
+    if ((await startAssessment({ only, retryOf }, deps)) !== undefined) deps.preview.close();
   };
 
   return new Map<string, Handler>([
@@ -86,7 +84,7 @@ export function createCommands(deps: CommandDeps): ReadonlyMap<string, Handler> 
     ['whitebox.signOut', () => signOut(accounts)],
     ['whitebox.startAssessment', () => start()],
     ['whitebox.assessFolder', (folder) => start(folder instanceof vscode.Uri ? folder : undefined)],
-    ['whitebox.previewUpload', () => previewUpload(deps.preview, deps)],
+    ['whitebox.previewUpload', () => previewUpload(deps.preview)],
     ['whitebox.saveArchive', () => saveArchive(deps)],
     ['whitebox.editIgnoreFile', () => editIgnoreFile()],
     [
@@ -94,9 +92,9 @@ export function createCommands(deps: CommandDeps): ReadonlyMap<string, Handler> 
       async (target, all) => {
         // The Explorer gives the item that was clicked and everything that is selected.
         for (const each of Array.isArray(all) && all.length > 0 ? (all as unknown[]) : [target]) {
-          await excludeFromUpload(each, deps.prepareAgain, log);
+          await excludeFromUpload(each, () => deps.preview.reopen(), log);
         }
-        await deps.prepareAgain();
+        await deps.preview.reopen();
       },
     ],
     ['whitebox.closePreview', () => deps.preview.close()],

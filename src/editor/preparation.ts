@@ -1,146 +1,89 @@
 import { homedir } from 'node:os';
 import * as vscode from 'vscode';
 import { AssessmentError } from '../core/errors.ts';
-import { among, leaveOut, type SecretDecision, withoutSecrets } from '../core/upload/choices.ts';
+import {
+  decideFor,
+  prepareFolders,
+  type PreparationSteps,
+  type Prepared as PreparedFolder,
+  type Waiting,
+} from '../core/upload/preparing.ts';
+import type { SecretMemory } from '../core/upload/secretMemory.ts';
 import type { Suspicion } from '../core/upload/secretScan.ts';
-import { checkSecrets, type SecretCheck } from '../core/upload/secrets.ts';
-import { type Selection, selectFiles } from '../core/upload/selection.ts';
+import { checkSecrets } from '../core/upload/secrets.ts';
+import { selectFiles } from '../core/upload/selection.ts';
 import type { Folder } from './folders.ts';
 import { countFiles, formatNumber } from './formats.ts';
+import { byteSteps } from './progress.ts';
 import { readAssessmentSettings, readSecretCheck } from './settings.ts';
-
-/** A person's choices for one folder, by path; a folder's path ends in `/`. */
-interface FolderChoices {
-  readonly include: readonly string[];
-  readonly leaveOut: readonly string[];
-}
-
-/** What a person chose to leave out, to send, or to send in spite of a suspicion; remembered for this workspace, where no repository can make it. */
-export class UploadChoices {
-  readonly #memory: vscode.Memento;
-
-  constructor(memory: vscode.Memento) {
-    this.#memory = memory;
-  }
-
-  /** The choices below a folder, by paths relative to it, wherever in the workspace folder that holds it they were made. */
-  of(folder: Folder): FolderChoices {
-    const { include, leaveOut: left } = this.#stored(folder);
-    const prefix = prefixOf(folder);
-    const below = (paths: readonly string[]): string[] =>
-      paths
-        .filter((path) => path.startsWith(prefix) && path !== prefix)
-        .map((path) => path.slice(prefix.length));
-    return { include: below(include), leaveOut: below(left) };
-  }
-
-  /** Notes that a path is to be sent or left out; `isIgnored` where ignore files or settings leave it out otherwise. */
-  async choose(folder: Folder, path: string, isSent: boolean, isIgnored: boolean): Promise<void> {
-    const { include, leaveOut: left } = this.#stored(folder);
-    const chosen = prefixOf(folder) + path;
-    const isIncluded = include.includes(chosen);
-    await this.#memory.update(keyOf(folder), {
-      include: isSent && isIgnored ? including(include, chosen) : without(include, chosen),
-      leaveOut: isSent || isIncluded ? without(left, chosen) : including(left, chosen),
-    });
-  }
-
-  /** Takes back that a person left a path out; `others`, all that choices leave out, stay out where a folder above the path was chosen. */
-  async restore(folder: Folder, path: string, others: readonly string[]): Promise<void> {
-    const { include, leaveOut: left } = this.#stored(folder);
-    const prefix = prefixOf(folder);
-    const restored = prefix + path;
-    const above = left.filter((each) => each.endsWith('/') && restored.startsWith(each));
-    const kept = left.filter((each) => each !== restored && !above.includes(each));
-    const still = others
-      .map((each) => prefix + each)
-      .filter((each) => each !== restored && above.some((up) => each.startsWith(up)));
-    await this.#memory.update(keyOf(folder), { include, leaveOut: [...new Set([...kept, ...still])] });
-  }
-
-  #stored(folder: Folder): FolderChoices {
-    return this.#memory.get<FolderChoices>(keyOf(folder), { include: [], leaveOut: [] });
-  }
-
-  decisionOf(sha256: string): SecretDecision | undefined {
-    return this.#memory.get<Record<string, SecretDecision>>('secrets', {})[sha256];
-  }
-
-  async decide(suspicions: readonly Suspicion[], decision: SecretDecision): Promise<void> {
-    const decided = Object.fromEntries(suspicions.map(({ sha256 }) => [sha256, decision]));
-    await this.#memory.update('secrets', {
-      ...this.#memory.get<Record<string, SecretDecision>>('secrets', {}),
-      ...decided,
-    });
-  }
-}
+import type { UploadChoices } from './uploadChoices.ts';
 
 /** A folder's files as they would be sent, with what the credential check found. */
-export interface Prepared {
-  readonly folder: Folder;
-  readonly selection: Selection;
-  readonly undecided: readonly Suspicion[];
-}
+export type Prepared = PreparedFolder<Folder>;
 
 /** What preparing an upload works with. */
 export interface PreparationDeps {
   readonly choices: UploadChoices;
+  readonly secretMemory: SecretMemory;
   /** The worker that asks about files when there are many. */
   readonly factsWorkerFile: string;
   /** The credential check's worker. */
   readonly secretWorkerFile: string;
 }
 
+/** The steps of a preparation, with a word about each. */
+export function preparationSteps(deps: PreparationDeps): PreparationSteps<Folder> {
+  const t = vscode.l10n.t;
+  const { choices, secretMemory: memory } = deps;
+  return {
+    choicesOf: (folder) => choices.of(folder),
+    rules: () => ({ mode: readSecretCheck(), decisionOf: (sha256) => choices.decisionOf(sha256) }),
+    select: async (folder, include, { signal, onStep }) => {
+      onStep(t('selecting files…'));
+      const { exclude, includeNestedRepositories } = readAssessmentSettings(folder.uri);
+      return selectFiles(folder.uri.fsPath, {
+        exclude,
+        includeNestedRepositories,
+        include,
+        within: vscode.workspace.getWorkspaceFolder(folder.uri)?.uri.fsPath,
+        workerFile: deps.factsWorkerFile,
+        signal,
+        surroundings: { home: homedir(), env: process.env },
+      });
+    },
+    check: async (root, files, { signal, onStep }) => {
+      onStep(t('looking for secrets…'));
+      const onBytes = byteSteps(onStep, (done, total) => t('looking for secrets: {0} of {1}', done, total));
+      return checkSecrets({ root, files, workerFile: deps.secretWorkerFile, memory, signal, onBytes });
+    },
+  };
+}
+
 /** Selects the files of each folder, applies the person's choices and looks for credentials, with a word to `onStep` for each step. */
 export async function prepare(
   folders: readonly Folder[],
   deps: PreparationDeps,
-  options: { signal: AbortSignal; onStep: (message: string) => void },
-): Promise<{ prepared: readonly Prepared[]; again: () => readonly Prepared[] }> {
-  const checked: { folder: Folder; base: Selection; check: SecretCheck }[] = [];
-  for (const folder of folders) {
-    options.onStep(vscode.l10n.t('selecting files…'));
-    const { exclude, includeNestedRepositories } = readAssessmentSettings(folder.uri);
-    const { include, leaveOut: left } = deps.choices.of(folder);
-    const all = await selectFiles(folder.uri.fsPath, {
-      exclude,
-      includeNestedRepositories,
-      include,
-      within: vscode.workspace.getWorkspaceFolder(folder.uri)?.uri.fsPath,
-      workerFile: deps.factsWorkerFile,
-      signal: options.signal,
-      surroundings: { home: homedir(), env: process.env },
-    });
-    const isLeftOut = among(left);
-    const base = leaveOut(all, (path) => (isLeftOut(path) ? { kind: 'choice' } : undefined));
-    options.onStep(vscode.l10n.t('looking for secrets…'));
-    checked.push({ folder, base, check: await lookForSecrets(base, deps, options.signal) });
-  }
-  const decide = (): readonly Prepared[] =>
-    checked.map(({ folder, base, check }) => ({
-      folder,
-      ...withoutSecrets(
-        base,
-        check,
-        (sha256) => deps.choices.decisionOf(sha256),
-        readSecretCheck() === 'block',
-      ),
-    }));
-  return { prepared: decide(), again: decide };
+  waiting: Waiting,
+): Promise<readonly Prepared[]> {
+  return prepareFolders(folders, preparationSteps(deps), waiting);
 }
 
-async function lookForSecrets(
-  selection: Selection,
+/** Asks about files that look like they hold credentials, when the setting says so, and gives what is to be sent then; undefined when the person stops. Throws `nothingToSend` for a folder of which nothing is left. */
+export async function settle(
+  prepared: readonly Prepared[],
   deps: PreparationDeps,
-  signal: AbortSignal,
-): Promise<SecretCheck> {
-  if (readSecretCheck() === 'off') return { suspicions: [], unchecked: [] };
-  const { root, files } = selection;
-  return checkSecrets({ root, files, workerFile: deps.secretWorkerFile, signal });
+): Promise<readonly Prepared[] | undefined> {
+  if (!(await settleSecrets(prepared, deps.choices))) return undefined;
+  const steps = preparationSteps(deps);
+  // Only the decisions count anew: what a person chose in the preview meanwhile was not looked into.
+  const settled = prepared.map((each) => decideFor(each, each.choices, steps));
+  for (const { selection, folder } of settled) {
+    if (selection.files.length === 0) throw new AssessmentError('nothingToSend', { subject: folder.name });
+  }
+  return settled;
 }
 
-/** Asks about files that look like they hold credentials, when the setting says so; false when the person stops. Throws `nothingToSend` for a folder of which nothing is left. */
-export async function settleSecrets(prepared: readonly Prepared[], choices: UploadChoices): Promise<boolean> {
+async function settleSecrets(prepared: readonly Prepared[], choices: UploadChoices): Promise<boolean> {
   const undecided = prepared.flatMap((each) => each.undecided);
   if (readSecretCheck() !== 'block' || undecided.length === 0) return true;
   const t = vscode.l10n.t;
@@ -172,13 +115,6 @@ export function describeSuspicion({ path, line, rule, masked }: Suspicion): stri
   return [place, rule.replace(/^secretlint\//, ''), masked].filter((part) => part !== '').join('  ');
 }
 
-/** Makes sure that every folder has something to send. */
-export function requireFiles(prepared: readonly Prepared[]): void {
-  for (const { selection, folder } of prepared) {
-    if (selection.files.length === 0) throw new AssessmentError('nothingToSend', { subject: folder.name });
-  }
-}
-
 async function decideOneByOne(undecided: readonly Suspicion[], choices: UploadChoices): Promise<boolean> {
   // Equal content is one decision.
   const byContent = Map.groupBy(undecided, ({ sha256 }) => sha256);
@@ -205,22 +141,4 @@ async function decideOneByOne(undecided: readonly Suspicion[], choices: UploadCh
     'send',
   );
   return true;
-}
-
-function including(paths: readonly string[], path: string): string[] {
-  return [...without(paths, path), path];
-}
-
-function without(paths: readonly string[], path: string): string[] {
-  return paths.filter((each) => each !== path);
-}
-
-function keyOf({ uri }: Folder): string {
-  return `upload:${(vscode.workspace.getWorkspaceFolder(uri)?.uri ?? uri).toString()}`;
-}
-
-/** The path of a folder in the workspace folder that holds it: empty for that folder itself, else ending in `/`. */
-function prefixOf({ uri }: Folder): string {
-  const top = vscode.workspace.getWorkspaceFolder(uri)?.uri ?? uri;
-  return uri.path === top.path ? '' : `${uri.path.slice(top.path.length).replace(/^\//, '')}/`;
 }

@@ -1,4 +1,6 @@
 import * as vscode from 'vscode';
+import type { OnBytes } from '../core/ports.ts';
+import { formatBytes } from './formats.ts';
 
 /** Runs long work behind a progress notification that can be cancelled; `report` shows what it is doing. */
 export function withProgress<T>(
@@ -11,4 +13,18 @@ export function withProgress<T>(
     cancellation.onCancellationRequested(() => stop.abort());
     return work((message) => progress.report({ message }), stop.signal);
   });
+}
+
+/** Tells `onStep` of bytes done at each percent. */
+export function byteSteps(
+  onStep: (message: string) => void,
+  text: (done: string, total: string) => string,
+): OnBytes {
+  let shown = -1;
+  return (done, total) => {
+    const percent = Math.floor((100 * done) / Math.max(total, 1));
+    if (percent === shown) return;
+    shown = percent;
+    onStep(text(formatBytes(done), formatBytes(total)));
+  };
 }

@@ -14,17 +14,11 @@ import { type Folder, isInside, pickFolders } from './folders.ts';
 import { readCommit } from './git.ts';
 import { countFiles, formatBytes, formatNumber, formatTime } from './formats.ts';
 import { stateLabel } from './labels.ts';
-import {
-  describeSuspicions,
-  type PreparationDeps,
-  prepare,
-  type Prepared,
-  requireFiles,
-  settleSecrets,
-} from './preparation.ts';
+import { describeSuspicions, type PreparationDeps, prepare, type Prepared, settle } from './preparation.ts';
 import { acceptForgetting } from './lostRuns.ts';
-import { withProgress } from './progress.ts';
+import { byteSteps, withProgress } from './progress.ts';
 import { type Destination, readAssessmentSettings, readDestination } from './settings.ts';
+import { otherThanShown, type UploadPreview } from './uploadPreview.ts';
 
 /** What starting an assessment works with. */
 export interface StartDeps extends PreparationDeps {
@@ -34,8 +28,8 @@ export interface StartDeps extends PreparationDeps {
   readonly log: Logger;
   /** A folder of ours in which two windows agree on who starts. */
   readonly startingFolder: string;
-  /** Shows what would be sent, file by file. */
-  readonly showPreview: (prepared: readonly Prepared[]) => Promise<void>;
+  /** Shows what would be sent, file by file, and may show so already. */
+  readonly preview: Pick<UploadPreview, 'show' | 'shown'>;
 }
 
 /** The main job: pick folders, or take those of the run that is tried again, package them, show what would leave the machine, ask, upload, start. Undefined when the person stops before anything was sent. */
@@ -80,18 +74,16 @@ function launchWithProgress(
 ): Thenable<Run | undefined> {
   const t = vscode.l10n.t;
   return withProgress(t('Whitebox Assessment'), async (onStep, signal) => {
-    const report = reporter(onStep);
-    const { prepared, again } = await prepare(folders, deps, { signal, onStep });
+    const prepared = await prepare(folders, deps, { signal, onStep });
     onStep(t('waiting for your confirmation'));
-    if (!(await settleSecrets(prepared, deps.choices))) return undefined;
-    const decided = again();
-    requireFiles(decided);
+    const decided = await settle(prepared, deps);
+    if (decided === undefined) return undefined;
     const assessment = { ...(await toAssessment(decided, destination)), retryOf: retryOf?.id };
     const run = await deps.tracker.start(assessment, {
       signal,
       mayBeForgotten,
-      onPackaging: report((done, total) => t('packaging {0} of {1}', done, total)),
-      onUploading: report((done, total) => t('uploading {0} of {1}', done, total)),
+      onPackaging: byteSteps(onStep, (done, total) => t('packaging {0} of {1}', done, total)),
+      onUploading: byteSteps(onStep, (done, total) => t('uploading {0} of {1}', done, total)),
       confirmUpload: async (run) => {
         onStep(t('waiting for your confirmation'));
         return confirmUpload(run, assessment, decided, deps);
@@ -191,7 +183,7 @@ async function confirmUpload(
   run: Run,
   assessment: Assessment,
   prepared: readonly Prepared[],
-  { runs, showPreview }: StartDeps,
+  { runs, preview }: StartDeps,
 ): Promise<boolean> {
   const t = vscode.l10n.t;
   const archives = run.targets.flatMap(({ archive }) => (archive === undefined ? [] : [archive]));
@@ -208,6 +200,7 @@ async function confirmUpload(
     ...(omitted.length === 0
       ? []
       : [`${t('Could not be packed and stay out:')}\n${omitted.slice(0, 10).join('\n')}`]),
+    ...otherThanShown(prepared, preview.shown()),
     t('Report language: {0}', assessment.language === 'japanese' ? t('Japanese') : t('English')),
     t(
       'The run spends credits of your organization; the service does not say beforehand how many. It takes hours to days and goes on while VS Code is closed.',
@@ -227,7 +220,7 @@ async function confirmUpload(
   );
   const show = t('Show Files');
   const choice = await vscode.window.showInformationMessage(title, { modal: true, detail }, start, show);
-  if (choice === show) await showPreview(prepared);
+  if (choice === show) preview.show(prepared);
   return choice === start;
 }
 
@@ -245,19 +238,6 @@ function leftOutText({ leftOut, files }: Selection): string {
     countFiles(files.length),
     formatNumber(leftOut.length),
   );
-}
-
-/** A byte counter that updates the notification a few times a second at most. */
-function reporter(onStep: (message: string) => void) {
-  return (text: (done: string, total: string) => string) => {
-    let shown = -1;
-    return (done: number, total: number): void => {
-      const percent = Math.floor((100 * done) / Math.max(total, 1));
-      if (percent === shown) return;
-      shown = percent;
-      onStep(text(formatBytes(done), formatBytes(total)));
-    };
-  };
 }
 
 function keyOf(folders: readonly Folder[]): string {

@@ -7,51 +7,45 @@ import type { Logger } from '../core/ports.ts';
 import { type Archive, writeArchive } from '../core/upload/archive.ts';
 import type { ArchiveType } from '../core/api/schema.ts';
 import { toIgnoreLine } from '../core/upload/choices.ts';
-import { type Folder, pickFolders } from './folders.ts';
+import { pickFolders } from './folders.ts';
 import { countFiles, formatBytes } from './formats.ts';
-import { type PreparationDeps, prepare, type Prepared, requireFiles, settleSecrets } from './preparation.ts';
+import { type PreparationDeps, prepare, type Prepared, settle } from './preparation.ts';
 import { withProgress } from './progress.ts';
 import { readAssessmentSettings } from './settings.ts';
-import type { PreviewNode, UploadPreview } from './uploadPreview.ts';
-
-/** Prepares an upload behind a cancellable progress notification. */
-export function prepareWithProgress(
-  folders: readonly Folder[],
-  deps: PreparationDeps,
-): Thenable<{ prepared: readonly Prepared[]; again: () => readonly Prepared[] }> {
-  return withProgress(vscode.l10n.t('Whitebox Assessment'), (onStep, signal) =>
-    prepare(folders, deps, { signal, onStep }),
-  );
-}
+import { otherThanShown, type UploadPreview } from './uploadPreview.ts';
+import type { PreviewNode } from './uploadPreviewTree.ts';
 
 /** Shows in the Upload Preview what would be sent of the folders a person picks; starts nothing. */
-export async function previewUpload(preview: UploadPreview, deps: PreparationDeps): Promise<void> {
+export async function previewUpload(preview: UploadPreview): Promise<void> {
   const folders = await pickFolders(undefined, vscode.l10n.t('Preview Files to Upload'));
-  if (folders !== undefined) await preview.show((await prepareWithProgress(folders, deps)).prepared);
+  if (folders !== undefined) await preview.open(folders);
 }
 
 /** Writes exactly the bytes that would be sent of a folder to a file that a person names. */
-export async function saveArchive(deps: PreparationDeps & { workerFile: string }): Promise<void> {
+export async function saveArchive(
+  deps: PreparationDeps & { workerFile: string; preview: UploadPreview },
+): Promise<void> {
   const t = vscode.l10n.t;
   const folders = await pickFolders(undefined, t('Save Upload Archive to Disk'));
   for (const folder of folders ?? []) {
-    const { prepared, again } = await prepareWithProgress([folder], deps);
-    if (!(await settleSecrets(prepared, deps.choices))) return;
-    const decided = again();
-    requireFiles(decided);
-    const [only] = decided;
+    const prepared = await withProgress(t('Whitebox Assessment'), (onStep, signal) =>
+      prepare([folder], deps, { signal, onStep }),
+    );
+    const [only] = (await settle(prepared, deps)) ?? [];
+    if (only === undefined) return;
     const { archiveType, maxArchiveBytes } = readAssessmentSettings(folder.uri);
     const ending = archiveType === 'zip' ? 'zip' : 'tar.gz';
     const to = await vscode.window.showSaveDialog({
       defaultUri: vscode.Uri.joinPath(folder.uri, '..', `${folder.name}.${ending}`),
       title: t('Save Upload Archive to Disk'),
     });
-    if (to === undefined || only === undefined) return;
+    if (to === undefined) return;
     if (to.scheme !== 'file') throw new AssessmentError('notAFolder', { subject: to.toString() });
     const archive = await packWithProgress(only, archiveType, maxArchiveBytes, to.fsPath, deps.workerFile);
+    const other = otherThanShown([only], deps.preview.shown());
     const size = `${countFiles(archive.entries.length)}, ${formatBytes(archive.bytes)}`;
     void vscode.window.showInformationMessage(
-      t('Saved {0}: {1}, SHA-256 {2}', to.fsPath, size, archive.sha256),
+      [t('Saved {0}: {1}, SHA-256 {2}', to.fsPath, size, archive.sha256), ...other].join('. '),
     );
   }
 }

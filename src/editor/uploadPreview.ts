@@ -1,255 +1,119 @@
-import { basename } from 'node:path';
+import { posix } from 'node:path';
 import * as vscode from 'vscode';
-import type { Disposable, Logger } from '../core/ports.ts';
 import type { LazyView } from '../bootstrap.ts';
-import { type FolderSum, levelBelow } from '../core/upload/choices.ts';
-import type { LeftOut, Reason, SelectedFile } from '../core/upload/selection.ts';
-import { countFiles, formatBytes, formatNumber } from './formats.ts';
-import { reasonLabel, ruleLabel } from './labels.ts';
-import { describeSuspicion, type Prepared, type UploadChoices } from './preparation.ts';
+import type { Disposable, Logger } from '../core/ports.ts';
+import { countDifferences } from '../core/upload/draft.ts';
+import { withChosen, withRestored } from '../core/upload/folderChoices.ts';
+import { Previewing } from '../core/upload/previewing.ts';
+import type { Folder } from './folders.ts';
+import { countFiles, formatBytes } from './formats.ts';
+import { type PreparationDeps, preparationSteps, type Prepared } from './preparation.ts';
+import { withProgress } from './progress.ts';
+import { type PreviewNode, previewTree } from './uploadPreviewTree.ts';
+import type { UploadChoices } from './uploadChoices.ts';
 
-/** A line of the Upload Preview; commands called on a file or folder get its node. */
-export type PreviewNode =
-  | { readonly kind: 'root'; readonly of: Prepared }
-  | { readonly kind: 'sent'; readonly of: Prepared }
-  | { readonly kind: 'folder'; readonly of: Prepared; readonly sum: FolderSum }
-  | { readonly kind: 'file'; readonly of: Prepared; readonly file: SelectedFile }
-  | { readonly kind: 'leftOut'; readonly of: Prepared }
-  | {
-      readonly kind: 'reason';
-      readonly of: Prepared;
-      readonly label: string;
-      readonly items: readonly LeftOut[];
-    }
-  | { readonly kind: 'item'; readonly of: Prepared; readonly item: LeftOut }
-  | { readonly kind: 'more'; readonly count: number };
-
-/** More lines than this under one line help nobody and cost seconds. */
-const mostLines = 2_000;
+const ignoreFiles = ['.gitignore', '.whiteboxignore'];
 
 /** The Upload Preview: what would be sent, what would not and why, and checkboxes with which a person changes that by name. */
 export interface UploadPreview extends Disposable {
-  /** Shows these folders and brings the view to the front. */
-  show(prepared: readonly Prepared[]): Promise<void>;
+  /** Selects the files of these folders, shows them and brings the view to the front. */
+  open(folders: readonly Folder[]): Promise<void>;
+  /** Shows what was prepared elsewhere and brings the view to the front. */
+  show(prepared: readonly Prepared[]): void;
   /** The folders that are shown. */
   shown(): readonly Prepared[];
+  /** Selects anew what is shown, if anything. */
+  reopen(): Promise<void>;
   /** Takes the view away. */
-  close(): Promise<void>;
+  close(): void;
 }
 
-/** Fills the Upload Preview. `prepareAgain` is asked after each change of a choice. */
+/** Fills the Upload Preview. `attempt` reports what goes wrong after a box was clicked. */
 export function createUploadPreview(
   lazy: LazyView,
-  deps: { choices: UploadChoices; prepareAgain: () => Promise<void>; log: Logger },
+  deps: PreparationDeps & { attempt: (work: () => Promise<void>) => Promise<unknown>; log: Logger },
 ): UploadPreview {
   const changed = new vscode.EventEmitter<undefined>();
-  let shown: readonly Prepared[] = [];
-  const provider: vscode.TreeDataProvider<PreviewNode> = {
-    onDidChangeTreeData: changed.event,
-    getChildren: (node) => (node === undefined ? rootsOf(shown) : childrenOf(node)),
-    getTreeItem: toItem,
-  };
-  lazy.fill(provider);
+  const previewing = new Previewing<Folder>({
+    steps: preparationSteps(deps),
+    inProgress: (work) =>
+      withProgress(vscode.l10n.t('Whitebox Assessment'), (onStep, signal) => work({ onStep, signal })),
+    show: (prepared, isNew) => {
+      lazy.view.message = messageOf(prepared);
+      changed.fire(undefined);
+      if (isNew) reveal(prepared.length > 0).catch(logged);
+    },
+  });
+  const logged = (error: unknown): void => deps.log.error(`The Upload Preview: ${String(error)}`);
+  lazy.fill(previewTree(() => previewing.shown, changed.event));
   const checkboxes = lazy.view.onDidChangeCheckboxState(({ items }) => {
     const apply = async (): Promise<void> => {
       for (const [node, state] of items as [PreviewNode, vscode.TreeItemCheckboxState][]) {
         await choose(node, state === vscode.TreeItemCheckboxState.Checked, deps.choices);
       }
-      await deps.prepareAgain();
+      await previewing.applyChoices();
     };
-    apply().catch((error: unknown) => deps.log.error(`A choice could not be kept: ${String(error)}`));
+    deps.attempt(apply).catch(logged);
   });
-  const setVisible = (isVisible: boolean): Thenable<unknown> =>
-    vscode.commands.executeCommand('setContext', 'whitebox.previewing', isVisible);
+  const reopen = async (): Promise<void> => {
+    await deps.attempt(() => previewing.reopen());
+  };
+  const saves = vscode.workspace.onDidSaveTextDocument(({ uri }) => {
+    if (ignoreFiles.includes(posix.basename(uri.path))) reopen().catch(logged);
+  });
   return {
-    show: async (prepared) => {
-      shown = prepared;
-      lazy.view.message = messageOf(prepared);
-      changed.fire(undefined);
-      await setVisible(true);
-      await vscode.commands.executeCommand('whitebox.uploadPreview.focus');
-    },
-    shown: () => shown,
-    close: async () => {
-      shown = [];
-      changed.fire(undefined);
-      await setVisible(false);
-    },
+    open: (folders) => previewing.open(folders),
+    show: (prepared) => previewing.adopt(prepared),
+    shown: () => previewing.shown,
+    reopen,
+    close: () => previewing.close(),
     dispose: () => {
       checkboxes.dispose();
+      saves.dispose();
       changed.dispose();
     },
   };
 }
 
-async function choose(node: PreviewNode, isChecked: boolean, choices: UploadChoices): Promise<void> {
-  if (node.kind === 'file') await choices.choose(node.of.folder, node.file.path, isChecked, false);
-  if (node.kind === 'folder') await choices.choose(node.of.folder, node.sum.path, isChecked, false);
+/** A word for a person who has looked at the preview, where the files on disk, or what is decided about them, have changed since. */
+export function otherThanShown(prepared: readonly Prepared[], shown: readonly Prepared[]): string[] {
+  const differences = prepared.reduce((sum, { folder, selection }) => {
+    const before = shown.find((each) => each.folder.uri.toString() === folder.uri.toString());
+    return sum + (before === undefined ? 0 : countDifferences(before.selection, selection));
+  }, 0);
+  if (differences === 0) return [];
+  return [vscode.l10n.t('Different from what the Upload Preview shows: {0}.', countFiles(differences))];
+}
+
+async function reveal(isVisible: boolean): Promise<void> {
+  await vscode.commands.executeCommand('setContext', 'whitebox.previewing', isVisible);
+  if (isVisible) await vscode.commands.executeCommand('whitebox.uploadPreview.focus');
+}
+
+async function choose(node: PreviewNode, isSent: boolean, choices: UploadChoices): Promise<void> {
+  const isIgnored = node.kind === 'item';
+  if (node.kind === 'file')
+    await choices.change(node.of.folder, (now) => withChosen(now, node.file.path, { isSent, isIgnored }));
+  if (node.kind === 'folder')
+    await choices.change(node.of.folder, (now) => withChosen(now, node.sum.path, { isSent, isIgnored }));
   if (node.kind !== 'item') return;
   const { item, of } = node;
   if (item.reason.kind === 'secret')
-    await choices.decide(item.reason.suspicions, isChecked ? 'send' : 'leaveOut');
-  else if (item.reason.kind === 'choice') await choices.restore(of.folder, item.path, chosenOut(of));
-  else await choices.choose(of.folder, item.path, isChecked, true);
-}
-
-function chosenOut({ selection }: Prepared): string[] {
-  return selection.leftOut.flatMap(({ path, reason }) => (reason.kind === 'choice' ? [path] : []));
-}
-
-function rootsOf(shown: readonly Prepared[]): PreviewNode[] {
-  const [only] = shown;
-  if (shown.length === 1 && only !== undefined) return halvesOf(only);
-  return shown.map((of) => ({ kind: 'root', of }));
-}
-
-function halvesOf(of: Prepared): PreviewNode[] {
-  return [
-    { kind: 'sent', of },
-    { kind: 'leftOut', of },
-  ];
-}
-
-function childrenOf(node: PreviewNode): PreviewNode[] {
-  switch (node.kind) {
-    case 'root':
-      return halvesOf(node.of);
-    case 'sent':
-      return levelOf(node.of, '');
-    case 'folder':
-      return levelOf(node.of, node.sum.path);
-    case 'leftOut':
-      return reasonsOf(node.of);
-    case 'reason':
-      return capped(node.items.map((item) => ({ kind: 'item', of: node.of, item })));
-    case 'file':
-    case 'item':
-    case 'more':
-      return [];
-  }
-}
-
-function levelOf(of: Prepared, folder: string): PreviewNode[] {
-  const level = levelBelow(of.selection.files, folder);
-  return capped([
-    ...level.folders.map((sum): PreviewNode => ({ kind: 'folder', of, sum })),
-    ...level.files.map((file): PreviewNode => ({ kind: 'file', of, file })),
-  ]);
-}
-
-function reasonsOf(of: Prepared): PreviewNode[] {
-  const groups = Map.groupBy(of.selection.leftOut, ({ reason }) => reasonLabel(reason));
-  return [...groups].map(([label, items]) => ({ kind: 'reason', of, label, items }));
-}
-
-function capped(nodes: PreviewNode[]): PreviewNode[] {
-  if (nodes.length <= mostLines) return nodes;
-  return [...nodes.slice(0, mostLines), { kind: 'more', count: nodes.length - mostLines }];
-}
-
-function toItem(node: PreviewNode): vscode.TreeItem {
-  const { None, Collapsed, Expanded } = vscode.TreeItemCollapsibleState;
-  const t = vscode.l10n.t;
-  switch (node.kind) {
-    case 'root':
-      return line(node.of.folder.name, Expanded, sizeOf(node.of), vscode.ThemeIcon.Folder);
-    case 'sent':
-      return line(t('To be uploaded'), Expanded, sizeOf(node.of), new vscode.ThemeIcon('cloud-upload'));
-    case 'leftOut':
-      return line(
-        t('Left out'),
-        Expanded,
-        formatNumber(node.of.selection.leftOut.length),
-        new vscode.ThemeIcon('exclude'),
-      );
-    case 'reason':
-      return line(node.label, Collapsed, formatNumber(node.items.length));
-    case 'more':
-      return line(t('… and {0} more', formatNumber(node.count)), None, '');
-    case 'folder': {
-      const { sum } = node;
-      const item = line(
-        basename(sum.path),
-        Collapsed,
-        `${countFiles(sum.files)}, ${formatBytes(sum.bytes)}`,
-        vscode.ThemeIcon.Folder,
-      );
-      return withCheckbox(item, true, sum.path);
-    }
-    case 'file': {
-      const item = line(basename(node.file.path), None, formatBytes(node.file.bytes), vscode.ThemeIcon.File);
-      item.resourceUri = vscode.Uri.joinPath(node.of.folder.uri, node.file.path);
-      item.command = { title: t('Open'), command: 'vscode.open', arguments: [item.resourceUri] };
-      return withCheckbox(item, true, node.file.path);
-    }
-    case 'item':
-      return leftOutItem(node.item);
-  }
-}
-
-function leftOutItem({ path, reason }: LeftOut): vscode.TreeItem {
-  const item = line(path, vscode.TreeItemCollapsibleState.None, detailOf(reason));
-  item.tooltip = `${path}\n${reasonLabel(reason)}\n${detailOf(reason)}`;
-  return canBeSent(path, reason) ? withCheckbox(item, false, path) : item;
-}
-
-/** What a person may send all the same: links and special files never, and not the whole of a folder's root. */
-function canBeSent(path: string, { kind }: Reason): boolean {
-  return path !== './' && (kind === 'ignored' || kind === 'choice' || kind === 'secret');
-}
-
-function detailOf(reason: Reason): string {
-  switch (reason.kind) {
-    case 'ignored':
-      return ruleLabel(reason.rule);
-    case 'secret':
-      return reason.suspicions.slice(0, 1).map(describeSuspicion).join('');
-    case 'unreadable':
-      return [reason.code, reason.file ?? ''].join(' ').trim();
-    case 'special':
-      return reason.type;
-    default:
-      return '';
-  }
-}
-
-function line(
-  label: string,
-  state: vscode.TreeItemCollapsibleState,
-  description: string,
-  icon?: vscode.ThemeIcon,
-): vscode.TreeItem {
-  const item = new vscode.TreeItem(label, state);
-  item.description = description;
-  if (icon !== undefined) item.iconPath = icon;
-  item.accessibilityInformation = { label: description === '' ? label : `${label}, ${description}` };
-  return item;
-}
-
-function withCheckbox(item: vscode.TreeItem, isSent: boolean, path: string): vscode.TreeItem {
-  const t = vscode.l10n.t;
-  const tooltip = isSent
-    ? t('Would be uploaded; uncheck to leave it out')
-    : t('Left out; check to upload it all the same');
-  item.checkboxState = {
-    state: isSent ? vscode.TreeItemCheckboxState.Checked : vscode.TreeItemCheckboxState.Unchecked,
-    tooltip,
-    accessibilityInformation: { label: `${path}: ${tooltip}` },
-  };
-  item.contextValue = isSent ? 'sent' : 'leftOut';
-  return item;
-}
-
-function sizeOf({ selection }: Prepared): string {
-  return `${countFiles(selection.files.length)}, ${formatBytes(selection.bytes)}`;
+    await choices.decide(item.reason.suspicions, isSent ? 'send' : 'leaveOut');
+  else if (item.reason.kind === 'choice')
+    await choices.change(of.folder, (now) => withRestored(now, item.path, of.draft.all.files));
+  else await choices.change(of.folder, (now) => withChosen(now, item.path, { isSent, isIgnored }));
 }
 
 function messageOf(prepared: readonly Prepared[]): string {
+  const t = vscode.l10n.t;
   const files = prepared.reduce((sum, { selection }) => sum + selection.files.length, 0);
   const bytes = prepared.reduce((sum, { selection }) => sum + selection.bytes, 0);
-  return vscode.l10n.t(
+  const size = t(
     '{0}, {1} before compression. Nothing has been sent.',
     countFiles(files),
     formatBytes(bytes),
   );
+  const isChecked = prepared.every(({ unchecked }) => unchecked.length === 0);
+  return isChecked ? size : `${size} ${t('Not all of it has been checked for secrets yet.')}`;
 }

@@ -130,11 +130,13 @@ describe('what leaves the machine is shown before it does', () => {
     assert.equal(stage.service.requests.length, 0);
   });
 
-  test('a decision about a secret is remembered for its content', async () => {
+  test('a decision about a secret is remembered for its content, and what changed since the preview is told', async () => {
     const workbench = stage.workbench();
+    await writeFile(path.join(stage.folder, 'src', 'late.js'), 'export {};\n');
     await workbench.runCommand('Whitebox: Start Assessment…');
     const dialog = await workbench.dialogText();
-    assert.match(dialog.message, /Upload 16 files/);
+    assert.match(dialog.message, /Upload 17 files/);
+    assert.match(dialog.detail, /Different from what the Upload Preview shows: 1 file\./);
     await workbench.dialogButton('Upload and Start');
     await eventually(
       () => Promise.resolve(stage.service.runs()),
@@ -143,6 +145,6 @@ describe('what leaves the machine is shown before it does', () => {
     const sent =
       stage.service.runs()[0]?.archives.flatMap(({ entries }) => entries.map((entry) => entry.path)) ?? [];
     assert.ok(!sent.includes('src/deploy.js') && !sent.includes('.env'));
-    assert.ok(sent.includes('build/bundle.js'));
+    assert.ok(sent.includes('build/bundle.js') && sent.includes('src/late.js'));
   });
 });

@@ -1,5 +1,3 @@
-import type { Suspicion } from './secretScan.ts';
-import type { SecretCheck } from './secrets.ts';
 import type { LeftOut, Reason, SelectedFile, Selection } from './selection.ts';
 
 /** A selection without some of its files, which are listed as left out; `reasonOf` tells why a file goes, or undefined for one that stays. */
@@ -34,24 +32,30 @@ export interface FolderSum {
   readonly path: string;
   readonly files: number;
   readonly bytes: number;
+  /** Where its files begin in the selection's: they stand together there. */
+  readonly first: number;
 }
 
-/** The files and folders directly below a folder (`''`, or ending in `/`), in the order of the selection. */
+const whole: Pick<FolderSum, 'path' | 'first' | 'files'> = { path: '', first: 0, files: Infinity };
+
+/** The files and folders directly below a folder, or below the selection's root, in the order of the selection. */
 export function levelBelow(
-  files: readonly SelectedFile[],
-  folder: string,
+  all: readonly SelectedFile[],
+  { path: folder, first, files }: Pick<FolderSum, 'path' | 'first' | 'files'> = whole,
 ): { folders: FolderSum[]; files: SelectedFile[] } {
-  const folders = new Map<string, { path: string; files: number; bytes: number }>();
+  const folders = new Map<string, { path: string; files: number; bytes: number; first: number }>();
   const direct: SelectedFile[] = [];
-  for (const file of files) {
-    if (!file.path.startsWith(folder)) continue;
+  const last = Math.min(first + files, all.length);
+  for (let at = first; at < last; at++) {
+    const file = all[at];
+    if (file === undefined) continue;
     const end = file.path.indexOf('/', folder.length);
     if (end < 0) {
       direct.push(file);
       continue;
     }
     const path = file.path.slice(0, end + 1);
-    const sum = folders.get(path) ?? { path, files: 0, bytes: 0 };
+    const sum = folders.get(path) ?? { path, files: 0, bytes: 0, first: at };
     sum.files += 1;
     sum.bytes += file.bytes;
     folders.set(path, sum);
@@ -63,35 +67,4 @@ export function levelBelow(
 export function toIgnoreLine(path: string): string {
   const escaped = path.replace(/[\\*?[\]]/g, '\\$&').replace(/ (?=$|\/$)/, '\\ ');
   return `/${escaped}`;
-}
-
-/** What a person decided about content that looks like a credential, by the content's SHA-256. */
-export type SecretDecision = 'send' | 'leaveOut';
-
-/**
- * A selection after the credential check: content somebody decided to send stays, what could not be looked into goes, and what is undecided goes
- * exactly when `block`. `undecided` has the suspicions that wait for a person.
- */
-export function withoutSecrets(
-  selection: Selection,
-  check: SecretCheck,
-  decisionOf: (sha256: string) => SecretDecision | undefined,
-  block: boolean,
-): { selection: Selection; undecided: readonly Suspicion[] } {
-  const byPath = Map.groupBy(check.suspicions, ({ path }) => path);
-  const unchecked = new Map(check.unchecked.map(({ path, code, reason }) => [path, code ?? reason]));
-  const kept = leaveOut(selection, (path) => {
-    const code = unchecked.get(path);
-    if (code !== undefined) return { kind: 'unreadable', code };
-    const suspicions = byPath.get(path) ?? [];
-    const [first] = suspicions;
-    if (first === undefined) return undefined;
-    const decision = decisionOf(first.sha256);
-    const goes = decision === 'leaveOut' || (decision === undefined && block);
-    return goes ? { kind: 'secret', suspicions } : undefined;
-  });
-  return {
-    selection: kept,
-    undecided: check.suspicions.filter(({ sha256 }) => decisionOf(sha256) === undefined),
-  };
 }

@@ -1,5 +1,6 @@
 import { createHash, hash } from 'node:crypto';
-import { closeSync } from 'node:fs';
+import { type BigIntStats, closeSync, fstatSync, lstatSync } from 'node:fs';
+import { join } from 'node:path';
 import { systemCode } from '../errors.ts';
 import { findAssignments } from './assignmentRule.ts';
 import type { PresetLint } from './presetLint.ts';
@@ -29,6 +30,27 @@ const maxPerRule = 20;
 const maxMatches = 5000;
 const attempts = 3;
 
+/** A file that was looked through. */
+export interface ScannedFile {
+  readonly suspicions: readonly Suspicion[];
+  /** Names the version that was looked through; none where the next one could bear the same name. */
+  readonly mark?: string;
+}
+
+/** A file changed so lately, in ms, may change again within the same tick of its file system's clock, which is two seconds on some. */
+const settledMs = 3_000;
+
+/** True when a file is still the version that `mark` names. */
+export function isMarked(root: string, path: string, mark: string): boolean {
+  try {
+    const stat = lstatSync(join(root, path), { bigint: true, throwIfNoEntry: false });
+    return stat !== undefined && toMark(stat) === mark;
+  } catch (error) {
+    if (systemCode(error) === undefined) throw error;
+    return false;
+  }
+}
+
 /**
  * Looks through one file below `root`, whole, whatever its size; through a binary file only by its name. An omission says that
  * the file could not be read, or did not stand still.
@@ -37,13 +59,14 @@ export async function scanFile(
   root: string,
   path: string,
   lint: PresetLint,
-): Promise<readonly Suspicion[] | Omission> {
+): Promise<ScannedFile | Omission> {
   for (let attempt = 1; attempt <= attempts; attempt++) {
     const source = openSource(root, path);
     if ('reason' in source) return source;
     try {
       const suspicions = await scanSource(source, path, lint);
-      if (isUnchanged(source)) return suspicions;
+      const version = fstatSync(source.fd, { bigint: true });
+      if (isUnchanged(source)) return { suspicions, ...markedWhenSettled(version) };
     } catch (error) {
       const code = error instanceof Error && 'syscall' in error ? systemCode(error) : undefined;
       if (code === undefined) throw error;
@@ -53,6 +76,15 @@ export async function scanFile(
     }
   }
   return { path, reason: 'changed' };
+}
+
+function markedWhenSettled(stat: BigIntStats): { mark?: string } {
+  const changedAt = Math.max(Number(stat.mtimeMs), Number(stat.ctimeMs));
+  return Date.now() - changedAt > settledMs ? { mark: toMark(stat) } : {};
+}
+
+function toMark({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
+  return [dev, ino, size, mtimeNs, ctimeNs].join(':');
 }
 
 async function scanSource({ fd, stat }: SourceFile, path: string, lint: PresetLint): Promise<Suspicion[]> {

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { presetLint } from './presetLint.ts';
-import { scanFile, type Suspicion } from './secretScan.ts';
+import { isMarked, scanFile, type ScannedFile } from './secretScan.ts';
 import type { Omission } from './sourceFile.ts';
 
 /** What a scanning worker starts with. */
@@ -12,13 +12,14 @@ export interface ScanStart {
 export interface ScanTask {
   readonly id: number;
   readonly paths: readonly string[];
+  /** For each path the mark of the version that was looked through before, if any. */
+  readonly marks: readonly (string | undefined)[];
 }
 
-/** What was found in a task's files. */
+/** What was found in each of a task's files. */
 export interface ScanResult {
   readonly id: number;
-  readonly suspicions: readonly Suspicion[];
-  readonly unchecked: readonly Omission[];
+  readonly files: readonly (ScannedFile | Omission | 'unchanged')[];
 }
 
 /** The scanning worker's life: tasks in, results out, one after the other. */
@@ -26,15 +27,14 @@ function serve(port: NonNullable<typeof parentPort>, { root }: ScanStart): void 
   const lint = presetLint();
   let work = Promise.resolve();
 
-  const scan = async ({ id, paths }: ScanTask): Promise<void> => {
-    const suspicions: Suspicion[] = [];
-    const unchecked: Omission[] = [];
-    for (const path of paths) {
-      const result = await scanFile(root, path, lint);
-      if ('reason' in result) unchecked.push(result);
-      else suspicions.push(...result);
+  const scan = async ({ id, paths, marks }: ScanTask): Promise<void> => {
+    const files: (ScannedFile | Omission | 'unchanged')[] = [];
+    for (const [at, path] of paths.entries()) {
+      const mark = marks[at];
+      const isKnown = mark !== undefined && isMarked(root, path, mark);
+      files.push(isKnown ? 'unchanged' : await scanFile(root, path, lint));
     }
-    const message: ScanResult = { id, suspicions, unchecked };
+    const message: ScanResult = { id, files };
     port.postMessage(message);
   };
 

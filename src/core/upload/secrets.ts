@@ -1,7 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import type { OnBytes } from '../ports.ts';
-import type { Suspicion } from './secretScan.ts';
+import type { Remembered, SecretMemory } from './secretMemory.ts';
+import type { ScannedFile, Suspicion } from './secretScan.ts';
 import type { ScanResult, ScanStart, ScanTask } from './secretWorker.ts';
 import type { SelectedFile } from './selection.ts';
 import type { Omission } from './sourceFile.ts';
@@ -19,6 +20,8 @@ export interface SecretCheckOptions {
   readonly onBytes?: OnBytes;
   /** True for content (by SHA-256, hex) that a person has decided to send. */
   readonly skip?: (sha256: string) => boolean;
+  /** Files that it knows, and that have not changed since, are not read again; what is found goes into it, however the check ends. */
+  readonly memory?: SecretMemory;
 }
 
 /** What the check came to. */
@@ -29,7 +32,9 @@ export interface SecretCheck {
   readonly unchecked: readonly Omission[];
 }
 
-interface Task extends ScanTask {
+interface Task {
+  readonly id: number;
+  readonly paths: readonly string[];
   readonly bytes: number;
 }
 
@@ -75,8 +80,8 @@ function cutTasks(files: readonly SelectedFile[]): Task[] {
   return tasks;
 }
 
-/** The results of all tasks, in their order. */
-async function scanInWorkers(tasks: readonly Task[], options: SecretCheckOptions): Promise<ScanResult[]> {
+/** What was found in all tasks, in their order. */
+async function scanInWorkers(tasks: readonly Task[], options: SecretCheckOptions): Promise<SecretCheck[]> {
   if (tasks.length === 0) return [];
   const { root, files, workerFile, signal, onBytes } = options;
   const total = tasks.reduce((sum, task) => sum + task.bytes, 0);
@@ -90,11 +95,13 @@ async function scanInWorkers(tasks: readonly Task[], options: SecretCheckOptions
     { length: Math.min(wanted, tasks.length) },
     () => new Worker(workerFile, { workerData: start }),
   );
-  const ended = Promise.withResolvers<ScanResult[]>();
+  const ended = Promise.withResolvers<SecretCheck[]>();
   const onAbort = (): void => ended.reject(signal?.reason as Error);
   signal?.addEventListener('abort', onAbort);
 
-  const results: ScanResult[] = [];
+  const known = options.memory?.below(root) ?? new Map<string, Remembered>();
+  const asked: (readonly (Remembered | undefined)[])[] = [];
+  const results: SecretCheck[] = [];
   let next = 0;
   let finished = 0;
   let done = 0;
@@ -102,14 +109,18 @@ async function scanInWorkers(tasks: readonly Task[], options: SecretCheckOptions
     const task = tasks[next];
     if (task === undefined) return;
     next++;
-    const { id, paths }: ScanTask = task;
-    worker.postMessage({ id, paths });
+    const { id, paths } = task;
+    const before = paths.map((path) => known.get(path));
+    asked[id] = before;
+    const message: ScanTask = { id, paths, marks: before.map((each) => each?.mark) };
+    worker.postMessage(message);
   };
   for (const worker of workers) {
     worker.on('message', (result: ScanResult) => {
-      results[result.id] = result;
+      const task = tasks[result.id];
+      results[result.id] = collect(task?.paths ?? [], result.files, asked[result.id] ?? [], known);
       finished++;
-      done += tasks[result.id]?.bytes ?? 0;
+      done += task?.bytes ?? 0;
       onBytes?.(done, total);
       if (finished === tasks.length) ended.resolve(results);
       else assign(worker);
@@ -124,4 +135,25 @@ async function scanInWorkers(tasks: readonly Task[], options: SecretCheckOptions
     signal?.removeEventListener('abort', onAbort);
     await Promise.all(workers.map(async (worker) => worker.terminate()));
   }
+}
+
+/** What a task came to, with what was known before of files that have not changed since; notes in `known` what is known now. */
+function collect(
+  paths: readonly string[],
+  files: ScanResult['files'],
+  before: readonly (Remembered | undefined)[],
+  known: Map<string, Remembered>,
+): SecretCheck {
+  const suspicions: Suspicion[] = [];
+  const unchecked: Omission[] = [];
+  for (const [at, path] of paths.entries()) {
+    const answer = files[at];
+    const found = answer === 'unchanged' ? before[at] : answer;
+    const file: ScannedFile | Omission = found ?? { path, reason: 'unreadable' };
+    if ('reason' in file) unchecked.push(file);
+    else suspicions.push(...file.suspicions);
+    if ('mark' in file) known.set(path, { mark: file.mark, suspicions: file.suspicions });
+    else known.delete(path);
+  }
+  return { suspicions, unchecked };
 }

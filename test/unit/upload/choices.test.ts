@@ -4,7 +4,13 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { among, leaveOut, levelBelow, toIgnoreLine } from '../../../src/core/upload/choices.ts';
+import {
+  among,
+  type FolderSum,
+  leaveOut,
+  levelBelow,
+  toIgnoreLine,
+} from '../../../src/core/upload/choices.ts';
 import { selectFiles, type SelectedFile, type Selection } from '../../../src/core/upload/selection.ts';
 
 function file(name: string, bytes = 1): SelectedFile {
@@ -44,12 +50,13 @@ test('a selection from which nothing is left out stays the same', () => {
 });
 
 test('a level has its own files and each folder with the sum of all below it', () => {
-  assert.deepEqual(levelBelow(selection.files, ''), {
-    folders: [{ path: 'src/', files: 2, bytes: 6 }],
+  const src = { path: 'src/', files: 2, bytes: 6, first: 1 };
+  assert.deepEqual(levelBelow(selection.files), {
+    folders: [src],
     files: [selection.files[0], selection.files[3]],
   });
-  assert.deepEqual(levelBelow(selection.files, 'src/'), {
-    folders: [{ path: 'src/deep/', files: 1, bytes: 4 }],
+  assert.deepEqual(levelBelow(selection.files, src), {
+    folders: [{ path: 'src/deep/', files: 1, bytes: 4, first: 2 }],
     files: [selection.files[1]],
   });
 });
@@ -61,8 +68,8 @@ test('every file is on exactly one level, and every level adds up', () => {
   );
   fc.assert(
     fc.property(paths, (all) => {
-      const files = all.map((each, at) => file(each, at));
-      const visit = (folder: string): string[] => {
+      const files = all.toSorted().map((each, at) => file(each, at));
+      const visit = (folder?: FolderSum): string[] => {
         const level = levelBelow(files, folder);
         for (const below of level.folders) {
           const inside = files.filter((each) => each.path.startsWith(below.path));
@@ -72,12 +79,9 @@ test('every file is on exactly one level, and every level adds up', () => {
             inside.reduce((sum, each) => sum + each.bytes, 0),
           );
         }
-        return [
-          ...level.files.map((each) => each.path),
-          ...level.folders.flatMap((below) => visit(below.path)),
-        ];
+        return [...level.files.map((each) => each.path), ...level.folders.flatMap(visit)];
       };
-      assert.deepEqual(visit('').sort(), [...all].sort());
+      assert.deepEqual(visit().sort(), [...all].sort());
     }),
     { numRuns: 1000 },
   );

@@ -1,0 +1,89 @@
+import { among, leaveOut } from './choices.ts';
+import type { FolderChoices } from './folderChoices.ts';
+import type { Suspicion } from './secretScan.ts';
+import type { SecretCheck } from './secrets.ts';
+import type { SelectedFile, Selection } from './selection.ts';
+
+/** What a person decided about content that looks like a credential, by the content's SHA-256. */
+export type SecretDecision = 'send' | 'leaveOut';
+
+/** What happens about files that look like they hold credentials. */
+export interface SecretRules {
+  /** `block`: what is undecided stays here. */
+  readonly mode: 'block' | 'warn' | 'off';
+  readonly decisionOf: (sha256: string) => SecretDecision | undefined;
+}
+
+/** What the credential check made of a file: suspicions, or the code or word for why nobody could look into it. */
+type Verdict = readonly Suspicion[] | string;
+
+/** Everything that is known of a folder's files before a person leaves some out: with it their choices need no other look at the disk. */
+export interface Draft {
+  /** What ignore files and settings let through, and `include` besides. */
+  readonly all: Selection;
+  /** The person's choices with which it was selected. */
+  readonly include: readonly string[];
+  /** By path, for each file that was looked into. */
+  readonly verdicts: ReadonlyMap<string, Verdict>;
+}
+
+/** What would be sent of a draft. */
+export interface Decided {
+  readonly selection: Selection;
+  /** Suspicions that wait for a person. */
+  readonly undecided: readonly Suspicion[];
+  /** Files to send that nobody has looked into for credentials yet. */
+  readonly unchecked: readonly SelectedFile[];
+}
+
+const clean: readonly Suspicion[] = [];
+
+/** A draft of which no file was looked into yet. */
+export function newDraft(all: Selection, include: readonly string[]): Draft {
+  return { all, include, verdicts: new Map() };
+}
+
+/** True while a draft knows all that these choices would send. */
+export function covers(draft: Draft, { include }: FolderChoices): boolean {
+  return draft.include.length === include.length && include.every((path) => draft.include.includes(path));
+}
+
+/** A draft that knows, too, what the credential check of these files came to. */
+export function withCheck(draft: Draft, files: readonly SelectedFile[], check: SecretCheck): Draft {
+  const verdicts = new Map(draft.verdicts);
+  for (const { path } of files) verdicts.set(path, clean);
+  for (const [path, suspicions] of Map.groupBy(check.suspicions, ({ path }) => path))
+    verdicts.set(path, suspicions);
+  for (const { path, code, reason } of check.unchecked) verdicts.set(path, code ?? reason);
+  return { ...draft, verdicts };
+}
+
+/**
+ * Applies a person's choices to a draft: what they left out goes; content that somebody decided to send stays, what could not be looked into
+ * goes, and what is undecided goes exactly when the rules block it.
+ */
+export function decide({ all, verdicts }: Draft, choices: FolderChoices, rules: SecretRules): Decided {
+  const isLeftOut = among(choices.leaveOut);
+  const chosen = leaveOut(all, (path) => (isLeftOut(path) ? { kind: 'choice' } : undefined));
+  if (rules.mode === 'off') return { selection: chosen, undecided: [], unchecked: [] };
+  const undecided: Suspicion[] = [];
+  const selection = leaveOut(chosen, (path) => {
+    const verdict = verdicts.get(path) ?? clean;
+    if (typeof verdict === 'string') return { kind: 'unreadable', code: verdict };
+    const [first] = verdict;
+    if (first === undefined) return undefined;
+    const decision = rules.decisionOf(first.sha256);
+    if (decision === undefined) undecided.push(...verdict);
+    const goes = decision === 'leaveOut' || (decision === undefined && rules.mode === 'block');
+    return goes ? { kind: 'secret', suspicions: verdict } : undefined;
+  });
+  return { selection, undecided, unchecked: selection.files.filter(({ path }) => !verdicts.has(path)) };
+}
+
+/** How many files only one of two selections sends, or both in another size. */
+export function countDifferences(one: Selection, other: Selection): number {
+  const sizes = new Map(one.files.map(({ path, bytes }) => [path, bytes]));
+  const same = other.files.filter(({ path, bytes }) => sizes.get(path) === bytes).length;
+  const inBoth = other.files.filter(({ path }) => sizes.has(path)).length;
+  return one.files.length + other.files.length - inBoth - same;
+}

@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { countDifferences, type SecretDecision, type SecretRules } from '../../../src/core/upload/draft.ts';
+import { type FolderChoices, withChosen, withRestored } from '../../../src/core/upload/folderChoices.ts';
+import { prepareFolders, type PreparationSteps } from '../../../src/core/upload/preparing.ts';
+import { Previewing } from '../../../src/core/upload/previewing.ts';
+import type { Suspicion } from '../../../src/core/upload/secretScan.ts';
+import type { SelectedFile, Selection } from '../../../src/core/upload/selection.ts';
+
+const waiting = { signal: new AbortController().signal, onStep: () => undefined };
+const noneLeftOut: FolderChoices = { include: [], leaveOut: [] };
+
+function file(path: string): SelectedFile {
+  return { path, bytes: path.length, mode: 0o644 };
+}
+
+function selection(paths: readonly string[]): Selection {
+  const files = paths.toSorted().map(file);
+  return { root: '/invented', files, leftOut: [], bytes: files.reduce((sum, { bytes }) => sum + bytes, 0) };
+}
+
+/** Of an invented content: by the file's name it holds a secret, cannot be read, or is clean. */
+function suspicionsIn(path: string): Suspicion[] {
+  if (!path.endsWith('secret')) return [];
+  return [{ path, kind: 'content', rule: 'invented', line: 1, masked: '…', sha256: path.slice(0, 1) }];
+}
+
+/** An invented folder: its choices and decisions can be changed, and every look at the disk is counted. */
+function inventedFolder(paths: readonly string[], mode: SecretRules['mode'] = 'block') {
+  const folder = {
+    choices: noneLeftOut,
+    decisions: {} as Record<string, SecretDecision>,
+    selections: 0,
+    checked: [] as string[],
+  };
+  const steps: PreparationSteps<string> = {
+    choicesOf: () => folder.choices,
+    rules: () => ({ mode, decisionOf: (sha256) => folder.decisions[sha256] }),
+    select: () => {
+      folder.selections++;
+      return Promise.resolve(selection(paths));
+    },
+    check: (_root, files) => {
+      folder.checked.push(...files.map(({ path }) => path));
+      return Promise.resolve({
+        suspicions: files.flatMap(({ path }) => suspicionsIn(path)),
+        unchecked: files.flatMap(({ path }) =>
+          path.endsWith('locked') ? [{ path, reason: 'unreadable' as const, code: 'EACCES' }] : [],
+        ),
+      });
+    },
+  };
+  const previewing = new Previewing<string>({
+    steps,
+    show: () => undefined,
+    inProgress: (work) => work(waiting),
+  });
+  return { folder, steps, previewing };
+}
+
+const name = fc.constantFrom('a', 'b');
+const path = fc
+  .tuple(fc.array(name, { maxLength: 3 }), name, fc.constantFrom('', '', 'secret', 'locked'))
+  .map(([above, own, kind]) => [...above.map((each) => `${each}d`), own + kind].join('/'));
+const step = fc.record({
+  kind: fc.constantFrom('leaveOut', 'leaveOutFolder', 'restore', 'decide'),
+  at: fc.nat(30),
+});
+
+test('after any choices the preview shows what a preparation from the start would send, without another look at the folder', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.uniqueArray(path, { minLength: 1, maxLength: 12 }),
+      fc.array(step, { maxLength: 8 }),
+      fc.constantFrom('block' as const, 'warn' as const),
+      async (paths, changes, mode) => {
+        const { folder, previewing } = inventedFolder(paths, mode);
+        await previewing.open(['invented']);
+        for (const { kind, at } of changes) {
+          const [shown] = previewing.shown;
+          assert.ok(shown);
+          const pick = <T>(from: readonly T[]): T | undefined => from[at % Math.max(from.length, 1)];
+          const { files, leftOut } = shown.selection;
+          if (kind === 'leaveOut' || kind === 'leaveOutFolder') {
+            const chosen = pick(files)?.path;
+            const above = chosen?.slice(0, chosen.lastIndexOf('/') + 1);
+            const what = kind === 'leaveOut' ? chosen : above;
+            if (what !== undefined && what !== '')
+              folder.choices = withChosen(folder.choices, what, { isSent: false, isIgnored: false });
+          } else if (kind === 'restore') {
+            const item = pick(leftOut.filter(({ reason }) => reason.kind === 'choice'));
+            if (item === undefined) continue;
+            const others = leftOut.filter(
+              ({ reason, path: each }) => reason.kind === 'choice' && each !== item.path,
+            );
+            folder.choices = withRestored(folder.choices, item.path, shown.draft.all.files);
+            await previewing.applyChoices();
+            const now = previewing.shown[0]?.selection.leftOut ?? [];
+            assert.deepEqual(
+              now.filter(({ reason }) => reason.kind === 'choice'),
+              others,
+              'all else that was left out stays out',
+            );
+          } else {
+            folder.decisions = {
+              ...folder.decisions,
+              [at % 2 === 0 ? 'a' : 'b']: at % 3 === 0 ? 'send' : 'leaveOut',
+            };
+          }
+          await previewing.applyChoices();
+          const fresh = inventedFolder(paths, mode);
+          fresh.folder.choices = folder.choices;
+          fresh.folder.decisions = folder.decisions;
+          const [full] = await prepareFolders(['invented'], fresh.steps, waiting);
+          const [now] = previewing.shown;
+          assert.deepEqual(
+            [now?.selection, now?.undecided, now?.unchecked],
+            [full?.selection, full?.undecided, []],
+          );
+        }
+        assert.equal(folder.selections, 1);
+        assert.equal(new Set(folder.checked).size, folder.checked.length, 'no file is looked through twice');
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
+
+test('a file that was left out before the preview was opened is looked through once it is restored', async () => {
+  const { folder, previewing } = inventedFolder(['a', 'src/b', 'src/secret']);
+  folder.choices = withChosen(noneLeftOut, 'src/', { isSent: false, isIgnored: false });
+  await previewing.open(['invented']);
+  assert.deepEqual(folder.checked, ['a']);
+  folder.choices = withRestored(folder.choices, 'src/secret', selection(['a', 'src/b', 'src/secret']).files);
+  await previewing.applyChoices();
+  assert.deepEqual(folder.checked, ['a', 'src/secret']);
+  assert.deepEqual(
+    previewing.shown.flatMap(({ selection: { leftOut } }) =>
+      leftOut.map((each) => [each.path, each.reason.kind]),
+    ),
+    [
+      ['src/b', 'choice'],
+      ['src/secret', 'secret'],
+    ],
+  );
+});
+
+test('what a person sends in spite of ignore files is looked for in the folder', async () => {
+  const { folder, previewing } = inventedFolder(['a']);
+  await previewing.open(['invented']);
+  folder.choices = withChosen(noneLeftOut, 'build/', { isSent: true, isIgnored: true });
+  await previewing.applyChoices();
+  assert.equal(folder.selections, 2);
+  await previewing.applyChoices();
+  assert.equal(folder.selections, 2);
+});
+
+test('files in one selection only, and those of another size, count as differences', () => {
+  const before = selection(['a', 'b', 'c']);
+  const now = { ...before, files: [file('a'), { ...file('b'), bytes: 99 }, file('d'), file('e')] };
+  assert.equal(countDifferences(before, before), 0);
+  assert.equal(countDifferences(before, now), 4, 'b, c, d, e');
+  assert.equal(countDifferences(now, before), 4);
+});
