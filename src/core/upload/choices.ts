@@ -1,23 +1,4 @@
-import type { LeftOut, Reason, SelectedFile, Selection } from './selection.ts';
-
-/** A selection without some of its files, which are listed as left out; `reasonOf` tells why a file goes, or undefined for one that stays. */
-export function leaveOut(selection: Selection, reasonOf: (path: string) => Reason | undefined): Selection {
-  const files: SelectedFile[] = [];
-  const gone: LeftOut[] = [];
-  let bytes = 0;
-  for (const file of selection.files) {
-    const reason = reasonOf(file.path);
-    if (reason === undefined) {
-      files.push(file);
-      bytes += file.bytes;
-    } else {
-      gone.push({ path: file.path, reason });
-    }
-  }
-  return gone.length === 0
-    ? selection
-    : { ...selection, files, bytes, leftOut: [...selection.leftOut, ...gone] };
-}
+import type { SelectedFile } from './selection.ts';
 
 /** Tests whether a path is among chosen ones, or below a chosen folder (ending in `/`). */
 export function among(chosen: readonly string[]): (path: string) => boolean {

@@ -1,8 +1,8 @@
-import { among, leaveOut } from './choices.ts';
+import { among } from './choices.ts';
 import type { FolderChoices } from './folderChoices.ts';
 import type { Suspicion } from './secretScan.ts';
 import type { SecretCheck } from './secrets.ts';
-import type { SelectedFile, Selection } from './selection.ts';
+import type { LeftOut, Reason, SelectedFile, Selection } from './selection.ts';
 
 /** What a person decided about content that looks like a credential, by the content's SHA-256. */
 export type SecretDecision = 'send' | 'leaveOut';
@@ -64,20 +64,47 @@ export function withCheck(draft: Draft, files: readonly SelectedFile[], check: S
  */
 export function decide({ all, verdicts }: Draft, choices: FolderChoices, rules: SecretRules): Decided {
   const isLeftOut = among(choices.leaveOut);
-  const chosen = leaveOut(all, (path) => (isLeftOut(path) ? { kind: 'choice' } : undefined));
-  if (rules.mode === 'off') return { selection: chosen, undecided: [], unchecked: [] };
+  const files: SelectedFile[] = [];
+  const chosen: LeftOut[] = [];
+  const suspected: LeftOut[] = [];
   const undecided: Suspicion[] = [];
-  const selection = leaveOut(chosen, (path) => {
-    const verdict = verdicts.get(path) ?? clean;
-    if (typeof verdict === 'string') return { kind: 'unreadable', code: verdict };
-    const [first] = verdict;
-    if (first === undefined) return undefined;
-    const decision = rules.decisionOf(first.sha256);
-    if (decision === undefined) undecided.push(...verdict);
-    const goes = decision === 'leaveOut' || (decision === undefined && rules.mode === 'block');
-    return goes ? { kind: 'secret', suspicions: verdict } : undefined;
-  });
-  return { selection, undecided, unchecked: selection.files.filter(({ path }) => !verdicts.has(path)) };
+  const unchecked: SelectedFile[] = [];
+  let bytes = 0;
+  // One pass: with very many files each one counts, and a person waits.
+  for (const file of all.files) {
+    const { path } = file;
+    if (isLeftOut(path)) {
+      chosen.push({ path, reason: { kind: 'choice' } });
+      continue;
+    }
+    const verdict = rules.mode === 'off' ? clean : verdicts.get(path);
+    if (verdict === undefined) unchecked.push(file);
+    const judged = verdict === undefined || verdict === clean ? undefined : judge(verdict, rules);
+    if (judged !== undefined) undecided.push(...judged.undecided);
+    if (judged?.reason === undefined) {
+      files.push(file);
+      bytes += file.bytes;
+    } else {
+      suspected.push({ path, reason: judged.reason });
+    }
+  }
+  const leftOut = [...all.leftOut, ...chosen, ...suspected];
+  return { selection: { ...all, files, bytes, leftOut }, undecided, unchecked };
+}
+
+/** Whether a verdict waits for a person, and why its file stays here, if it does. */
+function judge(
+  verdict: Verdict,
+  { mode, decisionOf }: SecretRules,
+): { undecided: readonly Suspicion[]; reason?: Reason } {
+  if (typeof verdict === 'string') return { undecided: [], reason: { kind: 'unreadable', code: verdict } };
+  const [first] = verdict;
+  const decision = first === undefined ? 'send' : decisionOf(first.sha256);
+  const goes = decision === 'leaveOut' || (decision === undefined && mode === 'block');
+  return {
+    undecided: decision === undefined ? verdict : [],
+    ...(goes ? { reason: { kind: 'secret', suspicions: verdict } } : {}),
+  };
 }
 
 /** How many files only one of two selections sends, or both in another size. */

@@ -4,13 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import {
-  among,
-  type FolderSum,
-  leaveOut,
-  levelBelow,
-  toIgnoreLine,
-} from '../../../src/core/upload/choices.ts';
+import { type FolderSum, levelBelow, toIgnoreLine } from '../../../src/core/upload/choices.ts';
 import { selectFiles, type SelectedFile, type Selection } from '../../../src/core/upload/selection.ts';
 
 function file(name: string, bytes = 1): SelectedFile {
@@ -23,31 +17,6 @@ const selection: Selection = {
   leftOut: [],
   bytes: 15,
 };
-
-test('what a person leaves out is listed as their choice, and no longer counted', () => {
-  const isChosen = among(['src/', 'a.txt']);
-  const left = leaveOut(selection, (name) => (isChosen(name) ? { kind: 'choice' } : undefined));
-  assert.deepEqual(
-    left.files.map((each) => each.path),
-    ['srcs.txt'],
-  );
-  assert.equal(left.bytes, 8);
-  assert.deepEqual(
-    left.leftOut.map((each) => [each.path, each.reason.kind]),
-    [
-      ['a.txt', 'choice'],
-      ['src/b.txt', 'choice'],
-      ['src/deep/c.txt', 'choice'],
-    ],
-  );
-});
-
-test('a selection from which nothing is left out stays the same', () => {
-  assert.equal(
-    leaveOut(selection, () => undefined),
-    selection,
-  );
-});
 
 test('a level has its own files and each folder with the sum of all below it', () => {
   const src = { path: 'src/', files: 2, bytes: 6, first: 1 };

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { countDifferences, type SecretDecision, type SecretRules } from '../../../src/core/upload/draft.ts';
+import {
+  countDifferences,
+  decide,
+  newDraft,
+  type SecretDecision,
+  type SecretRules,
+} from '../../../src/core/upload/draft.ts';
 import { type FolderChoices, withChosen, withRestored } from '../../../src/core/upload/folderChoices.ts';
 import { prepareFolders, type PreparationSteps } from '../../../src/core/upload/preparing.ts';
 import { Previewing } from '../../../src/core/upload/previewing.ts';
@@ -125,6 +131,47 @@ test('after any choices the preview shows what a preparation from the start woul
     ),
     { numRuns: 300 },
   );
+});
+
+test('what a person leaves out is listed as their choice, and no longer counted; a folder is not the beginning of a name', () => {
+  const all = selection(['a.txt', 'src/b.txt', 'src/deep/c.txt', 'srcs.txt']);
+  const choices = { include: [], leaveOut: ['src/', 'a.txt'] };
+  const { selection: left } = decide(newDraft(all, []), choices, {
+    mode: 'off',
+    decisionOf: () => undefined,
+  });
+  assert.deepEqual(left.files, [file('srcs.txt')]);
+  assert.equal(left.bytes, 8);
+  assert.deepEqual(
+    left.leftOut.map((each) => [each.path, each.reason.kind]),
+    [
+      ['a.txt', 'choice'],
+      ['src/b.txt', 'choice'],
+      ['src/deep/c.txt', 'choice'],
+    ],
+  );
+});
+
+test('what looks like a secret goes when the setting blocks it, what nobody could look into always, and neither with the check off', async () => {
+  const outcome = async (mode: SecretRules['mode'], decisions: Record<string, SecretDecision> = {}) => {
+    const { folder, steps } = inventedFolder(['a', 'a-secret', 'b-secret', 'c-locked'], mode);
+    folder.decisions = decisions;
+    const [prepared] = await prepareFolders(['invented'], steps, waiting);
+    return {
+      sent: prepared?.selection.files.map((each) => each.path),
+      undecided: prepared?.undecided.map((each) => each.path),
+    };
+  };
+  assert.deepEqual(await outcome('block'), { sent: ['a'], undecided: ['a-secret', 'b-secret'] });
+  assert.deepEqual(await outcome('warn', { a: 'leaveOut' }), {
+    sent: ['a', 'b-secret'],
+    undecided: ['b-secret'],
+  });
+  assert.deepEqual(await outcome('block', { b: 'send', a: 'leaveOut' }), {
+    sent: ['a', 'b-secret'],
+    undecided: [],
+  });
+  assert.deepEqual((await outcome('off')).sent, ['a', 'a-secret', 'b-secret', 'c-locked']);
 });
 
 test('a file that was left out before the preview was opened is looked through once it is restored', async () => {
