@@ -39,7 +39,8 @@ function actionsOf(shown: ShownFinding, diagnostics: readonly vscode.Diagnostic[
   };
   return [
     action(t('Show Details: {0}', title), 'whitebox.showFindingDetails'),
-    action(t('Fix with AI Agent: {0}', title), 'whitebox.fixWithAgent'),
+    action(t('Set Triage State: {0}', title), 'whitebox.setTriage'),
     action(t('Copy as Markdown: {0}', title), 'whitebox.copyFinding'),
+    action(t('Fix with AI Agent: {0}', title), 'whitebox.fixWithAgent'),
   ];
 }

@@ -14,6 +14,7 @@ import { createFindingCommands, type FindingCommandDeps } from './findingCommand
 import { countFindings } from './formats.ts';
 import { importFindings } from './importFindings.ts';
 import { hasArtifact } from './labels.ts';
+import { mapFindingPaths } from './mapPaths.ts';
 import { describeError } from './messages.ts';
 import {
   cancelRun,
@@ -175,6 +176,7 @@ export function createCommands(deps: CommandDeps): ReadonlyMap<string, Handler> 
         return Promise.resolve();
       },
     ],
+    ['whitebox.mapFindingPaths', () => mapFindingPaths(findings)],
     ['whitebox.nextFinding', () => deps.goToFinding(1)],
     ['whitebox.previousFinding', () => deps.goToFinding(-1)],
     ['whitebox.showMenu', () => showMenu(deps)],

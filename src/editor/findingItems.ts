@@ -48,7 +48,7 @@ function fileItem({ topic, shown }: GroupNode, isLong: boolean): vscode.TreeItem
   const path = place === undefined ? undefined : visibleLine(place.path);
   const label = path === undefined ? vscode.l10n.t('Without a place in this workspace') : basename(path);
   const item = new vscode.TreeItem(label, isLong ? Collapsed : Expanded);
-  item.contextValue = 'file';
+  item.contextValue = place === undefined ? 'unplaced' : 'file';
   if (path === undefined || topic.kind !== 'file' || topic.file === undefined) {
     item.iconPath = new vscode.ThemeIcon('question');
     item.description = formatNumber(shown.length);

@@ -18,6 +18,8 @@ export interface Stage {
   readonly server: VsCodeServer;
   /** The sample workspace's copy, with ignored files that must never leave it. */
   readonly folder: string;
+  /** The extension's global storage; what lies there before a window opens is what an earlier one left. */
+  readonly storage: string;
   readonly workbench: () => Workbench;
   /** Opens the folder in a window of its own, in a browser whose secrets and state are kept. */
   openWindow(): Promise<Workbench>;
@@ -53,6 +55,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
     vsix,
     settings: options.settings?.(service, folder) ?? {},
   });
+  const storage = path.join(scratch, 'vscode/data/User/globalStorage/whitebox.whitebox-assessment');
   let browser: TestBrowser | undefined;
   let workbench: Workbench | undefined;
   const closeWindows = async (): Promise<void> => {
@@ -66,6 +69,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
     service,
     server,
     folder,
+    storage,
     workbench: () => {
       if (workbench === undefined) throw new Error('No window is open');
       return workbench;

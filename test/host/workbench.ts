@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
+import { codeOf } from './workbench/code.ts';
 import { editorsOf } from './workbench/editors.ts';
 import { eventually } from './workbench/eventually.ts';
 import { messagesOf } from './workbench/messages.ts';
@@ -34,6 +35,7 @@ export async function openWorkbench(page: Page, url: string) {
     ...treesOf(page),
     ...problemsOf(page, runCommand),
     ...editorsOf(page),
+    ...codeOf(page, runCommand),
     ...trustOf(page, runCommand),
 
     /** Loads the window again, as after Developer: Reload Window. */

@@ -8,7 +8,7 @@ import { decisionFolders, folderOf } from './findingFolder.ts';
 import { decideRuns, type FolderChoice, hasFindings } from './folderRuns.ts';
 import { type LoadDeps, LoadedRun, type RenewedFiles } from './loadedRun.ts';
 import type { Notice } from './parse.ts';
-import { addMapping, type MappingMemory, mappingsOf } from './pathMappings.ts';
+import { addMapping, forgetMappings, type MappingMemory, mappingsOf } from './pathMappings.ts';
 import { readFindingNames } from './readRun.ts';
 import type { TriageDecision, TriageState } from './triage.ts';
 import type { TriageStore } from './triageStore.ts';
@@ -197,6 +197,17 @@ export class FindingStore implements Disposable {
   /** From now on, paths of a folder's findings that start with `prefix` start in `to`, a folder in it. Throws `outsideFolder`. */
   async mapPaths(folder: string, prefix: string, to: string): Promise<void> {
     await addMapping(this.#mappings, folder, prefix, to);
+    await this.reload();
+  }
+
+  /** Whether `mapPaths` holds for a folder. */
+  hasMappings(folder: string): boolean {
+    return mappingsOf(this.#mappings, folder).length > 0;
+  }
+
+  /** Undoes `mapPaths` for a folder. */
+  async forgetMappings(folder: string): Promise<void> {
+    await forgetMappings(this.#mappings, folder);
     await this.reload();
   }
 

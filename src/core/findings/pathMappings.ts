@@ -33,6 +33,12 @@ export async function addMapping(
   await memory.update(key, { ...readAll(memory), [folder]: [...others, mapping] });
 }
 
+/** Paths of a folder's findings mean what they say again. */
+export async function forgetMappings(memory: MappingMemory, folder: string): Promise<void> {
+  const others = Object.entries(readAll(memory)).filter(([each]) => each !== folder);
+  await memory.update(key, Object.fromEntries(others));
+}
+
 function readAll(memory: MappingMemory): z.infer<typeof schema> {
   return schema.safeParse(memory.get(key)).data ?? {};
 }

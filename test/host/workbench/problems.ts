@@ -54,6 +54,14 @@ export function problemsOf(page: Page, runCommand: (title: string) => Promise<vo
       await visitRows(page, list, async () => (await row.count()) > 0);
       await row.dblclick();
     },
+
+    /** Follows the link of the code that the problem with this message has. */
+    openProblemCode: async (message: string): Promise<void> => {
+      await open();
+      const row = list.locator('.monaco-list-row[aria-level="2"]').filter({ hasText: message }).first();
+      await visitRows(page, list, async () => (await row.count()) > 0);
+      await row.locator('.marker-code').click({ modifiers: ['ControlOrMeta'] });
+    },
   };
 }
 

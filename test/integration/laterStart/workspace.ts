@@ -2,8 +2,8 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { storeEndedRun } from '../storedRuns.ts';
 
-/** How much the run of the folder `many` has found. */
-export const many = { files: 1_200, findings: 2_000 } as const;
+/** How much the run of the folder `many` has found: in many files, and in one alone. */
+export const many = { files: 1_200, findings: 10_000, crowded: 1_300 } as const;
 
 /** The local id of the run whose findings `shop` shows. */
 export const shopRunId = '20260101000000-shop';
@@ -15,6 +15,8 @@ const shopFindings = [
     title: 'SQL from a request',
     severity: 'critical',
     cwe: 'CWE-89',
+    recommendation:
+      'Use **bound** values: `db.query(sql, [id])`. [Click](command:workbench.action.quit) ![](https://hostile.example.test/x.png) <b>now</b>',
     locations: [
       { file: 'src/orders.js', start_line: 2, end_line: 3, message: 'the query' },
       { file: 'src/server.js', start_line: 1, message: 'the request comes in here' },
@@ -80,13 +82,22 @@ export async function prepareLaterStart(scratch: string, storage: string): Promi
 
   const folder = path.join(root, 'many');
   const names = Array.from({ length: many.files }, (_, at) => `file${at}.js`);
-  await writeFiles(folder, Object.fromEntries(names.map((name) => [name, lines])));
-  const findings = Array.from({ length: many.findings }, (_, at) => ({
+  const manyLines = 'line\n'.repeat(many.crowded);
+  await writeFiles(folder, Object.fromEntries(names.map((name) => [name, manyLines.slice(0, 100)])));
+  await writeFiles(folder, { 'crowded.js': manyLines });
+  const spread = Array.from({ length: many.findings }, (_, at) => ({
     title: `Finding ${at}`,
     severity: 'medium',
     file: names[at % names.length],
     line: 1 + Math.floor(at / names.length),
   }));
+  const crowded = Array.from({ length: many.crowded }, (_, at) => ({
+    title: `One of many ${at}`,
+    severity: at < 10 ? 'medium' : 'low',
+    file: 'crowded.js',
+    line: 1 + at,
+  }));
+  const findings = [...spread, ...crowded];
   await storeEndedRun(storage, { id: '20260101000000-many', folder, ...place }, { findings });
   return path.join(root, 'two.code-workspace');
 }

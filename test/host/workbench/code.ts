@@ -1,0 +1,51 @@
+import type { Page } from 'playwright-core';
+import { eventually, readWithin } from './eventually.ts';
+
+/** What a text editor shows about the code at its cursor. */
+export function codeOf(page: Page, runCommand: (title: string) => Promise<void>) {
+  const hover = page
+    .locator('.monaco-editor .monaco-resizable-hover:visible, .monaco-editor .monaco-hover:visible')
+    .first();
+  const actions = page.locator('.action-widget').first();
+  return {
+    /** Rests the pointer on the line of code with this text until the hover says what is expected; returns all of its text. */
+    hoverText: async (code: string, expected: string): Promise<string> => {
+      const line = page.locator('.monaco-editor .view-line').filter({ hasText: code }).first();
+      return eventually(
+        async () => {
+          await line.hover();
+          const read = async (): Promise<string | undefined> => {
+            const text = await hover.innerText({ timeout: 1000 }).catch(() => '');
+            return text.includes(expected) ? text : undefined;
+          };
+          const text = await readWithin(5000, read);
+          // A pointer that does not move brings no hover back.
+          if (text === undefined) await page.mouse.move(0, 0);
+          return text ?? '';
+        },
+        (text) => text !== '',
+      );
+    },
+
+    /** The links and pictures in the hover that is shown. */
+    hoverLinks: async (): Promise<readonly string[]> => {
+      return hover
+        .locator('.markdown-hover a, .markdown-hover img')
+        .evaluateAll((elements: { outerHTML: string }[]) => elements.map(({ outerHTML }) => outerHTML));
+    },
+
+    /** Opens the quick fixes at the cursor and reads them once there are some. */
+    quickFixes: async (): Promise<readonly string[]> => {
+      if (!(await actions.isVisible())) await runCommand('Quick Fix...');
+      const titles = actions.locator('.monaco-list-row.action .title');
+      await titles.first().waitFor();
+      return titles.allInnerTexts();
+    },
+
+    /** Takes one of the quick fixes that are open. */
+    takeQuickFix: async (title: string): Promise<void> => {
+      await actions.locator('.monaco-list-row.action').filter({ hasText: title }).first().click();
+      await actions.waitFor({ state: 'hidden' });
+    },
+  };
+}
