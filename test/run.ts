@@ -18,6 +18,9 @@ const { resolve: resolvePackage } = createRequire(import.meta.url);
 /** A test file that runs longer hangs: it is ended and has failed. */
 const maxFileMs = 10 * 60_000;
 
+/** Six lines and more that stand in two places fail. */
+const duplicates = ['--min-lines', '6', '--min-tokens', '60', '--threshold', '0', '--exit-code', '1'];
+
 interface Filter {
   readonly grep?: string;
 }
@@ -34,6 +37,9 @@ const layers: Readonly<Record<string, (filter: Filter) => Promise<Tally>>> = {
     check(
       [program('eslint', 'bin/eslint.js'), '.'],
       [program('prettier', 'bin/prettier.cjs'), '--check', '--log-level', 'warn', '.'],
+      // What nobody imports, and what stands in two places.
+      [program('knip', 'bin/knip.js')],
+      [program('jscpd', 'run-jscpd.js'), '--silent', ...duplicates, 'src', 'webview-ui', 'test'],
     ),
   unit: (filter) =>
     runNodeTests('test/unit/**/*.test.ts', {

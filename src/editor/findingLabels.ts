@@ -23,7 +23,7 @@ export function driftChoiceLabel(drift: NonNullable<Filter['drift']>[number]): s
 }
 
 /** How a finding relates to another run, as a few words. */
-export function changeLabel(change: Change): string {
+function changeLabel(change: Change): string {
   const t = vscode.l10n.t;
   switch (change) {
     case 'new':

@@ -64,7 +64,7 @@ export const dispatchResponseSchema = z.object({ workflow_run_id: identifierSche
 export const runRequestSchema = z.strictObject({ workflow_run_id: identifierSchema });
 
 /** How a run ended; members beyond `kind` and values not in the reference are kept as they came (section 2.5). */
-export const outputSchema = z.object({
+const outputSchema = z.object({
   kind: z.string(),
   successOutput: z.catch(
     z.optional(
@@ -77,8 +77,6 @@ export const outputSchema = z.object({
     undefined,
   ),
 });
-/** How a run ended, as the service says it (section 2.5). */
-export type Output = z.infer<typeof outputSchema>;
 
 /** Response of describe; `output` and `artifacts` are absent until EXITED, and absent here too when they make no sense (section 2.3). */
 export const descriptionSchema = z.object({

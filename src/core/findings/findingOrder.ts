@@ -8,7 +8,7 @@ export interface Spot {
 }
 
 /** Where a finding's main place is; the first line stands for an unknown one. */
-export function spotOf({ places: [place] }: ShownFinding): Spot {
+function spotOf({ places: [place] }: ShownFinding): Spot {
   return { file: place?.file ?? '', line: place?.startLine ?? 1 };
 }
 

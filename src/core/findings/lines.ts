@@ -13,7 +13,7 @@ import {
 import { type JsonObject, type KeyPath, type Look, firstHit } from './readValue.ts';
 
 /** Past this, a number is no line of source code that anyone scanned. */
-export const MAX_LINE = 10_000_000;
+const MAX_LINE = 10_000_000;
 
 const maxLineText = 40;
 

@@ -8,7 +8,7 @@ import { type PathRefusal, percentDecoded, toWorkspacePath } from './workspacePa
  * Why a path text gives no file: besides its letters (`PathRefusal`), several files fit (`ambiguous`), none does (`notFound`), a
  * link leads out of the folder (`link`), or the system does not let us look (`unreadable`).
  */
-export type NoFile = PathRefusal | 'ambiguous' | 'notFound' | 'link' | 'unreadable';
+type NoFile = PathRefusal | 'ambiguous' | 'notFound' | 'link' | 'unreadable';
 
 /** What a path text of a finding means in one folder. */
 export type Located =
@@ -18,7 +18,7 @@ export type Located =
   | { readonly kind: 'none'; readonly reason: NoFile; readonly candidates?: readonly string[] };
 
 /** The two questions that are asked of the file system; neither opens a file. */
-export interface LinkReader {
+interface LinkReader {
   /** The path without links. */
   realpath(path: string): Promise<string>;
   stat(path: string): Promise<{ isFile(): boolean }>;

@@ -20,7 +20,7 @@ export interface FindingNode {
 }
 
 /** Stands for children that are too many to be shown. */
-export interface MoreNode {
+interface MoreNode {
   readonly kind: 'more';
   readonly id: string;
   readonly count: number;

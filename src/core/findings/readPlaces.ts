@@ -13,7 +13,7 @@ import { type PlaceDraft, readDraft } from './readDraft.ts';
 import { type JsonObject, type Look, firstHit, isObject } from './readValue.ts';
 
 /** Most places kept of one finding; the rest stand in its raw JSON. */
-export const MAX_PLACES = 500;
+const MAX_PLACES = 500;
 
 const maxDepth = 12;
 const maxValues = 5_000;

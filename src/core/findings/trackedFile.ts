@@ -3,7 +3,7 @@ import { type Drift, followLines } from './drift.ts';
 import type { Place } from './finding.ts';
 
 /** Where a place is in a file's present text; lines are absent when unknown, columns where its line is not as it was told. */
-export interface PlaceNow {
+interface PlaceNow {
   readonly startLine?: number | undefined;
   readonly endLine?: number | undefined;
   readonly startColumn?: number | undefined;

@@ -19,7 +19,7 @@ const lasting: readonly ErrorKind[] = [
 const mostTries = 20;
 
 /** The file an artifact is saved as, in the run's folder; the two of a whitebox run have names of their own (API reference, section 2.4). */
-export function artifactFile(name: string): string {
+function artifactFile(name: string): string {
   switch (name) {
     case 'findings':
       return 'findings.json';

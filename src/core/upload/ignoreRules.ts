@@ -4,7 +4,7 @@ import { noHint, type RuleHint } from './ruleHint.ts';
 import { toUnits } from './units.ts';
 
 /** Where a rule stands. */
-export type RuleSource = 'gitignore' | 'infoExclude' | 'coreExcludesFile' | 'whiteboxignore' | 'setting';
+type RuleSource = 'gitignore' | 'infoExclude' | 'coreExcludesFile' | 'whiteboxignore' | 'setting';
 
 /** A rule that leaves something out, as a person can find it. */
 export interface IgnoreRule {

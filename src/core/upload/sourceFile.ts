@@ -13,8 +13,7 @@ import { dirname, join } from 'node:path';
 import { systemCode } from '../errors.ts';
 
 /** Why a selected file is not in the archive. */
-export type OmissionReason =
-  'vanished' | 'unreadable' | 'changedType' | 'changed' | 'outsideRoot' | 'unusableName';
+type OmissionReason = 'vanished' | 'unreadable' | 'changedType' | 'changed' | 'outsideRoot' | 'unusableName';
 
 /** A selected file that is not in the archive; `code` is the system's, when it refused. */
 export interface Omission {
