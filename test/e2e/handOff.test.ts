@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -29,13 +28,7 @@ describe('findings are handed on as files and taken in again', () => {
       assert.match(detail, /Not in it: source files, tokens/);
       await workbench.dialogButton('Save Bundle…');
     }
-    await eventually(workbench.currentQuickInput, ({ value }) => value === saved(ending));
-    // The dialog takes no answer while it still looks at the folder.
-    await eventually(async () => {
-      if (await workbench.page.locator('.quick-input-widget').isVisible())
-        await workbench.page.keyboard.press('Enter');
-      return existsSync(saved(ending));
-    }, Boolean);
+    await workbench.saveAs(saved(ending));
     await workbench.notification(`12 findings saved in ${path.basename(saved(ending))}`);
     await workbench.dismissNotifications();
     return readFile(saved(ending), 'utf8');

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { eventually } from '../host/workbench/eventually.ts';
 import { findViolations } from './axe.ts';
 import { setStage, signedIn, startAssessment, type Stage } from './stage.ts';
 
@@ -34,16 +32,7 @@ describe('a report in a real VS Code', () => {
     const file = path.join(path.dirname(stage.folder), `shop-report.${ending}`);
     await workbench.runCommand('Whitebox: Save Report…');
     await workbench.pick(how);
-    await eventually(workbench.currentQuickInput, ({ value }) => value === file);
-    // The dialog takes no answer while it still looks at the folder.
-    await eventually(
-      async () => {
-        if (await workbench.page.locator('.quick-input-widget').isVisible())
-          await workbench.page.keyboard.press('Enter');
-        return existsSync(file);
-      },
-      (isThere) => isThere,
-    );
+    await workbench.saveAs(file);
     await workbench.notification(`The report was saved to ${file}.`);
     await workbench.dismissNotifications();
     return readFile(file, 'utf8');

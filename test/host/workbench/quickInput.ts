@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import type { Locator, Page } from 'playwright-core';
 import { eventually } from './eventually.ts';
 import type { PageElement } from './pageElement.ts';
@@ -47,6 +48,12 @@ export function quickInputOf(page: Page) {
     );
   };
 
+  const currentQuickInput = async (): Promise<QuickInputReading> => {
+    await input.waitFor();
+    const shown = (await widget.evaluateAll(readQuickInputs))[0];
+    if (shown === undefined) throw new Error('The quick input went away while it was read.');
+    return shown.reading;
+  };
   return {
     /** Runs a command from the palette by the title shown there (`Category: Title`), as soon as it is listed. */
     runCommand: async (title: string): Promise<void> => {
@@ -80,6 +87,19 @@ export function quickInputOf(page: Page) {
       return listed;
     },
 
+    /** Saves under the name that the save dialog proposes, which has to be this path. */
+    saveAs: async (file: string): Promise<void> => {
+      await eventually(currentQuickInput, ({ value }) => value === file);
+      // The dialog takes no answer while it still looks at the folder.
+      await eventually(
+        async () => {
+          if (await page.locator('.quick-input-widget').isVisible()) await page.keyboard.press('Enter');
+          return existsSync(file);
+        },
+        (isThere) => isThere,
+      );
+    },
+
     /** Opens a file of the workspace by (part of) its path, through Go to File. */
     openFile: async (file: string): Promise<void> => {
       await openPalette(file);
@@ -89,12 +109,7 @@ export function quickInputOf(page: Page) {
     },
 
     /** Waits for the quick input and reads it. */
-    currentQuickInput: async (): Promise<QuickInputReading> => {
-      await input.waitFor();
-      const shown = (await widget.evaluateAll(readQuickInputs))[0];
-      if (shown === undefined) throw new Error('The quick input went away while it was read.');
-      return shown.reading;
-    },
+    currentQuickInput,
 
     /**
      * Waits for an input box (with this title, if given), answers it, and returns when it was taken or refused. A refused

@@ -5,13 +5,9 @@ import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TriageStore } from '../../../src/core/findings/triageStore.ts';
+import { clock as sceneClock, silent } from './findingScene.ts';
 
-const silent = { trace: () => {}, debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
-const clock = {
-  now: () => Date.now(),
-  monotonic: () => performance.now(),
-  sleep: (ms: number) => sleep(ms),
-};
+const clock = { ...sceneClock, sleep: (ms: number) => sleep(ms) };
 
 async function makeRoot(t: TestContext): Promise<string> {
   const root = await mkdtemp(path.join(tmpdir(), 'triage-'));
