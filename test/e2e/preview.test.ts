@@ -130,7 +130,7 @@ describe('what leaves the machine is shown before it does', () => {
     await workbench.dialogButton('Upload and Start');
     await eventually(
       () => Promise.resolve(stage.service.runs()),
-      (runs) => runs.length === 1,
+      ([run]) => run?.archives.flatMap(({ entries }) => entries).length === 17,
     );
     const sent =
       stage.service.runs()[0]?.archives.flatMap(({ entries }) => entries.map((entry) => entry.path)) ?? [];

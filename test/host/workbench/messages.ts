@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { readWithin } from './eventually.ts';
+import { eventually, readWithin } from './eventually.ts';
 import type { PageElement } from './pageElement.ts';
 
 /** A notification as it is shown. */
@@ -74,7 +74,17 @@ export function messagesOf(page: Page, runCommand: (title: string) => Promise<vo
     /** Every notification that has not been dismissed, the newest first. */
     notifications: async (): Promise<readonly NotificationReading[]> => {
       await openCenter();
-      const readings = await center.locator('.notification-list-item').evaluateAll(readNotifications);
+      const rows = center.locator('.notification-list-item');
+      // While a row goes, another may stand in the list twice: what stays is what is there.
+      let before = '';
+      const readings = await eventually(
+        () => rows.evaluateAll(readNotifications),
+        (shown) => {
+          const isStill = JSON.stringify(shown) === before;
+          before = JSON.stringify(shown);
+          return isStill;
+        },
+      );
       await closeCenter();
       return readings;
     },
