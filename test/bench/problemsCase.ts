@@ -102,7 +102,14 @@ function inventFindings(count: number, files: number): ShownFinding[] {
         raw: {},
       },
       places: [
-        { file: `/work/${path}`, folder: '/work', path, startLine: told.startLine, told, drift: 'same' },
+        {
+          file: `/home/dev/${path}`,
+          folder: '/home/dev',
+          path,
+          startLine: told.startLine,
+          told,
+          drift: 'same',
+        },
       ],
       fingerprint: String(index),
       triage: { state: 'open', note: '', at: 0 },

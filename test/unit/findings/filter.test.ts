@@ -22,7 +22,7 @@ const parts: { [K in keyof Required<Filter>]: fc.Arbitrary<NonNullable<Filter[K]
   triage: fc.subarray([...TRIAGE_STATES]),
   drift: fc.subarray([...DRIFTS]),
   cwes: fc.subarray([79, 89, null]),
-  folders: fc.subarray(['/work/shop/src/', '/work/shop/tools/', '']),
+  folders: fc.subarray(['/home/dev/shop/src/', '/home/dev/shop/tools/', '']),
   onlyNew: fc.boolean(),
   text: fc.constantFrom('', '  ', 'sql', 'SQL request', 'b.js', 'cwe-89', 'nothing like it'),
 };
@@ -102,7 +102,7 @@ test('Japanese text is found whatever the width of its letters', () => {
 });
 
 test('a folder keeps what lies in it, not what only begins like it', () => {
-  const folders = ['/work/shop/src/'];
+  const folders = ['/home/dev/shop/src/'];
   assert.ok(passes({ folders }, { at: { path: 'src/a.js' } }));
   assert.ok(passes({ folders }, { at: { path: 'src/deep/b.js' } }));
   assert.ok(!passes({ folders }, { at: { path: 'src2/a.js' } }));
@@ -112,11 +112,11 @@ test('a folder keeps what lies in it, not what only begins like it', () => {
 
 test('the folders of a finding lead from its own up to the one that was assessed', () => {
   assert.deepEqual(foldersAbove(invent({ at: { path: 'src/deep/b.js' } })), [
-    '/work/shop/src/deep/',
-    '/work/shop/src/',
-    '/work/shop/',
+    '/home/dev/shop/src/deep/',
+    '/home/dev/shop/src/',
+    '/home/dev/shop/',
   ]);
-  assert.deepEqual(foldersAbove(invent({ at: { path: 'a.js' } })), ['/work/shop/']);
+  assert.deepEqual(foldersAbove(invent({ at: { path: 'a.js' } })), ['/home/dev/shop/']);
   assert.deepEqual(foldersAbove(invent({})), ['']);
 });
 

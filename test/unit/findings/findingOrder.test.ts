@@ -16,7 +16,7 @@ const ordered = inOrder(
   ),
 );
 const at = (name: string, line: number): { file: string; line: number } => ({
-  file: `/work/shop/${name}`,
+  file: `/home/dev/shop/${name}`,
   line,
 });
 

@@ -77,7 +77,7 @@ test('files come by path, and findings without a place last', () => {
   );
   assert.deepEqual(
     toFileGroups(findings).map(({ topic }) => topic.key),
-    ['/work/shop/a.js', '/work/shop/src/a.js', '/work/shop/src/b.js', ''],
+    ['/home/dev/shop/a.js', '/home/dev/shop/src/a.js', '/home/dev/shop/src/b.js', ''],
   );
 });
 

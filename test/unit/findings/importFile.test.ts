@@ -288,7 +288,7 @@ describe('importing', () => {
     const silent = { trace: () => {}, debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
     const store = new RunStore(join(root, 'runs'), { clock, log: silent });
     const imported = await importOf(await zipBundle(toBundle(sourceOf(items), artifacts, tool)));
-    const targets = [{ folder: '/work/shop', name: 'shop' }];
+    const targets = [{ folder: '/home/dev/shop', name: 'shop' }];
     const run = await importRun(imported, { fileName: 'a\u202Eb.zip', targets }, { store, clock });
     assert.equal(run.state, 'imported');
     const again = new RunStore(join(root, 'runs'), { clock, log: silent });

@@ -47,7 +47,7 @@ function findings(count: number, files: number): ShownFinding[] {
   );
 }
 
-const fileOf = (name: string): string => `/work/shop/${name}`;
+const fileOf = (name: string): string => `/home/dev/shop/${name}`;
 
 describe('problems, file by file', () => {
   test('few findings stand at once', () => {

@@ -15,7 +15,7 @@ export interface Invented extends Partial<Omit<Finding, 'places'>> {
   readonly change?: ShownFinding['change'];
 }
 
-/** An invented finding as the editor would show it, in the folder `/work/shop`. */
+/** An invented finding as the editor would show it, in the folder `/home/dev/shop`. */
 export function invent({ at, state = 'open', change, ...finding }: Invented = {}): ShownFinding {
   const { drift = 'same' } = at ?? {};
   return {
@@ -38,8 +38,8 @@ export function invent({ at, state = 'open', change, ...finding }: Invented = {}
         ? []
         : [
             {
-              file: `/work/shop/${at.path}`,
-              folder: '/work/shop',
+              file: `/home/dev/shop/${at.path}`,
+              folder: '/home/dev/shop',
               path: at.path,
               startLine: at.line,
               told: { path: at.path },
