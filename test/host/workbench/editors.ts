@@ -1,4 +1,5 @@
 import type { Frame, Locator, Page } from 'playwright-core';
+import { readWithin } from './eventually.ts';
 
 /** The active editor. `line` and `column` are missing where there is no text cursor. */
 export interface EditorReading {
@@ -37,10 +38,13 @@ export function editorsOf(page: Page) {
 
     /** Brings the webview editor with this title to the front and returns the frame that holds the extension's own page. */
     webviewFrame: async (title: string): Promise<Frame> => {
-      await page.locator('.tab').filter({ hasText: title }).click();
       // The webview lies over the editor, elsewhere in the page; the editor names it as what is read next.
-      const owner = group.locator('[id^="webview-editor-element-"][aria-flowto]');
-      const id = await owner.first().getAttribute('aria-flowto');
+      const owner = group.locator('[id^="webview-editor-element-"][aria-flowto]').first();
+      const id = await readWithin(20_000, async () => {
+        // A window that is still restoring its editors may bring another one to the front again.
+        await page.locator('.tab').filter({ hasText: title }).click();
+        return owner.getAttribute('aria-flowto', { timeout: 4000 }).catch(() => undefined);
+      });
       const outer = page.frameLocator(`[id="${id ?? ''}"] iframe.webview.ready`);
       const inner = await outer.locator('iframe#active-frame').elementHandle();
       const frame = await inner.contentFrame();
