@@ -1,11 +1,11 @@
 import { largeReport, openReport, type ReportOpening } from '../e2e/reportOpening.ts';
-import { setUpReportStage } from '../e2e/reportPage.ts';
+import { reportStage } from '../e2e/reportPage.ts';
 import { median } from './pairs.ts';
 import type { Row } from './rows.ts';
 
 /** Opens reports of 1 and 5 MB in the view as it is shipped, in Chromium, under the view's own policy. */
 export async function measureReports(rounds: number): Promise<Row[]> {
-  const stage = await setUpReportStage();
+  const stage = reportStage();
   const rows: Row[] = [];
   try {
     for (const megabytes of [1, 5]) {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { build } from 'esbuild';
-import { setUpReportStage, type ReportStage } from './reportPage.ts';
+import { reportStage } from './reportPage.ts';
 
 interface Attack {
   readonly name: string;
@@ -16,15 +16,9 @@ interface Outcome {
   readonly text: string;
 }
 
-let stage: ReportStage;
+const stage = reportStage();
 
-before(async () => {
-  stage = await setUpReportStage();
-});
-
-after(async () => {
-  await stage.dispose();
-});
+after(() => stage.dispose());
 
 async function readAttacks(): Promise<readonly Attack[]> {
   const file = await readFile(
@@ -86,7 +80,7 @@ for (const policy of [true, false]) {
         [],
       );
     });
-    assert.deepEqual(stage.browser.blockedRequests, []);
+    assert.deepEqual((await stage.browser()).blockedRequests, []);
   });
 }
 

@@ -163,20 +163,20 @@ async function openReportPage(
   };
 }
 
-/** What a test of the report view needs: a browser of its own and the built view, both let go after the last test. */
+/** What tests of the report view need: a browser of its own and the built view. Both are made for the first test that runs, so that a filter that leaves none costs nothing, and let go after the last. */
 export interface ReportStage {
   withPage(options: ReportPageOptions, use: (view: ReportPage) => Promise<void>): Promise<void>;
-  readonly browser: TestBrowser;
+  browser(): Promise<TestBrowser>;
   dispose(): Promise<void>;
 }
 
-/** Starts the browser and bundles the view. */
-export async function setUpReportStage(): Promise<ReportStage> {
-  const profileDir = await mkdtemp(path.join(tmpdir(), 'report-view-'));
-  const [browser, bundle] = await Promise.all([launchBrowser({ profileDir }), bundleReportView()]);
+/** A stage that starts the browser and bundles the view when they are first needed. */
+export function reportStage(): ReportStage {
+  let props: ReturnType<typeof setUp> | undefined;
+  const setUpOnce = (): ReturnType<typeof setUp> => (props ??= setUp());
   return {
-    browser,
     async withPage(options, use) {
+      const { browser, bundle } = await setUpOnce();
       const view = await openReportPage(browser, bundle, options);
       try {
         await use(view);
@@ -184,11 +184,20 @@ export async function setUpReportStage(): Promise<ReportStage> {
         await view.page.close();
       }
     },
+    browser: async () => (await setUpOnce()).browser,
     async dispose() {
+      if (props === undefined) return;
+      const { browser, profileDir } = await props;
       await browser.dispose();
       await rm(profileDir, { recursive: true, force: true });
     },
   };
+}
+
+async function setUp(): Promise<{ browser: TestBrowser; bundle: ReportBundle; profileDir: string }> {
+  const profileDir = await mkdtemp(path.join(tmpdir(), 'report-view-'));
+  const [browser, bundle] = await Promise.all([launchBrowser({ profileDir }), bundleReportView()]);
+  return { browser, bundle, profileDir };
 }
 
 /** Waits until an expression is true in the page, also where the page's policy forbids `eval`. */

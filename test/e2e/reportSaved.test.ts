@@ -1,24 +1,18 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import type { ReportContent } from '../../src/core/report/protocol.ts';
 import { findViolations } from './axe.ts';
-import { setUpReportStage, type ReportStage } from './reportPage.ts';
+import { reportStage } from './reportPage.ts';
 
 const fixtures = path.join(import.meta.dirname, '..', 'fixtures', 'report');
 const origin = 'http://saved.localhost';
 
-let stage: ReportStage;
+const stage = reportStage();
 
-before(async () => {
-  stage = await setUpReportStage();
-});
-
-after(async () => {
-  await stage.dispose();
-});
+after(() => stage.dispose());
 
 /** Shows a report, saves it, and opens the file in a page of its own that notes whatever it asks for or does. */
 async function withSaved(
@@ -28,7 +22,7 @@ async function withSaved(
   await stage.withPage({}, async ({ show, save }) => {
     await show(content);
     const html = await save();
-    const page = await stage.browser.newPage();
+    const page = await (await stage.browser()).newPage();
     const events: string[] = [];
     await page.route('**/*', (route) => {
       if (route.request().url() === `${origin}/`)

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { findViolations } from './axe.ts';
 import { largeReport, openReport } from './reportOpening.ts';
-import { setUpReportStage, until, type ReportStage, type ThemeName } from './reportPage.ts';
+import { reportStage, until, type ThemeName } from './reportPage.ts';
 
 const fixtures = path.join(import.meta.dirname, '..', 'fixtures', 'report');
 const facts = [
@@ -32,15 +32,9 @@ const places = ['src/search.ts:41', 'src/export.ts:7', 'src/plain.ts:3', 'src/æ¤
   }),
 );
 
-let stage: ReportStage;
+const stage = reportStage();
 
-before(async () => {
-  stage = await setUpReportStage();
-});
-
-after(async () => {
-  await stage.dispose();
-});
+after(() => stage.dispose());
 
 const readFidelity = (): Promise<string> => readFile(path.join(fixtures, 'fidelity.md'), 'utf8');
 
