@@ -63,8 +63,7 @@ export class RunTracker implements Disposable {
    */
   async start(assessment: Assessment, options: LaunchOptions = {}): Promise<Run | undefined> {
     const { store } = this.#deps;
-    const signals = [this.#watch.stopped, ...(options.signal === undefined ? [] : [options.signal])];
-    const launch = { ...options, signal: AbortSignal.any(signals) };
+    const launch = { ...options, signal: this.#until(options.signal) };
     requireStorage(store, options.mayBeForgotten ?? false);
     const run = newRun(assessment, this.#deps);
     const deps = this.#launchDeps(run, options.mayBeForgotten);
@@ -208,14 +207,14 @@ export class RunTracker implements Disposable {
     await this.#deps.store.apply(id, { type: 'renamed', label, at: this.#deps.clock.now() });
   }
 
-  /** Downloads the artifacts of an ended run anew; throws the first failure, after what could be had was noted. */
-  async downloadAgain(id: string): Promise<void> {
+  /** Downloads the artifacts of an ended run anew; throws the first failure, after what could be had was noted. A cancellation is thrown, and what is here stays as it was. */
+  async downloadAgain(id: string, cancelled?: AbortSignal): Promise<void> {
     const { store, clock, clientFor } = this.#deps;
     const run = this.#require(id);
     if (!hasRemoteResults(run)) throw new AssessmentError('noResult');
     if (!(await this.#watch.driven.take(id))) throw new AssessmentError('busyElsewhere');
     try {
-      const signal = this.#watch.stopped;
+      const signal = this.#until(cancelled);
       const download = { client: clientFor(run), folder: store.folderOf(id), signal };
       const { artifacts, failure } = await downloadAgain(run, download);
       await keepSource(run, { ...this.#deps, signal });
@@ -256,6 +255,11 @@ export class RunTracker implements Disposable {
   /** Stops asking and gives the leases back, so that another window can take over at once. */
   dispose(): void {
     this.#watch.stop();
+  }
+
+  /** Aborts when somebody cancels, or when this window goes. */
+  #until(cancelled: AbortSignal | undefined): AbortSignal {
+    return AbortSignal.any([this.#watch.stopped, ...(cancelled === undefined ? [] : [cancelled])]);
   }
 
   #require(id: string): Run {

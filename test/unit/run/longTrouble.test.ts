@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import type { Network } from '../../../src/core/api/reach.ts';
 import { mayStopWatching } from '../../../src/core/run/attention.ts';
 import { type Desk, openWindow, type RunWindow, setUpDesk } from './runWindow.ts';
@@ -339,5 +340,30 @@ describe('results that the service will soon keep no more', () => {
     const again = desk.clock.passUntil(window.tracker.downloadAgain(id), desk.traffic);
     await assert.rejects(again, { kind: 'notFound' });
     assert.deepEqual(window.store.get(id), before);
+  });
+
+  test('F67 a download again that a person stops, while it waits for the service, keeps what is here', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const { id, runId } = await trackRemoteRun(desk, window);
+    await desk.service.finishRun(runId);
+    await window.untilEnded(id);
+    const before = window.store.get(id);
+    desk.service.addFault({
+      match: { path: '/get-artifact-download-url' },
+      before: { kind: 'reply', status: 429, headers: { 'retry-after': '100' } },
+    });
+    const began = desk.clock.now();
+    const stop = new AbortController();
+    const again = window.tracker.downloadAgain(id, stop.signal);
+    while (!desk.clock.slept.some((ms) => ms >= 100_000)) await setImmediate();
+    stop.abort();
+    await assert.rejects(again, { name: 'AbortError' });
+    assert.deepEqual([window.store.get(id), desk.clock.now()], [before, began]);
+    const other = openWindow(t, desk);
+    await other.store.reload();
+    await assert.rejects(desk.clock.passUntil(other.tracker.downloadAgain(id), desk.traffic), {
+      kind: 'rateLimited',
+    });
   });
 });
