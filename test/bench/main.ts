@@ -1,9 +1,10 @@
-// `npm run bench [-- --big] [--corpus FOLDER] [--pairs N] [--only folders,upload,secrets,findings,problems,reports,cold] [--json]`: ours against the native tools, in one
+// `npm run bench [-- --big] [--corpus FOLDER] [--pairs N] [--only activation,folders,upload,secrets,findings,problems,reports,cold] [--json]`: ours against the native tools, in one
 // run, on folders it makes or is given. Ratios carry over to other machines, times do not. Exits 1 when a target is missed. `cold` drops the page cache, which takes root.
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { measureActivation } from './activationCase.ts';
 import { measureColdSelection } from './coldCase.ts';
 import { makeCorpus } from './corpus.ts';
 import { measureFindings } from './findingsCase.ts';
@@ -20,7 +21,7 @@ const { values } = parseArgs({
     big: { type: 'boolean', default: false },
     corpus: { type: 'string' },
     pairs: { type: 'string', default: '5' },
-    only: { type: 'string', default: 'folders,upload,secrets,findings,problems,reports' },
+    only: { type: 'string', default: 'activation,folders,upload,secrets,findings,problems,reports' },
     json: { type: 'boolean', default: false },
   },
 });
@@ -37,6 +38,7 @@ say(
 const subjects = await bundleSubjects(folder('bundles'));
 const rows: Row[] = [];
 const seen: Seen[] = [];
+if (only.includes('activation')) rows.push(...(await measureActivation(folder('activation'), pairs)));
 const corpora = only.some((part) => ['folders', 'cold', 'secrets'].includes(part)) ? folders() : [];
 for (const corpus of corpora) {
   if (only.includes('folders')) {

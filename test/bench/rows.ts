@@ -3,7 +3,7 @@ export interface Row {
   readonly what: string;
   readonly corpus: string;
   readonly ours: number;
-  readonly unit: 'ms' | 'MB' | 'MB/s' | '×';
+  readonly unit: 'ms' | 'kB' | 'MB' | 'MB/s' | '×';
   /** The peer's value in the same run; then the target is about `ratio`. */
   readonly peer?: number | undefined;
   readonly peerName?: string | undefined;

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { before, describe, it } from 'mocha';
+import { after, before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
+import { activateMeasured } from '../activationCost.ts';
+import { watchTimers } from '../heldTimers.ts';
 import { report, skipBecause } from '../events.ts';
 
 const extension = vscode.extensions.getExtension('whitebox.whitebox-assessment')!;
@@ -33,13 +35,17 @@ function assertSame(now: Slots, before: Slots): void {
 describe('activation without runs', () => {
   let beforeActivation: Slots;
   let wasActive: boolean;
+  let timers: ReturnType<typeof watchTimers>;
 
   before(async () => {
     wasActive = extension.isActive;
     beforeActivation = dispatchers();
-    await extension.activate();
-    reportActivation();
+    timers = watchTimers([bundle('bootstrap.cjs'), bundle('main.cjs')]);
+    const ms = await activateMeasured(extension);
+    report({ kind: 'figure', text: `activation: ${ms.toFixed(1)} ms of script` });
   });
+
+  after(() => timers.dispose());
 
   it('registers every command of the manifest', async () => {
     const { contributes } = extension.packageJSON as { contributes: { commands: { command: string }[] } };
@@ -60,26 +66,13 @@ describe('activation without runs', () => {
     assertSame(dispatchers(), beforeActivation);
   });
 
+  it('holds no timer while no run is live, with the main part loaded', async () => {
+    assert.notEqual(hostRequire.cache[bundle('main.cjs')], undefined);
+    assert.deepEqual(await timers.held(), []);
+  });
+
   it('F88 no bundle contains undici', () => {
     for (const name of ['bootstrap.cjs', 'main.cjs', 'archiveWorker.cjs'])
       assert.doesNotMatch(readFileSync(bundle(name), 'utf8'), /undici/iu, name);
   });
 });
-
-interface Mark {
-  readonly name: string;
-  readonly startTime: number;
-}
-
-/** Reports what loading and activating took by VS Code's own marks, which have whole milliseconds. */
-function reportActivation(): void {
-  const { MonacoPerformanceMarks: own } = globalThis as {
-    MonacoPerformanceMarks?: { getMarks(): readonly Mark[] };
-  };
-  const marks = own?.getMarks() ?? [];
-  const at = (step: string): number =>
-    marks.find(({ name }) => name === `code/extHost/${step}/${extension.id}`)?.startTime ?? NaN;
-  const loadMs = at('didLoadExtensionCode') - at('willLoadExtensionCode');
-  const activateMs = at('didActivateExtension') - at('willActivateExtension');
-  report({ kind: 'figure', text: `activation: ${loadMs} ms to load, ${activateMs} ms to activate` });
-}

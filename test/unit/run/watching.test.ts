@@ -66,6 +66,24 @@ describe('a run that is watched', () => {
     assert.deepEqual([owner.ended.length, idle.ended.length], [0, 1]);
   });
 
+  test('takes the only timer there is: an idle window sets none, nor does one whose runs have ended', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const sleptInAnHour = async (): Promise<number[]> => {
+      const { length } = desk.clock.slept;
+      await desk.clock.passUntil(desk.clock.sleep(3600_000), desk.traffic);
+      return desk.clock.slept.slice(length + 1);
+    };
+    await window.tracker.resume();
+    assert.deepEqual(await sleptInAnHour(), []);
+    const { id, runId } = await trackRemoteRun(desk, window);
+    await desk.service.finishRun(runId);
+    await window.untilEnded(id);
+    // The heartbeat that was under way is the last one.
+    await desk.clock.passUntil(desk.clock.sleep(60_000), desk.traffic);
+    assert.deepEqual(await sleptInAnHour(), []);
+  });
+
   test('that cannot be asked about keeps its state and is asked again', async (t) => {
     const desk = await setUpDesk(t);
     const window = openWindow(t, desk);
