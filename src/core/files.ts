@@ -8,8 +8,11 @@ export async function makePrivateFolder(path: string): Promise<void> {
   await mkdir(path, { recursive: true, mode: 0o700 });
 }
 
-/** Replaces a file's content so that a reader, or a crash, sees the old or the new content whole; on disk when it resolves; mode 0600. Returns the new version's mark, as `markOf` gives it. */
-export async function writeFileAtomic(path: string, content: string | Uint8Array): Promise<string> {
+/** Replaces a file's content, given whole or in pieces, so that a reader, or a crash, sees the old or the new content whole; on disk when it resolves; mode 0600. Returns the new version's mark, as `markOf` gives it. */
+export async function writeFileAtomic(
+  path: string,
+  content: string | Uint8Array | Iterable<string>,
+): Promise<string> {
   const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
   let mark: string;
   try {

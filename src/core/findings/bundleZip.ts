@@ -23,6 +23,6 @@ export async function zipBundle(files: readonly BundleFile[]): Promise<Buffer> {
   }
   const segment = zip.take();
   if (segment === undefined) throw new Error('A bundle has files');
-  const central = placeCentral(segment.central, segment.records, 0);
+  const central = placeCentral(segment.central, segment.offsets, 0);
   return Buffer.concat([segment.data, central, zipEnd(files.length, segment.data.length, central.length)]);
 }

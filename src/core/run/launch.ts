@@ -6,7 +6,9 @@ import { AssessmentError } from '../errors.ts';
 import { markOf, writeFileAtomic } from '../files.ts';
 import type { Clock, Logger, OnBytes } from '../ports.ts';
 import { writeArchive } from '../upload/archive.ts';
+import type { ManifestEntry } from '../upload/archiveEntries.ts';
 import type { Selection } from '../upload/selection.ts';
+import type { Omission } from '../upload/sourceFile.ts';
 import type { RunEvent } from './advance.ts';
 import { type Run, type RunIn, type Target, toFailure } from './run.ts';
 import type { RunStore } from './runStore.ts';
@@ -14,6 +16,8 @@ import { sendArchive } from './sendArchive.ts';
 
 /** So many files that could not be packed are kept in the journal, which is rewritten at every step. */
 const mostOmitted = 100;
+/** Of the manifest's text, made and written at a time. */
+const pieceLength = 64 << 10;
 
 /** What a person decided to have assessed, and where. */
 export interface Assessment {
@@ -114,10 +118,7 @@ export async function packageTargets(
     });
     before += selection.bytes;
     const { entries, omitted, bytes, sha256 } = archive;
-    await writeFileAtomic(
-      join(folder, `manifest-${String(index)}.json`),
-      JSON.stringify({ entries, omitted }),
-    );
+    await writeFileAtomic(join(folder, `manifest-${String(index)}.json`), manifestText(entries, omitted));
     const summary = {
       file,
       type: archiveType,
@@ -125,11 +126,25 @@ export async function packageTargets(
       sha256,
       mark: await markOf(join(folder, file)),
       files: entries.length,
-      sourceBytes: sum(entries.map((entry) => entry.bytes)),
+      sourceBytes: entries.bytes,
       ...(omitted.length === 0 ? {} : { omitted: omitted.slice(0, mostOmitted).map(({ path }) => path) }),
     };
     await store.apply(run.id, { type: 'archived', target: index, archive: summary, at: clock.now() });
   }
+}
+
+/** The manifest in pieces: the text of very many entries need not stand in memory whole. */
+function* manifestText(entries: Iterable<ManifestEntry>, omitted: readonly Omission[]): Iterable<string> {
+  let piece = '{"entries":[';
+  let between = '';
+  for (const entry of entries) {
+    piece += between + JSON.stringify(entry);
+    between = ',';
+    if (piece.length < pieceLength) continue;
+    yield piece;
+    piece = '';
+  }
+  yield `${piece}],"omitted":${JSON.stringify(omitted)}}`;
 }
 
 /** Uploads and confirms every archive of a packaged run (API reference, section 1, step 1). */

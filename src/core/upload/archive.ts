@@ -2,9 +2,10 @@ import { type FileHandle, open, rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { AssessmentError, systemCode } from '../errors.ts';
 import type { OnBytes } from '../ports.ts';
+import type { ArchiveEntries } from './archiveEntries.ts';
 import { type ArchiveOutput, archiveWriter } from './archiveWriter.ts';
 import { packInWorkers } from './packInWorkers.ts';
-import { largeBytes, type ManifestEntry, type PackTask } from './packing.ts';
+import { largeBytes, type PackTask } from './packing.ts';
 import type { SelectedFile } from './selection.ts';
 import type { Omission } from './sourceFile.ts';
 
@@ -39,7 +40,7 @@ export interface Archive {
   readonly bytes: number;
   /** Hex. */
   readonly sha256: string;
-  readonly entries: readonly ManifestEntry[];
+  readonly entries: ArchiveEntries;
   /** Selected files that could not be packed. */
   readonly omitted: readonly Omission[];
 }
@@ -62,7 +63,7 @@ export async function writeArchive(options: ArchiveOptions): Promise<Archive> {
   const output = await createOutput(options);
   try {
     try {
-      const writer = archiveWriter(output, format, maxBytes);
+      const writer = archiveWriter(output, { format, maxBytes, files });
       await writer.start();
       const tasks = cutTasks(files);
       const workers =
@@ -120,19 +121,18 @@ function toAssessmentError(error: unknown, path: string): unknown {
 /** Cuts the list where enough files or bytes have come together; only the list decides, so that the archive's bytes do not depend on the machine. */
 function cutTasks(files: readonly SelectedFile[]): PackTask[] {
   const tasks: PackTask[] = [];
-  let taken: SelectedFile[] = [];
+  let first = 0;
   let bytes = 0;
-  const cut = (): void => {
-    if (taken.length > 0) tasks.push({ id: tasks.length, files: taken });
-    taken = [];
+  const cut = (end: number): void => {
+    if (end > first) tasks.push({ id: tasks.length, first, files: files.slice(first, end) });
+    first = end;
     bytes = 0;
   };
-  for (const file of files) {
-    if (file.bytes >= largeBytes) cut();
-    taken.push(file);
+  for (const [at, file] of files.entries()) {
+    if (file.bytes >= largeBytes) cut(at);
     bytes += file.bytes;
-    if (taken.length >= taskFiles || bytes >= taskBytes) cut();
+    if (at + 1 - first >= taskFiles || bytes >= taskBytes) cut(at + 1);
   }
-  cut();
+  cut(files.length);
   return tasks;
 }

@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { ArchiveFormat } from './archive.ts';
-import { type PackMessage, packTask, type PackTask } from './packing.ts';
+import { fromHeadList, type HeadList } from './headList.ts';
+import { type PackMessage, packTask } from './packing.ts';
 import { tarSegments } from './tarSegment.ts';
 import { zipSegments } from './zipSegment.ts';
 
@@ -11,7 +12,9 @@ export interface WorkerStart {
 }
 
 /** To the worker: a task to pack, or that one of its segments is written. */
-export type ToWorker = { readonly kind: 'pack'; readonly task: PackTask } | { readonly kind: 'written' };
+export type ToWorker =
+  | { readonly kind: 'pack'; readonly id: number; readonly first: number; readonly heads: HeadList }
+  | { readonly kind: 'written' };
 
 /** More segments than this wait for the writer only in the worker that makes them. */
 const maxUnwritten = 4;
@@ -29,7 +32,14 @@ function serve(port: NonNullable<typeof parentPort>, { root, format }: WorkerSta
     }
     unwritten++;
     const data = ownBuffer(message.data);
-    port.postMessage({ ...message, data }, [data.buffer]);
+    const central = ownBuffer(message.central);
+    const { entries, offsets } = message;
+    port.postMessage({ ...message, data, central }, [
+      data.buffer,
+      central.buffer,
+      entries.buffer,
+      offsets.buffer,
+    ]);
     while (unwritten >= maxUnwritten) await new Promise<void>((resolve) => (resume = resolve));
   };
 
@@ -40,12 +50,14 @@ function serve(port: NonNullable<typeof parentPort>, { root, format }: WorkerSta
       return;
     }
     const builder = format === 'zip' ? zipSegments() : tarSegments();
-    work = work.then(() => packTask(message.task, root, builder, send));
+    const { id, first } = message;
+    const files = fromHeadList(message.heads);
+    work = work.then(() => packTask({ id, first, files }, root, builder, send));
   });
 }
 
 /** Bytes whose memory nothing else uses, so that it can be handed over. */
-function ownBuffer(data: Buffer): Uint8Array<ArrayBuffer> {
+function ownBuffer(data: Uint8Array): Uint8Array<ArrayBuffer> {
   const { buffer, byteOffset, byteLength } = data;
   if (buffer instanceof ArrayBuffer && byteOffset === 0 && byteLength === buffer.byteLength) {
     return new Uint8Array(buffer);

@@ -2,12 +2,14 @@ import { createHash } from 'node:crypto';
 import { constants, crc32, deflateRawSync } from 'node:zlib';
 import { AssessmentError } from '../errors.ts';
 import type { ArchiveFormat } from './archive.ts';
+import { ArchiveEntries } from './archiveEntries.ts';
 import { combineCrc32, gzipEnd, gzipHeader } from './gzipMember.ts';
-import type { ManifestEntry, PackMessage } from './packing.ts';
-import { tarLevel } from './segment.ts';
+import type { PackMessage } from './packing.ts';
+import { type Segment, tarLevel } from './segment.ts';
+import type { SelectedFile } from './selection.ts';
 import type { Omission } from './sourceFile.ts';
 import { tarEnd } from './tarHeader.ts';
-import { type CentralRecord, placeCentral, zipEnd } from './zipRecords.ts';
+import { placeCentral, zipEnd } from './zipRecords.ts';
 
 /** The file that an archive is written to; a `FileHandle` is one. */
 export interface ArchiveOutput {
@@ -27,19 +29,27 @@ export interface ArchiveWriter {
   take(message: PackMessage): Promise<void>;
   /** Bytes of files written so far. */
   packedBytes(): number;
-  end(): Promise<{ entries: ManifestEntry[]; omitted: Omission[]; bytes: number; sha256: string }>;
+  end(): Promise<{ entries: ArchiveEntries; omitted: Omission[]; bytes: number; sha256: string }>;
 }
 
-/** A writer that throws `archiveTooLarge` as soon as more than `maxBytes` would stand in the file. */
-export function archiveWriter(output: ArchiveOutput, format: ArchiveFormat, maxBytes: number): ArchiveWriter {
-  const entries: ManifestEntry[] = [];
+/** What is written, and what it holds. */
+export interface WriterOptions {
+  readonly format: ArchiveFormat;
+  /** More than this in the file, and the writer throws `archiveTooLarge`. */
+  readonly maxBytes: number;
+  /** All files to pack: what the segments' entries refer to. */
+  readonly files: readonly Pick<SelectedFile, 'path'>[];
+}
+
+/** A writer of one archive. */
+export function archiveWriter(
+  output: ArchiveOutput,
+  { format, maxBytes, files }: WriterOptions,
+): ArchiveWriter {
+  const entries = new ArchiveEntries(files);
   const omitted: Omission[] = [];
-  const central: {
-    readonly block: Buffer;
-    readonly records: readonly CentralRecord[];
-    readonly start: number;
-  }[] = [];
-  let state = { position: 0, crc: 0, rawBytes: 0, packed: 0, sha256: createHash('sha256') };
+  const central: (Pick<Segment, 'central' | 'offsets'> & { readonly start: number })[] = [];
+  let state = { position: 0, crc: 0, rawBytes: 0, sha256: createHash('sha256') };
   let marked = state;
   let task = -1;
   let taskStart = 0;
@@ -78,12 +88,9 @@ export function archiveWriter(output: ArchiveOutput, format: ArchiveFormat, maxB
         case 'segment':
           await write(message.data);
           addRaw(message.crc, message.rawBytes);
-          for (const entry of message.entries) {
-            entries.push(entry);
-            state.packed += entry.bytes;
-          }
-          if (message.records.length > 0) {
-            central.push({ block: Buffer.from(message.central), records: message.records, start: taskStart });
+          entries.add(message.entries);
+          if (message.offsets.length > 0) {
+            central.push({ central: message.central, offsets: message.offsets, start: taskStart });
           }
           return;
         case 'mark':
@@ -98,7 +105,7 @@ export function archiveWriter(output: ArchiveOutput, format: ArchiveFormat, maxB
           return;
       }
     },
-    packedBytes: () => state.packed,
+    packedBytes: () => entries.bytes,
     async end() {
       if (format === 'tar_gz') {
         const raw = tarEnd();
@@ -107,7 +114,8 @@ export function archiveWriter(output: ArchiveOutput, format: ArchiveFormat, maxB
         await write(gzipEnd(state.crc, state.rawBytes));
       } else {
         const directory = state.position;
-        for (const { block, records, start } of central) await write(placeCentral(block, records, start));
+        for (const { central: records, offsets, start } of central)
+          await write(placeCentral(records, offsets, start));
         await write(zipEnd(entries.length, directory, state.position - directory));
       }
       return { entries, omitted, bytes: state.position, sha256: state.sha256.digest('hex') };

@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { AssessmentError } from '../errors.ts';
 import type { ToWorker, WorkerStart } from './archiveWorker.ts';
 import { freeMemory } from './freeMemory.ts';
+import { toHeadList } from './headList.ts';
 import type { PackMessage, PackTask } from './packing.ts';
 
 /** Who packs. */
@@ -63,7 +64,8 @@ export async function* packInWorkers(
       if (least.open >= tasksPerWorker || task === undefined) return;
       least.open++;
       nextTask++;
-      post(least.worker, { kind: 'pack', task });
+      const { id, first, files } = task;
+      post(least.worker, { kind: 'pack', id, first, heads: toHeadList(files) });
     }
   };
 

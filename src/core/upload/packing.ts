@@ -1,20 +1,15 @@
 import { createHash, hash } from 'node:crypto';
 import { closeSync } from 'node:fs';
+import { type PackedEntry, toRecords } from './archiveEntries.ts';
 import { isUsableName } from './entryName.ts';
 import type { EntryHead, Segment, SegmentBuilder } from './segment.ts';
 import { isUnchanged, type Omission, openSource, readAt, type SourceFile } from './sourceFile.ts';
 
-/** A file as it went into the archive. */
-export interface ManifestEntry {
-  readonly path: string;
-  readonly bytes: number;
-  /** Hex. */
-  readonly sha256: string;
-}
-
 /** Files to pack, in order. Where tasks are cut decides about the archive's bytes, who packs them does not. */
 export interface PackTask {
   readonly id: number;
+  /** The place of the first of them in the list of all files. */
+  readonly first: number;
   readonly files: readonly EntryHead[];
 }
 
@@ -23,7 +18,8 @@ export type PackMessage =
   | ({
       readonly kind: 'segment';
       readonly task: number;
-      readonly entries: readonly ManifestEntry[];
+      /** The entries that end in this segment (`toRecords`). */
+      readonly entries: Uint8Array<ArrayBuffer>;
     } & Segment)
   /** Remember this place. */
   | { readonly kind: 'mark'; readonly task: number }
@@ -44,20 +40,20 @@ export async function packTask(
   send: (message: PackMessage) => Promise<void>,
 ): Promise<void> {
   const omitted: Omission[] = [];
-  let entries: ManifestEntry[] = [];
+  let entries: PackedEntry[] = [];
   let pending = 0;
   const flush = async (): Promise<void> => {
     const segment = builder.take();
     pending = 0;
     if (segment === undefined) return;
-    const done = entries;
+    const done = toRecords(entries);
     entries = [];
     await send({ kind: 'segment', task: task.id, entries: done, ...segment });
   };
 
-  for (const file of task.files) {
+  for (const [at, file] of task.files.entries()) {
     const omission: Omission | undefined = isUsableName(file.path)
-      ? await packFile(file)
+      ? await packFile(file, task.first + at)
       : { path: file.path, reason: 'unusableName' };
     if (omission !== undefined) omitted.push(omission);
     if (pending >= largeBytes) await flush();
@@ -65,7 +61,7 @@ export async function packTask(
   await flush();
   await send({ kind: 'done', task: task.id, omitted });
 
-  async function packFile(file: EntryHead): Promise<Omission | undefined> {
+  async function packFile(file: EntryHead, index: number): Promise<Omission | undefined> {
     let failure: Omission = { path: file.path, reason: 'changed' };
     for (let attempt = 1; attempt <= attempts; attempt++) {
       const source = openSource(root, file.path);
@@ -77,8 +73,8 @@ export async function packTask(
         const last = attempt === attempts;
         const packed =
           source.stat.size < largeBytes
-            ? packWhole(file, source, last)
-            : await packSlices(file, source, last);
+            ? packWhole(file, index, source, last)
+            : await packSlices(file, index, source, last);
         if (packed) return undefined;
       } catch (error) {
         if (!isSystemError(error)) throw error;
@@ -91,17 +87,22 @@ export async function packTask(
   }
 
   /** False when the file changed under the reading; the last attempt takes what it read, which is consistent in itself. */
-  function packWhole(file: EntryHead, source: SourceFile, last: boolean): boolean {
+  function packWhole(file: EntryHead, index: number, source: SourceFile, last: boolean): boolean {
     const content = readAt(source.fd, source.stat.size, 0);
     if (!last && (content.length !== source.stat.size || !isUnchanged(source))) return false;
     builder.add(file, content);
-    entries.push({ path: file.path, bytes: content.length, sha256: hash('sha256', content, 'hex') });
+    entries.push({ index, bytes: content.length, sha256: hash('sha256', content, 'buffer') });
     pending += content.length;
     return true;
   }
 
   /** False when the file changed under the reading: what was begun is taken back, since its header may promise more than came. */
-  async function packSlices(file: EntryHead, source: SourceFile, last: boolean): Promise<boolean> {
+  async function packSlices(
+    file: EntryHead,
+    index: number,
+    source: SourceFile,
+    last: boolean,
+  ): Promise<boolean> {
     await flush();
     builder.mark();
     await send({ kind: 'mark', task: task.id });
@@ -110,7 +111,7 @@ export async function packTask(
       const sha256 = await addSlices(file, source);
       complete = sha256 !== undefined && (last || isUnchanged(source));
       if (complete && sha256 !== undefined) {
-        entries.push({ path: file.path, bytes: source.stat.size, sha256 });
+        entries.push({ index, bytes: source.stat.size, sha256 });
       }
     } finally {
       if (!complete) {
@@ -123,7 +124,7 @@ export async function packTask(
   }
 
   /** The SHA-256 of all slices but the last sent, the last one built; undefined when the file ended early. */
-  async function addSlices(file: EntryHead, source: SourceFile): Promise<string | undefined> {
+  async function addSlices(file: EntryHead, source: SourceFile): Promise<Buffer | undefined> {
     const bytes = source.stat.size;
     const sha256 = createHash('sha256');
     builder.begin(file, bytes);
@@ -135,7 +136,7 @@ export async function packTask(
       builder.slice(content, position + wanted === bytes);
       if (position + wanted < bytes) await flush();
     }
-    return sha256.digest('hex');
+    return sha256.digest();
   }
 }
 

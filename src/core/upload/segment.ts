@@ -1,5 +1,3 @@
-import type { CentralRecord } from './zipRecords.ts';
-
 /** A finished piece of an archive. */
 export interface Segment {
   readonly data: Buffer;
@@ -7,8 +5,9 @@ export interface Segment {
   readonly crc: number;
   readonly rawBytes: number;
   /** zip: records of the central directory for the entries that end in this piece. */
-  readonly central: Buffer;
-  readonly records: readonly CentralRecord[];
+  readonly central: Uint8Array;
+  /** zip: the offsets of those entries, from the start of their task. */
+  readonly offsets: Float64Array<ArrayBuffer>;
 }
 
 /** What a builder needs to know of an entry. */

@@ -36,7 +36,13 @@ export function tarSegments(): SegmentBuilder {
         ...(dictionary === undefined ? {} : { dictionary }),
       });
       dictionary = raw.subarray(-windowBytes);
-      return { data, crc: crc32(raw), rawBytes: raw.length, central: Buffer.alloc(0), records: [] };
+      return {
+        data,
+        crc: crc32(raw),
+        rawBytes: raw.length,
+        central: new Uint8Array(),
+        offsets: new Float64Array(),
+      };
     },
     mark() {
       dictionary = undefined;

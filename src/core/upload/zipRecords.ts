@@ -12,20 +12,12 @@ export interface ZipEntry {
   readonly zip64: boolean;
 }
 
-/** A record of the central directory whose place in the archive is not known yet. */
-export interface CentralRecord {
-  /** Offset of the entry's local header, from the start of the task that wrote it. */
-  readonly offset: number;
-  /** Length of the record in bytes. */
-  readonly length: number;
-  readonly zip64: boolean;
-}
-
 const utf8Name = 0x0800;
 const sizesFollow = 0x0008;
 const date1980 = 0x0021;
 const maxUint32 = 0xffffffff;
 const zip64Tag = 0x0001;
+const centralBytes = 46;
 
 /** From this size on an entry that is not compressed yet may pass 4 GiB. */
 export const zip64From = 0xf0000000;
@@ -63,7 +55,7 @@ export function dataDescriptor({ crc, bytes, compressedBytes, zip64 }: ZipEntry)
 export function centralRecord(entry: ZipEntry): Buffer {
   const name = Buffer.from(entry.path);
   const extra = entry.zip64 ? sizesExtra([entry.bytes, entry.compressedBytes, 0]) : Buffer.alloc(0);
-  const record = Buffer.alloc(46);
+  const record = Buffer.alloc(centralBytes);
   record.writeUInt32LE(0x02014b50, 0);
   record.writeUInt16LE((3 << 8) | (entry.zip64 ? 45 : 20), 4); // made on Unix, so that modes count
   writeCommon(record, 6, entry, true);
@@ -96,26 +88,29 @@ function sizesExtra(values: readonly number[]): Buffer {
   return extra;
 }
 
-/** Central records with their offsets filled in; `start` is where their task begins in the archive. */
-export function placeCentral(block: Buffer, records: readonly CentralRecord[], start: number): Buffer {
-  const grown: Buffer[] = [];
+/** Central records with their offsets filled in, in place where none grows; `start` is where their task begins in the archive, `offsets` count from there. */
+export function placeCentral(records: Uint8Array, offsets: Float64Array, start: number): Uint8Array {
+  const block = Buffer.from(records.buffer, records.byteOffset, records.byteLength);
+  const pieces: Buffer[] = [];
+  let from = 0;
   let at = 0;
-  for (const { offset, length, zip64 } of records) {
+  for (const offset of offsets) {
+    const extra = block.readUInt16LE(at + 30);
+    const length = centralBytes + block.readUInt16LE(at + 28) + extra;
     const record = block.subarray(at, at + length);
     at += length;
     const place = start + offset;
-    if (zip64) record.writeBigUInt64LE(BigInt(place), length - 8);
+    if (extra > 0) record.writeBigUInt64LE(BigInt(place), length - 8);
     else if (place < maxUint32) record.writeUInt32LE(place, 42);
     else {
       record.writeUInt16LE(45, 6);
       record.writeUInt16LE(12, 30);
       record.writeUInt32LE(maxUint32, 42);
-      grown.push(record, sizesExtra([place]));
-      continue;
+      pieces.push(block.subarray(from, at), sizesExtra([place]));
+      from = at;
     }
-    grown.push(record);
   }
-  return Buffer.concat(grown);
+  return pieces.length === 0 ? block : Buffer.concat([...pieces, block.subarray(from)]);
 }
 
 /** What ends an archive, its zip64 form where a field would overflow. */

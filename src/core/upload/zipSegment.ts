@@ -1,13 +1,6 @@
 import { constants, crc32, deflateRawSync } from 'node:zlib';
 import { zipLevel, type EntryHead, type SegmentBuilder, windowBytes } from './segment.ts';
-import {
-  type CentralRecord,
-  centralRecord,
-  dataDescriptor,
-  localHeader,
-  type ZipEntry,
-  zip64From,
-} from './zipRecords.ts';
+import { centralRecord, dataDescriptor, localHeader, type ZipEntry, zip64From } from './zipRecords.ts';
 
 interface Streamed {
   readonly head: EntryHead;
@@ -23,7 +16,7 @@ interface Streamed {
 export function zipSegments(): SegmentBuilder {
   let pieces: Buffer[] = [];
   let central: Buffer[] = [];
-  let records: CentralRecord[] = [];
+  let offsets: number[] = [];
   /** Bytes of this task's pieces so far. */
   let position = 0;
   let marked = 0;
@@ -34,9 +27,8 @@ export function zipSegments(): SegmentBuilder {
     position += piece.length;
   };
   const record = (entry: ZipEntry, offset: number): void => {
-    const bytes = centralRecord(entry);
-    central.push(bytes);
-    records.push({ offset, length: bytes.length, zip64: entry.zip64 });
+    central.push(centralRecord(entry));
+    offsets.push(offset);
   };
 
   return {
@@ -101,11 +93,11 @@ export function zipSegments(): SegmentBuilder {
         crc: 0,
         rawBytes: 0,
         central: Buffer.concat(central),
-        records,
+        offsets: Float64Array.from(offsets),
       };
       pieces = [];
       central = [];
-      records = [];
+      offsets = [];
       return segment;
     },
     mark() {
@@ -114,7 +106,7 @@ export function zipSegments(): SegmentBuilder {
     undo() {
       pieces = [];
       central = [];
-      records = [];
+      offsets = [];
       position = marked;
       streamed = undefined;
     },

@@ -50,7 +50,10 @@ async function send(t: TestContext, format: ArchiveFormat): Promise<Sent> {
     maxBytes: 1e9,
     workerFile,
   });
-  await writeFile(path.join(runFolder, 'manifest-0.json'), JSON.stringify({ entries, omitted: [] }));
+  await writeFile(
+    path.join(runFolder, 'manifest-0.json'),
+    JSON.stringify({ entries: [...entries], omitted: [] }),
+  );
   const pointed = [
     'src/orders.js',
     'src/empty.js',

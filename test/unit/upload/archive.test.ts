@@ -26,6 +26,7 @@ import {
   type ArchiveOptions,
   writeArchive,
 } from '../../../src/core/upload/archive.ts';
+import { toRecords } from '../../../src/core/upload/archiveEntries.ts';
 import { archiveWriter } from '../../../src/core/upload/archiveWriter.ts';
 import { packTask } from '../../../src/core/upload/packing.ts';
 import { type SelectedFile, selectFiles } from '../../../src/core/upload/selection.ts';
@@ -118,7 +119,7 @@ for (const format of formats) {
       expected,
     );
     assert.deepEqual(
-      archive.entries,
+      [...archive.entries],
       expected.map(({ path, bytes, sha256 }) => ({ path, bytes, sha256 })),
     );
     assert.deepEqual(archive.omitted, []);
@@ -179,7 +180,8 @@ for (const format of formats) {
     plant(at.root, { grows: 'a', explodes: 'b', shrinks: 'c'.repeat(1000), implodes: Buffer.alloc(5 << 20) });
     const { root, files } = await selectFiles(at.root, options(at));
     plant(at.root, { grows: 'aa', explodes: Buffer.alloc(5 << 20, 'b'), shrinks: 'c', implodes: '' });
-    const { entries } = await writeArchive({ root, files, format, to: at.to, maxBytes: 1e9, workerFile });
+    const archive = await writeArchive({ root, files, format, to: at.to, maxBytes: 1e9, workerFile });
+    const entries = [...archive.entries];
     assert.deepEqual(entries.map(({ path, bytes }) => [path, bytes]), [['explodes', 5 << 20], ['grows', 2], ['implodes', 0], ['shrinks', 1]]); // prettier-ignore
     assert.deepEqual((await read(format, at.to)).map(({ sha256 }) => sha256), entries.map(({ sha256 }) => sha256)); // prettier-ignore
   });
@@ -190,12 +192,12 @@ for (const format of formats) {
     // By the number of the attempt at a large file: `once` is cut in the first of its two, `twice` in all three.
     const cuts = new Map<number, readonly [string, number]>([[1, ['once', 4.5]], [3, ['twice', 5.75]], [4, ['twice', 5.25]], [5, ['twice', 4.25]]]); // prettier-ignore
     let attempt = 0;
+    const files = ['a', 'once', 'twice', 'z'].map((path) => ({ path, mode: 0o644 }));
     const output = await open(at.to, 'wx');
-    const writer = archiveWriter(output, format, 1e9);
+    const writer = archiveWriter(output, { format, maxBytes: 1e9, files });
     await writer.start();
-    const names = ['a', 'once', 'twice', 'z'];
     await packTask(
-      { id: 0, files: names.map((path) => ({ path, mode: 0o644 })) },
+      { id: 0, first: 0, files },
       at.root,
       format === 'zip' ? zipSegments() : tarSegments(),
       async (message) => {
@@ -205,8 +207,9 @@ for (const format of formats) {
         if (cut !== undefined) truncateSync(join(at.root, cut[0]), cut[1] * 2 ** 20);
       },
     );
-    const { entries, omitted, bytes } = await writer.end();
+    const { entries: packed, omitted, bytes } = await writer.end();
     await output.close();
+    const entries = [...packed];
     assert.equal(bytes, statSync(at.to).size);
     assert.deepEqual(entries.map(({ path }) => path), ['a', 'once', 'z']); // prettier-ignore
     assert.deepEqual(omitted, [{ path: 'twice', reason: 'changed' }]);
@@ -228,7 +231,7 @@ for (const format of formats) {
       workerFile,
     });
     assert.deepEqual(omitted, ['gone/x', 'gone/y'].map((path) => ({ path, reason: 'vanished' }))); // prettier-ignore
-    assert.deepEqual((await read(format, at.to)).map(({ path }) => path), entries.map(({ path }) => path)); // prettier-ignore
+    assert.deepEqual((await read(format, at.to)).map(({ path }) => path), Array.from(entries, ({ path }) => path)); // prettier-ignore
   });
 
   test(
@@ -376,7 +379,7 @@ test('tar lists and unpacks the archive', async (t) => {
   const { entries } = await pack(at, 'tar_gz');
   const listed = oracle(t, 'tar', ['-tzf', at.to, '--quoting-style=literal', '--show-transformed-names']);
   if (listed === undefined) return;
-  assert.equal(listed, entries.map(({ path }) => `${path}\n`).join(''));
+  assert.equal(listed, Array.from(entries, ({ path }) => `${path}\n`).join(''));
   const out = join(at.home, 'out');
   mkdirSync(out);
   oracle(t, 'tar', ['-xzf', at.to, '-C', out]);
@@ -413,7 +416,7 @@ for (const format of formats) {
 test('Python reads zip and tar.gz, names and all', async (t) => {
   const at = place(t);
   plantDifficult(at.root);
-  const names = (await pack(at, 'zip')).entries.map(({ path }) => path);
+  const names = Array.from((await pack(at, 'zip')).entries, ({ path }) => path);
   await pack(at, 'tar_gz', { to: `${at.to}.tgz` });
   const script = `
 import json, sys, tarfile, zipfile
@@ -428,16 +431,22 @@ print(json.dumps([z.namelist(), t.getnames(), [len(t.extractfile(m).read()) for 
 test('F28 a zip of more than 65,535 entries is read whole', async (t) => {
   const at = place(t);
   const output = await open(at.to, 'wx');
-  const writer = archiveWriter(output, 'zip', 1e9);
-  await writer.start();
   // The same few entries again and again: what counts is the directory.
   const names = Array.from({ length: 400 }, (_, index) => `f${index}`);
+  const files = names.map((path) => ({ path }));
+  const writer = archiveWriter(output, { format: 'zip', maxBytes: 1e9, files });
+  await writer.start();
   const builder = zipSegments();
   for (const path of names) builder.add({ path, mode: 0o644 }, Buffer.from(path));
   const segment = builder.take();
   assert.ok(segment !== undefined);
-  const entries = names.map((path) => ({ path, bytes: path.length, sha256: '' }));
-  for (let task = 0; task < 164; task++) await writer.take({ kind: 'segment', task, entries, ...segment });
+  const entries = toRecords(
+    names.map((path, index) => ({ index, bytes: path.length, sha256: Buffer.alloc(32) })),
+  );
+  for (let task = 0; task < 164; task++) {
+    const central = new Uint8Array(segment.central);
+    await writer.take({ kind: 'segment', task, entries, ...segment, central });
+  }
   await writer.end();
   await output.close();
   const read = await readZip(at.to, (path) => path === 'f399');
@@ -464,12 +473,8 @@ test('F28 entries past 4 GiB are found', async (t) => {
   const entries = ['a', 'b'].map((path) => ({ ...head, path, crc }));
   const local = entries.map((entry) => Buffer.concat([localHeader(entry), content]));
   const central = entries.map(centralRecord);
-  const records = entries.map((_, index) => ({
-    offset: index === 0 ? 0 : local[0]!.length,
-    length: central[index]!.length,
-    zip64: false,
-  }));
-  const directory = placeCentral(Buffer.concat(central), records, start);
+  const offsets = Float64Array.of(0, local[0]!.length);
+  const directory = placeCentral(Buffer.concat(central), offsets, start);
   const directoryStart = start + local[0]!.length + local[1]!.length;
   const file = await open(at.to, 'wx');
   await file.write(
@@ -497,7 +502,7 @@ for (const format of formats) {
       plant(at.root, { a: 'a', b: '', z: 'z' });
       truncateSync(join(at.root, 'b'), 4.25 * 2 ** 30);
       const { entries } = await pack(at, format);
-      assert.deepEqual(entries.map(({ path, bytes }) => [path, bytes]), [['a', 1], ['b', 4.25 * 2 ** 30], ['z', 1]]); // prettier-ignore
+      assert.deepEqual(Array.from(entries, ({ path, bytes }) => [path, bytes]), [['a', 1], ['b', 4.25 * 2 ** 30], ['z', 1]]); // prettier-ignore
       if (format === 'zip') oracle(t, 'unzip', ['-tqq', at.to]);
       else oracle(t, 'tar', ['-tzf', at.to]);
     },

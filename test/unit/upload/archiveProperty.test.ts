@@ -63,10 +63,11 @@ for (const format of ['tar_gz', 'zip'] as const) {
           const selection = await selectFiles(place.root, options(place));
           const to = join(place.home, 'archive');
           const output = await open(to, 'wx');
-          const writer = archiveWriter(output, format, 1e9);
+          const writer = archiveWriter(output, { format, maxBytes: 1e9, files: selection.files });
           await writer.start();
           for (let id = 0; id * perTask < selection.files.length; id++) {
-            const task = { id, files: selection.files.slice(id * perTask, (id + 1) * perTask) };
+            const first = id * perTask;
+            const task = { id, first, files: selection.files.slice(first, first + perTask) };
             await packTask(
               task,
               selection.root,
