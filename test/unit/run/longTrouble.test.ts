@@ -348,6 +348,7 @@ describe('results that the service will soon keep no more', () => {
     const { id, runId } = await trackRemoteRun(desk, window);
     await desk.service.finishRun(runId);
     await window.untilEnded(id);
+    await pass(desk, 10_000);
     const before = window.store.get(id);
     desk.service.addFault({
       match: { path: '/get-artifact-download-url' },
