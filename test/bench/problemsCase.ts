@@ -111,6 +111,7 @@ function inventFindings(count: number, files: number): ShownFinding[] {
           drift: 'same',
         },
       ],
+      folder: undefined,
       fingerprint: String(index),
       triage: { state: 'open', note: '', at: 0 },
     };

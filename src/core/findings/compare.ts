@@ -1,5 +1,4 @@
 import type { Run } from '../run/run.ts';
-import { folderOf } from './findingFolder.ts';
 import type { ShownFinding } from './findingStore.ts';
 import { hasFindings } from './folderRuns.ts';
 
@@ -22,8 +21,8 @@ export interface FindingName {
 }
 
 /** The name of a finding that is shown. */
-export function nameOf(shown: ShownFinding): FindingName {
-  return { folder: folderOf(shown), fingerprint: shown.fingerprint };
+export function nameOf({ folder, fingerprint }: ShownFinding): FindingName {
+  return { folder, fingerprint };
 }
 
 /** Tells which findings are new since a baseline that had these. */

@@ -36,6 +36,8 @@ export interface ShownFinding {
   readonly run: Run;
   readonly finding: Finding;
   readonly places: readonly ShownPlace[];
+  /** The folder it is about, whatever is on the disk: see `Subject`. */
+  readonly folder: string | undefined;
   /** Names the finding across runs. */
   readonly fingerprint: string;
   readonly triage: TriageDecision;
@@ -282,7 +284,7 @@ export class FindingStore implements Disposable {
     const baseline = compared ?? this.baselineOf(run);
     if (baseline === undefined) return undefined;
     try {
-      return await readFindingNames(baseline, this.#load.folderOf(baseline.id), this.#load.mappingOf);
+      return await readFindingNames(baseline, this.#load.folderOf(baseline.id));
     } catch (error) {
       this.#load.log.warn(`Run ${run.id} cannot be compared: ${String(error)}`);
       return undefined;

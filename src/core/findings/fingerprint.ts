@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Finding } from './finding.ts';
 import { compact } from './lineText.ts';
-import type { Subject } from './locateFindings.ts';
+import type { Subject } from './subjects.ts';
 
 /** The way these names are made; another way gets another number, so that old and new names are never taken for each other. */
 const scheme = '1';
@@ -9,7 +9,7 @@ const maxSnippet = 10_000;
 
 /**
  * Names that stay the same from run to run while code moves: of CWE, else title (which is the rule’s where a tool has rules), of path, and of the snippet with white space aside,
- * counted among equals from the top of the file down. They depend on nothing but the findings file and where its paths lead, so that they are the
+ * counted among equals from the top of the file down. They depend on nothing but the findings file and what was sent, so that they are the
  * same on every machine. One for each finding, in their order; `subjects` are what the findings are about.
  */
 export function fingerprintsOf(
@@ -18,7 +18,7 @@ export function fingerprintsOf(
 ): readonly string[] {
   const groups = new Map<string, { index: number; finding: Finding; name: string }[]>();
   for (const [index, finding] of findings.entries()) {
-    const { folder, path } = subjects[index] ?? { folder: '', path: '' };
+    const { folder = '', path = '' } = subjects[index] ?? {};
     const name = JSON.stringify([
       kindOf(finding),
       path,

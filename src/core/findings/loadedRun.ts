@@ -151,7 +151,7 @@ export class LoadedRun {
     return files;
   }
 
-  #triageOf(shown: Pick<ShownFinding, 'run' | 'finding' | 'places' | 'fingerprint'>): TriageDecision {
+  #triageOf(shown: Omit<ShownFinding, 'triage'>): TriageDecision {
     for (const folder of decisionFolders(shown)) {
       const decision = this.#triage.of(folder, shown.fingerprint);
       if (decision !== undefined) return decision;

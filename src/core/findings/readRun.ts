@@ -3,57 +3,61 @@ import { join } from 'node:path';
 import { AssessmentError } from '../errors.ts';
 import { type Failure, type Run, toFailure } from '../run/run.ts';
 import type { FindingName } from './compare.ts';
-import type { Finding } from './finding.ts';
+import type { Finding, Place } from './finding.ts';
 import type { ShownPlace } from './findingStore.ts';
 import { fingerprintsOf } from './fingerprint.ts';
 import type { PathMapping } from './locate.ts';
-import { type Located, locateFindings } from './locateFindings.ts';
+import { locateFindings } from './locateFindings.ts';
 import { type Notice, parseFindingsInSlices } from './parse.ts';
 import { RunPlaces } from './runPlaces.ts';
+import { readSentFiles } from './sentFiles.ts';
+import { createSubjectOf, type SentOfRun, type Subject, subjectsOf } from './subjects.ts';
 
 /** A run's findings file as read, with the file's own order. */
 export interface ReadRun {
   readonly notices: readonly Notice[];
   readonly findings: readonly {
     readonly finding: Finding;
+    readonly folder: string | undefined;
     readonly fingerprint: string;
     readonly places: readonly ShownPlace[];
   }[];
   readonly places: RunPlaces;
 }
 
-type MappingOf = (folder: string) => readonly PathMapping[];
-
 /** Reads a run's findings and finds their places here; `textOf` gives the text of a file that is being edited. Throws `malformedFindings`, or the system's error. */
 export async function readRun(
   run: Run,
   runFolder: string,
-  deps: { mappingOf: MappingOf; textOf: (file: string) => string | undefined },
+  {
+    mappingOf,
+    textOf,
+  }: {
+    mappingOf: (folder: string) => readonly PathMapping[];
+    textOf: (file: string) => string | undefined;
+  },
 ): Promise<ReadRun> {
-  const { findings, notices, located } = await readNames(run, runFolder, deps.mappingOf);
-  const places = new RunPlaces(runFolder, located);
-  const placed = await places.placesOf(findings, deps.textOf);
-  const fingerprints = fingerprintsOf(findings, located.subjects);
+  const { findings, notices, subjects, ...facts } = await readSubjects(run, runFolder);
+  const places = new RunPlaces(runFolder, await locateFindings(run, findings, { ...facts, mappingOf }));
+  const placed = await places.placesOf(findings, textOf);
+  const fingerprints = fingerprintsOf(findings, subjects);
   return {
     notices,
     places,
     findings: findings.map((finding, at) => ({
       finding,
+      folder: subjects[at]?.folder,
       fingerprint: fingerprints[at] ?? '',
       places: placed[at] ?? [],
     })),
   };
 }
 
-/** The names of a run's findings, without a look into the files. Throws as `readRun` does. */
-export async function readFindingNames(
-  run: Run,
-  runFolder: string,
-  mappingOf: MappingOf,
-): Promise<readonly FindingName[]> {
-  const { findings, located } = await readNames(run, runFolder, mappingOf);
-  return fingerprintsOf(findings, located.subjects).map((fingerprint, at) => ({
-    folder: located.subjects[at]?.folder,
+/** The names of a run's findings, without a look at their files. Throws as `readRun` does. */
+export async function readFindingNames(run: Run, runFolder: string): Promise<readonly FindingName[]> {
+  const { findings, subjects } = await readSubjects(run, runFolder);
+  return fingerprintsOf(findings, subjects).map((fingerprint, at) => ({
+    folder: subjects[at]?.folder,
     fingerprint,
   }));
 }
@@ -67,12 +71,19 @@ export function readFailure(error: unknown): Failure {
   );
 }
 
-async function readNames(
+async function readSubjects(
   run: Run,
   runFolder: string,
-  mappingOf: MappingOf,
-): Promise<{ findings: readonly Finding[]; notices: readonly Notice[]; located: Located }> {
+): Promise<{
+  findings: readonly Finding[];
+  notices: readonly Notice[];
+  sent: SentOfRun;
+  subjectOf: (place: Place) => Subject;
+  subjects: readonly Subject[];
+}> {
   const text = await readFile(join(runFolder, 'findings.json'), 'utf8');
   const { findings, notices } = await parseFindingsInSlices(text, { runId: run.id });
-  return { findings, notices, located: await locateFindings(run, runFolder, findings, mappingOf) };
+  const sent = await Promise.all(run.targets.map((_, index) => readSentFiles(runFolder, index)));
+  const subjectOf = createSubjectOf(run, sent);
+  return { findings, notices, sent, subjectOf, subjects: await subjectsOf(findings, subjectOf) };
 }

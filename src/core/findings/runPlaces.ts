@@ -19,7 +19,7 @@ export class RunPlaces {
   /** Names of files that findings point at and that are not here. */
   readonly missing: ReadonlySet<string>;
 
-  constructor(runFolder: string, { spots: located, missing }: Pick<Located, 'spots' | 'missing'>) {
+  constructor(runFolder: string, { spots: located, missing }: Located) {
     this.#runFolder = runFolder;
     this.#located = located;
     this.missing = missing;

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import type { FindingsChange } from '../../../src/core/findings/findingStore.ts';
@@ -207,4 +208,70 @@ test('what another window decided shows here', async (t) => {
   await other.set([{ folder: path.join(scene.root, 'shop'), fingerprint }], 'fixed', 'in the next release');
   await scene.triage.reload();
   assert.equal(scene.store.all()[0]?.triage.note, 'in the next release');
+});
+
+test('a decision stays when paths are mapped and when files go', async (t) => {
+  const scene = await setScene(t);
+  const shop = path.join(scene.root, 'shop');
+  scene.open.add(shop);
+  const told = [
+    { title: 'mapped', file: 'build/gen/lib.js' },
+    { title: 'goes', file: '/workspace/repo/a.js' },
+  ];
+  await scene.addRun(['shop'], JSON.stringify(told));
+  await mkdir(path.join(shop, 'app'));
+  await writeFile(path.join(shop, 'app', 'lib.js'), 'a\n');
+  await scene.store.setTriage(scene.store.all(), 'falsePositive', 'because');
+  const seen = () => scene.store.all().map(({ triage, places }) => [triage.state, places.length]);
+  assert.deepEqual(seen(), [
+    ['falsePositive', 0],
+    ['falsePositive', 1],
+  ]);
+  await scene.store.mapPaths(shop, 'build/gen', path.join(shop, 'app'));
+  assert.deepEqual(seen(), [
+    ['falsePositive', 1],
+    ['falsePositive', 1],
+  ]);
+  await rm(path.join(shop, 'a.js'));
+  await scene.store.reload();
+  assert.deepEqual(seen(), [
+    ['falsePositive', 1],
+    ['falsePositive', 0],
+  ]);
+});
+
+test('of a run of two folders, a finding whose file is gone stays the finding of its folder', async (t) => {
+  const scene = await setScene(t);
+  const [shop, tool] = [path.join(scene.root, 'shop'), path.join(scene.root, 'tool')];
+  scene.open.add(shop).add(tool);
+  const told = JSON.stringify([
+    { title: 'untold', file: 'lib/only.js', line: 1 },
+    {
+      title: 'told',
+      locations: [
+        { file: 'm.js', line: 1, target_index: 0 },
+        { file: 'a.js', line: 1, target_index: 1 },
+      ],
+    },
+  ]);
+  const sent = { 'lib/only.js': 'x\n', 'm.js': 'm\n' };
+  const before = await scene.addRun(['shop', 'tool'], told, sent);
+  const now = await scene.addRun(['shop', 'tool'], told, sent);
+  for (const { id } of [before, now])
+    await writeFile(path.join(scene.runs.folderOf(id), 'manifest-1.json'), '{"entries":[]}');
+  await scene.store.reload();
+  await scene.store.setTriage(scene.store.all(), 'falsePositive', 'because');
+  const seen = () => scene.store.all().map(({ triage, change }) => [triage.state, change]);
+  const wanted = [
+    ['falsePositive', 'unchanged'],
+    ['falsePositive', 'unchanged'],
+  ];
+  assert.deepEqual(seen(), wanted);
+  await rm(path.join(shop, 'lib'), { recursive: true });
+  await rm(path.join(shop, 'm.js'));
+  await scene.store.reload();
+  assert.deepEqual(seen(), wanted);
+  const { added, fixed } = await scene.store.compare(now, before);
+  assert.deepEqual([added, fixed], [[], []]);
+  assert.ok(scene.store.all().every(({ places }) => places.every(({ folder }) => folder !== shop)));
 });

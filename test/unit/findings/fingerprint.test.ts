@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { fingerprintsOf } from '../../../src/core/findings/fingerprint.ts';
 import { parseFindings } from '../../../src/core/findings/parse.ts';
+import { readRun } from '../../../src/core/findings/readRun.ts';
+import { shopRun } from './handOff.ts';
+import { scratchFolder } from './scratchFolder.ts';
 
 interface Told {
   readonly title: string;
@@ -86,4 +91,57 @@ test('a weakness names the kind, else the title does', () => {
 
 test('a name says by which scheme it was made', () => {
   assert.match(names([{ title: 'SQL', file: 'a.js', line: 1 }])[0] ?? '', /^1:[0-9a-f]{32}$/);
+});
+
+test('a name is the same whatever files are here, whatever paths are mapped to, and whatever the folders are called', async (t) => {
+  const root = await scratchFolder(t, []);
+  const paths = ['a.js', 'src/a.js', 'lib/src/a.js', 'gone/b.js', '/workspace/repo/src/a.js', 'shop/a.js'];
+  const mapping = fc.record({
+    from: fc.constantFrom('', 'gone', 'workspace/repo'),
+    to: fc.constantFrom('', 'lib'),
+  });
+  const machine = fc.record({
+    name: fc.constantFrom('shop', 'src', 'tool'),
+    here: fc.subarray(paths),
+    mapping,
+  });
+  let count = 0;
+  /** The names on a machine; `sent` is undefined for findings that came without a list of what was sent. */
+  const namesOn = async (
+    { name, here, mapping: mapped }: typeof machine extends fc.Arbitrary<infer Each> ? Each : never,
+    told: readonly Told[],
+    sent: readonly string[] | undefined,
+  ): Promise<readonly string[]> => {
+    const place = join(root, String((count += 1)));
+    const [folder, runFolder] = [join(place, name), join(place, 'run')];
+    await mkdir(runFolder, { recursive: true });
+    for (const file of here) {
+      await mkdir(join(folder, file, '..'), { recursive: true });
+      await writeFile(join(folder, file), 'code');
+    }
+    await writeFile(join(runFolder, 'findings.json'), JSON.stringify(told));
+    const entries = sent?.map((path) => ({ path, bytes: 1, sha256: '' }));
+    if (entries !== undefined)
+      await writeFile(join(runFolder, 'manifest-0.json'), JSON.stringify({ entries }));
+    const run = { ...shopRun, targets: [{ folder, name }] };
+    const { findings: read } = await readRun(run, runFolder, {
+      mappingOf: () => [mapped],
+      textOf: () => undefined,
+    });
+    await rm(place, { recursive: true });
+    return read.map(({ fingerprint }) => fingerprint);
+  };
+  await fc.assert(
+    fc.asyncProperty(
+      machine,
+      machine,
+      fc.array(fc.constantFrom(...paths), { maxLength: 4 }),
+      fc.option(fc.subarray(paths.filter((path) => !path.startsWith('/'))), { nil: undefined }),
+      async (one, other, files, sent) => {
+        const told = files.map((file, at) => ({ title: 'SQL', file, line: at + 1 }));
+        assert.deepEqual(await namesOn(one, told, sent), await namesOn(other, told, sent));
+      },
+    ),
+    { numRuns: 60 },
+  );
 });

@@ -38,11 +38,12 @@ export function shownOf(
   triage: (index: number) => TriageDecision = () => undecided,
   run: Run = shopRun,
 ): ShownFinding[] {
-  const subjects = findings.map(({ places }) => ({ folder: '', path: places[0]?.path ?? '' }));
+  const subjects = findings.map(({ places }) => ({ folder: undefined, path: places[0]?.path ?? '' }));
   return fingerprintsOf(findings, subjects).map((fingerprint, index) => ({
     run,
     finding: findings[index]!,
     places: [],
+    folder: undefined,
     fingerprint,
     triage: triage(index),
   }));

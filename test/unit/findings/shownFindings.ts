@@ -46,6 +46,7 @@ export function invent({ at, state = 'open', change, ...finding }: Invented = {}
               drift,
             },
           ],
+    folder: undefined,
     fingerprint: String(finding.index ?? 0),
     triage: { state, note: '', at: 0 },
     ...(change === undefined ? {} : { change }),
