@@ -5,7 +5,7 @@
  * `test-results/mutation`.
  */
 import { globSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -82,6 +82,8 @@ async function linesOf(patterns: readonly string[]): Promise<string[]> {
 
 // A test that a mutant kills does not tidy up after itself.
 const temporary = await mkdtemp(path.join(tmpdir(), 'mutation-'));
+// A test looks at folders as somebody else.
+await chmod(temporary, 0o755);
 process.env['TMPDIR'] = temporary;
 // Property tests notice a mutant with a part of their cases, or not at all.
 process.env['FUZZ_RUNS'] ??= '40';
@@ -93,7 +95,7 @@ try {
     await new Stryker({
       mutate: await linesOf(files),
       tap: { testFiles: values.tests ?? [...tests] },
-      incrementalFile: `test-results/mutation/${isWhole ? name : 'some'}.json`,
+      incrementalFile: `test-results/mutation/${isWhole ? name : `${name}-some`}.json`,
       htmlReporter: { fileName: `test-results/mutation/${name}.html` },
       concurrency: availableParallelism(),
       force: values.force,
