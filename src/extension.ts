@@ -37,7 +37,7 @@ import { showNotifications } from './editor/notifications.ts';
 import { toReport } from './editor/report.ts';
 import { showRuns } from './editor/runsView.ts';
 import { readDeleteSourceAfterRun, readRetainLocalDays } from './editor/settings.ts';
-import { Accounts } from './editor/signIn.ts';
+import { Accounts } from './editor/accounts.ts';
 import { showStatus } from './editor/statusBar.ts';
 import { triageBookOf, watchTriage } from './editor/triageFiles.ts';
 

@@ -27,7 +27,8 @@ import {
 } from './runCommands.ts';
 import { downloadArtifacts, renameRun, stopWatching } from './runUpkeep.ts';
 import { saveReport, type SaveReportDeps } from './saveReport.ts';
-import { type Accounts, signIn } from './signIn.ts';
+import type { Accounts } from './accounts.ts';
+import { signIn } from './signIn.ts';
 import { startAssessment, type StartDeps } from './startAssessment.ts';
 import { testConnection } from './testConnection.ts';
 import { editIgnoreFile, excludeFromUpload, previewUpload, saveArchive } from './uploadCommands.ts';

@@ -1,109 +1,23 @@
 import * as vscode from 'vscode';
 import { originOf, toBaseUrl } from '../core/api/address.ts';
-import { AssessmentClient } from '../core/api/client.ts';
-import {
-  runTokenCommand,
-  storedToken,
-  tokenKey,
-  type TokenSource,
-  toToken,
-} from '../core/api/credentials.ts';
-import { AssessmentError, isAbortError } from '../core/errors.ts';
-import type { Clock, Logger } from '../core/ports.ts';
+import { toToken } from '../core/api/credentials.ts';
+import { isAbortError } from '../core/errors.ts';
+import type { Accounts } from './accounts.ts';
 import { describeError } from './messages.ts';
 import { withProgress } from './progress.ts';
-import {
-  type Destination,
-  readDestination,
-  readRawDestination,
-  readTokenCommand,
-  writeDestination,
-} from './settings.ts';
-
-/** Makes clients that carry the token of the destination they talk to, and of no other. */
-export class Accounts {
-  readonly #secrets: vscode.SecretStorage;
-  readonly #client: { clock: Clock; log: Logger; random: () => number };
-
-  constructor(secrets: vscode.SecretStorage, client: { clock: Clock; log: Logger; random: () => number }) {
-    this.#secrets = secrets;
-    this.#client = client;
-  }
-
-  /** A client for a run's own origin and organization. */
-  clientFor(destination: Destination): AssessmentClient {
-    return this.#clientWith(
-      destination,
-      storedToken(this.#secrets, keyOf(destination), tokenCommandFor(destination)),
-    );
-  }
-
-  /** True when calls to the destination in the settings have a token, or a command that makes one. */
-  async isSignedIn(): Promise<boolean> {
-    const destination = currentDestination();
-    if (destination === undefined) return false;
-    return (
-      tokenCommandFor(destination) !== undefined ||
-      (await this.#secrets.get(keyOf(destination))) !== undefined
-    );
-  }
-
-  /** Checks a token with the service, on the operation that an assessment needs first; the reservation it makes is given back at once. */
-  async check(destination: Destination, token: string, signal?: AbortSignal): Promise<void> {
-    const source: TokenSource = {
-      get: () => Promise.resolve(token),
-      refresh: () => Promise.resolve(undefined),
-    };
-    await reserveAndGiveBack(this.#clientWith(destination, source), signal);
-  }
-
-  /** Checks the kept token, as `check` does. */
-  async checkSignedIn(destination: Destination, signal?: AbortSignal): Promise<void> {
-    await reserveAndGiveBack(this.clientFor(destination), signal);
-  }
-
-  /** Keeps a token in the secret store, under its destination. */
-  async keep(destination: Destination, token: string): Promise<void> {
-    await this.#secrets.store(keyOf(destination), token);
-  }
-
-  /** Forgets the token of the destination in the settings; true when there was one. */
-  async forget(): Promise<boolean> {
-    const destination = currentDestination();
-    if (destination === undefined || (await this.#secrets.get(keyOf(destination))) === undefined)
-      return false;
-    await this.#secrets.delete(keyOf(destination));
-    return true;
-  }
-
-  #clientWith(destination: Destination, token: TokenSource): AssessmentClient {
-    return new AssessmentClient({ ...this.#client, ...destination, token });
-  }
-}
-
-async function reserveAndGiveBack(client: AssessmentClient, signal?: AbortSignal): Promise<void> {
-  try {
-    const { file_id: fileId } = await client.getUploadUrl(1, { signal });
-    await client.cancelUpload(fileId, { signal });
-  } catch (error) {
-    // The service answers so only to a token and an organization that are right.
-    if (!(error instanceof AssessmentError) || error.kind !== 'capacity') throw error;
-  }
-}
+import { type Destination, readRawDestination, writeDestination } from './settings.ts';
 
 /** Asks for base URL, organization and token, one after another with what is known filled in, checks them with the service and keeps them; false when the person stops. */
 export async function signIn(accounts: Accounts): Promise<boolean> {
-  const known = readRawDestination();
-  let destination: Destination = known;
+  let known: Destination = readRawDestination();
   for (;;) {
-    const asked = await askDestination(destination);
-    if (asked === undefined) return false;
-    destination = asked;
-    const text = await askToken(destination);
-    if (text === undefined) return false;
-    const token = toToken(text);
+    const answers = await askAll(known);
+    if (answers === undefined) return false;
+    const { destination, token } = answers;
+    const origin = originOf(destination.baseUrl);
+    known = destination;
     try {
-      const title = vscode.l10n.t('Checking the sign-in with {0}…', originOf(destination.baseUrl));
+      const title = vscode.l10n.t('Checking the sign-in with {0}…', origin);
       await withProgress(title, (_report, signal) => accounts.check(destination, token, signal));
     } catch (error) {
       if (isAbortError(error)) return false;
@@ -119,85 +33,116 @@ export async function signIn(accounts: Accounts): Promise<boolean> {
     await writeDestination(destination);
     await accounts.keep(destination, token);
     void vscode.window.showInformationMessage(
-      vscode.l10n.t(
-        'Signed in to {0}, organization {1}.',
-        originOf(destination.baseUrl),
-        destination.organizationId,
-      ),
+      vscode.l10n.t('Signed in to {0}, organization {1}.', origin, destination.organizationId),
     );
     return true;
   }
 }
 
-async function askDestination(known: Destination): Promise<Destination | undefined> {
-  const baseUrl = await ask({
-    step: 1,
-    prompt: vscode.l10n.t('Base URL of the assessment service, as your organization was given it'),
-    placeholder: 'https://assessment.example.com/v1',
-    value: known.baseUrl,
-    validate: (text) => complaintAbout(() => toBaseUrl(text)),
-  });
-  if (baseUrl === undefined) return undefined;
-  const organizationId = await ask({
-    step: 2,
-    prompt: vscode.l10n.t('Organization ID'),
-    placeholder: '',
-    value: known.organizationId,
-    validate: (text) => (text.trim() === '' ? vscode.l10n.t('Enter the organization ID.') : undefined),
-  });
-  return organizationId === undefined
-    ? undefined
-    : { baseUrl: toBaseUrl(baseUrl), organizationId: organizationId.trim() };
+interface Question {
+  readonly prompt: string;
+  readonly placeholder: string;
+  readonly isSecret?: boolean;
+  readonly complaint: (text: string) => string | undefined;
 }
 
-function askToken(destination: Destination): Promise<string | undefined> {
-  return ask({
-    step: 3,
-    prompt: vscode.l10n.t(
-      'Access token or API key for {0}. It is kept in the editor’s secret storage and sent nowhere else.',
-      originOf(destination.baseUrl),
-    ),
-    placeholder: '',
-    value: '',
-    password: true,
-    validate: (text) => complaintAbout(() => toToken(text)),
-  });
+/** The three answers, with a way back to an earlier one; undefined when the person stops. */
+async function askAll(known: Destination): Promise<{ destination: Destination; token: string } | undefined> {
+  let { baseUrl, organizationId } = known;
+  let step = 1;
+  for (;;) {
+    const question = step === 1 ? aboutAddress() : step === 2 ? aboutOrganization() : aboutToken(baseUrl);
+    const answer = await ask(question, step, ['', baseUrl, organizationId][step] ?? '');
+    if (answer === undefined) return undefined;
+    if (answer === back) {
+      step -= 1;
+      continue;
+    }
+    if (step === 1) baseUrl = toBaseUrl(answer);
+    if (step === 2) organizationId = answer.trim();
+    if (step === 3) return { destination: { baseUrl, organizationId }, token: toToken(answer) };
+    step += 1;
+  }
 }
+
+function aboutAddress(): Question {
+  return {
+    prompt: vscode.l10n.t(
+      'Base URL of the assessment service, as it stands in the vendor’s documentation or as your administrator was given it. It may end in /v1.',
+    ),
+    placeholder: 'https://assessment.example.com/v1',
+    complaint: (text) => complaintAbout(() => toBaseUrl(text)),
+  };
+}
+
+function aboutOrganization(): Question {
+  return {
+    prompt: vscode.l10n.t(
+      'ID of your organization with the service, the one that its API calls orgID. Whoever set the service up for you knows it.',
+    ),
+    placeholder: vscode.l10n.t('Organization ID'),
+    complaint: (text) => (text.trim() === '' ? vscode.l10n.t('Enter the organization ID.') : undefined),
+  };
+}
+
+function aboutToken(baseUrl: string): Question {
+  return {
+    prompt: vscode.l10n.t(
+      'Access token or API key for {0}: the vendor’s command line tool prints a token once you are signed in there; a long-lived API key works, too. It is kept in the editor’s secret storage and sent nowhere else.',
+      originOf(baseUrl),
+    ),
+    placeholder: vscode.l10n.t('Access token or API key'),
+    isSecret: true,
+    complaint: (text) => complaintAbout(() => toToken(text)),
+  };
+}
+
+const back = Symbol('back');
 
 /** One step of the sign-in; undefined when the person stops. */
-function ask(step: {
-  step: number;
-  prompt: string;
-  placeholder: string;
-  value: string;
-  password?: boolean;
-  validate: (text: string) => string | undefined;
-}): Promise<string | undefined> {
+function ask(question: Question, step: number, value: string): Promise<string | typeof back | undefined> {
   return new Promise((resolve) => {
     const input = vscode.window.createInputBox();
+    const help = {
+      iconPath: new vscode.ThemeIcon('question'),
+      tooltip: vscode.l10n.t('Where Do I Get This?'),
+    };
     input.title = vscode.l10n.t('Sign In to the Assessment Service');
-    input.step = step.step;
+    input.step = step;
     input.totalSteps = 3;
-    input.prompt = step.prompt;
-    input.placeholder = step.placeholder;
-    input.value = step.value;
-    input.password = step.password ?? false;
+    input.prompt = question.prompt;
+    input.placeholder = question.placeholder;
+    input.value = value;
+    input.password = question.isSecret ?? false;
     input.ignoreFocusOut = true;
+    input.buttons = [...(step > 1 ? [vscode.QuickInputButtons.Back] : []), help];
+    input.onDidTriggerButton((button) => {
+      if (button === help) void showHelp();
+      else end(back);
+    });
     input.onDidChangeValue(() => {
       input.validationMessage = undefined;
     });
     input.onDidAccept(() => {
-      input.validationMessage = step.validate(input.value);
-      if (input.validationMessage !== undefined) return;
-      resolve(input.value);
-      input.hide();
+      input.validationMessage = question.complaint(input.value);
+      if (input.validationMessage === undefined) end(input.value);
     });
     input.onDidHide(() => {
       resolve(undefined);
       input.dispose();
     });
+    const end = (answer: string | typeof back): void => {
+      resolve(answer);
+      input.hide();
+    };
     input.show();
   });
+}
+
+/** The walkthrough says where each of the three comes from; the question stays open beside it. */
+async function showHelp(): Promise<void> {
+  const category = 'whitebox.whitebox-assessment#whitebox.gettingStarted';
+  await vscode.commands.executeCommand('workbench.action.openWalkthrough', { category, step: 'signIn' });
 }
 
 function complaintAbout(read: () => unknown): string | undefined {
@@ -207,27 +152,4 @@ function complaintAbout(read: () => unknown): string | undefined {
   } catch (error) {
     return describeError(error).message;
   }
-}
-
-/** The token command belongs to the destination in the settings: what it prints is never sent anywhere else. */
-function tokenCommandFor(destination: Destination): ((signal?: AbortSignal) => Promise<string>) | undefined {
-  const command = readTokenCommand();
-  const current = currentDestination();
-  if (command === undefined || current === undefined || keyOf(current) !== keyOf(destination))
-    return undefined;
-  return (signal) => runTokenCommand(command, signal);
-}
-
-/** The destination in the settings, or undefined when it is unset or unusable. */
-function currentDestination(): Destination | undefined {
-  try {
-    return readDestination();
-  } catch (error) {
-    if (error instanceof AssessmentError) return undefined;
-    throw error;
-  }
-}
-
-function keyOf(destination: Destination): string {
-  return tokenKey(originOf(destination.baseUrl), destination.organizationId);
 }

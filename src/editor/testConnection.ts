@@ -5,7 +5,7 @@ import { connectionLabel } from './labels.ts';
 import { describeError } from './messages.ts';
 import { withProgress } from './progress.ts';
 import { readDestination } from './settings.ts';
-import type { Accounts } from './signIn.ts';
+import type { Accounts } from './accounts.ts';
 
 /** Calls the service as an assessment would and says which part of the way fails, and which are in order. */
 export async function testConnection(accounts: Accounts): Promise<void> {

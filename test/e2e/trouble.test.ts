@@ -33,6 +33,22 @@ describe('what goes wrong is said, with what to do next', () => {
     assert.equal(stage.service.requests.length, 0);
   });
 
+  test('the sign-in says where to get what it asks for, and goes back to an earlier question', async () => {
+    const workbench = stage.workbench();
+    const titleButton = (name: string) =>
+      workbench.page.locator('.quick-input-titlebar').getByRole('button', { name });
+    await workbench.runCommand('Whitebox: Sign In…');
+    await workbench.answer(stage.service.baseUrl);
+    assert.match((await workbench.currentQuickInput()).message, /Whoever set the service up for you/);
+    await titleButton('Where Do I Get This?').click();
+    const walkthrough = workbench.page.locator('.gettingStartedContainer');
+    await walkthrough.getByText('Organization ID: from whoever set the service up').waitFor();
+    await titleButton('Back').click();
+    const first = await eventually(workbench.currentQuickInput, ({ title }) => title.includes('1/3'));
+    assert.equal(first.value, stage.service.baseUrl);
+    await workbench.dismissQuickInput();
+  });
+
   test('a service that cannot be reached is named', async () => {
     const workbench = stage.workbench();
     const free = await freeAddress();

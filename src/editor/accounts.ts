@@ -1,0 +1,101 @@
+import type * as vscode from 'vscode';
+import { originOf } from '../core/api/address.ts';
+import { AssessmentClient } from '../core/api/client.ts';
+import { runTokenCommand, storedToken, tokenKey, type TokenSource } from '../core/api/credentials.ts';
+import { AssessmentError } from '../core/errors.ts';
+import type { Clock, Logger } from '../core/ports.ts';
+import { type Destination, readDestination, readTokenCommand } from './settings.ts';
+
+/** Makes clients that carry the token of the destination they talk to, and of no other. */
+export class Accounts {
+  readonly #secrets: vscode.SecretStorage;
+  readonly #client: { clock: Clock; log: Logger; random: () => number };
+
+  constructor(secrets: vscode.SecretStorage, client: { clock: Clock; log: Logger; random: () => number }) {
+    this.#secrets = secrets;
+    this.#client = client;
+  }
+
+  /** A client for a run's own origin and organization. */
+  clientFor(destination: Destination): AssessmentClient {
+    return this.#clientWith(
+      destination,
+      storedToken(this.#secrets, keyOf(destination), tokenCommandFor(destination)),
+    );
+  }
+
+  /** True when calls to the destination in the settings have a token, or a command that makes one. */
+  async isSignedIn(): Promise<boolean> {
+    const destination = currentDestination();
+    if (destination === undefined) return false;
+    return (
+      tokenCommandFor(destination) !== undefined ||
+      (await this.#secrets.get(keyOf(destination))) !== undefined
+    );
+  }
+
+  /** Checks a token with the service, on the operation that an assessment needs first; the reservation it makes is given back at once. */
+  async check(destination: Destination, token: string, signal?: AbortSignal): Promise<void> {
+    const source: TokenSource = {
+      get: () => Promise.resolve(token),
+      refresh: () => Promise.resolve(undefined),
+    };
+    await reserveAndGiveBack(this.#clientWith(destination, source), signal);
+  }
+
+  /** Checks the kept token, as `check` does. */
+  async checkSignedIn(destination: Destination, signal?: AbortSignal): Promise<void> {
+    await reserveAndGiveBack(this.clientFor(destination), signal);
+  }
+
+  /** Keeps a token in the secret store, under its destination. */
+  async keep(destination: Destination, token: string): Promise<void> {
+    await this.#secrets.store(keyOf(destination), token);
+  }
+
+  /** Forgets the token of the destination in the settings; true when there was one. */
+  async forget(): Promise<boolean> {
+    const destination = currentDestination();
+    if (destination === undefined || (await this.#secrets.get(keyOf(destination))) === undefined)
+      return false;
+    await this.#secrets.delete(keyOf(destination));
+    return true;
+  }
+
+  #clientWith(destination: Destination, token: TokenSource): AssessmentClient {
+    return new AssessmentClient({ ...this.#client, ...destination, token });
+  }
+}
+
+async function reserveAndGiveBack(client: AssessmentClient, signal?: AbortSignal): Promise<void> {
+  try {
+    const { file_id: fileId } = await client.getUploadUrl(1, { signal });
+    await client.cancelUpload(fileId, { signal });
+  } catch (error) {
+    // The service answers so only to a token and an organization that are right.
+    if (!(error instanceof AssessmentError) || error.kind !== 'capacity') throw error;
+  }
+}
+
+/** The token command belongs to the destination in the settings: what it prints is never sent anywhere else. */
+function tokenCommandFor(destination: Destination): ((signal?: AbortSignal) => Promise<string>) | undefined {
+  const command = readTokenCommand();
+  const current = currentDestination();
+  if (command === undefined || current === undefined || keyOf(current) !== keyOf(destination))
+    return undefined;
+  return (signal) => runTokenCommand(command, signal);
+}
+
+/** The destination in the settings, or undefined when it is unset or unusable. */
+function currentDestination(): Destination | undefined {
+  try {
+    return readDestination();
+  } catch (error) {
+    if (error instanceof AssessmentError) return undefined;
+    throw error;
+  }
+}
+
+function keyOf(destination: Destination): string {
+  return tokenKey(originOf(destination.baseUrl), destination.organizationId);
+}
