@@ -78,6 +78,22 @@ export default tseslint.config(
     },
   },
   {
+    files: ['src/**'],
+    ignores: ['src/editor/showMessage.ts', 'src/editor/progress.ts'],
+    rules: {
+      'no-restricted-properties': [
+        'error',
+        ...['showInformationMessage', 'showWarningMessage', 'showErrorMessage', 'withProgress'].map(
+          (property) => ({
+            property,
+            message:
+              'VS Code makes links, even of commands, of what others wrote: go by editor/showMessage or editor/progress.',
+          }),
+        ),
+      ],
+    },
+  },
+  {
     files: ['test/service/**'],
     rules: {
       'no-restricted-imports': fence({

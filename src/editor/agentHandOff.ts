@@ -5,6 +5,7 @@ import type { ShownFinding } from '../core/findings/findingStore.ts';
 import { sayNoFinding } from './findingArguments.ts';
 import { countFindings } from './formats.ts';
 import { blockLabel, severityLabel, triageLabel } from './labels.ts';
+import { showInformation } from './showMessage.ts';
 
 const openChat = 'workbench.action.chat.open';
 
@@ -37,7 +38,7 @@ export async function fixWithAgent(shown: readonly ShownFinding[]): Promise<void
     return;
   }
   await vscode.env.clipboard.writeText(request);
-  void vscode.window.showInformationMessage(
+  void showInformation(
     t('There is no chat in this editor. The request is on the clipboard: paste it into your agent.'),
   );
 }

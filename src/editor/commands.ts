@@ -33,6 +33,7 @@ import { startAssessment, type StartDeps } from './startAssessment.ts';
 import { testConnection } from './testConnection.ts';
 import { editIgnoreFile, excludeFromUpload, previewUpload, saveArchive } from './uploadCommands.ts';
 import type { UploadPreview } from './uploadPreview.ts';
+import { showError, showInformation } from './showMessage.ts';
 
 /** What the commands work on. */
 export interface CommandDeps extends StartDeps, FindingCommandDeps, SaveReportDeps {
@@ -198,7 +199,7 @@ export async function runCommand(
     log.error(`${id}: ${error instanceof Error ? error.message : String(error)}`);
     if (!(error instanceof AssessmentError) && error instanceof Error) log.error(error.stack ?? '');
     const { message, remedies } = describeError(error);
-    void vscode.window.showErrorMessage(message, ...remedies).then((remedy) => {
+    void showError(message, ...remedies).then((remedy) => {
       if (remedy !== undefined)
         void vscode.commands.executeCommand(remedy.command, ...(remedy.arguments ?? []));
     });
@@ -210,7 +211,7 @@ async function signOut(accounts: Accounts): Promise<void> {
   const message = (await accounts.forget())
     ? vscode.l10n.t('Signed out. The token was removed from this machine; runs that were started go on.')
     : vscode.l10n.t('You were not signed in.');
-  void vscode.window.showInformationMessage(message);
+  void showInformation(message);
 }
 
 async function revealFinding(shown: ShownFinding | undefined): Promise<void> {
@@ -219,7 +220,7 @@ async function revealFinding(shown: ShownFinding | undefined): Promise<void> {
   const message = vscode.l10n.t(
     'This finding has no place in a file of this workspace. The report describes it.',
   );
-  void vscode.window.showInformationMessage(message);
+  void showInformation(message);
 }
 
 /** What makes sense now, behind a click on the status item. */

@@ -6,6 +6,7 @@ import type { RunStore } from '../core/run/runStore.ts';
 import { formatTime } from './formats.ts';
 import { commitLabel } from './labels.ts';
 import { runOf } from './runCommands.ts';
+import { showInformation } from './showMessage.ts';
 
 /** What comparing runs works with. */
 export interface CompareDeps {
@@ -44,7 +45,7 @@ async function pickRun(title: string, candidates: readonly Run[]): Promise<Run |
     const message = vscode.l10n.t(
       'Two runs can be compared when both have findings and assessed the same folders.',
     );
-    void vscode.window.showInformationMessage(message);
+    void showInformation(message);
   }
   if (candidates.length <= 1) return candidates[0];
   const items = candidates.map((run) => ({

@@ -15,6 +15,7 @@ import type { RunStore } from '../core/run/runStore.ts';
 import { countFindings, formatTime } from './formats.ts';
 import { hasArtifact } from './labels.ts';
 import { withProgress } from './progress.ts';
+import { askInDialog, showInformation } from './showMessage.ts';
 
 /** What a run's findings can be saved as. */
 export type ExportFormat = 'sarif' | 'csv' | 'bundle';
@@ -97,8 +98,7 @@ async function pickShownRun({ runs, findings }: ExportDeps): Promise<Run | undef
   const t = vscode.l10n.t;
   const shown = findings.folders().map(({ run }) => run);
   const candidates = shown.length > 0 ? shown : runs.all().filter((run) => hasArtifact(run, 'findings'));
-  if (candidates.length === 0)
-    void vscode.window.showInformationMessage(t('There are no findings to export yet.'));
+  if (candidates.length === 0) void showInformation(t('There are no findings to export yet.'));
   if (candidates.length <= 1) return candidates[0];
   const picked = await vscode.window.showQuickPick(
     candidates.map((run) => ({ label: titleOf(run), description: formatTime(run.createdAt), run })),
@@ -114,7 +114,7 @@ async function agreesToContents(run: Run): Promise<boolean> {
     'In it: the findings with the code that they quote, the report, your triage decisions with their notes, the list of the files that were assessed, commit and run ID. Not in it: source files, tokens, the address of the service.',
   );
   const question = t('Save the results of {0} as one file that can be handed on?', titleOf(run));
-  return (await vscode.window.showInformationMessage(question, { modal: true, detail }, yes)) === yes;
+  return (await askInDialog({ question, detail, icon: 'info' }, yes)) === yes;
 }
 
 /** Beside the folder that was assessed, not in it: what lies in it would be assessed the next time. */
@@ -153,7 +153,7 @@ async function offerToOpen(message: string, saved: vscode.Uri, format: ExportFor
   const reveal = { title: vscode.l10n.t('Reveal in File Manager'), command: 'revealFileInOS' };
   const isHere = vscode.env.uiKind === vscode.UIKind.Desktop && vscode.env.remoteName === undefined;
   const actions = [...(format === 'bundle' ? [] : [open]), ...(isHere ? [reveal] : [])];
-  const choice = await vscode.window.showInformationMessage(message, ...actions);
+  const choice = await showInformation(message, ...actions);
   if (choice !== undefined) await vscode.commands.executeCommand(choice.command, saved);
 }
 

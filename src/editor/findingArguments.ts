@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import type { FindingStore, ShownFinding } from '../core/findings/findingStore.ts';
 import { isObject } from '../core/findings/readValue.ts';
 import { toRange } from './places.ts';
+import { showInformation } from './showMessage.ts';
 
 /** What a command on findings can be called on: a finding by name, as code actions and links do, or what is selected in the Findings view, as its keys do. */
 export type FindingArgument =
@@ -44,7 +45,7 @@ export function sayNoFinding(): void {
   const message = vscode.l10n.t(
     'No finding is here. Put the cursor on its code, or select it in the Findings view.',
   );
-  void vscode.window.showInformationMessage(message);
+  void showInformation(message);
 }
 
 /** How commands, code actions and links name a finding. */

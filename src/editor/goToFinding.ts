@@ -4,6 +4,7 @@ import type { ShownFinding } from '../core/findings/findingStore.ts';
 import type { FindingsByFile } from './findingsByFile.ts';
 import { titleOfFinding } from './labels.ts';
 import { revealPlace } from './places.ts';
+import { showInformation } from './showMessage.ts';
 
 const saidForMs = 10_000;
 
@@ -22,7 +23,7 @@ export function createFindingTour(byFile: FindingsByFile): (step: 1 | -1) => Pro
     current = ordered[at];
     const [place] = current?.places ?? [];
     if (current === undefined || place === undefined) {
-      void vscode.window.showInformationMessage(t('No finding has a place to go to.'));
+      void showInformation(t('No finding has a place to go to.'));
       return;
     }
     await revealPlace(place);

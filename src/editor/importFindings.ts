@@ -11,6 +11,7 @@ import type { Run } from '../core/run/run.ts';
 import type { RunStore } from '../core/run/runStore.ts';
 import { countFindings } from './formats.ts';
 import { withProgress } from './progress.ts';
+import { showInformation } from './showMessage.ts';
 
 /** What imports work on; nothing of it speaks to the service. */
 export interface ImportDeps {
@@ -41,9 +42,7 @@ export async function importFindings(deps: ImportDeps): Promise<void> {
   const run = await importRun(imported, { fileName, targets }, { store: deps.runs, clock: deps.clock });
   await deps.findings.show(run);
   await vscode.commands.executeCommand('whitebox.findings.focus');
-  void vscode.window.showInformationMessage(
-    t('{0} imported from {1}.', countFindings(imported.findings), fileName),
-  );
+  void showInformation(t('{0} imported from {1}.', countFindings(imported.findings), fileName));
   await offerDecisions(run, imported.decisions, deps.findings);
 }
 
@@ -95,7 +94,7 @@ async function offerDecisions(
     'The file also says what was decided about {0}, with notes. Take these decisions over?',
     countFindings(count),
   );
-  if ((await vscode.window.showInformationMessage(message, take, t('Leave Open'))) !== take) return;
+  if ((await showInformation(message, take, t('Leave Open'))) !== take) return;
   for (const { decision, shown } of groups.values()) {
     await findings.setTriage(shown, decision.state, decision.note);
   }

@@ -4,6 +4,7 @@ import type { RunNotes } from '../core/run/runNotes.ts';
 import type { RunStore } from '../core/run/runStore.ts';
 import type { RunTracker } from '../core/run/runTracker.ts';
 import { describeError } from './messages.ts';
+import { askInDialog, showError, showWarning } from './showMessage.ts';
 
 /** Offers to track runs of this workspace's folders that were paid for and of which nothing but a note is left, as after a container was rebuilt. */
 export async function offerLostRuns(deps: {
@@ -19,7 +20,7 @@ export async function offerLostRuns(deps: {
   const track = t('Track Again');
   const forget = t('Forget');
   const names = [...new Set(lost.map(({ note }) => note.name))].join(', ');
-  const choice = await vscode.window.showWarningMessage(
+  const choice = await showWarning(
     t(
       'An assessment of {0} was started here, and what this editor kept of it is gone, as after a container was rebuilt.',
       names,
@@ -37,7 +38,7 @@ export async function offerLostRuns(deps: {
       // Past its retention; any other failure may pass, and the offer comes again.
       if (error instanceof AssessmentError && error.kind === 'notFound') await deps.notes.forget(key);
       const { message } = describeError(error);
-      void vscode.window.showErrorMessage(message);
+      void showError(message);
     }
   }
   if (choice === track) await vscode.commands.executeCommand('whitebox.runs.focus');
@@ -46,7 +47,7 @@ export async function offerLostRuns(deps: {
 /** Says, once a window, that runs are forgotten with it, since their folder cannot be written. */
 export function warnOfStorage(runs: RunStore): void {
   if (!runs.isTemporary) return;
-  void vscode.window.showWarningMessage(
+  void showWarning(
     vscode.l10n.t(
       'VS Code’s storage for this extension cannot be written ({0}). Runs are shown and watched, but what happens from now on is forgotten when this window closes.',
       runs.problem ?? '',
@@ -58,10 +59,9 @@ export function warnOfStorage(runs: RunStore): void {
 export async function acceptForgetting(runs: RunStore): Promise<boolean> {
   const t = vscode.l10n.t;
   const start = t('Start Anyway');
-  const choice = await vscode.window.showWarningMessage(
-    t('This run would be forgotten when the window closes.'),
+  const choice = await askInDialog(
     {
-      modal: true,
+      question: t('This run would be forgotten when the window closes.'),
       detail: t(
         'VS Code’s storage for this extension cannot be written ({0}). The run costs credits and goes on at the service, but nothing of it is kept here: note its run ID once it is running, to track it again.',
         runs.problem ?? '',

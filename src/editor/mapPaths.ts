@@ -5,6 +5,7 @@ import { type MappingPlan, planMapping } from '../core/findings/mappingPlan.ts';
 import { isInside } from './folders.ts';
 import { countFindings } from './formats.ts';
 import { withProgress } from './progress.ts';
+import { askInDialog, showInformation, showWarning } from './showMessage.ts';
 
 /** Lets a person say which folder the paths of findings without a place belong to; tells first how many findings that would place. */
 export async function mapFindingPaths(findings: FindingStore): Promise<void> {
@@ -17,7 +18,7 @@ export async function mapFindingPaths(findings: FindingStore): Promise<void> {
   const pick = t('Choose a Folder…');
   const forget = t('Forget the Mapped Paths');
   if (lost.length === 0 && mapped.length === 0) {
-    void vscode.window.showInformationMessage(t('Every finding that names a file has its place.'));
+    void showInformation(t('Every finding that names a file has its place.'));
     return;
   }
   const choice =
@@ -46,7 +47,7 @@ async function mapTo(
   if (chosen === undefined) return;
   const root = folders.find((folder) => isInside(chosen, vscode.Uri.file(folder)));
   if (root === undefined) {
-    void vscode.window.showWarningMessage(t('Only a folder inside one that was assessed can be chosen.'));
+    void showWarning(t('Only a folder inside one that was assessed can be chosen.'));
     return;
   }
   const own = lost.filter(({ run }) => run.targets.some(({ folder }) => folder === root));
@@ -56,7 +57,7 @@ async function mapTo(
     planMapping(paths, { root, to, signal }),
   );
   if (plan === undefined) {
-    void vscode.window.showWarningMessage(t('No finding has its file in {0}.', to === '' ? root : to));
+    void showWarning(t('No finding has its file in {0}.', to === '' ? root : to));
     return;
   }
   if (await agrees(plan, own.length, to)) await findings.mapPaths(root, plan.prefix, chosen.fsPath);
@@ -70,8 +71,8 @@ async function agrees({ prefix, placed }: MappingPlan, of: number, to: string): 
     prefix === ''
       ? t('Paths are looked up in {0}.', where)
       : t('Paths that start with {0} are looked up in {1}.', prefix, where);
-  const message = t('{0} of {1} would get a place.', placed, countFindings(of));
-  const choice = await vscode.window.showInformationMessage(message, { modal: true, detail }, yes);
+  const question = t('{0} of {1} would get a place.', placed, countFindings(of));
+  const choice = await askInDialog({ question, detail, icon: 'info' }, yes);
   return choice === yes;
 }
 

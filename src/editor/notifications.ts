@@ -9,6 +9,7 @@ import { countFindings, formatTime } from './formats.ts';
 import { hasArtifact, stateLabel } from './labels.ts';
 import { describeFailure, type Remedy } from './messages.ts';
 import { readDisplaySettings } from './settings.ts';
+import { showInformation, showWarning } from './showMessage.ts';
 
 /** What notifications are made from. */
 interface NoticeDeps {
@@ -49,7 +50,7 @@ async function warnOfRetention(run: Run): Promise<void> {
     titleOf(run),
     formatTime(until),
   );
-  const choice = await vscode.window.showWarningMessage(message, ...actions);
+  const choice = await showWarning(message, ...actions);
   const node = { kind: 'run', id: run.id };
   if (choice !== undefined)
     await vscode.commands.executeCommand(choice.command, ...(choice.arguments ?? [node]));
@@ -63,7 +64,7 @@ async function notify(run: Run, { tracker, findings }: NoticeDeps): Promise<void
   // Read from the run itself: this window may show another run, or have other folders open.
   const read = hasArtifact(run, 'findings') ? await findings.read(run) : undefined;
   const { message, actions, isGood } = noticeOf(run, read);
-  const show = isGood ? vscode.window.showInformationMessage : vscode.window.showWarningMessage;
+  const show = isGood ? showInformation : showWarning;
   const choice = await show(message, ...actions);
   const node = { kind: 'run', id: run.id };
   if (choice !== undefined)

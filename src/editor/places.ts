@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import type { ShownPlace } from '../core/findings/findingStore.ts';
+import { showInformation } from './showMessage.ts';
 
 /** The range of a place, 0-based; the start of the file where the line is unknown. */
 export function toRange(place: ShownPlace): vscode.Range {
@@ -27,6 +28,6 @@ export async function revealPlace(place: ShownPlace, viewColumn?: vscode.ViewCol
   if (isThere) editor.revealRange(range, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
   if (place.drift === 'gone') {
     const message = vscode.l10n.t('The code of this finding is not in {0} any more.', place.path);
-    void vscode.window.showInformationMessage(message);
+    void showInformation(message);
   }
 }

@@ -16,6 +16,7 @@ import type { Folder } from './folders.ts';
 import { countFiles, formatNumber } from './formats.ts';
 import { byteSteps } from './progress.ts';
 import { readAssessmentSettings, readSecretCheck } from './settings.ts';
+import { askInDialog } from './showMessage.ts';
 import type { UploadChoices } from './uploadChoices.ts';
 
 /** A folder's files as they would be sent, with what the credential check found. */
@@ -90,9 +91,11 @@ async function settleSecrets(prepared: readonly Prepared[], choices: UploadChoic
   const files = new Set(undecided.map(({ path }) => path));
   const leave = t('Leave Them Out');
   const each = t('Decide One by One…');
-  const choice = await vscode.window.showWarningMessage(
-    t('Suspected secrets in {0}', countFiles(files.size)),
-    { modal: true, detail: describeSuspicions(undecided) },
+  const choice = await askInDialog(
+    {
+      question: t('Suspected secrets in {0}', countFiles(files.size)),
+      detail: describeSuspicions(undecided),
+    },
     leave,
     each,
   );

@@ -1,17 +1,22 @@
 import * as vscode from 'vscode';
 import type { OnBytes } from '../core/ports.ts';
 import { formatBytes } from './formats.ts';
+import { withoutLinks } from './showMessage.ts';
 
 /** Runs long work behind a progress notification that can be cancelled; `report` shows what it is doing. */
 export function withProgress<T>(
   title: string,
   work: (report: (message: string) => void, signal: AbortSignal) => Promise<T>,
 ): Thenable<T> {
-  const options = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
+  const options = {
+    location: vscode.ProgressLocation.Notification,
+    title: withoutLinks(title),
+    cancellable: true,
+  };
   return vscode.window.withProgress(options, (progress, cancellation) => {
     const stop = new AbortController();
     cancellation.onCancellationRequested(() => stop.abort());
-    return work((message) => progress.report({ message }), stop.signal);
+    return work((message) => progress.report({ message: withoutLinks(message) }), stop.signal);
   });
 }
 

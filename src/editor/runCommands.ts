@@ -10,6 +10,7 @@ import { acceptForgetting } from './lostRuns.ts';
 import { withProgress } from './progress.ts';
 import type { RunsNode } from './runsView.ts';
 import { readAssessmentSettings, readDestination } from './settings.ts';
+import { askInDialog, showInformation } from './showMessage.ts';
 
 /** What commands on runs work on. */
 interface RunCommandDeps {
@@ -32,7 +33,7 @@ export async function pickRun(
   const fitting = runs.all().filter(fits);
   if (fitting.length <= 1) {
     if (fitting.length === 0)
-      void vscode.window.showInformationMessage(vscode.l10n.t('There is no run for which this can be done.'));
+      void showInformation(vscode.l10n.t('There is no run for which this can be done.'));
     return fitting[0];
   }
   const picked = await vscode.window.showQuickPick(
@@ -56,7 +57,7 @@ export async function cancelRun({ runs, tracker }: RunCommandDeps, chosen: Run |
     'Credits that were spent are not given back. The run stays “cancelling” until the service says that it has ended.',
   );
   const question = t('Cancel the assessment of {0}?', titleOf(run));
-  const choice = await vscode.window.showWarningMessage(question, { modal: true, detail }, yes);
+  const choice = await askInDialog({ question, detail }, yes);
   if (choice === yes) await tracker.cancel(run.id);
 }
 
@@ -74,12 +75,12 @@ export async function deleteUploadedSource(
   const yes = t('Delete');
   const question = t('Delete the uploaded source code of {0} from the service?', titleOf(run));
   const detail = t('Findings and report stay. The source on this machine is not touched.');
-  if ((await vscode.window.showWarningMessage(question, { modal: true, detail }, yes)) !== yes) return;
+  if ((await askInDialog({ question, detail }, yes)) !== yes) return;
   const gone = await tracker.deleteUploads(run.id);
   const message = gone
     ? t('The uploaded source was deleted.')
     : t('Some of the uploaded source could not be deleted. Try again later.');
-  void vscode.window.showInformationMessage(message);
+  void showInformation(message);
 }
 
 /** Watches a run that was started elsewhere, or goes on with an `unknown` one, by the run ID that a person has. */
@@ -125,10 +126,9 @@ export async function resend({ tracker, runs }: RunCommandDeps, chosen: Run | un
   if (run?.state !== 'unknown') return;
   const again = t('Send Again');
   const letGo = t('Give This Run Up');
-  const choice = await vscode.window.showWarningMessage(
-    t('Start the assessment of {0} again?', titleOf(run)),
+  const choice = await askInDialog(
     {
-      modal: true,
+      question: t('Start the assessment of {0} again?', titleOf(run)),
       detail: t(
         'The first start was sent on {0} and its answer was lost. If the service accepted it, a second run starts and costs credits again. The source that is already uploaded is used.',
         formatTime(run.intendedAt),
@@ -155,7 +155,7 @@ export async function removeRun(
     ? t('Its findings and its report are deleted from this machine.')
     : t('It is no longer watched. On the service it goes on and costs what it costs.');
   const question = t('Remove the run of {0} from the history?', formatTime(run.createdAt));
-  if ((await vscode.window.showWarningMessage(question, { modal: true, detail }, yes)) === yes)
+  if ((await askInDialog({ question, detail }, yes)) === yes)
     await withProgress(t('Removing the run…'), async () => {
       await tracker.remove(run.id);
       await notes.forgetRun(run.id);

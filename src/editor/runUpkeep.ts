@@ -6,6 +6,7 @@ import type { RunStore } from '../core/run/runStore.ts';
 import type { RunTracker } from '../core/run/runTracker.ts';
 import { withProgress } from './progress.ts';
 import { pickRun } from './runCommands.ts';
+import { askInDialog, showInformation } from './showMessage.ts';
 
 /** What upkeep of runs works on. */
 interface UpkeepDeps {
@@ -22,7 +23,7 @@ export async function downloadArtifacts(
   const run = chosen ?? (await pickRun(runs, t('Download Artifacts Again'), hasRemoteResults));
   if (run === undefined) return;
   await withProgress(t('Downloading the results…'), () => tracker.downloadAgain(run.id));
-  void vscode.window.showInformationMessage(t('The results of {0} were downloaded.', titleOf(run)));
+  void showInformation(t('The results of {0} were downloaded.', titleOf(run)));
 }
 
 /** Lets a run go that answers no more, once a person has agreed. */
@@ -40,7 +41,7 @@ export async function stopWatching(
     run.runId,
   );
   const question = t('Stop watching the run of {0}?', titleOf(run));
-  const choice = await vscode.window.showWarningMessage(question, { modal: true, detail }, yes);
+  const choice = await askInDialog({ question, detail }, yes);
   if (choice === yes) await tracker.stopWatching(run.id);
 }
 

@@ -6,6 +6,7 @@ import { toSavedHtml } from '../core/report/savedReport.ts';
 import { type Run, titleOf } from '../core/run/run.ts';
 import type { RunStore } from '../core/run/runStore.ts';
 import { withProgress } from './progress.ts';
+import { showInformation, showWarning } from './showMessage.ts';
 
 /** What saving a report needs. */
 export interface SaveReportDeps {
@@ -56,7 +57,7 @@ async function printInBrowser(run: Run, deps: SaveReportDeps): Promise<void> {
     if (await vscode.env.openExternal(vscode.Uri.file(file))) return;
   }
   const save = t('Save as HTML…');
-  const choice = await vscode.window.showWarningMessage(
+  const choice = await showWarning(
     t(
       'The browser cannot open a file of this window’s machine. Save the report as HTML and open that file on your own machine.',
     ),
@@ -79,8 +80,7 @@ async function saveAs(run: Run, ending: string, read: () => Promise<Uint8Array>)
   await vscode.workspace.fs.writeFile(to, await read());
   const open = t('Open');
   const saved = t('The report was saved to {0}.', to.scheme === 'file' ? to.fsPath : to.toString(true));
-  if ((await vscode.window.showInformationMessage(saved, open)) === open)
-    await vscode.commands.executeCommand('vscode.open', to);
+  if ((await showInformation(saved, open)) === open) await vscode.commands.executeCommand('vscode.open', to);
 }
 
 async function toHtml(run: Run, { renderReport, savedStyle }: SaveReportDeps): Promise<string> {

@@ -5,6 +5,7 @@ import { needsNote, TRIAGE_STATES, type TriageState } from '../core/findings/tri
 import { sayNoFinding } from './findingArguments.ts';
 import { countFindings } from './formats.ts';
 import { severityLabel, titleOfFinding, triageLabel } from './labels.ts';
+import { showError, showInformation } from './showMessage.ts';
 
 const noteKey = 'triage.note';
 
@@ -32,7 +33,7 @@ export async function setTriage(shown: readonly ShownFinding[], deps: TriageDeps
   const undo = t('Undo');
   const offer = async (): Promise<void> => {
     const message = t('{0}: {1}', subjectLabel(shown), triageLabel(state));
-    if ((await vscode.window.showInformationMessage(message, undo)) !== undo) return;
+    if ((await showInformation(message, undo)) !== undo) return;
     const byDecision = Map.groupBy(shown, (_, at) => JSON.stringify([former[at]?.state, former[at]?.note]));
     for (const [decision, own] of byDecision) {
       const [was, why] = JSON.parse(decision) as [TriageState, string];
@@ -42,7 +43,7 @@ export async function setTriage(shown: readonly ShownFinding[], deps: TriageDeps
   // Not waited for: a message may stand for hours.
   offer().catch((error: unknown) => {
     deps.log.error(`The decision could not be taken back: ${String(error)}`);
-    void vscode.window.showErrorMessage(t('The decision could not be taken back. It stands as it was made.'));
+    void showError(t('The decision could not be taken back. It stands as it was made.'));
   });
 }
 

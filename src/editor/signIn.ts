@@ -6,6 +6,7 @@ import type { Accounts } from './accounts.ts';
 import { describeError } from './messages.ts';
 import { withProgress } from './progress.ts';
 import { type Destination, readRawDestination, writeDestination } from './settings.ts';
+import { showError, showInformation } from './showMessage.ts';
 
 /** Asks for base URL, organization and token, one after another with what is known filled in, checks them with the service and keeps them; false when the person stops. */
 export async function signIn(accounts: Accounts): Promise<boolean> {
@@ -23,16 +24,13 @@ export async function signIn(accounts: Accounts): Promise<boolean> {
       if (isAbortError(error)) return false;
       const { message } = describeError(error);
       const again = vscode.l10n.t('Try Again');
-      const choice = await vscode.window.showErrorMessage(
-        vscode.l10n.t('Sign-in failed: {0}', message),
-        again,
-      );
+      const choice = await showError(vscode.l10n.t('Sign-in failed: {0}', message), again);
       if (choice !== again) return false;
       continue;
     }
     await writeDestination(destination);
     await accounts.keep(destination, token);
-    void vscode.window.showInformationMessage(
+    void showInformation(
       vscode.l10n.t('Signed in to {0}, organization {1}.', origin, destination.organizationId),
     );
     return true;

@@ -18,6 +18,7 @@ import { describeSuspicions, type PreparationDeps, prepare, type Prepared, settl
 import { acceptForgetting } from './lostRuns.ts';
 import { byteSteps, withProgress } from './progress.ts';
 import { type Destination, readAssessmentSettings, readDestination } from './settings.ts';
+import { askInDialog, showWarning } from './showMessage.ts';
 import { otherThanShown, type UploadPreview } from './uploadPreview.ts';
 
 /** What starting an assessment works with. */
@@ -97,7 +98,7 @@ function launchWithProgress(
 
 function offerToCancel(run: Run, log: Logger): void {
   const cancel = vscode.l10n.t('Cancel Run…');
-  vscode.window.showWarningMessage(vscode.l10n.t('The run had started already.'), cancel).then(
+  showWarning(vscode.l10n.t('The run had started already.'), cancel).then(
     (choice) => {
       if (choice === cancel)
         void vscode.commands.executeCommand('whitebox.cancelRun', { kind: 'run', id: run.id });
@@ -137,14 +138,13 @@ async function offerToSave(folders: readonly Folder[]): Promise<boolean> {
     (document) => document.isDirty && folders.some(({ uri }) => isInside(document.uri, uri)),
   );
   if (unsaved.length === 0) return true;
+  const question = t(
+    'There are unsaved changes in {0}. Only what is saved is uploaded.',
+    countFiles(unsaved.length),
+  );
   const save = t('Save and Continue');
   const without = t('Continue Without Saving');
-  const choice = await vscode.window.showWarningMessage(
-    t('There are unsaved changes in {0}. Only what is saved is uploaded.', countFiles(unsaved.length)),
-    { modal: true },
-    save,
-    without,
-  );
+  const choice = await askInDialog({ question }, save, without);
   if (choice === save) {
     // What could not be saved would silently stay out.
     for (const document of unsaved) if (!(await document.save())) return false;
@@ -163,10 +163,9 @@ async function acceptLiveRun(folders: readonly Folder[], runs: RunStore): Promis
     );
   if (live === undefined) return true;
   const another = t('Start Another Run');
-  const choice = await vscode.window.showWarningMessage(
-    t('This folder has a run already.'),
+  const choice = await askInDialog(
     {
-      modal: true,
+      question: t('This folder has a run already.'),
       detail: t(
         'Created {0}; state: {1}. Another run spends credits again.',
         formatTime(live.createdAt),
@@ -213,13 +212,13 @@ async function confirmUpload(
       : [t('These are exactly the files that were sent on {0}.', formatTime(same.createdAt))]),
   ].join('\n\n');
   const start = t('Upload and Start');
-  const title = t(
+  const question = t(
     'Upload {0} of {1} for assessment?',
     countFiles(files),
     run.targets.map(({ name }) => name).join(', '),
   );
   const show = t('Show Files');
-  const choice = await vscode.window.showInformationMessage(title, { modal: true, detail }, start, show);
+  const choice = await askInDialog({ question, detail, icon: 'info' }, start, show);
   if (choice === show) preview.show(prepared);
   return choice === start;
 }

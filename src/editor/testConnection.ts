@@ -6,6 +6,7 @@ import { describeError } from './messages.ts';
 import { withProgress } from './progress.ts';
 import { readDestination } from './settings.ts';
 import type { Accounts } from './accounts.ts';
+import { showError, showInformation } from './showMessage.ts';
 
 /** Calls the service as an assessment would and says which part of the way fails, and which are in order. */
 export async function testConnection(accounts: Accounts): Promise<void> {
@@ -25,13 +26,11 @@ export async function testConnection(accounts: Accounts): Promise<void> {
     // Without a sign-in nothing was called, so nothing is known to be in order.
     const isCalled = before.length > 0 && (error as AssessmentError).kind !== 'notSignedIn';
     const sentences = [text, ...(isCalled ? [t('In order: {0}.', before.join(', '))] : [])];
-    void vscode.window.showErrorMessage(sentences.join(' '), ...remedies).then((remedy) => {
+    void showError(sentences.join(' '), ...remedies).then((remedy) => {
       if (remedy !== undefined)
         void vscode.commands.executeCommand(remedy.command, ...(remedy.arguments ?? []));
     });
     return;
   }
-  void vscode.window.showInformationMessage(
-    t('The connection works: address, token and organization are right.'),
-  );
+  void showInformation(t('The connection works: address, token and organization are right.'));
 }

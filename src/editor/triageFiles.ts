@@ -4,6 +4,7 @@ import * as vscode from 'vscode';
 import type { TriageStore } from '../core/findings/triageStore.ts';
 import { describeError } from './messages.ts';
 import { readTriageStorage } from './settings.ts';
+import { showWarning } from './showMessage.ts';
 
 /** The file that holds the decisions about a folder's findings: in the extension's storage, where every window sees it, or shared in the folder. */
 export function triageBookOf(folder: string, storageFolder: string): string {
@@ -47,7 +48,7 @@ function tellFailures(triage: TriageStore): vscode.Disposable {
     const nameOf = ({ kind, data }: (typeof failures)[number]): string => `${kind} ${data.subject ?? ''}`;
     for (const failure of failures.filter((each) => !told.has(nameOf(each)))) {
       const { message, remedies } = describeError(failure);
-      void vscode.window.showWarningMessage(message, ...remedies).then((remedy) => {
+      void showWarning(message, ...remedies).then((remedy) => {
         if (remedy !== undefined)
           void vscode.commands.executeCommand(remedy.command, ...(remedy.arguments ?? []));
       });

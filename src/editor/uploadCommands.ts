@@ -12,6 +12,7 @@ import { countFiles, formatBytes } from './formats.ts';
 import { type PreparationDeps, prepare, type Prepared, settle } from './preparation.ts';
 import { withProgress } from './progress.ts';
 import { readAssessmentSettings } from './settings.ts';
+import { showInformation } from './showMessage.ts';
 import { otherThanShown, type UploadPreview } from './uploadPreview.ts';
 import type { PreviewNode } from './uploadPreviewTree.ts';
 
@@ -44,7 +45,7 @@ export async function saveArchive(
     const archive = await packWithProgress(only, archiveType, maxArchiveBytes, to.fsPath, deps.workerFile);
     const other = otherThanShown([only], deps.preview.shown());
     const size = `${countFiles(archive.entries.length)}, ${formatBytes(archive.bytes)}`;
-    void vscode.window.showInformationMessage(
+    void showInformation(
       [t('Saved {0}: {1}, SHA-256 {2}', to.fsPath, size, archive.sha256), ...other].join('. '),
     );
   }
@@ -114,7 +115,7 @@ export async function excludeFromUpload(
     relative,
   );
   const takeBack = async (): Promise<void> => {
-    if ((await vscode.window.showInformationMessage(message, undo)) !== undo) return;
+    if ((await showInformation(message, undo)) !== undo) return;
     // Only while nobody else has changed the file since.
     if ((await readFile(file, 'utf8')) !== before + added) return;
     await writeFile(file, before);

@@ -1,0 +1,51 @@
+import * as vscode from 'vscode';
+
+/** A message that the extension had VS Code show. */
+export interface ShownMessage {
+  readonly text: string;
+  readonly detail: string;
+  readonly isModal: boolean;
+  readonly buttons: readonly string[];
+}
+
+/** The messages since the watch began. */
+export interface MessageWatch {
+  readonly shown: readonly ShownMessage[];
+  /** From now on VS Code shows messages itself. */
+  end(): void;
+}
+
+type Show = (text: string, ...rest: unknown[]) => Promise<unknown>;
+
+/** Takes the place of the person before messages: `press` names the button for each, at once or later; undefined dismisses it. */
+export function watchMessages(
+  press: (message: ShownMessage) => string | undefined | Promise<string | undefined> = () => undefined,
+): MessageWatch {
+  const shown: ShownMessage[] = [];
+  const window = vscode.window as unknown as Record<string, Show>;
+  const names = ['showInformationMessage', 'showWarningMessage', 'showErrorMessage'];
+  const own = names.map((name) => [name, window[name]!] as const);
+  const show: Show = async (text, ...rest) => {
+    const [first] = rest;
+    const options = isOptions(first) ? first : {};
+    const buttons = (isOptions(first) ? rest.slice(1) : rest) as (string | vscode.MessageItem)[];
+    const titleOf = (button: string | vscode.MessageItem): string =>
+      typeof button === 'string' ? button : button.title;
+    const { modal = false, detail = '' } = options;
+    const message = { text, detail, isModal: modal, buttons: buttons.map(titleOf) };
+    shown.push(message);
+    const pressed = await press(message);
+    return buttons.find((button) => titleOf(button) === pressed);
+  };
+  for (const name of names) window[name] = show;
+  return {
+    shown,
+    end: () => {
+      for (const [name, original] of own) window[name] = original;
+    },
+  };
+}
+
+function isOptions(value: unknown): value is vscode.MessageOptions {
+  return typeof value === 'object' && value !== null && !('title' in value);
+}
