@@ -134,6 +134,7 @@ function nearest(starts: readonly number[], wantedLine: number | undefined): num
 
 /** The lines of a snippet, trimmed, without blank ones around it. */
 function trimmedLines(snippet: string): readonly string[] {
+  if (snippet === '') return [];
   const lines = snippet.split(/\r\n|\r|\n/).map((line) => line.trim());
   const first = lines.findIndex((line) => line !== '');
   return first < 0 ? [] : lines.slice(first, lines.findLastIndex((line) => line !== '') + 1);

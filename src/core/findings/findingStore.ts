@@ -276,6 +276,8 @@ export class FindingStore implements Disposable {
     if (!runs.some(({ id }) => id === this.#comparison?.run.id)) this.#comparison = undefined;
     this.#byFolder = byFolder;
     this.#loaded = loaded;
+    // Decisions may have come while findings were read.
+    for (const each of loaded) each.renewTriage();
     this.#tell({ kind: 'all' });
   }
 

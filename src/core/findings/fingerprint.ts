@@ -12,10 +12,10 @@ const maxSnippet = 10_000;
  * counted among equals from the top of the file down. They depend on nothing but the findings file and what was sent, so that they are the
  * same on every machine. One for each finding, in their order; `subjects` are what the findings are about.
  */
-export function fingerprintsOf(
+export function* fingerprintsOf(
   findings: readonly Finding[],
   subjects: readonly Subject[],
-): readonly string[] {
+): Generator<undefined, readonly string[]> {
   const groups = new Map<string, { index: number; finding: Finding; name: string }[]>();
   for (const [index, finding] of findings.entries()) {
     const { folder = '', path = '' } = subjects[index] ?? {};
@@ -28,6 +28,7 @@ export function fingerprintsOf(
     const members = groups.get(group);
     if (members === undefined) groups.set(group, [{ index, finding, name }]);
     else members.push({ index, finding, name });
+    yield;
   }
   const fingerprints: string[] = [];
   for (const members of groups.values()) {
@@ -38,6 +39,7 @@ export function fingerprintsOf(
     for (const [ordinal, { index, name }] of sorted.entries()) {
       const digits = hash('sha256', `${name}${String(ordinal)}`, 'hex');
       fingerprints[index] = `${scheme}:${digits.slice(0, 32)}`;
+      yield;
     }
   }
   return fingerprints;

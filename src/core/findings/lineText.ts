@@ -8,7 +8,8 @@ export const newLine: LineKey = -1;
 
 /** The lines of a text, as an editor counts them. */
 export function splitLines(text: string): readonly string[] {
-  return text.replace(/^\uFEFF/, '').split(/\r\n|\r|\n/);
+  const plain = text.startsWith('\uFEFF') ? text.slice(1) : text;
+  return plain.split(plain.includes('\r') ? /\r\n|\r|\n/ : '\n');
 }
 
 /** A line without its white space. */

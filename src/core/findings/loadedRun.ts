@@ -8,6 +8,7 @@ import type { PathMapping } from './locate.ts';
 import type { Notice } from './parse.ts';
 import { readFailure, type ReadRun, readRun } from './readRun.ts';
 import { toShownPlace } from './runPlaces.ts';
+import { inSlices } from './slices.ts';
 import type { TextNow } from './trackedFile.ts';
 import { type TriageDecision, undecided } from './triage.ts';
 import type { TriageStore } from './triageStore.ts';
@@ -42,23 +43,19 @@ export class LoadedRun {
     run: Run,
     triage: TriageStore,
     found: ReadRun | Failure,
-    changeOf: ReturnType<typeof changeSince> | undefined,
+    shown: readonly ShownFinding[],
   ) {
     this.run = run;
     this.#triage = triage;
     this.failure = 'kind' in found ? found : undefined;
     this.notices = 'kind' in found ? [] : found.notices;
     this.#places = 'kind' in found ? undefined : found.places;
-    this.#shown = ('kind' in found ? [] : found.findings).map((each) => {
-      const shown = { run, ...each, triage: undecided };
-      const change = changeOf?.(nameOf(shown));
-      return { ...shown, triage: this.#triageOf(shown), ...(change === undefined ? {} : { change }) };
-    });
-    for (const [at, { places }] of this.#shown.entries()) {
-      for (const file of new Set(places.map((place) => place.file))) {
+    this.#shown = shown;
+    for (const [at, { places }] of shown.entries()) {
+      for (const { file } of places) {
         const positions = this.#byFile.get(file);
         if (positions === undefined) this.#byFile.set(file, [at]);
-        else positions.push(at);
+        else if (positions.at(-1) !== at) positions.push(at);
       }
     }
   }
@@ -69,11 +66,13 @@ export class LoadedRun {
       const found = await readRun(run, deps.folderOf(run.id), deps);
       await deps.triage.load(run.targets.map((target) => target.folder));
       const baseline = await deps.baselineOf(run);
-      return new LoadedRun(run, deps.triage, found, baseline && changeSince(baseline));
+      const changeOf = baseline && changeSince(baseline);
+      const shown = await inSlices(toShown(run, found.findings, deps.triage, changeOf));
+      return new LoadedRun(run, deps.triage, found, shown);
     } catch (error) {
       const failure = readFailure(error);
       deps.log.warn(`The findings of run ${run.id} cannot be read: ${failure.kind} ${failure.detail ?? ''}`);
-      return new LoadedRun(run, deps.triage, failure, undefined);
+      return new LoadedRun(run, deps.triage, failure, []);
     }
   }
 
@@ -100,7 +99,7 @@ export class LoadedRun {
   /** Takes over decisions. */
   renewTriage(): RenewedFiles {
     return this.#renew(this.#shown.keys(), (shown) => {
-      const triage = this.#triageOf(shown);
+      const triage = decisionAbout(shown, this.#triage);
       return triage === shown.triage ? shown : { ...shown, triage };
     });
   }
@@ -150,12 +149,29 @@ export class LoadedRun {
     this.#shown = renewed;
     return files;
   }
+}
 
-  #triageOf(shown: Omit<ShownFinding, 'triage'>): TriageDecision {
-    for (const folder of decisionFolders(shown)) {
-      const decision = this.#triage.of(folder, shown.fingerprint);
-      if (decision !== undefined) return decision;
-    }
-    return undecided;
+function* toShown(
+  run: Run,
+  findings: ReadRun['findings'],
+  triage: TriageStore,
+  changeOf: ReturnType<typeof changeSince> | undefined,
+): Generator<undefined, readonly ShownFinding[]> {
+  const shown: ShownFinding[] = [];
+  for (const each of findings) {
+    const one = { run, ...each, triage: undecided };
+    const change = changeOf?.(nameOf(one));
+    one.triage = decisionAbout(one, triage);
+    shown.push(change === undefined ? one : { ...one, change });
+    yield;
   }
+  return shown;
+}
+
+function decisionAbout(shown: ShownFinding, triage: TriageStore): TriageDecision {
+  for (const folder of decisionFolders(shown)) {
+    const decision = triage.of(folder, shown.fingerprint);
+    if (decision !== undefined) return decision;
+  }
+  return undecided;
 }

@@ -4,7 +4,7 @@ import type { Finding, Place } from './finding.ts';
 import { createLocator, type PathMapping } from './locate.ts';
 import { type LocatorFolder, locateAmong } from './locateAmong.ts';
 import type { SentFile } from './sentFiles.ts';
-import type { SentOfRun, Subject } from './subjects.ts';
+import { pathKey, type SentOfRun, type Subject } from './subjects.ts';
 
 /** A file here that a place is in. */
 export interface Spot {
@@ -49,25 +49,41 @@ export async function locateFindings(
   }));
   const spots = new Map<Place, Spot>();
   const missing = new Set<string>();
-  const find = async (place: Place): Promise<void> => {
-    const found = await fileAmong(place, here, subjectOf(place).folder);
+  const find = async (places: readonly [Place, ...Place[]]): Promise<void> => {
+    const [{ path }] = places;
+    const found = await fileAmong(path, here, subjectOf(places[0]).folder);
     if (found === undefined) {
-      missing.add(place.path.split(/[\\/]/).at(-1) ?? '');
+      missing.add(path.split(/[\\/]/).at(-1) ?? '');
       return;
     }
     const target = targets.findIndex(({ folder }) => folder === found.folder);
-    spots.set(place, { ...found, target, sent: sent[target]?.get(found.path) });
+    const spot = { ...found, target, sent: sent[target]?.get(found.path) };
+    for (const place of places) spots.set(place, spot);
   };
-  for (let start = 0; start < findings.length; start += chunk) {
-    const some = findings.slice(start, start + chunk);
-    await Promise.all(some.flatMap(({ places }) => places.map(find)));
+  const waiting = byPath(findings);
+  for (let start = 0; start < waiting.length; start += chunk) {
+    await Promise.all(waiting.slice(start, start + chunk).map(find));
     await setImmediate();
   }
   return { spots, missing };
 }
 
+/** The places of findings, those together that tell the same path of the same archive: they are looked up once. */
+function byPath(findings: readonly Finding[]): readonly (readonly [Place, ...Place[]])[] {
+  const groups = new Map<string, [Place, ...Place[]]>();
+  for (const { places } of findings) {
+    for (const place of places) {
+      const key = pathKey(place);
+      const group = groups.get(key);
+      if (group === undefined) groups.set(key, [place]);
+      else group.push(place);
+    }
+  }
+  return [...groups.values()];
+}
+
 async function fileAmong(
-  { path }: Place,
+  path: string,
   folders: readonly LocatorFolder[],
   origin: string | undefined,
 ): Promise<Pick<Spot, 'file' | 'folder' | 'path'> | undefined> {

@@ -1,16 +1,16 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { AssessmentError } from '../errors.ts';
 import { type Finding, severityRank } from './finding.ts';
 import { type Item, fieldsOf, findList } from './findList.ts';
 import { readRating } from './rating.ts';
 import { isLoneFinding, readFinding } from './readFinding.ts';
-import { createKeyMemory, createLook } from './readValue.ts';
+import { createLook, type JsonObject, normalKey } from './readValue.ts';
+import { atOnce, inSlices } from './slices.ts';
+import { createShapes, type Shape } from './shapes.ts';
 
 /** Most findings that are read when the caller names no other number. */
 export const MAX_FINDINGS = 50_000;
-
-const sliceMs = 10;
 
 /** What a reader should know about a parsed file; `index` is a position in its list. */
 export type Notice =
@@ -40,28 +40,20 @@ export interface ParseOptions {
  * is not JSON or holds no list.
  */
 export function parseFindings(text: string, options: ParseOptions): ParsedFindings {
-  const steps = readAll(parseJson(text), options);
-  let step = steps.next();
-  while (!step.done) step = steps.next();
-  return step.value;
+  return atOnce(readAll(parseJson(text), options));
 }
 
-/** `parseFindings` that lets other work go on about every 10 ms, `JSON.parse` aside, and stops with the signal's reason. */
+/** `parseFindings` that lets other work go on every few milliseconds, `JSON.parse` aside, and stops with the signal's reason. */
 export async function parseFindingsInSlices(
   text: string,
   options: ParseOptions,
   signal?: AbortSignal,
 ): Promise<ParsedFindings> {
   signal?.throwIfAborted();
-  const steps = readAll(parseJson(text), options);
-  let pauseAt = performance.now() + sliceMs;
-  for (let step = steps.next(); ; step = steps.next()) {
-    if (step.done) return step.value;
-    if (performance.now() < pauseAt) continue;
-    await setImmediate();
-    signal?.throwIfAborted();
-    pauseAt = performance.now() + sliceMs;
-  }
+  const root = parseJson(text);
+  // `JSON.parse` may have taken a slice of its own.
+  await setImmediate();
+  return inSlices(readAll(root, options), signal);
 }
 
 function parseJson(text: string): unknown {
@@ -78,12 +70,12 @@ function parseJson(text: string): unknown {
 
 /** The one implementation of both readers: yields after every item. */
 function* readAll(root: unknown, options: ParseOptions): Generator<undefined, ParsedFindings> {
-  const normal = createKeyMemory();
-  const look = createLook(normal);
+  const shapeOf = createShapes(normalKey);
+  const look = createLook(shapeOf);
   const items = findList(look, root, (object) => isLoneFinding(look, object));
   if (items === undefined) throw new AssessmentError('malformedFindings', { detail: 'no list of findings' });
   const maxFindings = options.maxFindings ?? MAX_FINDINGS;
-  const chosen = items.length > maxFindings ? yield* worst(items, maxFindings, normal) : items.keys();
+  const chosen = items.length > maxFindings ? yield* worst(items, maxFindings, shapeOf) : items.keys();
 
   const findings: Finding[] = [];
   const notices: Notice[] =
@@ -92,7 +84,7 @@ function* readAll(root: unknown, options: ParseOptions): Generator<undefined, Pa
   for (const index of chosen) {
     const item = items[index];
     if (item === undefined) continue;
-    const read = readFinding(createLook(normal), item);
+    const read = readFinding(createLook(shapeOf), item);
     const { givenId, ...rest } = read.finding;
     findings.push({ index, id: givenId ?? idOf(rest), ...rest });
     if (read.unreadable) notices.push({ kind: 'unreadableItem', index });
@@ -106,13 +98,13 @@ function* readAll(root: unknown, options: ParseOptions): Generator<undefined, Pa
 function* worst(
   items: readonly Item[],
   count: number,
-  normal: (key: string) => string,
+  shapeOf: (object: JsonObject) => Shape,
 ): Generator<undefined, readonly number[]> {
   const ranks: number[] = [];
   for (const item of items) {
     const fields = fieldsOf(item);
     ranks.push(
-      severityRank(fields === undefined ? 'unrated' : readRating(createLook(normal), fields).severity),
+      severityRank(fields === undefined ? 'unrated' : readRating(createLook(shapeOf), fields).severity),
     );
     yield;
   }
@@ -129,9 +121,6 @@ function createIds(runId: string): (finding: Pick<Finding, 'title' | 'places'>) 
     const identity = JSON.stringify([runId, title, place?.path, place?.startLine]);
     const ordinal = ordinals.get(identity) ?? 0;
     ordinals.set(identity, ordinal + 1);
-    return createHash('sha256')
-      .update(`${identity}${String(ordinal)}`)
-      .digest('hex')
-      .slice(0, 12);
+    return hash('sha256', `${identity}${String(ordinal)}`, 'hex').slice(0, 12);
   };
 }

@@ -11,6 +11,8 @@ export interface PathText {
 
 /** Splits a trailing `:12`, `:12:5`, `:12-20` or `#L12-L20` from a path. */
 export function splitPath(text: string): PathText {
+  // Most paths end in letters, and need no search from every `:` on.
+  if (!/\d$/.test(text)) return { path: text, lines: {} };
   const match =
     /#L(?<line>\d{1,9})(?:C\d+)?(?:-L?(?<last>\d{1,9})(?:C\d+)?)?$/i.exec(text) ??
     /:(?<line>\d{1,9})(?::(?<column>\d{1,9})|-(?<last>\d{1,9}))?$/.exec(text);
@@ -39,5 +41,5 @@ export function looksLikePath(text: string, belief: PathBelief): boolean {
 }
 
 function isWebAddress(text: string): boolean {
-  return /^\s*[a-z][a-z0-9+.-]*:\/\//i.test(text) && !/^\s*file:/i.test(text);
+  return text.includes('://') && /^\s*[a-z][a-z0-9+.-]*:\/\//i.test(text) && !/^\s*file:/i.test(text);
 }

@@ -27,7 +27,7 @@ export interface Rating {
 /** The rating of a finding: from a known word, else a number, key by key; else from its CVSS score; else unrated, as written. */
 export function readRating(look: Look, finding: JsonObject): Rating {
   let written: string | undefined;
-  for (const path of SEVERITY) {
+  for (const path of look.present(finding, SEVERITY)) {
     const value = ratingValue(look, look(finding, path));
     if (value === undefined) continue;
     const key = path.join('.');
@@ -118,7 +118,7 @@ function cwesIn(look: Look, value: unknown, bare: boolean): readonly number[] {
   const named = firstHit(look, value, CWE_KIND, (kind) =>
     typeof kind === 'string' ? kind.trim().toLowerCase() : undefined,
   );
-  for (const path of CWE_PARTS) {
+  for (const path of look.present(value, CWE_PARTS)) {
     const part = look(value, path);
     if (typeof part !== 'string' && typeof part !== 'number') continue;
     const found = cwesIn(look, part, named === undefined ? bare : named === 'cwe');

@@ -9,6 +9,7 @@ import { visibleLine } from './visibleText.ts';
 
 const maxTitleLength = 300;
 const maxIdLength = 256;
+const nothing: readonly string[] = [];
 
 /** What one item of the list says, before it has a position and an id of its own. */
 export interface ReadFinding {
@@ -30,18 +31,17 @@ export function readFinding(look: Look, item: Item): ReadFinding {
   const summary = texts.all(SUMMARY).filter((text) => text !== titled);
   const [recommendation = '', ...furtherAdvice] = texts.all(RECOMMENDATION);
   const { places, clipped } = readPlaces(look, fields);
+  const blocks = toBlocks('details', [...details, ...summary]);
+  for (const { kind, paths } of BLOCKS) {
+    blocks.push(...toBlocks(kind, texts.all(paths, kind === 'reproductionSteps' ? 'numbers' : 'bullets')));
+  }
+  blocks.push(...toBlocks('recommendation', furtherAdvice));
   const finding = {
     givenId: firstHit(look, fields, ID, toId),
     title: toTitle(titled ?? firstLine(description)),
     ...readRating(look, fields),
     description,
-    blocks: [
-      ...blocks('details', [...details, ...summary]),
-      ...BLOCKS.flatMap(({ kind, paths }) =>
-        blocks(kind, texts.all(paths, kind === 'reproductionSteps' ? 'numbers' : 'bullets')),
-      ),
-      ...blocks('recommendation', furtherAdvice),
-    ],
+    blocks,
     recommendation,
     places,
     cwes: readCwes(look, fields),
@@ -93,15 +93,17 @@ function createTexts(look: Look, fields: JsonObject): Texts {
   };
   return {
     first: (paths) => {
-      for (const path of paths) {
+      for (const path of look.present(fields, paths)) {
         const text = textAt(path);
         if (text !== '') return text;
       }
       return undefined;
     },
     all: (paths, style) => {
+      const present = look.present(fields, paths);
+      if (present.length === 0) return nothing;
       const found: string[] = [];
-      for (const path of paths) {
+      for (const path of present) {
         const text = textAt(path, style);
         if (text !== '' && !found.includes(text)) found.push(text);
       }
@@ -111,7 +113,7 @@ function createTexts(look: Look, fields: JsonObject): Texts {
   };
 }
 
-function blocks(kind: BlockKind, texts: readonly string[]): readonly Block[] {
+function toBlocks(kind: BlockKind, texts: readonly string[]): Block[] {
   return texts.map((text) => ({ kind, text }));
 }
 

@@ -35,7 +35,7 @@ export function readPlaces(look: Look, finding: JsonObject): Places {
   const budget = { valuesLeft: maxValues };
   const main = withOwnFields(distinct(placesUnder(look, finding, MAIN_PLACES, around, budget)), own);
   const others = placesUnder(look, finding, OTHER_PLACES, { path: undefined }, budget);
-  const places = distinct([...main, ...others]);
+  const places = others.length === 0 ? main : distinct([...main, ...others]);
   return {
     places: places.slice(0, MAX_PLACES),
     clipped: places.length > MAX_PLACES || budget.valuesLeft <= 0,
@@ -62,7 +62,7 @@ function placesUnder(
     outer: Surroundings,
     depth: number,
   ): readonly Place[] {
-    if (value === undefined || depth > maxDepth || budget.valuesLeft <= 0) return [];
+    if (depth > maxDepth || budget.valuesLeft <= 0) return [];
     budget.valuesLeft -= 1;
     if (typeof value === 'string') {
       if (!looksLikePath(value, source.strings)) return [];
@@ -89,7 +89,9 @@ function placesUnder(
       label: readLabel(look, object) ?? outer.label,
       targetIndex: draft.targetIndex ?? outer.targetIndex,
     };
-    const inner = PLACE_CONTAINERS.flatMap((path) => placesIn(look(object, path), source, here, depth + 1));
+    const inner = look
+      .present(object, PLACE_CONTAINERS)
+      .flatMap((path) => placesIn(look(object, path), source, here, depth + 1));
     const [first] = inner;
     if (first !== undefined) return inner.length === 1 ? [completed(first, draft)] : inner;
     const tells = draft.path !== undefined || draft.startLine !== undefined || draft.snippet !== undefined;
@@ -98,7 +100,12 @@ function placesUnder(
       : [];
   }
 
-  return sources.flatMap((source) => placesIn(look(finding, source.path), source, around, 0));
+  const places: Place[] = [];
+  for (const source of sources) {
+    const value = look(finding, source.path);
+    if (value !== undefined) places.push(...placesIn(value, source, around, 0));
+  }
+  return places;
 }
 
 function readLabel(look: Look, object: JsonObject): string | undefined {

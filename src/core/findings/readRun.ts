@@ -11,6 +11,7 @@ import { locateFindings } from './locateFindings.ts';
 import { type Notice, parseFindingsInSlices } from './parse.ts';
 import { RunPlaces } from './runPlaces.ts';
 import { readSentFiles } from './sentFiles.ts';
+import { inSlices } from './slices.ts';
 import { createSubjectOf, type SentOfRun, type Subject, subjectsOf } from './subjects.ts';
 
 /** A run's findings file as read, with the file's own order. */
@@ -40,7 +41,7 @@ export async function readRun(
   const { findings, notices, subjects, ...facts } = await readSubjects(run, runFolder);
   const places = new RunPlaces(runFolder, await locateFindings(run, findings, { ...facts, mappingOf }));
   const placed = await places.placesOf(findings, textOf);
-  const fingerprints = fingerprintsOf(findings, subjects);
+  const fingerprints = await inSlices(fingerprintsOf(findings, subjects));
   return {
     notices,
     places,
@@ -56,7 +57,8 @@ export async function readRun(
 /** The names of a run's findings, without a look at their files. Throws as `readRun` does. */
 export async function readFindingNames(run: Run, runFolder: string): Promise<readonly FindingName[]> {
   const { findings, subjects } = await readSubjects(run, runFolder);
-  return fingerprintsOf(findings, subjects).map((fingerprint, at) => ({
+  const fingerprints = await inSlices(fingerprintsOf(findings, subjects));
+  return fingerprints.map((fingerprint, at) => ({
     folder: subjects[at]?.folder,
     fingerprint,
   }));

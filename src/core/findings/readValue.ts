@@ -1,14 +1,20 @@
+import type { Shape } from './shapes.ts';
+
 /** A JSON object, told from arrays and null. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Keys from the outside in, each in the form `normalKey` gives. */
 export type KeyPath = readonly string[];
 
-/** Reads the value at a path of keys; undefined where a step is missing. Own properties only, and of equal keys the first. */
-export type Look = (value: unknown, path: KeyPath) => unknown;
+/** Reads values of a parsed file. Own properties only, and of equal keys the first. */
+export interface Look {
+  /** The value at a path of keys; undefined where a step is missing. */
+  (value: unknown, path: KeyPath): unknown;
+  /** Those of the paths whose first key a value has: of twenty aliases that is mostly one. */
+  readonly present: (value: unknown, paths: readonly KeyPath[]) => readonly KeyPath[];
+}
 
-const maxKnownKeys = 4096;
-const maxKeysPerObject = 4096;
+const none: readonly KeyPath[] = [];
 
 /** True for an object that is neither null nor an array. */
 export function isObject(value: unknown): value is JsonObject {
@@ -25,43 +31,37 @@ export function keyPaths(aliases: readonly string[]): readonly KeyPath[] {
   return aliases.map((alias) => alias.split('.').map(normalKey));
 }
 
-/** `normalKey` that remembers: a file spells the same few keys thousands of times. */
-export function createKeyMemory(): (key: string) => string {
-  const known = new Map<string, string>();
-  return (key) => {
-    const remembered = known.get(key);
-    if (remembered !== undefined) return remembered;
-    const normal = normalKey(key);
-    if (known.size < maxKnownKeys) known.set(key, normal);
-    return normal;
-  };
-}
-
 /** A `Look` that reads each object's keys once; keep one per finding, so that nothing outlives the finding it was read for. */
-export function createLook(normal: (key: string) => string): Look {
-  const views = new Map<JsonObject, ReadonlyMap<string, unknown>>();
+export function createLook(shapeOf: (object: JsonObject) => Shape): Look {
+  const shapes = new Map<JsonObject, Shape>();
+  let last: JsonObject | undefined;
+  let lastShape: Shape | undefined;
 
-  const viewOf = (object: JsonObject): ReadonlyMap<string, unknown> => {
-    const seen = views.get(object);
-    if (seen !== undefined) return seen;
-    const view = new Map<string, unknown>();
-    for (const key of Object.keys(object)) {
-      const name = normal(key);
-      if (!view.has(name)) view.set(name, object[key]);
-      if (view.size >= maxKeysPerObject) break;
+  const shapeAt = (object: JsonObject): Shape => {
+    if (object === last && lastShape !== undefined) return lastShape;
+    let shape = shapes.get(object);
+    if (shape === undefined) {
+      shape = shapeOf(object);
+      shapes.set(object, shape);
     }
-    views.set(object, view);
-    return view;
+    [last, lastShape] = [object, shape];
+    return shape;
   };
 
-  return (value, path) => {
+  const look = (value: unknown, path: KeyPath): unknown => {
     let current = value;
     for (const key of path) {
       if (!isObject(current)) return undefined;
-      current = viewOf(current).get(key);
+      const spelling = shapeAt(current).spelling(key);
+      if (spelling === undefined) return undefined;
+      current = current[spelling];
     }
     return current;
   };
+  return Object.assign(look, {
+    present: (value: unknown, paths: readonly KeyPath[]) =>
+      isObject(value) ? shapeAt(value).present(paths) : none,
+  });
 }
 
 /** The first hit that `accept` can use, in the order of the aliases; undefined from `accept` means: try the next. */
@@ -71,7 +71,7 @@ export function firstHit<T>(
   paths: readonly KeyPath[],
   accept: (hit: unknown) => T | undefined,
 ): T | undefined {
-  for (const path of paths) {
+  for (const path of look.present(value, paths)) {
     const hit = look(value, path);
     if (hit === undefined || hit === null) continue;
     const accepted = accept(hit);

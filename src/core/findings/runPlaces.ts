@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import type { Finding, Place } from './finding.ts';
 import type { ShownPlace } from './findingStore.ts';
 import { splitLines } from './lineText.ts';
@@ -6,7 +5,7 @@ import type { Located, Spot } from './locateFindings.ts';
 import { isSent, readText, sourceFile } from './sentFiles.ts';
 import { type TextNow, type TrackedFile, trackFile } from './trackedFile.ts';
 
-const filesAtOnce = 32;
+const filesAtOnce = 16;
 
 /** Where the findings of a run are, in files that change. */
 export class RunPlaces {
@@ -48,11 +47,11 @@ export class RunPlaces {
         if (spot !== undefined && now !== undefined) shown.set(place, toShownPlace(spot, place, now));
       }
     };
-    const files = [...byFile];
-    for (let start = 0; start < files.length; start += filesAtOnce) {
-      await Promise.all(files.slice(start, start + filesAtOnce).map(look));
-      await setImmediate();
-    }
+    const waiting = byFile.entries();
+    const lookOn = async (): Promise<void> => {
+      for (const each of waiting) await look(each);
+    };
+    await Promise.all(Array.from({ length: filesAtOnce }, lookOn));
     return findings.map(({ places }) => places.flatMap((place) => shown.get(place) ?? []));
   }
 

@@ -1,5 +1,6 @@
 import { type Decision, readDecisions } from './decisions.ts';
 import { createLook, isObject, type Look, normalKey } from './readValue.ts';
+import { createShapes } from './shapes.ts';
 
 /** What a SARIF log that this extension wrote says beside its findings. */
 export interface SarifExtras {
@@ -16,7 +17,7 @@ export function readSarifExtras(text: string): SarifExtras {
   } catch {
     return { decisions: [] }; // told by the reader of its findings
   }
-  const look = createLook(normalKey);
+  const look = createLook(createShapes(normalKey));
   const entries = listAt(look, log, 'runs')
     .flatMap((run) => listAt(look, run, 'results'))
     .map((result) => look(result, ['properties', 'whitebox']))

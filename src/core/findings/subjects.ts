@@ -35,7 +35,12 @@ export async function subjectsOf(
   return subjects;
 }
 
-/** Makes the function that tells what a place is about; what was sent is indexed once. */
+/** What alone counts of a place when it is looked up: its path, and which archive it is in. */
+export function pathKey({ path, targetIndex }: Place): string {
+  return `${String(targetIndex)}\0${path}`;
+}
+
+/** Makes the function that tells what a place is about; what was sent is indexed once, and each path is looked up once. */
 export function createSubjectOf({ targets }: Run, sent: SentOfRun): (place: Place) => Subject {
   const folders = targets.flatMap(({ folder }, index) => {
     const files = sent[index];
@@ -47,7 +52,7 @@ export function createSubjectOf({ targets }: Run, sent: SentOfRun): (place: Plac
     // Of one archive everything is; where nobody knows how many there were, another index means another one.
     return targetIndex === undefined || targetIndex === 0 || sent[0] !== undefined ? first?.folder : '';
   };
-  return (place) => {
+  const look = (place: Place): Subject => {
     const origin = originOf(place);
     const asked = origin === undefined ? folders : folders.filter(({ folder }) => folder === origin);
     const [found, ...others] = asked.flatMap(({ folder, find }) => {
@@ -58,20 +63,23 @@ export function createSubjectOf({ targets }: Run, sent: SentOfRun): (place: Plac
     const path = segmentsOf(place.path)?.join('/') ?? place.path;
     return { folder: origin, path: path.normalize('NFC') };
   };
+  const known = new Map<string, Subject>();
+  return (place) => {
+    const key = pathKey(place);
+    const subject = known.get(key) ?? look(place);
+    known.set(key, subject);
+    return subject;
+  };
 }
 
-/** Makes the search for the file among these that a path text means; each text is looked up once. */
+/** Makes the search for the file among these that a path text means. */
 function createFind(files: Iterable<string>): (text: string) => string | undefined {
   const index = createFileIndex(files);
-  const known = new Map<string, string | undefined>();
   const look = (text: string): string | undefined => {
     const match = findFile(index, segmentsOf(text) ?? []);
     return match?.kind === 'file' ? match.path : undefined;
   };
-  return (text) => {
-    if (!known.has(text)) known.set(text, look(text) ?? look(percentDecoded(text) ?? ''));
-    return known.get(text);
-  };
+  return (text) => look(text) ?? look(percentDecoded(text) ?? '');
 }
 
 /** Without a folder of this machine: that would be another path elsewhere. */

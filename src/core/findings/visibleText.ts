@@ -1,5 +1,6 @@
 // Zero-width joiner and non-joiner stay: emoji, Persian and Indic scripts are spelled with them, and they reorder nothing.
 const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+const plainLine = /^[!-~]+(?: [!-~]+)*$/;
 const plainAscii = /^[ -~]*$/;
 const harmless = new Set(['\n', '\t', '\u200C', '\u200D']);
 
@@ -13,7 +14,7 @@ export function visibleText(text: string): string {
 
 /** `visibleText` on one line: runs of white space become one space, the ends are trimmed. */
 export function visibleLine(text: string): string {
-  return visibleText(text.replace(/\s+/g, ' ').trim());
+  return plainLine.test(text) ? text : visibleText(text.replace(/\s+/g, ' ').trim());
 }
 
 function escaped(character: string): string {

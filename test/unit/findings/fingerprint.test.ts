@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { fingerprintsOf } from '../../../src/core/findings/fingerprint.ts';
 import { parseFindings } from '../../../src/core/findings/parse.ts';
 import { readRun } from '../../../src/core/findings/readRun.ts';
+import { atOnce } from '../../../src/core/findings/slices.ts';
 import { shopRun } from './handOff.ts';
 import { scratchFolder } from './scratchFolder.ts';
 
@@ -20,10 +21,8 @@ interface Told {
 /** The fingerprints of findings in one folder, whose paths lead where they say. */
 function names(told: readonly Told[], runId = 'run'): readonly string[] {
   const { findings } = parseFindings(JSON.stringify(told), { runId });
-  return fingerprintsOf(
-    findings,
-    findings.map(({ places }) => ({ folder: '/shop', path: places[0]?.path ?? '' })),
-  );
+  const subjects = findings.map(({ places }) => ({ folder: '/shop', path: places[0]?.path ?? '' }));
+  return atOnce(fingerprintsOf(findings, subjects));
 }
 
 const finding = fc.record<Told>(

@@ -4,6 +4,7 @@ import type { Finding } from '../../../src/core/findings/finding.ts';
 import type { ShownFinding } from '../../../src/core/findings/findingStore.ts';
 import { fingerprintsOf } from '../../../src/core/findings/fingerprint.ts';
 import { parseFindings } from '../../../src/core/findings/parse.ts';
+import { atOnce } from '../../../src/core/findings/slices.ts';
 import { type TriageDecision, TRIAGE_STATES, undecided } from '../../../src/core/findings/triage.ts';
 import type { Run, RunIn } from '../../../src/core/run/run.ts';
 
@@ -39,7 +40,7 @@ export function shownOf(
   run: Run = shopRun,
 ): ShownFinding[] {
   const subjects = findings.map(({ places }) => ({ folder: undefined, path: places[0]?.path ?? '' }));
-  return fingerprintsOf(findings, subjects).map((fingerprint, index) => ({
+  return atOnce(fingerprintsOf(findings, subjects)).map((fingerprint, index) => ({
     run,
     finding: findings[index]!,
     places: [],
