@@ -100,10 +100,17 @@ function noticeOf(run: Run, read: ShownRun | undefined): Notice {
     }
     case 'unknown':
       return {
-        message: t(
-          'The answer to the start of the assessment of {0} was lost, so it may or may not be running. Nothing is sent again by itself, since a second run would cost again.',
-          title,
-        ),
+        message:
+          run.refusal === undefined
+            ? t(
+                'The answer to the start of the assessment of {0} was lost, so it may or may not be running. Nothing is sent again by itself, since a second run would cost again.',
+                title,
+              )
+            : t(
+                'Starting the assessment of {0} again was not accepted, and the first start may still be running. {1}',
+                title,
+                describeFailure(run.refusal).message,
+              ),
         actions: [
           { title: t('I Have the Run ID…'), command: 'whitebox.trackRun' },
           { title: t('Send Again…'), command: 'whitebox.resendDispatch' },

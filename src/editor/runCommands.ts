@@ -139,7 +139,9 @@ export async function resend({ tracker, runs }: RunCommandDeps, chosen: Run | un
   );
   const mayBeForgotten = runs.isTemporary;
   if (choice === again && (!mayBeForgotten || (await acceptForgetting(runs))))
-    await tracker.resend(run.id, { mayBeForgotten });
+    await withProgress(t('Starting the assessment of {0} again…', titleOf(run)), (_onStep, signal) =>
+      tracker.resend(run.id, { mayBeForgotten, signal }),
+    );
   if (choice === letGo) await tracker.abandon(run.id);
 }
 

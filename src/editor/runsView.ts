@@ -162,12 +162,15 @@ function linesOf(run: Run, now: number, all: readonly Run[]): vscode.TreeItem[] 
   if (run.state === 'failed') add(describeFailure(run.failure).message, 'error');
   if (run.state === 'imported')
     add(t('Imported from {0}', run.importedFrom), 'archive', formatTime(run.endedAt));
-  if (run.state === 'unknown')
+  if (run.state === 'unknown') {
     add(
       t('The answer to the start was lost: a person has to decide.'),
       'warning',
       describeFailure(run.reason).message,
     );
+    if (run.refusal !== undefined)
+      add(t('Sending it again was not accepted.'), 'error', describeFailure(run.refusal).message);
+  }
   if (isLive(run) && run.trouble !== undefined) add(describeFailure(run.trouble).message, 'warning');
   if (isLive(run) && mayStopWatching(run, now)) {
     const node: RunsNode = { kind: 'run', id: run.id };

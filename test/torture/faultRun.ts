@@ -200,12 +200,24 @@ async function decide(
   const [run] = store.all();
   if (run?.state !== 'unknown') return 0;
   const runId = lastRunId();
+  const settle = (): Promise<void> =>
+    pass(desk, runId === undefined ? tracker.abandon(run.id) : tracker.giveRunId(run.id, runId));
   switch (plan.onUnknown) {
     case 'leave':
       return 0;
     case 'giveRunId':
-      await pass(desk, runId === undefined ? tracker.abandon(run.id) : tracker.giveRunId(run.id, runId));
+      await settle();
       return 0;
+    case 'resendRefused': {
+      const heal = desk.service.addFault({
+        match: { path: '/dispatch' },
+        before: { kind: 'reply', status: plan.seed % 2 === 0 ? 403 : 429 },
+      });
+      await pass(desk, tracker.resend(run.id));
+      heal();
+      await settle();
+      return 0;
+    }
     case 'abandon':
       await pass(desk, tracker.abandon(run.id));
       return 0;

@@ -33,7 +33,7 @@ export interface Plan {
   /** Whether the person asks for the run's status once all is well again, or waits. */
   readonly checksByHand: boolean;
   /** What the person does about a run whose dispatch was lost. */
-  readonly onUnknown: 'giveRunId' | 'resend' | 'resendAndLose' | 'abandon' | 'leave';
+  readonly onUnknown: 'giveRunId' | 'resend' | 'resendAndLose' | 'resendRefused' | 'abandon' | 'leave';
 }
 
 const places: readonly FaultRule['match'][] = [
@@ -67,7 +67,7 @@ export function planOf(seed: number): Plan {
     hasTokenCommand: dice.falls(0.5),
     troubledMs: dice.falls(0.005) ? 3_600_000 : dice.between(0, 40) * 1_000,
     checksByHand: dice.falls(0.9),
-    onUnknown: dice.pick(['giveRunId', 'resend', 'resendAndLose', 'abandon', 'leave']),
+    onUnknown: dice.pick(['giveRunId', 'resend', 'resendAndLose', 'resendRefused', 'abandon', 'leave']),
   };
 }
 

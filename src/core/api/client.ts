@@ -28,6 +28,7 @@ const passingDispatch: RetryPolicy = {
   attempts: 4,
   // 429 says the service did not take it; the others say that it never left.
   mayRetry: (error) => error.kind === 'rateLimited' || error.kind === 'unsent',
+  keepsSent: true,
 };
 
 /** Talks to one organization of one service; one method per endpoint (API reference, section 4). */
@@ -85,7 +86,7 @@ export class AssessmentClient {
     await this.#fileCall('delete', fileId, options);
   }
 
-  /** Starts a run and spends credits (section 4.2). Sent again only when provably not accepted: never sent, 429, or a 401 with a fresh token. */
+  /** Starts a run and spends credits (section 4.2). Sent again only when provably not accepted: never sent, 429, or a 401 with a fresh token. A cancellation is thrown only when nothing was accepted. */
   async dispatch<W extends WorkflowId>(
     workflow: W,
     request: DispatchRequest<W>,

@@ -50,6 +50,7 @@ export class Operations {
       throw new AssessmentError('badSetting', { subject }, { cause: checked.error });
     }
     const url = new URL(`${baseUrl}/o/${encodeURIComponent(organizationId)}/${operation}`);
+    const tornBy = policy.keepsSent === true ? undefined : signal;
     let token = await this.#token();
     if (token === undefined) throw new AssessmentError('notSignedIn', { origin });
     const send = (): Promise<unknown> => {
@@ -58,9 +59,10 @@ export class Operations {
         policy,
         async () => {
           await beforeSend?.();
+          signal?.throwIfAborted();
           const [idleMs, now] = [(idle ?? usualIdleLimits).jsonMs, this.#options.clock.now()];
           return this.logged('POST', operation, () =>
-            postJson(url, checked.data, { token: current, signal, idleMs, now }),
+            postJson(url, checked.data, { token: current, signal: tornBy, idleMs, now }),
           );
         },
         { ...this.#options, signal },

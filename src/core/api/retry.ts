@@ -6,6 +6,8 @@ export interface RetryPolicy {
   /** Sends in all. */
   readonly attempts: number;
   readonly mayRetry: (error: AssessmentError) => boolean;
+  /** True for a call that a cancellation stops before a send and between two, and does not tear off once it was sent. */
+  readonly keepsSent?: boolean;
 }
 
 /** For calls that do no harm when they arrive twice. */

@@ -23,6 +23,8 @@ export type RunEvent = { readonly at: number } & (
   | { readonly type: 'confirmed'; readonly target: number }
   | { readonly type: 'dispatchIntended' }
   | { readonly type: 'dispatched'; readonly runId: string }
+  | { readonly type: 'runIdGiven'; readonly runId: string }
+  | { readonly type: 'dispatchStopped' }
   | { readonly type: 'dispatchLost'; readonly reason: Failure }
   | { readonly type: 'answered'; readonly description: Description }
   | { readonly type: 'askFailed'; readonly failure: Failure; readonly retryAfterMs: number }
@@ -64,8 +66,18 @@ export function advance(run: Run, event: RunEvent): Run {
       return intendDispatch(run, event.at);
     case 'dispatched':
       return dispatched(run, event.runId, event.at);
+    case 'runIdGiven':
+      // While a dispatch is sent again, the run that it starts is the one to watch.
+      return run.state === 'unknown' ? dispatched(run, event.runId, event.at) : run;
     case 'dispatchLost':
-      return run.state === 'dispatching' ? { ...run, state: 'unknown', reason: event.reason } : run;
+      return run.state === 'dispatching'
+        ? { ...shared(run), state: 'unknown', intendedAt: run.intendedAt, reason: event.reason }
+        : run;
+    case 'dispatchStopped':
+      if (run.state !== 'dispatching') return run;
+      return run.resendOf === undefined
+        ? { ...shared(run), state: 'cancelled', endedAt: event.at }
+        : { ...shared(run), state: 'unknown', ...run.resendOf };
     case 'answered':
       return run.state === 'running' || run.state === 'cancelling'
         ? answered(run, event.description, event.at)
@@ -77,8 +89,7 @@ export function advance(run: Run, event: RunEvent): Run {
     case 'collected':
       return run.state === 'collecting' ? collected(run, event.artifacts, event.at) : run;
     case 'failed':
-      // Once the service may have a run, no failure on this side ends it.
-      return isPreparing(run) || run.state === 'dispatching' ? toFailed(run, event.failure, event.at) : run;
+      return failed(run, event.failure, event.at);
     case 'abandoned':
       return isPreparing(run) || run.state === 'unknown'
         ? { ...shared(run), state: 'cancelled', endedAt: event.at }
@@ -105,10 +116,19 @@ function intendDispatch(run: Run, at: number): Run {
     const confirmed = run.targets.every((target) => target.upload?.state === 'confirmed');
     return confirmed ? { ...run, state: 'dispatching', confirmedAt: at, intendedAt: at } : run;
   }
-  return run.state === 'unknown' ? { ...shared(run), state: 'dispatching', intendedAt: at } : run;
+  if (run.state !== 'unknown') return run;
+  const { intendedAt, reason } = run;
+  return { ...shared(run), state: 'dispatching', intendedAt: at, resendOf: { intendedAt, reason } };
 }
 
-/** The reply to the dispatch, or the run ID that a person found for a lost one. */
+/** Once the service may have a run, no failure on this side ends it. */
+function failed(run: Run, failure: Failure, at: number): Run {
+  if (run.state === 'dispatching' && run.resendOf !== undefined)
+    return { ...shared(run), state: 'unknown', ...run.resendOf, refusal: failure };
+  return isPreparing(run) || run.state === 'dispatching' ? toFailed(run, failure, at) : run;
+}
+
+/** The reply to the dispatch, which may come late, or the run ID that a person found for a lost one. */
 function dispatched(run: Run, runId: string, at: number): Run {
   if (run.state !== 'dispatching' && run.state !== 'unknown') return run;
   const dispatchedAt = run.state === 'unknown' ? run.intendedAt : at;

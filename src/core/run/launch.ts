@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { AssessmentClient } from '../api/client.ts';
 import { wasNeverSent } from '../api/failure.ts';
 import type { ArchiveType, Language, WorkflowId } from '../api/schema.ts';
-import { AssessmentError } from '../errors.ts';
+import { AssessmentError, isAbortError } from '../errors.ts';
 import { markOf, writeFileAtomic } from '../files.ts';
 import type { Clock, Logger, OnBytes } from '../ports.ts';
 import { writeArchive } from '../upload/archive.ts';
@@ -186,10 +186,15 @@ export async function intendDispatch(run: Run, deps: LaunchDeps): Promise<RunIn<
 
 /**
  * Sends the dispatch that a run intends; what the service may have accepted without our knowing makes the run `unknown` (DESIGN, "Dispatch is
- * sent at most once per intent"). Throws `busyElsewhere` when nothing was sent because another window drives the run, or the system's error when
- * the outcome could not be put on disk: the journal then still says `dispatching`, which the next start makes `unknown`.
+ * sent at most once per intent"). A cancellation counts while nothing is under way: a request that was sent is never torn off. Throws
+ * `busyElsewhere` when nothing was sent because another window drives the run or has moved it on, or the system's error when the outcome could
+ * not be put on disk: the journal then still says `dispatching`, which the next start makes `unknown`.
  */
-export async function sendDispatch(intended: RunIn<'dispatching'>, deps: LaunchDeps): Promise<Run> {
+export async function sendDispatch(
+  intended: RunIn<'dispatching'>,
+  deps: LaunchDeps,
+  signal: AbortSignal | undefined,
+): Promise<Run> {
   const { store, client, clock } = deps;
   const { id, webhookEndpointIds } = intended;
   const request = {
@@ -200,8 +205,10 @@ export async function sendDispatch(intended: RunIn<'dispatching'>, deps: LaunchD
   };
   let runId: string;
   try {
-    runId = await client.dispatch(intended.workflow, request, { beforeSend: () => requireMine(deps) });
+    const beforeSend = (): Promise<void> => requireIntent(intended, deps);
+    runId = await client.dispatch(intended.workflow, request, { signal, beforeSend });
   } catch (cause) {
+    if (isAbortError(cause)) return store.apply(id, { type: 'dispatchStopped', at: clock.now() });
     const error =
       cause instanceof AssessmentError ? cause : new AssessmentError('connectionLost', {}, { cause });
     if (error.kind === 'busyElsewhere') throw error;
@@ -221,6 +228,14 @@ export function requireStorage(store: RunStore, mayBeForgotten: boolean): void {
 
 async function requireMine({ stillMine }: LaunchDeps): Promise<void> {
   if (!(await stillMine())) throw new AssessmentError('busyElsewhere');
+}
+
+/** What waited to be sent may have been overtaken meanwhile, by another window or by a late answer. */
+async function requireIntent({ id, intendedAt }: RunIn<'dispatching'>, deps: LaunchDeps): Promise<void> {
+  await requireMine(deps);
+  const run = await deps.store.refresh(id);
+  if (run?.state !== 'dispatching' || run.intendedAt !== intendedAt)
+    throw new AssessmentError('busyElsewhere');
 }
 
 /** True when the service cannot have started a run: it never got the request, or it answered 4xx. */

@@ -96,6 +96,9 @@ const base = z.object({
   retentionNoticedAt: z.optional(time),
 });
 
+/** A dispatch that may have been accepted, and why that is not known. */
+const lostDispatchSchema = z.object({ intendedAt: time, reason: failureSchema });
+
 const watched = {
   runId: identifierSchema,
   dispatchedAt: time,
@@ -121,8 +124,18 @@ export const runSchema = z.discriminatedUnion('state', [
   z.extend(base, { state: z.literal('packaging') }),
   z.extend(base, { state: z.literal('uploading') }),
   z.extend(base, { state: z.literal('confirming') }),
-  z.extend(base, { state: z.literal('dispatching'), intendedAt: time }),
-  z.extend(base, { state: z.literal('unknown'), intendedAt: time, reason: failureSchema }),
+  z.extend(base, {
+    state: z.literal('dispatching'),
+    intendedAt: time,
+    /** The lost dispatch that a person knowingly sends again: what it started may be there, whatever becomes of this one. */
+    resendOf: z.optional(lostDispatchSchema),
+  }),
+  z.extend(base, {
+    state: z.literal('unknown'),
+    ...lostDispatchSchema.shape,
+    /** Why the last try to send it again was not accepted. */
+    refusal: z.optional(failureSchema),
+  }),
   z.extend(base, { state: z.literal('running'), ...watched }),
   z.extend(base, { state: z.literal('cancelling'), ...watched, cancelAskedAt: time }),
   z.extend(base, {

@@ -91,7 +91,7 @@ export class RunTracker implements Disposable {
     } catch (error) {
       return this.#giveUp(run.id, error);
     }
-    return this.#send(intended, deps);
+    return this.#send(intended, deps, options.signal);
   }
 
   /** Watches a run that was started elsewhere; throws when the service does not know it. */
@@ -167,23 +167,25 @@ export class RunTracker implements Disposable {
     await this.checkNow(id);
   }
 
-  /** Gives an `unknown` run the run ID that a person found for it. */
+  /** Gives an `unknown` run the run ID that a person found for it; throws `busyElsewhere` when it is not unknown any more, since its dispatch is sent again. */
   async giveRunId(id: string, runId: string): Promise<void> {
+    const { store, clock, clientFor } = this.#deps;
     const run = this.#require(id);
-    await this.#deps.clientFor(run).describe(run.workflow, runId);
-    await this.#deps.store.apply(id, { type: 'dispatched', runId, at: this.#deps.clock.now() });
+    await clientFor(run).describe(run.workflow, runId);
+    const given = await store.applyIfDue(id, { type: 'runIdGiven', runId, at: clock.now() });
+    if (given === undefined) throw new AssessmentError('busyElsewhere');
     await this.checkNow(id);
   }
 
   /** Sends the dispatch of an `unknown` run again, with the files already uploaded: a person's decision, since it may start a second paid run. */
-  async resend(id: string, options: Pick<LaunchOptions, 'mayBeForgotten'> = {}): Promise<Run> {
+  async resend(id: string, options: Pick<LaunchOptions, 'mayBeForgotten' | 'signal'> = {}): Promise<Run> {
     const run = this.#require(id);
     if (run.state !== 'unknown') return run;
     if (!(await this.#watch.driven.take(id))) throw new AssessmentError('busyElsewhere');
     this.#watch.beat();
     const deps = this.#launchDeps(run, options.mayBeForgotten);
     try {
-      return await this.#send(await intendDispatch(run, deps), deps);
+      return await this.#send(await intendDispatch(run, deps), deps, options.signal);
     } catch (error) {
       await this.#watch.driven.letGo(id);
       throw error;
@@ -288,9 +290,13 @@ export class RunTracker implements Disposable {
   }
 
   /** Sends an intended dispatch. Whatever goes wrong now is not a failed run: it may have been accepted. */
-  async #send(intended: RunIn<'dispatching'>, deps: LaunchDeps): Promise<Run> {
+  async #send(
+    intended: RunIn<'dispatching'>,
+    deps: LaunchDeps,
+    signal: AbortSignal | undefined,
+  ): Promise<Run> {
     try {
-      return await this.#watch.settle(await sendDispatch(intended, deps));
+      return await this.#watch.settle(await sendDispatch(intended, deps, signal));
     } catch (error) {
       await this.#watch.driven.letGo(intended.id);
       throw error;

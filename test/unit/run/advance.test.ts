@@ -31,6 +31,10 @@ const table: Readonly<Record<keyof typeof eventOf, string>> = {
     '·         ·          dispatching ·         dispatching ·        ·          ·          ·     ·      ·     ·    ·',
   dispatched:
     /*    */ '·         ·          ·          running    running   ·          ·          ·          ·     ·      ·     ·    ·',
+  runIdGiven:
+    /*    */ '·         ·          ·          ·          running   ·          ·          ·          ·     ·      ·     ·    ·',
+  dispatchStopped:
+    '·         ·          ·          cancelled  ·         ·          ·          ·          ·     ·      ·     ·    ·',
   dispatchLost:
     /*  */ '·         ·          ·          unknown    ·         ·          ·          ·          ·     ·      ·     ·    ·',
   'answered RUNNING':
@@ -93,8 +97,22 @@ describe('advance', () => {
   });
 
   test('a run whose ID was found by a person runs since the dispatch was intended', () => {
-    const run = advance(runOf.unknown, { type: 'dispatched', runId: 'run-found', at: 5_000 });
+    const run = advance(runOf.unknown, { type: 'runIdGiven', runId: 'run-found', at: 5_000 });
     assert.equal('dispatchedAt' in run && run.dispatchedAt, 10);
+  });
+
+  test('a second dispatch that was not accepted leaves what is known of the first, and why the second was not', () => {
+    const { unknown } = runOf;
+    const again = advance(unknown, { type: 'dispatchIntended', at: 5_000 });
+    assert.equal(again.state, 'dispatching');
+    assert.deepEqual(advance(again, eventOf.dispatchStopped), unknown);
+    const failure = { kind: 'forbidden', status: 403 } as const;
+    const refused = advance(again, { type: 'failed', failure, at: 6_000 });
+    assert.deepEqual(refused, { ...unknown, refusal: failure });
+    const third = advance(refused, { type: 'dispatchIntended', at: 7_000 });
+    assert.deepEqual(advance(third, eventOf.dispatchStopped), unknown);
+    const lost = advance(third, eventOf.dispatchLost);
+    assert.deepEqual([lost.state, 'intendedAt' in lost && lost.intendedAt], ['unknown', 7_000]);
   });
 
   test('a cancelled run that the service calls aborted has been cancelled, and one that it calls a success has succeeded', () => {

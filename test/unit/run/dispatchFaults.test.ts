@@ -1,10 +1,17 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { describe, test, type TestContext } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { startService } from '../../service/assessmentService.ts';
+import type { FaultRule } from '../../service/faults.ts';
 import type { Run } from '../../../src/core/run/run.ts';
 import { type Desk, openWindow, type RunWindow, setUpDesk } from './runWindow.ts';
 import { seedUnknownRun } from './seededRuns.ts';
 
+/** A dispatch that the service refuses, so often or always. */
+const refused = (reply: { status: number; headers?: Record<string, string> }, times?: number): FaultRule => ({
+  match: { path: '/dispatch', ...(times === undefined ? {} : { times }) },
+  before: { kind: 'reply', ...reply },
+});
 const accepted = (desk: Desk): number => desk.service.runs().length;
 
 /** The dispatch alone, of a run whose file is confirmed: all that goes before it is the other tests' matter. */
@@ -67,7 +74,7 @@ describe('a dispatch', () => {
   test('F49 a 429 that does not end fails the run, for nothing was started', async (t) => {
     const desk = await setUpDesk(t);
     desk.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'reply', status: 429 } });
-    const run = await dispatchOnly(desk, openWindow(t, desk));
+    const run = await openWindow(t, desk).start();
     assert.ok(run.state === 'failed');
     assert.equal(run.failure.kind, 'rateLimited');
     assert.deepEqual([desk.sent('/dispatch'), accepted(desk)], [4, 0]);
@@ -86,17 +93,18 @@ describe('a dispatch', () => {
     t.after(() => back.close());
     const run = await desk.clock.passUntil(resent, desk.traffic);
     // The new service does not know the file: a clear refusal, which only a request that arrived can get.
-    assert.ok(run.state === 'failed');
-    assert.equal(run.failure.status, 404);
+    assert.ok(run.state === 'unknown');
+    assert.equal(run.refusal?.status, 404);
     assert.equal(back.requests.filter(({ path }) => path.endsWith('/dispatch')).length, 1);
   });
 
   test('F49 a connection that stays refused fails the run, for nothing was started', async (t) => {
     const desk = await setUpDesk(t);
     const window = openWindow(t, desk);
-    const { id } = await seedUnknownRun(desk, window);
-    await desk.service.close();
-    const run = await desk.clock.passUntil(window.tracker.resend(id), desk.traffic);
+    window.store.onDidChange(({ state }) => {
+      if (state === 'dispatching') t.after(desk.pullCable());
+    });
+    const run = await window.start();
     assert.ok(run.state === 'failed');
     assert.equal(run.failure.kind, 'unsent');
   });
@@ -156,7 +164,7 @@ describe('a dispatch', () => {
     const desk = await setUpDesk(t);
     const window = openWindow(t, desk, { refresh: () => Promise.resolve('another-invented-token') });
     desk.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'reply', status: 401 } });
-    const run = await dispatchOnly(desk, window);
+    const run = await window.start();
     assert.ok(run.state === 'failed');
     assert.equal(run.failure.kind, 'unauthorized');
     assert.deepEqual([desk.sent('/dispatch'), accepted(desk)], [2, 0]);
@@ -177,7 +185,7 @@ describe('a dispatch', () => {
       const desk = await setUpDesk(t);
       const body = JSON.stringify({ error: { code: 'no', message: 'Not today.' } });
       desk.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'reply', status, body } });
-      const run = await dispatchOnly(desk, openWindow(t, desk));
+      const run = await openWindow(t, desk).start();
       assert.ok(run.state === 'failed');
       assert.deepEqual([run.failure.status, run.failure.detail], [status, 'Not today. (no)']);
       assert.equal(desk.service.files()[0]?.state, 'deleted');
@@ -188,7 +196,7 @@ describe('a dispatch', () => {
 });
 
 describe('an unknown run', () => {
-  async function lose(t: Parameters<typeof setUpDesk>[0]) {
+  async function lose(t: TestContext) {
     const desk = await setUpDesk(t);
     desk.service.addFault({ match: { path: '/dispatch', nth: 1 }, after: { kind: 'reset' } });
     const window = openWindow(t, desk);
@@ -231,6 +239,79 @@ describe('an unknown run', () => {
     assert.deepEqual([desk.sent('/dispatch'), desk.sent('/get-upload-url')], [2, 1]);
     assert.equal((await window.tracker.resend(id)).state, 'running');
     assert.equal(desk.sent('/dispatch'), 2);
+  });
+
+  const refusals = [
+    ['is refused', (desk: Desk) => desk.service.addFault(refused({ status: 403 }))],
+    ['meets a 429 that does not end', (desk: Desk) => desk.service.addFault(refused({ status: 429 }))],
+    ['finds no network', (desk: Desk) => desk.pullCable()],
+  ] as const;
+  for (const [what, refuse] of refusals) {
+    test(`F45 F94 whose second dispatch ${what} is as unknown as before, and what it may be reading stays`, async (t) => {
+      const { desk, window, id } = await lose(t);
+      const before = window.store.get(id);
+      assert.ok(before?.state === 'unknown');
+      const heal = refuse(desk);
+      t.after(heal);
+      const run = await desk.clock.passUntil(window.tracker.resend(id), desk.traffic);
+      assert.ok(run.state === 'unknown');
+      const { refusal, ...rest } = run;
+      assert.deepEqual(rest, before);
+      assert.ok(['forbidden', 'rateLimited', 'unsent'].includes(refusal?.kind ?? ''), refusal?.kind);
+      assert.deepEqual(window.ended.at(-1), run, 'a person is told');
+      heal();
+      await desk.clock.passUntil(window.tracker.resume(), desk.traffic);
+      assert.equal(desk.service.files()[0]?.state, 'confirmed');
+      const [started] = desk.service.runs();
+      await desk.clock.passUntil(window.tracker.giveRunId(id, started!.id), desk.traffic);
+      assert.equal(window.store.get(id)?.state, 'running');
+    });
+  }
+
+  /** A second dispatch that waits, having met a 429, in the window that lost the first one. */
+  async function waitAgain(t: TestContext) {
+    const { desk, window, id } = await lose(t);
+    desk.service.addFault(refused({ status: 429, headers: { 'retry-after': '60' } }, 1));
+    const stop = new AbortController();
+    const again = window.tracker.resend(id, { signal: stop.signal });
+    while (!desk.clock.slept.some((ms) => ms >= 60_000)) await setImmediate();
+    return { desk, window, id, again, stop };
+  }
+
+  test('takes no run ID while its second dispatch waits: the second run would be lost', async (t) => {
+    const { desk, window, id, again } = await waitAgain(t);
+    const other = openWindow(t, desk);
+    await other.store.reload();
+    const [first] = desk.service.runs();
+    for (const { tracker } of [window, other])
+      await assert.rejects(tracker.giveRunId(id, first!.id), { kind: 'busyElsewhere' });
+    const run = await desk.clock.passUntil(again, desk.traffic);
+    assert.ok(run.state === 'running');
+    assert.equal(run.runId, desk.service.runs()[1]?.id);
+  });
+
+  test('that learns its run ID from a late answer while its second dispatch waits sends nothing more', async (t) => {
+    const { desk, window, id, again } = await waitAgain(t);
+    const [first] = desk.service.runs();
+    const other = openWindow(t, desk);
+    await other.store.reload();
+    await other.store.apply(id, { type: 'dispatched', runId: first!.id, at: desk.clock.now() });
+    await assert.rejects(desk.clock.passUntil(again, desk.traffic), { kind: 'busyElsewhere' });
+    assert.deepEqual([desk.sent('/dispatch'), accepted(desk)], [2, 1]);
+    const run = await window.store.refresh(id);
+    assert.ok(run?.state === 'running');
+    assert.equal(run.runId, first?.id);
+  });
+
+  test('whose second dispatch is stopped while it waits is as unknown as before', async (t) => {
+    const { desk, window, id, again, stop } = await waitAgain(t);
+    const sent = desk.sent('/dispatch');
+    stop.abort();
+    const run = await again;
+    assert.ok(run.state === 'unknown');
+    assert.deepEqual([run.reason.kind, run.refusal], ['connectionLost', undefined]);
+    assert.deepEqual([desk.sent('/dispatch'), desk.service.files()[0]?.state], [sent, 'confirmed']);
+    assert.equal((await desk.clock.passUntil(window.tracker.resend(id), desk.traffic)).state, 'running');
   });
 
   test('F47 sent again twice at once, in one window and in two, is sent once', async (t) => {

@@ -98,6 +98,8 @@ export const eventOf = {
   confirmed: launch[4]!,
   dispatchIntended: launch[5]!,
   dispatched: { type: 'dispatched', runId: 'run-2', at },
+  runIdGiven: { type: 'runIdGiven', runId: 'run-3', at },
+  dispatchStopped: { type: 'dispatchStopped', at },
   dispatchLost: { type: 'dispatchLost', reason: lost, at },
   'answered RUNNING': { type: 'answered', description: stillRunning, at: 20 },
   'answered SUCCESS': { type: 'answered', description: success, at },

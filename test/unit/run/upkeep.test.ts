@@ -3,6 +3,7 @@ import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { advance } from '../../../src/core/run/advance.ts';
 import type { Run } from '../../../src/core/run/run.ts';
 import { RunNotes } from '../../../src/core/run/runNotes.ts';
@@ -202,12 +203,29 @@ describe('a cancellation', () => {
     const window = openWindow(t, desk);
     const stop = new AbortController();
     desk.service.addFault({ match: { path: '/dispatch' }, after: { kind: 'delay', ms: 50 } });
-    window.store.onDidChange(({ state }) => {
-      if (state === 'dispatching') stop.abort(new DOMException('Cancelled', 'AbortError'));
-    });
     const started = window.tracker.start(await window.assessment(), { signal: stop.signal });
+    while (desk.sent('/dispatch') === 0) await setImmediate();
+    stop.abort();
     const run = await desk.clock.passUntil(started, desk.traffic);
     assert.ok(run?.state === 'running');
     assert.equal(run.runId, desk.service.runs()[0]?.id);
+  });
+
+  test('while the dispatch waits, with nothing accepted, ends the run at once, and no run starts later', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const stop = new AbortController();
+    const headers = { 'retry-after': '110' };
+    desk.service.addFault({
+      match: { path: '/dispatch', times: 1 },
+      before: { kind: 'reply', status: 429, headers },
+    });
+    const started = window.tracker.start(await window.assessment(), { signal: stop.signal });
+    const began = desk.clock.now();
+    while (!desk.clock.slept.some((ms) => ms >= 110_000)) await setImmediate();
+    stop.abort();
+    const run = await started;
+    assert.deepEqual([run?.state, desk.clock.now() - began], ['cancelled', 0]);
+    assert.deepEqual([desk.sent('/dispatch'), desk.service.files()[0]?.state], [1, 'deleted']);
   });
 });
