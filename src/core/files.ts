@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { systemCode } from './errors.ts';
 
 /** Makes a folder that only this user can enter (0700), with its parents. */
@@ -24,13 +25,37 @@ export async function writeFileAtomic(
     } finally {
       await file.close();
     }
-    await rename(temporary, path);
+    await replaceFile(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true });
     throw error;
   }
   await syncFolder(dirname(path));
   return mark;
+}
+
+/** Windows' answers while another window or a virus scanner has one of the two files open. */
+const passing = ['EPERM', 'EACCES', 'EBUSY'];
+
+/** Waits between the attempts, in ms; longer than a scanner takes. */
+const waitsMs = [5, 20, 50, 100, 200, 400];
+
+/** Puts a file in the place of another, or of none. On Windows it is tried again for a while when somebody has one of them open. */
+export async function replaceFile(
+  from: string,
+  to: string,
+  system = { rename, platform: process.platform },
+): Promise<void> {
+  for (const waitMs of system.platform === 'win32' ? waitsMs : []) {
+    try {
+      await system.rename(from, to);
+      return;
+    } catch (error) {
+      if (!passing.includes(systemCode(error) ?? '')) throw error;
+    }
+    await sleep(waitMs);
+  }
+  await system.rename(from, to);
 }
 
 /** Names the version of a file that is there now, so that a replaced file shows even within one tick of the file system's clock; undefined when there is none. */
@@ -83,7 +108,7 @@ export async function sweepTemporary(folder: string, now: number): Promise<void>
 /** Sets a damaged file aside under a name of its own beside it, and returns that name. */
 export async function quarantine(path: string, now: number): Promise<string> {
   const aside = `${path}.damaged-${String(now)}`;
-  await rename(path, aside);
+  await replaceFile(path, aside);
   return aside;
 }
 

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { AssessmentError } from '../core/errors.ts';
+import { pathInside } from '../core/pathInside.ts';
 
 /** A folder that may be assessed. */
 export interface Folder {
@@ -22,7 +23,7 @@ export async function pickFolders(
 
 /** True for a file below a folder, or the folder itself. */
 export function isInside(file: vscode.Uri, folder: vscode.Uri): boolean {
-  return file.scheme === folder.scheme && `${file.path}/`.startsWith(`${folder.path}/`);
+  return file.scheme === folder.scheme && pathInside(folder.fsPath, file.fsPath) !== undefined;
 }
 
 /** One assessed folder is the common case; several become one run with one archive each. */

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { AssessmentError } from '../core/errors.ts';
+import { pathInside } from '../core/pathInside.ts';
 import type { RunNotes } from '../core/run/runNotes.ts';
 import type { RunStore } from '../core/run/runStore.ts';
 import type { RunTracker } from '../core/run/runTracker.ts';
@@ -15,7 +16,9 @@ export async function offerLostRuns(deps: {
   const t = vscode.l10n.t;
   const folders = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
   // Notes are shared by every container and machine of this person: only folders that are open here are meant.
-  const lost = deps.notes.lost(deps.runs).filter(({ note }) => folders.includes(note.folder));
+  const lost = deps.notes
+    .lost(deps.runs)
+    .filter(({ note }) => folders.some((folder) => pathInside(folder, note.folder) === ''));
   if (lost.length === 0) return;
   const track = t('Track Again');
   const forget = t('Forget');

@@ -1,7 +1,7 @@
-import { relative, sep } from 'node:path';
 import * as vscode from 'vscode';
 import type { FindingStore, ShownFinding } from '../core/findings/findingStore.ts';
 import { type MappingPlan, planMapping } from '../core/findings/mappingPlan.ts';
+import { pathInside } from '../core/pathInside.ts';
 import { isInside } from './folders.ts';
 import { countFindings } from './formats.ts';
 import { withProgress } from './progress.ts';
@@ -46,13 +46,13 @@ async function mapTo(
     })) ?? [];
   if (chosen === undefined) return;
   const root = folders.find((folder) => isInside(chosen, vscode.Uri.file(folder)));
-  if (root === undefined) {
+  const to = root === undefined ? undefined : pathInside(root, chosen.fsPath);
+  if (root === undefined || to === undefined) {
     void showWarning(t('Only a folder inside one that was assessed can be chosen.'));
     return;
   }
   const own = lost.filter(({ run }) => run.targets.some(({ folder }) => folder === root));
   const paths = own.flatMap(({ finding }) => finding.places.slice(0, 1).map(({ path }) => path));
-  const to = relative(root, chosen.fsPath).split(sep).join('/');
   const plan = await withProgress(t('Looking for the files of findings…'), (_report, signal) =>
     planMapping(paths, { root, to, signal }),
   );

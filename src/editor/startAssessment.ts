@@ -4,6 +4,7 @@ import * as vscode from 'vscode';
 import { originOf } from '../core/api/address.ts';
 import { AssessmentError } from '../core/errors.ts';
 import type { Clock, Logger } from '../core/ports.ts';
+import { pathInside } from '../core/pathInside.ts';
 import type { Assessment } from '../core/run/launch.ts';
 import { takeLease } from '../core/run/lease.ts';
 import { isFinal, type Run, type Target } from '../core/run/run.ts';
@@ -159,7 +160,7 @@ async function acceptLiveRun(folders: readonly Folder[], runs: RunStore): Promis
     .find(
       (run) =>
         !isFinal(run) &&
-        run.targets.some((target) => folders.some(({ uri }) => uri.fsPath === target.folder)),
+        run.targets.some((target) => folders.some(({ uri }) => pathInside(uri.fsPath, target.folder) === '')),
     );
   if (live === undefined) return true;
   const another = t('Start Another Run');

@@ -1,8 +1,9 @@
-import { appendFile, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { appendFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { AssessmentError } from '../core/errors.ts';
-import { readIfThere } from '../core/files.ts';
+import { readIfThere, replaceFile } from '../core/files.ts';
+import { pathInside } from '../core/pathInside.ts';
 import type { Logger } from '../core/ports.ts';
 import { type Archive, writeArchive } from '../core/upload/archive.ts';
 import type { ArchiveType } from '../core/api/schema.ts';
@@ -75,7 +76,7 @@ function packWithProgress(
       signal,
       onBytes,
     });
-    await rename(part, to);
+    await replaceFile(part, to);
     return archive;
   });
 }
@@ -101,8 +102,8 @@ export async function excludeFromUpload(
   const folder = uri === undefined ? undefined : vscode.workspace.getWorkspaceFolder(uri);
   if (uri === undefined || folder === undefined) return;
   const isFolder = ((await vscode.workspace.fs.stat(uri)).type & vscode.FileType.Directory) !== 0;
-  const relative = uri.path.slice(folder.uri.path.length + 1);
-  if (relative === '') return;
+  const relative = pathInside(folder.uri.fsPath, uri.fsPath);
+  if (relative === undefined || relative === '') return;
   const file = ignoreFileOf(folder);
   await ensureIgnoreFile(file);
   const before = await readFile(file, 'utf8');

@@ -49,29 +49,27 @@ export async function runTokenCommand(command: readonly string[], signal?: Abort
   const [program, ...args] = command;
   if (program === undefined) throw new AssessmentError('tokenCommand');
   const output = await new Promise<string>((resolve, reject) => {
-    execFile(
-      program,
-      args,
-      {
-        timeout: 30_000,
-        maxBuffer: 64 * 1024,
-        windowsHide: true,
-        ...(signal === undefined ? {} : { signal }),
-      },
-      (error, stdout) => {
+    // The error's own message holds the command line and stderr, either of which may hold a secret.
+    const fail = (error: unknown): void =>
+      reject(new AssessmentError('tokenCommand', { subject: program, detail: exitDetail(error) }));
+    const options = { timeout: 30_000, maxBuffer: 64 * 1024, windowsHide: true };
+    try {
+      execFile(program, args, signal === undefined ? options : { ...options, signal }, (error, stdout) => {
         if (error === null) resolve(stdout);
         else if (signal?.aborted === true) reject(new DOMException('Cancelled', 'AbortError'));
-        // The error's own message holds the command line and stderr, either of which may hold a secret.
-        else reject(new AssessmentError('tokenCommand', { subject: program, detail: exitDetail(error) }));
-      },
-    );
+        else fail(error);
+      });
+    } catch (error) {
+      fail(error); // a batch file on Windows, which only a shell runs, or an argument that no program can get
+    }
   });
   return toToken(output);
 }
 
-function exitDetail(error: { code?: unknown; killed?: unknown }): string | undefined {
-  if (error.killed === true) return 'no answer within 30 s';
-  return typeof error.code === 'string' || typeof error.code === 'number' ? String(error.code) : undefined;
+function exitDetail(error: unknown): string | undefined {
+  const { code, killed } = error as { code?: unknown; killed?: unknown };
+  if (killed === true) return 'no answer within 30 s';
+  return typeof code === 'string' || typeof code === 'number' ? String(code) : undefined;
 }
 
 /** Takes secrets out of a text: the given tokens, whatever follows `Bearer`, and the query of every address. */

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { open, rm, rename } from 'node:fs/promises';
+import { open, rm } from 'node:fs/promises';
 import type http from 'node:http';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { AssessmentError } from '../errors.ts';
+import { replaceFile } from '../files.ts';
 import type { OnBytes } from '../ports.ts';
 import { exchange, readAll } from './exchange.ts';
 import { replyFailure } from './failure.ts';
@@ -131,7 +132,7 @@ export async function getFile(
         return written;
       },
     );
-    await rename(temporary, path);
+    await replaceFile(temporary, path);
     return bytes;
   } finally {
     await rm(temporary, { force: true });

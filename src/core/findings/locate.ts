@@ -1,6 +1,7 @@
 import { realpath, stat } from 'node:fs/promises';
-import { basename, isAbsolute, join, relative, sep } from 'node:path';
+import { basename, join } from 'node:path';
 import { systemCode } from '../errors.ts';
+import { pathInside } from '../pathInside.ts';
 import { type FileIndex, createFileIndex, findFile } from './fileIndex.ts';
 import { type PathRefusal, percentDecoded, toWorkspacePath } from './workspacePath.ts';
 
@@ -106,8 +107,7 @@ function createVisit(root: string, links: LinkReader): Visit {
     const absolute = join(root, ...path.split('/'));
     try {
       realRoot ??= links.realpath(root);
-      const inside = relative(await realRoot, await links.realpath(absolute));
-      if (inside === '..' || inside.startsWith(`..${sep}`) || isAbsolute(inside)) return none('link');
+      if (pathInside(await realRoot, await links.realpath(absolute)) === undefined) return none('link');
       return (await links.stat(absolute)).isFile() ? { kind: 'file', path, absolute } : none('notFound');
     } catch (error) {
       return none(reasonOf(error));

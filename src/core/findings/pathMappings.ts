@@ -1,6 +1,6 @@
-import { isAbsolute, relative, sep } from 'node:path';
 import * as z from 'zod/mini';
 import { AssessmentError } from '../errors.ts';
+import { pathInside } from '../pathInside.ts';
 import type { PathMapping } from './locate.ts';
 
 /** The editor's `Memento`. */
@@ -24,12 +24,10 @@ export async function addMapping(
   prefix: string,
   to: string,
 ): Promise<void> {
-  const inside = relative(folder, to);
-  if (inside === '..' || inside.startsWith(`..${sep}`) || isAbsolute(inside)) {
-    throw new AssessmentError('outsideFolder', { subject: to });
-  }
+  const inside = pathInside(folder, to);
+  if (inside === undefined) throw new AssessmentError('outsideFolder', { subject: to });
   const others = mappingsOf(memory, folder).filter(({ from }) => from !== prefix);
-  const mapping = { from: prefix, to: inside.split(sep).join('/') };
+  const mapping = { from: prefix, to: inside };
   await memory.update(key, { ...readAll(memory), [folder]: [...others, mapping] });
 }
 

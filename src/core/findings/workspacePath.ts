@@ -61,7 +61,8 @@ function withoutRoot(text: string, root: string): string {
   const start = `${root.replace(/\/+$/, '')}/`;
   if (start === '/') return text;
   const head = text.slice(0, start.length);
-  const same = /^[a-z]:/i.test(start) ? head.toLowerCase() === start.toLowerCase() : head === start;
+  // Windows alone writes drives and `//server`, and its letter case tells nothing apart.
+  const same = /^([a-z]:|\/\/)/i.test(start) ? head.toLowerCase() === start.toLowerCase() : head === start;
   return same ? text.slice(start.length) : text;
 }
 

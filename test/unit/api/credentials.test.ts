@@ -85,6 +85,11 @@ describe('the token command', () => {
     await assert.rejects(runTokenCommand([]), { kind: 'tokenCommand' });
     await assert.rejects(runTokenCommand(['no-such-invented-program']), { kind: 'tokenCommand' });
     await assert.rejects(runTokenCommand(node('')), { kind: 'badSetting' });
+    // What the operating system refuses at once, as Windows does a batch file; the argument is not told on.
+    await assert.rejects(runTokenCommand(['invented', 'canary\0']), (error: Error & { kind?: string }) => {
+      assert.equal(error.kind, 'tokenCommand');
+      return !error.message.includes('canary');
+    });
     const flood = node('process.stdout.write("x".repeat(100000))');
     await assert.rejects(runTokenCommand(flood), { kind: 'tokenCommand' });
   });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, posix as posixPath, win32 } from 'node:path';
 import { describe, test } from 'node:test';
 import {
   createExclusive,
@@ -8,8 +8,10 @@ import {
   markOf,
   quarantine,
   readIfThere,
+  replaceFile,
   writeFileAtomic,
 } from '../../../src/core/files.ts';
+import { pathInside } from '../../../src/core/pathInside.ts';
 import { tempFolder } from '../run/tempFolder.ts';
 
 const posix = { skip: process.platform === 'win32' };
@@ -93,5 +95,56 @@ describe('files', () => {
     assert.equal(aside, `${path}.damaged-1234`);
     assert.equal(await readFile(aside, 'utf8'), 'damaged');
     assert.equal(await readIfThere(path), undefined);
+  });
+});
+
+describe('on Windows', () => {
+  const busy = (code: string): Error => Object.assign(new Error('invented'), { code });
+
+  test('a file that somebody has open is replaced a moment later, and elsewhere a refusal is one', async () => {
+    const answers = [busy('EPERM'), busy('EBUSY'), undefined];
+    let calls = 0;
+    const rename = (): Promise<void> => {
+      const answer = answers[calls++ % answers.length];
+      return answer === undefined ? Promise.resolve() : Promise.reject(answer);
+    };
+    await replaceFile('from', 'to', { rename, platform: 'win32' });
+    assert.equal(calls, 3);
+    await assert.rejects(replaceFile('from', 'to', { rename, platform: 'linux' }), { code: 'EPERM' });
+    assert.equal(calls, 4);
+  });
+
+  test('a file that stays open is told of, and what is no matter of waiting at once', async () => {
+    let calls = 0;
+    const refusing = (code: string) => ({
+      platform: 'win32' as const,
+      rename: () => {
+        calls += 1;
+        return Promise.reject(busy(code));
+      },
+    });
+    await assert.rejects(replaceFile('from', 'to', refusing('EPERM')), { code: 'EPERM' });
+    assert.equal(calls, 7);
+    await assert.rejects(replaceFile('from', 'to', refusing('ENOSPC')), { code: 'ENOSPC' });
+    assert.equal(calls, 8);
+  });
+
+  for (const [folder, file, way] of [
+    ['C:\\work\\shop', 'c:\\Work\\shop\\src\\App.ts', 'src/App.ts'],
+    ['c:\\work\\shop', 'C:\\work\\shop', ''],
+    ['c:\\', 'C:\\app.ts', 'app.ts'],
+    ['\\\\server\\share\\shop', '\\\\SERVER\\share\\shop\\a.ts', 'a.ts'],
+    ['c:\\work\\shop', 'c:\\work\\shopping\\a.ts', undefined],
+    ['c:\\work\\shop', 'd:\\work\\shop\\a.ts', undefined],
+    ['c:\\work\\shop', 'c:\\work', undefined],
+    ['c:\\work', 'c:\\work\\..odd\\a.ts', '..odd/a.ts'],
+  ] as const)
+    test(`from ${folder} to ${file}, the way down is ${way ?? 'none'}`, () => {
+      assert.equal(pathInside(folder, file, win32), way);
+    });
+
+  test('letter case tells files apart elsewhere', () => {
+    assert.equal(pathInside('/work/shop', '/work/Shop/a.ts', posixPath), undefined);
+    assert.equal(pathInside('/work/shop', '/work/shop/a\\b.ts', posixPath), 'a\\b.ts');
   });
 });

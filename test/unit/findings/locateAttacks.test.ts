@@ -4,6 +4,7 @@ import { dirname, join, sep } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { createLocator } from '../../../src/core/findings/locate.ts';
+import { toWorkspacePath } from '../../../src/core/findings/workspacePath.ts';
 import { scratchFolder } from './scratchFolder.ts';
 
 /** Ways to write `..`, a separator, and a target outside, to be combined. */
@@ -47,6 +48,18 @@ const generated = climbs.flatMap((climb) =>
     ),
   ),
 );
+
+test('a folder on Windows is cut off the front of a path whatever the letter case', () => {
+  for (const [root, text] of [
+    ['C:\\work\\shop', 'c:/Work/shop/src/a.ts'],
+    ['\\\\server\\share\\shop', '\\\\Server\\Share\\shop\\src\\a.ts'],
+  ] as const) {
+    const expected = { kind: 'path', segments: ['src', 'a.ts'], absolute: false };
+    assert.deepEqual(toWorkspacePath(text, root), expected);
+  }
+  const elsewhere = toWorkspacePath('\\\\other\\share\\shop\\a.ts', '\\\\server\\share\\shop');
+  assert.deepEqual(elsewhere, { kind: 'none', reason: 'refused' });
+});
 
 test('F71 traversal, absolute paths, drives, UNC, NUL, streams and device names are not opened', async (t) => {
   const root = await scratchFolder(t, [
