@@ -29,7 +29,8 @@ export async function importRun(
       const commit = facts?.targets[index]?.commit;
       return { ...target, ...(commit === undefined ? {} : { commit }) };
     }),
-    createdAt: now,
+    // What was assessed then takes its place among the runs of its time, not before what was assessed since.
+    createdAt: Math.min(now, facts?.dispatchedAt ?? now),
     endedAt: now,
     noticeDue: false,
     importedFrom: visibleLine(origin.fileName),

@@ -14,6 +14,7 @@ import { toSarif } from '../../../src/core/findings/sarif.ts';
 import { RunStore } from '../../../src/core/run/runStore.ts';
 import { centralRecord, localHeader, zipEnd } from '../../../src/core/upload/zipRecords.ts';
 import { anyItems, anyTriage, shopRun, sourceOf, tool } from './handOff.ts';
+import { clock as machineClock, finding, setScene, titles } from './findingScene.ts';
 import { scratchFolder } from './scratchFolder.ts';
 
 const items = [
@@ -306,5 +307,25 @@ describe('importing', () => {
     await assert.rejects(importRun(broken, { fileName: 'b.zip', targets }, { store, clock }));
     await again.reload();
     assert.equal(again.all().length, 1);
+  });
+
+  test('a bundle of an older run is an older run: it takes the place of no newer one, and is compared with none', async (t) => {
+    const scene = await setScene(t);
+    const shop = join(scene.root, 'shop');
+    scene.open.add(shop);
+    const old = await scene.addRun(['shop'], finding('old'));
+    const artifact = { path: 'findings.json', content: Buffer.from(finding('old')) };
+    const bundle = toBundle({ run: old, shown: [] }, [artifact], tool);
+    await scene.runs.remove(old.id);
+    await scene.addRun(['shop'], finding('new'));
+    const targets = [{ folder: shop, name: 'shop' }];
+    const origin = { fileName: 'old.zip', targets };
+    const imported = await importOf(await zipBundle(bundle));
+    const run = await importRun(imported, origin, { store: scene.runs, clock: machineClock });
+    await scene.store.refresh();
+    assert.deepEqual(titles(scene), ['new']);
+    assert.equal(scene.store.baselineOf(run), undefined);
+    await scene.store.show(run);
+    assert.deepEqual(titles(scene), ['old']);
   });
 });
