@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { AssessmentError } from '../core/errors.ts';
 import type { FindingStore } from '../core/findings/findingStore.ts';
 import { hasFindings } from '../core/findings/folderRuns.ts';
 import { type Run, titleOf } from '../core/run/run.ts';
@@ -27,8 +28,22 @@ export async function compareRuns(args: readonly unknown[], { findings, runs }: 
   const candidates = second === undefined ? earlier : earlier.filter(({ id }) => id === second.id);
   const baseline = await pickRun(t('Compare with Which Run Before?'), candidates);
   if (baseline === undefined) return;
-  await findings.showComparison(run, baseline);
+  await showComparison(run, baseline, findings);
   await vscode.commands.executeCommand('whitebox.findings.focus');
+}
+
+async function showComparison(run: Run, baseline: Run, findings: FindingStore): Promise<void> {
+  try {
+    await findings.showComparison(run, baseline);
+  } catch (error) {
+    const unread = [run, baseline].find(
+      ({ id }) => error instanceof AssessmentError && error.data.subject === id,
+    );
+    if (unread === undefined || !(error instanceof AssessmentError)) throw error;
+    // People know runs by their time.
+    const data = { ...error.data, subject: formatTime(unread.createdAt) };
+    throw new AssessmentError(error.kind, data, { cause: error });
+  }
 }
 
 /** Shows a run's findings again in the place of a comparison. */

@@ -156,9 +156,14 @@ export function describeFailure(failure: Failure | ({ kind: Failure['kind'] } & 
       );
     case 'malformedFindings':
       return plain(
-        t(
-          'The findings file cannot be read as a list of findings. It is kept as it came; the report may still open.',
-        ) + (failure.detail === undefined ? '' : ` (${failure.detail})`),
+        (failure.subject === undefined
+          ? t(
+              'The findings file cannot be read as a list of findings. It is kept as it came; the report may still open.',
+            )
+          : t(
+              'The findings file of the run of {0} cannot be read as a list of findings. It is kept as it came; the report may still open.',
+              failure.subject,
+            )) + (failure.detail === undefined ? '' : ` (${failure.detail})`),
         showLog(),
       );
     case 'badImport':

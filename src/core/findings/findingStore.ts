@@ -1,3 +1,4 @@
+import { AssessmentError } from '../errors.ts';
 import type { Disposable, Event, Logger } from '../ports.ts';
 import { type Failure, isFinal, type Run } from '../run/run.ts';
 import type { RunStore } from '../run/runStore.ts';
@@ -177,13 +178,16 @@ export class FindingStore implements Disposable {
     return baselineAmong(this.#runs.all(), run);
   }
 
-  /** Compares what two runs have found; a findings file that cannot be read counts as empty. */
+  /** Compares what two runs have found. Throws why the findings file of one cannot be read, with its ID as the `subject`. */
   async compare(run: Run, baseline: Run): Promise<Comparison> {
     const [found, before] = await Promise.all([this.read(run), this.read(baseline)]);
+    for (const { run: each, failure } of [found, before]) {
+      if (failure !== undefined) throw new AssessmentError(failure.kind, { ...failure, subject: each.id });
+    }
     return compareFindings(run, found.shown, baseline, before.shown);
   }
 
-  /** Shows a run's findings compared with another run's, until other findings are shown. */
+  /** Shows a run's findings compared with another run's, until other findings are shown. Throws what `compare` throws. */
   async showComparison(run: Run, baseline: Run): Promise<void> {
     const comparison = await this.compare(run, baseline);
     this.#choose(run, run.id);

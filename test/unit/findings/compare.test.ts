@@ -76,6 +76,20 @@ test('a comparison is shown until other findings are', async (t) => {
   assert.equal(scene.store.comparison(), undefined);
 });
 
+test('a run that cannot be read is not compared: nothing of it is fixed or new', async (t) => {
+  const scene = await setScene(t);
+  scene.open.add(path.join(scene.root, 'shop'));
+  const readable = await scene.addRun(['shop'], file('a'));
+  const broken = await scene.addRun(['shop'], '"nothing"');
+  const why = {
+    kind: 'malformedFindings',
+    data: { kind: 'malformedFindings', detail: 'no list of findings', subject: broken.id },
+  };
+  await assert.rejects(scene.store.showComparison(broken, readable), why);
+  await assert.rejects(scene.store.compare(readable, broken), why);
+  assert.equal(scene.store.comparison(), undefined);
+});
+
 test('a run before that cannot be read leaves nothing marked', async (t) => {
   const scene = await setScene(t);
   scene.open.add(path.join(scene.root, 'shop'));
