@@ -10,7 +10,7 @@ import type { ExportSource, ExportTool } from '../core/findings/exportSource.ts'
 import type { FindingStore } from '../core/findings/findingStore.ts';
 import { toSarif } from '../core/findings/sarif.ts';
 import { readIfThere } from '../core/files.ts';
-import { type Run, titleOf } from '../core/run/run.ts';
+import { type Run, type Target, titleOf } from '../core/run/run.ts';
 import type { RunStore } from '../core/run/runStore.ts';
 import { countFindings, formatTime } from './formats.ts';
 import { hasArtifact } from './labels.ts';
@@ -119,7 +119,9 @@ async function agreesToContents(run: Run): Promise<boolean> {
 
 /** Beside the folder that was assessed, not in it: what lies in it would be assessed the next time. */
 function defaultUri(run: Run, ending: string): vscode.Uri {
-  const folder = run.targets[0]?.folder ?? '';
+  const isOpen = ({ folder }: Target): boolean =>
+    vscode.workspace.getWorkspaceFolder(vscode.Uri.file(folder)) !== undefined;
+  const { folder } = run.targets.find(isOpen) ?? run.targets[0] ?? { folder: '' };
   const title = titleOf(run).replaceAll(/[\\/:*?"<>|\p{Cc}\p{Cf}\s]+/gu, '-');
   const day = new Date(run.createdAt).toISOString().slice(0, 10);
   return vscode.Uri.file(join(dirname(folder), `${title}-findings-${day}.${ending}`));

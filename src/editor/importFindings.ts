@@ -1,11 +1,10 @@
 import * as vscode from 'vscode';
 import { AssessmentError } from '../core/errors.ts';
-import type { Decision } from '../core/findings/decisions.ts';
-import type { FindingStore, ShownFinding } from '../core/findings/findingStore.ts';
-import { type ImportedFile, readImport } from '../core/findings/importFile.ts';
+import { type Decision, undecidedBy } from '../core/findings/decisions.ts';
+import type { FindingStore } from '../core/findings/findingStore.ts';
+import { readImport } from '../core/findings/importFile.ts';
 import { badImport, maxImportBytes } from '../core/findings/importFault.ts';
-import { importRun } from '../core/findings/importRun.ts';
-import { isUndecided } from '../core/findings/triage.ts';
+import { importRun, type ImportTarget } from '../core/findings/importRun.ts';
 import type { Clock } from '../core/ports.ts';
 import type { Run } from '../core/run/run.ts';
 import type { RunStore } from '../core/run/runStore.ts';
@@ -37,7 +36,7 @@ export async function importFindings(deps: ImportDeps): Promise<void> {
     if ((await vscode.workspace.fs.stat(file)).size > maxImportBytes) throw badImport('tooLarge');
     return readImport(Buffer.from(await vscode.workspace.fs.readFile(file)), signal);
   });
-  const targets = await targetsOf(imported, folders);
+  const targets = await targetsOf(imported.folders, folders);
   if (targets === undefined) return;
   const run = await importRun(imported, { fileName, targets }, { store: deps.runs, clock: deps.clock });
   await deps.findings.show(run);
@@ -46,19 +45,54 @@ export async function importFindings(deps: ImportDeps): Promise<void> {
   await offerDecisions(run, imported.decisions, deps.findings);
 }
 
-/** The folders that findings belong to: those of the same name as in the file, else one that a person picks. */
+/** The folders that findings belong to, in the order of the file: those of the same name, else those that a person picks. Undefined when they stop. */
 async function targetsOf(
-  { run }: ImportedFile,
-  folders: readonly vscode.WorkspaceFolder[],
-): Promise<{ folder: string; name: string }[] | undefined> {
-  const named = (run?.targets ?? []).map(({ name }) => folders.find((folder) => folder.name === name));
-  const all = named.every((folder) => folder !== undefined) ? named : [];
-  const own = new Set(all).size === all.length ? all : [];
-  const chosen = own.length > 0 ? own : [await pickFolder(folders)];
-  const targets = chosen.flatMap((folder) =>
-    folder === undefined ? [] : [{ folder: folder.uri.fsPath, name: folder.name }],
-  );
-  return targets.length === 0 ? undefined : targets;
+  names: readonly string[],
+  open: readonly vscode.WorkspaceFolder[],
+): Promise<readonly ImportTarget[] | undefined> {
+  const named = names.map((name) => {
+    const [same, ...others] = open.filter((folder) => folder.name === name);
+    return others.length === 0 && names.indexOf(name) === names.lastIndexOf(name) ? same : undefined;
+  });
+  if (names.length <= 1) {
+    const folder = named[0] ?? (await pickFolder(open));
+    return folder && [toTarget(folder)];
+  }
+  const left = new Set(open.filter((folder) => !named.includes(folder)));
+  const targets: ImportTarget[] = [];
+  for (const [index, name] of names.entries()) {
+    const target = named[index] ?? (await askFor(name, left));
+    if (target === undefined) return undefined;
+    if (target !== 'none') left.delete(target);
+    targets.push(target === 'none' ? { name } : toTarget(target));
+  }
+  return targets;
+}
+
+function toTarget({ uri, name }: vscode.WorkspaceFolder): ImportTarget {
+  return { folder: uri.fsPath, name };
+}
+
+/** Which of these is the folder that the file calls so, if any; undefined when the person stops. */
+async function askFor(
+  name: string,
+  folders: ReadonlySet<vscode.WorkspaceFolder>,
+): Promise<vscode.WorkspaceFolder | 'none' | undefined> {
+  if (folders.size === 0) return 'none';
+  const t = vscode.l10n.t;
+  const items = [...folders].map((folder) => ({
+    label: folder.name,
+    description: folder.uri.fsPath,
+    folder,
+  }));
+  const skip = {
+    label: t('None of These'),
+    detail: t('The findings are listed without a place.'),
+    folder: 'none' as const,
+  };
+  const title = t('Which folder are the findings of {0} about?', name);
+  const picked = await vscode.window.showQuickPick([...items, skip], { title, ignoreFocusOut: true });
+  return picked?.folder;
 }
 
 async function pickFolder(
@@ -77,17 +111,8 @@ async function offerDecisions(
 ): Promise<void> {
   const t = vscode.l10n.t;
   if (decisions.length === 0 || !vscode.workspace.isTrusted) return;
-  const byFingerprint = new Map(decisions.map((decision) => [decision.fingerprint, decision]));
-  const groups = new Map<string, { decision: Decision; shown: ShownFinding[] }>();
-  for (const shown of (await findings.read(run)).shown) {
-    const decision = byFingerprint.get(shown.fingerprint);
-    if (decision === undefined || !isUndecided(shown.triage)) continue;
-    const key = JSON.stringify([decision.state, decision.note]);
-    const group = groups.get(key) ?? { decision, shown: [] };
-    group.shown.push(shown);
-    groups.set(key, group);
-  }
-  const count = [...groups.values()].reduce((sum, { shown }) => sum + shown.length, 0);
+  const groups = undecidedBy(decisions, (await findings.read(run)).shown);
+  const count = groups.reduce((sum, { shown }) => sum + shown.length, 0);
   if (count === 0) return;
   const take = t('Take Over');
   const message = t(
@@ -95,7 +120,7 @@ async function offerDecisions(
     countFindings(count),
   );
   if ((await showInformation(message, take, t('Leave Open'))) !== take) return;
-  for (const { decision, shown } of groups.values()) {
+  for (const { decision, shown } of groups) {
     await findings.setTriage(shown, decision.state, decision.note);
   }
 }

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import type { FindingStore, ShownFinding } from '../core/findings/findingStore.ts';
+import { decisionFolders } from '../core/findings/findingFolder.ts';
 import { type MappingPlan, planMapping } from '../core/findings/mappingPlan.ts';
 import { pathInside } from '../core/pathInside.ts';
 import { isInside } from './folders.ts';
@@ -51,7 +52,7 @@ async function mapTo(
     void showWarning(t('Only a folder inside one that was assessed can be chosen.'));
     return;
   }
-  const own = lost.filter(({ run }) => run.targets.some(({ folder }) => folder === root));
+  const own = lost.filter((shown) => decisionFolders(shown).includes(root));
   const paths = own.flatMap(({ finding }) => finding.places.slice(0, 1).map(({ path }) => path));
   const plan = await withProgress(t('Looking for the files of findings…'), (_report, signal) =>
     planMapping(paths, { root, to, signal }),

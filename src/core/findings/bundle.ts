@@ -51,7 +51,7 @@ export function toBundle(
 ): readonly BundleFile[] {
   const decisions = shown
     .filter(({ triage }) => !isUndecided(triage))
-    .map(({ fingerprint, triage: { state, note, at } }) => ({ fingerprint, state, note, at }));
+    .map(({ finding: { index }, triage: { state, note, at } }) => ({ index, state, note, at }));
   const files = [...artifacts, { path: 'triage.json', content: toJson(decisions) }];
   const index: z.infer<typeof bundleSchema> = {
     kind: 'whitebox-assessment-bundle',

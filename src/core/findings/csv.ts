@@ -2,6 +2,7 @@ import Papa from 'papaparse';
 import { AssessmentError } from '../errors.ts';
 import type { ExportSource } from './exportSource.ts';
 import type { Place } from './finding.ts';
+import { folderOf } from './findingFolder.ts';
 import type { ShownFinding } from './findingStore.ts';
 import { clip } from './prose.ts';
 import { isUndecided } from './triage.ts';
@@ -29,6 +30,7 @@ const columns: readonly (readonly [string, (shown: ShownFinding) => string | num
   ['triage', ({ triage }) => (isUndecided(triage) ? '' : triage.state)],
   ['triage_note', ({ triage }) => triage.note],
   ['change', ({ change }) => change],
+  ['folder', (shown) => shown.run.targets.find(({ folder }) => folder === folderOf(shown))?.name],
   ['fingerprint', ({ fingerprint }) => fingerprint],
 ];
 

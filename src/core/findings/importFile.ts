@@ -6,6 +6,7 @@ import { type Decision, readDecisions } from './decisions.ts';
 import { badImport, maxImportBytes } from './importFault.ts';
 import { parseFindingsInSlices } from './parse.ts';
 import { readSarifExtras } from './sarifExtras.ts';
+import { visibleLine } from './visibleText.ts';
 
 /** A file that holds findings, read whole and checked. */
 export interface ImportedFile {
@@ -14,6 +15,8 @@ export interface ImportedFile {
   readonly findings: number;
   /** What the file says about the run, when it does. */
   readonly run?: RunFacts | undefined;
+  /** The names of the folders that the findings are of, in the order in which places count them; empty when it does not say. */
+  readonly folders: readonly string[];
   readonly decisions: readonly Decision[];
 }
 
@@ -33,7 +36,12 @@ async function fromBundle(content: Buffer): Promise<Unchecked> {
   const triage = files.get('triage.json');
   const decisions = triage === undefined ? [] : readJson(triage, 'triage.json');
   const kept = [...files].filter(([path]) => path !== 'triage.json');
-  return { files: new Map(kept), run, decisions: Array.isArray(decisions) ? readDecisions(decisions) : [] };
+  return {
+    files: new Map(kept),
+    run,
+    folders: run.targets.map(({ name }) => visibleLine(name)),
+    decisions: Array.isArray(decisions) ? readDecisions(decisions) : [],
+  };
 }
 
 function fromText(content: Buffer): Unchecked {
@@ -43,15 +51,20 @@ function fromText(content: Buffer): Unchecked {
     return { files: new Map([['findings.json', content]]), ...readSarifExtras(text) };
   }
   const rows = asImport(() => readCsv(text));
-  const findings = rows.map((row) => Object.fromEntries(row));
-  const decisions = rows.map((row) => ({
-    fingerprint: row.get('fingerprint'),
+  const folders = [...new Set(rows.flatMap((row) => row.get('folder') ?? []))];
+  const findings = rows.map((row) => {
+    const target = folders.indexOf(row.get('folder') ?? '');
+    return { ...Object.fromEntries(row), ...(target < 0 ? {} : { target_index: target }) };
+  });
+  const decisions = rows.map((row, index) => ({
+    index,
     state: row.get('triage'),
     note: row.get('triage_note') ?? '',
     at: 0,
   }));
   return {
     files: new Map([['findings.json', JSON.stringify({ findings })]]),
+    folders: folders.map(visibleLine),
     decisions: readDecisions(decisions),
   };
 }

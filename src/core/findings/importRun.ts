@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { makePrivateFolder, writeFileAtomic } from '../files.ts';
 import type { Clock } from '../ports.ts';
 import type { Run, RunIn } from '../run/run.ts';
@@ -7,15 +7,25 @@ import type { RunStore } from '../run/runStore.ts';
 import type { ImportedFile } from './importFile.ts';
 import { visibleLine } from './visibleText.ts';
 
-/** Keeps imported findings as a run of one or more folders; all of it is there, or nothing. */
+/** The folder that findings of an import belong to; without a path, one that is not here and where nothing is. */
+export interface ImportTarget {
+  /** Absolute. */
+  readonly folder?: string | undefined;
+  readonly name: string;
+}
+
+/** Keeps imported findings as a run of one or more folders, in the order in which the file counts them; all of it is there, or nothing. */
 export async function importRun(
   imported: ImportedFile,
-  origin: { readonly fileName: string; readonly targets: readonly { folder: string; name: string }[] },
+  origin: { readonly fileName: string; readonly targets: readonly ImportTarget[] },
   { store, clock }: { store: RunStore; clock: Clock },
 ): Promise<Run> {
   const { files, run: facts } = imported;
   const id = store.newId();
   const now = clock.now();
+  // The same for every import, so that decisions hold and runs compare.
+  const nowhere = (name: string): string =>
+    join(dirname(store.folderOf(id)), `.not-here-${encodeURIComponent(name.toWellFormed())}`);
   const run: RunIn<'imported'> = {
     version: 1,
     state: 'imported',
@@ -25,9 +35,9 @@ export async function importRun(
     organizationId: '',
     language: facts?.language ?? 'english',
     webhookEndpointIds: [],
-    targets: origin.targets.map((target, index) => {
+    targets: origin.targets.map(({ name, folder = nowhere(name) }, index) => {
       const commit = facts?.targets[index]?.commit;
-      return { ...target, ...(commit === undefined ? {} : { commit }) };
+      return { folder, name, ...(commit === undefined ? {} : { commit }) };
     }),
     // What was assessed then takes its place among the runs of its time, not before what was assessed since.
     createdAt: Math.min(now, facts?.dispatchedAt ?? now),

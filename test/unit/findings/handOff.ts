@@ -44,7 +44,7 @@ export function shownOf(
     run,
     finding: findings[index]!,
     places: [],
-    folder: undefined,
+    folder: run.targets[0]?.folder,
     fingerprint,
     triage: triage(index),
   }));

@@ -4,9 +4,11 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { crc32, deflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
-import { sha256, toBundle } from '../../../src/core/findings/bundle.ts';
+import { type BundleFile, sha256, toBundle } from '../../../src/core/findings/bundle.ts';
 import { zipBundle } from '../../../src/core/findings/bundleZip.ts';
 import { toCsv } from '../../../src/core/findings/csv.ts';
+import { undecidedBy } from '../../../src/core/findings/decisions.ts';
+import type { ExportSource } from '../../../src/core/findings/exportSource.ts';
 import { type ImportedFile, readImport } from '../../../src/core/findings/importFile.ts';
 import { importRun } from '../../../src/core/findings/importRun.ts';
 import { parseFindings } from '../../../src/core/findings/parse.ts';
@@ -89,7 +91,8 @@ describe('an offline bundle', () => {
     assert.deepEqual(Buffer.from(read.files.get('findings.json') ?? ''), findings);
     assert.deepEqual([...read.files.keys()], ['findings.json', 'report.md', 'manifest-0.json']);
     assert.equal(String(read.files.get('report.md')), '# 報告書\n');
-    assert.deepEqual(read.decisions, [{ fingerprint: source.shown[0]?.fingerprint, ...accepted }]);
+    assert.deepEqual(read.decisions, [{ index: 0, ...accepted }]);
+    assert.deepEqual(read.folders, ['shop']);
     assert.deepEqual(read.run, {
       runId: 'run-1',
       language: 'japanese',
@@ -238,16 +241,17 @@ describe('an offline bundle', () => {
 describe('importing', () => {
   test('SARIF, a table and any findings file come in, with the decisions that ours carry', async () => {
     const source = sourceOf(items, () => accepted);
-    const fingerprint = source.shown[0]?.fingerprint;
-    for (const [content, decided] of [
-      [JSON.stringify(toSarif(source, tool)), [{ fingerprint, ...accepted }]],
-      [toCsv(source), [{ fingerprint, ...accepted, at: 0 }]],
-      [findings, []],
-      [await readFile(new URL('../../fixtures/findings/semgrep.json', import.meta.url)), []],
+    const fixed = sourceOf(items, () => ({ ...accepted, note: 'not there any more' })).shown;
+    for (const [content, decided, folders] of [
+      [JSON.stringify(toSarif({ ...source, fixed }, tool)), [{ index: 0, ...accepted }], ['shop']],
+      [toCsv(source), [{ index: 0, ...accepted, at: 0 }], ['shop']],
+      [findings, [], []],
+      [await readFile(new URL('../../fixtures/findings/semgrep.json', import.meta.url)), [], []],
     ] as const) {
       const read = await importOf(content);
       assert.ok(read.findings > 0);
       assert.deepEqual(read.decisions, decided);
+      assert.deepEqual(read.folders, folders);
       const text = String(read.files.get('findings.json'));
       assert.equal(parseFindings(text, { runId: 'x' }).findings.length, read.findings);
     }
@@ -328,4 +332,43 @@ describe('importing', () => {
     await scene.store.show(run);
     assert.deepEqual(titles(scene), ['old']);
   });
+
+  for (const [name, write] of [
+    ['a bundle', (source, files) => zipBundle(toBundle(source, files, tool))],
+    ['SARIF', (source) => JSON.stringify(toSarif(source, tool))],
+    ['a table', (source) => toCsv(source)],
+  ] as [string, (source: ExportSource, files: readonly BundleFile[]) => Promise<Buffer> | string][]) {
+    test(`of two folders, ${name} puts findings and decisions on the files of their own folder alone`, async (t) => {
+      const scene = await setScene(t);
+      const told = [0, 1].map((target) => ({ title: 'x', file: 'a.js', line: 2, target_index: target }));
+      const both = await scene.addRun(['shop', 'tool'], JSON.stringify(told), { 'a.js': 'one\ntwo\n' });
+      const { shown } = await scene.store.read(both);
+      const decided = shown.map((each, at) => (at === 0 ? { ...each, triage: accepted } : each));
+      const files = await Promise.all(
+        ['findings.json', 'manifest-0.json', 'manifest-1.json'].map(async (file) => ({
+          path: file,
+          content: await readFile(join(scene.runs.folderOf(both.id), file)),
+        })),
+      );
+      const imported = await importOf(await write({ run: both, shown: decided }, files));
+      assert.deepEqual(imported.folders, ['shop', 'tool']);
+      const tools = join(scene.root, 'tool');
+      const targets = [{ name: 'shop' }, { name: 'tool', folder: tools }];
+      const ports = { store: scene.runs, clock: machineClock };
+      const run = await importRun(imported, { fileName: 'both', targets }, ports);
+      const here = (await scene.store.read(run)).shown;
+      assert.deepEqual(
+        here.map(({ places }) => places.map(({ folder }) => folder)),
+        [[], [tools]],
+      );
+      const [group, ...others] = undecidedBy(imported.decisions, here);
+      assert.deepEqual([group?.decision.note, group?.shown, others], [accepted.note, here.slice(0, 1), []]);
+      await scene.store.setTriage(here.slice(0, 1), 'acceptedRisk', 'elsewhere');
+      assert.deepEqual(
+        (await scene.store.read(run)).shown.map(({ triage }) => triage.state),
+        ['acceptedRisk', 'open'],
+      );
+      assert.equal(await readFile(join(tools, 'triage.json'), 'utf8').catch(() => 'none'), 'none');
+    });
+  }
 });
