@@ -1,12 +1,14 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { AssessmentError } from '../../src/core/errors.ts';
+import { leaseMs } from '../../src/core/run/lease.ts';
 import { isFinal, type Run } from '../../src/core/run/run.ts';
 import { type Desk, openWindow, type RunWindow } from '../unit/run/runWindow.ts';
 import type { Scope } from '../unit/run/tempFolder.ts';
 import { diceOf } from './dice.ts';
 import type { Act, Plan } from './plan.ts';
 import { judge } from './verdict.ts';
-import { tooEarly, watchWire } from './wire.ts';
+import { forgetWaits, tooEarly, watchWire } from './wire.ts';
 
 const dayMs = 24 * 3_600_000;
 /** Once all is well again, a run has come to rest after so long, whatever waits it was told to keep. */
@@ -50,6 +52,7 @@ export async function livePlan(scope: Scope, shared: Desk, plan: Plan, workerFil
       ...(workerFile === undefined ? {} : { workerFile }),
     });
     window.setToken(token);
+    forgetWaits(sent);
     window.store.onDidChange(({ targets }) => {
       for (const { upload } of targets) if (upload !== undefined) known.add(upload.fileId);
     });
@@ -120,6 +123,8 @@ export async function livePlan(scope: Scope, shared: Desk, plan: Plan, workerFil
   await pass(desk, last.tracker.resume());
   for (const window of windows) alongside(window.tracker.tokenChanged());
   if (plan.checksByHand) await pass(desk, last.tracker.checkNow());
+  // A person knows of no wait.
+  forgetWaits(sent);
   const intents = 1 + (await decide(desk, last, plan, () => remote().at(-1)?.id));
   await exitAll();
   await pass(desk, Promise.all(last.store.all().map(({ id }) => reached(last, id, isAtRest))));
@@ -202,6 +207,16 @@ async function decide(
   const runId = lastRunId();
   const settle = (): Promise<void> =>
     pass(desk, runId === undefined ? tracker.abandon(run.id) : tracker.giveRunId(run.id, runId));
+  const resend = (): Promise<unknown> =>
+    pass(
+      desk,
+      tracker.resend(run.id).catch(async (error: unknown) => {
+        if (!(error instanceof AssessmentError) || error.kind !== 'busyElsewhere') throw error;
+        // The window that lost the answer has not let go of the run yet: a person tries again.
+        await desk.clock.sleep(2 * leaseMs);
+        return tracker.resend(run.id);
+      }),
+    );
   switch (plan.onUnknown) {
     case 'leave':
       return 0;
@@ -213,7 +228,7 @@ async function decide(
         match: { path: '/dispatch' },
         before: { kind: 'reply', status: plan.seed % 2 === 0 ? 403 : 429 },
       });
-      await pass(desk, tracker.resend(run.id));
+      await resend();
       heal();
       await settle();
       return 0;
@@ -222,11 +237,11 @@ async function decide(
       await pass(desk, tracker.abandon(run.id));
       return 0;
     case 'resend':
-      await pass(desk, tracker.resend(run.id));
+      await resend();
       return 1;
     case 'resendAndLose': {
       const heal = desk.service.addFault({ match: { path: '/dispatch' }, after: { kind: 'reset' } });
-      await pass(desk, tracker.resend(run.id));
+      await resend();
       heal();
       await pass(desk, tracker.abandon(run.id));
       return 1;

@@ -37,15 +37,20 @@ async function work(job: Job): Promise<void> {
   else if (job.part === 'kills')
     for (const seed of job.seeds) await report(seed, (scope) => killOnce(scope, seed));
   else
-    for (let start = 0; start < job.seeds.length; start += plansPerDesk)
+    for (const seeds = [...job.seeds]; seeds.length > 0;)
       await inScope(async (shared) => {
         const desk = await setUpDesk(shared);
-        for (const seed of job.seeds.slice(start, start + plansPerDesk))
-          await report(seed, (scope) => livePlan(scope, desk, planOf(seed), workerFile));
+        let state = '';
+        // What a plan that was thrown out of its course has left there is not for the next one.
+        for (let lived = 0; lived < plansPerDesk && state !== 'thrown'; lived += 1) {
+          const seed = seeds.shift();
+          if (seed === undefined) return;
+          state = await report(seed, (scope) => livePlan(scope, desk, planOf(seed), workerFile));
+        }
       });
 }
 
-async function report(seed: number, live: (scope: Scope) => Promise<Omit<Outcome, 'seed'>>): Promise<void> {
+async function report(seed: number, live: (scope: Scope) => Promise<Omit<Outcome, 'seed'>>): Promise<string> {
   const outcome = await inScope(live).catch((error: unknown) => ({
     state: 'thrown',
     problems: [error instanceof Error ? (error.stack ?? error.message) : String(error)],
@@ -55,6 +60,7 @@ async function report(seed: number, live: (scope: Scope) => Promise<Omit<Outcome
     ...outcome,
     problems: [...outcome.problems, ...unhandled.splice(0)],
   } satisfies Outcome);
+  return outcome.state;
 }
 
 /** Gives what lasts as long as the work, and ends it in reverse. */

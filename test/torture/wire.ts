@@ -48,6 +48,11 @@ export function watchWire(
   return sent;
 }
 
+/** Lets all waits be bygones: a window that opens now was not told of them. */
+export function forgetWaits(sent: readonly Sent[]): void {
+  for (const each of sent) delete each.quiet;
+}
+
 /** Requests that were sent before the time that an earlier reply to the same path had asked for, by either clock. */
 export function tooEarly(sent: readonly Sent[]): string[] {
   return sent.flatMap((later, index) =>
