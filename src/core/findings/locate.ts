@@ -25,7 +25,7 @@ interface LinkReader {
   stat(path: string): Promise<{ isFile(): boolean }>;
 }
 
-/** Paths that start with `from` are meant to start with `to`: whole segments, as a person decided. */
+/** Paths that start with `from`, and have no file as they are, are meant to start with `to`: whole segments, as a person decided. */
 export interface PathMapping {
   readonly from: string;
   /** Relative to the folder, with `/`; empty for the folder itself. */
@@ -56,14 +56,20 @@ export function createLocator(options: LocatorOptions): Locate {
   const visit = createVisit(root, links);
   const known = new Map<string, Promise<Located>>();
 
+  /** Undefined when nothing is, or was, exactly there. */
+  const searchExactly = async (segments: readonly string[]): Promise<Located | undefined> => {
+    const path = segments.join('/');
+    const sent = index?.exact(path);
+    const found = await visit(sent ?? path);
+    return sent !== undefined || !isMissing(found) ? found : undefined;
+  };
+
   /** The exact path, then without the folder's own name, then what is left when leading segments go. */
   const search = async (segments: readonly string[]): Promise<Located> => {
     const withoutName = segments.length > 1 && ownNames.includes(segments[0]) ? [segments.slice(1)] : [];
     for (const way of [segments, ...withoutName]) {
-      const path = way.join('/');
-      const sent = index?.exact(path);
-      const found = await visit(sent ?? path);
-      if (sent !== undefined || !isMissing(found)) return found;
+      const found = await searchExactly(way);
+      if (found !== undefined) return found;
     }
     return index === undefined ? searchDisk(segments, visit) : searchIndex(index, segments, visit);
   };
@@ -73,7 +79,9 @@ export function createLocator(options: LocatorOptions): Locate {
     if (written.kind === 'none') return written;
     const meant = toWorkspacePath(mappedPath(written.segments, mapping), '');
     if (meant.kind === 'none') return meant;
-    const found = await search(meant.segments);
+    // A mapping helps paths that lead nowhere; it moves none that says where its file is.
+    const exact = mapping.length === 0 ? undefined : await searchExactly(written.segments);
+    const found = exact ?? (await search(meant.segments));
     return isMissing(found) && written.absolute ? none('outside') : found;
   };
 

@@ -3,6 +3,7 @@ import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import type { FindingsChange } from '../../../src/core/findings/findingStore.ts';
+import { planMapping } from '../../../src/core/findings/mappingPlan.ts';
 import type { Run } from '../../../src/core/run/run.ts';
 import { finding, type Scene, setScene } from './findingScene.ts';
 
@@ -183,6 +184,25 @@ test('a file that comes back is found again', async (t) => {
   await writeFile(file, above + code);
   await store.reload();
   assert.equal(seen(), 'moved 53');
+});
+
+test('mapping paths that lead nowhere moves no finding that has its place', async (t) => {
+  const scene = await setScene(t);
+  const shop = path.join(scene.root, 'shop');
+  scene.open.add(shop);
+  const told = ['src/index.js', 'gen/util.js'].map((file) => ({ title: file, file, line: 1 }));
+  await scene.addRun(['shop'], JSON.stringify(told));
+  for (const file of ['src/index.js', 'packages/app/src/index.js', 'packages/app/gen/util.js']) {
+    await mkdir(path.dirname(path.join(shop, file)), { recursive: true });
+    await writeFile(path.join(shop, file), 'a\n');
+  }
+  const to = 'packages/app';
+  const plan = await planMapping(['gen/util.js'], { root: shop, to });
+  await scene.store.mapPaths(shop, plan?.prefix ?? 'none', path.join(shop, to));
+  assert.deepEqual(
+    scene.store.all().map(({ places: [place] }) => place?.path),
+    ['src/index.js', 'packages/app/gen/util.js'],
+  );
 });
 
 test('paths that lead nowhere are mapped to a folder, for good, and never out of it', async (t) => {
