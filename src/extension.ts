@@ -14,6 +14,7 @@ import { RunTracker } from './core/run/runTracker.ts';
 import { SecretMemory } from './core/upload/secretMemory.ts';
 import { provideCodeActions } from './editor/codeActions.ts';
 import { createCommands, runCommand } from './editor/commands.ts';
+import { decodeFile } from './editor/decodeFile.ts';
 import { showDiagnostics } from './editor/diagnostics.ts';
 import type { PanelDocument } from './editor/documentPanel.ts';
 import { registerDocumentPanels } from './editor/documentPanels.ts';
@@ -94,6 +95,7 @@ export async function startExtension(
     triage,
     mappings: context.workspaceState,
     isOpenHere,
+    decode: decodeFile,
   });
   const lens = new FindingsLens(context.workspaceState);
   const reportOf = (run: Run): PanelDocument => {

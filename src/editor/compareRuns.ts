@@ -51,7 +51,6 @@ export async function showAllFindings({ findings }: CompareDeps): Promise<void> 
   const comparison = findings.comparison();
   if (comparison === undefined) return;
   await findings.show(comparison.run);
-  await findings.reload();
 }
 
 /** The only one, or which a person picks; undefined, said so, when there is none. */

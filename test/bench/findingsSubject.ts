@@ -30,7 +30,14 @@ export async function openFindings(
     log: silent,
   });
   const mappings = { get: () => undefined, update: () => Promise.resolve() };
-  const store = new FindingStore({ runs, triage, mappings, log: silent, isOpenHere: () => true });
+  const store = new FindingStore({
+    runs,
+    triage,
+    mappings,
+    log: silent,
+    isOpenHere: () => true,
+    decode: (content) => Promise.resolve(new TextDecoder().decode(content)),
+  });
   await runs.reload();
   let problems = 0;
   store.onDidChange(({ kind }) => {

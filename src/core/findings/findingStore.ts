@@ -3,11 +3,12 @@ import type { Disposable, Event, Logger } from '../ports.ts';
 import { type Failure, isFinal, type Run } from '../run/run.ts';
 import type { RunStore } from '../run/runStore.ts';
 import { baselineAmong, compareFindings, type Comparison, type FindingName } from './compare.ts';
+import type { Decode } from './decodeText.ts';
 import type { Drift } from './drift.ts';
 import type { Finding, Place } from './finding.ts';
 import { decisionFolders, folderOf } from './findingFolder.ts';
 import { decideRuns, type FolderChoice, hasFindings } from './folderRuns.ts';
-import { type LoadDeps, LoadedRun, type RenewedFiles } from './loadedRun.ts';
+import { decisionAbout, type LoadDeps, LoadedRun, type RenewedFiles } from './loadedRun.ts';
 import type { Notice } from './parse.ts';
 import { addMapping, forgetMappings, type MappingMemory, mappingsOf } from './pathMappings.ts';
 import { readFindingNames } from './readRun.ts';
@@ -79,13 +80,14 @@ export class FindingStore implements Disposable {
   #comparison: Comparison | undefined;
   #loading: Promise<void> = Promise.resolve();
 
-  /** `isOpenHere` tells whether this window has a folder (an absolute path) open; `mappings` remembers what `mapPaths` is told. */
+  /** `isOpenHere` tells whether this window has a folder (an absolute path) open; `mappings` remembers what `mapPaths` is told; `decode` reads files that are not UTF-8. */
   constructor(deps: {
     runs: RunStore;
     log: Logger;
     triage: TriageStore;
     mappings: MappingMemory;
     isOpenHere: (folder: string) => boolean;
+    decode: Decode;
   }) {
     this.#runs = deps.runs;
     this.#triage = deps.triage;
@@ -96,6 +98,7 @@ export class FindingStore implements Disposable {
       triage: deps.triage,
       mappingOf: (folder) => mappingsOf(deps.mappings, folder),
       textOf: (file) => this.#texts.get(file),
+      decode: deps.decode,
       baselineOf: (run) => this.#baselineNames(run),
       log: deps.log,
     };
@@ -103,7 +106,7 @@ export class FindingStore implements Disposable {
       deps.runs.onDidChange((run) => {
         if (isFinal(run) || this.#shown.some((shown) => shown.run.id === run.id)) void this.refresh();
       }),
-      deps.triage.onDidChange(() => this.#tellOf(this.#loaded.map((each) => each.renewTriage()))),
+      deps.triage.onDidChange(() => this.#renewTriage()),
     ];
   }
 
@@ -295,6 +298,23 @@ export class FindingStore implements Disposable {
       this.#load.log.warn(`Run ${run.id} cannot be compared: ${String(error)}`);
       return undefined;
     }
+  }
+
+  #renewTriage(): void {
+    const fixed = this.#comparison?.fixed.map((shown) => {
+      const triage = decisionAbout(shown, this.#triage);
+      return triage === shown.triage ? shown : { ...shown, triage };
+    });
+    const renewed = this.#loaded.map((each) => each.renewTriage());
+    if (this.#comparison !== undefined && fixed !== undefined) {
+      const isSame = fixed.every((shown, at) => shown === this.#comparison?.fixed[at]);
+      this.#comparison = { ...this.#comparison, fixed };
+      if (!isSame) {
+        this.#tell({ kind: 'all' });
+        return;
+      }
+    }
+    this.#tellOf(renewed);
   }
 
   #tellOf(renewed: readonly RenewedFiles[]): void {

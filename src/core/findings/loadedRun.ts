@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import type { Logger } from '../ports.ts';
 import type { Failure, Run } from '../run/run.ts';
 import { type FindingName, changeSince, nameOf } from './compare.ts';
+import type { Decode } from './decodeText.ts';
 import { decisionFolders } from './findingFolder.ts';
 import type { ShownFinding } from './findingStore.ts';
 import type { PathMapping } from './locate.ts';
@@ -20,6 +21,7 @@ export interface LoadDeps {
   readonly mappingOf: (folder: string) => readonly PathMapping[];
   /** The text of a file that is being edited. */
   readonly textOf: (file: string) => string | undefined;
+  readonly decode: Decode;
   /** The findings to compare a run with, if any. */
   readonly baselineOf: (run: Run) => Promise<readonly FindingName[] | undefined>;
   readonly log: Logger;
@@ -168,7 +170,8 @@ function* toShown(
   return shown;
 }
 
-function decisionAbout(shown: ShownFinding, triage: TriageStore): TriageDecision {
+/** What was decided about a finding. */
+export function decisionAbout(shown: ShownFinding, triage: TriageStore): TriageDecision {
   for (const folder of decisionFolders(shown)) {
     const decision = triage.of(folder, shown.fingerprint);
     if (decision !== undefined) return decision;

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { AssessmentError } from '../errors.ts';
 import { type Failure, type Run, toFailure } from '../run/run.ts';
 import type { FindingName } from './compare.ts';
+import type { Decode } from './decodeText.ts';
 import type { Finding, Place } from './finding.ts';
 import type { ShownPlace } from './findingStore.ts';
 import { fingerprintsOf } from './fingerprint.ts';
@@ -26,20 +27,23 @@ export interface ReadRun {
   readonly places: RunPlaces;
 }
 
-/** Reads a run's findings and finds their places here; `textOf` gives the text of a file that is being edited. Throws `malformedFindings`, or the system's error. */
+/** Reads a run's findings and finds their places here; `textOf` gives the text of a file that is being edited, `decode` that of one which is not UTF-8. Throws `malformedFindings`, or the system's error. */
 export async function readRun(
   run: Run,
   runFolder: string,
   {
     mappingOf,
     textOf,
+    decode,
   }: {
     mappingOf: (folder: string) => readonly PathMapping[];
     textOf: (file: string) => string | undefined;
+    decode: Decode;
   },
 ): Promise<ReadRun> {
   const { findings, notices, subjects, ...facts } = await readSubjects(run, runFolder);
-  const places = new RunPlaces(runFolder, await locateFindings(run, findings, { ...facts, mappingOf }));
+  const located = await locateFindings(run, findings, { ...facts, mappingOf });
+  const places = new RunPlaces(runFolder, located, decode);
   const placed = await places.placesOf(findings, textOf);
   const fingerprints = await inSlices(fingerprintsOf(findings, subjects));
   return {

@@ -1,3 +1,4 @@
+import { type Decode, toText } from './decodeText.ts';
 import type { Finding, Place } from './finding.ts';
 import type { ShownPlace } from './findingStore.ts';
 import { splitLines } from './lineText.ts';
@@ -10,6 +11,7 @@ const filesAtOnce = 16;
 /** Where the findings of a run are, in files that change. */
 export class RunPlaces {
   readonly #runFolder: string;
+  readonly #decode: Decode;
   readonly #located: ReadonlyMap<Place, Spot>;
   readonly #spots: ReadonlyMap<string, Spot>;
   /** Files that changed while they were followed; what was scanned may be nowhere else by now. */
@@ -18,8 +20,9 @@ export class RunPlaces {
   /** Names of files that findings point at and that are not here. */
   readonly missing: ReadonlySet<string>;
 
-  constructor(runFolder: string, { spots: located, missing }: Located) {
+  constructor(runFolder: string, { spots: located, missing }: Located, decode: Decode) {
     this.#runFolder = runFolder;
+    this.#decode = decode;
     this.#located = located;
     this.missing = missing;
     this.#spots = new Map([...located.values()].map((spot) => [spot.file, spot]));
@@ -64,7 +67,7 @@ export class RunPlaces {
   async prepare(file: string): Promise<void> {
     const spot = this.#spots.get(file);
     if (spot === undefined || this.#tracked.has(file)) return;
-    const tracked = await this.#track(spot, await readDisk(spot));
+    const tracked = await this.#track(spot, await this.#readDisk(spot));
     if (!this.#tracked.has(file)) this.#tracked.set(file, tracked);
   }
 
@@ -78,7 +81,7 @@ export class RunPlaces {
   async lookAtDisk(file: string): Promise<TextNow | undefined> {
     const spot = this.#spots.get(file);
     if (spot === undefined) return undefined;
-    const disk = await readDisk(spot);
+    const disk = await this.#readDisk(spot);
     const known = this.#tracked.get(file);
     const isKnown = known !== undefined && (known.isScanned || !disk.isSent);
     const tracked = isKnown ? known : await this.#track(spot, disk);
@@ -87,12 +90,21 @@ export class RunPlaces {
   }
 
   /** Starts from the text that was scanned when that can be had, else from the one that is there. */
-  async #track({ target, path, sent }: Spot, disk: DiskText): Promise<TrackedFile> {
+  async #track({ file, target, path, sent }: Spot, disk: DiskText): Promise<TrackedFile> {
     if (sent === undefined || disk.isSent) return trackFile(disk.lines, disk.isSent);
     const kept = await readText(sourceFile(this.#runFolder, target, path));
     return kept !== undefined && isSent(kept, sent)
-      ? trackFile(splitLines(kept.toString('utf8')), true)
+      ? trackFile(splitLines(await toText(kept, file, this.#decode)), true)
       : trackFile(disk.lines, false);
+  }
+
+  async #readDisk({ file, sent }: Spot): Promise<DiskText> {
+    const content = await readText(file);
+    if (content === undefined) return { lines: [], isSent: false };
+    return {
+      lines: splitLines(await toText(content, file, this.#decode)),
+      isSent: sent !== undefined && isSent(content, sent),
+    };
   }
 
   #note(file: string, tracked: TrackedFile, lines: readonly string[]): TextNow {
@@ -118,13 +130,4 @@ export function toShownPlace(
 interface DiskText {
   readonly lines: readonly string[];
   readonly isSent: boolean;
-}
-
-async function readDisk({ file, sent }: Spot): Promise<DiskText> {
-  const content = await readText(file);
-  if (content === undefined) return { lines: [], isSent: false };
-  return {
-    lines: splitLines(content.toString('utf8')),
-    isSent: sent !== undefined && isSent(content, sent),
-  };
 }

@@ -90,6 +90,22 @@ test('a run that cannot be read is not compared: nothing of it is fixed or new',
   assert.equal(scene.store.comparison(), undefined);
 });
 
+test('what is decided about a fixed finding shows in the comparison', async (t) => {
+  const scene = await setScene(t);
+  scene.open.add(path.join(scene.root, 'shop'));
+  const first = await scene.addRun(['shop'], file('a', 'b'));
+  const second = await scene.addRun(['shop'], file('a'));
+  await scene.store.showComparison(second, first);
+  const told: string[] = [];
+  scene.store.onDidChange(({ kind }) => told.push(kind));
+  await scene.store.setTriage(scene.store.comparison()?.fixed ?? [], 'fixed', 'upstream');
+  assert.deepEqual(
+    scene.store.comparison()?.fixed.map(({ finding, triage }) => [finding.title, triage.state]),
+    [['b', 'fixed']],
+  );
+  assert.deepEqual(told, ['all']);
+});
+
 test('a run before that cannot be read leaves nothing marked', async (t) => {
   const scene = await setScene(t);
   scene.open.add(path.join(scene.root, 'shop'));

@@ -36,7 +36,11 @@ export interface Scene {
   /** The folders that this window has open. */
   readonly open: Set<string>;
   /** Stores an ended run of folders below the root; later ones are newer. What was `sent` of each is kept as a run keeps it. */
-  addRun(folders: readonly string[], findings: string, sent?: Readonly<Record<string, string>>): Promise<Run>;
+  addRun(
+    folders: readonly string[],
+    findings: string,
+    sent?: Readonly<Record<string, string | Buffer>>,
+  ): Promise<Run>;
 }
 
 /** Makes a scene that goes with its test. */
@@ -56,6 +60,7 @@ export async function setScene(t: TestContext): Promise<Scene> {
     mappings: makeMemory(),
     log: silent,
     isOpenHere: (folder) => open.has(folder),
+    decode: (content) => Promise.resolve(new TextDecoder('shift_jis').decode(content)),
   });
   t.after(async () => {
     store.dispose();
@@ -105,7 +110,11 @@ export async function setScene(t: TestContext): Promise<Scene> {
   };
 }
 
-async function keepSent(run: Run, runFolder: string, sent: Readonly<Record<string, string>>): Promise<void> {
+async function keepSent(
+  run: Run,
+  runFolder: string,
+  sent: Readonly<Record<string, string | Buffer>>,
+): Promise<void> {
   for (const [index, { folder }] of run.targets.entries()) {
     const entries = Object.entries(sent).map(([name, text]) => ({
       path: name,

@@ -46,6 +46,27 @@ test('lines inserted above are followed at once, saved or not, and back', async 
   assert.equal(seen(), 'same 3');
 });
 
+test('a file in another encoding is compared as the editor reads it', async (t) => {
+  const scene = await setScene(t);
+  const { store, root } = scene;
+  scene.open.add(path.join(root, 'shop'));
+  const file = path.join(root, 'shop', 'src.js');
+  const [text, bytes] = [
+    '// 設計\nrun(設計);\n',
+    Buffer.from('2f2f2090dd8c760a72756e2890dd8c76293b0a', 'hex'),
+  ];
+  const run = await scene.addRun(['shop'], finding('found', { file: 'src.js', line: 2 }), {
+    'src.js': bytes,
+  });
+  const drift = () => store.all()[0]?.places.map((place) => [place.drift, place.startLine]);
+  assert.deepEqual(drift(), [['same', 2]]);
+  await store.textChanged(file, text);
+  assert.deepEqual(drift(), [['same', 2]]);
+  assert.equal(store.changedFiles(run.id), 0);
+  await store.textChanged(file, `// 前\n${text}`);
+  assert.deepEqual(drift(), [['moved', 3]]);
+});
+
 test('an edited line has changed, a deleted one is gone', async (t) => {
   const { store, file, seen } = await openShop(t);
   await store.textChanged(file, code.replace('run(query)', 'run(query, [])'));
