@@ -21,6 +21,7 @@ export type ErrorKind =
   // what leaves the machine
   | 'noFolder'
   | 'notAFolder'
+  | 'folderNotOpen'
   | 'nothingToSend'
   | 'archiveTooLarge'
   | 'diskFull'

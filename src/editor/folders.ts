@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { AssessmentError } from '../core/errors.ts';
 import { pathInside } from '../core/pathInside.ts';
+import type { Run } from '../core/run/run.ts';
 
 /** A folder that may be assessed. */
 export interface Folder {
@@ -19,6 +20,16 @@ export async function pickFolders(
     if (uri.scheme !== 'file') throw new AssessmentError('notAFolder', { subject: uri.toString() });
   }
   return folders;
+}
+
+/** The folders of a run that is tried again; throws `folderNotOpen` for one that is not open here, since what a person left out of it would be sent. */
+export function openFoldersOf({ targets }: Run): readonly Folder[] {
+  return targets.map(({ folder, name }) => {
+    const uri = vscode.Uri.file(folder);
+    if (vscode.workspace.getWorkspaceFolder(uri) === undefined)
+      throw new AssessmentError('folderNotOpen', { subject: folder });
+    return { uri, name };
+  });
 }
 
 /** True for a file below a folder, or the folder itself. */

@@ -130,6 +130,18 @@ export function describeFailure(failure: Failure | ({ kind: Failure['kind'] } & 
       return plain(
         t('This folder is not on this machine’s disk, so it cannot be packaged: {0}', failure.subject ?? ''),
       );
+    case 'folderNotOpen':
+      return plain(
+        t(
+          'Open the folder to try again: what you chose to leave out of it is known only where it is open: {0}',
+          failure.subject ?? '',
+        ),
+        {
+          title: t('Open Folder'),
+          command: 'vscode.openFolder',
+          arguments: [vscode.Uri.file(failure.subject ?? ''), { forceNewWindow: true }],
+        },
+      );
     case 'nothingToSend':
       return plain(
         t(
@@ -209,7 +221,7 @@ export function describeFailure(failure: Failure | ({ kind: Failure['kind'] } & 
     case 'notSignedIn':
       return plain(t('Sign in to the assessment service first.'), signInAgain());
     case 'badSetting':
-      return describeBadSetting(failure.subject ?? '');
+      return describeBadSetting(failure.subject ?? '', failure.detail);
     case 'tokenCommand':
       return plain(
         t('The token command {0} did not print a token ({1}).', failure.subject ?? '', failure.detail ?? ''),
@@ -223,7 +235,10 @@ export function describeFailure(failure: Failure | ({ kind: Failure['kind'] } & 
   }
 }
 
-function describeBadSetting(subject: string): { message: string; remedies: Remedy[] } {
+function describeBadSetting(
+  subject: string,
+  values: string | undefined,
+): { message: string; remedies: Remedy[] } {
   switch (subject) {
     case 'baseUrl':
       return {
@@ -237,14 +252,30 @@ function describeBadSetting(subject: string): { message: string; remedies: Remed
       };
     case 'notification.webhookEndpointIds':
       return {
-        message: vscode.l10n.t('At most 100 webhook endpoints can be notified.'),
+        message: vscode.l10n.t(
+          'The webhook endpoints must be a list of at most 100 IDs, none of them empty.',
+        ),
         remedies: [openSetting('whitebox.notification.webhookEndpointIds')],
       };
-    default:
+    case 'archive.exclude':
       return {
-        message: vscode.l10n.t('A value is not one that the service accepts: {0}', subject),
-        remedies: [showLog()],
+        message: vscode.l10n.t('The setting {0} must be a list of patterns.', 'whitebox.archive.exclude'),
+        remedies: [openSetting('whitebox.archive.exclude')],
       };
+    default:
+      return values === undefined
+        ? {
+            message: vscode.l10n.t('A value is not one that the service accepts: {0}', subject),
+            remedies: [showLog()],
+          }
+        : {
+            message: vscode.l10n.t(
+              'The setting {0} has a value that it cannot have. It can be: {1}.',
+              `whitebox.${subject}`,
+              values,
+            ),
+            remedies: [openSetting(`whitebox.${subject}`)],
+          };
   }
 }
 

@@ -1,6 +1,13 @@
 import * as vscode from 'vscode';
+import * as z from 'zod/mini';
 import { toBaseUrl } from '../core/api/address.ts';
-import type { ArchiveType, Language } from '../core/api/schema.ts';
+import {
+  type ArchiveType,
+  archiveTypeSchema,
+  identifierSchema,
+  type Language,
+  languageSchema,
+} from '../core/api/schema.ts';
 import { AssessmentError } from '../core/errors.ts';
 import type { Display } from '../core/findings/display.ts';
 
@@ -30,7 +37,10 @@ export async function writeDestination(destination: Destination): Promise<void> 
   await settings.update('organizationId', destination.organizationId, vscode.ConfigurationTarget.Global);
 }
 
-/** What applies to an assessment of a folder; throws `badSetting` for webhook IDs the service would refuse (API reference, section 8). */
+const reportLanguageSchema = z.enum(['auto', ...languageSchema.options]);
+const endpointIdsSchema = z.array(identifierSchema).check(z.maxLength(100));
+
+/** What applies to an assessment of a folder; throws `badSetting` for what VS Code took in, mistyped, and the service would refuse (API reference, section 8). */
 export function readAssessmentSettings(folder: vscode.Uri | undefined): {
   language: Language;
   webhookEndpointIds: string[];
@@ -40,17 +50,17 @@ export function readAssessmentSettings(folder: vscode.Uri | undefined): {
   maxArchiveBytes: number;
 } {
   const settings = vscode.workspace.getConfiguration('whitebox', folder);
-  const language = settings.get<'auto' | Language>('report.language', 'auto');
-  const webhookEndpointIds = own<string[]>('notification.webhookEndpointIds', []);
-  if (webhookEndpointIds.length > 100) {
-    throw new AssessmentError('badSetting', { subject: 'notification.webhookEndpointIds' });
-  }
+  const language = checked('report.language', reportLanguageSchema, settings.get('report.language', 'auto'));
   return {
     language:
       language === 'auto' ? (vscode.env.language.startsWith('ja') ? 'japanese' : 'english') : language,
-    webhookEndpointIds,
-    archiveType: settings.get<ArchiveType>('archive.format', 'tar_gz'),
-    exclude: settings.get<string[]>('archive.exclude', []),
+    webhookEndpointIds: checked(
+      'notification.webhookEndpointIds',
+      endpointIdsSchema,
+      own<unknown>('notification.webhookEndpointIds', []),
+    ),
+    archiveType: checked('archive.format', archiveTypeSchema, settings.get('archive.format', 'tar_gz')),
+    exclude: checked('archive.exclude', z.array(z.string()), settings.get('archive.exclude', [])),
     includeNestedRepositories: own('archive.includeNestedRepositories', false),
     maxArchiveBytes: own('archive.maxSizeMB', 1024) * 1024 * 1024,
   };
@@ -62,9 +72,10 @@ export function readTokenCommand(): readonly string[] | undefined {
   return command.length > 0 && vscode.workspace.isTrusted ? command : undefined;
 }
 
-/** What happens about files that look like they hold credentials. */
+/** What happens about files that look like they hold credentials; what is none of the three counts as the strictest. */
 export function readSecretCheck(): 'block' | 'warn' | 'off' {
-  return own('secrets.checkBeforeUpload', 'block');
+  const mode = own<unknown>('secrets.checkBeforeUpload', 'block');
+  return mode === 'warn' || mode === 'off' ? mode : 'block';
 }
 
 /** Whether uploaded source is deleted from the service once a run has ended. */
@@ -103,4 +114,11 @@ export function readDisplaySettings(): Display & {
 function own<T>(key: string, fallback: T): T {
   const found = vscode.workspace.getConfiguration('whitebox').inspect<T>(key);
   return found?.globalValue ?? found?.defaultValue ?? fallback;
+}
+
+/** A setting's value, which is whatever a person typed; throws `badSetting` with the values there are. */
+function checked<T>(key: string, schema: z.ZodMiniType<T> & { options?: readonly T[] }, value: unknown): T {
+  const found = schema.safeParse(value);
+  if (found.success) return found.data;
+  throw new AssessmentError('badSetting', { subject: key, detail: schema.options?.join(', ') });
 }

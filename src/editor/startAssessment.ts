@@ -11,7 +11,7 @@ import { isFinal, type Run, type Target } from '../core/run/run.ts';
 import type { RunStore } from '../core/run/runStore.ts';
 import type { RunTracker } from '../core/run/runTracker.ts';
 import type { Selection } from '../core/upload/selection.ts';
-import { type Folder, isInside, pickFolders } from './folders.ts';
+import { type Folder, isInside, openFoldersOf, pickFolders } from './folders.ts';
 import { readCommit } from './git.ts';
 import { countFiles, formatBytes, formatNumber, formatTime } from './formats.ts';
 import { stateLabel } from './labels.ts';
@@ -42,26 +42,39 @@ export async function startAssessment(
   const destination = readDestination();
   if (destination === undefined) throw new AssessmentError('notSignedIn');
   const folders =
-    what.retryOf?.targets.map(({ folder, name }) => ({ uri: vscode.Uri.file(folder), name })) ??
-    (await pickFolders(what.only, vscode.l10n.t('Start Assessment')));
+    what.retryOf === undefined
+      ? await pickFolders(what.only, vscode.l10n.t('Start Assessment'))
+      : openFoldersOf(what.retryOf);
   if (folders === undefined) return undefined;
-  const lease = await takeLease(join(deps.startingFolder, keyOf(folders)), deps.clock);
+  await deps.runs.reload();
+  const mayBeForgotten = deps.runs.isTemporary;
+  if (mayBeForgotten && !(await acceptForgetting(deps.runs))) return undefined;
+  const start = async (): Promise<Run | undefined> =>
+    (await offerToSave(folders)) && (await acceptLiveRun(folders, deps.runs))
+      ? launchWithProgress(deps, folders, destination, { retryOf: what.retryOf, mayBeForgotten })
+      : undefined;
+  // Where nothing can be written, windows cannot agree.
+  return mayBeForgotten ? start() : withFolderLease(folders, deps, start);
+}
+
+/** Works while no other window may start an assessment of the same folders; throws `startedElsewhere` when one does. */
+async function withFolderLease<T>(
+  folders: readonly Folder[],
+  { startingFolder, runs, clock, log }: StartDeps,
+  work: () => Promise<T>,
+): Promise<T> {
+  const lease = await takeLease(join(startingFolder, keyOf(folders)), clock);
   if (lease === undefined) throw new AssessmentError('startedElsewhere');
   // Kept alive while a person reads the questions, so that no other window takes it over.
   const renewal = setInterval(() => {
     lease
       .renew()
-      .catch((error: unknown) =>
-        deps.log.warn(`The start could not be kept to this window: ${String(error)}`),
-      );
+      .catch((error: unknown) => log.warn(`The start could not be kept to this window: ${String(error)}`));
   }, 5_000);
   try {
     // What another window has started since this one last looked counts, too.
-    await deps.runs.reload();
-    const mayBeForgotten = deps.runs.isTemporary;
-    if (mayBeForgotten && !(await acceptForgetting(deps.runs))) return undefined;
-    if (!(await offerToSave(folders)) || !(await acceptLiveRun(folders, deps.runs))) return undefined;
-    return await launchWithProgress(deps, folders, destination, { retryOf: what.retryOf, mayBeForgotten });
+    await runs.reload();
+    return await work();
   } finally {
     clearInterval(renewal);
     await lease.release();

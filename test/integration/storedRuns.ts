@@ -25,6 +25,17 @@ export async function storeLiveRun(storage: string, run: StoredRun): Promise<voi
   });
 }
 
+/** Puts a run that failed before the service had it into the extension's storage. */
+export async function storeUnsentRun(storage: string, run: StoredRun): Promise<void> {
+  const at = Date.now() - hourMs;
+  await storeRun(storage, {
+    ...common(run, at),
+    state: 'failed',
+    endedAt: at + 1000,
+    failure: { kind: 'serverError', status: 503 },
+  });
+}
+
 /** Puts a run that has succeeded, with its artifacts, into the extension's storage; `sent` is what its archive held, where that is known. */
 export async function storeEndedRun(
   storage: string,

@@ -13,6 +13,11 @@ export function resetUserSettings(): Promise<void> {
     'whitebox.baseUrl': undefined,
     'whitebox.organizationId': undefined,
     'whitebox.tokenCommand': undefined,
+    'whitebox.archive.format': undefined,
+    'whitebox.archive.exclude': undefined,
+    'whitebox.report.language': undefined,
+    'whitebox.notification.webhookEndpointIds': undefined,
+    'whitebox.secrets.checkBeforeUpload': undefined,
     'whitebox.findings.minimumSeverity': undefined,
     'whitebox.findings.showInProblems': undefined,
   });

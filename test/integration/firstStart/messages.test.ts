@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
@@ -61,6 +61,7 @@ describe('what others wrote stays text in a message', () => {
     await writeFile(file, await zipBundle([{ path: hostile, content: Buffer.from('{}') }]));
     vscode.window.showOpenDialog = () => Promise.resolve([vscode.Uri.file(file)]);
     await vscode.commands.executeCommand('whitebox.importFindings');
+    await rm(file);
     assertPlain('Nothing was imported');
   });
 });
