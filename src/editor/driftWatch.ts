@@ -46,17 +46,22 @@ function watchDisk(findings: FindingStore): vscode.Disposable {
     isReloadDue = false;
   };
   const note = ({ fsPath }: vscode.Uri): void => {
-    if (findings.isPointedAt(fsPath)) changed.add(fsPath);
-    else if (findings.isAwaited(fsPath)) isReloadDue = true;
-    else return;
+    if (!findings.isPointedAt(fsPath)) return;
+    changed.add(fsPath);
+    timer ??= setTimeout(settle, gatherMs);
+  };
+  const noteComingAndGoing = (uri: vscode.Uri): void => {
+    note(uri);
+    if (findings.isPointedAt(uri.fsPath) || !findings.isAwaited(uri.fsPath)) return;
+    isReloadDue = true;
     timer ??= setTimeout(settle, gatherMs);
   };
   const watcher = vscode.workspace.createFileSystemWatcher('**/*');
   return vscode.Disposable.from(
     watcher,
     watcher.onDidChange(note),
-    watcher.onDidCreate(note),
-    watcher.onDidDelete(note),
+    watcher.onDidCreate(noteComingAndGoing),
+    watcher.onDidDelete(noteComingAndGoing),
     { dispose: () => clearTimeout(timer) },
   );
 }

@@ -79,6 +79,8 @@ export class FindingStore implements Disposable {
   #shown: readonly ShownRun[] = [];
   #comparison: Comparison | undefined;
   #loading: Promise<void> = Promise.resolve();
+  /** A reading anew that has not begun: whoever wants one by then gets that one. */
+  #reloading: Promise<void> | undefined;
 
   /** `isOpenHere` tells whether this window has a folder (an absolute path) open; `mappings` remembers what `mapPaths` is told; `decode` reads files that are not UTF-8. */
   constructor(deps: {
@@ -244,7 +246,12 @@ export class FindingStore implements Disposable {
 
   /** Reads what is shown anew: files that findings point at may have come or gone. */
   reload(): Promise<void> {
-    this.#loading = this.#loading.then(() => this.#refresh(true));
+    if (this.#reloading !== undefined) return this.#reloading;
+    this.#reloading = this.#loading.then(() => {
+      this.#reloading = undefined;
+      return this.#refresh(true);
+    });
+    this.#loading = this.#reloading;
     return this.#loading;
   }
 
@@ -274,11 +281,11 @@ export class FindingStore implements Disposable {
     const byFolder = decideRuns(this.#runs.all(), this.#choices, this.#isOpenHere);
     if (!isAnew && isSame(byFolder, this.#byFolder)) return;
     const runs = [...new Set([...byFolder.values()].filter((run) => run !== undefined))];
-    const known = isAnew ? [] : this.#loaded;
     const loaded = await Promise.all(
-      runs.map(
-        async (run) => known.find((each) => each.run.id === run.id) ?? LoadedRun.load(run, this.#load),
-      ),
+      runs.map(async (run) => {
+        const known = this.#loaded.find((each) => each.run.id === run.id);
+        return known === undefined || isAnew ? LoadedRun.load(run, this.#load, known) : known;
+      }),
     );
     if (!runs.some(({ id }) => id === this.#comparison?.run.id)) this.#comparison = undefined;
     this.#byFolder = byFolder;

@@ -62,10 +62,10 @@ export class LoadedRun {
     }
   }
 
-  /** Reads a run; a findings file that cannot be read gives a `failure`. */
-  static async load(run: Run, deps: LoadDeps): Promise<LoadedRun> {
+  /** Reads a run; a findings file that cannot be read gives a `failure`. `former` is the same run as it was read before. */
+  static async load(run: Run, deps: LoadDeps, former?: LoadedRun): Promise<LoadedRun> {
     try {
-      const found = await readRun(run, deps.folderOf(run.id), deps);
+      const found = await readRun(run, deps.folderOf(run.id), deps, former && former.#places);
       await deps.triage.load(run.targets.map((target) => target.folder));
       const baseline = await deps.baselineOf(run);
       const changeOf = baseline && changeSince(baseline);

@@ -27,7 +27,7 @@ export interface ReadRun {
   readonly places: RunPlaces;
 }
 
-/** Reads a run's findings and finds their places here; `textOf` gives the text of a file that is being edited, `decode` that of one which is not UTF-8. Throws `malformedFindings`, or the system's error. */
+/** Reads a run's findings and finds their places here; `textOf` gives the text of a file that is being edited, `decode` that of one which is not UTF-8, and `former` are the places as they were known so far. Throws `malformedFindings`, or the system's error. */
 export async function readRun(
   run: Run,
   runFolder: string,
@@ -40,10 +40,11 @@ export async function readRun(
     textOf: (file: string) => string | undefined;
     decode: Decode;
   },
+  former?: RunPlaces,
 ): Promise<ReadRun> {
   const { findings, notices, subjects, ...facts } = await readSubjects(run, runFolder);
   const located = await locateFindings(run, findings, { ...facts, mappingOf });
-  const places = new RunPlaces(runFolder, located, decode);
+  const places = new RunPlaces(runFolder, located, decode, former);
   const placed = await places.placesOf(findings, textOf);
   const fingerprints = await inSlices(fingerprintsOf(findings, subjects));
   return {

@@ -15,14 +15,21 @@ export class RunPlaces {
   readonly #located: ReadonlyMap<Place, Spot>;
   readonly #spots: ReadonlyMap<string, Spot>;
   /** Files that changed while they were followed; what was scanned may be nowhere else by now. */
-  readonly #tracked = new Map<string, TrackedFile>();
+  readonly #tracked: Map<string, TrackedFile>;
   readonly #changed = new Set<string>();
   /** Names of files that findings point at and that are not here. */
   readonly missing: ReadonlySet<string>;
 
-  constructor(runFolder: string, { spots: located, missing }: Located, decode: Decode) {
+  /** `former` are the places of the same run as they were known so far: what they follow is followed on. */
+  constructor(
+    runFolder: string,
+    { spots: located, missing }: Located,
+    decode: Decode,
+    former: RunPlaces | undefined,
+  ) {
     this.#runFolder = runFolder;
     this.#decode = decode;
+    this.#tracked = former === undefined ? new Map<string, TrackedFile>() : former.#tracked;
     this.#located = located;
     this.missing = missing;
     this.#spots = new Map([...located.values()].map((spot) => [spot.file, spot]));

@@ -32,7 +32,7 @@ export interface TrackedFile {
 export function trackFile(lines: readonly string[], isScanned: boolean): TrackedFile {
   const follow = followLines(lines);
   const anchor = anchorIn(lines);
-  const anchors = new Map<Place, ReturnType<typeof anchor>>();
+  const anchors = new WeakMap<Place, ReturnType<typeof anchor>>();
   const anchorOf = (told: Place): ReturnType<typeof anchor> => {
     if (!anchors.has(told)) anchors.set(told, anchor(told));
     return anchors.get(told);

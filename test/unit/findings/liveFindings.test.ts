@@ -128,6 +128,23 @@ test('without the scanned text nothing is claimed, yet lines are followed', asyn
   await store.textChanged(other, undefined);
   assert.equal(seen(), 'unknown 52');
   assert.equal(store.changedFiles(run.id), 0);
+  await store.reload();
+  assert.equal(seen(), 'unknown 52', 'other files may have come or gone, these lines have not');
+});
+
+test('readings anew that are asked for while one is under way become one', async (t) => {
+  const { store } = await openShop(t);
+  let heard = 0;
+  const { promise: begun, resolve: begin } = Promise.withResolvers<unknown>();
+  store.onDidChange(() => {
+    heard += 1;
+    begin(heard);
+  });
+  void store.reload();
+  await begun;
+  void store.refresh();
+  await Promise.all(Array.from({ length: 20 }, () => store.reload()));
+  assert.equal(heard, 2);
 });
 
 test('F74 a file that has changed since it was sent is counted, whether it was saved or not, and known from what was sent alone', async (t) => {
@@ -147,7 +164,8 @@ test('F74 a file that has changed since it was sent is counted, whether it was s
   assert.equal(changed(), 1);
 
   await rm(path.join(runs.folderOf(run.id), 'source'), { recursive: true });
-  await store.reload();
+  await store.clear();
+  await store.show(run);
   assert.equal(changed(), 1);
   assert.equal(seen(), 'unknown 3', 'where its code is now, nobody knows');
   await writeFile(file, code);
