@@ -37,8 +37,10 @@ const rooms: Readonly<Record<string, Room>> = {
     isHeld: true,
   },
   locate: {
-    files: ['locate', 'pathText', 'workspacePath'].map((name) => `src/core/findings/${name}.ts`),
-    tests: ['test/unit/findings/{paths,locate*}.test.ts'],
+    files: ['place/locate', 'parse/pathText', 'place/workspacePath'].map(
+      (name) => `src/core/findings/${name}.ts`,
+    ),
+    tests: ['test/unit/findings/place/{paths,locate*}.test.ts'],
     isHeld: true,
   },
   api: { files: ['src/core/api/*.ts'], tests: ['test/unit/api/*.test.ts'], isHeld: false },

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
-import { fenceData } from '../core/findings/dataFence.ts';
-import { findingMarkdown, type FindingWords } from '../core/findings/findingMarkdown.ts';
-import type { ShownFinding } from '../core/findings/findingStore.ts';
+import { fenceData } from '../core/findings/handOff/dataFence.ts';
+import { findingMarkdown, type FindingWords } from '../core/findings/show/findingMarkdown.ts';
+import type { ShownFinding } from '../core/findings/shownFinding.ts';
 import { sayNoFinding } from './findingArguments.ts';
 import { countFindings } from './formats.ts';
 import { blockLabel, severityLabel, triageLabel } from './labels.ts';

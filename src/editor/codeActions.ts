@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
-import type { ShownFinding } from '../core/findings/findingStore.ts';
-import { clip } from '../core/findings/prose.ts';
+import type { ShownFinding } from '../core/findings/shownFinding.ts';
+import { clip } from '../core/findings/parse/prose.ts';
 import { toAddress } from './findingAddress.ts';
 import { toArgument } from './findingArguments.ts';
 import type { FindingsByFile } from './findingsByFile.ts';

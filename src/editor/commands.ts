@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
-import type { ExportTool } from '../core/findings/exportSource.ts';
-import type { ShownFinding } from '../core/findings/findingStore.ts';
+import type { ExportTool } from '../core/findings/handOff/exportSource.ts';
+import type { ShownFinding } from '../core/findings/shownFinding.ts';
 import { AssessmentError, isAbortError } from '../core/errors.ts';
 import type { Logger } from '../core/ports.ts';
 import { isLive, isUnsent, type Run } from '../core/run/run.ts';

@@ -1,16 +1,12 @@
 import * as vscode from 'vscode';
-import { isDisplayed } from '../core/findings/display.ts';
+import { isDisplayed } from '../core/findings/show/display.ts';
 import type { Severity } from '../core/findings/finding.ts';
-import type {
-  FindingsChange,
-  FindingStore,
-  ShownFinding,
-  ShownPlace,
-} from '../core/findings/findingStore.ts';
-import { ProblemFiles } from '../core/findings/problemFiles.ts';
-import { problemsByFile } from '../core/findings/problems.ts';
-import { clip } from '../core/findings/prose.ts';
-import { visibleLine } from '../core/findings/visibleText.ts';
+import type { FindingStore } from '../core/findings/findingStore.ts';
+import type { FindingsChange, ShownFinding, ShownPlace } from '../core/findings/shownFinding.ts';
+import { ProblemFiles } from '../core/findings/show/problemFiles.ts';
+import { problemsByFile } from '../core/findings/show/problems.ts';
+import { clip } from '../core/findings/parse/prose.ts';
+import { visibleLine } from '../core/findings/parse/visibleText.ts';
 import type { Logger } from '../core/ports.ts';
 import { toAddress } from './findingAddress.ts';
 import { severityLabel, titleOfFinding } from './labels.ts';

@@ -7,11 +7,12 @@ import {
   type FilterPart,
   filterSchema,
   foldersAbove,
-} from '../core/findings/filter.ts';
+} from '../core/findings/show/filter.ts';
 import { SEVERITIES } from '../core/findings/finding.ts';
-import type { FindingStore, ShownFinding } from '../core/findings/findingStore.ts';
-import { type Grouping, GROUPINGS } from '../core/findings/groups.ts';
-import { TRIAGE_STATES } from '../core/findings/triage.ts';
+import type { FindingStore } from '../core/findings/findingStore.ts';
+import type { ShownFinding } from '../core/findings/shownFinding.ts';
+import { type Grouping, GROUPINGS } from '../core/findings/show/groups.ts';
+import { TRIAGE_STATES } from '../core/findings/triage/triage.ts';
 import {
   cweLabel,
   describePart,

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { ShownFinding } from '../core/findings/findingStore.ts';
+import type { ShownFinding } from '../core/findings/shownFinding.ts';
 
 const authority = 'whitebox.whitebox-assessment';
 const path = '/finding';

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
-import type { FindingStore, ShownFinding } from '../core/findings/findingStore.ts';
-import { isObject } from '../core/findings/readValue.ts';
+import type { FindingStore } from '../core/findings/findingStore.ts';
+import type { ShownFinding } from '../core/findings/shownFinding.ts';
+import { isObject } from '../core/findings/parse/readValue.ts';
 import { toRange } from './places.ts';
 import { showInformation } from './showMessage.ts';
 

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { ShownFinding } from '../core/findings/findingStore.ts';
+import type { ShownFinding } from '../core/findings/shownFinding.ts';
 import { copyFindings, fixWithAgent } from './agentHandOff.ts';
 import { type CompareDeps, compareRuns, showAllFindings } from './compareRuns.ts';
 import { filterFindings, groupFindings } from './filterFindings.ts';

@@ -1,11 +1,12 @@
 import { extname } from 'node:path';
 import * as vscode from 'vscode';
-import { embeddedMarkdown } from '../core/findings/embeddedMarkdown.ts';
+import { embeddedMarkdown } from '../core/findings/show/embeddedMarkdown.ts';
 import type { Place } from '../core/findings/finding.ts';
-import type { FindingStore, ShownFinding, ShownPlace } from '../core/findings/findingStore.ts';
-import { codeBlock, codeSpan, escapeMarkdown } from '../core/findings/inertMarkdown.ts';
-import { clip } from '../core/findings/prose.ts';
-import { visibleLine, visibleText } from '../core/findings/visibleText.ts';
+import type { FindingStore } from '../core/findings/findingStore.ts';
+import type { ShownFinding, ShownPlace } from '../core/findings/shownFinding.ts';
+import { codeBlock, codeSpan, escapeMarkdown } from '../core/findings/show/inertMarkdown.ts';
+import { clip } from '../core/findings/parse/prose.ts';
+import { visibleLine, visibleText } from '../core/findings/parse/visibleText.ts';
 import type { ReportContent } from '../core/report/protocol.ts';
 import { titleOf } from '../core/run/run.ts';
 import type { PanelDocument } from './documentPanel.ts';

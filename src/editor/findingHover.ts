@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
-import type { ShownFinding } from '../core/findings/findingStore.ts';
-import { escapeMarkdown, inertMarkdown } from '../core/findings/inertMarkdown.ts';
+import type { ShownFinding } from '../core/findings/shownFinding.ts';
+import { escapeMarkdown, inertMarkdown } from '../core/findings/show/inertMarkdown.ts';
 import type { FindingsByFile } from './findingsByFile.ts';
 import { titleOfFinding } from './labels.ts';
 

@@ -1,11 +1,11 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import type { Severity } from '../core/findings/finding.ts';
-import type { ShownFinding } from '../core/findings/findingStore.ts';
-import type { GroupTopic } from '../core/findings/groups.ts';
-import type { FindingNode, GroupNode, OutlineNode } from '../core/findings/outline.ts';
-import type { TriageState } from '../core/findings/triage.ts';
-import { visibleLine, visibleText } from '../core/findings/visibleText.ts';
+import type { ShownFinding } from '../core/findings/shownFinding.ts';
+import type { GroupTopic } from '../core/findings/show/groups.ts';
+import type { FindingNode, GroupNode, OutlineNode } from '../core/findings/show/outline.ts';
+import type { TriageState } from '../core/findings/triage/triage.ts';
+import { visibleLine, visibleText } from '../core/findings/parse/visibleText.ts';
 import { cweLabel, topicLabel } from './findingLabels.ts';
 import { countFindings, formatNumber } from './formats.ts';
 import { driftLabel, severityLabel, titleOfFinding, triageLabel } from './labels.ts';

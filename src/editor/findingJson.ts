@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
-import type { FindingStore, ShownFinding } from '../core/findings/findingStore.ts';
-import { toVisibleJson } from '../core/findings/rawJson.ts';
+import type { FindingStore } from '../core/findings/findingStore.ts';
+import type { ShownFinding } from '../core/findings/shownFinding.ts';
+import { toVisibleJson } from '../core/findings/show/rawJson.ts';
 import type { RunStore } from '../core/run/runStore.ts';
 
 const scheme = 'whitebox-finding';

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
-import type { Filter, FilterPart } from '../core/findings/filter.ts';
-import type { Change, Grouping, GroupTopic } from '../core/findings/groups.ts';
+import type { Filter, FilterPart } from '../core/findings/show/filter.ts';
+import type { Change, Grouping, GroupTopic } from '../core/findings/show/groups.ts';
 import { severityLabel, triageLabel } from './labels.ts';
 
 /** What may have become of a finding's code since it was scanned, as something to choose. */

@@ -1,7 +1,8 @@
 import * as vscode from 'vscode';
-import { isDisplayed } from '../core/findings/display.ts';
-import type { FindingStore, ShownFinding } from '../core/findings/findingStore.ts';
-import { problemsByFile } from '../core/findings/problems.ts';
+import { isDisplayed } from '../core/findings/show/display.ts';
+import type { FindingStore } from '../core/findings/findingStore.ts';
+import type { ShownFinding } from '../core/findings/shownFinding.ts';
+import { problemsByFile } from '../core/findings/show/problems.ts';
 import { toRange } from './places.ts';
 import { readDisplaySettings } from './settings.ts';
 

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
-import { activeParts, type Filter, filterSchema, toPredicate } from '../core/findings/filter.ts';
-import type { ShownFinding } from '../core/findings/findingStore.ts';
-import { type Grouping, GROUPINGS } from '../core/findings/groups.ts';
+import { activeParts, type Filter, filterSchema, toPredicate } from '../core/findings/show/filter.ts';
+import type { ShownFinding } from '../core/findings/shownFinding.ts';
+import { type Grouping, GROUPINGS } from '../core/findings/show/groups.ts';
 
 const filterKey = 'findings.filter';
 const groupingKey = 'findings.grouping';

@@ -1,9 +1,10 @@
 import * as vscode from 'vscode';
-import { activeParts } from '../core/findings/filter.ts';
-import type { FindingStore, ShownRun } from '../core/findings/findingStore.ts';
+import { activeParts } from '../core/findings/show/filter.ts';
+import type { FindingStore } from '../core/findings/findingStore.ts';
+import type { ShownRun } from '../core/findings/shownFinding.ts';
 import { hasFindings } from '../core/findings/folderRuns.ts';
-import { hiddenFromProblems } from '../core/findings/problems.ts';
-import type { Sifted } from '../core/findings/sift.ts';
+import { hiddenFromProblems } from '../core/findings/show/problems.ts';
+import type { Sifted } from '../core/findings/show/sift.ts';
 import { isLive, type Run, titleOf, waitsForToken } from '../core/run/run.ts';
 import { describePart } from './findingLabels.ts';
 import type { FindingsLens } from './findingsLens.ts';

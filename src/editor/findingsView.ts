@@ -1,10 +1,11 @@
 import * as vscode from 'vscode';
 import type { LazyView } from '../bootstrap.ts';
-import type { FindingsChange, FindingStore, ShownFinding } from '../core/findings/findingStore.ts';
-import { toChangeGroups, toGroups } from '../core/findings/groups.ts';
-import { Outline, type OutlineNode } from '../core/findings/outline.ts';
-import { sift, type Sifted } from '../core/findings/sift.ts';
-import { isSettled } from '../core/findings/triage.ts';
+import type { FindingStore } from '../core/findings/findingStore.ts';
+import type { FindingsChange, ShownFinding } from '../core/findings/shownFinding.ts';
+import { toChangeGroups, toGroups } from '../core/findings/show/groups.ts';
+import { Outline, type OutlineNode } from '../core/findings/show/outline.ts';
+import { sift, type Sifted } from '../core/findings/show/sift.ts';
+import { isSettled } from '../core/findings/triage/triage.ts';
 import type { Run } from '../core/run/run.ts';
 import type { RunStore } from '../core/run/runStore.ts';
 import { toItem } from './findingItems.ts';

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { isObject } from '../core/findings/readValue.ts';
+import { isObject } from '../core/findings/parse/readValue.ts';
 
 /** The arguments of a command as a menu would give them, where a key of a tree gave `{ kind: 'selection' }`. */
 export async function withFocusedRows(

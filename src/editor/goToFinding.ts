@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
-import { inOrder, neighbour } from '../core/findings/findingOrder.ts';
-import type { ShownFinding } from '../core/findings/findingStore.ts';
+import { inOrder, neighbour } from '../core/findings/show/findingOrder.ts';
+import type { ShownFinding } from '../core/findings/shownFinding.ts';
 import type { FindingsByFile } from './findingsByFile.ts';
 import { titleOfFinding } from './labels.ts';
 import { revealPlace } from './places.ts';

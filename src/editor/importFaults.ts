@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { type ImportFault, maxImportBytes } from '../core/findings/importFault.ts';
+import { type ImportFault, maxImportBytes } from '../core/findings/handOff/importFault.ts';
 import { formatBytes } from './formats.ts';
 
 /** Why a file could not be imported, and what would be one; `part` is what inside it the fault is about. */

@@ -1,10 +1,10 @@
 import * as vscode from 'vscode';
 import { AssessmentError } from '../core/errors.ts';
-import { type Decision, undecidedBy } from '../core/findings/decisions.ts';
+import { type Decision, undecidedBy } from '../core/findings/triage/decisions.ts';
 import type { FindingStore } from '../core/findings/findingStore.ts';
-import { readImport } from '../core/findings/importFile.ts';
-import { badImport, maxImportBytes } from '../core/findings/importFault.ts';
-import { importRun, type ImportTarget } from '../core/findings/importRun.ts';
+import { readImport } from '../core/findings/handOff/importFile.ts';
+import { badImport, maxImportBytes } from '../core/findings/handOff/importFault.ts';
+import { importRun, type ImportTarget } from '../core/findings/handOff/importRun.ts';
 import type { Clock } from '../core/ports.ts';
 import type { Run } from '../core/run/run.ts';
 import type { RunStore } from '../core/run/runStore.ts';

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
-import type { Drift } from '../core/findings/drift.ts';
+import type { Drift } from '../core/findings/drift/drift.ts';
 import type { BlockKind, Finding, Severity } from '../core/findings/finding.ts';
-import type { TriageState } from '../core/findings/triage.ts';
+import type { TriageState } from '../core/findings/triage/triage.ts';
 import type { ConnectionPart } from '../core/api/connectionParts.ts';
 import type { Run, Target } from '../core/run/run.ts';
 import type { IgnoreRule } from '../core/upload/ignoreRules.ts';

@@ -1,9 +1,10 @@
 import * as vscode from 'vscode';
 import type * as z from 'zod/mini';
-import { fenceData } from '../core/findings/dataFence.ts';
-import type { FindingStore, ShownFinding } from '../core/findings/findingStore.ts';
-import { escapeMarkdown } from '../core/findings/inertMarkdown.ts';
-import { getFinding, getRunStatus, listFindings, toolInputs } from '../core/findings/toolAnswers.ts';
+import { fenceData } from '../core/findings/handOff/dataFence.ts';
+import type { FindingStore } from '../core/findings/findingStore.ts';
+import type { ShownFinding } from '../core/findings/shownFinding.ts';
+import { escapeMarkdown } from '../core/findings/show/inertMarkdown.ts';
+import { getFinding, getRunStatus, listFindings, toolInputs } from '../core/findings/handOff/toolAnswers.ts';
 import type { Clock } from '../core/ports.ts';
 import type { RunStore } from '../core/run/runStore.ts';
 import { titleOfFinding, triageLabel } from './labels.ts';

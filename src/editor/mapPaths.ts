@@ -1,7 +1,8 @@
 import * as vscode from 'vscode';
-import type { FindingStore, ShownFinding } from '../core/findings/findingStore.ts';
-import { decisionFolders } from '../core/findings/findingFolder.ts';
-import { type MappingPlan, planMapping } from '../core/findings/mappingPlan.ts';
+import type { FindingStore } from '../core/findings/findingStore.ts';
+import type { ShownFinding } from '../core/findings/shownFinding.ts';
+import { decisionFolders } from '../core/findings/triage/findingFolder.ts';
+import { type MappingPlan, planMapping } from '../core/findings/place/mappingPlan.ts';
 import { pathInside } from '../core/pathInside.ts';
 import { isInside } from './folders.ts';
 import { countFindings } from './formats.ts';

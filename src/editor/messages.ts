@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { AssessmentError } from '../core/errors.ts';
-import type { ImportFault } from '../core/findings/importFault.ts';
+import type { ImportFault } from '../core/findings/handOff/importFault.ts';
 import type { Failure } from '../core/run/run.ts';
 import { formatBytes } from './formats.ts';
 import { describeImportFault } from './importFaults.ts';

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
-import type { FindingStore, ShownRun } from '../core/findings/findingStore.ts';
+import type { FindingStore } from '../core/findings/findingStore.ts';
+import type { ShownRun } from '../core/findings/shownFinding.ts';
 import type { Logger } from '../core/ports.ts';
 import { resultsKeptUntil } from '../core/run/attention.ts';
 import { hasRemoteResults } from '../core/run/downloadAgain.ts';

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { ShownPlace } from '../core/findings/findingStore.ts';
+import type { ShownPlace } from '../core/findings/shownFinding.ts';
 import { showInformation } from './showMessage.ts';
 
 /** The range of a place, 0-based; the start of the file where the line is unknown. */

@@ -1,7 +1,8 @@
 import * as vscode from 'vscode';
-import type { FindingStore, ShownFinding } from '../core/findings/findingStore.ts';
+import type { FindingStore } from '../core/findings/findingStore.ts';
+import type { ShownFinding } from '../core/findings/shownFinding.ts';
 import type { Logger } from '../core/ports.ts';
-import { needsNote, TRIAGE_STATES, type TriageState } from '../core/findings/triage.ts';
+import { needsNote, TRIAGE_STATES, type TriageState } from '../core/findings/triage/triage.ts';
 import { sayNoFinding } from './findingArguments.ts';
 import { countFindings } from './formats.ts';
 import { severityLabel, titleOfFinding, triageLabel } from './labels.ts';

@@ -9,7 +9,7 @@ import {
   languageSchema,
 } from '../core/api/schema.ts';
 import { AssessmentError } from '../core/errors.ts';
-import type { Display } from '../core/findings/display.ts';
+import type { Display } from '../core/findings/show/display.ts';
 
 /** Where a person's runs go: a normalized base URL and an organization ID. */
 export interface Destination {

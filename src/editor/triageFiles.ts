@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import type { TriageStore } from '../core/findings/triageStore.ts';
+import type { TriageStore } from '../core/findings/triage/triageStore.ts';
 import { describeError } from './messages.ts';
 import { readTriageStorage } from './settings.ts';
 import { showWarning } from './showMessage.ts';

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FindingStore } from '../../src/core/findings/findingStore.ts';
-import { problemsByFile } from '../../src/core/findings/problems.ts';
-import { TriageStore } from '../../src/core/findings/triageStore.ts';
+import { problemsByFile } from '../../src/core/findings/show/problems.ts';
+import { TriageStore } from '../../src/core/findings/triage/triageStore.ts';
 import { RunStore } from '../../src/core/run/runStore.ts';
 
 const silent = { trace: () => {}, debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };

@@ -1,6 +1,6 @@
-import type { ShownFinding } from '../../src/core/findings/findingStore.ts';
-import { ProblemFiles } from '../../src/core/findings/problemFiles.ts';
-import { problemsByFile } from '../../src/core/findings/problems.ts';
+import type { ShownFinding } from '../../src/core/findings/shownFinding.ts';
+import { ProblemFiles } from '../../src/core/findings/show/problemFiles.ts';
+import { problemsByFile } from '../../src/core/findings/show/problems.ts';
 import type { Run } from '../../src/core/run/run.ts';
 import { median } from './pairs.ts';
 import type { Row } from './rows.ts';

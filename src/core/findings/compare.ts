@@ -1,5 +1,5 @@
 import type { Run } from '../run/run.ts';
-import type { ShownFinding } from './findingStore.ts';
+import type { ShownFinding } from './shownFinding.ts';
 import { hasFindings } from './folderRuns.ts';
 
 /** What a run has found, compared with a run before it. */

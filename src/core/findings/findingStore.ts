@@ -1,63 +1,18 @@
 import { AssessmentError } from '../errors.ts';
 import type { Disposable, Event, Logger } from '../ports.ts';
-import { type Failure, isFinal, type Run } from '../run/run.ts';
+import { isFinal, type Run } from '../run/run.ts';
 import type { RunStore } from '../run/runStore.ts';
 import { baselineAmong, compareFindings, type Comparison, type FindingName } from './compare.ts';
-import type { Decode } from './decodeText.ts';
-import type { Drift } from './drift.ts';
-import type { Finding, Place } from './finding.ts';
-import { decisionFolders, folderOf } from './findingFolder.ts';
 import { decideRuns, type FolderChoice, hasFindings } from './folderRuns.ts';
 import { decisionAbout, type LoadDeps, LoadedRun, type RenewedFiles } from './loadedRun.ts';
-import type { Notice } from './parse.ts';
-import { addMapping, forgetMappings, type MappingMemory, mappingsOf } from './pathMappings.ts';
+import type { Decode } from './place/decodeText.ts';
+import { addMapping, forgetMappings, type MappingMemory, mappingsOf } from './place/pathMappings.ts';
 import { readFindingNames } from './readRun.ts';
-import type { TriageDecision, TriageState } from './triage.ts';
-import type { TriageStore } from './triageStore.ts';
-
-/** A place that is a file here; lines are 1-based, as they are now, and absent when unknown; columns only where the line is the one that was told. */
-export interface ShownPlace {
-  /** Absolute. */
-  readonly file: string;
-  /** The folder it lies in, as the run's target names it. */
-  readonly folder: string;
-  /** Relative to its folder, with `/`. */
-  readonly path: string;
-  readonly startLine?: number | undefined;
-  readonly endLine?: number | undefined;
-  readonly startColumn?: number | undefined;
-  readonly endColumn?: number | undefined;
-  /** The place as the findings file tells it. */
-  readonly told: Place;
-  /** What became of the code there since it was scanned. */
-  readonly drift: Drift;
-}
-
-/** A finding with its run and those of its places that are files here, the main one first. */
-export interface ShownFinding {
-  readonly run: Run;
-  readonly finding: Finding;
-  readonly places: readonly ShownPlace[];
-  /** The folder it is about, whatever is on the disk: see `Subject`. */
-  readonly folder: string | undefined;
-  /** Names the finding across runs. */
-  readonly fingerprint: string;
-  readonly triage: TriageDecision;
-  /** How it relates to the run before of the same folders; absent when there is none. */
-  readonly change?: 'new' | 'unchanged' | undefined;
-}
-
-/** What changed in the findings that are shown: everything, or only those whose main place is in one of these files (absolute paths). */
-export type FindingsChange =
-  { readonly kind: 'all' } | { readonly kind: 'files'; readonly files: ReadonlySet<string> };
-
-/** A run with its findings, or why they cannot be read; of a run that is shown, only those of the folders that show it. */
-export interface ShownRun {
-  readonly run: Run;
-  readonly shown: readonly ShownFinding[];
-  readonly notices: readonly Notice[];
-  readonly failure?: Failure | undefined;
-}
+import type { FindingsChange, ShownFinding, ShownRun } from './shownFinding.ts';
+import { showSameRuns, toShownRun, visibleIn } from './shownRun.ts';
+import { decisionFolders } from './triage/findingFolder.ts';
+import type { TriageState } from './triage/triage.ts';
+import type { TriageStore } from './triage/triageStore.ts';
 
 /** The findings that the editor shows: of each open folder's latest run that has some, unless a person chose another run or none since it ended. */
 export class FindingStore implements Disposable {
@@ -135,7 +90,9 @@ export class FindingStore implements Disposable {
   /** A finding by its run's local id and its position in the findings file, `Finding.index`. */
   find(runId: string, index: number): ShownFinding | undefined {
     const shown = this.#shown.find(({ run }) => run.id === runId)?.shown;
-    return shown?.find(({ finding }) => finding.index === index);
+    // Mostly all of a file's findings are shown, each at its own position.
+    const there = shown?.[index];
+    return there?.finding.index === index ? there : shown?.find(({ finding }) => finding.index === index);
   }
 
   /** True for a file that findings, which are shown, point at. */
@@ -279,7 +236,7 @@ export class FindingStore implements Disposable {
 
   async #refresh(isAnew: boolean): Promise<void> {
     const byFolder = decideRuns(this.#runs.all(), this.#choices, this.#isOpenHere);
-    if (!isAnew && isSame(byFolder, this.#byFolder)) return;
+    if (!isAnew && showSameRuns(byFolder, this.#byFolder)) return;
     const runs = [...new Set([...byFolder.values()].filter((run) => run !== undefined))];
     const loaded = await Promise.all(
       runs.map(async (run) => {
@@ -335,31 +292,4 @@ export class FindingStore implements Disposable {
     this.#shown = this.#loaded.map((each) => visibleIn(this.#byFolder, each));
     for (const listener of [...this.#listeners]) listener(change);
   }
-}
-
-function isSame(
-  one: ReadonlyMap<string, Run | undefined>,
-  other: ReadonlyMap<string, Run | undefined>,
-): boolean {
-  return (
-    one.size === other.size &&
-    [...one].every(([folder, run]) => other.has(folder) && other.get(folder)?.id === run?.id)
-  );
-}
-
-/** The findings of a run that its folders show: those of folders that show another run are left out. */
-function visibleIn(byFolder: ReadonlyMap<string, Run | undefined>, loaded: LoadedRun): ShownRun {
-  const { run } = loaded;
-  const showsIt = (folder: string): boolean => !byFolder.has(folder) || byFolder.get(folder)?.id === run.id;
-  if (run.targets.every(({ folder }) => showsIt(folder))) return toShownRun(loaded);
-  return toShownRun(loaded, (shown) => {
-    const folder = folderOf(shown);
-    return folder === undefined || showsIt(folder);
-  });
-}
-
-function toShownRun(loaded: LoadedRun, isVisible?: (shown: ShownFinding) => boolean): ShownRun {
-  const { run, notices, failure } = loaded;
-  const shown = isVisible === undefined ? loaded.shown : loaded.shown.filter(isVisible);
-  return { run, shown, notices, ...(failure === undefined ? {} : { failure }) };
 }

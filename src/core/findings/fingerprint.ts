@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Finding } from './finding.ts';
-import { compact } from './lineText.ts';
-import type { Subject } from './subjects.ts';
+import { compact } from './drift/lineText.ts';
+import type { Subject } from './place/subjects.ts';
 
 /** The way these names are made; another way gets another number, so that old and new names are never taken for each other. */
 const scheme = '1';

@@ -2,17 +2,17 @@ import { basename } from 'node:path';
 import type { Logger } from '../ports.ts';
 import type { Failure, Run } from '../run/run.ts';
 import { type FindingName, changeSince, nameOf } from './compare.ts';
-import type { Decode } from './decodeText.ts';
-import { decisionFolders } from './findingFolder.ts';
-import type { ShownFinding } from './findingStore.ts';
-import type { PathMapping } from './locate.ts';
-import type { Notice } from './parse.ts';
+import type { Decode } from './place/decodeText.ts';
+import { decisionFolders } from './triage/findingFolder.ts';
+import type { ShownFinding } from './shownFinding.ts';
+import type { PathMapping } from './place/locate.ts';
+import type { Notice } from './parse/parse.ts';
 import { readFailure, type ReadRun, readRun } from './readRun.ts';
-import { toShownPlace } from './runPlaces.ts';
+import { toShownPlace } from './place/runPlaces.ts';
 import { inSlices } from './slices.ts';
-import type { TextNow } from './trackedFile.ts';
-import { type TriageDecision, undecided } from './triage.ts';
-import type { TriageStore } from './triageStore.ts';
+import type { TextNow } from './drift/trackedFile.ts';
+import { type TriageDecision, undecided } from './triage/triage.ts';
+import type { TriageStore } from './triage/triageStore.ts';
 
 /** What reading a run works with. */
 export interface LoadDeps {

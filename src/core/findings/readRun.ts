@@ -3,17 +3,17 @@ import { join } from 'node:path';
 import { AssessmentError } from '../errors.ts';
 import { type Failure, type Run, toFailure } from '../run/run.ts';
 import type { FindingName } from './compare.ts';
-import type { Decode } from './decodeText.ts';
+import type { Decode } from './place/decodeText.ts';
 import type { Finding, Place } from './finding.ts';
-import type { ShownPlace } from './findingStore.ts';
+import type { ShownPlace } from './shownFinding.ts';
 import { fingerprintsOf } from './fingerprint.ts';
-import type { PathMapping } from './locate.ts';
-import { locateFindings } from './locateFindings.ts';
-import { type Notice, parseFindingsInSlices } from './parse.ts';
-import { RunPlaces } from './runPlaces.ts';
-import { readSentFiles } from './sentFiles.ts';
+import type { PathMapping } from './place/locate.ts';
+import { locateFindings } from './place/locateFindings.ts';
+import { type Notice, parseFindingsInSlices } from './parse/parse.ts';
+import { RunPlaces } from './place/runPlaces.ts';
+import { readSentFiles } from './place/sentFiles.ts';
 import { inSlices } from './slices.ts';
-import { createSubjectOf, type SentOfRun, type Subject, subjectsOf } from './subjects.ts';
+import { createSubjectOf, type SentOfRun, type Subject, subjectsOf } from './place/subjects.ts';
 
 /** A run's findings file as read, with the file's own order. */
 export interface ReadRun {

@@ -3,7 +3,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
-import { zipBundle } from '../../../src/core/findings/bundleZip.ts';
+import { zipBundle } from '../../../src/core/findings/handOff/bundleZip.ts';
 import { type AssessmentService, startService } from '../../service/assessmentService.ts';
 import { type MessageWatch, watchMessages } from '../messages.ts';
 import { openFolders } from '../openFolders.ts';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import type { FindingsChange } from '../../../src/core/findings/findingStore.ts';
-import { TriageStore } from '../../../src/core/findings/triageStore.ts';
+import type { FindingsChange } from '../../../src/core/findings/shownFinding.ts';
+import { TriageStore } from '../../../src/core/findings/triage/triageStore.ts';
 import type { Run } from '../../../src/core/run/run.ts';
 import { clock, finding, setScene, silent, titles } from './findingScene.ts';
 

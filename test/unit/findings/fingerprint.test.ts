@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { fingerprintsOf } from '../../../src/core/findings/fingerprint.ts';
-import { parseFindings } from '../../../src/core/findings/parse.ts';
+import { parseFindings } from '../../../src/core/findings/parse/parse.ts';
 import { readRun } from '../../../src/core/findings/readRun.ts';
 import { atOnce } from '../../../src/core/findings/slices.ts';
 import { shopRun } from './handOff.ts';

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
-import type { ExportSource } from '../../../src/core/findings/exportSource.ts';
+import type { ExportSource } from '../../../src/core/findings/handOff/exportSource.ts';
 import type { Finding } from '../../../src/core/findings/finding.ts';
-import type { ShownFinding } from '../../../src/core/findings/findingStore.ts';
+import type { ShownFinding } from '../../../src/core/findings/shownFinding.ts';
 import { fingerprintsOf } from '../../../src/core/findings/fingerprint.ts';
-import { parseFindings } from '../../../src/core/findings/parse.ts';
+import { parseFindings } from '../../../src/core/findings/parse/parse.ts';
 import { atOnce } from '../../../src/core/findings/slices.ts';
-import { type TriageDecision, TRIAGE_STATES, undecided } from '../../../src/core/findings/triage.ts';
+import { type TriageDecision, TRIAGE_STATES, undecided } from '../../../src/core/findings/triage/triage.ts';
 import type { Run, RunIn } from '../../../src/core/run/run.ts';
 
 export const tool = { name: 'Whitebox Assessment', version: '1.2.3' };

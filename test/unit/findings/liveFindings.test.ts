@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
-import type { FindingsChange } from '../../../src/core/findings/findingStore.ts';
-import { planMapping } from '../../../src/core/findings/mappingPlan.ts';
+import type { FindingsChange } from '../../../src/core/findings/shownFinding.ts';
+import { planMapping } from '../../../src/core/findings/place/mappingPlan.ts';
 import type { Run } from '../../../src/core/run/run.ts';
 import { finding, type Scene, setScene } from './findingScene.ts';
 

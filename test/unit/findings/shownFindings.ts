@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import { DRIFTS } from '../../../src/core/findings/filter.ts';
+import { DRIFTS } from '../../../src/core/findings/show/filter.ts';
 import { type Finding, SEVERITIES } from '../../../src/core/findings/finding.ts';
-import type { ShownFinding } from '../../../src/core/findings/findingStore.ts';
-import { TRIAGE_STATES } from '../../../src/core/findings/triage.ts';
+import type { ShownFinding } from '../../../src/core/findings/shownFinding.ts';
+import { TRIAGE_STATES } from '../../../src/core/findings/triage/triage.ts';
 import type { Run } from '../../../src/core/run/run.ts';
 
 const run = { id: 'invented-run', targets: [] } as unknown as Run;

@@ -1,0 +1,126 @@
+import { hash } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
+import { AssessmentError } from '../../errors.ts';
+import { type Finding, severityRank } from '../finding.ts';
+import { type Item, fieldsOf, findList } from './findList.ts';
+import { readRating } from './rating.ts';
+import { isLoneFinding, readFinding } from './readFinding.ts';
+import { createLook, type JsonObject, normalKey } from './readValue.ts';
+import { atOnce, inSlices } from '../slices.ts';
+import { createShapes, type Shape } from './shapes.ts';
+
+/** Most findings that are read when the caller names no other number. */
+export const MAX_FINDINGS = 50_000;
+
+/** What a reader should know about a parsed file; `index` is a position in its list. */
+export type Notice =
+  /** There are more findings than are read: the worst ones were, in the order of the file. */
+  | { readonly kind: 'truncated'; readonly shown: number; readonly total: number }
+  /** An item is no object; it is listed with its raw value only. */
+  | { readonly kind: 'unreadableItem'; readonly index: number }
+  /** A finding's texts or places were cut; its raw value has all of them. */
+  | { readonly kind: 'clipped'; readonly index: number };
+
+/** A findings file as read. */
+export interface ParsedFindings {
+  readonly findings: readonly Finding[];
+  readonly notices: readonly Notice[];
+}
+
+/** How to read a findings file. */
+export interface ParseOptions {
+  /** Makes the ids of findings without one differ between runs. */
+  readonly runId: string;
+  /** Default: `MAX_FINDINGS`. */
+  readonly maxFindings?: number;
+}
+
+/**
+ * Reads a findings file of any plausible shape; every item of its list becomes a finding. Throws `malformedFindings` when the text
+ * is not JSON or holds no list.
+ */
+export function parseFindings(text: string, options: ParseOptions): ParsedFindings {
+  return atOnce(readAll(parseJson(text), options));
+}
+
+/** `parseFindings` that lets other work go on every few milliseconds, `JSON.parse` aside, and stops with the signal's reason. */
+export async function parseFindingsInSlices(
+  text: string,
+  options: ParseOptions,
+  signal?: AbortSignal,
+): Promise<ParsedFindings> {
+  signal?.throwIfAborted();
+  const root = parseJson(text);
+  // `JSON.parse` may have taken a slice of its own.
+  await setImmediate();
+  return inSlices(readAll(root, options), signal);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text);
+  } catch (cause) {
+    throw new AssessmentError(
+      'malformedFindings',
+      { detail: cause instanceof Error ? cause.message : 'JSON' },
+      { cause },
+    );
+  }
+}
+
+/** The one implementation of both readers: yields after every item. */
+function* readAll(root: unknown, options: ParseOptions): Generator<undefined, ParsedFindings> {
+  const shapeOf = createShapes(normalKey);
+  const look = createLook(shapeOf);
+  const items = findList(look, root, (object) => isLoneFinding(look, object));
+  if (items === undefined) throw new AssessmentError('malformedFindings', { detail: 'no list of findings' });
+  const maxFindings = options.maxFindings ?? MAX_FINDINGS;
+  const chosen = items.length > maxFindings ? yield* worst(items, maxFindings, shapeOf) : items.keys();
+
+  const findings: Finding[] = [];
+  const notices: Notice[] =
+    items.length > maxFindings ? [{ kind: 'truncated', shown: maxFindings, total: items.length }] : [];
+  const idOf = createIds(options.runId);
+  for (const index of chosen) {
+    const item = items[index];
+    if (item === undefined) continue;
+    const read = readFinding(createLook(shapeOf), item);
+    const { givenId, ...rest } = read.finding;
+    findings.push({ index, id: givenId ?? idOf(rest), ...rest });
+    if (read.unreadable) notices.push({ kind: 'unreadableItem', index });
+    if (read.clipped) notices.push({ kind: 'clipped', index });
+    yield;
+  }
+  return { findings, notices };
+}
+
+/** The positions of the worst items, in the order of the file: a critical finding must not be lost for standing late in it. */
+function* worst(
+  items: readonly Item[],
+  count: number,
+  shapeOf: (object: JsonObject) => Shape,
+): Generator<undefined, readonly number[]> {
+  const ranks: number[] = [];
+  for (const item of items) {
+    const fields = fieldsOf(item);
+    ranks.push(
+      severityRank(fields === undefined ? 'unrated' : readRating(createLook(shapeOf), fields).severity),
+    );
+    yield;
+  }
+  const byRank = [...ranks.keys()].sort(
+    (one, other) => (ranks[one] ?? 0) - (ranks[other] ?? 0) || one - other,
+  );
+  return byRank.slice(0, count).sort((one, other) => one - other);
+}
+
+/** Ids for findings without one: a hash of run, title, path and start line, and of the ordinal among findings that are equal in these. */
+function createIds(runId: string): (finding: Pick<Finding, 'title' | 'places'>) => string {
+  const ordinals = new Map<string, number>();
+  return ({ title, places: [place] }) => {
+    const identity = JSON.stringify([runId, title, place?.path, place?.startLine]);
+    const ordinal = ordinals.get(identity) ?? 0;
+    ordinals.set(identity, ordinal + 1);
+    return hash('sha256', `${identity}${String(ordinal)}`, 'hex').slice(0, 12);
+  };
+}

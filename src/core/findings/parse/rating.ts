@@ -1,0 +1,136 @@
+import {
+  CVSS_SCORE,
+  CVSS_VECTOR,
+  CWE,
+  CWE_AMONG,
+  CWE_KIND,
+  CWE_PARTS,
+  SEVERITY,
+  SEVERITY_OR_PROSE,
+  SEVERITY_PARTS,
+  SEVERITY_WORDS,
+  SEVERITY_WORDS_ONLY,
+} from './aliases.ts';
+import type { Cvss, Severity } from '../finding.ts';
+import { type JsonObject, type Look, firstHit, isObject } from './readValue.ts';
+import { visibleLine } from './visibleText.ts';
+
+const maxWordLength = 200;
+const maxCwes = 100;
+
+/** A severity, and how it was written where that is not the severity's own name. */
+export interface Rating {
+  readonly severity: Severity;
+  readonly severityText?: string | undefined;
+}
+
+/** The rating of a finding: from a known word, else a number, key by key; else from its CVSS score; else unrated, as written. */
+export function readRating(look: Look, finding: JsonObject): Rating {
+  let written: string | undefined;
+  for (const path of look.present(finding, SEVERITY)) {
+    const value = ratingValue(look, look(finding, path));
+    if (value === undefined) continue;
+    const key = path.join('.');
+    const text = visibleLine(String(value).slice(0, maxWordLength));
+    const severity = toSeverity(value, !SEVERITY_WORDS_ONLY.has(key));
+    if (severity !== undefined) return rated(severity, text);
+    if (!SEVERITY_OR_PROSE.has(key) && text !== '') written ??= text;
+  }
+  const score = readCvss(look, finding)?.score;
+  return rated(score === undefined ? 'unrated' : severityOfScore(score), written);
+}
+
+/** The CVSS rating of a finding, when it has one. */
+export function readCvss(look: Look, finding: JsonObject): Cvss | undefined {
+  const score = firstHit(look, finding, CVSS_SCORE, toScore);
+  const vector = firstHit(look, finding, CVSS_VECTOR, toVector);
+  return score === undefined && vector === undefined ? undefined : { score, vector };
+}
+
+/** The CWE numbers of a finding from the first key that has any, each once, in the order given. */
+export function readCwes(look: Look, finding: JsonObject): readonly number[] {
+  const some = (numbers: readonly number[]): readonly number[] | undefined =>
+    numbers.length > 0 ? numbers : undefined;
+  return (
+    firstHit(look, finding, CWE, (hit) => some(unique(cwesIn(look, hit, true)))) ??
+    firstHit(look, finding, CWE_AMONG, (hit) => some(unique(cwesIn(look, hit, false)))) ??
+    []
+  );
+}
+
+function rated(severity: Severity, text: string | undefined): Rating {
+  return text === undefined || text.toLowerCase() === severity
+    ? { severity }
+    : { severity, severityText: text };
+}
+
+/** The word or number of a rating, which may be wrapped in an object. */
+function ratingValue(look: Look, value: unknown): string | number | undefined {
+  if (typeof value === 'string' || typeof value === 'number') return value;
+  return firstHit(look, value, SEVERITY_PARTS, (part) =>
+    typeof part === 'number' || (typeof part === 'string' && part.trim() !== '') ? part : undefined,
+  );
+}
+
+function toSeverity(value: string | number, numbersCount: boolean): Severity | undefined {
+  const word =
+    typeof value === 'string' && value.length <= maxWordLength
+      ? SEVERITY_WORDS.get(value.trim().toLowerCase())
+      : undefined;
+  if (word !== undefined) return word;
+  const score = numbersCount ? toScore(value) : undefined;
+  return score === undefined ? undefined : severityOfScore(score);
+}
+
+/** The bands of CVSS 3 and 4. */
+function severityOfScore(score: number): Severity {
+  if (score >= 9) return 'critical';
+  if (score >= 7) return 'high';
+  if (score >= 4) return 'medium';
+  return score > 0 ? 'low' : 'none';
+}
+
+function toScore(value: unknown): number | undefined {
+  const score =
+    typeof value === 'string' && value.length < maxWordLength && /^\s*\d{1,2}(\.\d{1,4})?\s*$/.test(value)
+      ? Number(value)
+      : value;
+  return typeof score === 'number' && score >= 0 && score <= 10 ? score : undefined;
+}
+
+function toVector(value: unknown): string | undefined {
+  const looksRight =
+    typeof value === 'string' && value.length <= maxWordLength && /[A-Z]{1,3}:[A-Z]/i.test(value);
+  return looksRight ? visibleLine(value) : undefined;
+}
+
+/** CWE numbers anywhere in a value; a bare number only where the key, or the object around it, says that it is one. */
+function cwesIn(look: Look, value: unknown, bare: boolean): readonly number[] {
+  if (typeof value === 'number') return bare ? validCwes([value]) : [];
+  if (typeof value === 'string') {
+    const text = value.slice(0, maxWordLength);
+    if (bare && /^\s*\d+\s*$/.test(text)) return validCwes([Number(text)]);
+    return validCwes(Array.from(text.matchAll(/cwe[-_/ ]?(\d+)/gi), (match) => Number(match[1])));
+  }
+  if (Array.isArray(value))
+    return value.slice(0, maxCwes).flatMap((item) => (Array.isArray(item) ? [] : cwesIn(look, item, bare)));
+  if (!isObject(value)) return [];
+  const named = firstHit(look, value, CWE_KIND, (kind) =>
+    typeof kind === 'string' ? kind.trim().toLowerCase() : undefined,
+  );
+  for (const path of look.present(value, CWE_PARTS)) {
+    const part = look(value, path);
+    if (typeof part !== 'string' && typeof part !== 'number') continue;
+    const found = cwesIn(look, part, named === undefined ? bare : named === 'cwe');
+    if (found.length > 0) return found;
+  }
+  return [];
+}
+
+function validCwes(numbers: readonly number[]): readonly number[] {
+  return numbers.filter((number) => Number.isInteger(number) && number > 0 && number < 100_000);
+}
+
+function unique(numbers: readonly number[]): readonly number[] {
+  return [...new Set(numbers)];
+}

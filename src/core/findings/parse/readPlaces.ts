@@ -1,0 +1,144 @@
+import {
+  MAIN_PLACES,
+  OTHER_PLACES,
+  PLACE_CONTAINERS,
+  PLACE_LABEL,
+  PLACE_ROLE,
+  type PlaceSource,
+} from './aliases.ts';
+import { type Place, PLACE_ROLES, type PlaceRole } from '../finding.ts';
+import { looksLikePath, splitPath } from './pathText.ts';
+import { clip, toProse } from './prose.ts';
+import { type PlaceDraft, readDraft } from './readDraft.ts';
+import { type JsonObject, type Look, firstHit, isObject } from './readValue.ts';
+
+/** Most places kept of one finding; the rest stand in its raw JSON. */
+const MAX_PLACES = 500;
+
+const maxDepth = 12;
+const maxValues = 5_000;
+const maxLabelLength = 1_000;
+
+/** The places of one finding; `clipped` when there were more than are kept. */
+export interface Places {
+  readonly places: readonly Place[];
+  readonly clipped: boolean;
+}
+
+/** What the objects around a place say about every place in them. */
+type Surroundings = Pick<PlaceDraft, 'path' | 'label' | 'targetIndex'>;
+
+/** Reads the places of a finding, the main one first; two tellings of the same path and line become one place. */
+export function readPlaces(look: Look, finding: JsonObject): Places {
+  const own = readDraft(look, finding);
+  const around = { path: own.path, targetIndex: own.targetIndex };
+  const budget = { valuesLeft: maxValues };
+  const main = withOwnFields(distinct(placesUnder(look, finding, MAIN_PLACES, around, budget)), own);
+  const others = placesUnder(look, finding, OTHER_PLACES, { path: undefined }, budget);
+  const places = others.length === 0 ? main : distinct([...main, ...others]);
+  return {
+    places: places.slice(0, MAX_PLACES),
+    clipped: places.length > MAX_PLACES || budget.valuesLeft <= 0,
+  };
+}
+
+/** The finding's own fields are its place when it has no other, and complete it when it has just one. */
+function withOwnFields(places: readonly Place[], own: PlaceDraft): readonly Place[] {
+  const [first] = places;
+  if (first === undefined) return own.path === undefined ? [] : [{ ...own, path: own.path }];
+  return places.length === 1 ? [completed(first, own)] : places;
+}
+
+function placesUnder(
+  look: Look,
+  finding: JsonObject,
+  sources: readonly PlaceSource[],
+  around: Surroundings,
+  budget: { valuesLeft: number },
+): readonly Place[] {
+  function placesIn(
+    value: unknown,
+    source: PlaceSource,
+    outer: Surroundings,
+    depth: number,
+  ): readonly Place[] {
+    if (depth > maxDepth || budget.valuesLeft <= 0) return [];
+    budget.valuesLeft -= 1;
+    if (typeof value === 'string') {
+      if (!looksLikePath(value, source.strings)) return [];
+      const { path, lines } = splitPath(value.trim());
+      return [{ ...outer, ...lines, path, role: source.role }];
+    }
+    if (Array.isArray(value)) {
+      const items = (value as readonly unknown[]).slice(0, budget.valuesLeft);
+      return items.flatMap((item) => placesIn(item, source, outer, depth + 1));
+    }
+    return isObject(value) ? placesOf(value, source, outer, depth) : [];
+  }
+
+  /** The places inside an object; without any, the object itself. */
+  function placesOf(
+    object: JsonObject,
+    source: PlaceSource,
+    outer: Surroundings,
+    depth: number,
+  ): readonly Place[] {
+    const draft = readDraft(look, object);
+    const here = {
+      path: draft.path ?? outer.path,
+      label: readLabel(look, object) ?? outer.label,
+      targetIndex: draft.targetIndex ?? outer.targetIndex,
+    };
+    const inner = look
+      .present(object, PLACE_CONTAINERS)
+      .flatMap((path) => placesIn(look(object, path), source, here, depth + 1));
+    const [first] = inner;
+    if (first !== undefined) return inner.length === 1 ? [completed(first, draft)] : inner;
+    const tells = draft.path !== undefined || draft.startLine !== undefined || draft.snippet !== undefined;
+    return tells && here.path !== undefined
+      ? [{ ...draft, ...here, path: here.path, role: readRole(look, object) ?? source.role }]
+      : [];
+  }
+
+  const places: Place[] = [];
+  for (const source of sources) {
+    const value = look(finding, source.path);
+    if (value !== undefined) places.push(...placesIn(value, source, around, 0));
+  }
+  return places;
+}
+
+function readLabel(look: Look, object: JsonObject): string | undefined {
+  return firstHit(look, object, PLACE_LABEL, (value) => clip(toProse(value), maxLabelLength) || undefined);
+}
+
+function readRole(look: Look, object: JsonObject): PlaceRole | undefined {
+  return firstHit(look, object, PLACE_ROLE, (value) => PLACE_ROLES.find((role) => role === value));
+}
+
+function distinct(places: readonly Place[]): readonly Place[] {
+  if (places.length < 2) return places;
+  const byPosition = new Map<string, Place>();
+  for (const place of places) {
+    const position = `${place.path}\0${String(place.startLine)}`;
+    const told = byPosition.get(position);
+    byPosition.set(position, told === undefined ? place : completed(told, place));
+  }
+  return [...byPosition.values()];
+}
+
+/** A place with what it lacks taken from another telling of it. */
+function completed(place: Place, other: PlaceDraft): Place {
+  if (other.path !== undefined && other.path !== place.path) return place;
+  const { startLine, endLine, startColumn, endColumn } = place.startLine === undefined ? other : place;
+  return {
+    ...place,
+    startLine,
+    endLine,
+    startColumn,
+    endColumn,
+    snippet: place.snippet ?? other.snippet,
+    label: place.label ?? other.label,
+    targetIndex: place.targetIndex ?? other.targetIndex,
+  };
+}

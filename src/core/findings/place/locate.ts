@@ -1,0 +1,170 @@
+import { realpath, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { systemCode } from '../../errors.ts';
+import { pathInside } from '../../pathInside.ts';
+import { type FileIndex, createFileIndex, findFile } from './fileIndex.ts';
+import { type PathRefusal, percentDecoded, toWorkspacePath } from './workspacePath.ts';
+
+/**
+ * Why a path text gives no file: besides its letters (`PathRefusal`), several files fit (`ambiguous`), none does (`notFound`), a
+ * link leads out of the folder (`link`), or the system does not let us look (`unreadable`).
+ */
+type NoFile = PathRefusal | 'ambiguous' | 'notFound' | 'link' | 'unreadable';
+
+/** What a path text of a finding means in one folder. */
+export type Located =
+  /** An existing file; `path` is relative to the folder, with `/`. */
+  | { readonly kind: 'file'; readonly path: string; readonly absolute: string }
+  /** No file; `candidates` are the paths, relative to the folder, among which a person may choose. */
+  | { readonly kind: 'none'; readonly reason: NoFile; readonly candidates?: readonly string[] };
+
+/** The two questions that are asked of the file system; neither opens a file. */
+interface LinkReader {
+  /** The path without links. */
+  realpath(path: string): Promise<string>;
+  stat(path: string): Promise<{ isFile(): boolean }>;
+}
+
+/** Paths that start with `from`, and have no file as they are, are meant to start with `to`: whole segments, as a person decided. */
+export interface PathMapping {
+  readonly from: string;
+  /** Relative to the folder, with `/`; empty for the folder itself. */
+  readonly to: string;
+}
+
+/** The folder in which paths are looked up, and what is known of it. */
+export interface LocatorOptions {
+  /** Absolute. */
+  readonly root: string;
+  /** Name of the archive that was sent, which paths may start with; the folder's own name always may. */
+  readonly archiveName?: string | undefined;
+  /** What was sent, relative to the folder, with `/`; without it, only exact paths and their ends can be tried. */
+  readonly files?: Iterable<string> | undefined;
+  readonly mapping?: readonly PathMapping[] | undefined;
+  /** Default: the real file system. */
+  readonly links?: LinkReader | undefined;
+}
+
+/** Turns a path text into a file inside the folder. */
+export type Locate = (pathText: string) => Promise<Located>;
+
+/** Makes a `Locate` for many paths of one folder: the files are indexed once, and each text is looked up once. */
+export function createLocator(options: LocatorOptions): Locate {
+  const { root, mapping = [], links = { realpath, stat } } = options;
+  const index = options.files === undefined ? undefined : createFileIndex(options.files);
+  const ownNames = [options.archiveName?.replace(/\.(zip|tar\.gz|tgz)$/i, ''), basename(root)];
+  const visit = createVisit(root, links);
+  const known = new Map<string, Promise<Located>>();
+
+  /** Undefined when nothing is, or was, exactly there. */
+  const searchExactly = async (segments: readonly string[]): Promise<Located | undefined> => {
+    const path = segments.join('/');
+    const sent = index?.exact(path);
+    const found = await visit(sent ?? path);
+    return sent !== undefined || !isMissing(found) ? found : undefined;
+  };
+
+  /** The exact path, then without the folder's own name, then what is left when leading segments go. */
+  const search = async (segments: readonly string[]): Promise<Located> => {
+    const withoutName = segments.length > 1 && ownNames.includes(segments[0]) ? [segments.slice(1)] : [];
+    for (const way of [segments, ...withoutName]) {
+      const found = await searchExactly(way);
+      if (found !== undefined) return found;
+    }
+    return index === undefined ? searchDisk(segments, visit) : searchIndex(index, segments, visit);
+  };
+
+  const look = async (text: string): Promise<Located> => {
+    const written = toWorkspacePath(text, root);
+    if (written.kind === 'none') return written;
+    const meant = toWorkspacePath(mappedPath(written.segments, mapping), '');
+    if (meant.kind === 'none') return meant;
+    // A mapping helps paths that lead nowhere; it moves none that says where its file is.
+    const exact = mapping.length === 0 ? undefined : await searchExactly(written.segments);
+    const found = exact ?? (await search(meant.segments));
+    return isMissing(found) && written.absolute ? none('outside') : found;
+  };
+
+  const lookDecodingLast = async (text: string): Promise<Located> => {
+    const found = await look(text);
+    if (found.kind === 'file' || (found.reason !== 'notFound' && found.reason !== 'outside')) return found;
+    const decoded = percentDecoded(text);
+    return decoded === undefined ? found : look(decoded);
+  };
+
+  return (pathText) => {
+    const seen = known.get(pathText);
+    if (seen !== undefined) return seen;
+    const located = lookDecodingLast(pathText);
+    known.set(pathText, located);
+    return located;
+  };
+}
+
+/** `createLocator` for a single path. */
+export function locate(pathText: string, options: LocatorOptions): Promise<Located> {
+  return createLocator(options)(pathText);
+}
+
+type Visit = (path: string) => Promise<Located>;
+
+/** Makes the step that decides: a regular file that, with all links followed, is inside the folder. */
+function createVisit(root: string, links: LinkReader): Visit {
+  let realRoot: Promise<string> | undefined;
+  return async (path) => {
+    const absolute = join(root, ...path.split('/'));
+    try {
+      realRoot ??= links.realpath(root);
+      if (pathInside(await realRoot, await links.realpath(absolute)) === undefined) return none('link');
+      return (await links.stat(absolute)).isFile() ? { kind: 'file', path, absolute } : none('notFound');
+    } catch (error) {
+      return none(reasonOf(error));
+    }
+  };
+}
+
+async function searchDisk(segments: readonly string[], visit: Visit): Promise<Located> {
+  for (let skipped = 1; skipped < segments.length; skipped += 1) {
+    const found = await visit(segments.slice(skipped).join('/'));
+    if (!isMissing(found)) return found;
+  }
+  return none('notFound');
+}
+
+async function searchIndex(index: FileIndex, segments: readonly string[], visit: Visit): Promise<Located> {
+  const match = findFile(index, segments);
+  if (match === undefined) return none('notFound');
+  return match.kind === 'file' ? visit(match.path) : { ...none('ambiguous'), candidates: match.paths };
+}
+
+/** The path after the mapping with the longest `from` that fits. */
+function mappedPath(segments: readonly string[], mapping: readonly PathMapping[]): string {
+  const path = segments.join('/');
+  const fitting = mapping
+    .map(({ from, to }) => ({
+      from: from
+        .split(/[\\/]/)
+        .filter((part) => part !== '' && part !== '.')
+        .join('/'),
+      to,
+    }))
+    .filter(({ from }) => from === '' || path === from || path.startsWith(`${from}/`));
+  const [best] = fitting.sort((one, other) => other.from.length - one.from.length);
+  return best === undefined
+    ? path
+    : `${best.to}/${path.slice(best.from.length)}`.replace(/\/+/g, '/').replace(/^\//, '');
+}
+
+function isMissing(located: Located): boolean {
+  return located.kind === 'none' && located.reason === 'notFound';
+}
+
+function reasonOf(error: unknown): NoFile {
+  const code = systemCode(error);
+  if (code === 'ELOOP') return 'link';
+  return code === 'EACCES' || code === 'EPERM' ? 'unreadable' : 'notFound';
+}
+
+function none(reason: NoFile): Located & { readonly kind: 'none' } {
+  return { kind: 'none', reason };
+}

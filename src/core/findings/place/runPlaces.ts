@@ -1,0 +1,140 @@
+import { type Decode, toText } from './decodeText.ts';
+import type { Finding, Place } from '../finding.ts';
+import type { ShownPlace } from '../shownFinding.ts';
+import { splitLines } from '../drift/lineText.ts';
+import type { Located, Spot } from './locateFindings.ts';
+import { isSent, readText, sourceFile } from './sentFiles.ts';
+import { type TextNow, type TrackedFile, trackFile } from '../drift/trackedFile.ts';
+
+const filesAtOnce = 16;
+
+/** Where the findings of a run are, in files that change. */
+export class RunPlaces {
+  readonly #runFolder: string;
+  readonly #decode: Decode;
+  readonly #located: ReadonlyMap<Place, Spot>;
+  readonly #spots: ReadonlyMap<string, Spot>;
+  /** Files that changed while they were followed; what was scanned may be nowhere else by now. */
+  readonly #tracked: Map<string, TrackedFile>;
+  readonly #changed = new Set<string>();
+  /** Names of files that findings point at and that are not here. */
+  readonly missing: ReadonlySet<string>;
+
+  /** `former` are the places of the same run as they were known so far: what they follow is followed on. */
+  constructor(
+    runFolder: string,
+    { spots: located, missing }: Located,
+    decode: Decode,
+    former: RunPlaces | undefined,
+  ) {
+    this.#runFolder = runFolder;
+    this.#decode = decode;
+    this.#tracked = former === undefined ? new Map<string, TrackedFile>() : former.#tracked;
+    this.#located = located;
+    this.missing = missing;
+    this.#spots = new Map([...located.values()].map((spot) => [spot.file, spot]));
+  }
+
+  /** Files that findings point at and whose text is not the one that was scanned. */
+  get changed(): ReadonlySet<string> {
+    return this.#changed;
+  }
+
+  /** The places of findings that are files here, as they are now; `textOf` gives the text of a file that is being edited. */
+  async placesOf(
+    findings: readonly Finding[],
+    textOf: (file: string) => string | undefined,
+  ): Promise<readonly (readonly ShownPlace[])[]> {
+    const told = findings.flatMap(({ places }) => places.filter((place) => this.#located.has(place)));
+    const byFile = Map.groupBy(told, (place) => this.#located.get(place)?.file ?? '');
+    const shown = new Map<Place, ShownPlace>();
+    const look = async ([file, places]: [string, Place[]]): Promise<void> => {
+      const text = textOf(file);
+      if (text !== undefined) await this.prepare(file);
+      const now = text === undefined ? await this.lookAtDisk(file) : this.look(file, text);
+      for (const place of places) {
+        const spot = this.#located.get(place);
+        if (spot !== undefined && now !== undefined) shown.set(place, toShownPlace(spot, place, now));
+      }
+    };
+    const waiting = byFile.entries();
+    const lookOn = async (): Promise<void> => {
+      for (const each of waiting) await look(each);
+    };
+    await Promise.all(Array.from({ length: filesAtOnce }, lookOn));
+    return findings.map(({ places }) => places.flatMap((place) => shown.get(place) ?? []));
+  }
+
+  /** True when `look` can answer about a file. */
+  isReady(file: string): boolean {
+    return this.#tracked.has(file);
+  }
+
+  /** Reads what `look` needs, and keeps it, since an edit may be about to take it from the disk. */
+  async prepare(file: string): Promise<void> {
+    const spot = this.#spots.get(file);
+    if (spot === undefined || this.#tracked.has(file)) return;
+    const tracked = await this.#track(spot, await this.#readDisk(spot));
+    if (!this.#tracked.has(file)) this.#tracked.set(file, tracked);
+  }
+
+  /** A file that is ready, with this text. */
+  look(file: string, text: string): TextNow | undefined {
+    const tracked = this.#tracked.get(file);
+    return tracked === undefined ? undefined : this.#note(file, tracked, splitLines(text));
+  }
+
+  /** A file as it is on the disk. */
+  async lookAtDisk(file: string): Promise<TextNow | undefined> {
+    const spot = this.#spots.get(file);
+    if (spot === undefined) return undefined;
+    const disk = await this.#readDisk(spot);
+    const known = this.#tracked.get(file);
+    const isKnown = known !== undefined && (known.isScanned || !disk.isSent);
+    const tracked = isKnown ? known : await this.#track(spot, disk);
+    if (known !== undefined) this.#tracked.set(file, tracked);
+    return this.#note(file, tracked, disk.lines);
+  }
+
+  /** Starts from the text that was scanned when that can be had, else from the one that is there. */
+  async #track({ file, target, path, sent }: Spot, disk: DiskText): Promise<TrackedFile> {
+    if (sent === undefined || disk.isSent) return trackFile(disk.lines, disk.isSent);
+    const kept = await readText(sourceFile(this.#runFolder, target, path));
+    return kept !== undefined && isSent(kept, sent)
+      ? trackFile(splitLines(await toText(kept, file, this.#decode)), true)
+      : trackFile(disk.lines, false);
+  }
+
+  async #readDisk({ file, sent }: Spot): Promise<DiskText> {
+    const content = await readText(file);
+    if (content === undefined) return { lines: [], isSent: false };
+    return {
+      lines: splitLines(await toText(content, file, this.#decode)),
+      isSent: sent !== undefined && isSent(content, sent),
+    };
+  }
+
+  #note(file: string, tracked: TrackedFile, lines: readonly string[]): TextNow {
+    const now = tracked.look(lines);
+    // What was sent is known, and is neither on the disk nor kept: the file has changed, who knows where.
+    const isOther = !tracked.isScanned && this.#spots.get(file)?.sent !== undefined;
+    if (now.isChanged || isOther) this.#changed.add(file);
+    else this.#changed.delete(file);
+    return now;
+  }
+}
+
+/** A place that is a file here, in that file's present text. */
+export function toShownPlace(
+  { file, folder, path }: Pick<ShownPlace, 'file' | 'folder' | 'path'>,
+  told: Place,
+  now: TextNow,
+): ShownPlace {
+  return { file, folder, path, told, ...now.placeOf(told) };
+}
+
+/** A file's text on the disk; without lines when it cannot be read. */
+interface DiskText {
+  readonly lines: readonly string[];
+  readonly isSent: boolean;
+}

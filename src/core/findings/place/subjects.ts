@@ -1,0 +1,89 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Run } from '../../run/run.ts';
+import { createFileIndex, findFile } from './fileIndex.ts';
+import type { Finding, Place } from '../finding.ts';
+import type { SentFile } from './sentFiles.ts';
+import { percentDecoded, toWorkspacePath } from './workspacePath.ts';
+
+/**
+ * What a finding is about, going by the findings file and by what was sent alone, so that it is the same on every machine and whatever
+ * becomes of the files.
+ */
+export interface Subject {
+  /** As the run's target names it; undefined when nothing tells it, empty when it is none of the run's. */
+  readonly folder: string | undefined;
+  /** The path in it that was sent, else the one that was told, with `/`; empty for a finding without a place. */
+  readonly path: string;
+}
+
+/** What was sent of each target of a run, by path; undefined where that is not known. */
+export type SentOfRun = readonly (ReadonlyMap<string, SentFile> | undefined)[];
+
+const chunk = 1_000;
+
+/** What findings are about, one for each; other work goes on meanwhile. */
+export async function subjectsOf(
+  findings: readonly Finding[],
+  subjectOf: (place: Place) => Subject,
+): Promise<readonly Subject[]> {
+  const subjects: Subject[] = [];
+  for (let start = 0; start < findings.length; start += chunk) {
+    const some = findings.slice(start, start + chunk);
+    subjects.push(...some.map(({ places: [place] }) => subjectOf(place ?? { path: '' })));
+    await setImmediate();
+  }
+  return subjects;
+}
+
+/** What alone counts of a place when it is looked up: its path, and which archive it is in. */
+export function pathKey({ path, targetIndex }: Place): string {
+  return `${String(targetIndex)}\0${path}`;
+}
+
+/** Makes the function that tells what a place is about; what was sent is indexed once, and each path is looked up once. */
+export function createSubjectOf({ targets }: Run, sent: SentOfRun): (place: Place) => Subject {
+  const folders = targets.flatMap(({ folder }, index) => {
+    const files = sent[index];
+    return files === undefined ? [] : [{ folder, find: createFind(files.keys()) }];
+  });
+  const originOf = ({ targetIndex }: Place): string | undefined => {
+    const [first, ...others] = targets;
+    if (others.length > 0) return targets[targetIndex ?? -1]?.folder;
+    // Of one archive everything is; where nobody knows how many there were, another index means another one.
+    return targetIndex === undefined || targetIndex === 0 || sent[0] !== undefined ? first?.folder : '';
+  };
+  const look = (place: Place): Subject => {
+    const origin = originOf(place);
+    const asked = origin === undefined ? folders : folders.filter(({ folder }) => folder === origin);
+    const [found, ...others] = asked.flatMap(({ folder, find }) => {
+      const path = find(place.path);
+      return path === undefined ? [] : [{ folder, path: path.normalize('NFC') }];
+    });
+    if (found !== undefined && others.length === 0) return found;
+    const path = segmentsOf(place.path)?.join('/') ?? place.path;
+    return { folder: origin, path: path.normalize('NFC') };
+  };
+  const known = new Map<string, Subject>();
+  return (place) => {
+    const key = pathKey(place);
+    const subject = known.get(key) ?? look(place);
+    known.set(key, subject);
+    return subject;
+  };
+}
+
+/** Makes the search for the file among these that a path text means. */
+function createFind(files: Iterable<string>): (text: string) => string | undefined {
+  const index = createFileIndex(files);
+  const look = (text: string): string | undefined => {
+    const match = findFile(index, segmentsOf(text) ?? []);
+    return match?.kind === 'file' ? match.path : undefined;
+  };
+  return (text) => look(text) ?? look(percentDecoded(text) ?? '');
+}
+
+/** Without a folder of this machine: that would be another path elsewhere. */
+function segmentsOf(text: string): readonly string[] | undefined {
+  const written = toWorkspacePath(text, '');
+  return written.kind === 'path' ? written.segments : undefined;
+}

@@ -1,0 +1,133 @@
+import * as z from 'zod/mini';
+import type { Drift } from '../drift/drift.ts';
+import { type Finding, SEVERITIES } from '../finding.ts';
+import type { ShownFinding } from '../shownFinding.ts';
+import { TRIAGE_STATES } from '../triage/triage.ts';
+
+/** What a place can be since it was scanned, as a filter names it; `none` for a finding without a place here. */
+export const DRIFTS = ['same', 'moved', 'changed', 'gone', 'unknown', 'none'] as const satisfies readonly (
+  Drift | 'none'
+)[];
+
+/** The schema of `Filter`, for what was kept of one. */
+export const filterSchema = z.object({
+  severities: z.optional(z.array(z.enum(SEVERITIES))),
+  triage: z.optional(z.array(z.enum(TRIAGE_STATES))),
+  drift: z.optional(z.array(z.enum(DRIFTS))),
+  /** Numbers; `null` for a finding without any. */
+  cwes: z.optional(z.array(z.nullable(z.number()))),
+  /** Absolute paths with `/` at their end; an empty one for findings without a place here. */
+  folders: z.optional(z.array(z.string())),
+  onlyNew: z.optional(z.boolean()),
+  text: z.optional(z.string()),
+});
+/** Which findings a person wants to see: those that pass every part that is there; no part, or an empty one, keeps nothing out. */
+export type Filter = z.infer<typeof filterSchema>;
+
+/** The name of a part of a filter. */
+export type FilterPart = keyof Filter;
+
+/** The parts of a filter that keep something out. */
+export function activeParts(filter: Filter): FilterPart[] {
+  const parts = Object.keys(filterSchema.shape) as FilterPart[];
+  return parts.filter((part) => {
+    const value = filter[part];
+    if (typeof value === 'string') return wordsOf(value).length > 0;
+    return Array.isArray(value) ? value.length > 0 : value === true;
+  });
+}
+
+/** A test of single findings; the text is looked for word by word, without regard to case and width, in title, description, path, CWE and id. */
+export function toPredicate(filter: Filter): (shown: ShownFinding) => boolean {
+  const tests = activeParts(filter).map((part) => testOf(part, filter));
+  return (shown) => tests.every((test) => test(shown));
+}
+
+/** The folders that hold a finding's main place, from its own up to the run's, as `Filter.folders` names them. */
+export function foldersAbove({ places: [place] }: ShownFinding): string[] {
+  if (place === undefined) return [''];
+  const names = place.path.split('/').slice(0, -1);
+  const root = rootOf(place.file, place.path);
+  return names.map((_, at) => `${root}${names.slice(0, names.length - at).join('/')}/`).concat(root);
+}
+
+/** What became of the code at a finding's main place, as `Filter.drift` names it. */
+export function driftOf({ places: [place] }: ShownFinding): (typeof DRIFTS)[number] {
+  return place?.drift ?? 'none';
+}
+
+function testOf(part: FilterPart, filter: Filter): (shown: ShownFinding) => boolean {
+  switch (part) {
+    case 'severities': {
+      const wanted = new Set(filter.severities);
+      return ({ finding }) => wanted.has(finding.severity);
+    }
+    case 'triage': {
+      const wanted = new Set(filter.triage);
+      return ({ triage }) => wanted.has(triage.state);
+    }
+    case 'drift': {
+      const wanted = new Set(filter.drift);
+      return (shown) => wanted.has(driftOf(shown));
+    }
+    case 'cwes': {
+      const wanted = new Set(filter.cwes);
+      return ({ finding: { cwes } }) =>
+        cwes.length === 0 ? wanted.has(null) : cwes.some((cwe) => wanted.has(cwe));
+    }
+    case 'folders': {
+      const wanted = filter.folders ?? [];
+      return ({ places: [place] }) => {
+        if (place === undefined) return wanted.includes('');
+        const file = withSlashes(place.file);
+        return wanted.some((folder) => folder !== '' && file.startsWith(folder));
+      };
+    }
+    case 'onlyNew':
+      return ({ change }) => change === 'new';
+    case 'text': {
+      const words = wordsOf(filter.text ?? '');
+      // Reading the texts of 50,000 findings takes half a second: once is enough.
+      const known = new WeakMap<ShownFinding, boolean>();
+      return (shown) => {
+        const answer = known.get(shown) ?? hasWords(searchText(shown), words);
+        known.set(shown, answer);
+        return answer;
+      };
+    }
+  }
+}
+
+function hasWords(text: string, words: readonly string[]): boolean {
+  return words.every((word) => text.includes(word));
+}
+
+/** The texts of a finding in which a search looks, so that no word can reach from one into the next. */
+function searchText({ finding, places }: ShownFinding): string {
+  const paths = places.length > 0 ? places.map(({ path }) => path) : finding.places.map(({ path }) => path);
+  return normalized(
+    [finding.title, finding.description, finding.id, ...paths, ...cwesOf(finding)].join('\n'),
+  );
+}
+
+function cwesOf({ cwes }: Finding): string[] {
+  return cwes.map((cwe) => `CWE-${String(cwe)}`);
+}
+
+function wordsOf(text: string): string[] {
+  return normalized(text)
+    .split(/\s+/)
+    .filter((word) => word !== '');
+}
+
+function normalized(text: string): string {
+  return text.normalize('NFKC').toLowerCase();
+}
+
+function rootOf(file: string, path: string): string {
+  return withSlashes(file).slice(0, -path.length);
+}
+
+function withSlashes(file: string): string {
+  return file.replaceAll('\\', '/');
+}

@@ -1,0 +1,49 @@
+import type { ShownFinding } from '../shownFinding.ts';
+import type { Problems } from './problemFiles.ts';
+
+/** A line of a file: an absolute path, counted from 1. */
+export interface Spot {
+  readonly file: string;
+  readonly line: number;
+}
+
+/** Where a finding's main place is; the first line stands for an unknown one. */
+function spotOf({ places: [place] }: ShownFinding): Spot {
+  return { file: place?.file ?? '', line: place?.startLine ?? 1 };
+}
+
+/** Findings in the order in which a person goes through them: by file, by line. */
+export function inOrder(problems: Problems): ShownFinding[] {
+  return [...problems.values()].flat().sort((one, other) => compare(spotOf(one), spotOf(other)));
+}
+
+/**
+ * The position of the finding to go to: the one beside `current` while the cursor is still at its line, else the first on the way from the cursor; past an
+ * end it goes on from the other. -1 when there is none.
+ */
+export function neighbour(
+  ordered: readonly ShownFinding[],
+  from: { readonly cursor: Spot | undefined; readonly current: ShownFinding | undefined },
+  step: 1 | -1,
+): number {
+  const { cursor, current } = from;
+  const count = ordered.length;
+  if (count === 0) return -1;
+  const first = step === 1 ? 0 : count - 1;
+  if (cursor === undefined) return first;
+  const at = ordered.findIndex((each) => isSame(each, current));
+  const there = ordered[at];
+  if (there !== undefined && compare(spotOf(there), cursor) === 0) return (at + step + count) % count;
+  const isAhead = (each: ShownFinding): boolean => compare(spotOf(each), cursor) * step > 0;
+  const ahead = step === 1 ? ordered.findIndex(isAhead) : ordered.findLastIndex(isAhead);
+  return ahead === -1 ? first : ahead;
+}
+
+function isSame(one: ShownFinding, other: ShownFinding | undefined): boolean {
+  return one.run.id === other?.run.id && one.finding.index === other.finding.index;
+}
+
+function compare(one: Spot, other: Spot): number {
+  if (one.file !== other.file) return one.file < other.file ? -1 : 1;
+  return one.line - other.line;
+}

@@ -1,0 +1,105 @@
+import { type Severity, SEVERITIES, severityRank } from '../finding.ts';
+import type { ShownFinding } from '../shownFinding.ts';
+import { type TriageState, TRIAGE_STATES } from '../triage/triage.ts';
+
+/** What findings can be grouped by, the usual one first. */
+export const GROUPINGS = ['severity', 'file', 'cwe', 'triage'] as const;
+
+/** The name of such a grouping. */
+export type Grouping = (typeof GROUPINGS)[number];
+
+const CHANGES = ['new', 'fixed', 'unchanged'] as const;
+
+/** How a finding of one of two compared runs relates to the other run. */
+export type Change = (typeof CHANGES)[number];
+
+/** What the findings of a group have in common; `key` tells groups beside each other apart. */
+export type GroupTopic =
+  | { readonly kind: 'severity'; readonly key: string; readonly severity: Severity }
+  | { readonly kind: 'file'; readonly key: string; readonly file: string | undefined }
+  | { readonly kind: 'cwe'; readonly key: string; readonly cwe: number | undefined }
+  | { readonly kind: 'triage'; readonly key: string; readonly state: TriageState }
+  | { readonly kind: 'change'; readonly key: string; readonly change: Change };
+
+/** Findings that have something in common; never empty. */
+export interface Group {
+  readonly topic: GroupTopic;
+  readonly shown: readonly ShownFinding[];
+}
+
+/** Every finding in exactly one group: severities worst first, files by path, CWEs (a finding's first one) by number, triage states in their order; what has none comes last. */
+export function toGroups(shown: readonly ShownFinding[], grouping: Grouping): Group[] {
+  switch (grouping) {
+    case 'severity': {
+      const groups = Map.groupBy(shown, ({ finding }) => finding.severity);
+      return SEVERITIES.flatMap((severity) =>
+        toGroup({ kind: 'severity', key: severity, severity }, groups.get(severity)),
+      );
+    }
+    case 'triage': {
+      const groups = Map.groupBy(shown, ({ triage }) => triage.state);
+      return TRIAGE_STATES.flatMap((state) =>
+        toGroup({ kind: 'triage', key: state, state }, groups.get(state)),
+      );
+    }
+    case 'cwe': {
+      const groups = Map.groupBy(shown, ({ finding }) => finding.cwes[0]);
+      return [...groups]
+        .sort(([one], [other]) => (one ?? Infinity) - (other ?? Infinity))
+        .flatMap(([cwe, own]) => toGroup({ kind: 'cwe', key: String(cwe), cwe }, own));
+    }
+    case 'file':
+      return toFileGroups(shown);
+  }
+}
+
+/** The findings of a run and those of its baseline, which has this id, that are not found any more: new, fixed, unchanged. */
+export function toChangeGroups(shown: readonly ShownFinding[], baselineId: string): Group[] {
+  const groups = Map.groupBy(shown, ({ run, change }): Change =>
+    run.id === baselineId ? 'fixed' : change === 'new' ? 'new' : 'unchanged',
+  );
+  return CHANGES.flatMap((change) => toGroup({ kind: 'change', key: change, change }, groups.get(change)));
+}
+
+/** The findings by the file of their main place, files by path; those without one come last. */
+export function toFileGroups(shown: readonly ShownFinding[]): Group[] {
+  const groups = Map.groupBy(shown, fileOf);
+  return [...groups]
+    .map(([file, own]) => ({ file, own, path: own[0]?.places[0]?.path ?? '' }))
+    .sort(
+      (one, other) =>
+        Number(one.file === undefined) - Number(other.file === undefined) ||
+        compareText(one.path, other.path) ||
+        compareText(one.file ?? '', other.file ?? ''),
+    )
+    .flatMap(({ file, own }) => toGroup({ kind: 'file', key: file ?? '', file }, own));
+}
+
+/** The absolute path of the file that holds a finding's main place. */
+export function fileOf({ places: [place] }: ShownFinding): string | undefined {
+  return place?.file;
+}
+
+/** Findings as people read them within one file: worst first, then from the top down. */
+export function inReadingOrder(shown: readonly ShownFinding[]): ShownFinding[] {
+  return [...shown].sort(
+    (one, other) =>
+      severityRank(one.finding.severity) - severityRank(other.finding.severity) ||
+      lineOf(one) - lineOf(other) ||
+      one.finding.index - other.finding.index,
+  );
+}
+
+function lineOf({ places: [place] }: ShownFinding): number {
+  return place?.startLine ?? 0;
+}
+
+function toGroup(topic: GroupTopic, shown: readonly ShownFinding[] | undefined): Group[] {
+  return shown === undefined ? [] : [{ topic, shown }];
+}
+
+/** By code units: ten times as fast as a locale's order, and the same everywhere. */
+function compareText(one: string, other: string): number {
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
+}

@@ -1,0 +1,33 @@
+import type { Run } from '../run/run.ts';
+import type { LoadedRun } from './loadedRun.ts';
+import type { ShownFinding, ShownRun } from './shownFinding.ts';
+import { folderOf } from './triage/findingFolder.ts';
+
+/** True when two answers of `decideRuns` show the same runs. */
+export function showSameRuns(
+  one: ReadonlyMap<string, Run | undefined>,
+  other: ReadonlyMap<string, Run | undefined>,
+): boolean {
+  return (
+    one.size === other.size &&
+    [...one].every(([folder, run]) => other.has(folder) && other.get(folder)?.id === run?.id)
+  );
+}
+
+/** The findings of a run that its folders show: those of folders that show another run are left out. */
+export function visibleIn(byFolder: ReadonlyMap<string, Run | undefined>, loaded: LoadedRun): ShownRun {
+  const { run } = loaded;
+  const showsIt = (folder: string): boolean => !byFolder.has(folder) || byFolder.get(folder)?.id === run.id;
+  if (run.targets.every(({ folder }) => showsIt(folder))) return toShownRun(loaded);
+  return toShownRun(loaded, (shown) => {
+    const folder = folderOf(shown);
+    return folder === undefined || showsIt(folder);
+  });
+}
+
+/** A run as it was read, with the findings that are visible. */
+export function toShownRun(loaded: LoadedRun, isVisible?: (shown: ShownFinding) => boolean): ShownRun {
+  const { run, notices, failure } = loaded;
+  const shown = isVisible === undefined ? loaded.shown : loaded.shown.filter(isVisible);
+  return { run, shown, notices, ...(failure === undefined ? {} : { failure }) };
+}

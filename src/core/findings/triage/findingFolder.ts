@@ -1,0 +1,15 @@
+import type { ShownFinding } from '../shownFinding.ts';
+
+type Placed = Pick<ShownFinding, 'run' | 'finding' | 'folder' | 'places'>;
+
+/** The folder that a finding is about, else the one in which its main place was found; undefined when nothing tells it. */
+export function folderOf({ finding, folder, places }: Placed): string | undefined {
+  return folder ?? places.find(({ told }) => told === finding.places[0])?.folder;
+}
+
+/** Whose decisions count for a finding: those of its folder, and of every folder of its run when it is none of them. */
+export function decisionFolders(shown: Placed): readonly string[] {
+  const folders = shown.run.targets.map((target) => target.folder);
+  const own = folderOf(shown);
+  return own !== undefined && folders.includes(own) ? [own] : folders;
+}

@@ -1,0 +1,265 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { diffArrays } from 'diff';
+import fc from 'fast-check';
+import { type DriftedRange, followLines, mapLines } from '../../../../src/core/findings/drift/drift.ts';
+import { splitLines } from '../../../../src/core/findings/drift/lineText.ts';
+
+const code = `import db from 'db';
+
+export function find(name) {
+  const sql = 'select * from users where name = ' + name;
+  return db.query(sql);
+}
+
+export function count() {
+  return db.query('select count(*) from users');
+}
+`;
+
+/** Where a line, or the lines from one to another, of `code` are in an edited form of it. */
+function follow(edit: (text: string) => string, startLine: number, endLine = startLine): string {
+  return told(mapLines(splitLines(code), splitLines(edit(code)))({ startLine, endLine }));
+}
+
+function told({ startLine, endLine, drift }: DriftedRange): string {
+  return `${drift} ${String(startLine)}${endLine === startLine ? '' : `-${String(endLine)}`}`;
+}
+
+function withLines(text: string, change: (lines: string[]) => void): string {
+  const lines = text.split('\n');
+  change(lines);
+  return lines.join('\n');
+}
+
+const query = "  const sql = 'select * from users where name = ' + name;";
+
+test('lines that nobody touched are the same', () => {
+  assert.equal(
+    follow((text) => text, 4, 5),
+    'same 4-5',
+  );
+  assert.equal(
+    follow((text) => `${text}// more\n`, 4, 5),
+    'same 4-5',
+  );
+});
+
+test('lines inserted above move a finding, lines deleted above too', () => {
+  assert.equal(
+    follow((text) => '// new\n'.repeat(50) + text, 4, 5),
+    'moved 54-55',
+  );
+  assert.equal(
+    follow((text) => text.slice(text.indexOf('export')), 4, 5),
+    'moved 2-3',
+  );
+});
+
+test('edits above and below at the same time move it by what is above', () => {
+  assert.equal(
+    follow((text) => `// head\n${text.replace('count(*)', 'count(id)')}// foot\n`, 4),
+    'moved 5',
+  );
+});
+
+test('white space, blank lines and line ends are no change', () => {
+  assert.equal(
+    follow((text) => text.replaceAll('\n', '\r\n'), 4, 5),
+    'same 4-5',
+  );
+  assert.equal(
+    follow((text) => text.replaceAll('  ', '\t'), 4, 5),
+    'same 4-5',
+  );
+  assert.equal(
+    follow((text) => text.replaceAll(' = ', '='), 4),
+    'same 4',
+  );
+  assert.equal(
+    follow((text) => `\uFEFF${text}`, 1),
+    'same 1',
+  );
+  assert.equal(
+    follow((text) => text.replace(query, `${query}\n\n`), 4, 5),
+    'same 4-7',
+  );
+});
+
+test('an edited line has changed, and is followed to where it is', () => {
+  assert.equal(
+    follow((text) => text.replace('+ name', '+ quote(name)'), 4),
+    'changed 4',
+  );
+  assert.equal(
+    follow((text) => `// one\n// two\n${text.replace('+ name', '+ quote(name)')}`, 4),
+    'changed 6',
+  );
+  assert.equal(
+    follow((text) => text.replace(query, '  // parameters are bound\n  const sql = 0;'), 4),
+    'changed 4',
+  );
+});
+
+test('of several lines, one that was edited, deleted or put between them is a change of all', () => {
+  assert.equal(
+    follow((text) => text.replace('+ name', '+ quote(name)'), 4, 5),
+    'changed 4-5',
+  );
+  assert.equal(
+    follow((text) => text.replace(`${query}\n`, ''), 4, 5),
+    'changed 4',
+  );
+  assert.equal(
+    follow((text) => text.replace(query, `${query}\n  check(sql);`), 4, 5),
+    'changed 4-6',
+  );
+});
+
+test('a deleted line is gone, and the nearest line that is left keeps its place', () => {
+  assert.equal(
+    follow((text) => text.replace(`${query}\n`, ''), 4),
+    'gone 3',
+  );
+  assert.equal(
+    follow((text) => withLines(text, (lines) => lines.splice(2, 5)), 4, 5),
+    'gone 2',
+  );
+  assert.equal(
+    follow((text) => text.slice(0, text.indexOf('export function count')), 9),
+    'gone 7',
+  );
+});
+
+test('a line that is gone is not taken for its neighbour that was edited', () => {
+  const edit = (text: string) =>
+    text.replace(`${query}\n  return db.query(sql);`, '  return db.query(sql, [name]);');
+  assert.equal(follow(edit, 4), 'gone 3');
+  assert.equal(follow(edit, 5), 'changed 4');
+});
+
+test('code that is cut and put back elsewhere has moved; twice, or in part, it has not', () => {
+  const cut = (text: string) => text.replace(`${query}\n`, '');
+  assert.equal(
+    follow((text) => `${cut(text)}\n${query}\n`, 4),
+    'moved 11',
+  );
+  assert.equal(
+    follow((text) => `${cut(text)}\n${query}\n${query}\n`, 4),
+    'gone 3',
+  );
+  assert.equal(
+    follow((text) => `${cut(text)}\n${query.slice(0, 20)}\n`, 4),
+    'gone 3',
+  );
+});
+
+test('a brace that is found somewhere is not a function that is left', () => {
+  assert.equal(
+    follow((text) => text.replace(/export function find[^]*?\n\}\n/, ''), 3, 6),
+    'gone 2',
+  );
+});
+
+test('an emptied file has lost everything', () => {
+  assert.equal(
+    follow(() => '', 4, 5),
+    'gone 1',
+  );
+});
+
+test('a text that has little in common says nothing about what it may have kept', () => {
+  const before = Array.from({ length: 400 }, (_, at) => (at % 2 === 0 ? 'same();' : `old(${String(at)});`));
+  const now = Array.from({ length: 400 }, (_, at) => (at % 2 === 0 ? 'same();' : `fresh(${String(at)}, 1);`));
+  const map = mapLines(['first', ...before, 'last'], ['first', ...now, ...now, 'last']);
+  assert.equal(told(map({ startLine: 200, endLine: 202 })), 'unknown 200-202');
+  assert.equal(told(map({ startLine: 402, endLine: 402 })), 'moved 802');
+});
+
+/** An edit of one line; `insert` puts a new line before it. */
+const edits = fc.array(
+  fc.constantFrom('keep', 'keep', 'keep', 'keep', 'delete', 'edit', 'insert', 'indent', 'blank'),
+  { minLength: 1, maxLength: 120 },
+);
+
+test('random edits are followed to where they really went', () => {
+  fc.assert(
+    fc.property(edits, (kinds) => {
+      const before = kinds.map(
+        (_, at) => `call(${'abcdefgh'.repeat(2)}, ${String(at)}, "${String(at * 7)}");`,
+      );
+      const now: string[] = [];
+      const truth = kinds.map((kind, at) => {
+        const line = before[at] ?? '';
+        if (kind === 'insert') now.push(`// a new remark about ${String(at)}`);
+        if (kind === 'blank') now.push('');
+        if (kind !== 'delete')
+          now.push(kind === 'edit' ? `${line} // edited` : kind === 'indent' ? `\t${line}` : line);
+        return { kind, line: now.length };
+      });
+      const map = mapLines(before, now);
+      for (const [at, { kind, line }] of truth.entries()) {
+        const { drift, startLine } = map({ startLine: at + 1, endLine: at + 1 });
+        if (kind === 'delete') {
+          // Next to a line that was written or edited, nobody can tell whether it replaces this one.
+          assert.ok(drift === 'gone' || drift === 'changed', `${String(at + 1)} ${drift}`);
+          continue;
+        }
+        const wanted = kind === 'edit' ? ['changed'] : line === at + 1 ? ['same'] : ['moved'];
+        assert.ok(wanted.includes(drift), `${String(at + 1)} ${kind} ${drift}`);
+        // Of edited lines beside deleted ones, which became which is a guess.
+        if (kind !== 'edit') assert.equal(startLine, line);
+      }
+    }),
+  );
+});
+
+test('a lone deletion is gone, a lone edit is changed at its own line', () => {
+  const lines = fc.uniqueArray(fc.stringMatching(/^[a-z]{8,20}$/), { minLength: 3, maxLength: 60 });
+  fc.assert(
+    fc.property(lines, fc.nat(), (before, seed) => {
+      const at = seed % before.length;
+      const range = { startLine: at + 1, endLine: at + 1 };
+      assert.equal(mapLines(before, before.toSpliced(at, 1))(range).drift, 'gone');
+      assert.equal(
+        told(mapLines(before, before.with(at, `${before[at] ?? ''};`))(range)),
+        `changed ${String(at + 1)}`,
+      );
+    }),
+  );
+});
+
+test('what stayed by our account stands in both texts, in order, and is hardly less than the longest that could', () => {
+  const texts = fc.array(fc.constantFrom('a', 'b', 'c', '}', '', 'unique one', 'unique two'), {
+    maxLength: 30,
+  });
+  fc.assert(
+    fc.property(texts, texts, (before, now) => {
+      const map = mapLines(before, now);
+      const kept = before
+        .map((line, at) => ({ line, ...map({ startLine: at + 1, endLine: at + 1 }) }))
+        .filter(({ drift }) => drift === 'same' || drift === 'moved');
+      for (const { line, startLine } of kept) assert.equal(now[startLine - 1], line);
+      const oracle = diffArrays(before, now).filter(({ added, removed }) => !added && !removed);
+      const most = oracle.reduce((sum, { count }) => sum + count, 0);
+      // Unique lines lead, which may cost what stands between two that were swapped.
+      assert.ok(kept.length >= most - 15, `${String(kept.length)} of ${String(most)}`);
+    }),
+  );
+});
+
+test('every answer is a range of lines that are there', () => {
+  const texts = fc.array(fc.constantFrom('one();', 'two();', 'three();', '', '}'), {
+    minLength: 1,
+    maxLength: 12,
+  });
+  fc.assert(
+    fc.property(texts, texts, fc.nat(), fc.nat(), (before, now, from, length) => {
+      const startLine = 1 + (from % before.length);
+      const endLine = Math.min(before.length, startLine + (length % 4));
+      const { startLine: start, endLine: end } = followLines(before)(now)({ startLine, endLine });
+      assert.ok(1 <= start && start <= end && end <= now.length, `${String(start)}-${String(end)}`);
+    }),
+    { numRuns: 5_000 },
+  );
+});

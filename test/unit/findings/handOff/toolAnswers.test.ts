@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { fenceData } from '../../../../src/core/findings/handOff/dataFence.ts';
+import { findingMarkdown, type FindingWords } from '../../../../src/core/findings/show/findingMarkdown.ts';
+import {
+  getFinding,
+  getRunStatus,
+  listFindings,
+  toolInputs,
+} from '../../../../src/core/findings/handOff/toolAnswers.ts';
+import { runOf } from '../../run/sampleRuns.ts';
+import { anyItems, shopRun, sourceOf } from '../handOff.ts';
+
+const items = [
+  { title: 'Mild', severity: 'low', file: 'src/a.js', line: 1 },
+  {
+    title: 'Bad',
+    severity: 'critical',
+    file: 'src/注文.ts',
+    line: 7,
+    snippet: 'a ``` b',
+    description: '```\nopen fence',
+    recommendation: 'Fix it.',
+    cwe: 89,
+  },
+];
+const words: FindingWords = {
+  severity: 'Severity',
+  place: 'Place',
+  otherPlaces: 'Other places',
+  triage: 'Triage',
+  description: 'Description',
+  severityOf: (severity) => severity,
+  triageOf: (state) => state,
+  blockOf: (kind) => kind,
+};
+
+describe('what language models get', () => {
+  test('no text can end its fence, and nothing in it is invisible', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        const [told = '', mark = '', ...rest] = fenceData(text).split('\n');
+        assert.ok(told.includes(mark) && mark.length > 40);
+        assert.equal(rest.at(-1), mark);
+        assert.ok(!rest.slice(0, -1).join('\n').includes(mark));
+        assert.doesNotMatch(rest.join('\n'), /[\u202A-\u202E\u2066-\u2069\u{E0000}-\u{E007F}\u200B]/u);
+      }),
+    );
+    assert.notEqual(fenceData('x'), fenceData('x'), 'nobody can know the next mark');
+  });
+
+  test('findings are listed worst first, page by page, without those that people settled', () => {
+    const { shown } = sourceOf(items, (index) => ({
+      state: index === 0 ? 'acceptedRisk' : 'open',
+      note: '',
+      at: 1,
+    }));
+    const list = (
+      input: Parameters<typeof listFindings>[1],
+    ): { total: number; findings: { title: string; place: string }[] } => listFindings(shown, input) as never;
+    assert.deepEqual(
+      list({}).findings.map(({ title, place }) => [title, place]),
+      [['Bad', 'src/注文.ts:7']],
+    );
+    assert.deepEqual(
+      list({ triage: ['open', 'acceptedRisk'] }).findings.map(({ title }) => title),
+      ['Bad', 'Mild'],
+    );
+    assert.deepEqual(
+      [list({ triage: ['open', 'acceptedRisk'], offset: 1, limit: 1 })].map(({ total, findings }) => [
+        total,
+        findings.map(({ title }) => title),
+      ]),
+      [[2, ['Mild']]],
+    );
+    assert.equal(list({ path: 'a.js' }).total, 0);
+  });
+
+  test('long texts are cut', () => {
+    const { shown } = sourceOf([{ title: 'x', file: 'a.js', description: 'y'.repeat(60_000) }]);
+    assert.ok(JSON.stringify(getFinding(shown[0]!)).length < 10_000);
+  });
+
+  test('the state of runs names no address, organization or folder of this machine', () => {
+    const text = JSON.stringify(getRunStatus([shopRun, ...Object.values(runOf)], 2e12));
+    assert.ok(text.includes('"succeeded"') && text.includes('"imported"'));
+    assert.doesNotMatch(text, /canary|service\.example|invented-organization|home/);
+  });
+
+  for (const [tool, input] of [
+    ['setTriage', { finding: 'a:1', state: 'falsePositive' }],
+    ['setTriage', { finding: 'a:1', state: 'acceptedRisk', note: 'x' }],
+    ['setTriage', { finding: 'a:1', state: 'fixed' }],
+    ['setTriage', { finding: '../x:1', state: 'open' }],
+    ['listFindings', { limit: 1_000 }],
+    ['listFindings', { run: 'start' }],
+    ['getFinding', {}],
+    ['getRunStatus', { cancel: true }],
+  ] as const)
+    test(`${tool} refuses ${JSON.stringify(input)}`, () => {
+      assert.equal(toolInputs[tool].safeParse(input).success, false);
+    });
+});
+
+describe('a finding as Markdown', () => {
+  test('it has title, rating, place and prose, and its texts keep to their parts', () => {
+    const text = findingMarkdown(sourceOf(items).shown[1]!, words);
+    assert.match(text, /^## Bad$/m);
+    assert.match(text, /\*\*Severity:\*\* critical/);
+    assert.match(text, /\*\*Place:\*\* ` src\/注文\.ts:7 `/);
+    assert.match(text, /\[CWE-89\]\(https:\/\/cwe\.mitre\.org\/data\/definitions\/89\.html\)/);
+    assert.match(text, /````ts\na ``` b\n````/);
+    assert.match(text, /```\nopen fence\n```\n\n### recommendation\n\nFix it\./);
+  });
+
+  test('no finding brings a heading of the document, or HTML', () => {
+    fc.assert(
+      fc.property(anyItems, (some) => {
+        for (const shown of sourceOf(some).shown) {
+          const text = findingMarkdown(shown, words);
+          assert.equal(text.match(/^## /gm)?.length, 1);
+          assert.doesNotMatch(text, /\u202E/);
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,321 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { AssessmentError } from '../../../../src/core/errors.ts';
+import {
+  MAX_FINDINGS,
+  parseFindings,
+  parseFindingsInSlices,
+} from '../../../../src/core/findings/parse/parse.ts';
+
+const options = { runId: 'run' };
+const isMalformed = (error: unknown) =>
+  error instanceof AssessmentError && error.kind === 'malformedFindings';
+
+test('an empty list is no error', () => {
+  for (const text of ['[]', '{"findings":[]}', '{"runs":[]}', '{"runs":[{"results":[]}]}']) {
+    assert.deepEqual(parseFindings(text, options), { findings: [], notices: [] }, text);
+  }
+});
+
+test('what is not JSON, or holds no list, is refused as malformed', () => {
+  const texts = [
+    '',
+    '<html>',
+    '{',
+    'null',
+    '3',
+    '"text"',
+    '{}',
+    '{"error":"no such run"}',
+    '{"findings":null}',
+    '{"message":"Not found","status":404}',
+    '{"runs":[{"tool":{}}]}',
+  ];
+  for (const text of texts) assert.throws(() => parseFindings(text, options), isMalformed, text);
+});
+
+test('a byte order mark is tolerated', () => {
+  assert.equal(parseFindings('\uFEFF[{"title":"t"}]', options).findings[0]?.title, 't');
+});
+
+test('the raw JSON of a finding is kept whole', () => {
+  const item = { title: 't', unheard_of: { deep: [1, null, 'x'] } };
+  assert.deepEqual(parseFindings(JSON.stringify([item]), options).findings[0]?.raw, item);
+});
+
+test('findings without an id get one that differs by run, place and ordinal, and not by position', () => {
+  const equal = { title: 't', file: 'a.py', line: 1 };
+  const ids = (list: unknown[], runId: string) =>
+    parseFindings(JSON.stringify(list), { runId }).findings.map(({ id }) => id);
+  const [first, second, other] = ids([equal, equal, { ...equal, line: 2 }], 'run');
+  assert.equal(new Set([first, second, other]).size, 3);
+  assert.deepEqual(ids([{ ...equal, line: 2 }, equal, equal], 'run'), [other, first, second]);
+  assert.notEqual(ids([equal], 'another run')[0], first);
+  assert.match(first ?? '', /^[0-9a-f]{12}$/);
+});
+
+test('items that are no objects are listed with a notice', () => {
+  const { findings, notices } = parseFindings(
+    '["SQL injection in a.py", null, 7, [1], {"title":"t"}]',
+    options,
+  );
+  assert.deepEqual(
+    findings.map(({ title, raw }) => [title, raw]),
+    [
+      ['SQL injection in a.py', 'SQL injection in a.py'],
+      ['', null],
+      ['', 7],
+      ['', [1]],
+      ['t', { title: 't' }],
+    ],
+  );
+  assert.deepEqual(
+    notices,
+    [0, 1, 2, 3].map((index) => ({ kind: 'unreadableItem', index })),
+  );
+});
+
+test('texts and places past the limits are cut with a notice, and whole in the raw JSON', () => {
+  const long = '漢'.repeat(100_000);
+  const locations = Array.from({ length: 2_000 }, (_, line) => ({ file: 'a.py', line: line + 1 }));
+  const { findings, notices } = parseFindings(
+    JSON.stringify([{ title: 't' }, { title: 't', description: long, locations }]),
+    options,
+  );
+  assert.equal(findings[1]?.description.length, 65_536);
+  assert.equal(findings[1].places.length, 500);
+  assert.deepEqual(findings[1].raw, { title: 't', description: long, locations });
+  assert.deepEqual(notices, [{ kind: 'clipped', index: 1 }]);
+});
+
+test('past the limit the worst findings are read, in the order of the file, with a notice', () => {
+  const severities = ['low', 'critical', 'none', 'high', 'Showstopper', 'critical'];
+  const { findings, notices } = parseFindings(JSON.stringify(severities.map((severity) => ({ severity }))), {
+    runId: 'run',
+    maxFindings: 3,
+  });
+  assert.deepEqual(
+    findings.map(({ index, severity }) => [index, severity]),
+    [
+      [1, 'critical'],
+      [3, 'high'],
+      [5, 'critical'],
+    ],
+  );
+  assert.deepEqual(notices, [{ kind: 'truncated', shown: 3, total: 6 }]);
+});
+
+test('F68 unknown fields, wrong types, NaN, negative and huge lines are kept and clamped', () => {
+  const unknownLines = [
+    0,
+    -1,
+    -1e9,
+    1.5,
+    1e300,
+    2 ** 53,
+    '12abc',
+    'NaN',
+    '',
+    null,
+    true,
+    {},
+    [],
+    [0, 4],
+    '9'.repeat(30),
+  ];
+  for (const line of unknownLines) {
+    const { findings } = parseFindings(
+      JSON.stringify([{ title: 't', file: 'a.py', line, extra: [], unheard_of: 1 }]),
+      options,
+    );
+    assert.deepEqual(
+      findings[0]?.places.map(({ path, startLine, endLine }) => [path, startLine, endLine]),
+      [['a.py', undefined, undefined]],
+      JSON.stringify(line),
+    );
+  }
+  assert.throws(() => parseFindings('[{"line": NaN}]', options), isMalformed);
+  const backwards = parseFindings('[{"file":"a.py","start_line":9,"end_line":3}]', options).findings[0]
+    ?.places[0];
+  assert.deepEqual([backwards?.startLine, backwards?.endLine], [9, 9]);
+  const wrongTypes = {
+    id: {},
+    title: 7,
+    severity: [],
+    description: false,
+    recommendation: null,
+    locations: 3,
+    cwe: {},
+    cvss: [],
+    tags: 'x',
+  };
+  const wrong = parseFindings(JSON.stringify([wrongTypes]), options).findings[0];
+  assert.deepEqual(
+    [wrong?.severity, wrong?.description, wrong?.places, wrong?.cwes, wrong?.cvss],
+    ['unrated', '', [], [], undefined],
+  );
+  assert.deepEqual(wrong?.raw, wrongTypes);
+});
+
+test('nesting of any depth is read without running out of stack', () => {
+  const deep = '['.repeat(100_000) + ']'.repeat(100_000);
+  const text = `[{"title":"t","description":${deep},"locations":${deep},"cwe":${deep},"severity":${deep},"impact":${deep}}]`;
+  assert.equal(parseFindings(text, options).findings[0]?.title, 't');
+});
+
+test('F69 50,000 findings in 64 MiB are read without a stall, and more come with a truncation notice', async () => {
+  const item = {
+    title: 'SQL injection',
+    severity: 'high',
+    description: 'd'.repeat(1_300),
+    file: 'src/a.py',
+    line: 7,
+  };
+  const text = JSON.stringify({
+    findings: Array.from({ length: MAX_FINDINGS + 1 }, (_, id) => ({ id, ...item })),
+  });
+  assert.ok(text.length > 64 * 1024 * 1024);
+
+  // JSON.parse, which nothing can interrupt, is over when the promise is there.
+  const reading = parseFindingsInSlices(text, options);
+  // Processor time between two turns of the event loop: a machine that is busy with other tests does not count.
+  const pausesMs: number[] = [];
+  let isReading = true;
+  let before = process.threadCpuUsage();
+  const turn = (): void => {
+    const { user, system } = process.threadCpuUsage(before);
+    pausesMs.push((user + system) / 1000);
+    before = process.threadCpuUsage();
+    if (isReading) setImmediate(turn);
+  };
+  setImmediate(turn);
+  const { findings, notices } = await reading;
+  isReading = false;
+
+  assert.equal(findings.length, MAX_FINDINGS);
+  assert.deepEqual(notices, [{ kind: 'truncated', shown: MAX_FINDINGS, total: MAX_FINDINGS + 1 }]);
+  pausesMs.sort((one, other) => one - other);
+  // The limit is 50 ms; the longest pause of all may be the garbage collector's.
+  const p99 = pausesMs[Math.floor(pausesMs.length * 0.99)] ?? Infinity;
+  assert.ok(p99 < 50, `p99 ${String(p99)} ms of ${String(pausesMs.length)} turns`);
+});
+
+test('reading in slices gives what reading at once gives', async () => {
+  const text = JSON.stringify([{ title: 'a', severity: 'high' }, 'b', { file: 'c.py:3' }]);
+  assert.deepEqual(await parseFindingsInSlices(text, options), parseFindings(text, options));
+  await assert.rejects(parseFindingsInSlices('{}', options), isMalformed);
+});
+
+test('reading in slices stops with the reason of the signal', async () => {
+  const reason = new DOMException('closed', 'AbortError');
+  const text = JSON.stringify(
+    Array.from({ length: 20_000 }, () => ({ title: 't', description: 'd', file: 'a.py', line: 1 })),
+  );
+  const controller = new AbortController();
+  const reading = parseFindingsInSlices(text, options, controller.signal);
+  controller.abort(reason);
+  await assert.rejects(reading, (error) => error === reason);
+});
+
+test('F70 keys such as __proto__ pollute nothing', () => {
+  const text = `[{"__proto__":{"title":"polluted","polluted":1},"constructor":{"prototype":{"polluted":1}},"title":"t",
+    "location":{"__proto__":{"file":"evil.py"},"hasOwnProperty":1,"file":"a.py"},"severity":{"__proto__":{"level":"high"}}}]`;
+  const { findings } = parseFindings(text, options);
+  assert.deepEqual([findings[0]?.title, findings[0]?.severity], ['t', 'unrated']);
+  assert.deepEqual(
+    findings[0]?.places.map(({ path }) => path),
+    ['a.py'],
+  );
+  assert.equal(Object.hasOwn(Object.prototype, 'polluted'), false);
+  assert.equal(({} as Record<string, unknown>)['polluted'], undefined);
+  const inSarif = `{"runs":[{"tool":{"driver":{"rules":[{"id":"__proto__","__proto__":{"polluted":1}}]}},"results":[{"ruleId":"__proto__"},{"ruleId":"constructor"}]}]}`;
+  assert.equal(parseFindings(inSarif, options).findings.length, 2);
+  assert.equal(({} as Record<string, unknown>)['polluted'], undefined);
+});
+
+test('every JSON list, of any content, gives one finding per item', () => {
+  fc.assert(
+    fc.property(fc.array(fc.jsonValue()), (list) => {
+      const { findings } = parseFindings(JSON.stringify(list), options);
+      assert.deepEqual(
+        findings.map(({ index }) => index),
+        list.map((_, index) => index),
+      );
+      assert.equal(JSON.stringify(findings.map(({ raw }) => raw)), JSON.stringify(list));
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test('findings of known keys with wild values keep every rule of a place', () => {
+  const line = fc.oneof(
+    fc.integer(),
+    fc.double(),
+    fc.string(),
+    fc.jsonValue(),
+    fc.constantFrom('12-20', [3, 1], '9'),
+  );
+  const place = fc.record(
+    {
+      file: fc.oneof(fc.string(), fc.constant('src/a.py:7')),
+      start_line: line,
+      line,
+      lines: line,
+      end_line: line,
+      column: line,
+      end_column: line,
+      start: fc.record({ line, character: line }, { requiredKeys: [] }),
+      snippet: fc.jsonValue(),
+    },
+    { requiredKeys: [] },
+  );
+  const finding = fc.record(
+    {
+      title: fc.jsonValue(),
+      severity: fc.oneof(fc.string(), fc.double(), fc.jsonValue()),
+      description: fc.jsonValue(),
+      locations: fc.array(place),
+      trace: fc.jsonValue(),
+      cwe: fc.jsonValue(),
+      cvss: fc.jsonValue(),
+      file: fc.string(),
+      line,
+    },
+    { requiredKeys: [] },
+  );
+  fc.assert(
+    fc.property(fc.array(finding, { maxLength: 4 }), (list) => {
+      const { findings } = parseFindings(JSON.stringify(list), options);
+      assert.equal(findings.length, list.length);
+      for (const { places, cwes } of findings) {
+        for (const { path, startLine, endLine, startColumn, endColumn } of places) {
+          assert.notEqual(path.trim(), '');
+          for (const number of [startLine, endLine, startColumn, endColumn])
+            assert.ok(number === undefined || (Number.isInteger(number) && number >= 1));
+          assert.ok(endLine === undefined || (startLine !== undefined && endLine >= startLine));
+        }
+        for (const cwe of cwes) assert.ok(Number.isInteger(cwe) && cwe > 0);
+      }
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test('any text at all is read or refused as malformed, and nothing else is thrown', () => {
+  const text = fc.oneof(
+    fc.string(),
+    fc.json(),
+    fc.jsonValue().map((value) => JSON.stringify({ findings: value, runs: value, data: value })),
+  );
+  fc.assert(
+    fc.property(text, (anything) => {
+      try {
+        parseFindings(anything, options);
+      } catch (error) {
+        assert.ok(isMalformed(error), String(error));
+      }
+    }),
+    { numRuns: 1_000 },
+  );
+});

@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { keepSource } from '../../../../src/core/findings/place/keepSource.ts';
+import { sourceFile } from '../../../../src/core/findings/place/sentFiles.ts';
+import type { Run } from '../../../../src/core/run/run.ts';
+import { type ArchiveFormat, writeArchive } from '../../../../src/core/upload/archive.ts';
+import { readArchive } from '../../../../src/core/upload/readArchive.ts';
+
+const workerFile = new URL('../../../../src/core/upload/archiveWorker.ts', import.meta.url);
+const long = `src/${'deep/'.repeat(30)}設計 file.js`;
+const files: Readonly<Record<string, string>> = {
+  'src/orders.js': 'const sql = 1;\n',
+  'src/empty.js': '',
+  'src/large.js': 'x'.repeat(3_000_000),
+  [long]: 'a long name\n',
+  'secret.js': 'nobody points here\n',
+};
+
+interface Sent {
+  readonly run: Run;
+  readonly folder: string;
+  readonly runFolder: string;
+  /** What was kept of a file. */
+  kept(file: string): Promise<string | undefined>;
+}
+
+/** A run of one folder, packed as it is sent, whose findings point at all files but one. */
+async function send(t: TestContext, format: ArchiveFormat): Promise<Sent> {
+  const root = await mkdtemp(path.join(tmpdir(), 'keep-source-'));
+  t.after(() => rm(root, { recursive: true, force: true }));
+  const [folder, runFolder] = [path.join(root, 'shop'), path.join(root, 'run')];
+  await mkdir(runFolder);
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(path.dirname(path.join(folder, name)), { recursive: true });
+    await writeFile(path.join(folder, name), text);
+  }
+  const selected = Object.entries(files).map(([name, text]) => ({
+    path: name,
+    bytes: text.length,
+    mode: 0o644 as const,
+  }));
+  const { entries, bytes, sha256 } = await writeArchive({
+    root: folder,
+    files: selected,
+    format,
+    to: path.join(runFolder, 'archive'),
+    maxBytes: 1e9,
+    workerFile,
+  });
+  await writeFile(
+    path.join(runFolder, 'manifest-0.json'),
+    JSON.stringify({ entries: [...entries], omitted: [] }),
+  );
+  const pointed = [
+    'src/orders.js',
+    'src/empty.js',
+    'src/large.js',
+    `/sandbox/x/${long}`,
+    'src/none.js',
+    '../out.js',
+  ];
+  await writeFile(
+    path.join(runFolder, 'findings.json'),
+    JSON.stringify(pointed.map((file) => ({ title: file, severity: 'high', file, line: 1 }))),
+  );
+  const archive = { file: 'archive', type: format, bytes, sha256, files: entries.length, sourceBytes: 1 };
+  const run: Run = {
+    version: 1,
+    state: 'collecting',
+    id: 'run-1',
+    workflow: 'whitebox-assessment',
+    baseUrl: 'https://assessment.example.test/v1',
+    organizationId: 'invented',
+    language: 'english',
+    webhookEndpointIds: [],
+    targets: [{ folder, name: 'shop', archive }],
+    createdAt: 1,
+    noticeDue: true,
+    runId: 'invented',
+    dispatchedAt: 1,
+    exit: { kind: 'SUCCESS', artifacts: ['findings'] },
+    exitedAt: 1,
+  };
+  return {
+    run,
+    folder,
+    runFolder,
+    kept: async (file) => {
+      try {
+        return await readFile(sourceFile(runFolder, 0, file), 'utf8');
+      } catch {
+        return undefined;
+      }
+    },
+  };
+}
+
+for (const format of ['tar_gz', 'zip'] as const) {
+  test(`the text of files that findings point at is kept as it was sent, from a ${format} when it has changed since`, async (t) => {
+    const sent = await send(t, format);
+    for (const name of Object.keys(files)) await writeFile(path.join(sent.folder, name), 'edited since\n');
+    await keepSource(sent.run, sent.runFolder);
+    for (const [name, text] of Object.entries(files)) {
+      const isPointedAt = name !== 'secret.js';
+      assert.equal(await sent.kept(name), isPointedAt ? text : undefined, name);
+    }
+    assert.equal((await readdir(path.join(sent.runFolder, 'source'))).length, 4);
+  });
+
+  test(`our own reader gives every file of a ${format}`, async (t) => {
+    const { runFolder } = await send(t, format);
+    const read = new Map<string, string>();
+    const wanted = new Set(Object.keys(files));
+    for await (const { path: name, content } of readArchive(
+      path.join(runFolder, 'archive'),
+      format,
+      wanted,
+    )) {
+      read.set(name, content.toString());
+    }
+    assert.deepEqual(Object.fromEntries(read), files);
+  });
+
+  test(`a damaged ${format} is an error, not a hang or wrong text`, async (t) => {
+    const sent = await send(t, format);
+    const archive = path.join(sent.runFolder, 'archive');
+    const whole = await readFile(archive);
+    await writeFile(path.join(sent.folder, 'src/orders.js'), 'edited since\n');
+    await writeFile(archive, whole.subarray(0, 40));
+    await assert.rejects(keepSource(sent.run, sent.runFolder));
+    assert.equal(await sent.kept('src/orders.js'), undefined);
+    assert.equal(await sent.kept('src/empty.js'), '');
+  });
+}
+
+test('where the disk still has what was sent, no archive is needed', async (t) => {
+  const sent = await send(t, 'tar_gz');
+  await rm(path.join(sent.runFolder, 'archive'));
+  await keepSource(sent.run, sent.runFolder);
+  assert.equal(await sent.kept('src/orders.js'), files['src/orders.js']);
+});
+
+test('names of kept files cannot lead out of their folder', () => {
+  for (const name of ['../../escape', '/etc/passwd', 'a\0b', 'C:\\x']) {
+    assert.equal(path.dirname(sourceFile('/run', 0, name)), path.join('/run', 'source'));
+  }
+  assert.notEqual(sourceFile('/run', 0, 'a'), sourceFile('/run', 1, 'a'));
+});

@@ -1,0 +1,265 @@
+import assert from 'node:assert/strict';
+import { mkdir, rm, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import {
+  type Locate,
+  type LocatorOptions,
+  createLocator,
+  locate,
+} from '../../../../src/core/findings/place/locate.ts';
+import { locateAmong } from '../../../../src/core/findings/place/locateAmong.ts';
+import { scratchFolder } from '../scratchFolder.ts';
+
+const files = [
+  'app.py',
+  'src/orders.py',
+  'src/views.py',
+  'web/views.py',
+  'web/my page.ts',
+  'web/100%25.ts',
+  'src/注文.py',
+  'pkg/src/deep/only.py',
+];
+
+/** The path that a text is found at, or the reason why it is not. */
+async function answer(locatePath: Locate, text: string): Promise<string> {
+  const located = await locatePath(text);
+  return located.kind === 'file' ? located.path : `(${located.reason})`;
+}
+
+test('paths are found as they are, with any start, prefix or separator', async (t) => {
+  const root = await scratchFolder(t, files);
+  const cases: Record<string, string> = {
+    'src/orders.py': 'src/orders.py',
+    './src/orders.py': 'src/orders.py',
+    '/src/orders.py': 'src/orders.py',
+    'src\\orders.py': 'src/orders.py',
+    '.\\src\\.\\orders.py': 'src/orders.py',
+    'src//orders.py': 'src/orders.py',
+    ' src/orders.py\n': 'src/orders.py',
+    'src/../src/orders.py': 'src/orders.py',
+    'shop/src/orders.py': 'src/orders.py',
+    'upload/src/orders.py': 'src/orders.py',
+    '0/src/orders.py': 'src/orders.py',
+    'targets/0/shop/src/orders.py': 'src/orders.py',
+    '/workspace/run-12/shop/src/orders.py': 'src/orders.py',
+    '/workspace/app.py': 'app.py',
+    [`${root}/src/orders.py`]: 'src/orders.py',
+    [pathToFileURL(join(root, 'src/注文.py')).href]: 'src/注文.py',
+    'file:///sandbox/src/orders.py': 'src/orders.py',
+    'file:src/orders.py': 'src/orders.py',
+    'web/my page.ts': 'web/my page.ts',
+    'web/my%20page.ts': 'web/my page.ts',
+    'web/100%25.ts': 'web/100%25.ts',
+    'src/注文.py': 'src/注文.py',
+    '': '(empty)',
+    '  ': '(empty)',
+    '/': '(empty)',
+    './.': '(empty)',
+    src: '(notFound)',
+    'src/missing.py': '(notFound)',
+    '/etc/missing.py': '(outside)',
+    'web/broken%ZZ%20page.ts': '(notFound)',
+  };
+  for (const sent of [files, undefined]) {
+    const locatePath = createLocator({ root, files: sent, archiveName: 'upload.tar.gz' });
+    for (const [text, expected] of Object.entries(cases))
+      assert.equal(await answer(locatePath, text), expected, `${text} ${String(sent === undefined)}`);
+  }
+});
+
+test('a file is answered with its place on this machine', async (t) => {
+  const root = await scratchFolder(t, files);
+  assert.deepEqual(await locate('/sandbox/src/orders.py', { root, files }), {
+    kind: 'file',
+    path: 'src/orders.py',
+    absolute: join(root, 'src', 'orders.py'),
+  });
+});
+
+test('the end of a path is enough when only one of the files that were sent ends so', async (t) => {
+  const root = await scratchFolder(t, files);
+  const locatePath = createLocator({ root, files });
+  assert.equal(await answer(locatePath, 'orders.py'), 'src/orders.py');
+  assert.equal(await answer(locatePath, 'deep/only.py'), 'pkg/src/deep/only.py');
+  assert.equal(await answer(locatePath, '/sandbox/deep/only.py'), 'pkg/src/deep/only.py');
+  assert.deepEqual(await locatePath('views.py'), {
+    kind: 'none',
+    reason: 'ambiguous',
+    candidates: ['src/views.py', 'web/views.py'],
+  });
+});
+
+test('a bare name left over from a longer path is no evidence', async (t) => {
+  const root = await scratchFolder(t, files);
+  assert.equal(await answer(createLocator({ root, files }), 'node_modules/lib/orders.py'), '(notFound)');
+});
+
+test('more matching segments win over fewer', async (t) => {
+  const sent = ['index.ts', 'one/b/index.ts', 'two/c/index.ts', 'three/c/index.ts'];
+  const root = await scratchFolder(t, sent);
+  const locatePath = createLocator({ root, files: sent });
+  assert.equal(await answer(locatePath, 'x/b/index.ts'), 'one/b/index.ts');
+  assert.equal(await answer(locatePath, 'x/c/index.ts'), '(ambiguous)');
+  assert.equal(await answer(locatePath, 'x/y/index.ts'), 'index.ts');
+});
+
+test('a folder inside that has the name of the root comes before the root', async (t) => {
+  const sent = ['main.py', 'shop/main.py'];
+  const root = await scratchFolder(t, sent);
+  const locatePath = createLocator({ root, files: sent });
+  assert.equal(await answer(locatePath, 'shop/main.py'), 'shop/main.py');
+  assert.equal(await answer(locatePath, 'shop/shop/main.py'), 'shop/main.py');
+});
+
+test('a file that was not sent is found by its exact path, and one that is gone is not replaced by a namesake', async (t) => {
+  const root = await scratchFolder(t, [...files, 'new.py']);
+  const locatePath = createLocator({ root, files });
+  assert.equal(await answer(locatePath, 'new.py'), 'new.py');
+  await rm(join(root, 'src/orders.py'));
+  assert.equal(await answer(locatePath, 'src/orders.py'), '(notFound)');
+});
+
+test('composed and decomposed Japanese names are the same name', async (t) => {
+  const decomposed = 'src/カ\u3099.py';
+  const root = await scratchFolder(t, [decomposed]);
+  assert.equal(await answer(createLocator({ root, files: [decomposed] }), 'src/ガ.py'), decomposed);
+});
+
+test('a mapping moves paths into the folder that a person chose, the longest one first, and never out of the root', async (t) => {
+  const root = await scratchFolder(t, [...files, 'apps/shop/main.py', 'libs/main.py']);
+  const withMapping = (mapping: LocatorOptions['mapping']) => createLocator({ root, mapping });
+  const mapping = [
+    { from: '/build', to: 'libs' },
+    { from: '/build/shop/', to: 'apps/shop' },
+  ];
+  assert.equal(await answer(withMapping(mapping), '/build/shop/main.py'), 'apps/shop/main.py');
+  assert.equal(await answer(withMapping(mapping), '/build/main.py'), 'libs/main.py');
+  assert.equal(await answer(withMapping([{ from: '/build/shop', to: '' }]), '/build/shop/app.py'), 'app.py');
+  assert.equal(await answer(withMapping([{ from: 'build', to: '../..' }]), 'build/app.py'), '(outside)');
+});
+
+test('a mapping may be of everything, of one file, and written with a dot', async (t) => {
+  const root = await scratchFolder(t, ['libs/main.py']);
+  const withMapping = (from: string, to: string) =>
+    createLocator({ root, files: [], mapping: [{ from, to }] });
+  assert.equal(await answer(withMapping('', 'libs'), 'main.py'), 'libs/main.py');
+  assert.equal(await answer(withMapping('./build', 'libs'), 'build/main.py'), 'libs/main.py');
+  assert.equal(await answer(withMapping('gen/m.py', 'libs/main.py'), 'gen/m.py'), 'libs/main.py');
+  assert.equal(await answer(withMapping('gen', 'libs'), 'general/main.py'), '(notFound)');
+});
+
+test('a file that was not sent is found behind the name of the folder, or of the archive without its last ending', async (t) => {
+  const root = await scratchFolder(t, ['new.py']);
+  const locatePath = createLocator({ root, files: ['other.py'], archiveName: 'code.zip.tar.gz' });
+  assert.equal(await answer(locatePath, 'shop/new.py'), 'new.py');
+  assert.equal(await answer(locatePath, 'code.zip/new.py'), 'new.py');
+  assert.equal(await answer(locatePath, 'code.tar.gz/new.py'), '(notFound)');
+});
+
+test('a file that was sent and is gone is not replaced by the one that its path means without the folder name', async (t) => {
+  const root = await scratchFolder(t, ['main.py']);
+  const locatePath = createLocator({ root, files: ['main.py', 'shop/main.py'] });
+  assert.equal(await answer(locatePath, 'shop/main.py'), '(notFound)');
+});
+
+test('percent escapes are read only when the text as it stands fits no file', async (t) => {
+  const sent = ['a/x%20y.ts', 'b/x%20y.ts', 'c/x y.ts', 'c/only here.ts'];
+  const root = await scratchFolder(t, sent);
+  const locatePath = createLocator({ root, files: sent });
+  assert.equal(await answer(locatePath, 'x%20y.ts'), '(ambiguous)');
+  assert.equal(await answer(locatePath, 'a/x%20y.ts'), 'a/x%20y.ts');
+  assert.equal(await answer(locatePath, '/sandbox/c/only%20here.ts'), 'c/only here.ts');
+});
+
+test('F72 a link to the folder above is refused', async (t) => {
+  const root = await scratchFolder(t, ['main.py']);
+  await symlink('..', join(root, 'up'));
+  assert.equal(await answer(createLocator({ root }), 'up'), '(link)');
+});
+
+test('a file that the system does not let us look at says so', async (t) => {
+  const root = await scratchFolder(t, []);
+  for (const [code, reason] of [
+    ['EACCES', 'unreadable'],
+    ['EPERM', 'unreadable'],
+    ['ELOOP', 'link'],
+    ['EIO', 'notFound'],
+  ] as const) {
+    const refuse = () => Promise.reject(Object.assign(new Error(code), { code }));
+    const locatePath = createLocator({ root, links: { realpath: refuse, stat: refuse } });
+    assert.equal(await answer(locatePath, 'main.py'), `(${reason})`);
+  }
+});
+
+test('each path text is looked up on disk once', async (t) => {
+  const root = await scratchFolder(t, files);
+  let visits = 0;
+  const links = {
+    realpath: (path: string) => {
+      visits += 1;
+      return Promise.resolve(path);
+    },
+    stat: () => Promise.resolve({ isFile: () => true }),
+  };
+  const locatePath = createLocator({ root, files, links });
+  await Promise.all(Array.from({ length: 100 }, () => locatePath('src/orders.py')));
+  assert.equal(visits, 2, 'the root and the file');
+});
+
+test('a folder that is gone gives answers, not errors', async (t) => {
+  const root = await scratchFolder(t, files);
+  const locatePath = createLocator({ root: join(root, 'gone'), files });
+  assert.equal(await answer(locatePath, 'src/orders.py'), '(notFound)');
+});
+
+test('10,000 paths in a workspace of 20,000 files are found within seconds', async (t) => {
+  const root = await scratchFolder(t, []);
+  const sent = Array.from(
+    { length: 20_000 },
+    (_, at) => `packages/p${String(at % 200)}/src/index${String(at % 100)}_${String(at)}.ts`,
+  );
+  await mkdir(join(root, 'packages'));
+  const links = {
+    realpath: (path: string) => Promise.resolve(path),
+    stat: () => Promise.resolve({ isFile: () => true }),
+  };
+  const locatePath = createLocator({
+    root,
+    files: [...sent, ...sent.map((path) => path.replace(/index\d+_\d+/, 'index'))],
+    links,
+  });
+  const begun = process.cpuUsage();
+  const located = await Promise.all(sent.slice(0, 10_000).map((path) => locatePath(`/sandbox/${path}`)));
+  assert.ok(located.every(({ kind }) => kind === 'file'));
+  // Time that this process had: a busy machine makes it wait, not work.
+  const { user, system } = process.cpuUsage(begun);
+  assert.ok(user + system < 3_000_000);
+});
+
+test('F73 the same path in two roots: the root that the archive came from decides, or a person is asked', async (t) => {
+  const [shop, admin] = await Promise.all([
+    scratchFolder(t, ['src/main.py', 'shop.py']),
+    scratchFolder(t, ['src/main.py']),
+  ]);
+  const folders = [
+    { folder: 'shop', locate: createLocator({ root: shop }) },
+    { folder: 'admin', locate: createLocator({ root: admin }) },
+  ];
+  const main = (root: string) => ({ kind: 'file', path: 'src/main.py', absolute: join(root, 'src/main.py') });
+  assert.deepEqual(await locateAmong('src/main.py', folders, 'admin'), {
+    kind: 'inFolder',
+    folder: 'admin',
+    located: main(admin),
+  });
+  assert.deepEqual(await locateAmong('shop.py', folders, 'admin'), {
+    kind: 'inFolder',
+    folder: 'admin',
+    located: { kind: 'none', reason: 'notFound' },
+  });
+  assert.deepEqual(await locateAmong('src/main.py', folders), { kind: 'ask', folders: ['shop', 'admin'] });
+  const onlyOne = await locateAmong('shop.py', folders);
+  assert.deepEqual([onlyOne.kind, onlyOne.kind === 'inFolder' && onlyOne.folder], ['inFolder', 'shop']);
+});

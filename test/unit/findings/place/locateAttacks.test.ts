@@ -1,0 +1,243 @@
+import assert from 'node:assert/strict';
+import { mkdir, realpath, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join, sep } from 'node:path';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { createLocator } from '../../../../src/core/findings/place/locate.ts';
+import { toWorkspacePath } from '../../../../src/core/findings/place/workspacePath.ts';
+import { scratchFolder } from '../scratchFolder.ts';
+
+/** Ways to write `..`, a separator, and a target outside, to be combined. */
+const climbs = [
+  '..',
+  '.. ',
+  '..;',
+  '...',
+  '%2e%2e',
+  '%2E.',
+  '.%2e',
+  '%252e%252e',
+  '..%00',
+  '..\u0000',
+  '．．',
+  '%c0%ae%c0%ae',
+  '..\u200b',
+  '../.',
+  'src/../..',
+];
+const separators = ['/', '\\', '//', '\\\\', '/./', '%2f', '%5c', '%252f', '／'];
+const outside = ['secret.txt', 'secret.txt:12', 'secret.txt#L1'];
+const prefixes = [
+  '',
+  '/',
+  './',
+  'src/',
+  'shop/',
+  'file:///',
+  'file://localhost/',
+  '//host/share/',
+  '\\\\?\\C:\\',
+  'C:\\',
+  'c:/',
+  '~/',
+];
+const generated = climbs.flatMap((climb) =>
+  separators.flatMap((separator) =>
+    prefixes.flatMap((prefix) =>
+      outside.map((target) => `${prefix}${climb}${separator}${climb}${separator}${target}`),
+    ),
+  ),
+);
+
+test('a folder on Windows is cut off the front of a path whatever the letter case', () => {
+  for (const [root, text] of [
+    ['C:\\work\\shop', 'c:/Work/shop/src/a.ts'],
+    ['\\\\server\\share\\shop', '\\\\Server\\Share\\shop\\src\\a.ts'],
+  ] as const) {
+    const expected = { kind: 'path', segments: ['src', 'a.ts'], absolute: false };
+    assert.deepEqual(toWorkspacePath(text, root), expected);
+  }
+  const elsewhere = toWorkspacePath('\\\\other\\share\\shop\\a.ts', '\\\\server\\share\\shop');
+  assert.deepEqual(elsewhere, { kind: 'none', reason: 'refused' });
+});
+
+test('F71 traversal, absolute paths, drives, UNC, NUL, streams and device names are not opened', async (t) => {
+  const root = await scratchFolder(t, [
+    'src/main.py',
+    'NUL.txt',
+    'a',
+    'con/x.py',
+    'etc/hosts',
+    'C:',
+    'a:stream',
+  ]);
+  await writeFile(join(dirname(root), 'secret.txt'), 'outside');
+  const locate = createLocator({ root });
+  const refusals: Record<string, readonly string[]> = {
+    outside: [
+      '..',
+      '../secret.txt',
+      '..\\secret.txt',
+      '/../secret.txt',
+      'src/../../secret.txt',
+      '%2e%2e/secret.txt',
+      '%2e%2e%2fsecret.txt',
+      `${root}/../secret.txt`,
+      'file:///../secret.txt',
+      '/missing',
+    ],
+    refused: [
+      'C:',
+      'C:\\Windows\\win.ini',
+      'c:/windows/win.ini',
+      'file:///C:/Windows/win.ini',
+      'C%3A%5CWindows',
+      '//host/share/x',
+      '\\\\host\\share\\x',
+      '\\\\?\\C:\\x',
+      '\\\\.\\pipe\\x',
+      'file://host/share/x',
+      'file:////host/share',
+      'src/main.py\0',
+      '\0',
+      'src/main.py%00',
+      'a:stream',
+      'a::$DATA',
+      'src/main.py:Zone.Identifier',
+      'CON',
+      'con',
+      'nul',
+      'NUL.txt',
+      'aux.py',
+      'PRN',
+      'COM1',
+      'com9.log',
+      'LPT1',
+      'COM¹',
+      'con/x.py',
+      'src/NUL',
+      'nul .txt',
+      'CONIN$',
+      'CLOCK$',
+      '...',
+      '.. /secret.txt',
+      '. ./secret.txt',
+      'src/.. ./main.py',
+      'x'.repeat(5_000),
+    ],
+  };
+  for (const [reason, texts] of Object.entries(refusals)) {
+    for (const text of texts)
+      assert.deepEqual(await locate(text), { kind: 'none', reason }, JSON.stringify(text));
+  }
+});
+
+test('F71 none of more than 500 written attacks leaves the root, with or without the list of files', async (t) => {
+  const root = await scratchFolder(t, ['src/main.py', 'secret.txt.py']);
+  await writeFile(join(dirname(root), 'secret.txt'), 'outside');
+  assert.ok(generated.length >= 500);
+  for (const files of [undefined, ['src/main.py', '../secret.txt', '/etc/passwd']]) {
+    const locate = createLocator({ root, files });
+    for (const text of [
+      ...generated,
+      '/etc/passwd',
+      'etc/passwd',
+      'passwd',
+      'secret.txt',
+      '/proc/self/environ',
+      '~/.ssh/id_rsa',
+    ]) {
+      const located = await locate(text);
+      assert.equal(located.kind, 'none', `${text} -> ${JSON.stringify(located)}`);
+    }
+  }
+});
+
+test(
+  'F72 a link inside the root that leads outside is refused, one that stays inside is not',
+  { skip: process.platform === 'win32' && 'links need a privilege there' },
+  async (t) => {
+    const root = await scratchFolder(t, ['src/main.py']);
+    const beside = join(dirname(root), 'shop-beside');
+    await mkdir(beside);
+    await writeFile(join(beside, 'secret.txt'), 'outside');
+    await symlink(join(beside, 'secret.txt'), join(root, 'file-link.txt'));
+    await symlink(beside, join(root, 'folder-link'));
+    await symlink('loop', join(root, 'loop'));
+    await symlink('../src/main.py', join(root, 'src', 'inner.py'));
+    await symlink('main.py', join(root, 'src', 'good.py'));
+    const files = ['file-link.txt', 'folder-link/secret.txt', 'loop', 'src/good.py'];
+    for (const locate of [createLocator({ root }), createLocator({ root, files })]) {
+      for (const text of [
+        'file-link.txt',
+        'folder-link/secret.txt',
+        '/sandbox/folder-link/secret.txt',
+        'loop',
+      ]) {
+        assert.deepEqual(await locate(text), { kind: 'none', reason: 'link' }, text);
+      }
+      assert.equal((await locate('src/good.py')).kind, 'file');
+      assert.equal((await locate('folder-link')).kind, 'none');
+    }
+  },
+);
+
+test(
+  'F72 a root that is itself reached through a link is no obstacle',
+  { skip: process.platform === 'win32' && 'links need a privilege there' },
+  async (t) => {
+    const root = await scratchFolder(t, ['src/main.py']);
+    const linked = `${root}-link`;
+    await symlink(root, linked);
+    assert.deepEqual(await createLocator({ root: linked })('src/main.py'), {
+      kind: 'file',
+      path: 'src/main.py',
+      absolute: join(linked, 'src', 'main.py'),
+    });
+  },
+);
+
+test('F71 whatever the text, what is located is a file inside the root', async (t) => {
+  const root = await scratchFolder(t, ['src/main.py', 'main.py', 'a b/c.py']);
+  await writeFile(join(dirname(root), 'main.py'), 'outside');
+  if (process.platform !== 'win32') await symlink(dirname(root), join(root, 'up'));
+  const piece = fc.oneof(
+    fc.constantFrom(
+      ...climbs,
+      ...separators,
+      ...prefixes,
+      'src',
+      'main.py',
+      'up',
+      'shop',
+      'a b',
+      'c.py',
+      root,
+      dirname(root),
+      'file:',
+    ),
+    fc.string({ maxLength: 4 }),
+  );
+  const locators = [
+    createLocator({ root }),
+    createLocator({ root, files: ['src/main.py', 'main.py', 'up/main.py'] }),
+  ];
+  let located = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(piece, { minLength: 1, maxLength: 7 }),
+      fc.constantFrom('', '/'),
+      async (pieces, joint) => {
+        for (const locate of locators) {
+          const found = await locate(pieces.join(joint));
+          if (found.kind === 'none') continue;
+          located += 1;
+          assert.ok((await realpath(found.absolute)).startsWith(root + sep), found.absolute);
+          assert.doesNotMatch(found.path, /(^|\/)\.\.?(\/|$)|\\|^\/|\0/);
+        }
+      },
+    ),
+    { numRuns: 1_000 },
+  );
+  assert.ok(located > 0, 'some texts must be found, or this proves nothing');
+});

@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import {
+  looksLikePath,
+  MAX_PATH,
+  type PathBelief,
+  splitPath,
+} from '../../../../src/core/findings/parse/pathText.ts';
+import { percentDecoded, toWorkspacePath } from '../../../../src/core/findings/place/workspacePath.ts';
+
+/** What a path text means in `/home/me/shop` and in `C:\Work\shop`: its segments, with `/` before an absolute one, or the refusal. */
+function read(text: string, root = '/home/me/shop'): string {
+  const found = toWorkspacePath(text, root);
+  return found.kind === 'none' ? found.reason : `${found.absolute ? '/' : ''}${found.segments.join('|')}`;
+}
+
+describe('a path text of a findings file', () => {
+  for (const [text, meaning] of [
+    ['src/a.js', 'src|a.js'],
+    [' src//./a.js ', 'src|a.js'],
+    ['src\\a.js', 'src|a.js'],
+    ['src/x/../a.js', 'src|a.js'],
+    ['/src/a.js', '/src|a.js'],
+    ['/home/me/shop/src/a.js', 'src|a.js'],
+    ['/home/me/shopping/src/a.js', '/home|me|shopping|src|a.js'],
+    ['/HOME/me/shop/src/a.js', '/HOME|me|shop|src|a.js'],
+    ['/home/me/shop/', 'empty'],
+    ['', 'empty'],
+    ['.', 'empty'],
+    ['a/..', 'empty'],
+    ['..', 'outside'],
+    ['a/../../b', 'outside'],
+    ['/..', 'outside'],
+    ['//server/share/a.js', 'refused'],
+    ['\\\\server\\share\\a.js', 'refused'],
+    ['C:/Work/a.js', 'refused'],
+    ['a.js:stream', 'refused'],
+    ['a\0.js', 'refused'],
+    ['a/.../b', 'refused'],
+    ['a/.. /b', 'refused'],
+    ['a/ ', 'a'],
+    ['a/. ./b', 'refused'],
+    ['NUL', 'refused'],
+    ['src/nul.txt', 'refused'],
+    ['src/aux .c', 'refused'],
+    ['con/a', 'refused'],
+    ['prn', 'refused'],
+    ['clock$', 'refused'],
+    ['CONIN$', 'refused'],
+    ['conout$', 'refused'],
+    ['com1', 'refused'],
+    ['LPT9.log', 'refused'],
+    ['lpt¹', 'refused'],
+    ['com10', 'com10'],
+    ['com', 'com'],
+    ['console.js', 'console.js'],
+    ['xcon', 'xcon'],
+    ['a.nul', 'a.nul'],
+    ['file:src/a.js', 'src|a.js'],
+    ['file:///home/me/shop/src/a.js', 'src|a.js'],
+    ['FILE://localhost/home/me/shop/src/a.js', 'src|a.js'],
+    ['file:///src/a.js', '/src|a.js'],
+    ['file://server/share/a.js', 'refused'],
+    ['profile:src', 'refused'],
+    ['a/file:b', 'refused'],
+    ['x'.repeat(MAX_PATH), 'x'.repeat(MAX_PATH)],
+    ['x'.repeat(MAX_PATH + 1), 'refused'],
+  ] as const)
+    test(`${JSON.stringify(text.slice(0, 60))} (${String(text.length)}) reads ${meaning.slice(0, 60)}`, () => {
+      assert.equal(read(text), meaning);
+    });
+
+  for (const [text, meaning] of [
+    ['C:\\Work\\shop\\src\\a.js', 'src|a.js'],
+    ['c:/work/SHOP/src/a.js', 'src|a.js'],
+    ['/C:/Work/shop/src/a.js', 'src|a.js'],
+    ['file:///C:/Work/shop/src/a.js', 'src|a.js'],
+    ['file:///c:/Work/shop/src/a.js', 'src|a.js'],
+    ['C:/Work/shopping/a.js', 'refused'],
+    ['D:/Work/shop/a.js', 'refused'],
+    ['xfile:///C:/Work/shop/src/a.js', 'refused'],
+  ] as const)
+    test(`${text} reads ${meaning} in a folder of Windows`, () => {
+      assert.equal(read(text, 'C:\\Work\\shop\\'), meaning);
+    });
+
+  test('nothing is cut off where the folder is the root of everything', () => {
+    assert.equal(read('/src/a.js', '/'), '/src|a.js');
+  });
+
+  test('percent escapes are read once, and only where there are any that can be read', () => {
+    assert.equal(percentDecoded('a%20b%2525'), 'a b%25');
+    assert.equal(percentDecoded('%E8%A8%AD.md'), '設.md');
+    assert.equal(percentDecoded('100%'), undefined);
+    assert.equal(percentDecoded('plain'), undefined);
+    assert.equal(percentDecoded('%ff'), undefined);
+  });
+});
+
+describe('lines written behind a path', () => {
+  for (const [text, path, lines] of [
+    ['a.js', 'a.js', {}],
+    ['a.js:12', 'a.js', { startLine: 12 }],
+    ['a.js:12:5', 'a.js', { startLine: 12, startColumn: 5 }],
+    ['a.js:12-20', 'a.js', { startLine: 12, endLine: 20 }],
+    ['a.js#L12', 'a.js', { startLine: 12 }],
+    ['a.js#L12-L20', 'a.js', { startLine: 12, endLine: 20 }],
+    ['a.js#L12-20', 'a.js', { startLine: 12, endLine: 20 }],
+    ['a.js#L12C3-L20C4', 'a.js', { startLine: 12, endLine: 20 }],
+    ['a.js#l7', 'a.js', { startLine: 7 }],
+    ['a.js:x', 'a.js:x', {}],
+    ['a.js:1234567890', 'a.js:1234567890', {}],
+    ['a.js:12 and more', 'a.js:12 and more', {}],
+    ['12:5', '12:5', {}],
+    [':12', ':12', {}],
+    ['a:12', 'a', { startLine: 12 }],
+  ] as const)
+    test(`${text} is ${path} with ${JSON.stringify(lines)}`, () => {
+      const split = splitPath(text);
+      assert.equal(split.path, path);
+      assert.deepEqual(JSON.parse(JSON.stringify(split.lines)), lines);
+    });
+});
+
+describe('what can be a path', () => {
+  const likes = (text: string): string =>
+    (['files', 'places', 'flow'] satisfies PathBelief[])
+      .filter((belief) => looksLikePath(text, belief))
+      .join(' ');
+  for (const [text, beliefs] of [
+    ['Makefile', 'files'],
+    ['a.js', 'files places'],
+    ['a.js:3', 'files places flow'],
+    ['a.b-c', 'files'],
+    ['src/a', 'files places flow'],
+    ['src\\a', 'files places flow'],
+    ['my file.js', 'files'],
+    ['my folder/a', 'files'],
+    ['my folder/a.js', 'files places'],
+    ['my folder/a:3', 'files places'],
+    ['a.js is wrong', 'files'],
+    [`a.${'x'.repeat(16)}`, 'files places'],
+    [`a.${'x'.repeat(17)}`, 'files'],
+    ['', ''],
+    ['   ', ''],
+    ['a/b\nc.js', ''],
+    ['a/b\rc.js', ''],
+    ['https://example.com/a.js', ''],
+    ['  git+ssh://example.com/a.js', ''],
+    ['file:///a.js', 'files places flow'],
+    ['src/x://y.js', 'files places flow'],
+    [`a/${'x'.repeat(MAX_PATH - 2)}`, 'files places flow'],
+    [`a/${'x'.repeat(MAX_PATH - 1)}`, ''],
+  ] as const)
+    test(`${JSON.stringify(text.slice(0, 40))} (${String(text.length)}) is believed in: ${beliefs || 'nowhere'}`, () => {
+      assert.equal(likes(text), beliefs);
+    });
+});

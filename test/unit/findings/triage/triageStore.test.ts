@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { TriageStore } from '../../../../src/core/findings/triage/triageStore.ts';
+import { clock as sceneClock, silent } from '../findingScene.ts';
+
+const clock = { ...sceneClock, sleep: (ms: number) => sleep(ms) };
+
+async function makeRoot(t: TestContext): Promise<string> {
+  const root = await mkdtemp(path.join(tmpdir(), 'triage-'));
+  t.after(() => rm(root, { recursive: true, force: true }));
+  return root;
+}
+
+/** The store of one window. */
+function openWindow(root: string): TriageStore {
+  return new TriageStore({
+    bookFor: (folder) => path.join(root, folder, '.vscode', 'triage.json'),
+    lockFolder: path.join(root, 'lock'),
+    clock,
+    log: silent,
+  });
+}
+
+const book = (root: string): string => path.join(root, 'shop', '.vscode', 'triage.json');
+
+test('a decision is there after a restart, for its folder only', async (t) => {
+  const root = await makeRoot(t);
+  await openWindow(root).set([{ folder: 'shop', fingerprint: '1:0a' }], 'acceptedRisk', 'behind a login');
+  const later = openWindow(root);
+  await later.load(['shop', 'tool']);
+  const { state, note } = later.of('shop', '1:0a') ?? {};
+  assert.deepEqual({ state, note }, { state: 'acceptedRisk', note: 'behind a login' });
+  assert.equal(later.of('tool', '1:0a'), undefined);
+  assert.equal(later.of('shop', '1:0b'), undefined);
+});
+
+test('windows that decide at the same time lose nothing', async (t) => {
+  const root = await makeRoot(t);
+  const windows = [openWindow(root), openWindow(root), openWindow(root)];
+  const decisions = windows.flatMap((window, at) =>
+    Array.from({ length: 8 }, (_, time) =>
+      window.set([{ folder: 'shop', fingerprint: `1:${String(at)}${String(time)}` }], 'confirmed', ''),
+    ),
+  );
+  await Promise.all(decisions);
+  const later = openWindow(root);
+  await later.load(['shop']);
+  const kept = windows.flatMap((_, at) =>
+    Array.from({ length: 8 }, (__, time) => later.of('shop', `1:${String(at)}${String(time)}`)?.state),
+  );
+  assert.deepEqual(kept, Array<string>(24).fill('confirmed'));
+});
+
+test('what another window decided shows after a reload, and listeners hear of it only when there is something new', async (t) => {
+  const root = await makeRoot(t);
+  const [mine, other] = [openWindow(root), openWindow(root)];
+  await mine.load(['shop']);
+  let heard = 0;
+  mine.onDidChange(() => {
+    heard += 1;
+  });
+  await mine.reload();
+  assert.equal(heard, 0);
+  await other.set([{ folder: 'shop', fingerprint: '1:0a' }], 'fixed', '');
+  await mine.reload();
+  assert.equal(mine.of('shop', '1:0a')?.state, 'fixed');
+  assert.equal(heard, 1);
+});
+
+test('a file with conflict markers is not written over, hides nothing, and counts again once it is mended', async (t) => {
+  const root = await makeRoot(t);
+  const store = openWindow(root);
+  await store.set([{ folder: 'shop', fingerprint: '1:0a' }], 'fixed', '');
+  const whole = await readFile(book(root), 'utf8');
+  const conflict = `<<<<<<< mine\n${whole}=======\n>>>>>>> theirs\n`;
+  await writeFile(book(root), conflict);
+  await store.reload();
+  assert.equal(store.of('shop', '1:0a'), undefined);
+  assert.deepEqual(
+    store.failures().map(({ kind }) => kind),
+    ['triageConflict'],
+  );
+  await assert.rejects(store.set([{ folder: 'shop', fingerprint: '1:0b' }], 'confirmed', ''), {
+    kind: 'triageConflict',
+  });
+  assert.equal(await readFile(book(root), 'utf8'), conflict);
+  await writeFile(book(root), whole);
+  await store.reload();
+  assert.equal(store.of('shop', '1:0a')?.state, 'fixed');
+  assert.deepEqual(store.failures(), []);
+});
+
+test('something that is no file under the name of the triage file is damage, not a crash', async (t) => {
+  const root = await makeRoot(t);
+  await mkdir(book(root), { recursive: true });
+  const store = openWindow(root);
+  await store.load(['shop']);
+  assert.deepEqual(
+    store.failures().map(({ kind }) => kind),
+    ['triageDamaged'],
+  );
+});
+
+test('nothing but the triage file is left beside it', async (t) => {
+  const root = await makeRoot(t);
+  await openWindow(root).set([{ folder: 'shop', fingerprint: '1:0a' }], 'fixed', '');
+  assert.deepEqual(await readdir(path.dirname(book(root))), ['triage.json']);
+});
