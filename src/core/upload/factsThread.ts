@@ -1,8 +1,15 @@
 import { Worker } from 'node:worker_threads';
 import type { FactsAnswer, FactsQuestion } from './factsWorker.ts';
 import type { FileFacts } from './fileFacts.ts';
+import { type Found, learn } from './found.ts';
 
-type Take = (facts: readonly FileFacts[]) => void;
+/** Files that were asked about: those among `found` from `from` to before `to`. */
+interface Asked {
+  readonly found: Found[];
+  readonly from: number;
+  readonly to: number;
+  readonly files: number;
+}
 
 /** Files asked about with one message. */
 const batchFiles = 512;
@@ -11,10 +18,10 @@ const batchFiles = 512;
 export class FactsThread {
   readonly #worker: Worker;
   readonly #ended = Promise.withResolvers<undefined>();
-  /** Who waits for facts about how many files, by batch. */
-  readonly #asked: { files: number; take: Take }[][] = [];
+  /** By message. */
+  readonly #asked: (readonly Asked[])[] = [];
   #questions: FactsQuestion[] = [];
-  #waiting: { files: number; take: Take }[] = [];
+  #next: Asked[] = [];
   #files = 0;
   #isClosing = false;
 
@@ -26,10 +33,10 @@ export class FactsThread {
     this.#worker.on('exit', () => this.#ended.reject(new Error('the thread that asks about files ended')));
   }
 
-  /** Asks about files in `folder` (ends in a separator); `take` is called later, before `end` resolves. */
-  ask(folder: string, names: readonly string[], take: Take): void {
+  /** Asks about the files of `folder` (ends in a separator) among `found`, from `from` on; what is known of them is put there before `end` resolves. */
+  ask(folder: string, names: readonly string[], found: Found[], from: number): void {
     this.#questions.push({ folder, names: names.join('/') });
-    this.#waiting.push({ files: names.length, take });
+    this.#next.push({ found, from, to: found.length, files: names.length });
     this.#files += names.length;
     if (this.#files >= batchFiles) this.#post();
   }
@@ -37,7 +44,7 @@ export class FactsThread {
   /** Resolves when all that was asked is answered; rejects with the signal's reason. */
   async end(signal: AbortSignal | undefined): Promise<void> {
     signal?.throwIfAborted();
-    if (this.#files > 0) this.#post();
+    if (this.#questions.length > 0) this.#post();
     this.#isClosing = true;
     if (this.#asked.length === 0) return;
     const onAbort = (): void => this.#ended.reject(signal?.reason);
@@ -55,18 +62,20 @@ export class FactsThread {
 
   #post(): void {
     this.#worker.postMessage(this.#questions);
-    this.#asked.push(this.#waiting);
+    this.#asked.push(this.#next);
     this.#questions = [];
-    this.#waiting = [];
+    this.#next = [];
     this.#files = 0;
   }
 
   #give({ sizes, others }: FactsAnswer): void {
-    let at = 0;
-    for (const { files, take } of this.#asked.shift() ?? []) {
-      const facts: FileFacts[] = [];
-      for (const end = at + files; at < end; at++) facts.push(others.get(at) ?? toFacts(sizes[at] ?? NaN));
-      take(facts);
+    let first = 0;
+    for (const { found, from, to, files } of this.#asked.shift() ?? []) {
+      learn(found, from, to, (number) => {
+        const at = first + number;
+        return others.get(at) ?? toFacts(sizes[at] ?? NaN);
+      });
+      first += files;
     }
     if (this.#isClosing && this.#asked.length === 0) this.#ended.resolve(undefined);
   }

@@ -5,6 +5,7 @@ import { isUsableName } from './entryName.ts';
 import type { FactsThread } from './factsThread.ts';
 import { factsOf, type FileFacts, type Pace } from './fileFacts.ts';
 import { type Entry, listFolder } from './folderListing.ts';
+import { type Found, learn, newFile } from './found.ts';
 import type { IgnoreRule } from './ignoreRules.ts';
 import { repositoryAt } from './repository.ts';
 import {
@@ -16,10 +17,7 @@ import {
   withNested,
   withOwnFiles,
 } from './ruleLayers.ts';
-import type { LeftOut, Reason, SelectedFile, SelectOptions } from './selection.ts';
-
-/** An entry of the walk, or a folder with the entries below it, in the byte order of paths. */
-export type Found = SelectedFile | LeftOut | { readonly below: readonly Found[] };
+import type { Reason, SelectOptions } from './selection.ts';
 
 /** What one walk needs to know. */
 export interface WalkOptions extends SelectOptions {
@@ -33,6 +31,9 @@ export interface WalkOptions extends SelectOptions {
 export interface Folder {
   /** `''` or ending in `/`. */
   readonly path: string;
+  /** Its own name as rules are asked with it (`Entry.key`); `''` at the top. */
+  readonly key: string;
+  /** As they hold in the folder above; at the top, there. Very many folders wait, so they enter theirs when they are visited. */
   readonly layers: readonly RuleLayer[];
   /** The rule that leaves this folder out, when it is entered only for what a person chose inside. */
   readonly ignoredBy: IgnoreRule | undefined;
@@ -53,8 +54,6 @@ export interface VisitHost {
 
 /** Entries taken at a time: their files are asked about together. */
 const batch = 32;
-/** Stands where a file is, until it is known, or where one is gone again. */
-const nothing: Found = { below: [] };
 /** Names without any of these are usable; to ask only this of most names saves time. */
 const mayBeUnusable = /[\\:\ud800-\udfff]/;
 
@@ -67,6 +66,7 @@ export class FolderVisits {
   readonly #onTheWay: ReadonlySet<string>;
   readonly #nameOf: (path: string) => string;
   readonly #pace: Pace = { slow: false };
+  readonly #reasons = new Map<IgnoreRule, Reason>();
 
   constructor(options: WalkOptions, host: VisitHost) {
     this.#options = options;
@@ -105,7 +105,7 @@ export class FolderVisits {
     const entries = listed instanceof Promise ? await listed : listed;
     // Between the listing of its parent and its own, a folder may have become a link to somewhere else.
     if (realpathSync.native(full) !== full) return { kind: 'outsideRoot' };
-    let layers = folder.layers;
+    let layers: readonly RuleLayer[] = enter(folder.layers, folder.key);
     const dotted = entries.filter(({ name }) => name.startsWith('.'));
     if (dotted.length > 0) {
       const named = (wanted: string): Entry | undefined =>
@@ -123,6 +123,7 @@ export class FolderVisits {
         layers,
         full,
         this.#nameOf,
+        this.#pace,
         (name) => named(name)?.dirent.isFile() === true,
       );
     }
@@ -139,32 +140,34 @@ export class FolderVisits {
 
   /** Puts what a few entries are where it belongs; what it returns, if anything, is to be waited for. */
   #take({ found, ...folder }: Folder, full: string, entries: readonly Entry[]): Promise<void> | undefined {
-    const files: string[] = [];
-    const places: number[] = [];
+    const names: string[] = [];
+    const from = found.length;
     for (const entry of entries) {
       const { name } = entry;
       if (name.startsWith('.') && this.#fold(name) === '.git') continue;
       const what = this.#classify(folder, entry);
-      if (what === undefined) {
-        files.push(name);
-        places.push(found.length);
-      }
-      found.push(what ?? nothing);
+      if (what === undefined) names.push(name);
+      found.push(what ?? newFile(folder.path + name));
     }
-    const put = (facts: readonly FileFacts[]): void => {
-      for (const [index, at] of places.entries()) {
-        found[at] = toFound(folder.path + (files[index] ?? ''), facts[index] ?? 'ENOENT');
-      }
-    };
+    const to = found.length;
     const place = `${full}${sep}`;
-    if (this.#host.factsThread !== undefined && files.length > 0) {
-      this.#host.factsThread.ask(place, files, put);
-      return this.#host.count(files.length);
+    if (this.#host.factsThread !== undefined && names.length > 0) {
+      this.#host.factsThread.ask(place, names, found, from);
+      return this.#host.count(names.length);
     }
-    const facts = factsOf(place, files, this.#pace);
-    if (facts instanceof Promise) return facts.then(put).then(() => this.#host.count(files.length));
+    const put = (facts: readonly FileFacts[]): void =>
+      learn(found, from, to, (number) => facts[number] ?? 'ENOENT');
+    const facts = factsOf(place, names, this.#pace);
+    if (facts instanceof Promise) return facts.then(put).then(() => this.#host.count(names.length));
     put(facts);
-    return this.#host.count(files.length);
+    return this.#host.count(names.length);
+  }
+
+  /** One reason for all that a rule leaves out: there may be very many. */
+  #ignored(rule: IgnoreRule): Reason {
+    let reason = this.#reasons.get(rule);
+    if (reason === undefined) this.#reasons.set(rule, (reason = { kind: 'ignored', rule }));
+    return reason;
   }
 
   /** A name as the file system compares it, as far as git's own file names need it. */
@@ -181,12 +184,12 @@ export class FolderVisits {
     const chosen = folder.chosen || (this.#chosen.size > 0 && this.#chosen.has(path));
     const ignoredBy = chosen ? undefined : (folder.ignoredBy ?? leavesOut(folder.layers, key));
     if (ignoredBy !== undefined && !(isFolder && this.#onTheWay.has(path))) {
-      return { path, reason: { kind: 'ignored', rule: ignoredBy } };
+      return { path, reason: this.#ignored(ignoredBy) };
     }
     const reason = reasonByType(path, entry);
     if (reason !== undefined) return { path, reason };
     if (!isFolder) return undefined;
-    const below: Folder = { path, layers: enter(folder.layers, key), ignoredBy, chosen, found: [] };
+    const below: Folder = { path, key, layers: folder.layers, ignoredBy, chosen, found: [] };
     this.#host.open(below);
     return { below: below.found };
   }
@@ -208,16 +211,4 @@ function reasonByType(path: string, { name, wellFormed, dirent }: Entry): Reason
   if (dirent.isSocket()) return { kind: 'special', type: 'socket' };
   if (!dirent.isFile() && !dirent.isDirectory()) return { kind: 'special', type: 'device' };
   return { kind: 'unusableName' };
-}
-
-function toFound(path: string, facts: FileFacts): Found {
-  if (typeof facts !== 'string') {
-    return { path, bytes: facts.bytes, mode: facts.isExecutable ? 0o755 : 0o644 };
-  }
-  // Windows allows names that are not Unicode; they come with U+FFFD in them, and no file is found by such a name.
-  if (facts === 'ENOENT' && path.includes('\ufffd')) return { path, reason: { kind: 'unusableName' } };
-  if (facts === 'ENOENT') return nothing;
-  if (facts === 'link') return { path, reason: { kind: 'link' } };
-  if (facts === 'special') return { path, reason: { kind: 'special', type: 'device' } };
-  return { path, reason: { kind: 'unreadable', code: facts } };
 }

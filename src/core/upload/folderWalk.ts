@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { FactsThread } from './factsThread.ts';
-import { type Folder, FolderVisits, type Found, type VisitHost, type WalkOptions } from './folderVisit.ts';
+import { type Folder, FolderVisits, type VisitHost, type WalkOptions } from './folderVisit.ts';
+import type { Found } from './found.ts';
 import type { IgnoreRule } from './ignoreRules.ts';
 import type { RuleLayer } from './ruleLayers.ts';
 
@@ -24,7 +25,7 @@ export async function walkFolder(
   if (ignoredBy !== undefined && (options.include ?? []).length === 0) {
     return [{ path: './', reason: { kind: 'ignored', rule: ignoredBy } }];
   }
-  const top: Folder = { path: '', layers, ignoredBy, chosen: false, found: [] };
+  const top: Folder = { path: '', key: '', layers, ignoredBy, chosen: false, found: [] };
   await new Walk(options, top).run();
   return top.found;
 }

@@ -2,6 +2,7 @@ import { createHash, hash } from 'node:crypto';
 import { closeSync } from 'node:fs';
 import { type PackedEntry, toRecords } from './archiveEntries.ts';
 import { isUsableName } from './entryName.ts';
+import { freeMemory } from './freeMemory.ts';
 import type { EntryHead, Segment, SegmentBuilder } from './segment.ts';
 import { isUnchanged, type Omission, openSource, readAt, type SourceFile } from './sourceFile.ts';
 
@@ -41,9 +42,12 @@ export async function packTask(
 ): Promise<void> {
   const omitted: Omission[] = [];
   let entries: PackedEntry[] = [];
+  let contents: Buffer[] = [];
   let pending = 0;
   const flush = async (): Promise<void> => {
     const segment = builder.take();
+    contents.forEach(freeMemory);
+    contents = [];
     pending = 0;
     if (segment === undefined) return;
     const done = toRecords(entries);
@@ -91,6 +95,7 @@ export async function packTask(
     const content = readAt(source.fd, source.stat.size, 0);
     if (!last && (content.length !== source.stat.size || !isUnchanged(source))) return false;
     builder.add(file, content);
+    contents.push(content);
     entries.push({ index, bytes: content.length, sha256: hash('sha256', content, 'buffer') });
     pending += content.length;
     return true;
@@ -134,6 +139,7 @@ export async function packTask(
       if (content.length < wanted) return undefined;
       sha256.update(content);
       builder.slice(content, position + wanted === bytes);
+      contents.push(content);
       if (position + wanted < bytes) await flush();
     }
     return sha256.digest();

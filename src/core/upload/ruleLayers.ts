@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { AssessmentError, systemCode } from '../errors.ts';
+import type { Pace } from './fileFacts.ts';
 import {
   type IgnoreRule,
   type IgnoreRules,
@@ -10,7 +11,7 @@ import {
   type RuleLine,
   settingLines,
 } from './ignoreRules.ts';
-import { readRegularFile } from './regularFile.ts';
+import { readRegularFile, readRegularFileNow } from './regularFile.ts';
 import {
   findRepository,
   type GitSurroundings,
@@ -49,23 +50,28 @@ export function enter(layers: readonly RuleLayer[], name: string): RuleLayer[] {
   return layers.map((layer) => ({ ...layer, prefix: layer.prefix + name }));
 }
 
-/** The layers with the folder's own ignore files, of which `has` says whether they are there. Throws `sourceUnreadable`. */
+/** The layers with the folder's own ignore files, of which `has` says whether they are there; at once unless the pace is slow. Throws `sourceUnreadable`. */
 export async function withOwnFiles(
   layers: readonly RuleLayer[],
   folder: string,
   nameOf: (path: string) => string,
+  pace: Pace,
   has: (fileName: string) => boolean,
 ): Promise<readonly RuleLayer[]> {
-  if (!layers.some(({ fileName }) => fileName !== undefined && has(fileName))) return layers;
-  return Promise.all(
-    layers.map(async (layer) => {
-      if (layer.fileName === undefined || !has(layer.fileName)) return layer;
-      const path = join(folder, layer.fileName);
-      const source = layer.fileName === '.gitignore' ? 'gitignore' : 'whiteboxignore';
-      const lines = await readIgnoreFile(path, { source, file: nameOf(path) }, false);
-      return { ...layer, rules: grow(layer.rules, layer.prefix, lines, path) };
-    }),
-  );
+  const own: RuleLayer[] = [];
+  for (const layer of layers) {
+    const { fileName, rules, prefix } = layer;
+    if (fileName === undefined || !has(fileName)) own.push(layer);
+    else {
+      const path = join(folder, fileName);
+      const source = fileName === '.gitignore' ? 'gitignore' : 'whiteboxignore';
+      const options = { maxBytes: maxIgnoreFileBytes, followLink: false };
+      const content = pace.slow ? await readRegularFile(path, options) : readRegularFileNow(path, options);
+      const lines = content === undefined ? [] : readLines(content, { source, file: nameOf(path) });
+      own.push({ ...layer, rules: grow(rules, prefix, lines, path) });
+    }
+  }
+  return own;
 }
 
 /** git's rules that hold at the top of a working tree, or of a folder without git, before its own ignore files. */
@@ -83,7 +89,7 @@ export async function gitLayer(
     rules = grow(
       rules,
       '',
-      await readIgnoreFile(excludesFile, { source: 'coreExcludesFile', file: nameOf(excludesFile) }, true),
+      await readLinkedFile(excludesFile, { source: 'coreExcludesFile', file: nameOf(excludesFile) }),
       excludesFile,
     );
   }
@@ -91,7 +97,7 @@ export async function gitLayer(
     rules = grow(
       rules,
       '',
-      await readIgnoreFile(infoExclude, { source: 'infoExclude', file: nameOf(infoExclude) }, true),
+      await readLinkedFile(infoExclude, { source: 'infoExclude', file: nameOf(infoExclude) }),
       infoExclude,
     );
   }
@@ -131,7 +137,7 @@ export async function layersAt(
   ];
   let ignoredBy: IgnoreRule | undefined;
   for (const name of namesBetween(at, root)) {
-    layers = await withOwnFiles(layers, at, nameOf, () => true);
+    layers = await withOwnFiles(layers, at, nameOf, { slow: false }, () => true);
     ignoredBy ??= leavesOut(layers, keyOf(name));
     layers = enter(layers, keyOf(name));
     at = join(at, name);
@@ -179,14 +185,10 @@ export function nameBelow(root: string): (path: string) => string {
   return (path) => (path.startsWith(start) ? path.slice(start.length).replaceAll(sep, '/') : path);
 }
 
-async function readIgnoreFile(
-  path: string,
-  from: Pick<IgnoreRule, 'source' | 'file'>,
-  followLink: boolean,
-): Promise<RuleLine[]> {
-  const content = await readRegularFile(path, { maxBytes: maxIgnoreFileBytes, followLink });
-  if (content === undefined) return [];
-  return readLines(content, from);
+/** The rules of an ignore file that the person's own settings name: it may be a link. */
+async function readLinkedFile(path: string, from: Pick<IgnoreRule, 'source' | 'file'>): Promise<RuleLine[]> {
+  const content = await readRegularFile(path, { maxBytes: maxIgnoreFileBytes, followLink: true });
+  return content === undefined ? [] : readLines(content, from);
 }
 
 function grow(rules: IgnoreRules, folder: string, lines: readonly RuleLine[], path: string): IgnoreRules {

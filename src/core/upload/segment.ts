@@ -18,7 +18,7 @@ export interface EntryHead {
 
 /** Builds the pieces of one task of an archive; one implementation per format. Always the same bytes for the same content. */
 export interface SegmentBuilder {
-  /** Adds a file that was read whole. */
+  /** Adds a file that was read whole; its content is referred to until the next `take`. */
   add(entry: EntryHead, content: Buffer): void;
   /** Starts a file that comes in slices, `bytes` in all. */
   begin(entry: EntryHead, bytes: number): void;

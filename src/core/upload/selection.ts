@@ -1,8 +1,8 @@
 import { realpath, stat } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import { AssessmentError, systemCode } from '../errors.ts';
-import type { Found } from './folderVisit.ts';
 import { walkFolder } from './folderWalk.ts';
+import type { Found } from './found.ts';
 import type { IgnoreRule } from './ignoreRules.ts';
 import { findRepository, type GitSurroundings } from './repository.ts';
 import { layersAt } from './ruleLayers.ts';

@@ -1,5 +1,6 @@
 import { constants, crc32, deflateRawSync } from 'node:zlib';
 import { tarLevel, type SegmentBuilder, windowBytes } from './segment.ts';
+import { freeMemory } from './freeMemory.ts';
 import { tarHeader, tarPadding } from './tarHeader.ts';
 
 /** Room for what a usual task deflates to, so that it is not put together from many pieces. */
@@ -35,11 +36,14 @@ export function tarSegments(): SegmentBuilder {
         finishFlush: constants.Z_SYNC_FLUSH,
         ...(dictionary === undefined ? {} : { dictionary }),
       });
-      dictionary = raw.subarray(-windowBytes);
+      const rawBytes = raw.length;
+      const crc = crc32(raw);
+      dictionary = Buffer.from(raw.subarray(-windowBytes));
+      freeMemory(raw);
       return {
         data,
-        crc: crc32(raw),
-        rawBytes: raw.length,
+        crc,
+        rawBytes,
         central: new Uint8Array(),
         offsets: new Float64Array(),
       };

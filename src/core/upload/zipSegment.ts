@@ -77,7 +77,7 @@ export function zipSegments(): SegmentBuilder {
       streamed.crc = crc32(content, streamed.crc);
       streamed.bytes += content.length;
       streamed.compressedBytes += data.length;
-      streamed.dictionary = content.subarray(-windowBytes);
+      streamed.dictionary = Buffer.from(content.subarray(-windowBytes));
       push(data);
       if (!last) return;
       const { head, offset, zip64, crc, bytes, compressedBytes } = streamed;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { selectFiles } from '../../../src/core/upload/selection.ts';
@@ -12,11 +12,17 @@ describe('with more files than one thread asks about alone', () => {
 
   before(() => {
     at = makePlace();
+    mkdirSync(at.root, { recursive: true });
+    writeFileSync(join(at.root, '.gitignore'), 'é13\n');
     for (let folder = 0; folder < 180; folder++) {
       const full = join(at.root, `folder${folder}`);
       mkdirSync(full, { recursive: true });
       for (let file = 0; file < 100; file++) writeFileSync(join(full, `é${file}`), 'x'.repeat(file));
       chmodSync(join(full, 'é7'), 0o755);
+      // Among the files, so that what is known of each has to find it.
+      symlinkSync('é1', join(full, 'é2-link'));
+      mkdirSync(join(full, 'é3-folder'));
+      writeFileSync(join(full, 'é3-folder', 'below'), 'x'.repeat(folder));
     }
   });
 
@@ -25,7 +31,12 @@ describe('with more files than one thread asks about alone', () => {
   test('a second thread changes nothing about a selection', async () => {
     const together = await selectFiles(at.root, { ...options(at), workerFile });
     const alone = await selectFiles(at.root, options(at));
-    assert.equal(together.files.length, 18_000);
+    assert.equal(together.files.length, 18_001);
+    assert.equal(together.leftOut.length, 360);
+    for (const { path, bytes } of together.files.slice(1)) {
+      const [, folder, name] = /^folder(\d+)\/(?:é3-folder\/below|é(\d+))$/.exec(path) ?? [];
+      assert.equal(bytes, Number(name ?? folder), path);
+    }
     assert.equal(together.files.filter(({ mode }) => mode === 0o755).length, 180);
     assert.deepEqual(together, alone);
   });
