@@ -42,6 +42,7 @@ export type ErrorKind =
   | 'busyElsewhere'
   | 'notSignedIn'
   | 'badSetting'
+  | 'restricted'
   | 'tokenCommand'
   | 'storage';
 

@@ -3,7 +3,7 @@ import type { Drift } from '../core/findings/drift/drift.ts';
 import type { BlockKind, Finding, Severity } from '../core/findings/finding.ts';
 import type { TriageState } from '../core/findings/triage/triage.ts';
 import type { ConnectionPart } from '../core/api/connectionParts.ts';
-import type { Run, Target } from '../core/run/run.ts';
+import type { Run, RunIn, Target } from '../core/run/run.ts';
 import type { IgnoreRule } from '../core/upload/ignoreRules.ts';
 import type { Reason } from '../core/upload/selection.ts';
 import { formatTime } from './formats.ts';
@@ -47,6 +47,16 @@ export function stateLabel(run: Run): string {
     case 'imported':
       return t('imported');
   }
+}
+
+/** What became of the answer to a start that the service may have accepted; trying again, which may cost twice, is not spoken of. */
+export function lostAnswerLabel({ kind, status }: RunIn<'unknown'>['reason']): string {
+  const t = vscode.l10n.t;
+  if (kind === 'interrupted') return t('VS Code was closed while the start was being sent.');
+  if (status === undefined) return t('No answer came.');
+  return kind === 'badResponse'
+    ? t('The answer could not be understood (HTTP {0}).', status)
+    : t('The answer was HTTP {0}.', status);
 }
 
 /** What has become of a folder's source code on the service. */

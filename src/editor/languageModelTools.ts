@@ -57,6 +57,7 @@ export function createTools({ runs, findings, clock }: ToolDeps): ReadonlyMap<st
       'whitebox_setTriage',
       {
         prepareInvocation: ({ input }) => {
+          requireTrustOfTool();
           const { finding, state } = read(toolInputs.setTriage, input);
           const shown = find(finding);
           const title = escapeMarkdown(titleOfFinding(shown.finding));
@@ -70,6 +71,7 @@ export function createTools({ runs, findings, clock }: ToolDeps): ReadonlyMap<st
           };
         },
         invoke: async ({ input }) => {
+          requireTrustOfTool();
           const { finding, state, note } = read(toolInputs.setTriage, input);
           await findings.setTriage([find(finding)], state, note ?? '');
           return answer({ finding, triage: state });
@@ -77,6 +79,13 @@ export function createTools({ runs, findings, clock }: ToolDeps): ReadonlyMap<st
       },
     ],
   ]);
+}
+
+function requireTrustOfTool(): void {
+  if (!vscode.workspace.isTrusted)
+    throw new Error(
+      'Findings cannot be decided about in Restricted Mode. The user has to trust the workspace first.',
+    );
 }
 
 function read<T>(schema: z.ZodMiniType<T>, input: unknown): T {

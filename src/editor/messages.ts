@@ -220,6 +220,11 @@ export function describeFailure(failure: Failure | ({ kind: Failure['kind'] } & 
       return plain(t('Another window is taking care of this run. Do it there, or close that window.'));
     case 'notSignedIn':
       return plain(t('Sign in to the assessment service first.'), signInAgain());
+    case 'restricted':
+      return plain(t('This is off in Restricted Mode. Trust this workspace first.'), {
+        title: t('Manage Workspace Trust'),
+        command: 'workbench.trust.manage',
+      });
     case 'badSetting':
       return describeBadSetting(failure.subject ?? '', failure.detail);
     case 'tokenCommand':

@@ -61,10 +61,11 @@ async function notify(run: Run, { tracker, findings }: NoticeDeps): Promise<void
   // Noted before it is shown: a notice may be lost with a window, but never comes twice.
   if (run.noticeDue) await tracker.noticed(run.id);
   const { notifications } = readDisplaySettings();
-  if (notifications === 'none' || (notifications === 'attention' && run.state === 'succeeded')) return;
+  if (notifications === 'none') return;
   // Read from the run itself: this window may show another run, or have other folders open.
   const read = hasArtifact(run, 'findings') ? await findings.read(run) : undefined;
   const { message, actions, isGood } = noticeOf(run, read);
+  if (isGood && notifications === 'attention') return;
   const show = isGood ? showInformation : showWarning;
   const choice = await show(message, ...actions);
   const node = { kind: 'run', id: run.id };

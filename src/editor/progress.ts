@@ -3,15 +3,16 @@ import type { OnBytes } from '../core/ports.ts';
 import { formatBytes } from './formats.ts';
 import { withoutLinks } from './showMessage.ts';
 
-/** Runs long work behind a progress notification that can be cancelled; `report` shows what it is doing. */
+/** Runs long work behind a progress notification, which can be cancelled unless said otherwise; `report` shows what it is doing. */
 export function withProgress<T>(
   title: string,
   work: (report: (message: string) => void, signal: AbortSignal) => Promise<T>,
+  { cancellable }: { cancellable: boolean } = { cancellable: true },
 ): Thenable<T> {
   const options = {
     location: vscode.ProgressLocation.Notification,
     title: withoutLinks(title),
-    cancellable: true,
+    cancellable,
   };
   return vscode.window.withProgress(options, (progress, cancellation) => {
     const stop = new AbortController();

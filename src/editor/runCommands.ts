@@ -1,15 +1,16 @@
 import * as vscode from 'vscode';
 import { AssessmentError } from '../core/errors.ts';
-import { isFinal, type Run, titleOf } from '../core/run/run.ts';
+import { isFinal, isLive, isPreparing, type Run, type Target, titleOf } from '../core/run/run.ts';
 import type { RunNotes } from '../core/run/runNotes.ts';
 import type { RunStore } from '../core/run/runStore.ts';
 import type { RunTracker } from '../core/run/runTracker.ts';
 import { formatTime } from './formats.ts';
-import { stateLabel } from './labels.ts';
+import { lostAnswerLabel, stateLabel } from './labels.ts';
 import { acceptForgetting } from './lostRuns.ts';
 import { withProgress } from './progress.ts';
+import { requireTrust } from './requireTrust.ts';
 import type { RunsNode } from './runsView.ts';
-import { readAssessmentSettings, readDestination } from './settings.ts';
+import { readAssessmentSettings, readDeleteSourceAfterRun, readDestination } from './settings.ts';
 import { askInDialog, showInformation } from './showMessage.ts';
 
 /** What commands on runs work on. */
@@ -129,10 +130,19 @@ export async function resend({ tracker, runs }: RunCommandDeps, chosen: Run | un
   const choice = await askInDialog(
     {
       question: t('Start the assessment of {0} again?', titleOf(run)),
-      detail: t(
-        'The first start was sent on {0} and its answer was lost. If the service accepted it, a second run starts and costs credits again. The source that is already uploaded is used.',
-        formatTime(run.intendedAt),
-      ),
+      detail: [
+        t('The first start was sent on {0}. {1}', formatTime(run.intendedAt), lostAnswerLabel(run.reason)),
+        t(
+          'If the service accepted it, a second run starts and costs credits again. The source that is already uploaded is used.',
+        ),
+        losesSource(run)
+          ? t(
+              'Given up, the run is not watched any more, and its uploaded source is deleted from the service. If the service accepted the start, it goes on and costs what it costs.',
+            )
+          : t(
+              'Given up, the run is not watched any more. If the service accepted the start, it goes on and costs what it costs.',
+            ),
+      ].join('\n\n'),
     },
     again,
     letGo,
@@ -152,14 +162,36 @@ export async function removeRun(
 ): Promise<void> {
   const t = vscode.l10n.t;
   if (run === undefined) return;
+  requireTrust();
   const yes = t('Remove');
-  const detail = isFinal(run)
-    ? t('Its findings and its report are deleted from this machine.')
-    : t('It is no longer watched. On the service it goes on and costs what it costs.');
+  const detail = [
+    isFinal(run)
+      ? t('Its findings and its report are deleted from this machine.')
+      : isPreparing(run)
+        ? t('It has not been started, and is not started any more.')
+        : run.state === 'unknown'
+          ? t(
+              'It is no longer watched. If the service accepted the start, it goes on there and costs what it costs.',
+            )
+          : t('It is no longer watched. On the service it goes on and costs what it costs.'),
+    ...(losesSource(run) ? [t('Its uploaded source is deleted from the service.')] : []),
+  ].join('\n\n');
   const question = t('Remove the run of {0} from the history?', formatTime(run.createdAt));
   if ((await askInDialog({ question, detail }, yes)) === yes)
-    await withProgress(t('Removing the run…'), async () => {
-      await tracker.remove(run.id);
-      await notes.forgetRun(run.id);
-    });
+    await withProgress(
+      t('Removing the run…'),
+      async () => {
+        await tracker.remove(run.id);
+        await notes.forgetRun(run.id);
+      },
+      { cancellable: false },
+    );
+}
+
+/** True when removing a run, or giving it up, takes its source off the service: not while the service works with it. */
+function losesSource(run: Run): boolean {
+  if (isLive(run)) return false;
+  const goes = (upload: Target['upload']): boolean =>
+    upload?.state === 'reserved' || (upload?.state === 'confirmed' && readDeleteSourceAfterRun());
+  return run.targets.some(({ upload }) => goes(upload));
 }

@@ -22,7 +22,9 @@ export async function downloadArtifacts(
   const t = vscode.l10n.t;
   const run = chosen ?? (await pickRun(runs, t('Download Artifacts Again'), hasRemoteResults));
   if (run === undefined) return;
-  await withProgress(t('Downloading the results…'), () => tracker.downloadAgain(run.id));
+  await withProgress(t('Downloading the results…'), (_onStep, signal) =>
+    tracker.downloadAgain(run.id, signal),
+  );
   void showInformation(t('The results of {0} were downloaded.', titleOf(run)));
 }
 

@@ -5,7 +5,7 @@ import { hasRemoteResults } from '../core/run/downloadAgain.ts';
 import { elapsedMs, isFinal, isLive, isUnsent, needsPerson, type Run, titleOf } from '../core/run/run.ts';
 import type { RunStore } from '../core/run/runStore.ts';
 import { countFiles, formatBytes, formatDuration, formatTime } from './formats.ts';
-import { commitLabel, hasArtifact, stateLabel, uploadLabel } from './labels.ts';
+import { commitLabel, hasArtifact, lostAnswerLabel, stateLabel, uploadLabel } from './labels.ts';
 import { describeFailure } from './messages.ts';
 
 /** A line of the Runs view; commands called on a run get its node. */
@@ -166,7 +166,7 @@ function linesOf(run: Run, now: number, all: readonly Run[]): vscode.TreeItem[] 
     add(
       t('The answer to the start was lost: a person has to decide.'),
       'warning',
-      describeFailure(run.reason).message,
+      lostAnswerLabel(run.reason),
     );
     if (run.refusal !== undefined)
       add(t('Sending it again was not accepted.'), 'error', describeFailure(run.refusal).message);

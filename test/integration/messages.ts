@@ -15,6 +15,8 @@ export interface MessageWatch {
   end(): void;
 }
 
+/** What VS Code makes a link, and a click on it a command (`linkedText.ts`). */
+export const link = /\[([^\]]+)\]\(((?:https?:\/\/|command:|file:)[^)\s]+)(?: (["'])(.+?)(\3))?\)/i;
 type Show = (text: string, ...rest: unknown[]) => Promise<unknown>;
 
 /** Takes the place of the person before messages: `press` names the button for each, at once or later; undefined dismisses it. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { Run } from '../../src/core/run/run.ts';
+import type { Failure, Run, RunIn } from '../../src/core/run/run.ts';
 
 const hourMs = 60 * 60 * 1000;
 
@@ -36,6 +36,15 @@ export async function storeUnsentRun(storage: string, run: StoredRun): Promise<v
   });
 }
 
+/** Puts a run into the extension's storage whose start was sent, and whose answer did not come for this reason. */
+export async function storeUnknownRun(storage: string, run: StoredRun, reason: Failure): Promise<void> {
+  const at = Date.now() - hourMs;
+  const shared = common(run, at);
+  const upload = { fileId: `invented-${run.id}`, state: 'confirmed' as const, at };
+  const targets = shared.targets.map((target) => ({ ...target, upload }));
+  await storeRun(storage, { ...shared, targets, state: 'unknown', intendedAt: at, reason });
+}
+
 /** Puts a run that has succeeded, with its artifacts, into the extension's storage; `sent` is what its archive held, where that is known. */
 export async function storeEndedRun(
   storage: string,
@@ -43,8 +52,22 @@ export async function storeEndedRun(
   findings: unknown,
   sent?: Readonly<Record<string, string>>,
 ): Promise<void> {
+  const folder = await storeRun(storage, endedRun(run));
+  await writeFile(path.join(folder, 'findings.json'), JSON.stringify(findings));
+  await writeFile(path.join(folder, 'report.md'), '# Invented report\n');
+  if (sent === undefined) return;
+  const entries = Object.entries(sent).map(([name, text]) => ({
+    path: name,
+    bytes: Buffer.byteLength(text),
+    sha256: createHash('sha256').update(text).digest('hex'),
+  }));
+  await writeFile(path.join(folder, 'manifest-0.json'), JSON.stringify({ entries, omitted: [] }));
+}
+
+/** A run that has succeeded an hour ago, with its artifacts. */
+export function endedRun(run: StoredRun): RunIn<'succeeded'> {
   const at = Date.now() - hourMs;
-  const folder = await storeRun(storage, {
+  return {
     ...common(run, at),
     state: 'succeeded',
     runId: `invented-${run.id}`,
@@ -56,16 +79,7 @@ export async function storeEndedRun(
       { name: 'findings', file: 'findings.json' },
       { name: 'report', file: 'report.md' },
     ],
-  });
-  await writeFile(path.join(folder, 'findings.json'), JSON.stringify(findings));
-  await writeFile(path.join(folder, 'report.md'), '# Invented report\n');
-  if (sent === undefined) return;
-  const entries = Object.entries(sent).map(([name, text]) => ({
-    path: name,
-    bytes: Buffer.byteLength(text),
-    sha256: createHash('sha256').update(text).digest('hex'),
-  }));
-  await writeFile(path.join(folder, 'manifest-0.json'), JSON.stringify({ entries, omitted: [] }));
+  };
 }
 
 function common({ id, folder, baseUrl, organizationId }: StoredRun, createdAt: number) {

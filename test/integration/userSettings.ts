@@ -18,6 +18,7 @@ export function resetUserSettings(): Promise<void> {
     'whitebox.report.language': undefined,
     'whitebox.notification.webhookEndpointIds': undefined,
     'whitebox.secrets.checkBeforeUpload': undefined,
+    'whitebox.notifications.level': undefined,
     'whitebox.findings.minimumSeverity': undefined,
     'whitebox.findings.showInProblems': undefined,
   });

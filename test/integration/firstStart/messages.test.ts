@@ -5,12 +5,10 @@ import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { zipBundle } from '../../../src/core/findings/handOff/bundleZip.ts';
 import { type AssessmentService, startService } from '../../service/assessmentService.ts';
-import { type MessageWatch, watchMessages } from '../messages.ts';
+import { link, type MessageWatch, watchMessages } from '../messages.ts';
 import { openFolders } from '../openFolders.ts';
 import { printing, resetUserSettings, setUserSettings } from '../userSettings.ts';
 
-/** What VS Code makes a link, and a click on it a command (`linkedText.ts`). */
-const link = /\[([^\]]+)\]\(((?:https?:\/\/|command:|file:)[^)\s]+)(?: (["'])(.+?)(\3))?\)/i;
 const hostile = '[Sign in](command:workbench.action.quit)';
 
 describe('what others wrote stays text in a message', () => {

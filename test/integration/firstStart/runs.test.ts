@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
+import * as vscode from 'vscode';
+import type { FindingStore } from '../../../src/core/findings/findingStore.ts';
+import type { Failure, Run } from '../../../src/core/run/run.ts';
+import type { RunStore } from '../../../src/core/run/runStore.ts';
+import type { RunTracker } from '../../../src/core/run/runTracker.ts';
+import { showNotifications } from '../../../src/editor/notifications.ts';
+import { downloadArtifacts } from '../../../src/editor/runUpkeep.ts';
+import { storageVariable } from '../events.ts';
+import { type MessageWatch, watchMessages } from '../messages.ts';
+import { openFolders } from '../openFolders.ts';
+import { endedRun, storeUnknownRun } from '../storedRuns.ts';
+import { inRestrictedMode } from '../restrictedMode.ts';
+import { resetUserSettings, setUserSettings } from '../userSettings.ts';
+
+const storage = process.env[storageVariable]!;
+const place = { baseUrl: 'https://assessment.example.test/v1', organizationId: 'invented' };
+const quiet = (): void => undefined;
+const log = { trace: quiet, debug: quiet, info: quiet, warn: quiet, error: quiet };
+
+describe('runs, where a person decides about them', () => {
+  let folder: string;
+  let messages: MessageWatch;
+
+  before(async () => {
+    [folder = ''] = await openFolders(1);
+  });
+
+  beforeEach(() => {
+    messages = watchMessages();
+  });
+
+  afterEach(async () => {
+    messages.end();
+    await resetUserSettings();
+  });
+
+  const detail = (): string => messages.shown.at(-1)?.detail ?? '';
+
+  describe('whose start got no answer', () => {
+    const id = '20260101000000-unknown';
+    const node = { kind: 'run', id };
+
+    afterEach(async () => {
+      await rm(path.join(storage, 'runs', id), { recursive: true });
+      await vscode.commands.executeCommand('whitebox.refreshRuns');
+    });
+
+    const reasons: readonly (readonly [Failure, RegExp])[] = [
+      [{ kind: 'interrupted' }, /VS Code was closed while the start was being sent\./],
+      [{ kind: 'connectionLost', origin: place.baseUrl }, /No answer came\./],
+      [{ kind: 'serverError', status: 502 }, /The answer was HTTP 502\./],
+    ];
+    for (const [reason, told] of reasons)
+      it(`say what became of it after ${reason.kind}, invite nobody to pay twice, and what giving up and removing delete`, async () => {
+        await storeUnknownRun(storage, { id, folder, ...place }, reason);
+        await vscode.commands.executeCommand('whitebox.refreshRuns');
+        await vscode.commands.executeCommand('whitebox.resendDispatch', node);
+        assert.match(detail(), told);
+        assert.doesNotMatch(detail(), /[Tt]ry again|before the assessment had started/);
+        assert.match(detail(), /Given up, .* its uploaded source is deleted from the service\./);
+        await vscode.commands.executeCommand('whitebox.removeRun', node);
+        assert.match(detail(), /goes on there and costs what it costs\.\n\nIts uploaded source is deleted/);
+      });
+
+    it('F84 are not removed in Restricted Mode, since that calls the service', async () => {
+      await storeUnknownRun(storage, { id, folder, ...place }, { kind: 'timeout' });
+      await vscode.commands.executeCommand('whitebox.refreshRuns');
+      await inRestrictedMode(() => vscode.commands.executeCommand('whitebox.removeRun', node));
+      assert.deepEqual(
+        messages.shown.map(({ text, isModal, buttons }) => [text, isModal, buttons]),
+        [['This is off in Restricted Mode. Trust this workspace first.', false, ['Manage Workspace Trust']]],
+      );
+    });
+  });
+
+  it('are told of although only attention is wanted, when they succeeded and their findings are not here', async () => {
+    await setUserSettings({ 'whitebox.notifications.level': 'attention' });
+    const ended = new vscode.EventEmitter<Run>();
+    const tracker = { onDidEnd: ended.event, onDidNearRetention: () => ended } as unknown as RunTracker;
+    const findings = { read: () => Promise.resolve({ shown: [] }) } as unknown as FindingStore;
+    const notices = showNotifications({ tracker, findings, log });
+    const run = endedRun({ id: 'invented', folder, ...place });
+    ended.fire(run);
+    const lost = { name: 'findings', failure: { kind: 'connectionLost' as const } };
+    ended.fire({ ...run, artifacts: [lost] });
+    notices.dispose();
+    await new Promise(setImmediate);
+    assert.equal(messages.shown.length, 1);
+    assert.match(messages.shown[0]!.text, /has finished\. The connection to .* was lost/);
+  });
+
+  it('stop downloading their results when a person cancels that', async () => {
+    const { withProgress } = vscode.window;
+    const cancelled: vscode.CancellationToken = {
+      isCancellationRequested: true,
+      onCancellationRequested: (listener: (event: unknown) => unknown) => {
+        listener(undefined);
+        return new vscode.Disposable(() => undefined);
+      },
+    };
+    vscode.window.withProgress = (_options, task) => task({ report: () => undefined }, cancelled);
+    const downloadAgain = (_id: string, signal?: AbortSignal): Promise<void> => {
+      signal?.throwIfAborted();
+      return Promise.resolve();
+    };
+    const tracker = { downloadAgain } as unknown as RunTracker;
+    const runs = { all: () => [] } as unknown as RunStore;
+    const run = endedRun({ id: 'invented', folder, ...place });
+    const download = downloadArtifacts({ runs, tracker }, run);
+    vscode.window.withProgress = withProgress;
+    await assert.rejects(download, { name: 'AbortError' });
+  });
+
+  after(resetUserSettings);
+});
