@@ -1,6 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ClientRequest } from 'node:http';
-import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../../../src/core/ports.ts';
 import type { Scope } from './tempFolder.ts';
 
@@ -85,19 +84,32 @@ export class VirtualClock implements Clock {
     );
     const isSettled = (): boolean => settled;
     while (!isSettled()) {
-      await Promise.race([noted, this.whenAsleep()]);
-      // One quiet turn of the event loop may lie between two steps of the same work.
-      for (let quietTurns = 0; quietTurns < 4 && !isSettled(); quietTurns += 1) {
-        await Promise.race([noted, traffic.whenQuiet()]);
-        await setImmediate();
-        if (traffic.isBusy() || hasDiskWork()) quietTurns = -1;
-      }
+      if (this.#sleepers.length === 0) await Promise.race([noted, this.whenAsleep()]);
+      await whenStill(traffic, noted, isSettled);
       if (isSettled()) break;
       const next = Math.min(...this.#sleepers.map(({ due }) => due));
       if (Number.isFinite(next)) this.advance(Math.max(0, next - this.#monotonic));
     }
     return promise;
   }
+}
+
+/**
+ * Resolves when neither a request nor work on the disk has been under way for some turns of the event loop: one quiet turn may lie between
+ * two steps of the same work. A turn makes no promise, since the test runner follows each of them at many times its own cost.
+ */
+function whenStill(traffic: Traffic, end: Promise<void>, isOver: () => boolean): Promise<void> {
+  return new Promise((resolve) => {
+    let quietTurns = 0;
+    const turn = (): void => {
+      const isBusy = traffic.isBusy();
+      quietTurns = isBusy || hasDiskWork() ? 0 : quietTurns + 1;
+      if (isOver() || quietTurns === 4) resolve();
+      else if (isBusy) void Promise.race([end, traffic.whenQuiet()]).then(() => setImmediate(turn));
+      else setImmediate(turn);
+    };
+    setImmediate(turn);
+  });
 }
 
 /** True while this process reads or writes files: time must not run away under work that takes none. */
