@@ -8,6 +8,9 @@ export type Organizations = ReadonlyMap<string, ReadonlySet<string>>;
 
 const MAX_BODY_BYTES = 1024 * 1024;
 
+/** Shared, since it compiles a schema that it knows only once, however many services a process starts. */
+const ajv = new Ajv2020({ strict: true });
+
 interface CheckedOperation extends Operation {
   readonly validRequest: ValidateFunction;
   readonly validResponse: ValidateFunction;
@@ -19,7 +22,6 @@ export class Api {
   readonly #organizations: Organizations;
 
   constructor(operations: readonly Operation[], organizations: Organizations) {
-    const ajv = new Ajv2020({ strict: true });
     this.#organizations = organizations;
     this.#operations = new Map(
       operations.map((operation) => [
