@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { toInertHtml } from '../../../src/core/report/inertHtml.ts';
 import { toSavedHtml } from '../../../src/core/report/savedReport.ts';
+import { cpuMs } from '../cpuTime.ts';
 
 const page = { title: 'T', language: 'en', body: '<main class="a">x</main>', style: 'body{color:red}' };
 
@@ -99,9 +100,9 @@ test('what is saved is its own fixed point, and has no element or attribute of a
 
 test('a large body is checked in time that grows with its length', () => {
   const body = `<p class="a">${'x'.repeat(200)}</p>\n`.repeat(50_000);
-  const start = performance.now();
+  const start = cpuMs();
   assert.equal(toInertHtml(body), body);
-  assert.ok(performance.now() - start < 2_000);
+  assert.ok(cpuMs() - start < 2_000);
   assert.equal(toInertHtml(`<p ${'a '.repeat(100_000)}`), undefined);
   assert.equal(toInertHtml(`<p${' a="b"'.repeat(50_000)}`), undefined);
 });

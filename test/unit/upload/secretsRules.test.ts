@@ -8,6 +8,7 @@ import { riskyName } from '../../../src/core/upload/riskyNames.ts';
 import { mayHoldToken } from '../../../src/core/upload/tokenHints.ts';
 import { findTokens } from '../../../src/core/upload/tokenRules.ts';
 import { randomFrom, seeds } from './secretSeeds.ts';
+import { cpuMs } from '../cpuTime.ts';
 
 const numRuns = Number(process.env['FUZZ_RUNS'] ?? 1000);
 
@@ -236,12 +237,12 @@ test('hostile text is sorted out in bounded time', { timeout: 20_000 }, async ()
     ],
     ...[`secretaccesskey${fill(' ')}`, fill(`SG.a.${'w'.repeat(300)}`), fill(`ops_ey${'A'.repeat(1270)}`)],
   ]) {
-    const start = performance.now();
+    const start = cpuMs();
     mayHoldToken(text);
     findTokens(text, '.npmrc');
     findAssignments(text, 'a.json');
     findAssignments(text, 'a.ts');
     await lint(text, 'package.json');
-    assert.ok(performance.now() - start < 3000, text.slice(0, 30));
+    assert.ok(cpuMs() - start < 3000, text.slice(0, 30));
   }
 });

@@ -25,6 +25,7 @@ import {
   plant,
   plantRepository,
 } from './trees.ts';
+import { cpuMs } from '../cpuTime.ts';
 
 function place(t: TestContext): Place {
   const made = makePlace();
@@ -535,9 +536,9 @@ test('F16 an ignore file of many or hostile rules is answered in bounded time', 
     [`x/${'a'.repeat(200)}`]: '',
     [`x/${deep}/a`]: '',
   });
-  const start = performance.now();
+  const start = cpuMs();
   assert.deepEqual(await paths(at), ['.gitignore', 'x/.gitignore', `x/${deep}/a`, `x/${'a'.repeat(200)}`]);
-  assert.ok(performance.now() - start < 5000);
+  assert.ok(cpuMs() - start < 5000);
 });
 
 test('F16 a folder whose ignore file is too large to answer for stays out whole', async (t) => {

@@ -12,6 +12,7 @@ import {
 import { SEVERITIES } from '../../../../src/core/findings/finding.ts';
 import { TRIAGE_STATES } from '../../../../src/core/findings/triage/triage.ts';
 import { invent, inventedFindings, type Invented } from '../shownFindings.ts';
+import { cpuMs } from '../../cpuTime.ts';
 
 function passes(filter: Filter, finding: Invented): boolean {
   return toPredicate(filter)(invent(finding));
@@ -130,7 +131,7 @@ test('50,000 findings with long descriptions are filtered by text in time that g
   const findings = Array.from({ length: 50_000 }, (_, index) =>
     invent({ index, description, at: { path: 'src/a.js' } }),
   );
-  const start = performance.now();
+  const start = cpuMs();
   assert.equal(findings.filter(toPredicate({ text: 'befehle einschleusen' })).length, 50_000);
-  assert.ok(performance.now() - start < 5_000);
+  assert.ok(cpuMs() - start < 5_000);
 });
