@@ -20,7 +20,10 @@ export function createBlockFinisher(highlight: Highlight, clean: Clean): BlockFi
     for (const block of section.querySelectorAll('.code > pre')) colour(block, highlight, clean);
   };
   const markBlocks = (section: Element): void => {
-    for (const block of section.querySelectorAll('.code > pre, .table')) markScrollable(block);
+    const blocks = [...section.querySelectorAll<HTMLElement>('.code > pre, .table')];
+    // All sizes first: an attribute that changes between two of them would cost a layout.
+    const scrolling = new Set(blocks.filter((block) => block.scrollWidth > block.clientWidth));
+    for (const block of blocks) markScrollable(block, scrolling.has(block));
   };
   const finish = (section: Element): void => {
     colourCode(section);
@@ -44,8 +47,9 @@ export function createBlockFinisher(highlight: Highlight, clean: Clean): BlockFi
 
   return {
     observe(section) {
-      if (near.has(section)) finish(section);
-      else observer.observe(section);
+      // Told anew of a section, the observer calls when the page has been laid out; to ask for sizes here would lay it out once more each time.
+      observer.unobserve(section);
+      observer.observe(section);
     },
     colour: colourCode,
     disconnect() {
@@ -79,9 +83,8 @@ function colour(block: Element, highlight: Highlight, clean: Clean): void {
   if (html !== undefined) code.replaceChildren(clean(html));
 }
 
-function markScrollable(block: Element): void {
-  if (!(block instanceof HTMLElement)) return;
-  if (block.scrollWidth > block.clientWidth) {
+function markScrollable(block: HTMLElement, scrolls: boolean): void {
+  if (scrolls) {
     block.tabIndex = 0;
     block.setAttribute('role', 'group');
     block.setAttribute('aria-label', block.dataset['label'] ?? '');

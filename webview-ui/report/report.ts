@@ -12,7 +12,7 @@ import { writeSavedCopy } from './savedCopy.ts';
 import { renderSummary } from './summary.ts';
 
 /** Work done before the first paint, in milliseconds. */
-const firstSliceMs = 40;
+const firstSliceMs = 16;
 /** How Markdown's length becomes a height before anything is laid out; only the scroll bar depends on it. */
 const charsPerLine = 30;
 const lineHeightEm = 2;
