@@ -25,6 +25,8 @@ const timesPerProcess = 5;
 const manyFiles = 10_000;
 const hugeFiles = 50_000;
 const fewFiles = 1000;
+/** About as long as packaging takes. */
+const idleMs = 2000;
 
 /** Selection, packaging, memory and responsiveness in one folder. */
 export async function measureFolder(
@@ -35,6 +37,8 @@ export async function measureFolder(
 ): Promise<{ rows: Row[]; seen: Seen }> {
   const peers = peersFor(root, scratch);
   const first: number[] = [];
+  const statuses: number[] = [];
+  const often = (peer: () => number): number => median(Array.from({ length: timesPerProcess }, peer));
   let files = 0;
   const selection = await inPairs(
     pairs,
@@ -44,13 +48,17 @@ export async function measureFolder(
       first.push(outcome.ms[0] ?? NaN);
       return median(outcome.ms.slice(1));
     },
-    () => median(Array.from({ length: timesPerProcess }, () => peers.select())),
+    () => {
+      statuses.push(often(peers.status));
+      return often(peers.select);
+    },
   );
   const corpus = `${name} (${files})`;
   const zip = await measurePackaging('zip', peers.zip);
   const tar = await measurePackaging('tar_gz', peers.tarGz);
   const whole = [...zip.outcomes, ...tar.outcomes];
   const peakBytes = Math.max(...whole.map((one) => one.peakBytes));
+  const idle = await subjects.run({ kind: 'idle', ms: idleMs });
 
   const rows: Row[] = [
     {
@@ -61,6 +69,7 @@ export async function measureFolder(
       peerName: 'git ls-files',
       target: { atMost: files >= hugeFiles ? 2.5 : 2 },
     },
+    withSizes('selection', corpus, selection.ours, median(statuses)),
     {
       what: 'selection, first in its process',
       corpus,
@@ -101,6 +110,8 @@ export async function measureFolder(
       corpus,
       unit: 'ms',
       ours: median(whole.map((one) => one.delayP99Ms)),
+      peer: idle.delayP99Ms,
+      peerName: 'idle process',
       target: { atMost: 15 },
     },
     {
@@ -108,6 +119,8 @@ export async function measureFolder(
       corpus,
       unit: 'ms',
       ours: Math.max(...whole.map((one) => one.delayMaxMs)),
+      peer: idle.delayMaxMs,
+      peerName: 'idle process',
       target: { atMost: 50 },
     },
   ];
@@ -142,6 +155,19 @@ export async function measureFolder(
     const ours = outcomes[0]?.archiveBytes ?? NaN;
     return { times, bytes: { ours: ours / 1e6, peer: peerBytes / 1e6, ratio: ours / peerBytes }, outcomes };
   }
+}
+
+/** Selection beside the peer that reads every file's inode, too: `git ls-files` needs none. */
+export function withSizes(what: string, corpus: string, ours: number, peer: number): Row {
+  return {
+    what: `${what}, with sizes`,
+    corpus,
+    unit: 'ms',
+    ours,
+    peer,
+    peerName: 'git status',
+    ratio: ours / peer,
+  };
 }
 
 /** How time and memory grow from one folder to the next larger one. */

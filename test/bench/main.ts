@@ -48,7 +48,7 @@ for (const corpus of corpora) {
     seen.push(measured.seen);
   }
   if (only.includes('cold')) {
-    rows.push(await measureColdSelection(corpus, subjects, folder(`cold-${corpus.name}`), pairs));
+    rows.push(...(await measureColdSelection(corpus, subjects, folder(`cold-${corpus.name}`), pairs)));
   }
 }
 rows.push(...growthRows(seen));

@@ -6,6 +6,8 @@ import { join } from 'node:path';
 export interface Peers {
   /** Lists what git would add, index included; the list is read, as a caller would. */
   readonly select: () => number;
+  /** Does what selecting with sizes does: lists the same, and asks the file system about each file. */
+  readonly status: () => number;
   /** Writes the archive of the same content, and says how large it is. */
   readonly zip: (to: string) => Packed;
   readonly tarGz: (to: string) => Packed;
@@ -35,6 +37,7 @@ export function peersFor(root: string, scratch: string): Peers {
   return {
     hasPigz,
     select: () => timed(() => run('git', git('ls-files', '-co', '--exclude-standard'), root)),
+    status: () => timed(() => run('git', git('--no-optional-locks', 'status', '--porcelain', '-uall'), root)),
     zip: (to) => packed(to, () => run('git', git('archive', '--format=zip', '-6', '-o', to, 'HEAD'), root)),
     tarGz: (to) => {
       const gzip = hasPigz ? 'pigz -p2' : 'gzip';

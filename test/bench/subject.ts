@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setTimeout } from 'node:timers/promises';
 import type { AddressInfo } from 'node:net';
 import type { HashedFile } from '../../src/core/api/hashedFile.ts';
 import { putFile } from '../../src/core/api/http.ts';
@@ -20,6 +21,8 @@ export type Job =
   | { readonly kind: 'upload'; readonly url: string; readonly file: HashedFile }
   /** Opens a stored run's findings, then types in a file; `ms` is opening, the first key, further keys. */
   | { readonly kind: 'findings'; readonly storage: string; readonly file: string }
+  /** Does nothing for so long: what the machine alone does to an event loop. */
+  | { readonly kind: 'idle'; readonly ms: number }
   /** Takes uploads on loopback, and throws them away, until it is ended. */
   | { readonly kind: 'sink' };
 
@@ -89,6 +92,9 @@ async function perform(job: Job): Promise<Partial<Outcome>> {
       const { openMs, findings, firstKeyMs, keyMs } = await openFindings(job.storage, job.file);
       return { ms: [openMs, firstKeyMs, ...keyMs], files: findings };
     }
+    case 'idle':
+      await setTimeout(job.ms);
+      return {};
     case 'sink':
       return { port: await openSink() };
   }
