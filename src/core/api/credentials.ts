@@ -29,17 +29,18 @@ export function storedToken(
   key: string,
   runTokenCommand?: (signal?: AbortSignal) => Promise<string>,
 ): TokenSource {
-  const renew = async (signal?: AbortSignal): Promise<string | undefined> => {
-    if (runTokenCommand === undefined) return undefined;
-    const token = await runTokenCommand(signal);
-    await secrets.store(key, token);
+  const keep = async (token: string | undefined): Promise<string | undefined> => {
+    if (token !== undefined) await secrets.store(key, token);
     return token;
   };
   return {
-    get: async () => (await secrets.get(key)) ?? (await renew()),
+    get: async () => (await secrets.get(key)) ?? (await keep(await runTokenCommand?.())),
     refresh: async (rejected, signal) => {
       const current = await secrets.get(key);
-      return current !== undefined && current !== rejected ? current : renew(signal);
+      if (current !== undefined && current !== rejected) return current;
+      const fresh = await runTokenCommand?.(signal);
+      // Every window is told of what is kept: the same token again is no news.
+      return fresh === rejected ? undefined : keep(fresh);
     },
   };
 }

@@ -1,6 +1,7 @@
 import type { Description } from '../api/schema.ts';
 import {
   type Artifact,
+  deniesRun,
   type Exit,
   type Failure,
   isFinal,
@@ -226,8 +227,11 @@ function worsened(
   previous: Trouble | undefined,
   event: { failure: Failure; retryAfterMs: number; at: number },
 ): Trouble {
-  const wait = event.retryAfterMs > 0 ? { notBefore: event.at + event.retryAfterMs } : {};
-  return { ...event.failure, ...wait, since: previous?.since ?? event.at, times: (previous?.times ?? 0) + 1 };
+  const { failure, retryAfterMs, at } = event;
+  const wait = retryAfterMs > 0 ? { notBefore: at + retryAfterMs } : {};
+  const deniedSince = previous?.deniedSince ?? (deniesRun(failure) ? at : undefined);
+  const denied = deniedSince === undefined ? {} : { deniedSince };
+  return { ...failure, ...wait, ...denied, since: previous?.since ?? at, times: (previous?.times ?? 0) + 1 };
 }
 
 function withTarget<R extends Run>(run: R, index: number, change: (target: Target) => Target): R {

@@ -1,4 +1,4 @@
-import { isFinal, isLive, type Run, type RunIn } from './run.ts';
+import { deniesRun, isFinal, isLive, type Run, type RunIn } from './run.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 /** The service keeps results for at least so long after the exit (API reference, section 8). */
@@ -21,9 +21,7 @@ export function mayStopWatching(run: Run, now: number): boolean {
   if (run.state !== 'running' && run.state !== 'cancelling') return false;
   if (run.state === 'cancelling' && now - run.cancelAskedAt >= dayMs) return true;
   const { trouble } = run;
-  return (
-    trouble !== undefined && ['notFound', 'forbidden'].includes(trouble.kind) && now - trouble.since >= dayMs
-  );
+  return trouble !== undefined && deniesRun(trouble) && now - (trouble.deniedSince ?? now) >= dayMs;
 }
 
 /** True when a live run has had no good answer for thirty days, after which the service need not know it any more. */

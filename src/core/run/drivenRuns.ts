@@ -14,6 +14,8 @@ interface Driven {
   /** The service wants to be left alone until then. */
   quietUntil: number;
   failures: number;
+  /** Tokens that have changed since the last look that went well. */
+  tokens: number;
   /** The look that is under way. */
   busy: Promise<void> | undefined;
 }
@@ -52,6 +54,7 @@ export class DrivenRuns {
       nextMonotonic: Infinity,
       quietUntil: -Infinity,
       failures: 0,
+      tokens: 0,
       busy: undefined,
     });
     return true;
@@ -127,10 +130,23 @@ export class DrivenRuns {
     return driven.failures;
   }
 
-  /** Forgets the failures after a look that went well. */
+  /** How many looks have failed in a row since the run is driven here. */
+  failuresOf(id: string): number {
+    return this.#runs.get(id)?.failures ?? 0;
+  }
+
+  /** Counts a token that changed; returns how many have since the last look that went well. */
+  countToken(id: string): number {
+    const driven = this.#runs.get(id);
+    if (driven === undefined) return 1;
+    driven.tokens += 1;
+    return driven.tokens;
+  }
+
+  /** Forgets failures and tokens after a look that went well. */
   clearFailures(id: string): void {
     const driven = this.#runs.get(id);
-    if (driven !== undefined) driven.failures = 0;
+    if (driven !== undefined) Object.assign(driven, { failures: 0, tokens: 0 });
   }
 
   /** Resolves when no look at this run is under way, however the last one went. */

@@ -17,7 +17,13 @@ const failureSchema = z.object({
 /** Why something went wrong, as it is kept on disk: the kind and the redacted facts of an AssessmentError. */
 export type Failure = z.infer<typeof failureSchema>;
 
-const troubleSchema = z.extend(failureSchema, { since: time, times: count, notBefore: z.optional(time) });
+const troubleSchema = z.extend(failureSchema, {
+  since: time,
+  times: count,
+  /** When the service first denied the run. */
+  deniedSince: z.optional(time),
+  notBefore: z.optional(time),
+});
 /** A failure that may pass: since when, how often in a row, and until when the service wants to be left alone. */
 export type Trouble = z.infer<typeof troubleSchema>;
 
@@ -204,12 +210,19 @@ export function isPreparing(run: Run): run is RunIn<'packaging' | 'uploading' | 
 
 /** True when the run waits for a person: a lost dispatch, or a token that no longer works. */
 export function needsPerson(run: Run): boolean {
-  return run.state === 'unknown' || (isLive(run) && waitsForToken(run.trouble));
+  if (!isLive(run)) return run.state === 'unknown';
+  // A command that failed may work the next time: what waits for it is asked about again all the same.
+  return run.trouble !== undefined && (waitsForToken(run.trouble) || run.trouble.kind === 'tokenCommand');
 }
 
 /** True when asking again makes no sense before the token has changed. */
-export function waitsForToken(trouble: Pick<Failure, 'kind'> | undefined): boolean {
-  return trouble !== undefined && ['unauthorized', 'notSignedIn', 'tokenCommand'].includes(trouble.kind);
+export function waitsForToken({ kind }: Pick<Failure, 'kind'>): boolean {
+  return kind === 'unauthorized' || kind === 'notSignedIn';
+}
+
+/** True when the service answered that it does not know a run, or does not show it. */
+export function deniesRun({ kind }: Pick<Failure, 'kind'>): boolean {
+  return kind === 'notFound' || kind === 'forbidden';
 }
 
 /** True for a run that failed before the service had it: another try costs nothing twice. */

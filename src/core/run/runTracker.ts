@@ -14,7 +14,7 @@ import {
 } from './launch.ts';
 import { keepSource } from './look.ts';
 import { hasRemains, releaseUploads } from './release.ts';
-import { isLive, isPreparing, type Run, type RunIn, toFailure, waitsForToken } from './run.ts';
+import { isLive, isPreparing, needsPerson, type Run, type RunIn, toFailure } from './run.ts';
 import { RunWatch, type WatchDeps } from './runWatch.ts';
 
 /** What the tracker works with. */
@@ -53,7 +53,6 @@ export class RunTracker implements Disposable {
     });
     this.#watch.follow();
     await this.#watch.adoptAll((run) => this.#watch.isUnfinished(run));
-    this.#watch.beat();
     await this.#watch.keepHouse();
   }
 
@@ -68,9 +67,8 @@ export class RunTracker implements Disposable {
     const run = newRun(assessment, this.#deps);
     const deps = this.#launchDeps(run, options.mayBeForgotten);
     try {
-      if (!(await this.#watch.driven.take(run.id))) throw new AssessmentError('busyElsewhere');
+      if (!(await this.#watch.take(run.id))) throw new AssessmentError('busyElsewhere');
       await store.create(run);
-      this.#watch.beat();
       await packageTargets(run, assessment, deps, launch);
       const agreed = (await options.confirmUpload?.(store.get(run.id) ?? run)) ?? true;
       launch.signal.throwIfAborted();
@@ -132,24 +130,16 @@ export class RunTracker implements Disposable {
     await store.reload();
     const runs = store.all().filter((run) => (id === undefined || run.id === id) && isLive(run));
     await this.#watch.adoptAll((run) => runs.includes(run));
-    this.#watch.beat();
     await Promise.all(runs.map((run) => this.#watch.check(run.id)));
   }
 
   /** To be called when a token was stored or removed, in any window: what waited for one is asked about again, by the window that drives it. */
   async tokenChanged(): Promise<void> {
-    const { store } = this.#deps;
-    await this.#watch.adoptAll((run) => this.#watch.isUnfinished(run));
-    this.#watch.beat();
-    const waiting = store.all().filter((run) => isLive(run) && waitsForToken(run.trouble));
-    const mine = waiting.filter((run) => this.#watch.driven.has(run.id));
-    await Promise.all(
-      mine.map(async ({ id }) => {
-        // A look under way began with the old token.
-        await this.#watch.driven.whenIdle(id);
-        await this.#watch.check(id);
-      }),
-    );
+    const waiting = this.#deps.store.all().filter((run) => isLive(run) && needsPerson(run));
+    await Promise.all([
+      ...waiting.map(({ id }) => this.#watch.checkWithNewToken(id)),
+      this.#watch.adoptAll((run) => this.#watch.isUnfinished(run)),
+    ]);
   }
 
   /** Asks the service to end a run; it stays `cancelling` until the service says EXITED. */
@@ -181,8 +171,7 @@ export class RunTracker implements Disposable {
   async resend(id: string, options: Pick<LaunchOptions, 'mayBeForgotten' | 'signal'> = {}): Promise<Run> {
     const run = this.#require(id);
     if (run.state !== 'unknown') return run;
-    if (!(await this.#watch.driven.take(id))) throw new AssessmentError('busyElsewhere');
-    this.#watch.beat();
+    if (!(await this.#watch.take(id))) throw new AssessmentError('busyElsewhere');
     const deps = this.#launchDeps(run, options.mayBeForgotten);
     try {
       return await this.#send(await intendDispatch(run, deps), deps, options.signal);
@@ -214,7 +203,7 @@ export class RunTracker implements Disposable {
     const { store, clock, clientFor } = this.#deps;
     const run = this.#require(id);
     if (!hasRemoteResults(run)) throw new AssessmentError('noResult');
-    if (!(await this.#watch.driven.take(id))) throw new AssessmentError('busyElsewhere');
+    if (!(await this.#watch.take(id))) throw new AssessmentError('busyElsewhere');
     try {
       const signal = this.#until(cancelled);
       const download = { client: clientFor(run), folder: store.folderOf(id), signal };

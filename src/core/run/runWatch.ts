@@ -11,7 +11,16 @@ import { type KeepSource, look } from './look.ts';
 import { NetworkReturn } from './networkReturn.ts';
 import { backoffMs, pollIntervalMs } from './pollSchedule.ts';
 import { hasRemains, releaseUploads } from './release.ts';
-import { isFinal, isLive, isPreparing, type Run, toFailure, type Trouble, waitsForToken } from './run.ts';
+import {
+  isFinal,
+  isLive,
+  isPreparing,
+  needsPerson,
+  type Run,
+  toFailure,
+  type Trouble,
+  waitsForToken,
+} from './run.ts';
 import type { RunStore } from './runStore.ts';
 
 /** What watching works with. */
@@ -36,6 +45,8 @@ export interface WatchDeps {
 const heartbeatMs = 5_000;
 /** A gap between heartbeats, or between the clocks, that only sleep or a clock change explains. */
 const jumpMs = 30_000;
+/** So many looks in a row have failed before a run is let go: the first may come before the network. */
+const leastFailures = 3;
 const houseMs = 24 * 60 * 60 * 1000;
 
 /** Takes up the runs that no living window drives, asks about them when it is time, and sees each to its end. */
@@ -92,9 +103,16 @@ export class RunWatch {
     });
   }
 
+  /** Takes the lease of a run, and keeps it with the heartbeat; false while another living window drives it, or this one does already. */
+  async take(id: string): Promise<boolean> {
+    const taken = await this.driven.take(id);
+    if (taken) this.beat();
+    return taken;
+  }
+
   /** Takes up a run that no living window drives, in whatever state its journal is; the lease is given back when that fails. */
-  async adopt({ id }: Run): Promise<void> {
-    if (this.#stop.signal.aborted || !(await this.driven.take(id))) return;
+  async #adopt({ id }: Run): Promise<void> {
+    if (this.#stop.signal.aborted || !(await this.take(id))) return;
     try {
       await this.#goOn(id);
     } catch (error) {
@@ -136,10 +154,12 @@ export class RunWatch {
   /** Takes up every run that something is left to do for; a run that cannot be taken up does not keep the others from it. */
   async adoptAll(needsCare: (run: Run) => boolean): Promise<void> {
     const { store, log } = this.#deps;
+    // Before what may take long: the service may want to be left alone while a run is tidied up after.
+    this.beat();
     const runs = store.all().filter((run) => !this.driven.has(run.id) && needsCare(run));
     await Promise.all(
       runs.map((run) =>
-        this.adopt(run).catch((error: unknown) => {
+        this.#adopt(run).catch((error: unknown) => {
           log.error(`Run ${run.id} could not be taken up: ${String(error)}`);
         }),
       ),
@@ -183,6 +203,21 @@ export class RunWatch {
   /** Looks at a run now, one look at a time; the service's own `Retry-After` still counts. Failures are noted on the run. */
   check(id: string): Promise<void> {
     return this.driven.oneAtATime(id, () => this.#look(id));
+  }
+
+  /**
+   * Looks at a run that waited for a token, now that there is another one. Each that is refused as well makes the next wait longer: a token
+   * command may make one at every look, and what it makes is a change, too.
+   */
+  async checkWithNewToken(id: string): Promise<void> {
+    const { driven } = this;
+    if (!driven.has(id)) return;
+    // A look under way began with the old token.
+    await driven.whenIdle(id);
+    const times = driven.countToken(id);
+    if (times === 1) await this.check(id);
+    else if (driven.nextCheckAt(id) === undefined)
+      driven.schedule(id, backoffMs(times, 0, this.#deps.random()));
   }
 
   /** Starts the heartbeat; it ends by itself when no run is open. */
@@ -255,7 +290,7 @@ export class RunWatch {
           await this.driven.renewAll();
           await store.reload();
           // After a sleep every lease looks stale until its holder, as awake as this window, has renewed it.
-          if (!jumped) await this.adoptAll((run) => this.isOpen(run));
+          if (!jumped) void this.adoptAll((run) => this.isOpen(run));
           await this.keepHouse();
         } catch (error) {
           log.error(`The journals could not be read: ${String(error)}`);
@@ -265,7 +300,7 @@ export class RunWatch {
         };
         for (const id of this.driven.ids()) {
           const run = store.get(id);
-          if (run !== undefined && isPastWatching(run, clock.now())) checked(this.unwatch(id, 'time'), id);
+          if (run !== undefined && this.#isGivenUp(run)) checked(this.unwatch(id, 'time'), id);
         }
         for (const id of this.driven.due(jumped)) checked(this.check(id), id);
         this.#lookForNetwork();
@@ -273,6 +308,13 @@ export class RunWatch {
     } finally {
       this.#beating = false;
     }
+  }
+
+  /** True for a run that answers no more, and was asked about here in vain: the service may have kept the results for longer than it need. */
+  #isGivenUp(run: Run): boolean {
+    const failures = this.driven.failuresOf(run.id);
+    const enough = needsPerson(run) ? 1 : leastFailures;
+    return failures >= enough && isPastWatching(run, this.#deps.clock.now());
   }
 
   /** Asks about runs at once that could not be reached and can be again; not waited for, since a dead network answers late. */

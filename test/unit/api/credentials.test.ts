@@ -56,6 +56,12 @@ describe('a token', () => {
     assert.equal(secrets.entries.get('key'), 'made-2');
   });
 
+  test('that the command makes no better is neither kept anew nor sent again', async () => {
+    const secrets = secretStore({ key: 'same' });
+    secrets.store = () => assert.fail('a change that is none would be told to every window');
+    assert.equal(await storedToken(secrets, 'key', () => Promise.resolve('same')).refresh('same'), undefined);
+  });
+
   test('without a command is there or is not', async () => {
     const source = storedToken(secretStore({ key: 'only' }), 'key');
     assert.equal(await source.refresh('only'), undefined);

@@ -191,6 +191,25 @@ describe('a run that answers no more', () => {
     assert.equal(desk.sent('/describe'), asked, 'it is asked about no more');
   });
 
+  test('F95 can be let go after 24 h of 404, whatever trouble there was before or between', async (t) => {
+    const { desk, window, id, heal } = await forgottenRun(t);
+    const offered: boolean[] = [];
+    const meet = async (status: number, ms: number): Promise<void> => {
+      const match = { path: '/describe' };
+      const again = desk.service.addFault({ match, before: { kind: 'reply', status } });
+      await leap(desk, ms);
+      again();
+      offered.push(mayStopWatching(window.store.get(id)!, desk.clock.now()));
+    };
+    heal();
+    await leap(desk, 60_000);
+    await meet(503, 1.1 * dayMs);
+    await meet(404, 60_000);
+    await meet(503, 0.5 * dayMs);
+    await meet(404, 0.6 * dayMs);
+    assert.deepEqual(offered, [false, false, false, true]);
+  });
+
   test('F95 that was let go can be tracked again by its ID', async (t) => {
     const { desk, window, id, heal } = await forgottenRun(t);
     await desk.clock.passUntil(window.tracker.stopWatching(id), desk.traffic);

@@ -2,11 +2,21 @@ import assert from 'node:assert/strict';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { AssessmentError } from '../../../src/core/errors.ts';
+import { newRun } from '../../../src/core/run/launch.ts';
 import { needsPerson } from '../../../src/core/run/run.ts';
 import { bury } from './buriedWindow.ts';
-import { openWindow, setUpDesk } from './runWindow.ts';
-import { trackRemoteRun } from './seededRuns.ts';
+import { type Desk, openWindow, setUpDesk } from './runWindow.ts';
+import { seedUnknownRun, trackRemoteRun } from './seededRuns.ts';
+import { startWith } from './uploads.ts';
 import { VirtualClock } from './virtualClock.ts';
+
+/** Lets minutes pass in heartbeats. */
+async function passMinutes({ clock }: Desk, minutes: number): Promise<void> {
+  const until = clock.now() + minutes * 60_000;
+  while (clock.now() < until) await clock.sleep(5_000);
+}
 
 describe('a run that is watched', () => {
   test('F62 goes on after VS Code was shut for days, with one notice', async (t) => {
@@ -26,6 +36,31 @@ describe('a run that is watched', () => {
     await third.tracker.resume();
     assert.deepEqual(third.ended, []);
   });
+
+  for (const [what, status, state] of [
+    ['has results of it', undefined, 'succeeded'],
+    ['knows it no more', 404, 'failed'],
+  ] as const) {
+    test(`F62 F95 is asked about after VS Code was shut for 31 days, when the service ${what}`, async (t) => {
+      const desk = await setUpDesk(t);
+      const first = openWindow(t, desk);
+      const { id, runId } = await trackRemoteRun(desk, first);
+      first.tracker.dispose();
+      if (status !== undefined)
+        desk.service.addFault({ match: { path: '/describe' }, before: { kind: 'reply', status } });
+      desk.clock.advance(31 * 24 * 3600_000);
+      await desk.service.finishRun(runId);
+      const second = openWindow(t, desk);
+      const plug = desk.pullCable();
+      t.after(plug);
+      await second.tracker.resume();
+      // The window is there before the network is.
+      await second.until(id, (run) => 'trouble' in run && run.trouble?.kind === 'unsent');
+      plug();
+      assert.equal((await second.untilEnded(id)).state, state);
+      assert.equal(second.ended.length, 1);
+    });
+  }
 
   test('F63 is asked about by one of five windows, and taken over when that one is killed, with one notice', async (t) => {
     const desk = await setUpDesk(t);
@@ -107,12 +142,7 @@ describe('a run that is watched', () => {
     assert.ok(paused.state === 'running');
     assert.equal(paused.trouble?.kind, 'unauthorized');
     const asked = desk.sent('/describe');
-    await desk.clock.passUntil(
-      (async () => {
-        for (let minute = 0; minute < 60; minute += 1) await desk.clock.sleep(60_000);
-      })(),
-      desk.traffic,
-    );
+    await desk.clock.passUntil(passMinutes(desk, 60), desk.traffic);
     assert.equal(desk.sent('/describe'), asked, 'nothing is asked with a token that is known to be wrong');
     assert.equal(window.tracker.nextCheckAt(id), undefined);
     window.setToken('next-invented-token');
@@ -121,6 +151,50 @@ describe('a run that is watched', () => {
     assert.ok(run?.state === 'running');
     assert.equal(run.trouble, undefined);
     assert.ok(window.tracker.nextCheckAt(id) !== undefined);
+  });
+
+  test('F56 with a token that is refused however often it is made anew is asked about ever less, and goes on once one is taken', async (t) => {
+    const desk = await setUpDesk(t);
+    let made = 0;
+    // As the editor's secret store does: whatever is kept there is told to every window, this one included.
+    const window = openWindow(t, desk, {
+      refresh: () => {
+        made += 1;
+        const token = `invented-token-${String(made)}`;
+        window.setToken(token);
+        void setImmediate().then(() => window.tracker.tokenChanged());
+        return Promise.resolve(token);
+      },
+    });
+    const { id } = await trackRemoteRun(desk, window);
+    desk.service.setTokens(['the-right-invented-token']);
+    await desk.clock.passUntil(desk.clock.sleep(60_000), desk.traffic);
+    void window.tracker.checkNow();
+    await desk.clock.passUntil(passMinutes(desk, 120), desk.traffic);
+    assert.ok(made > 4 && made < 40, `${String(made)} tokens in two hours`);
+    window.setToken('the-right-invented-token');
+    await desk.clock.passUntil(window.tracker.tokenChanged(), desk.traffic);
+    await window.until(id, (run) => run.state === 'running' && run.trouble === undefined);
+  });
+
+  test('F56 whose token command fails once is shown as waiting for a person, and goes on by itself', async (t) => {
+    const desk = await setUpDesk(t);
+    let tries = 0;
+    const window = openWindow(t, desk, {
+      refresh: () => {
+        tries += 1;
+        return tries === 1
+          ? Promise.reject(new AssessmentError('tokenCommand'))
+          : Promise.resolve(desk.service.token);
+      },
+    });
+    const { id } = await trackRemoteRun(desk, window);
+    window.setToken('expired-invented-token');
+    const troubled = await window.until(id, needsPerson);
+    assert.equal('trouble' in troubled && troubled.trouble?.kind, 'tokenCommand');
+    const before = desk.clock.now();
+    await window.until(id, (run) => run.state === 'running' && run.trouble === undefined);
+    assert.ok(desk.clock.now() - before <= 60_000);
   });
 
   test('F89 whose token is gone pauses, is kept, and goes on after the next sign-in', async (t) => {
@@ -204,6 +278,58 @@ describe('a run that is watched', () => {
       await window.untilEnded(id);
     });
   }
+
+  test('F63 is asked about, and kept by its window, however long it takes to tidy up after another', async (t) => {
+    const desk = await setUpDesk(t);
+    const dead = openWindow(t, desk);
+    const left = await seedUnknownRun(desk, dead);
+    await dead.store.apply(left.id, { type: 'abandoned', at: desk.clock.now() });
+    const first = openWindow(t, desk);
+    const { id } = await trackRemoteRun(desk, first);
+    first.tracker.dispose();
+    const reply = { kind: 'reply' as const, status: 429, headers: { 'retry-after': '100' } };
+    desk.service.addFault({ match: { path: '/delete' }, before: reply });
+    const window = openWindow(t, desk);
+    const other = openWindow(t, desk);
+    const [asked, began] = [desk.sent('/describe'), desk.clock.now()];
+    const resumed = window.tracker.resume();
+    while (desk.sent('/delete') === 0) await setImmediate();
+    await other.tracker.resume();
+    await desk.clock.passUntil(passMinutes(desk, 2), desk.traffic);
+    assert.ok(desk.clock.slept.includes(5_000) && desk.clock.now() - began < 200_000);
+    assert.ok(desk.sent('/describe') - asked >= 5, 'the run is asked about');
+    assert.deepEqual(
+      [window.tracker.nextCheckAt(id) === undefined, other.tracker.nextCheckAt(id)],
+      [false, undefined],
+    );
+    await desk.clock.passUntil(resumed, desk.traffic);
+    assert.equal(desk.sent('/delete'), 4, 'one window tidies up');
+  });
+
+  test('F47 a start goes on while what a dead window left is tidied up', async (t) => {
+    const desk = await setUpDesk(t);
+    const [dead, window, other] = [openWindow(t, desk), openWindow(t, desk), openWindow(t, desk)];
+    for (const { tracker } of [window, other]) await tracker.resume();
+    const reply = { kind: 'reply' as const, status: 429, headers: { 'retry-after': '60' } };
+    desk.service.addFault({ match: { path: '/cancel-upload' }, before: reply });
+    const run = await startWith(window, desk, {
+      confirmUpload: async () => {
+        const assessment = await dead.assessment();
+        const upload = { fileId: 'file-invented', state: 'reserved' as const, at: 1 };
+        const targets = assessment.targets.map(({ folder, name }) => ({ folder, name, upload }));
+        await dead.store.create({
+          ...newRun(assessment, { store: dead.store, clock: desk.clock }),
+          state: 'uploading',
+          targets,
+        });
+        for (const { store } of [window, other]) await store.reload();
+        await passMinutes(desk, 2);
+        return true;
+      },
+    });
+    assert.equal(run?.state, 'running');
+    assert.ok(desk.sent('/cancel-upload') > 0);
+  });
 
   test('that cannot be taken up gives its lease back, so that any window can try again', async (t) => {
     const desk = await setUpDesk(t);
