@@ -33,13 +33,24 @@ function textsInCode(): Set<string> {
   return texts;
 }
 
+function difference(
+  there: readonly string[],
+  used: ReadonlySet<string | undefined>,
+): { missing: unknown; unused: unknown } {
+  const known = new Set(there);
+  return {
+    missing: [...used].filter((key) => !known.has(key ?? '')),
+    unused: there.filter((key) => !used.has(key)),
+  };
+}
+
 function placeholders(text: string): string[] {
   return (text.match(/\{\d+\}/g) ?? []).sort();
 }
 
 test('every text in the code has a Japanese translation with the same placeholders, and none is unused', async () => {
   const bundle = await readJson('l10n/bundle.l10n.ja.json');
-  assert.deepEqual(Object.keys(bundle).sort(), [...textsInCode()].sort());
+  assert.deepEqual(difference(Object.keys(bundle), textsInCode()), { missing: [], unused: [] });
   for (const [english, japanese] of Object.entries(bundle)) {
     assert.deepEqual(placeholders(japanese), placeholders(english), english);
     assert.notEqual(japanese, '');
@@ -53,8 +64,8 @@ test('every text of the manifest is there in both languages, and none is unused'
     readJson('package.nls.json'),
     readJson('package.nls.ja.json'),
   ]);
-  assert.deepEqual(Object.keys(english).sort(), [...new Set(used)].sort());
-  assert.deepEqual(Object.keys(japanese).sort(), Object.keys(english).sort());
+  for (const texts of [english, japanese])
+    assert.deepEqual(difference(Object.keys(texts), new Set(used)), { missing: [], unused: [] });
 });
 
 test('no error or state is worded outside of messages that can be translated', () => {
@@ -65,5 +76,27 @@ test('no error or state is worded outside of messages that can be translated', (
       /(show(Error|Warning|Information)(Message)?\(|askInDialog\(\{[^}]*question:)\s*['"`]/,
       file,
     );
+  }
+});
+
+test('the README names every command and every setting, with its default', async () => {
+  const readme = await readFile(path.join(root, 'README.md'), 'utf8');
+  const names = await readJson('package.nls.json');
+  const { contributes } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')) as {
+    contributes: {
+      commands: readonly { title: string }[];
+      configuration: { properties: Readonly<Record<string, { default: unknown }>> };
+    };
+  };
+  const titles = contributes.commands.map(({ title }) => names[title.slice(1, -1)] ?? '');
+  assert.deepEqual(
+    titles.filter((title) => !readme.includes(title)),
+    [],
+  );
+  for (const [key, { default: value }] of Object.entries(contributes.configuration.properties)) {
+    const row = readme.split('\n').find((line) => line.startsWith(`| \`${key}\` |`)) ?? '';
+    const shown = row.split('|')[3]?.trim();
+    const expected = value === '' ? '' : `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``;
+    assert.equal(shown, expected, key);
   }
 });
