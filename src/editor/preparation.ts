@@ -2,6 +2,7 @@ import { homedir } from 'node:os';
 import * as vscode from 'vscode';
 import { AssessmentError } from '../core/errors.ts';
 import {
+  checkAgain,
   decideFor,
   prepareFolders,
   type PreparationSteps,
@@ -67,6 +68,15 @@ export async function prepare(
   waiting: Waiting,
 ): Promise<readonly Prepared[]> {
   return prepareFolders(folders, preparationSteps(deps), waiting);
+}
+
+/** Looks for credentials in what was packed since it was decided upon, and gives it as it is decided upon now: a file may have changed meanwhile. */
+export async function prepareAgain(
+  prepared: readonly Prepared[],
+  deps: PreparationDeps,
+  waiting: Waiting,
+): Promise<readonly Prepared[]> {
+  return checkAgain(prepared, preparationSteps(deps), waiting);
 }
 
 /** Asks about files that look like they hold credentials, when the setting says so, and gives what is to be sent then; undefined when the person stops. Throws `nothingToSend` for a folder of which nothing is left. */

@@ -15,7 +15,14 @@ import { type Folder, isInside, openFoldersOf, pickFolders } from './folders.ts'
 import { readCommit } from './git.ts';
 import { countFiles, formatBytes, formatNumber, formatTime } from './formats.ts';
 import { stateLabel } from './labels.ts';
-import { describeSuspicions, type PreparationDeps, prepare, type Prepared, settle } from './preparation.ts';
+import {
+  describeSuspicions,
+  type PreparationDeps,
+  prepare,
+  prepareAgain,
+  type Prepared,
+  settle,
+} from './preparation.ts';
 import { acceptForgetting } from './lostRuns.ts';
 import { byteSteps, withProgress } from './progress.ts';
 import { type Destination, readAssessmentSettings, readDestination } from './settings.ts';
@@ -89,25 +96,40 @@ function launchWithProgress(
 ): Thenable<Run | undefined> {
   const t = vscode.l10n.t;
   return withProgress(t('Whitebox Assessment'), async (onStep, signal) => {
-    const prepared = await prepare(folders, deps, { signal, onStep });
-    onStep(t('waiting for your confirmation'));
-    const decided = await settle(prepared, deps);
-    if (decided === undefined) return undefined;
-    const assessment = { ...(await toAssessment(decided, destination)), retryOf: retryOf?.id };
-    const run = await deps.tracker.start(assessment, {
-      signal,
-      mayBeForgotten,
-      onPackaging: byteSteps(onStep, (done, total) => t('packaging {0} of {1}', done, total)),
-      onUploading: byteSteps(onStep, (done, total) => t('uploading {0} of {1}', done, total)),
-      confirmUpload: async (run) => {
-        onStep(t('waiting for your confirmation'));
-        return confirmUpload(run, assessment, decided, deps);
-      },
-    });
+    const launch = async (prepared: readonly Prepared[]): Promise<Run | undefined> => {
+      onStep(t('waiting for your confirmation'));
+      const decided = await settle(prepared, deps);
+      if (decided === undefined) return undefined;
+      const assessment = { ...(await toAssessment(decided, destination)), retryOf: retryOf?.id };
+      let changed: readonly Prepared[] | undefined;
+      const run = await deps.tracker.start(assessment, {
+        signal,
+        mayBeForgotten,
+        onPackaging: byteSteps(onStep, (done, total) => t('packaging {0} of {1}', done, total)),
+        onUploading: byteSteps(onStep, (done, total) => t('uploading {0} of {1}', done, total)),
+        confirmUpload: async (run) => {
+          const packed = await prepareAgain(decided, deps, { signal, onStep });
+          if (countOf(packed) < countOf(decided)) {
+            changed = packed;
+            return false;
+          }
+          onStep(t('waiting for your confirmation'));
+          return confirmUpload(run, assessment, packed, deps);
+        },
+      });
+      // A file was changed before it was packed, and may not go along as it is now: each round leaves one out at least.
+      return changed === undefined ? run : launch(changed);
+    };
+    const run = await launch(await prepare(folders, deps, { signal, onStep }));
     // A dispatch under way is not torn off: whoever cancelled meanwhile learns that it was too late for nothing to happen.
     if (signal.aborted && run?.state === 'running') offerToCancel(run, deps.log);
     return run;
   });
+}
+
+/** How many files would be sent. */
+function countOf(prepared: readonly Prepared[]): number {
+  return prepared.reduce((sum, { selection }) => sum + selection.files.length, 0);
 }
 
 function offerToCancel(run: Run, log: Logger): void {

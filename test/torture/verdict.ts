@@ -89,6 +89,8 @@ function leftOnService({
     if (!known.has(file.fileId))
       return file.state === 'reserved' && (wasInterrupted || requests.some(isLostReservation));
     if (run !== undefined && !isFinal(run)) return true;
+    // A service that says that it does not know a file, which it has, is believed.
+    if (file.state === 'confirmed' && requests.some(isDenial)) return true;
     const believed = run?.targets.find(({ upload }) => upload?.fileId === file.fileId)?.upload?.state;
     // A confirmation that was refused as a conflict may have been done before, and is believed to have been.
     return believed === 'confirmed' && file.state !== 'reserved' && !deleteSource;
@@ -96,6 +98,10 @@ function leftOnService({
   return files
     .filter((file) => !['cancelled', 'deleted', 'expired'].includes(file.state) && !mayStay(file))
     .map(({ fileId, state }) => `${fileId} is still ${state} at ${run?.state ?? 'no run'}`);
+}
+
+function isDenial({ path, status }: LoggedRequest): boolean {
+  return path.endsWith('/delete') && status === 404;
 }
 
 function isLostReservation({ path, status }: LoggedRequest): boolean {

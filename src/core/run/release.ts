@@ -15,7 +15,7 @@ export function hasRemains(run: Run, confirmedToo: boolean, now: number): boolea
   );
 }
 
-/** Takes a run's files off the service: pending ones are cancelled, confirmed ones deleted when `confirmedToo` (API reference, section 4.1). Returns false when one may still be there. */
+/** Takes a run's files off the service: pending ones are cancelled, also those that only seemed to be confirmed, and confirmed ones deleted when `confirmedToo` (API reference, section 4.1). Returns false when one may still be there. */
 export async function releaseUploads(
   run: Run,
   confirmedToo: boolean,
@@ -24,9 +24,14 @@ export async function releaseUploads(
   let allGone = true;
   for (const [index, { upload }] of run.targets.entries()) {
     if (upload === undefined || upload.state === 'cancelled' || upload.state === 'deleted') continue;
-    if (upload.state === 'confirmed' && !confirmedToo) continue;
+    const isKept = upload.state === 'confirmed' && !confirmedToo;
+    // What was dispatched is surely confirmed; else a conflict may have been taken for it (`confirm`).
+    if (isKept && 'runId' in run && run.runId !== undefined) continue;
     try {
-      const state = await releaseFile(upload.fileId, upload.state, deps.client);
+      const state = isKept
+        ? await releaseReservation(upload.fileId, deps.client)
+        : await releaseFile(upload.fileId, upload.state, deps.client);
+      if (state === undefined) continue;
       await deps.store.apply(run.id, { type: 'released', target: index, state, at: deps.clock.now() });
     } catch (error) {
       if (!(error instanceof AssessmentError)) throw error;
@@ -62,6 +67,21 @@ export async function releaseFile(
     });
   } catch (error) {
     if (isKind(error, 'notFound')) return believed === 'reserved' ? 'cancelled' : 'deleted';
+    throw error;
+  }
+}
+
+/** Takes a file off the service that may not be confirmed after all; undefined, and nothing is done, when it is. */
+async function releaseReservation(
+  fileId: string,
+  client: AssessmentClient,
+): Promise<'cancelled' | undefined> {
+  try {
+    await client.cancelUpload(fileId);
+    return 'cancelled';
+  } catch (error) {
+    if (isKind(error, 'notFound')) return 'cancelled';
+    if (isKind(error, 'conflict') || isKind(error, 'rejected')) return undefined;
     throw error;
   }
 }

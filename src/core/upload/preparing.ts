@@ -59,6 +59,21 @@ export function decideFor<F>(
   return { folder, draft, choices, ...decide(draft, choices, rules()) };
 }
 
+/** Looks for credentials anew in what is to be sent; files that have not changed since they were looked into are not read again. */
+export async function checkAgain<F>(
+  prepared: readonly Prepared<F>[],
+  steps: PreparationSteps<F>,
+  waiting: Waiting,
+): Promise<Prepared<F>[]> {
+  if (steps.rules().mode === 'off') return [...prepared];
+  const checked: Prepared<F>[] = [];
+  for (const { folder, draft, choices, selection } of prepared) {
+    const found = await steps.check(draft.all.root, selection.files, waiting);
+    checked.push(decideFor({ folder, draft: withCheck(draft, selection.files, found) }, choices, steps));
+  }
+  return checked;
+}
+
 /** Selects the files of each folder and looks for credentials in all that would be sent. */
 export async function prepareFolders<F>(
   folders: readonly F[],

@@ -109,6 +109,23 @@ describe('a start that comes to its end early', () => {
     assert.deepEqual([puts(desk).length, states(desk)], [0, ['cancelled']]);
   });
 
+  test('F94 a reservation that was taken for a confirmed file is given back, though confirmed files are to stay', async (t) => {
+    const desk = await setUpDesk(t);
+    // A portal on the way to storage says that all is well.
+    desk.service.addFault({
+      match: { method: 'PUT', times: 1 },
+      before: { kind: 'reply', status: 200, body: 'Welcome' },
+    });
+    const window = openWindow(t, desk, { deleteSource: false });
+    const refused = await window.start();
+    assert.equal(refused.state, 'failed');
+    assert.deepEqual([refused.targets[0]?.upload?.state, states(desk)], ['cancelled', ['cancelled']]);
+    const reply = { kind: 'reply' as const, status: 403 };
+    desk.service.addFault({ match: { path: '/dispatch' }, before: reply });
+    const kept = await window.start();
+    assert.deepEqual([kept.targets[0]?.upload?.state, states(desk)[1]], ['confirmed', 'confirmed']);
+  });
+
   test('a cancellation while bytes are sent ends the run as cancelled and cancels the upload', async (t) => {
     const desk = await setUpDesk(t);
     const stop = new AbortController();

@@ -9,7 +9,7 @@ import {
   type SecretRules,
 } from '../../../src/core/upload/draft.ts';
 import { type FolderChoices, withChosen, withRestored } from '../../../src/core/upload/folderChoices.ts';
-import { prepareFolders, type PreparationSteps } from '../../../src/core/upload/preparing.ts';
+import { checkAgain, prepareFolders, type PreparationSteps } from '../../../src/core/upload/preparing.ts';
 import { Previewing } from '../../../src/core/upload/previewing.ts';
 import type { Suspicion } from '../../../src/core/upload/secretScan.ts';
 import type { SelectedFile, Selection } from '../../../src/core/upload/selection.ts';
@@ -209,4 +209,23 @@ test('files in one selection only, and those of another size, count as differenc
   assert.equal(countDifferences(before, before), 0);
   assert.equal(countDifferences(before, now), 4, 'b, c, d, e');
   assert.equal(countDifferences(now, before), 4);
+});
+
+test('F30 a file that came to hold a secret after it was decided upon is asked about before it leaves', async () => {
+  const outcome = async (mode: SecretRules['mode']) => {
+    const { steps } = inventedFolder(['a', 'b', 'c-locked'], mode);
+    const decided = await prepareFolders(['invented'], steps, waiting);
+    const looked: string[] = [];
+    const check: typeof steps.check = (_root, files) => {
+      looked.push(...files.map(({ path }) => path));
+      const suspicions = suspicionsIn('b-secret').map((each) => ({ ...each, path: 'b' }));
+      return Promise.resolve({ suspicions, unchecked: [] });
+    };
+    const [again] = await checkAgain(decided, { ...steps, check }, waiting);
+    const paths = (all: readonly { path: string }[] = []): string[] => all.map(({ path }) => path);
+    return { looked, sent: paths(again?.selection.files), undecided: paths(again?.undecided) };
+  };
+  assert.deepEqual(await outcome('block'), { looked: ['a', 'b'], sent: ['a'], undecided: ['b'] });
+  assert.deepEqual(await outcome('warn'), { looked: ['a', 'b'], sent: ['a', 'b'], undecided: ['b'] });
+  assert.deepEqual(await outcome('off'), { looked: [], sent: ['a', 'b', 'c-locked'], undecided: [] });
 });
