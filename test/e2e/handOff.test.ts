@@ -6,6 +6,24 @@ import type { Log } from 'sarif';
 import { eventually } from '../host/workbench/eventually.ts';
 import { setStage, signedIn, startAssessment, type Stage } from './stage.ts';
 
+/** Takes in a file by the command and VS Code's own file dialog. */
+async function importFrom({ workbench }: Stage, file: string): Promise<void> {
+  const { currentQuickInput, page, runCommand } = workbench();
+  await runCommand('Whitebox: Import Findings or Bundle…');
+  await eventually(currentQuickInput, ({ title }) => title === 'Import Findings or Bundle');
+  const widget = page.locator('.quick-input-widget');
+  const input = widget.locator('.quick-input-box input');
+  // The dialog replaces what is typed while it still looks at the folder.
+  await eventually(
+    async () => {
+      await input.fill(file, { timeout: 1_000 }).catch(() => undefined);
+      await input.press('Enter', { timeout: 1_000 }).catch(() => undefined);
+      return widget.isVisible();
+    },
+    (isOpen) => !isOpen,
+  );
+}
+
 describe('findings are handed on as files and taken in again', () => {
   let stage: Stage;
   const saved = (ending: string): string =>
@@ -32,23 +50,6 @@ describe('findings are handed on as files and taken in again', () => {
     await workbench.notification(`12 findings saved in ${path.basename(saved(ending))}`);
     await workbench.dismissNotifications();
     return readFile(saved(ending), 'utf8');
-  }
-
-  async function importFrom(file: string): Promise<void> {
-    const workbench = stage.workbench();
-    await workbench.runCommand('Whitebox: Import Findings or Bundle…');
-    await eventually(workbench.currentQuickInput, ({ title }) => title === 'Import Findings or Bundle');
-    const widget = workbench.page.locator('.quick-input-widget');
-    const input = widget.locator('.quick-input-box input');
-    // The dialog replaces what is typed while it still looks at the folder.
-    await eventually(
-      async () => {
-        await input.fill(file, { timeout: 1_000 }).catch(() => undefined);
-        await input.press('Enter', { timeout: 1_000 }).catch(() => undefined);
-        return widget.isVisible();
-      },
-      (isOpen) => !isOpen,
-    );
   }
 
   test('without findings there is nothing to export, and it says so', async () => {
@@ -81,7 +82,7 @@ describe('findings are handed on as files and taken in again', () => {
       const workbench = stage.workbench();
       await workbench.runCommand('Whitebox: Clear Findings from Editor');
       await eventually(workbench.problems, (rows) => rows.length === 0);
-      await importFrom(saved(ending));
+      await importFrom(stage, saved(ending));
       await workbench.notification(`12 findings imported from ${path.basename(saved(ending))}`);
       await workbench.dismissNotifications();
       await eventually(workbench.problems, (rows) => rows.length === 12);
@@ -99,10 +100,47 @@ describe('findings are handed on as files and taken in again', () => {
     const file = path.join(path.dirname(stage.folder), 'notes.json');
     await writeFile(file, '{"name":"notes"}');
     const before = stage.service.requests.length;
-    await importFrom(file);
+    await importFrom(stage, file);
     await workbench.notification('Nothing was imported: the file is neither a bundle nor SARIF');
     await workbench.dismissNotifications();
     assert.equal((await workbench.problems()).length, 12);
     assert.equal(stage.service.requests.length, before);
   });
+
+  test('decisions in a file count here only when they are taken over', async () => {
+    const workbench = stage.workbench();
+    const log = JSON.parse(await readFile(saved('sarif'), 'utf8')) as Log;
+    const own = log.runs[0]?.results?.[0]?.properties?.['whitebox'] as Record<string, unknown>;
+    own['triage'] = { state: 'falsePositive', note: 'decided elsewhere', at: 1 };
+    const file = path.join(path.dirname(stage.folder), 'decided.sarif');
+    await writeFile(file, JSON.stringify(log));
+    for (const [answer, left] of [
+      ['Leave Open', 12],
+      ['Take Over', 11],
+    ] as const) {
+      await importFrom(stage, file);
+      await workbench.notificationButton('what was decided about 1 finding', answer);
+      await workbench.dismissNotifications();
+      await eventually(workbench.problems, (rows) => rows.length === left);
+    }
+  });
+});
+
+test('who is signed out, in Restricted Mode, takes findings in and sees them; nothing is sent', async () => {
+  const stage = await setStage();
+  try {
+    const workbench = await stage.openWindow();
+    await workbench.restrictedMode();
+    const file = path.join(path.dirname(stage.folder), 'findings.json');
+    await writeFile(
+      file,
+      JSON.stringify([{ title: 'Invented', severity: 'high', file: 'README.md', line: 1 }]),
+    );
+    await importFrom(stage, file);
+    await workbench.notification('1 finding imported from findings.json');
+    await eventually(workbench.problems, (rows) => rows.length === 1);
+    assert.equal(stage.service.requests.length, 0);
+  } finally {
+    await stage.dispose();
+  }
 });
