@@ -197,6 +197,7 @@ export async function startExtension(
     showDiagnostics({ findings, now: () => clock.monotonic(), log }),
     watchTriage(triage, triageFolder),
     watchDrift(findings),
+    findings.onDidChange(() => details.refresh()),
     provideHovers(byFile),
     provideCodeActions(byFile),
     followAddresses(),

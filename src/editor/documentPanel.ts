@@ -36,6 +36,8 @@ export interface DocumentPanel {
   documentId(): string;
   /** Shows a document in place of the one before, or the same one as it is now. */
   show(document: PanelDocument): void;
+  /** Shows the document as it is now, where it is seen and is not as it was. */
+  refresh(): void;
   /** Hands back what the panel makes of its document, the next time that it shows one. */
   render(signal: AbortSignal): Promise<string>;
 }
@@ -52,6 +54,7 @@ export function fillPanel(
   let document = first;
   let placesSent: ReadonlySet<number> = new Set();
   let loads = 0;
+  let sent: string | undefined;
   let rendering: Rendering | undefined;
   const endRendering = (end: (current: Rendering) => void): void => {
     const current = rendering;
@@ -60,10 +63,15 @@ export function fillPanel(
   };
 
   const send = async (): Promise<void> => {
-    const load = ++loads;
+    sent = undefined;
     placesSent = new Set();
+    await sendChanges();
+  };
+  const sendChanges = async (): Promise<void> => {
+    const load = ++loads;
     const message = await loadMessage(document, explain, log);
-    if (load !== loads || message === undefined) return;
+    if (load !== loads || message === undefined || JSON.stringify(message) === sent) return;
+    sent = JSON.stringify(message);
     placesSent = new Set(message.type === 'show' ? message.content.places.map(({ index }) => index) : []);
     await webview.postMessage(message);
     if (rendering === undefined) return;
@@ -113,6 +121,9 @@ export function fillPanel(
           once: true,
         });
       }),
+    refresh() {
+      if (panel.visible) void sendChanges();
+    },
     show(next) {
       document = next;
       panel.title = next.title;

@@ -35,12 +35,14 @@ export function watchDrift(findings: FindingStore): vscode.Disposable {
 
 function watchDisk(findings: FindingStore): vscode.Disposable {
   const changed = new Set<string>();
+  const moved = new Set<string>();
   let isReloadDue = false;
   let timer: NodeJS.Timeout | undefined;
   const settle = (): void => {
     timer = undefined;
-    const files = [...changed];
+    const files = [...changed, ...findings.filesBelow(moved)];
     changed.clear();
+    moved.clear();
     if (isReloadDue) void findings.reload();
     else if (files.length > 0) void findings.fileChanged(...files);
     isReloadDue = false;
@@ -52,8 +54,10 @@ function watchDisk(findings: FindingStore): vscode.Disposable {
   };
   const noteComingAndGoing = (uri: vscode.Uri): void => {
     note(uri);
-    if (findings.isPointedAt(uri.fsPath) || !findings.isAwaited(uri.fsPath)) return;
-    isReloadDue = true;
+    if (findings.isPointedAt(uri.fsPath) || findings.count() === 0) return;
+    // Of a folder that comes or goes VS Code tells by itself alone, without what is in it.
+    moved.add(uri.fsPath);
+    isReloadDue ||= findings.isAwaited(uri.fsPath);
     timer ??= setTimeout(settle, gatherMs);
   };
   const watcher = vscode.workspace.createFileSystemWatcher('**/*');

@@ -16,7 +16,7 @@ import type { PanelDocument } from './documentPanel.ts';
 
 /** A run's report as the panel shows it: the downloaded Markdown with a summary of what is known here, and links to the code. */
 export function toReport(run: Run, deps: { runs: RunStore; findings: FindingStore }): PanelDocument {
-  let places: readonly ShownPlace[] = [];
+  let places: readonly LinkedPlace[] = [];
   return {
     id: run.id,
     title: vscode.l10n.t('Report: {0}', titleOf(run)),
@@ -24,15 +24,45 @@ export function toReport(run: Run, deps: { runs: RunStore; findings: FindingStor
       const markdown = await readFile(join(deps.runs.folderOf(run.id), 'report.md'), 'utf8');
       const read = await deps.findings.read(run);
       const links = placeLinks(read.shown);
-      places = [...links.values()];
+      const names = namesOfPlaces(read);
+      places = [...links.values()].map((place) => ({ place, name: names.get(place.told) }));
       const comparison = await compareWithBaseline(run, read, deps.findings);
       return toContent(run, markdown, read, [...links.keys()], comparison);
     },
     openPlace: async (index) => {
-      const place = places[index];
-      if (place !== undefined) await revealPlace(place);
+      const linked = places[index];
+      if (linked !== undefined) await revealPlace(await placeNow(linked, run, deps.findings));
     },
   };
+}
+
+/** A place that the report links to, and what it is called when findings are read anew. */
+interface LinkedPlace {
+  readonly place: ShownPlace;
+  readonly name: PlaceName | undefined;
+}
+
+interface PlaceName {
+  readonly finding: number;
+  readonly position: number;
+}
+
+function namesOfPlaces({ shown }: ShownRun): ReadonlyMap<ShownPlace['told'], PlaceName> {
+  return new Map(
+    shown.flatMap(({ finding: { index, places } }) =>
+      places.map((told, position) => [told, { finding: index, position }] as const),
+    ),
+  );
+}
+
+/** A report stands open for hours while the code under its links moves. */
+async function placeNow({ place, name }: LinkedPlace, run: Run, findings: FindingStore): Promise<ShownPlace> {
+  if (name === undefined) return place;
+  const current =
+    findings.find(run.id, name.finding) ??
+    (await findings.read(run)).shown.find(({ finding }) => finding.index === name.finding);
+  const told = current?.finding.places[name.position];
+  return current?.places.find((each) => each.told === told) ?? place;
 }
 
 function toContent(

@@ -31,17 +31,14 @@ export async function setTriage(shown: readonly ShownFinding[], deps: TriageDeps
   if (state === undefined) return;
   const note = state === 'open' ? '' : await askForNote(shown, state, deps.memory);
   if (note === undefined) return;
-  const former = shown.map(({ triage }) => triage);
-  await deps.findings.setTriage(shown, state, note);
+  const takeBack = await deps.findings.setTriage(shown, state, note);
   const undo = t('Undo');
   const offer = async (): Promise<void> => {
     const message = t('{0}: {1}', subjectLabel(shown), triageLabel(state));
     if ((await showInformation(message, undo)) !== undo) return;
-    const byDecision = Map.groupBy(shown, (_, at) => JSON.stringify([former[at]?.state, former[at]?.note]));
-    for (const [decision, own] of byDecision) {
-      const [was, why] = JSON.parse(decision) as [TriageState, string];
-      await deps.findings.setTriage(own, was, why);
-    }
+    const changed = await takeBack();
+    if (changed > 0)
+      void showInformation(t('Decided about anew since, and left as it is: {0}.', countFindings(changed)));
   };
   // Not waited for: a message may stand for hours.
   offer().catch((error: unknown) => {

@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import type { TriageStore } from '../core/findings/triage/triageStore.ts';
+import { countFindings } from './formats.ts';
 import { describeError } from './messages.ts';
 import { readTriageStorage } from './settings.ts';
-import { showWarning } from './showMessage.ts';
+import { showError, showInformation, showWarning } from './showMessage.ts';
 
 /** The file that holds the decisions about a folder's findings: in the extension's storage, where every window sees it, or shared in the folder. */
 export function triageBookOf(folder: string, storageFolder: string): string {
@@ -30,7 +31,8 @@ export function watchTriage(triage: TriageStore, storageFolder: string): vscode.
       watcher.onDidDelete(reload),
     ]),
     vscode.workspace.onDidChangeConfiguration((change) => {
-      if (change.affectsConfiguration('whitebox.triage')) reload();
+      if (change.affectsConfiguration('whitebox.triage'))
+        offerToCopy(triage).catch((error: unknown) => void showError(describeError(error).message));
     }),
     tellFailures(triage),
     // Where a watcher is blind (excluded files, a network's disk), coming back to the window has to do.
@@ -38,6 +40,22 @@ export function watchTriage(triage: TriageStore, storageFolder: string): vscode.
       if (focused) reload();
     }),
   );
+}
+
+/** Decisions that are kept elsewhere from now on would be gone; whether they are to be there, too, a person says. */
+async function offerToCopy(triage: TriageStore): Promise<void> {
+  const before = triage.decisions();
+  await triage.reload();
+  const lacking = triage.lacking(before);
+  const count = [...lacking.values()].reduce((sum, { size }) => sum + size, 0);
+  if (count === 0) return;
+  const t = vscode.l10n.t;
+  const copy = t('Copy Decisions');
+  const message = t(
+    'Triage decisions are kept in another place now, where nothing is decided about {0} that had a decision. Copy these decisions there?',
+    countFindings(count),
+  );
+  if ((await showInformation(message, copy, t('Leave Open'))) === copy) await triage.takeOver(lacking);
 }
 
 /** Says once of each file that it cannot be read, for then nothing that was decided in it counts; and again when that comes back. */

@@ -12,7 +12,7 @@ import type { FindingsChange, ShownFinding, ShownRun } from './shownFinding.ts';
 import { showSameRuns, toShownRun, visibleIn } from './shownRun.ts';
 import { decisionFolders } from './triage/findingFolder.ts';
 import type { TriageState } from './triage/triage.ts';
-import type { TriageStore } from './triage/triageStore.ts';
+import type { TakeBack, TriageStore } from './triage/triageStore.ts';
 
 /** The findings that the editor shows: of each open folder's latest run that has some, unless a person chose another run or none since it ended. */
 export class FindingStore implements Disposable {
@@ -100,6 +100,11 @@ export class FindingStore implements Disposable {
     return this.#loaded.some((each) => each.has(file));
   }
 
+  /** The files in these folders, at any depth, that findings point at. */
+  filesBelow(folders: ReadonlySet<string>): readonly string[] {
+    return this.#loaded.flatMap((each) => each.filesBelow(folders));
+  }
+
   /** True for a file, not found here so far, that findings may point at. */
   isAwaited(file: string): boolean {
     return this.#loaded.some((each) => each.isAwaited(file));
@@ -125,14 +130,14 @@ export class FindingStore implements Disposable {
     await this.refresh();
   }
 
-  /** Decides about findings, for everyone who shares their folders' decisions. Throws what `TriageStore.set` throws. */
-  async setTriage(shown: readonly ShownFinding[], state: TriageState, note: string): Promise<void> {
+  /** Decides about findings, for everyone who shares their folders' decisions. Gives and throws what `TriageStore.set` does. */
+  setTriage(shown: readonly ShownFinding[], state: TriageState, note: string): Promise<TakeBack> {
     const subjects = shown.flatMap((each) => {
       const { fingerprint, finding, places } = each;
       const path = places[0]?.path ?? finding.places[0]?.path;
       return decisionFolders(each).map((folder) => ({ folder, fingerprint, title: finding.title, path }));
     });
-    await this.#triage.set(subjects, state, note);
+    return this.#triage.set(subjects, state, note);
   }
 
   /** The run with findings before a run, of the same folders. */

@@ -1,4 +1,4 @@
-import { basename } from 'node:path';
+import { basename, dirname } from 'node:path';
 import type { Logger } from '../ports.ts';
 import type { Failure, Run } from '../run/run.ts';
 import { type FindingName, changeSince, nameOf } from './compare.ts';
@@ -91,6 +91,15 @@ export class LoadedRun {
   /** True for a file that a finding points at. */
   has(file: string): boolean {
     return this.#byFile.has(file);
+  }
+
+  /** The files in these folders, at any depth, that a finding points at. */
+  filesBelow(folders: ReadonlySet<string>): readonly string[] {
+    return [...this.#byFile.keys()].filter((file) => {
+      let folder = dirname(file);
+      while (!folders.has(folder) && folder !== dirname(folder)) folder = dirname(folder);
+      return folders.has(folder);
+    });
   }
 
   /** True for a file, not found here so far, that a finding may point at. */

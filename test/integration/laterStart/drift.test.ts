@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
-import { readFile, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
+import { sourceFile } from '../../../src/core/findings/place/sentFiles.ts';
+import { storageVariable } from '../events.ts';
 import { openFolders } from '../openFolders.ts';
 import { until } from '../until.ts';
 import { shopRunId } from './workspace.ts';
@@ -81,5 +83,22 @@ describe('a finding whose file is edited', () => {
     await vscode.commands.executeCommand('workbench.action.closeActiveEditor');
     await writeFile(uri.fsPath, `// from elsewhere\n${original}`);
     await untilLines(3, 5);
+  });
+
+  it('a folder that is deleted takes its findings out of Problems, of which VS Code tells by the folder alone, and brings them back', async () => {
+    const folder = path.dirname(uri.fsPath);
+    const unopened = vscode.Uri.file(path.join(folder, 'server.js'));
+    // What was scanned is told from the copy that is kept with the run.
+    const kept = sourceFile(path.join(process.env[storageVariable]!, 'runs', shopRunId), 0, 'src/server.js');
+    await mkdir(path.dirname(kept), { recursive: true });
+    await copyFile(unopened.fsPath, kept);
+    const count = (): number => vscode.languages.getDiagnostics(unopened).length;
+    const untilCount = (expected: number): Promise<void> =>
+      until(vscode.languages.onDidChangeDiagnostics, () => count() === expected, count);
+    await untilCount(4);
+    await rename(folder, `${folder}-away`);
+    await untilCount(0);
+    await rename(`${folder}-away`, folder);
+    await untilCount(4);
   });
 });

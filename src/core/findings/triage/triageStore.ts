@@ -12,7 +12,7 @@ import {
   type TriageEntry,
   withDecisions,
 } from './triageBook.ts';
-import type { TriageDecision, TriageState } from './triage.ts';
+import { isUndecided, type TriageDecision, type TriageState, undecided } from './triage.ts';
 
 /** A finding that is decided about; `title` and `path` are for people who read the file. */
 export interface TriageSubject {
@@ -29,6 +29,12 @@ interface KnownBook {
   readonly book: TriageBook;
   readonly failure?: AssessmentError | undefined;
 }
+
+/** Decisions by folder and fingerprint. */
+export type DecisionsByFolder = ReadonlyMap<string, ReadonlyMap<string, TriageEntry>>;
+
+/** Takes decisions back; gives how many findings were decided about anew since, and stay so. */
+export type TakeBack = () => Promise<number>;
 
 const maxBytes = 64 * 1024 * 1024;
 const patienceMs = 10_000;
@@ -83,32 +89,90 @@ export class TriageStore {
 
   /**
    * Decides about findings; on disk, with what others decided meanwhile, when it resolves. Throws `triageConflict` and `triageDamaged`, and
-   * leaves the file as it is, when it cannot be read; `storage`.
+   * leaves the file as it is, when it cannot be read; `storage`. Gives what takes it back.
    */
-  set(subjects: readonly TriageSubject[], state: TriageState, note: string): Promise<void> {
+  set(subjects: readonly TriageSubject[], state: TriageState, note: string): Promise<TakeBack> {
+    const at = this.#clock.now();
+    const decided = new Map<string, Map<string, TriageEntry>>();
+    for (const { folder, fingerprint, title = '', path = '' } of subjects) {
+      const own = decided.get(folder) ?? new Map<string, TriageEntry>();
+      decided.set(folder, own.set(fingerprint, { state, note, at, title, path }));
+    }
     return this.#queued(async () => {
-      const at = this.#clock.now();
-      const byFolder = new Map<string, Map<string, TriageEntry>>();
-      for (const { folder, fingerprint, title = '', path = '' } of subjects) {
-        const decided = byFolder.get(folder) ?? new Map<string, TriageEntry>();
-        byFolder.set(folder, decided.set(fingerprint, { state, note, at, title, path }));
-      }
-      try {
-        await this.#locked(async () => {
-          for (const [folder, decided] of byFolder) await this.#change(folder, decided);
-        });
-      } finally {
-        this.#tell();
-      }
+      const former = new Map<string, TriageBook>();
+      await this.#changeAll(decided, (entries, book, folder) => {
+        former.set(folder, book);
+        return entries;
+      });
+      return () => this.#takeBack(decided, former);
     });
   }
 
-  async #change(folder: string, decided: ReadonlyMap<string, TriageEntry>): Promise<void> {
+  /** Every decision that is known, by folder. */
+  decisions(): DecisionsByFolder {
+    return new Map([...this.#books].map(([folder, { book }]) => [folder, book.entries]));
+  }
+
+  /** Those of some decisions about whose findings nothing is decided here. */
+  lacking(decisions: DecisionsByFolder): DecisionsByFolder {
+    return new Map(
+      [...decisions].map(([folder, entries]) => [
+        folder,
+        withoutThose(entries, this.#books.get(folder)?.book),
+      ]),
+    );
+  }
+
+  /** Takes decisions over as they are, where nothing is decided by then. Throws what `set` throws. */
+  async takeOver(decisions: DecisionsByFolder): Promise<void> {
+    const some = new Map([...decisions].filter(([, entries]) => entries.size > 0));
+    await this.#queued(() => this.#changeAll(some, withoutThose));
+  }
+
+  #takeBack(decided: DecisionsByFolder, former: ReadonlyMap<string, TriageBook>): Promise<number> {
+    return this.#queued(async () => {
+      const changed = new Set<string>();
+      await this.#changeAll(decided, (entries, book, folder) => {
+        const back = new Map<string, TriageEntry>();
+        for (const [fingerprint, entry] of entries) {
+          const was = former.get(folder)?.entries.get(fingerprint) ?? { ...entry, ...undecided };
+          if (isSameDecision(book.entries.get(fingerprint), entry)) back.set(fingerprint, was);
+          else changed.add(fingerprint);
+        }
+        return back;
+      });
+      return changed.size;
+    });
+  }
+
+  /** Writes the files of these folders anew; `change` gives what is to be decided in a file as it is now. */
+  async #changeAll(
+    decisions: DecisionsByFolder,
+    change: (
+      entries: ReadonlyMap<string, TriageEntry>,
+      book: TriageBook,
+      folder: string,
+    ) => ReadonlyMap<string, TriageEntry>,
+  ): Promise<void> {
+    try {
+      await this.#locked(async () => {
+        for (const [folder, entries] of decisions)
+          await this.#change(folder, (book) => change(entries, book, folder));
+      });
+    } finally {
+      this.#tell();
+    }
+  }
+
+  async #change(
+    folder: string,
+    change: (book: TriageBook) => ReadonlyMap<string, TriageEntry>,
+  ): Promise<void> {
     await this.#load(folder);
-    const known = this.#books.get(folder);
-    if (known?.failure !== undefined) throw known.failure;
+    const { failure, book: present } = this.#books.get(folder) ?? { book: emptyBook };
+    if (failure !== undefined) throw failure;
     const path = this.#bookFor(folder);
-    const book = withDecisions(known?.book ?? emptyBook, decided);
+    const book = withDecisions(present, change(present));
     try {
       await mkdir(dirname(path), { recursive: true });
       this.#books.set(folder, { path, mark: await writeFileAtomic(path, formatBook(book)), book });
@@ -173,4 +237,17 @@ async function readBook(path: string): Promise<string> {
 function toStorageError(error: unknown, path: string): AssessmentError {
   const detail = systemCode(error) ?? String(error);
   return new AssessmentError('storage', { subject: path, detail }, { cause: error });
+}
+
+function withoutThose(
+  entries: ReadonlyMap<string, TriageEntry>,
+  book: TriageBook | undefined,
+): ReadonlyMap<string, TriageEntry> {
+  return new Map([...entries].filter(([fingerprint]) => book?.lines.has(fingerprint) !== true));
+}
+
+/** A finding that is open, without a note, has no entry. */
+function isSameDecision(present: TriageEntry | undefined, made: TriageEntry): boolean {
+  if (present === undefined) return isUndecided(made);
+  return present.at === made.at && present.state === made.state && present.note === made.note;
 }

@@ -110,3 +110,40 @@ test('nothing but the triage file is left beside it', async (t) => {
   await openWindow(root).set([{ folder: 'shop', fingerprint: '1:0a' }], 'fixed', '');
   assert.deepEqual(await readdir(path.dirname(book(root))), ['triage.json']);
 });
+
+test('what is taken back is as it was, but where it was decided anew since', async (t) => {
+  const root = await makeRoot(t);
+  const [mine, other] = [openWindow(root), openWindow(root)];
+  const about = (fingerprint: string) => ({ folder: 'shop', fingerprint });
+  await mine.set([about('1:0a')], 'acceptedRisk', 'behind a login');
+  await mine.load(['shop']);
+  const before = mine.of('shop', '1:0a');
+  const takeBack = await mine.set([about('1:0a'), about('1:0b'), about('1:0c')], 'confirmed', '');
+  await other.set([about('1:0c')], 'falsePositive', 'decided later');
+  assert.equal(await takeBack(), 1);
+  assert.deepEqual(mine.of('shop', '1:0a'), before);
+  assert.equal(mine.of('shop', '1:0b'), undefined);
+  assert.equal(mine.of('shop', '1:0c')?.note, 'decided later');
+});
+
+test('decisions are taken over to another place where nothing is decided there, with their time', async (t) => {
+  const root = await makeRoot(t);
+  let place = 'one';
+  const store = new TriageStore({
+    bookFor: (folder) => path.join(root, folder, place, 'triage.json'),
+    lockFolder: path.join(root, 'lock'),
+    clock,
+    log: silent,
+  });
+  const about = (fingerprint: string) => ({ folder: 'shop', fingerprint });
+  await store.set([about('1:0a'), about('1:0b')], 'confirmed', 'old');
+  const before = store.decisions();
+  const old = store.of('shop', '1:0a');
+  place = 'other';
+  await store.set([about('1:0b')], 'fixed', 'new');
+  const lacking = store.lacking(before);
+  assert.deepEqual([...(lacking.get('shop')?.keys() ?? [])], ['1:0a']);
+  await store.takeOver(lacking);
+  assert.deepEqual(store.of('shop', '1:0a'), old);
+  assert.equal(store.of('shop', '1:0b')?.note, 'new');
+});
