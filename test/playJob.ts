@@ -59,6 +59,7 @@ async function showResults(stage: Stage, { step, picture }: Audience): Promise<v
   await workbench.openProblem(worst.message);
   await eventually(workbench.editor, (editor) => editor.title === worst.file && editor.line === worst.line);
   step(`Jumped from Problems to ${worst.file}, line ${String(worst.line)}`);
+  await workbench.page.locator('.squiggly-error').first().waitFor();
   await picture('triage');
   await workbench.runCommand('View: Toggle Panel Visibility');
   await workbench.runCommand('Whitebox: Show Details');
