@@ -30,6 +30,7 @@ export type RunEvent = { readonly at: number } & (
   | { readonly type: 'answered'; readonly description: Description }
   | { readonly type: 'askFailed'; readonly failure: Failure; readonly retryAfterMs: number }
   | { readonly type: 'cancelAsked' }
+  | { readonly type: 'cancelLost' }
   | { readonly type: 'collected'; readonly artifacts: readonly Artifact[] }
   | { readonly type: 'failed'; readonly failure: Failure }
   | { readonly type: 'abandoned' }
@@ -86,7 +87,9 @@ export function advance(run: Run, event: RunEvent): Run {
     case 'askFailed':
       return isLive(run) ? { ...run, trouble: worsened(run.trouble, event) } : run;
     case 'cancelAsked':
-      return run.state === 'running' ? { ...run, state: 'cancelling', cancelAskedAt: event.at } : run;
+      return run.state === 'running' ? toCancelling(run, event.at) : run;
+    case 'cancelLost':
+      return run.state === 'running' ? { ...run, cancelSentAt: event.at } : run;
     case 'collected':
       return run.state === 'collecting' ? collected(run, event.artifacts, event.at) : run;
     case 'failed':
@@ -136,25 +139,37 @@ function dispatched(run: Run, runId: string, at: number): Run {
   return { ...shared(run), state: 'running', runId, dispatchedAt, bareExits: 0 };
 }
 
+function toCancelling(run: RunIn<'running'>, at: number): RunIn<'cancelling'> {
+  const next = { ...run, state: 'cancelling' as const, cancelAskedAt: at };
+  delete next.cancelSentAt;
+  return next;
+}
+
 function answered(run: RunIn<'running' | 'cancelling'>, description: Description, at: number): Run {
   const { runId, dispatchedAt } = run;
+  const cancelAt = run.state === 'running' ? run.cancelSentAt : run.cancelAskedAt;
   const seen = (bareExits: number): Run => {
     const watched = { ...shared(run), runId, dispatchedAt, lastAnswerAt: at, bareExits };
     const known = description.status === 'RUNNING' || description.status === 'EXITED';
     const status = known ? {} : { status: description.status };
     return run.state === 'running'
-      ? { ...watched, ...status, state: 'running' }
+      ? {
+          ...watched,
+          ...status,
+          state: 'running',
+          ...(cancelAt === undefined ? {} : { cancelSentAt: cancelAt }),
+        }
       : { ...watched, ...status, state: 'cancelling', cancelAskedAt: run.cancelAskedAt };
   };
   if (description.status !== 'EXITED') return seen(0);
   const exit = toExit(description);
   if (exit !== undefined) {
-    const cancelAskedAt = run.state === 'cancelling' ? { cancelAskedAt: run.cancelAskedAt } : {};
-    return { ...shared(run), state: 'collecting', runId, dispatchedAt, exit, exitedAt: at, ...cancelAskedAt };
+    const asked = cancelAt === undefined ? {} : { cancelAskedAt: cancelAt };
+    return { ...shared(run), state: 'collecting', runId, dispatchedAt, exit, exitedAt: at, ...asked };
   }
   const bareExits = run.bareExits + 1;
   if (bareExits < mostBareExits) return seen(bareExits);
-  if (run.state === 'running') return { ...toFailed(run, { kind: 'noResult' }, at), runId, dispatchedAt };
+  if (cancelAt === undefined) return { ...toFailed(run, { kind: 'noResult' }, at), runId, dispatchedAt };
   return {
     ...shared(run),
     state: 'cancelled',

@@ -238,8 +238,8 @@ async function requireIntent({ id, intendedAt }: RunIn<'dispatching'>, deps: Lau
     throw new AssessmentError('busyElsewhere');
 }
 
-/** True when the service cannot have started a run: it never got the request, or it answered 4xx. */
-function wasRefused(error: AssessmentError): boolean {
+/** True when the service cannot have done what it was asked to: it never got the request, or it answered 4xx. */
+export function wasRefused(error: AssessmentError): boolean {
   const status = error.data.status ?? 0;
   return wasNeverSent(error) || (status >= 400 && status < 500);
 }

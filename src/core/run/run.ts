@@ -142,7 +142,12 @@ export const runSchema = z.discriminatedUnion('state', [
     /** Why the last try to send it again was not accepted. */
     refusal: z.optional(failureSchema),
   }),
-  z.extend(base, { state: z.literal('running'), ...watched }),
+  z.extend(base, {
+    state: z.literal('running'),
+    ...watched,
+    /** When a cancellation was sent whose answer was lost: it may have been taken. */
+    cancelSentAt: z.optional(time),
+  }),
   z.extend(base, { state: z.literal('cancelling'), ...watched, cancelAskedAt: time }),
   z.extend(base, {
     state: z.literal('collecting'),

@@ -11,6 +11,7 @@ import {
   requireStorage,
   sendDispatch,
   uploadTargets,
+  wasRefused,
 } from './launch.ts';
 import { keepSource } from './look.ts';
 import { hasRemains, releaseUploads } from './release.ts';
@@ -151,8 +152,11 @@ export class RunTracker implements Disposable {
       await clientFor(run).cancel(run.workflow, run.runId);
       await store.apply(id, { type: 'cancelAsked', at: clock.now() });
     } catch (error) {
+      if (!(error instanceof AssessmentError)) throw error;
+      // The service may have taken it: how the run ends is then read by that.
+      if (!wasRefused(error)) await store.apply(id, { type: 'cancelLost', at: clock.now() });
       // A run that has ended meanwhile cannot be cancelled: describe decides what it is.
-      if (!(error instanceof AssessmentError) || error.kind !== 'conflict') throw error;
+      if (error.kind !== 'conflict') throw error;
     }
     await this.checkNow(id);
   }

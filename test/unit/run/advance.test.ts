@@ -45,6 +45,8 @@ const table: Readonly<Record<keyof typeof eventOf, string>> = {
     '·         ·          ·          ·          ·         collecting collecting ·          ·     ·      ·     ·    ·',
   askFailed:
     /*     */ '·         ·          ·          ·          ·         =          =          =          ·     ·      ·     ·    ·',
+  cancelLost:
+    /*    */ '·         ·          ·          ·          ·         =          ·          ·          ·     ·      ·     ·    ·',
   cancelAsked:
     /*   */ '·         ·          ·          ·          ·         cancelling ·          ·          ·     ·      ·     ·    ·',
   collected:

@@ -105,6 +105,7 @@ export const eventOf = {
   'answered SUCCESS': { type: 'answered', description: success, at },
   'answered ABORTED': { type: 'answered', description: aborted, at },
   askFailed: { type: 'askFailed', failure: lost, retryAfterMs: 0, at },
+  cancelLost: { type: 'cancelLost', at },
   cancelAsked: { type: 'cancelAsked', at },
   collected: { type: 'collected', artifacts: [{ name: 'report', file: 'report.md', bytes: 3 }], at },
   failed: { type: 'failed', failure: lost, at },

@@ -198,6 +198,28 @@ describe('the history', () => {
 });
 
 describe('a cancellation', () => {
+  for (const [what, status, state] of [
+    ['whose answers are all lost is told as what it was', undefined, 'cancelled'],
+    ['that is refused is not', 403, 'aborted'],
+  ] as const) {
+    test(`of a run that then ends ${what}`, async (t) => {
+      const desk = await setUpDesk(t);
+      const window = openWindow(t, desk);
+      const { id, runId } = await trackRemoteRun(desk, window);
+      const match = { path: '/cancel' };
+      desk.service.addFault(
+        status === undefined
+          ? { match, after: { kind: 'reset' } }
+          : { match, before: { kind: 'reply', status } },
+      );
+      await assert.rejects(desk.clock.passUntil(window.tracker.cancel(id), desk.traffic));
+      assert.equal(window.store.get(id)?.state, 'running');
+      await window.until(id, (run) => 'lastAnswerAt' in run && run.lastAnswerAt !== undefined);
+      if (status !== undefined) await desk.service.finishRun(runId, { kind: 'aborted', code: 'invented' });
+      assert.equal((await window.untilEnded(id)).state, state);
+    });
+  }
+
   test('during the dispatch does not tear it off: the run that was paid for is known', async (t) => {
     const desk = await setUpDesk(t);
     const window = openWindow(t, desk);
