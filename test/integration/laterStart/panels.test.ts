@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { before, describe, it } from 'mocha';
+import * as vscode from 'vscode';
+import type { FindingStore } from '../../../src/core/findings/findingStore.ts';
+import type { ShownFinding } from '../../../src/core/findings/shownFinding.ts';
+import type { RunStore } from '../../../src/core/run/runStore.ts';
+import { fillPanel } from '../../../src/editor/documentPanel.ts';
+import { toReport } from '../../../src/editor/report.ts';
+import { storageVariable } from '../events.ts';
+import { openFolders } from '../openFolders.ts';
+import { endedRun } from '../storedRuns.ts';
+import { shopRunId } from './workspace.ts';
+
+const quiet = (): void => undefined;
+const log = { trace: quiet, debug: quiet, info: quiet, warn: quiet, error: quiet };
+
+describe('a document that stands open', () => {
+  let shop: string;
+
+  before(async () => {
+    [shop = ''] = await openFolders(2);
+  });
+
+  it('has links that lead to where the code is by now, in findings that were read anew', async () => {
+    const run = endedRun({ id: shopRunId, folder: shop, baseUrl: '', organizationId: '' });
+    const file = path.join(shop, 'src', 'server.js');
+    const findingAt = (startLine: number): ShownFinding => {
+      const told = { path: 'src/server.js', startLine: 1 };
+      const place = { file, folder: shop, path: told.path, startLine, told, drift: 'moved' };
+      return { run, finding: { index: 7, places: [told] }, places: [place] } as unknown as ShownFinding;
+    };
+    let shown = findingAt(1);
+    const findings = {
+      read: () => Promise.resolve({ run, shown: [shown], notices: [] }),
+      find: () => undefined,
+      baselineOf: () => undefined,
+    } as unknown as FindingStore;
+    const folder = path.join(process.env[storageVariable]!, 'runs', shopRunId);
+    const report = toReport(run, { runs: { folderOf: () => folder } as unknown as RunStore, findings });
+    const { places } = await report.load();
+    shown = findingAt(4);
+    await report.openPlace(places.findIndex(({ label }) => label === 'src/server.js:1'));
+    assert.equal(vscode.window.activeTextEditor?.selection.active.line, 3);
+    await vscode.commands.executeCommand('workbench.action.closeActiveEditor');
+  });
+
+  it('is shown anew while it is seen, when it is not as it was', async () => {
+    const posted: string[] = [];
+    const received = new vscode.EventEmitter<unknown>();
+    const panel = {
+      visible: true,
+      webview: {
+        asWebviewUri: (uri: vscode.Uri) => uri,
+        onDidReceiveMessage: received.event,
+        postMessage: ({ content }: { content: { markdown: string } }) => {
+          posted.push(content.markdown);
+          return Promise.resolve(true);
+        },
+      },
+      onDidDispose: () => received,
+    };
+    let markdown = 'one';
+    const document = {
+      id: 'invented',
+      title: 'Invented',
+      load: () =>
+        Promise.resolve({
+          markdown,
+          title: '',
+          facts: [],
+          severities: [],
+          places: [],
+          language: 'en' as const,
+        }),
+      openPlace: () => Promise.resolve(),
+    };
+    const deps = { extensionUri: vscode.Uri.file(shop), explain: String, log };
+    const shown = fillPanel(panel as unknown as vscode.WebviewPanel, document, deps);
+    const settled = (): Promise<void> => new Promise(setImmediate);
+    received.fire({ type: 'ready' });
+    await settled();
+    shown.refresh();
+    await settled();
+    assert.deepEqual(posted, ['one']);
+    markdown = 'two';
+    shown.refresh();
+    await settled();
+    assert.deepEqual(posted, ['one', 'two']);
+    panel.visible = false;
+    markdown = 'three';
+    shown.refresh();
+    await settled();
+    assert.deepEqual(posted, ['one', 'two']);
+  });
+});
