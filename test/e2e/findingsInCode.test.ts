@@ -120,7 +120,10 @@ describe('findings in the code', () => {
     await workbench.openProblemCode('Weak hash function');
     const details = await workbench.webviewFrame('Weak hash function');
     await details.getByText('Argon2id').waitFor();
-    assert.ok(!(await workbench.editorTitles()).includes('SQL injection through a composed statement'));
+    await eventually(
+      workbench.editorTitles,
+      (titles) => !titles.includes('SQL injection through a composed statement'),
+    );
   });
 
   test('the details are still there after a reload', async () => {
