@@ -262,6 +262,11 @@ function describeBadSetting(
         ),
         remedies: [openSetting('whitebox.notification.webhookEndpointIds')],
       };
+    case 'archive.maxSizeMB':
+      return {
+        message: vscode.l10n.t('The setting {0} must be a number above 0.', 'whitebox.archive.maxSizeMB'),
+        remedies: [openSetting('whitebox.archive.maxSizeMB')],
+      };
     case 'archive.exclude':
       return {
         message: vscode.l10n.t('The setting {0} must be a list of patterns.', 'whitebox.archive.exclude'),

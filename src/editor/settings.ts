@@ -38,6 +38,7 @@ export async function writeDestination(destination: Destination): Promise<void> 
 }
 
 const reportLanguageSchema = z.enum(['auto', ...languageSchema.options]);
+const maxSizeSchema = z.number().check(z.positive());
 const endpointIdsSchema = z.array(identifierSchema).check(z.maxLength(100));
 
 /** What applies to an assessment of a folder; throws `badSetting` for what VS Code took in, mistyped, and the service would refuse (API reference, section 8). */
@@ -62,7 +63,8 @@ export function readAssessmentSettings(folder: vscode.Uri | undefined): {
     archiveType: checked('archive.format', archiveTypeSchema, settings.get('archive.format', 'tar_gz')),
     exclude: checked('archive.exclude', z.array(z.string()), settings.get('archive.exclude', [])),
     includeNestedRepositories: own('archive.includeNestedRepositories', false),
-    maxArchiveBytes: own('archive.maxSizeMB', 1024) * 1024 * 1024,
+    maxArchiveBytes:
+      checked('archive.maxSizeMB', maxSizeSchema, own<unknown>('archive.maxSizeMB', 1024)) * 1024 * 1024,
   };
 }
 

@@ -47,6 +47,7 @@ describe('starting an assessment', () => {
   const refused: readonly (readonly [string, unknown, RegExp])[] = [
     ['archive.format', 'tar.gz', /whitebox\.archive\.format .* tar_gz, zip\./],
     ['report.language', 'german', /whitebox\.report\.language .* auto, english, japanese\./],
+    ['archive.maxSizeMB', '1 GB', /whitebox\.archive\.maxSizeMB must be a number above 0/],
     ['archive.exclude', 'customers/', /whitebox\.archive\.exclude must be a list/],
     ['notification.webhookEndpointIds', [''], /at most 100 IDs, none of them empty/],
   ];
