@@ -1,5 +1,5 @@
-/** A link that ends where it seems to: anything else after `](` may take a backtick for its own. */
-const oddLink = /\]\((?![^\s()`<>"']*\))/;
+/** Anything but a link that ends where it seems to, after `](`, may take a backtick for its own, and so may a link's definition. */
+const oddLink = /\]\((?![^\s()`<>"']*\))|\]:/;
 
 /**
  * The code spans of a line of Markdown, or undefined when readers may disagree about them, or about those of the lines that follow: a

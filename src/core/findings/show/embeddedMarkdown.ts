@@ -2,7 +2,9 @@ import { codeSpansOf } from './codeSpans.ts';
 import { visibleText } from '../parse/visibleText.ts';
 
 const opening = /^(?:[-*+] {1,4}|\d{1,9}[.)] {1,4})?(`{3,}(?=[^`]*$)|~{3,})/;
-const marker = /^(?:[-*+]|(\d{1,9})[.)])(?: {1,4}(?=\S)|$)/;
+/** What some reader may take for the start of a list's item. */
+const perhapsMarker = /^(?:[-*+]|\d{1,9}[.)])(?:\s|$)/;
+const marker = /^(?:[-*+]|(\d{1,9})[.)]) {1,4}(?=\S)/;
 
 /** A code block; its lines are at least as far in as `column`, and it ends where one is not. */
 interface Fence {
@@ -46,10 +48,8 @@ class Part {
     if (this.#item !== undefined && indent < this.#item) this.#item = undefined;
     const mark = opening.exec(body)?.[1];
     const inner = isMarker ? columnsOf(/^\S+ */.exec(body)?.[0] ?? '') : 0;
-    if (isMarker) {
-      this.#inList = true;
-      this.#item = indent + inner;
-    }
+    if (perhapsMarker.test(body)) this.#inList = true;
+    if (isMarker) this.#item = indent + inner;
     if (mark !== undefined && (isMarker ? inner > 0 : body.startsWith(mark) && this.#mayOpen(indent))) {
       this.#fence = { mark, column: this.#inList ? indent + inner : 0 };
       this.#push(line, 'code');
@@ -112,10 +112,10 @@ class Part {
     for (const { start, end } of spans ?? []) {
       const code = line.slice(start, end);
       // In a table, a bar ends what seems to be code.
-      inert += withoutTags(line.slice(at, start)) + (code.includes('|') ? withoutTags(code) : code);
+      inert += inertProse(line.slice(at, start)) + (code.includes('|') ? inertProse(code) : code);
       at = end;
     }
-    inert += withoutTags(line.slice(at));
+    inert += inertProse(line.slice(at));
     // A line under a text would make that a heading of ours.
     if (this.#before === 'text' && /^ {0,3}-+\s*$/.test(line)) this.#push('', 'blank');
     const isUnderline = this.#before === 'text' && /^ {0,3}=+\s*$/.test(line);
@@ -129,9 +129,12 @@ class Part {
   }
 }
 
-/** Letters and marks that may open a tag, a comment or an instruction are text. */
-function withoutTags(text: string): string {
-  return text.replaceAll(/<(?=[a-z/!?])/gi, '&lt;');
+/**
+ * Letters and marks that may open a tag, a comment or an instruction are text, and so is what may open the definition of a link: that
+ * would take the next line for its address or title, the start of a code block, too.
+ */
+function inertProse(text: string): string {
+  return text.replaceAll(/<(?=[a-z/!?])/gi, '&lt;').replaceAll(']:', ']\\:');
 }
 
 function lower(heading: string): string {

@@ -27,6 +27,8 @@ describe('Markdown of a finding among its details', () => {
     '<?php',
     '<!X',
     '- ```\n  in a list',
+    '[x]:\n```js',
+    '[x]: /a "\n```js\n"',
     '> ```\n> in a quote',
   ]) {
     test(`${JSON.stringify(text)} ends where its part ends`, () => {
@@ -91,7 +93,10 @@ describe('Markdown of a finding among its details', () => {
         void marked.walkTokens(marked.lexer(embeddedMarkdown(text)), ({ type }) => void kinds.push(type));
         assert.ok(!kinds.includes('html'));
       }),
-      { numRuns: 2_000 },
+      {
+        numRuns: 2_000,
+        examples: [['- \n    `\n    \n    <script>'], ['10) \t`\n\n\n    <b>'], ['`\n1. \n    ~~~<b>']],
+      },
     );
   });
 });
