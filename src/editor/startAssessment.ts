@@ -1,33 +1,25 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { originOf } from '../core/api/address.ts';
 import { AssessmentError } from '../core/errors.ts';
 import type { Clock, Logger } from '../core/ports.ts';
 import { pathInside } from '../core/pathInside.ts';
 import type { Assessment } from '../core/run/launch.ts';
 import { takeLease } from '../core/run/lease.ts';
-import { isFinal, type Run, type Target } from '../core/run/run.ts';
+import { isFinal, type Run } from '../core/run/run.ts';
 import type { RunStore } from '../core/run/runStore.ts';
 import type { RunTracker } from '../core/run/runTracker.ts';
-import type { Selection } from '../core/upload/selection.ts';
 import { type Folder, isInside, openFoldersOf, pickFolders } from './folders.ts';
 import { readCommit } from './git.ts';
-import { countFiles, formatBytes, formatNumber, formatTime } from './formats.ts';
+import { countFiles, formatTime } from './formats.ts';
 import { stateLabel } from './labels.ts';
-import {
-  describeSuspicions,
-  type PreparationDeps,
-  prepare,
-  prepareAgain,
-  type Prepared,
-  settle,
-} from './preparation.ts';
+import { type PreparationDeps, prepare, prepareAgain, type Prepared, settle } from './preparation.ts';
 import { acceptForgetting } from './lostRuns.ts';
 import { byteSteps, withProgress } from './progress.ts';
 import { type Destination, readAssessmentSettings, readDestination } from './settings.ts';
 import { askInDialog, showWarning } from './showMessage.ts';
-import { otherThanShown, type UploadPreview } from './uploadPreview.ts';
+import type { UploadPreview } from './uploadPreview.ts';
+import { confirmUpload } from './uploadQuestion.ts';
 
 /** What starting an assessment works with. */
 export interface StartDeps extends PreparationDeps {
@@ -114,7 +106,7 @@ function launchWithProgress(
             return false;
           }
           onStep(t('waiting for your confirmation'));
-          return confirmUpload(run, assessment, packed, deps);
+          return confirmUpload(run, assessment, packed, deps, retryOf);
         },
       });
       // A file was changed before it was packed, and may not go along as it is now: each round leaves one out at least.
@@ -211,68 +203,6 @@ async function acceptLiveRun(folders: readonly Folder[], runs: RunStore): Promis
     another,
   );
   return choice === another;
-}
-
-/** Shows exactly what would leave the machine, where it would go and what it costs; true when the person agrees. */
-async function confirmUpload(
-  run: Run,
-  assessment: Assessment,
-  prepared: readonly Prepared[],
-  { runs, preview }: StartDeps,
-): Promise<boolean> {
-  const t = vscode.l10n.t;
-  const archives = run.targets.flatMap(({ archive }) => (archive === undefined ? [] : [archive]));
-  const files = archives.reduce((sum, archive) => sum + archive.files, 0);
-  const before = archives.reduce((sum, archive) => sum + archive.sourceBytes, 0);
-  const after = archives.reduce((sum, archive) => sum + archive.bytes, 0);
-  const same = sameAsBefore(run, runs);
-  const suspicions = prepared.flatMap(({ undecided }) => undecided);
-  const omitted = archives.flatMap(({ omitted: paths = [] }) => paths);
-  const detail = [
-    t('Destination: {0}, organization {1}', originOf(assessment.baseUrl), assessment.organizationId),
-    t('Size: {0}, compressed {1}', formatBytes(before), formatBytes(after)),
-    ...assessment.targets.map(({ name, selection }) => `${name}: ${leftOutText(selection)}`),
-    ...(omitted.length === 0
-      ? []
-      : [`${t('Could not be packed and stay out:')}\n${omitted.slice(0, 10).join('\n')}`]),
-    ...otherThanShown(prepared, preview.shown()),
-    t('Report language: {0}', assessment.language === 'japanese' ? t('Japanese') : t('English')),
-    t(
-      'The run spends credits of your organization; the service does not say beforehand how many. It takes hours to days and goes on while VS Code is closed.',
-    ),
-    ...(suspicions.length === 0
-      ? []
-      : [`${t('Suspected secrets that would be sent:')}\n${describeSuspicions(suspicions)}`]),
-    ...(same === undefined
-      ? []
-      : [t('These are exactly the files that were sent on {0}.', formatTime(same.createdAt))]),
-  ].join('\n\n');
-  const start = t('Upload and Start');
-  const question = t(
-    'Upload {0} of {1} for assessment?',
-    countFiles(files),
-    run.targets.map(({ name }) => name).join(', '),
-  );
-  const show = t('Show Files');
-  const choice = await askInDialog({ question, detail, icon: 'info' }, start, show);
-  if (choice === show) preview.show(prepared);
-  return choice === start;
-}
-
-/** An earlier run of the same archives, the newest first. */
-function sameAsBefore(run: Run, runs: RunStore): Run | undefined {
-  const hashes = (of: Run): string => of.targets.map((target: Target) => target.archive?.sha256 ?? '').join();
-  return runs.all().find((other) => other.id !== run.id && 'runId' in other && hashes(other) === hashes(run));
-}
-
-function leftOutText({ leftOut, files }: Selection): string {
-  const t = vscode.l10n.t;
-  if (leftOut.length === 0) return t('{0}, nothing left out', countFiles(files.length));
-  return t(
-    '{0}; left out by ignore files, settings or kind: {1}',
-    countFiles(files.length),
-    formatNumber(leftOut.length),
-  );
 }
 
 function keyOf(folders: readonly Folder[]): string {

@@ -26,14 +26,19 @@ export async function storeLiveRun(storage: string, run: StoredRun): Promise<voi
 }
 
 /** Puts a run that failed before the service had it into the extension's storage. */
-export async function storeUnsentRun(storage: string, run: StoredRun): Promise<void> {
+export async function storeUnsentRun(
+  storage: string,
+  run: StoredRun,
+  sent?: Readonly<Record<string, string>>,
+): Promise<void> {
   const at = Date.now() - hourMs;
-  await storeRun(storage, {
+  const folder = await storeRun(storage, {
     ...common(run, at),
     state: 'failed',
     endedAt: at + 1000,
     failure: { kind: 'serverError', status: 503 },
   });
+  if (sent !== undefined) await storeManifest(folder, sent);
 }
 
 /** Puts a run into the extension's storage whose start was sent, and whose answer did not come for this reason. */
@@ -55,7 +60,10 @@ export async function storeEndedRun(
   const folder = await storeRun(storage, endedRun(run));
   await writeFile(path.join(folder, 'findings.json'), JSON.stringify(findings));
   await writeFile(path.join(folder, 'report.md'), '# Invented report\n');
-  if (sent === undefined) return;
+  if (sent !== undefined) await storeManifest(folder, sent);
+}
+
+async function storeManifest(folder: string, sent: Readonly<Record<string, string>>): Promise<void> {
   const entries = Object.entries(sent).map(([name, text]) => ({
     path: name,
     bytes: Buffer.byteLength(text),

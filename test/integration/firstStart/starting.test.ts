@@ -61,6 +61,27 @@ describe('starting an assessment', () => {
       assert.deepEqual(service.requests, []);
     });
 
+  it('again names the files that the run before would not have sent', async () => {
+    const id = '20260101000000-again';
+    const { baseUrl, organizationId } = service;
+    await storeUnsentRun(storage, { id, folder, baseUrl, organizationId }, { 'a.js': 'one();\n' });
+    await writeFile(path.join(folder, 'customers.csv'), 'left out before\n');
+    try {
+      await vscode.commands.executeCommand('whitebox.refreshRuns');
+      await vscode.commands.executeCommand('whitebox.retryUpload', { kind: 'run', id });
+      const asked = messages.shown.find(({ isModal }) => isModal);
+      assert.match(
+        asked?.detail ?? '',
+        /Not among the files of the run that is tried again: 1 file\ncustomers\.csv\n/,
+      );
+      assert.ok(!asked?.detail.includes('a.js'));
+    } finally {
+      await rm(path.join(folder, 'customers.csv'));
+      await rm(path.join(storage, 'runs', id), { recursive: true });
+      await vscode.commands.executeCommand('whitebox.refreshRuns');
+    }
+  });
+
   describe('again, of a folder that another window has open', () => {
     const id = '20260101000000-unsent';
     let elsewhere: string;

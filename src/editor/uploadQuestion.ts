@@ -1,0 +1,103 @@
+import * as vscode from 'vscode';
+import { originOf } from '../core/api/address.ts';
+import { visibleLine } from '../core/findings/parse/visibleText.ts';
+import { readSentFiles } from '../core/findings/place/sentFiles.ts';
+import { pathInside } from '../core/pathInside.ts';
+import type { Assessment } from '../core/run/launch.ts';
+import type { Run, Target } from '../core/run/run.ts';
+import type { RunStore } from '../core/run/runStore.ts';
+import type { Selection } from '../core/upload/selection.ts';
+import { countFiles, formatBytes, formatNumber, formatTime } from './formats.ts';
+import { describeSuspicions, type Prepared } from './preparation.ts';
+import { askInDialog } from './showMessage.ts';
+import { otherThanShown, type UploadPreview } from './uploadPreview.ts';
+
+/** What the question before an upload looks at. */
+interface QuestionDeps {
+  readonly runs: RunStore;
+  /** Shows what would be sent, file by file, and may show so already. */
+  readonly preview: Pick<UploadPreview, 'show' | 'shown'>;
+}
+
+/** Shows exactly what would leave the machine, where it would go and what it costs; true when the person agrees. */
+export async function confirmUpload(
+  run: Run,
+  assessment: Assessment,
+  prepared: readonly Prepared[],
+  { runs, preview }: QuestionDeps,
+  retryOf: Run | undefined,
+): Promise<boolean> {
+  const t = vscode.l10n.t;
+  const archives = run.targets.flatMap(({ archive }) => (archive === undefined ? [] : [archive]));
+  const files = archives.reduce((sum, archive) => sum + archive.files, 0);
+  const before = archives.reduce((sum, archive) => sum + archive.sourceBytes, 0);
+  const after = archives.reduce((sum, archive) => sum + archive.bytes, 0);
+  const same = sameAsBefore(run, runs);
+  const suspicions = prepared.flatMap(({ undecided }) => undecided);
+  const added = retryOf === undefined ? [] : await addedSince(retryOf, run, runs);
+  const omitted = archives.flatMap(({ omitted: paths = [] }) => paths);
+  const detail = [
+    t('Destination: {0}, organization {1}', originOf(assessment.baseUrl), assessment.organizationId),
+    t('Size: {0}, compressed {1}', formatBytes(before), formatBytes(after)),
+    ...assessment.targets.map(({ name, selection }) => `${name}: ${leftOutText(selection)}`),
+    ...(omitted.length === 0
+      ? []
+      : [`${t('Could not be packed and stay out:')}\n${omitted.slice(0, 10).join('\n')}`]),
+    ...otherThanShown(prepared, preview.shown()),
+    ...(added.length === 0
+      ? []
+      : [
+          `${t('Not among the files of the run that is tried again: {0}', countFiles(added.length))}\n${added.slice(0, 10).map(visibleLine).join('\n')}`,
+        ]),
+    t('Report language: {0}', assessment.language === 'japanese' ? t('Japanese') : t('English')),
+    t(
+      'The run spends credits of your organization; the service does not say beforehand how many. It takes hours to days and goes on while VS Code is closed.',
+    ),
+    ...(suspicions.length === 0
+      ? []
+      : [`${t('Suspected secrets that would be sent:')}\n${describeSuspicions(suspicions)}`]),
+    ...(same === undefined
+      ? []
+      : [t('These are exactly the files that were sent on {0}.', formatTime(same.createdAt))]),
+  ].join('\n\n');
+  const start = t('Upload and Start');
+  const question = t(
+    'Upload {0} of {1} for assessment?',
+    countFiles(files),
+    run.targets.map(({ name }) => name).join(', '),
+  );
+  const show = t('Show Files');
+  const choice = await askInDialog({ question, detail, icon: 'info' }, start, show);
+  if (choice === show) preview.show(prepared);
+  return choice === start;
+}
+
+/** Files that would be sent and were not packed for the earlier run, where that is known: what was left out then may have been chosen in another window. */
+async function addedSince(earlier: Run, run: Run, runs: RunStore): Promise<string[]> {
+  const added: string[] = [];
+  for (const [index, { folder }] of run.targets.entries()) {
+    const at = earlier.targets.findIndex((target) => pathInside(folder, target.folder) === '');
+    const [now, then] = await Promise.all([
+      readSentFiles(runs.folderOf(run.id), index),
+      readSentFiles(runs.folderOf(earlier.id), at),
+    ]);
+    if (then !== undefined) added.push(...[...(now?.keys() ?? [])].filter((path) => !then.has(path)));
+  }
+  return added;
+}
+
+/** An earlier run of the same archives, the newest first. */
+function sameAsBefore(run: Run, runs: RunStore): Run | undefined {
+  const hashes = (of: Run): string => of.targets.map((target: Target) => target.archive?.sha256 ?? '').join();
+  return runs.all().find((other) => other.id !== run.id && 'runId' in other && hashes(other) === hashes(run));
+}
+
+function leftOutText({ leftOut, files }: Selection): string {
+  const t = vscode.l10n.t;
+  if (leftOut.length === 0) return t('{0}, nothing left out', countFiles(files.length));
+  return t(
+    '{0}; left out by ignore files, settings or kind: {1}',
+    countFiles(files.length),
+    formatNumber(leftOut.length),
+  );
+}
