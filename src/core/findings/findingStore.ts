@@ -209,7 +209,7 @@ export class FindingStore implements Disposable {
   /** Reads what is shown anew: files that findings point at may have come or gone. */
   reload(): Promise<void> {
     if (this.#reloading !== undefined) return this.#reloading;
-    this.#reloading = this.#loading.then(() => {
+    this.#reloading = this.#afterLoading(() => {
       this.#reloading = undefined;
       return this.#refresh(true);
     });
@@ -219,8 +219,13 @@ export class FindingStore implements Disposable {
 
   /** Reads what should be shown now; one reading at a time. */
   refresh(): Promise<void> {
-    this.#loading = this.#loading.then(() => this.#refresh(false));
+    this.#loading = this.#afterLoading(() => this.#refresh(false));
     return this.#loading;
+  }
+
+  /** Waits for the reading under way, whose failure is for those who asked for it. */
+  #afterLoading(read: () => Promise<void>): Promise<void> {
+    return this.#loading.catch(() => undefined).then(read);
   }
 
   /** Reads a run's findings from its folder, whether they are shown or not; a file that cannot be read gives a `failure`. */

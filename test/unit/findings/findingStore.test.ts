@@ -275,3 +275,17 @@ test('of a run of two folders, a finding whose file is gone stays the finding of
   assert.deepEqual([added, fixed], [[], []]);
   assert.ok(scene.store.all().every(({ places }) => places.every(({ folder }) => folder !== shop)));
 });
+
+test('a reading that failed does not keep the next one from being shown', async (t) => {
+  const scene = await setScene(t);
+  scene.open.add(path.join(scene.root, 'shop'));
+  await scene.addRun(['shop'], finding('One'), { 'a.js': 'a\nb\n' });
+  const listening = scene.store.onDidChange(() => {
+    throw new Error('an invented fault of a listener');
+  });
+  await assert.rejects(scene.store.reload(), /invented fault/);
+  listening.dispose();
+  await scene.addRun(['shop'], finding('Two'), { 'a.js': 'a\nb\n' });
+  await scene.store.reload();
+  assert.deepEqual(titles(scene), ['Two']);
+});

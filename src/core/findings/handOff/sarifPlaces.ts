@@ -51,13 +51,16 @@ export function sarifPlaces(shown: ShownFinding): {
 function toLocation(place: Place, { run, places }: ShownFinding): Location {
   const found = places.find(({ told }) => told === place);
   const target = run.targets.findIndex(({ folder }) => folder === found?.folder);
-  const index = target >= 0 ? target : (place.targetIndex ?? 0);
+  const only = run.targets.length === 1 ? 0 : undefined;
+  const index = target >= 0 ? target : (place.targetIndex ?? only);
   const region = toRegion(place);
   return {
     physicalLocation: {
       artifactLocation: {
         uri: toRelativeUri(found?.path ?? place.path),
-        ...(run.targets[index] === undefined ? {} : { uriBaseId: sourceRoot(run, index) }),
+        ...(index === undefined || run.targets[index] === undefined
+          ? {}
+          : { uriBaseId: sourceRoot(run, index) }),
       },
       ...(region === undefined ? {} : { region }),
     },
