@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Failure, Run, RunIn } from '../../src/core/run/run.ts';
+import { storeManifest } from '../storedManifest.ts';
 
 const hourMs = 60 * 60 * 1000;
 
@@ -38,7 +38,7 @@ export async function storeUnsentRun(
     endedAt: at + 1000,
     failure: { kind: 'serverError', status: 503 },
   });
-  if (sent !== undefined) await storeManifest(folder, sent);
+  if (sent !== undefined) await storeManifest(folder, 0, sent);
 }
 
 /** Puts a run into the extension's storage whose start was sent, and whose answer did not come for this reason. */
@@ -60,16 +60,7 @@ export async function storeEndedRun(
   const folder = await storeRun(storage, endedRun(run));
   await writeFile(path.join(folder, 'findings.json'), JSON.stringify(findings));
   await writeFile(path.join(folder, 'report.md'), '# Invented report\n');
-  if (sent !== undefined) await storeManifest(folder, sent);
-}
-
-async function storeManifest(folder: string, sent: Readonly<Record<string, string>>): Promise<void> {
-  const entries = Object.entries(sent).map(([name, text]) => ({
-    path: name,
-    bytes: Buffer.byteLength(text),
-    sha256: createHash('sha256').update(text).digest('hex'),
-  }));
-  await writeFile(path.join(folder, 'manifest-0.json'), JSON.stringify({ entries, omitted: [] }));
+  if (sent !== undefined) await storeManifest(folder, 0, sent);
 }
 
 /** A run that has succeeded an hour ago, with its artifacts. */

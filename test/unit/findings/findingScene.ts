@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -8,6 +7,7 @@ import { keepSource } from '../../../src/core/findings/place/keepSource.ts';
 import { TriageStore } from '../../../src/core/findings/triage/triageStore.ts';
 import type { Run } from '../../../src/core/run/run.ts';
 import { RunStore } from '../../../src/core/run/runStore.ts';
+import { storeManifest } from '../../storedManifest.ts';
 
 /** A log that nobody reads. */
 export const silent = { trace: () => {}, debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
@@ -116,12 +116,7 @@ async function keepSent(
   sent: Readonly<Record<string, string | Buffer>>,
 ): Promise<void> {
   for (const [index, { folder }] of run.targets.entries()) {
-    const entries = Object.entries(sent).map(([name, text]) => ({
-      path: name,
-      bytes: Buffer.byteLength(text),
-      sha256: createHash('sha256').update(text).digest('hex'),
-    }));
-    await writeFile(path.join(runFolder, `manifest-${String(index)}.json`), JSON.stringify({ entries }));
+    await storeManifest(runFolder, index, sent);
     for (const [name, text] of Object.entries(sent)) {
       await mkdir(path.dirname(path.join(folder, name)), { recursive: true });
       await writeFile(path.join(folder, name), text);
