@@ -149,7 +149,7 @@ describe('the main job in a real VS Code', () => {
     await workbench.screenshot('main-6-report.png');
     await report.getByText('tools/import_stock.py:10').first().click();
     await eventually(workbench.editor, (editor) => editor.title === 'import_stock.py' && editor.line === 10);
-    await workbench.stateKept('Report: shop');
+    await workbench.stateKept(/documentId/);
     await workbench.reload();
     const again = await workbench.webviewFrame('Report: shop');
     await again.getByRole('heading', { name: 'Whitebox Assessment Report' }).waitFor();

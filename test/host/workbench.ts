@@ -44,10 +44,13 @@ export async function openWorkbench(page: Page, url: string) {
       await restored();
     },
 
-    /** Waits until VS Code has kept window state that contains this text: in a browser it does so some seconds late. */
-    async stateKept(text: string): Promise<void> {
+    /**
+     * Waits until VS Code has kept window state that this pattern finds: in a browser it does so some seconds late, and the title of a webview may be
+     * kept before what its page wants to be given back.
+     */
+    async stateKept(pattern: RegExp): Promise<void> {
       await eventually(
-        () => page.evaluate<boolean>(`(${stateContains})(${JSON.stringify(text)})`),
+        () => page.evaluate<boolean>(`(${stateContains})(${String(pattern)})`),
         (isKept) => isKept,
       );
     },
@@ -63,7 +66,7 @@ export async function openWorkbench(page: Page, url: string) {
 }
 
 /** Runs in the page. */
-const stateContains = `async (text) => {
+const stateContains = `async (pattern) => {
   for (const { name } of await indexedDB.databases()) {
     const database = await new Promise((resolve) => {
       indexedDB.open(name).onsuccess = (event) => resolve(event.target.result);
@@ -72,7 +75,7 @@ const stateContains = `async (text) => {
       const values = await new Promise((resolve) => {
         database.transaction(store).objectStore(store).getAll().onsuccess = (event) => resolve(event.target.result);
       });
-      if (JSON.stringify(values).includes(text)) return true;
+      if (pattern.test(JSON.stringify(values))) return true;
     }
     database.close();
   }
