@@ -1,41 +1,28 @@
-import { AssessmentError, isAbortError } from '../errors.ts';
+import { AssessmentError } from '../errors.ts';
 import type { Disposable, Event } from '../ports.ts';
 import { downloadAgain, hasRemoteResults } from './downloadAgain.ts';
-import {
-  type Assessment,
-  intendDispatch,
-  type LaunchDeps,
-  type LaunchOptions,
-  newRun,
-  packageTargets,
-  requireStorage,
-  sendDispatch,
-  uploadTargets,
-  wasRefused,
-} from './launch.ts';
+import { wasRefused } from './dispatch.ts';
+import { type Assessment, type LaunchOptions, newRun } from './launch.ts';
+import { Launcher, type LauncherDeps } from './launcher.ts';
 import { keepSource } from './look.ts';
 import { hasRemains, releaseUploads } from './release.ts';
-import { isLive, isPreparing, needsPerson, type Run, type RunIn, toFailure } from './run.ts';
-import { RunWatch, type WatchDeps } from './runWatch.ts';
-
-/** What the tracker works with. */
-export interface TrackerDeps extends WatchDeps {
-  /** The packaging worker's script. */
-  readonly workerFile: string;
-}
+import { isLive, isPreparing, needsPerson, type Run } from './run.ts';
+import { RunWatch } from './runWatch.ts';
 
 /** What people do with runs: start, track, cancel, send again; one window at a time drives a run, and watches it to its end. */
 export class RunTracker implements Disposable {
-  readonly #deps: TrackerDeps;
+  readonly #deps: LauncherDeps;
   readonly #watch: RunWatch;
+  readonly #launcher: Launcher;
   /** Called once, in one window, with each run that reached its end or came to need a person. */
   readonly onDidEnd: Event<Run>;
   /** Called once, in one window, with each run whose results are not here and soon on the service no more. */
   readonly onDidNearRetention: Event<Run>;
 
-  constructor(deps: TrackerDeps) {
+  constructor(deps: LauncherDeps) {
     this.#deps = deps;
     this.#watch = new RunWatch(deps);
+    this.#launcher = new Launcher(deps, this.#watch);
     this.onDidEnd = this.#watch.onDidEnd;
     this.onDidNearRetention = this.#watch.onDidNearRetention;
   }
@@ -57,40 +44,9 @@ export class RunTracker implements Disposable {
     await this.#watch.keepHouse();
   }
 
-  /**
-   * Packages, uploads and dispatches; resolves with the run once it is running, unknown or at its end. Until something has left the machine a
-   * failure is thrown and a refusal or cancellation gives undefined, and nothing of the run is kept; a later cancellation ends it as `cancelled`.
-   */
-  async start(assessment: Assessment, options: LaunchOptions = {}): Promise<Run | undefined> {
-    const { store } = this.#deps;
-    const launch = { ...options, signal: this.#until(options.signal) };
-    requireStorage(store, options.mayBeForgotten ?? false);
-    const run = newRun(assessment, this.#deps);
-    const deps = this.#launchDeps(run, options.mayBeForgotten);
-    try {
-      if (!(await this.#watch.take(run.id))) throw new AssessmentError('busyElsewhere');
-      await store.create(run);
-      await packageTargets(run, assessment, deps, launch);
-      const agreed = (await options.confirmUpload?.(store.get(run.id) ?? run)) ?? true;
-      launch.signal.throwIfAborted();
-      if (!agreed) {
-        await this.#watch.discard(run.id);
-        return undefined;
-      }
-    } catch (error) {
-      await this.#watch.discard(run.id);
-      if (isAbortError(error)) return undefined;
-      throw error;
-    }
-    let intended: RunIn<'dispatching'>;
-    try {
-      await uploadTargets(run, deps, launch);
-      launch.signal.throwIfAborted();
-      intended = await intendDispatch(run, deps);
-    } catch (error) {
-      return this.#giveUp(run.id, error);
-    }
-    return this.#send(intended, deps, options.signal);
+  /** Packages, uploads and dispatches, as `Launcher.start` says. */
+  start(assessment: Assessment, options?: LaunchOptions): Promise<Run | undefined> {
+    return this.#launcher.start(assessment, options);
   }
 
   /** Watches a run that was started elsewhere; throws when the service does not know it. */
@@ -131,14 +87,14 @@ export class RunTracker implements Disposable {
     await store.reload();
     const runs = store.all().filter((run) => (id === undefined || run.id === id) && isLive(run));
     await this.#watch.adoptAll((run) => runs.includes(run));
-    await Promise.all(runs.map((run) => this.#watch.check(run.id)));
+    await Promise.all(runs.map((run) => this.#watch.checks.check(run.id)));
   }
 
   /** To be called when a token was stored or removed, in any window: what waited for one is asked about again, by the window that drives it. */
   async tokenChanged(): Promise<void> {
     const waiting = this.#deps.store.all().filter((run) => isLive(run) && needsPerson(run));
     await Promise.all([
-      ...waiting.map(({ id }) => this.#watch.checkWithNewToken(id)),
+      ...waiting.map(({ id }) => this.#watch.checks.checkWithNewToken(id)),
       this.#watch.adoptAll((run) => this.#watch.isUnfinished(run)),
     ]);
   }
@@ -172,17 +128,8 @@ export class RunTracker implements Disposable {
   }
 
   /** Sends the dispatch of an `unknown` run again, with the files already uploaded: a person's decision, since it may start a second paid run. */
-  async resend(id: string, options: Pick<LaunchOptions, 'mayBeForgotten' | 'signal'> = {}): Promise<Run> {
-    const run = this.#require(id);
-    if (run.state !== 'unknown') return run;
-    if (!(await this.#watch.take(id))) throw new AssessmentError('busyElsewhere');
-    const deps = this.#launchDeps(run, options.mayBeForgotten);
-    try {
-      return await this.#send(await intendDispatch(run, deps), deps, options.signal);
-    } catch (error) {
-      await this.#watch.driven.letGo(id);
-      throw error;
-    }
+  async resend(id: string, options?: Pick<LaunchOptions, 'mayBeForgotten' | 'signal'>): Promise<Run> {
+    return this.#launcher.resend(this.#require(id), options);
   }
 
   /** Lets an `unknown` run go: it ends as `cancelled` and its files leave the service. */
@@ -209,7 +156,7 @@ export class RunTracker implements Disposable {
     if (!hasRemoteResults(run)) throw new AssessmentError('noResult');
     if (!(await this.#watch.take(id))) throw new AssessmentError('busyElsewhere');
     try {
-      const signal = this.#until(cancelled);
+      const signal = this.#watch.until(cancelled);
       const download = { client: clientFor(run), folder: store.folderOf(id), signal };
       const { artifacts, failure } = await downloadAgain(run, download);
       await keepSource(run, { ...this.#deps, signal });
@@ -252,11 +199,6 @@ export class RunTracker implements Disposable {
     this.#watch.stop();
   }
 
-  /** Aborts when somebody cancels, or when this window goes. */
-  #until(cancelled: AbortSignal | undefined): AbortSignal {
-    return AbortSignal.any([this.#watch.stopped, ...(cancelled === undefined ? [] : [cancelled])]);
-  }
-
   #require(id: string): Run {
     const run = this.#deps.store.get(id);
     if (run === undefined) throw new AssessmentError('notFound', { subject: id });
@@ -270,53 +212,5 @@ export class RunTracker implements Disposable {
     if (run.state === 'unknown' || isPreparing(run)) await this.abandon(run.id);
     else if (hasRemains(run, confirmedToo, clock.now()))
       await releaseUploads(run, confirmedToo, { ...this.#deps, client: clientFor(run) });
-  }
-
-  #launchDeps({ id, ...place }: Run, mayBeForgotten = false): LaunchDeps {
-    const { driven } = this.#watch;
-    return {
-      ...this.#deps,
-      client: this.#deps.clientFor(place),
-      stillMine: () => driven.renew(id),
-      mayBeForgotten,
-    };
-  }
-
-  /** Sends an intended dispatch. Whatever goes wrong now is not a failed run: it may have been accepted. */
-  async #send(
-    intended: RunIn<'dispatching'>,
-    deps: LaunchDeps,
-    signal: AbortSignal | undefined,
-  ): Promise<Run> {
-    try {
-      return await this.#watch.settle(await sendDispatch(intended, deps, signal));
-    } catch (error) {
-      await this.#watch.driven.letGo(intended.id);
-      throw error;
-    }
-  }
-
-  /** Ends a launch that failed or was cancelled before the dispatch. */
-  async #giveUp(id: string, error: unknown): Promise<Run> {
-    const { store, clock, log } = this.#deps;
-    if (this.#watch.stopped.aborted) throw error;
-    const known =
-      error instanceof AssessmentError ? error : new AssessmentError('storage', {}, { cause: error });
-    try {
-      if (known.kind === 'busyElsewhere') throw known;
-      const at = clock.now();
-      if (isAbortError(error))
-        return await this.#watch.settle(await store.apply(id, { type: 'abandoned', at }));
-      if (known !== error)
-        log.error(`Run ${id}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
-      return await this.#watch.settle(
-        await store.apply(id, { type: 'failed', failure: toFailure(known), at }),
-      );
-    } catch (failure) {
-      // The journal takes no more, or is another window's: the next start goes on from what it says.
-      log.error(`Run ${id}: the end of its start could not be noted: ${String(failure)}`);
-      await this.#watch.driven.letGo(id);
-      throw known;
-    }
   }
 }

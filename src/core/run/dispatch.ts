@@ -1,0 +1,82 @@
+import { wasNeverSent } from '../api/failure.ts';
+import type { ArchiveType } from '../api/schema.ts';
+import { AssessmentError, isAbortError } from '../errors.ts';
+import type { LaunchDeps } from './launch.ts';
+import { type Run, type RunIn, type Target, toFailure } from './run.ts';
+import type { RunStore } from './runStore.ts';
+
+/** Puts the intent to dispatch on disk, for a run whose files are confirmed or knowingly again for an `unknown` one; throws `busyElsewhere` when another window drives the run or has moved it on. */
+export async function intendDispatch(run: Run, deps: LaunchDeps): Promise<RunIn<'dispatching'>> {
+  requireStorage(deps.store, deps.mayBeForgotten);
+  await requireMine(deps);
+  const intended = await deps.store.applyIfDue(run.id, { type: 'dispatchIntended', at: deps.clock.now() });
+  if (intended?.state !== 'dispatching') throw new AssessmentError('busyElsewhere');
+  return intended;
+}
+
+/**
+ * Sends the dispatch that a run intends; what the service may have accepted without our knowing makes the run `unknown` (DESIGN, "Dispatch is
+ * sent at most once per intent"). A cancellation counts while nothing is under way: a request that was sent is never torn off. Throws
+ * `busyElsewhere` when nothing was sent because another window drives the run or has moved it on, or the system's error when the outcome could
+ * not be put on disk: the journal then still says `dispatching`, which the next start makes `unknown`.
+ */
+export async function sendDispatch(
+  intended: RunIn<'dispatching'>,
+  deps: LaunchDeps,
+  signal: AbortSignal | undefined,
+): Promise<Run> {
+  const { store, client, clock } = deps;
+  const { id, webhookEndpointIds } = intended;
+  const request = {
+    input: { targets: intended.targets.flatMap(toInput), language: intended.language },
+    ...(webhookEndpointIds.length === 0
+      ? {}
+      : { notification: { webhook_endpoint_ids: [...webhookEndpointIds] } }),
+  };
+  let runId: string;
+  try {
+    const beforeSend = (): Promise<void> => requireIntent(intended, deps);
+    runId = await client.dispatch(intended.workflow, request, { signal, beforeSend });
+  } catch (cause) {
+    if (isAbortError(cause)) return store.apply(id, { type: 'dispatchStopped', at: clock.now() });
+    const error =
+      cause instanceof AssessmentError ? cause : new AssessmentError('connectionLost', {}, { cause });
+    if (error.kind === 'busyElsewhere') throw error;
+    const failure = toFailure(error);
+    if (wasRefused(error)) return store.apply(id, { type: 'failed', failure, at: clock.now() });
+    return store.apply(id, { type: 'dispatchLost', reason: failure, at: clock.now() });
+  }
+  // Named in the log before the journal: a disk that fails now must not take the only trace of a paid run with it.
+  deps.log.info(`Run ${id} was accepted as ${runId}`);
+  return store.apply(id, { type: 'dispatched', runId, at: clock.now() });
+}
+
+/** Throws `storage` while runs are kept for this window only: what costs is not started unknowingly where it would be forgotten. */
+export function requireStorage(store: RunStore, mayBeForgotten: boolean): void {
+  if (store.isTemporary && !mayBeForgotten) throw new AssessmentError('storage', { detail: store.problem });
+}
+
+async function requireMine({ stillMine }: LaunchDeps): Promise<void> {
+  if (!(await stillMine())) throw new AssessmentError('busyElsewhere');
+}
+
+/** What waited to be sent may have been overtaken meanwhile, by another window or by a late answer. */
+async function requireIntent({ id, intendedAt }: RunIn<'dispatching'>, deps: LaunchDeps): Promise<void> {
+  await requireMine(deps);
+  const run = await deps.store.refresh(id);
+  if (run?.state !== 'dispatching' || run.intendedAt !== intendedAt)
+    throw new AssessmentError('busyElsewhere');
+}
+
+/** True when the service cannot have done what it was asked to: it never got the request, or it answered 4xx. */
+export function wasRefused(error: AssessmentError): boolean {
+  const status = error.data.status ?? 0;
+  return wasNeverSent(error) || (status >= 400 && status < 500);
+}
+
+function toInput(target: Target): { file_upload: { file_id: string; archive_type: ArchiveType } }[] {
+  const { archive, upload } = target;
+  return archive === undefined || upload === undefined
+    ? []
+    : [{ file_upload: { file_id: upload.fileId, archive_type: archive.type } }];
+}

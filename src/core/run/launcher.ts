@@ -1,0 +1,127 @@
+import { AssessmentError, isAbortError } from '../errors.ts';
+import { intendDispatch, requireStorage, sendDispatch } from './dispatch.ts';
+import {
+  type Assessment,
+  type LaunchDeps,
+  type LaunchOptions,
+  newRun,
+  packageTargets,
+  uploadTargets,
+} from './launch.ts';
+import { type Run, type RunIn, toFailure } from './run.ts';
+import type { RunWatch, WatchDeps } from './runWatch.ts';
+
+/** What starting runs works with. */
+export interface LauncherDeps extends WatchDeps {
+  /** The packaging worker's script. */
+  readonly workerFile: string;
+}
+
+/** Starts runs, each under its lease, and hands them to the watch; a dispatch whose answer was lost is sent again only from here, by a person's decision. */
+export class Launcher {
+  readonly #deps: LauncherDeps;
+  readonly #watch: RunWatch;
+
+  constructor(deps: LauncherDeps, watch: RunWatch) {
+    this.#deps = deps;
+    this.#watch = watch;
+  }
+
+  /**
+   * Packages, uploads and dispatches; resolves with the run once it is running, unknown or at its end. Until something has left the machine a
+   * failure is thrown and a refusal or cancellation gives undefined, and nothing of the run is kept; a later cancellation ends it as `cancelled`.
+   */
+  async start(assessment: Assessment, options: LaunchOptions = {}): Promise<Run | undefined> {
+    const { store } = this.#deps;
+    const launch = { ...options, signal: this.#watch.until(options.signal) };
+    requireStorage(store, options.mayBeForgotten ?? false);
+    const run = newRun(assessment, this.#deps);
+    const deps = this.#launchDeps(run, options.mayBeForgotten);
+    try {
+      if (!(await this.#watch.take(run.id))) throw new AssessmentError('busyElsewhere');
+      await store.create(run);
+      await packageTargets(run, assessment, deps, launch);
+      const agreed = (await options.confirmUpload?.(store.get(run.id) ?? run)) ?? true;
+      launch.signal.throwIfAborted();
+      if (!agreed) {
+        await this.#watch.discard(run.id);
+        return undefined;
+      }
+    } catch (error) {
+      await this.#watch.discard(run.id);
+      if (isAbortError(error)) return undefined;
+      throw error;
+    }
+    let intended: RunIn<'dispatching'>;
+    try {
+      await uploadTargets(run, deps, launch);
+      launch.signal.throwIfAborted();
+      intended = await intendDispatch(run, deps);
+    } catch (error) {
+      return this.#giveUp(run.id, error);
+    }
+    return this.#send(intended, deps, options.signal);
+  }
+
+  /** Sends the dispatch of an `unknown` run again, with the files already uploaded: a person's decision, since it may start a second paid run. */
+  async resend(run: Run, options: Pick<LaunchOptions, 'mayBeForgotten' | 'signal'> = {}): Promise<Run> {
+    const { id } = run;
+    if (run.state !== 'unknown') return run;
+    if (!(await this.#watch.take(id))) throw new AssessmentError('busyElsewhere');
+    const deps = this.#launchDeps(run, options.mayBeForgotten);
+    try {
+      return await this.#send(await intendDispatch(run, deps), deps, options.signal);
+    } catch (error) {
+      await this.#watch.driven.letGo(id);
+      throw error;
+    }
+  }
+
+  #launchDeps({ id, ...place }: Run, mayBeForgotten = false): LaunchDeps {
+    const { driven } = this.#watch;
+    return {
+      ...this.#deps,
+      client: this.#deps.clientFor(place),
+      stillMine: () => driven.renew(id),
+      mayBeForgotten,
+    };
+  }
+
+  /** Sends an intended dispatch. Whatever goes wrong now is not a failed run: it may have been accepted. */
+  async #send(
+    intended: RunIn<'dispatching'>,
+    deps: LaunchDeps,
+    signal: AbortSignal | undefined,
+  ): Promise<Run> {
+    try {
+      return await this.#watch.settle(await sendDispatch(intended, deps, signal));
+    } catch (error) {
+      await this.#watch.driven.letGo(intended.id);
+      throw error;
+    }
+  }
+
+  /** Ends a launch that failed or was cancelled before the dispatch. */
+  async #giveUp(id: string, error: unknown): Promise<Run> {
+    const { store, clock, log } = this.#deps;
+    if (this.#watch.stopped.aborted) throw error;
+    const known =
+      error instanceof AssessmentError ? error : new AssessmentError('storage', {}, { cause: error });
+    try {
+      if (known.kind === 'busyElsewhere') throw known;
+      const at = clock.now();
+      if (isAbortError(error))
+        return await this.#watch.settle(await store.apply(id, { type: 'abandoned', at }));
+      if (known !== error)
+        log.error(`Run ${id}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+      return await this.#watch.settle(
+        await store.apply(id, { type: 'failed', failure: toFailure(known), at }),
+      );
+    } catch (failure) {
+      // The journal takes no more, or is another window's: the next start goes on from what it says.
+      log.error(`Run ${id}: the end of its start could not be noted: ${String(failure)}`);
+      await this.#watch.driven.letGo(id);
+      throw known;
+    }
+  }
+}
