@@ -2,15 +2,10 @@ import * as vscode from 'vscode';
 import { AssessmentError } from '../core/errors.ts';
 import type { ImportFault } from '../core/findings/handOff/importFault.ts';
 import type { Failure } from '../core/run/run.ts';
+import { describeBadSetting } from './badSettings.ts';
 import { formatBytes } from './formats.ts';
 import { describeImportFault } from './importFaults.ts';
-
-/** Something that can be done about an error, as a command. */
-export interface Remedy {
-  readonly title: string;
-  readonly command: string;
-  readonly arguments?: readonly unknown[];
-}
+import { openFile, openSetting, type Remedy, showLog, signInAgain } from './remedies.ts';
 
 /** An error or a kept failure as a sentence that says what to do next, and what a button can do. */
 export function describeError(error: unknown): { message: string; remedies: Remedy[] } {
@@ -238,75 +233,4 @@ export function describeFailure(failure: Failure | ({ kind: Failure['kind'] } & 
         showLog(),
       );
   }
-}
-
-function describeBadSetting(
-  subject: string,
-  values: string | undefined,
-): { message: string; remedies: Remedy[] } {
-  switch (subject) {
-    case 'baseUrl':
-      return {
-        message: vscode.l10n.t('Enter an address such as https://assessment.example.com/v1.'),
-        remedies: [openSetting('whitebox.baseUrl')],
-      };
-    case 'token':
-      return {
-        message: vscode.l10n.t('A token is one line of letters, digits and signs, without spaces.'),
-        remedies: [],
-      };
-    case 'notification.webhookEndpointIds':
-      return {
-        message: vscode.l10n.t(
-          'The webhook endpoints must be a list of at most 100 IDs, none of them empty.',
-        ),
-        remedies: [openSetting('whitebox.notification.webhookEndpointIds')],
-      };
-    case 'archive.maxSizeMB':
-      return {
-        message: vscode.l10n.t('The setting {0} must be a number above 0.', 'whitebox.archive.maxSizeMB'),
-        remedies: [openSetting('whitebox.archive.maxSizeMB')],
-      };
-    case 'archive.exclude':
-      return {
-        message: vscode.l10n.t('The setting {0} must be a list of patterns.', 'whitebox.archive.exclude'),
-        remedies: [openSetting('whitebox.archive.exclude')],
-      };
-    default:
-      return values === undefined
-        ? {
-            message: vscode.l10n.t('A value is not one that the service accepts: {0}', subject),
-            remedies: [showLog()],
-          }
-        : {
-            message: vscode.l10n.t(
-              'The setting {0} has a value that it cannot have. It can be: {1}.',
-              `whitebox.${subject}`,
-              values,
-            ),
-            remedies: [openSetting(`whitebox.${subject}`)],
-          };
-  }
-}
-
-function signInAgain(): Remedy {
-  return { title: vscode.l10n.t('Sign In…'), command: 'whitebox.signIn' };
-}
-
-function showLog(): Remedy {
-  return { title: vscode.l10n.t('Show Log'), command: 'whitebox.showLog' };
-}
-
-/** A button that opens a file of this machine. */
-function openFile(path = ''): Remedy {
-  return { title: vscode.l10n.t('Open File'), command: 'vscode.open', arguments: [vscode.Uri.file(path)] };
-}
-
-/** A button that opens one setting. */
-function openSetting(key: string): Remedy {
-  return {
-    title: vscode.l10n.t('Open Settings'),
-    command: 'workbench.action.openSettings',
-    arguments: [key],
-  };
 }

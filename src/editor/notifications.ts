@@ -8,7 +8,8 @@ import { type Failure, isLive, type Run, titleOf } from '../core/run/run.ts';
 import type { RunTracker } from '../core/run/runTracker.ts';
 import { countFindings, formatTime } from './formats.ts';
 import { hasArtifact, stateLabel } from './labels.ts';
-import { describeFailure, type Remedy } from './messages.ts';
+import { describeFailure } from './messages.ts';
+import type { Remedy } from './remedies.ts';
 import { readDisplaySettings } from './settings.ts';
 import { showInformation, showWarning } from './showMessage.ts';
 

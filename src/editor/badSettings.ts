@@ -1,0 +1,52 @@
+import * as vscode from 'vscode';
+import { openSetting, type Remedy, showLog } from './remedies.ts';
+
+/** A setting, or an answer of the sign-in, that cannot be used, as a sentence; `values` are those that it can have. */
+export function describeBadSetting(
+  subject: string,
+  values: string | undefined,
+): { message: string; remedies: Remedy[] } {
+  switch (subject) {
+    case 'baseUrl':
+      return {
+        message: vscode.l10n.t('Enter an address such as https://assessment.example.com/v1.'),
+        remedies: [openSetting('whitebox.baseUrl')],
+      };
+    case 'token':
+      return {
+        message: vscode.l10n.t('A token is one line of letters, digits and signs, without spaces.'),
+        remedies: [],
+      };
+    case 'notification.webhookEndpointIds':
+      return {
+        message: vscode.l10n.t(
+          'The webhook endpoints must be a list of at most 100 IDs, none of them empty.',
+        ),
+        remedies: [openSetting('whitebox.notification.webhookEndpointIds')],
+      };
+    case 'archive.maxSizeMB':
+      return {
+        message: vscode.l10n.t('The setting {0} must be a number above 0.', 'whitebox.archive.maxSizeMB'),
+        remedies: [openSetting('whitebox.archive.maxSizeMB')],
+      };
+    case 'archive.exclude':
+      return {
+        message: vscode.l10n.t('The setting {0} must be a list of patterns.', 'whitebox.archive.exclude'),
+        remedies: [openSetting('whitebox.archive.exclude')],
+      };
+    default:
+      return values === undefined
+        ? {
+            message: vscode.l10n.t('A value is not one that the service accepts: {0}', subject),
+            remedies: [showLog()],
+          }
+        : {
+            message: vscode.l10n.t(
+              'The setting {0} has a value that it cannot have. It can be: {1}.',
+              `whitebox.${subject}`,
+              values,
+            ),
+            remedies: [openSetting(`whitebox.${subject}`)],
+          };
+  }
+}

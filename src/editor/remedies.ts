@@ -1,0 +1,32 @@
+import * as vscode from 'vscode';
+
+/** Something that can be done about an error, as a command. */
+export interface Remedy {
+  readonly title: string;
+  readonly command: string;
+  readonly arguments?: readonly unknown[];
+}
+
+/** A button that asks for the service, the organization and the token anew. */
+export function signInAgain(): Remedy {
+  return { title: vscode.l10n.t('Sign In…'), command: 'whitebox.signIn' };
+}
+
+/** A button that opens the extension's log. */
+export function showLog(): Remedy {
+  return { title: vscode.l10n.t('Show Log'), command: 'whitebox.showLog' };
+}
+
+/** A button that opens a file of this machine. */
+export function openFile(path = ''): Remedy {
+  return { title: vscode.l10n.t('Open File'), command: 'vscode.open', arguments: [vscode.Uri.file(path)] };
+}
+
+/** A button that opens one setting. */
+export function openSetting(key: string): Remedy {
+  return {
+    title: vscode.l10n.t('Open Settings'),
+    command: 'workbench.action.openSettings',
+    arguments: [key],
+  };
+}
