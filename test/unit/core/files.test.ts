@@ -130,21 +130,21 @@ describe('on Windows', () => {
   });
 
   for (const [folder, file, way] of [
-    ['C:\\work\\shop', 'c:\\Work\\shop\\src\\App.ts', 'src/App.ts'],
-    ['c:\\work\\shop', 'C:\\work\\shop', ''],
+    ['C:\\projects\\shop', 'c:\\Projects\\shop\\src\\App.ts', 'src/App.ts'],
+    ['c:\\projects\\shop', 'C:\\projects\\shop', ''],
     ['c:\\', 'C:\\app.ts', 'app.ts'],
     ['\\\\server\\share\\shop', '\\\\SERVER\\share\\shop\\a.ts', 'a.ts'],
-    ['c:\\work\\shop', 'c:\\work\\shopping\\a.ts', undefined],
-    ['c:\\work\\shop', 'd:\\work\\shop\\a.ts', undefined],
-    ['c:\\work\\shop', 'c:\\work', undefined],
-    ['c:\\work', 'c:\\work\\..odd\\a.ts', '..odd/a.ts'],
+    ['c:\\projects\\shop', 'c:\\projects\\shopping\\a.ts', undefined],
+    ['c:\\projects\\shop', 'd:\\projects\\shop\\a.ts', undefined],
+    ['c:\\projects\\shop', 'c:\\projects', undefined],
+    ['c:\\projects', 'c:\\projects\\..odd\\a.ts', '..odd/a.ts'],
   ] as const)
     test(`from ${folder} to ${file}, the way down is ${way ?? 'none'}`, () => {
       assert.equal(pathInside(folder, file, win32), way);
     });
 
   test('letter case tells files apart elsewhere', () => {
-    assert.equal(pathInside('/work/shop', '/work/Shop/a.ts', posixPath), undefined);
-    assert.equal(pathInside('/work/shop', '/work/shop/a\\b.ts', posixPath), 'a\\b.ts');
+    assert.equal(pathInside('/home/me/shop', '/home/me/Shop/a.ts', posixPath), undefined);
+    assert.equal(pathInside('/home/me/shop', '/home/me/shop/a\\b.ts', posixPath), 'a\\b.ts');
   });
 });

@@ -81,7 +81,7 @@ const path = fc.constantFrom(
   'src/注文 管理/ページ#1.ts',
   './lib/a b%20c.py',
   '/src/app.js',
-  'C:\\work\\a.cs',
+  'C:\\projects\\a.cs',
   '../outside.js',
   'a?b.js',
 );

@@ -51,7 +51,7 @@ const generated = climbs.flatMap((climb) =>
 
 test('a folder on Windows is cut off the front of a path whatever the letter case', () => {
   for (const [root, text] of [
-    ['C:\\work\\shop', 'c:/Work/shop/src/a.ts'],
+    ['C:\\projects\\shop', 'c:/Projects/shop/src/a.ts'],
     ['\\\\server\\share\\shop', '\\\\Server\\Share\\shop\\src\\a.ts'],
   ] as const) {
     const expected = { kind: 'path', segments: ['src', 'a.ts'], absolute: false };

@@ -8,7 +8,7 @@ import {
 } from '../../../../src/core/findings/parse/pathText.ts';
 import { percentDecoded, toWorkspacePath } from '../../../../src/core/findings/place/workspacePath.ts';
 
-/** What a path text means in `/home/me/shop` and in `C:\Work\shop`: its segments, with `/` before an absolute one, or the refusal. */
+/** What a path text means in `/home/me/shop` and in `C:\Projects\shop`: its segments, with `/` before an absolute one, or the refusal. */
 function read(text: string, root = '/home/me/shop'): string {
   const found = toWorkspacePath(text, root);
   return found.kind === 'none' ? found.reason : `${found.absolute ? '/' : ''}${found.segments.join('|')}`;
@@ -33,7 +33,7 @@ describe('a path text of a findings file', () => {
     ['/..', 'outside'],
     ['//server/share/a.js', 'refused'],
     ['\\\\server\\share\\a.js', 'refused'],
-    ['C:/Work/a.js', 'refused'],
+    ['C:/Projects/a.js', 'refused'],
     ['a.js:stream', 'refused'],
     ['a\0.js', 'refused'],
     ['a/.../b', 'refused'],
@@ -71,17 +71,17 @@ describe('a path text of a findings file', () => {
     });
 
   for (const [text, meaning] of [
-    ['C:\\Work\\shop\\src\\a.js', 'src|a.js'],
-    ['c:/work/SHOP/src/a.js', 'src|a.js'],
-    ['/C:/Work/shop/src/a.js', 'src|a.js'],
-    ['file:///C:/Work/shop/src/a.js', 'src|a.js'],
-    ['file:///c:/Work/shop/src/a.js', 'src|a.js'],
-    ['C:/Work/shopping/a.js', 'refused'],
-    ['D:/Work/shop/a.js', 'refused'],
-    ['xfile:///C:/Work/shop/src/a.js', 'refused'],
+    ['C:\\Projects\\shop\\src\\a.js', 'src|a.js'],
+    ['c:/projects/SHOP/src/a.js', 'src|a.js'],
+    ['/C:/Projects/shop/src/a.js', 'src|a.js'],
+    ['file:///C:/Projects/shop/src/a.js', 'src|a.js'],
+    ['file:///c:/Projects/shop/src/a.js', 'src|a.js'],
+    ['C:/Projects/shopping/a.js', 'refused'],
+    ['D:/Projects/shop/a.js', 'refused'],
+    ['xfile:///C:/Projects/shop/src/a.js', 'refused'],
   ] as const)
     test(`${text} reads ${meaning} in a folder of Windows`, () => {
-      assert.equal(read(text, 'C:\\Work\\shop\\'), meaning);
+      assert.equal(read(text, 'C:\\Projects\\shop\\'), meaning);
     });
 
   test('nothing is cut off where the folder is the root of everything', () => {
