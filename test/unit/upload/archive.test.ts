@@ -34,7 +34,7 @@ import { tarSegments } from '../../../src/core/upload/tarSegment.ts';
 import { centralRecord, localHeader, placeCentral, zipEnd } from '../../../src/core/upload/zipRecords.ts';
 import { zipSegments } from '../../../src/core/upload/zipSegment.ts';
 import { oracle, type ReadEntry, readTar, readZip } from './readArchive.ts';
-import { asNobody, makePlace, options, type Place, plant } from './trees.ts';
+import { asNobody, options, type Place, plant, testPlace } from './trees.ts';
 
 const workerFile = new URL('../../../src/core/upload/archiveWorker.ts', import.meta.url);
 const formats: readonly ArchiveFormat[] = ['tar_gz', 'zip'];
@@ -42,8 +42,7 @@ const formats: readonly ArchiveFormat[] = ['tar_gz', 'zip'];
 const long = process.env['FUZZ_RUNS'] !== undefined;
 
 function place(t: TestContext): Place & { readonly to: string } {
-  const made = makePlace();
-  t.after(() => made.remove());
+  const made = testPlace(t);
   return { ...made, to: join(made.home, 'archive') };
 }
 

@@ -5,11 +5,10 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { isTrue, parseGitConfig } from '../../../src/core/upload/gitConfig.ts';
-import { makePlace } from './trees.ts';
+import { testPlace } from './trees.ts';
 
 test('a configuration file is read as git reads it', (t) => {
-  const at = makePlace();
-  t.after(() => at.remove());
+  const at = testPlace(t);
   const file = join(at.home, 'config');
   const text = [
     '\ufeff; a comment',

@@ -12,7 +12,7 @@ import type { Suspicion } from '../../../src/core/upload/secretScan.ts';
 import { checkSecrets, type SecretCheck, type SecretCheckOptions } from '../../../src/core/upload/secrets.ts';
 import type { SelectedFile } from '../../../src/core/upload/selection.ts';
 import { randomFrom, type Seed, seeds } from './secretSeeds.ts';
-import { makePlace, plant } from './trees.ts';
+import { plant, testPlace } from './trees.ts';
 
 const workerFile = new URL('../../../src/core/upload/secretWorker.ts', import.meta.url);
 const invented = seeds(randomFrom(30));
@@ -27,10 +27,9 @@ function seedOf(rule: string): Seed {
 }
 
 function place(t: TestContext, content: Content): string {
-  const made = makePlace();
-  t.after(() => made.remove());
-  plant(made.root, content);
-  return made.root;
+  const { root } = testPlace(t);
+  plant(root, content);
+  return root;
 }
 
 function select(root: string, paths: readonly string[]): SelectedFile[] {

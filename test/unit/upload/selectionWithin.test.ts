@@ -1,15 +1,9 @@
 import assert from 'node:assert/strict';
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
 import { type SelectOptions, selectFiles } from '../../../src/core/upload/selection.ts';
-import { gitSelects, makePlace, options, type Place, plant, plantRepository } from './trees.ts';
-
-function place(t: TestContext): Place {
-  const made = makePlace();
-  t.after(() => made.remove());
-  return made;
-}
+import { gitSelects, options, type Place, plant, plantRepository, testPlace } from './trees.ts';
 
 /** The paths selected of a folder in the place, which is the workspace folder. */
 async function inside(at: Place, folder: string, more: Partial<SelectOptions> = {}): Promise<string[]> {
@@ -20,7 +14,7 @@ async function inside(at: Place, folder: string, more: Partial<SelectOptions> = 
 const files = { 'app/src/a': '', 'app/src/b.log': '', 'app/src/c.key': '', 'app/src/d.tmp': '' };
 
 test('F1 a subfolder without git keeps the ignore files of the folders above it, up to the workspace folder', async (t) => {
-  const at = place(t);
+  const at = testPlace(t);
   plant(at.root, {
     ...files,
     '../.gitignore': 'a\n',
@@ -33,7 +27,7 @@ test('F1 a subfolder without git keeps the ignore files of the folders above it,
 });
 
 test('a subfolder of a repository keeps the .whiteboxignore of a workspace folder above the repository, and of those between', async (t) => {
-  const at = place(t);
+  const at = testPlace(t);
   plantRepository(join(at.root, 'app'));
   plant(at.root, {
     ...files,
@@ -45,7 +39,7 @@ test('a subfolder of a repository keeps the .whiteboxignore of a workspace folde
 });
 
 test('a nested repository brings nothing back that the workspace folder’s own rules leave out', async (t) => {
-  const at = place(t);
+  const at = testPlace(t);
   plantRepository(at.root);
   plantRepository(join(at.root, 'app'));
   plant(at.root, { ...files, '.gitignore': '*.log\n', 'app/.gitignore': '!*.log\n*.key\n' });
@@ -54,14 +48,14 @@ test('a nested repository brings nothing back that the workspace folder’s own 
 });
 
 test('a workspace folder inside a repository keeps the rules of the repository above it', async (t) => {
-  const at = place(t);
+  const at = testPlace(t);
   plantRepository(at.root);
   plant(at.root, { ...files, '.gitignore': '*.log\n', '.whiteboxignore': '*.key\n' });
   assert.deepEqual(await inside(at, 'app/src', { within: join(at.root, 'app') }), ['a', 'd.tmp']);
 });
 
 test('the patterns of the setting are anchored at the workspace folder, with a repository and without', async (t) => {
-  const at = place(t);
+  const at = testPlace(t);
   const exclude = ['/app/src/b.log', '/c.key', 'src/d.tmp'];
   plant(at.root, files);
   assert.deepEqual(await inside(at, 'app/src', { exclude }), ['a', 'c.key', 'd.tmp']);
@@ -72,7 +66,7 @@ test('the patterns of the setting are anchored at the workspace folder, with a r
 });
 
 test('a subfolder that the workspace folder’s rules leave out says by which rule', async (t) => {
-  const at = place(t);
+  const at = testPlace(t);
   plant(at.root, { ...files, '.whiteboxignore': 'app/\n' });
   const { leftOut } = await selectFiles(join(at.root, 'app/src'), options(at, { within: at.root }));
   assert.deepEqual(
@@ -82,7 +76,7 @@ test('a subfolder that the workspace folder’s rules leave out says by which ru
 });
 
 test('a workspace folder that is named by a link holds its subfolders, and one elsewhere has no say', async (t) => {
-  const at = place(t);
+  const at = testPlace(t);
   plant(at.root, { ...files, '.gitignore': '*.log\n' });
   plant(at.home, { '.gitignore': '*\n' });
   const link = join(at.home, 'link');
@@ -94,7 +88,7 @@ test('a workspace folder that is named by a link holds its subfolders, and one e
 });
 
 test('what a subfolder sends, the workspace folder as a whole would send, too', async (t) => {
-  const at = place(t);
+  const at = testPlace(t);
   plantRepository(join(at.root, 'app/src'));
   plant(at.root, {
     ...files,

@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import type { TestContext } from 'node:test';
 import type { GitSurroundings } from '../../../src/core/upload/repository.ts';
 import type { SelectOptions } from '../../../src/core/upload/selection.ts';
 
@@ -34,6 +35,13 @@ export function makePlace(): Place {
     surroundings: { home, env: { GIT_CONFIG_NOSYSTEM: '1' } },
     remove: () => rmSync(base, { recursive: true, force: true }),
   };
+}
+
+/** A place that is gone with its test. */
+export function testPlace(t: TestContext): Place {
+  const place = makePlace();
+  t.after(() => place.remove());
+  return place;
 }
 
 /** Writes files by path; a string is a file's content, `{ link }` a symbolic link. */

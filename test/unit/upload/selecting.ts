@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { type Selection, type SelectOptions, selectFiles } from '../../../src/core/upload/selection.ts';
+import { gitSelects, options, type Place } from './trees.ts';
+
+/** Selects a place's folder, with none of the machine's git configuration. */
+export async function select(at: Place, more: Partial<SelectOptions> = {}): Promise<Selection> {
+  return selectFiles(at.root, options(at, more));
+}
+
+/** What is sent, by path. */
+export async function paths(at: Place, more: Partial<SelectOptions> = {}): Promise<string[]> {
+  return (await select(at, more)).files.map(({ path }) => path);
+}
+
+/** What stays out, one line each, as a person would note it down. */
+export async function leftOut(at: Place, more: Partial<SelectOptions> = {}): Promise<string[]> {
+  return (await select(at, more)).leftOut.map(({ path, reason }) => {
+    switch (reason.kind) {
+      case 'ignored':
+        return `${path}: ${reason.rule.source} ${reason.rule.file ?? ''}:${reason.rule.line} ${reason.rule.pattern}`;
+      case 'special':
+        return `${path}: ${reason.type}`;
+      case 'unreadable':
+        return `${path}: unreadable ${reason.code} ${reason.file ?? ''}`.trimEnd();
+      default:
+        return `${path}: ${reason.kind}`;
+    }
+  });
+}
+
+/** What is sent of a folder, by path, once git has said the same. */
+export async function sameAsGit(at: Place, folder = at.root): Promise<string[]> {
+  const ours = (await selectFiles(folder, options(at))).files.map(({ path }) => path);
+  assert.deepEqual(ours, gitSelects(at, folder));
+  return ours;
+}

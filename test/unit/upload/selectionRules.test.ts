@@ -1,0 +1,278 @@
+import assert from 'node:assert/strict';
+import { rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import { selectFiles } from '../../../src/core/upload/selection.ts';
+import { leftOut, paths, sameAsGit } from './selecting.ts';
+import { gitSelects, options, plant, plantRepository, testPlace } from './trees.ts';
+
+test('F1 the deepest rule wins', async (t) => {
+  const at = testPlace(t);
+  plantRepository(at.root);
+  plant(at.root, {
+    '.gitignore': '*.log\n',
+    'a.log': '',
+    'sub/.gitignore': '!keep.log\n',
+    'sub/keep.log': '',
+    'sub/other.log': '',
+    'sub/deeper/.gitignore': 'keep.log\n',
+    'sub/deeper/keep.log': '',
+  });
+  assert.deepEqual(await sameAsGit(at), [
+    '.gitignore',
+    'sub/.gitignore',
+    'sub/deeper/.gitignore',
+    'sub/keep.log',
+  ]);
+  assert.deepEqual(await leftOut(at), [
+    'a.log: gitignore .gitignore:1 *.log',
+    'sub/deeper/keep.log: gitignore sub/deeper/.gitignore:1 keep.log',
+    'sub/other.log: gitignore .gitignore:1 *.log',
+  ]);
+});
+
+test('F1 a folder that takes everything out and brings some back', async (t) => {
+  const at = testPlace(t);
+  plantRepository(at.root);
+  plant(at.root, {
+    'cache/.gitignore': '*\n!.gitignore\n!/kept/\n!/kept/*\n',
+    'cache/x': '',
+    'cache/kept/y': '',
+    'cache/z/kept/y': '',
+  });
+  assert.deepEqual(await sameAsGit(at), ['cache/.gitignore', 'cache/kept/y']);
+});
+
+test('F2 a file below an excluded folder stays excluded', async (t) => {
+  const at = testPlace(t);
+  plantRepository(at.root);
+  plant(at.root, {
+    '.gitignore': 'build/\n!build/keep.txt\n',
+    'build/keep.txt': '',
+    'build/.gitignore': '!keep.txt\n',
+  });
+  assert.deepEqual(await sameAsGit(at), ['.gitignore']);
+  assert.deepEqual(await leftOut(at), ['build/: gitignore .gitignore:1 build/']);
+});
+
+test('F3 .git/info/exclude is honoured, and weaker than .gitignore', async (t) => {
+  const at = testPlace(t);
+  plantRepository(at.root);
+  plant(at.root, {
+    '.git/info/exclude': '# local\nnotes/\n*.tmp\n',
+    '.gitignore': '!b.tmp\n',
+    'notes/a': '',
+    'a.tmp': '',
+    'b.tmp': '',
+  });
+  assert.deepEqual(await sameAsGit(at), ['.gitignore', 'b.tmp']);
+  assert.deepEqual(await leftOut(at), [
+    'a.tmp: infoExclude .git/info/exclude:3 *.tmp',
+    'notes/: infoExclude .git/info/exclude:2 notes/',
+  ]);
+});
+
+test('F3 a linked working tree has the main repository’s info/exclude', async (t) => {
+  const at = testPlace(t);
+  const main = join(dirname(at.root), 'main');
+  plantRepository(main);
+  plant(main, {
+    '.git/info/exclude': 'secret\n',
+    '.git/worktrees/w/HEAD': 'ref: refs/heads/w\n',
+    '.git/worktrees/w/commondir': '../..\n',
+  });
+  plant(main, { '.git/worktrees/w/gitdir': `${at.root}/.git\n` });
+  plant(at.root, { '.git': `gitdir: ${main}/.git/worktrees/w\n`, secret: '', open: '' });
+  assert.deepEqual(await sameAsGit(at), ['open']);
+});
+
+test('F4 the excludes file of the user’s configuration is honoured, with ~', async (t) => {
+  const at = testPlace(t);
+  plantRepository(at.root);
+  plant(at.home, { '.gitconfig': '[core]\n\texcludesFile = ~/mine # not "here"\n', mine: '.idea/\n*.swp\n' });
+  plant(at.root, { '.idea/x': '', 'a.swp': '', a: '' });
+  assert.deepEqual(await sameAsGit(at), ['a']);
+  assert.deepEqual(await leftOut(at), [
+    `.idea/: coreExcludesFile ${at.home}/mine:1 .idea/`,
+    `a.swp: coreExcludesFile ${at.home}/mine:2 *.swp`,
+  ]);
+});
+
+test('F4 without a setting, the XDG default counts, also outside of a repository', async (t) => {
+  const at = testPlace(t);
+  plant(at.home, { '.config/git/ignore': '*.swp\n', 'elsewhere/git/ignore': 'a\n' });
+  plant(at.root, { 'a.swp': '', a: '' });
+  assert.deepEqual(await paths(at), ['a']);
+  const surroundings = {
+    home: at.home,
+    env: { XDG_CONFIG_HOME: join(at.home, 'elsewhere'), GIT_CONFIG_NOSYSTEM: '1' },
+  };
+  assert.deepEqual(await paths(at, { surroundings }), ['a.swp']);
+});
+
+test('F4 included configuration counts, under its condition', async (t) => {
+  const at = testPlace(t);
+  plantRepository(at.root);
+  plant(at.home, {
+    '.gitconfig': `[include]\n\tpath = more\n[includeIf "gitdir:${dirname(at.root)}/"]\n\tpath = work\n[includeIf "gitdir:/no/where/"]\n\tpath = never\n`,
+    more: '[core]\n\texcludesfile = ~/a-rules\n',
+    work: '[core]\n\texcludesfile = ~/b-rules\n',
+    never: '[core]\n\texcludesfile = ~/c-rules\n',
+    'a-rules': 'a\n',
+    'b-rules': 'b\n',
+    'c-rules': 'c\n',
+  });
+  plant(at.root, { a: '', b: '', c: '' });
+  assert.deepEqual(await sameAsGit(at), ['a', 'c']);
+});
+
+test('F5 what is ignored stays out with its rule, and only a person brings it back', async (t) => {
+  const at = testPlace(t);
+  plantRepository(at.root);
+  plant(at.root, {
+    '.gitignore': 'config.local\ndist/\n',
+    'config.local': '',
+    'dist/a/one.js': '',
+    'dist/a/two.js': '',
+    'dist/b.js': '',
+    '.whiteboxignore': '!config.local\n!dist/\n',
+  });
+  const exclude = ['!config.local', '!/dist/'];
+  assert.deepEqual(await paths(at, { exclude }), ['.gitignore', '.whiteboxignore']);
+  assert.deepEqual(await paths(at, { include: ['config.local', 'dist/a/one.js'] }), [
+    '.gitignore',
+    '.whiteboxignore',
+    'config.local',
+    'dist/a/one.js',
+  ]);
+  assert.deepEqual(await leftOut(at, { include: ['dist/a/one.js'] }), [
+    'config.local: gitignore .gitignore:1 config.local',
+    'dist/a/two.js: gitignore .gitignore:2 dist/',
+    'dist/b.js: gitignore .gitignore:2 dist/',
+  ]);
+  assert.deepEqual((await paths(at, { include: ['dist/'] })).slice(2), [
+    'dist/a/one.js',
+    'dist/a/two.js',
+    'dist/b.js',
+  ]);
+});
+
+test('F5 .whiteboxignore and settings leave out more, with their own negations', async (t) => {
+  const at = testPlace(t);
+  plantRepository(at.root);
+  plant(at.root, {
+    '.whiteboxignore': '*.md\n!README.md\n',
+    'README.md': '',
+    'a.md': '',
+    'docs/.whiteboxignore': '!b.md\n',
+    'docs/b.md': '',
+    'data/x.csv': '',
+    'data/y.csv': '',
+  });
+  assert.deepEqual(await paths(at, { exclude: ['data/*', '!y.csv', '!*.md'] }), [
+    '.whiteboxignore',
+    'README.md',
+    'data/y.csv',
+    'docs/.whiteboxignore',
+    'docs/b.md',
+  ]);
+  assert.deepEqual(await leftOut(at, { exclude: ['', 'data/*'] }), [
+    'a.md: whiteboxignore .whiteboxignore:1 *.md',
+    'data/x.csv: setting :2 data/*',
+    'data/y.csv: setting :2 data/*',
+  ]);
+});
+
+test('F6 a damaged or missing .git and a deleted tracked file change nothing', async (t) => {
+  const at = testPlace(t);
+  plantRepository(at.root);
+  plant(at.root, {
+    '.git/info/exclude': 'b\n',
+    '.git/index': 'tracked: gone.txt',
+    '.gitignore': 'a\n',
+    a: '',
+    b: '',
+    c: '',
+  });
+  const whole = await paths(at);
+  assert.deepEqual(whole, ['.gitignore', 'c']);
+  rmSync(join(at.root, '.git/HEAD'));
+  writeFileSync(join(at.root, '.git/config'), '[core\n\u0000garbage');
+  assert.deepEqual(await paths(at), whole);
+  rmSync(join(at.root, '.git/objects'), { recursive: true });
+  assert.deepEqual(await paths(at), whole);
+});
+
+test('F19 below a repository’s root, the rules of the folders above apply', async (t) => {
+  const at = testPlace(t);
+  plantRepository(at.root);
+  plant(at.root, {
+    '.gitignore': '/packages/one/gen\n*.o\n',
+    '.whiteboxignore': '*.pdf\n',
+    'packages/.gitignore': 'tmp/\n',
+    'packages/one/gen': '',
+    'packages/one/a.o': '',
+    'packages/one/a.pdf': '',
+    'packages/one/tmp/x': '',
+    'packages/one/src/gen': '',
+    '.git/info/exclude': '/packages/one/local\n',
+    'packages/one/local': '',
+  });
+  const folder = join(at.root, 'packages/one');
+  const { files, leftOut } = await selectFiles(folder, options(at));
+  assert.deepEqual(
+    files.map(({ path }) => path),
+    ['src/gen'],
+  );
+  assert.deepEqual(
+    leftOut.map(({ path, reason }) => [path, reason.kind === 'ignored' ? reason.rule.file : '']),
+    [
+      ['a.o', join(at.root, '.gitignore')],
+      ['a.pdf', join(at.root, '.whiteboxignore')],
+      ['gen', join(at.root, '.gitignore')],
+      ['local', join(at.root, '.git/info/exclude')],
+      ['tmp/', join(at.root, 'packages/.gitignore')],
+    ],
+  );
+});
+
+test('F19 a folder that its repository ignores stays out as a whole', async (t) => {
+  const at = testPlace(t);
+  plantRepository(at.root);
+  plant(at.root, { '.gitignore': 'out/\n', 'out/one/a': '', 'out/one/.gitignore': '!*\n', 'out/one/b': '' });
+  const folder = join(at.root, 'out/one');
+  assert.deepEqual(gitSelects(at, folder), []);
+  const { files, leftOut } = await selectFiles(folder, options(at));
+  assert.deepEqual(files, []);
+  assert.deepEqual(
+    leftOut.map(({ path }) => path),
+    ['./'],
+  );
+  const chosen = await selectFiles(folder, options(at, { include: ['a'] }));
+  assert.deepEqual(
+    chosen.files.map(({ path }) => path),
+    ['a'],
+  );
+});
+
+test('F20 without a repository the same ignore files count', async (t) => {
+  const at = testPlace(t);
+  plant(at.root, {
+    '.gitignore': '*.log\n',
+    'a.log': '',
+    'x/.gitignore': '!a.log\n',
+    'x/a.log': '',
+    'x/b.log': '',
+  });
+  const without = await paths(at);
+  assert.deepEqual(without, ['.gitignore', 'x/.gitignore', 'x/a.log']);
+  plantRepository(at.root);
+  assert.deepEqual(await sameAsGit(at), without);
+});
+
+test('a .gitignore that is a link or a folder holds no rules, as for git', async (t) => {
+  const at = testPlace(t);
+  plantRepository(at.root);
+  plant(at.root, { rules: 'a\n', '.gitignore': { link: 'rules' }, a: '', 'x/.gitignore/y': '', 'x/a': '' });
+  assert.deepEqual(await sameAsGit(at), ['a', 'rules', 'x/.gitignore/y', 'x/a']);
+});
