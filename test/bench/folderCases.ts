@@ -59,6 +59,11 @@ export async function measureFolder(
   const whole = [...zip.outcomes, ...tar.outcomes];
   const peakBytes = Math.max(...whole.map((one) => one.peakBytes));
   const idle = await subjects.run({ kind: 'idle', ms: idleMs });
+  const cancelled: number[] = [];
+  for (let pair = 0; pair < pairs; pair++) {
+    const { ms } = await subjects.run({ kind: 'cancel', root, to: join(scratch, 'archive') });
+    cancelled.push(...ms);
+  }
 
   const rows: Row[] = [
     {
@@ -103,6 +108,13 @@ export async function measureFolder(
       unit: 'ms',
       ours: median(whole.map((one) => one.ms[0] ?? NaN)),
       target: files <= fewFiles ? { atMost: 300 } : undefined,
+    },
+    {
+      what: 'cancelling the packaging',
+      corpus,
+      unit: 'ms',
+      ours: median(cancelled),
+      target: { atMost: 500 },
     },
     { what: 'peak memory', corpus, unit: 'MB', ours: peakBytes / 1e6, target: { atMost: 180 } },
     {

@@ -1,11 +1,13 @@
 import { createServer } from 'node:http';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { readdirSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
 import type { AddressInfo } from 'node:net';
 import type { HashedFile } from '../../src/core/api/hashedFile.ts';
 import { putFile } from '../../src/core/api/http.ts';
+import { isAbortError } from '../../src/core/errors.ts';
 import { type ArchiveFormat, writeArchive } from '../../src/core/upload/archive.ts';
 import { checkSecrets } from '../../src/core/upload/secrets.ts';
 import { selectFiles, type Selection } from '../../src/core/upload/selection.ts';
@@ -17,6 +19,8 @@ export type Job =
   | { readonly kind: 'select'; readonly root: string; readonly times: number }
   /** Selects and packages; `ms` is both, `packagingMs` the second. */
   | { readonly kind: 'package'; readonly root: string; readonly format: ArchiveFormat; readonly to: string }
+  /** Packages and cancels as soon as something is packed; `ms` is from there until nothing goes on and nothing is left. */
+  | { readonly kind: 'cancel'; readonly root: string; readonly to: string }
   | { readonly kind: 'secrets'; readonly root: string }
   | { readonly kind: 'upload'; readonly url: string; readonly file: HashedFile }
   /** Opens a stored run's findings, then types in a file; `ms` is opening, the first key, further keys. */
@@ -79,6 +83,8 @@ async function perform(job: Job): Promise<Partial<Outcome>> {
       return repeatSelection(job.root, job.times);
     case 'package':
       return selectAndPackage(job.root, job.format, job.to);
+    case 'cancel':
+      return { ms: [await cancelPackaging(job.root, job.to)] };
     case 'secrets': {
       const { root, files, bytes } = await select(job.root);
       const ms = await timed(() => checkSecrets({ root, files, workerFile: worker('secretWorker') }));
@@ -129,6 +135,28 @@ async function selectAndPackage(root: string, format: ArchiveFormat, to: string)
     sourceBytes: bytes,
     archiveBytes: archive.bytes,
   };
+}
+
+async function cancelPackaging(root: string, to: string): Promise<number> {
+  const { root: real, files } = await select(root);
+  const controller = new AbortController();
+  let cancelledAt = NaN;
+  const onBytes = (): void => {
+    if (controller.signal.aborted) return;
+    cancelledAt = performance.now();
+    controller.abort();
+  };
+  const options = { root: real, files, to, maxBytes: Number.MAX_SAFE_INTEGER, onBytes };
+  await writeArchive({
+    ...options,
+    format: 'zip',
+    workerFile: worker('archiveWorker'),
+    signal: controller.signal,
+  }).catch((error: unknown) => {
+    if (!isAbortError(error)) throw error;
+  });
+  if (readdirSync(dirname(to)).includes(basename(to))) throw new Error('a cancelled archive was left');
+  return performance.now() - cancelledAt;
 }
 
 function select(root: string): Promise<Selection> {
