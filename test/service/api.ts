@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { JsonSchema } from './apiSchemas.ts';
 import type { Operation } from './operations.ts';
 import { jsonReply, Refusal, type Reply } from './replies.ts';
 
@@ -8,31 +9,26 @@ export type Organizations = ReadonlyMap<string, ReadonlySet<string>>;
 
 const MAX_BODY_BYTES = 1024 * 1024;
 
-/** Shared, since it compiles a schema that it knows only once, however many services a process starts. */
 const ajv = new Ajv2020({ strict: true });
 
-interface CheckedOperation extends Operation {
-  readonly validRequest: ValidateFunction;
-  readonly validResponse: ValidateFunction;
+/** By the schema's text: compiled when it is first needed, and once, however many services a process starts. */
+const compiled = new Map<string, ValidateFunction>();
+
+function validatorOf(schema: JsonSchema): ValidateFunction {
+  const text = JSON.stringify(schema);
+  const validator = compiled.get(text) ?? ajv.compile(schema);
+  compiled.set(text, validator);
+  return validator;
 }
 
 /** The authenticated interface below `/o/{orgID}` (sections 4 and 5): checks a request in full before it performs anything. */
 export class Api {
-  readonly #operations: ReadonlyMap<string, CheckedOperation>;
+  readonly #operations: ReadonlyMap<string, Operation>;
   readonly #organizations: Organizations;
 
   constructor(operations: readonly Operation[], organizations: Organizations) {
     this.#organizations = organizations;
-    this.#operations = new Map(
-      operations.map((operation) => [
-        operation.path,
-        {
-          ...operation,
-          validRequest: ajv.compile(operation.request),
-          validResponse: ajv.compile(operation.response),
-        },
-      ]),
-    );
+    this.#operations = new Map(operations.map((operation) => [operation.path, operation]));
   }
 
   /**
@@ -50,8 +46,9 @@ export class Api {
     }
     const body = parse(await readBody(request));
     onBody(body);
-    if (!operation.validRequest(body)) {
-      const [problem] = operation.validRequest.errors ?? [];
+    const isValidRequest = validatorOf(operation.request);
+    if (!isValidRequest(body)) {
+      const [problem] = isValidRequest.errors ?? [];
       const detail = JSON.stringify(problem?.params ?? {});
       throw new Refusal(
         422,
@@ -60,9 +57,10 @@ export class Api {
       );
     }
     const answer = await operation.perform(organizationId, body as never);
-    if (!operation.validResponse(answer)) {
+    const isValidResponse = validatorOf(operation.response);
+    if (!isValidResponse(answer)) {
       throw new Error(
-        `${operationPath} answers against the reference: ${JSON.stringify(operation.validResponse.errors)}`,
+        `${operationPath} answers against the reference: ${JSON.stringify(isValidResponse.errors)}`,
       );
     }
     return jsonReply(200, answer);

@@ -1,4 +1,3 @@
-import { request } from 'undici';
 import { Refusal } from './replies.ts';
 
 /** The event of section 6. */
@@ -53,6 +52,8 @@ export class Webhooks {
 
   async #deliver(endpointId: string, event: ExitedEvent): Promise<void> {
     try {
+      // Most services have no endpoints, and pass without it.
+      const { request } = await import('undici');
       const { statusCode, body } = await request(this.#endpoints[endpointId] ?? '', {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
