@@ -1,5 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ClientRequest } from 'node:http';
+import type { Worker } from 'node:worker_threads';
 import type { Clock } from '../../../src/core/ports.ts';
 import type { Scope } from './tempFolder.ts';
 
@@ -75,7 +76,7 @@ export class VirtualClock implements Clock {
     });
   }
 
-  /** Lets time pass from sleeper to sleeper, never while a request or work on the disk is under way, until the promise is settled. */
+  /** Lets time pass from sleeper to sleeper, never while a request, a thread or work on the disk is under way, until the promise is settled. */
   async passUntil<T>(promise: Promise<T>, traffic: Traffic): Promise<T> {
     let settled = false;
     const noted = promise.then(
@@ -101,11 +102,15 @@ export class VirtualClock implements Clock {
 function whenStill(traffic: Traffic, end: Promise<void>, isOver: () => boolean): Promise<void> {
   return new Promise((resolve) => {
     let quietTurns = 0;
+    let diskTurns = 0;
     const turn = (): void => {
       const isBusy = traffic.isBusy();
-      quietTurns = isBusy || hasDiskWork() ? 0 : quietTurns + 1;
+      diskTurns = !isBusy && hasDiskWork() ? diskTurns + 1 : 0;
+      quietTurns = isBusy || diskTurns > 0 ? 0 : quietTurns + 1;
       if (isOver() || quietTurns === 4) resolve();
       else if (isBusy) void Promise.race([end, traffic.whenQuiet()]).then(() => setImmediate(turn));
+      // What takes this long waits for the disk itself.
+      else if (diskTurns > 20) setTimeout(turn, 1);
       else setImmediate(turn);
     };
     setImmediate(turn);
@@ -117,28 +122,37 @@ function hasDiskWork(): boolean {
   return process.getActiveResourcesInfo().some((kind) => kind.includes('Req'));
 }
 
-/** The requests this process has under way through `node:http`. */
+/** The requests this process has under way through `node:http`, and its threads. */
 export interface Traffic {
   readonly isBusy: () => boolean;
   readonly whenQuiet: () => Promise<void>;
 }
 
-/** Watches requests for the length of a test. */
+/** Watches requests and threads for the length of a test. */
 export function watchTraffic(t: Scope): Traffic {
-  const underWay = new Set<ClientRequest>();
+  const underWay = new Set<ClientRequest | Worker>();
   let waiting: (() => void)[] = [];
-  const onStart = (message: unknown): void => {
+  const end = (one: ClientRequest | Worker): void => {
+    underWay.delete(one);
+    if (underWay.size > 0) return;
+    for (const go of waiting) go();
+    waiting = [];
+  };
+  const onRequest = (message: unknown): void => {
     const { request } = message as { request: ClientRequest };
     underWay.add(request);
-    request.once('close', () => {
-      underWay.delete(request);
-      if (underWay.size > 0) return;
-      for (const go of waiting) go();
-      waiting = [];
-    });
+    request.once('close', () => end(request));
   };
-  subscribe('http.client.request.created', onStart);
-  t.after(() => unsubscribe('http.client.request.created', onStart));
+  const onThread = (worker: Worker): void => {
+    underWay.add(worker);
+    worker.once('exit', () => end(worker));
+  };
+  subscribe('http.client.request.created', onRequest);
+  process.on('worker', onThread);
+  t.after(() => {
+    unsubscribe('http.client.request.created', onRequest);
+    process.off('worker', onThread);
+  });
   return {
     isBusy: () => underWay.size > 0,
     whenQuiet: () =>
