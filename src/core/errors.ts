@@ -33,6 +33,7 @@ export type ErrorKind =
   | 'badImport'
   | 'noResult'
   | 'unanswered'
+  | 'notKept'
   | 'triageConflict'
   | 'triageDamaged'
   | 'outsideFolder'

@@ -3,15 +3,14 @@ import type { Drift } from '../core/findings/drift/drift.ts';
 import type { BlockKind, Finding, Severity } from '../core/findings/finding.ts';
 import type { TriageState } from '../core/findings/triage/triage.ts';
 import type { ConnectionPart } from '../core/api/connectionParts.ts';
-import type { Run, RunIn, Target } from '../core/run/run.ts';
+import { isFinal, keptArtifact, type Run, type RunIn, type Target } from '../core/run/run.ts';
 import type { IgnoreRule } from '../core/upload/ignoreRules.ts';
 import type { Reason } from '../core/upload/selection.ts';
 import { formatTime } from './formats.ts';
 
-/** True when an artifact of the run is on this machine. */
+/** True when an artifact of an ended run is on this machine. */
 export function hasArtifact(run: Run, artifact: 'report' | 'findings'): boolean {
-  const artifacts = ('artifacts' in run ? run.artifacts : undefined) ?? [];
-  return artifacts.some(({ name, file }) => name === artifact && file !== undefined);
+  return isFinal(run) && keptArtifact(run, artifact) !== undefined;
 }
 
 /** A run's state as a few words. */

@@ -184,6 +184,14 @@ export function describeFailure(failure: Failure | ({ kind: Failure['kind'] } & 
         ),
         { title: t('Track Existing Run by ID…'), command: 'whitebox.trackRun' },
       );
+    case 'notKept':
+      return plain(
+        t(
+          'The assessment has started as run {0}, but VS Code’s storage does not take it ({1}). Free some space and leave this window open: it is tried again. Keep the run ID; with it the run can be tracked from anywhere.',
+          failure.subject ?? '',
+          failure.detail ?? '',
+        ),
+      );
     case 'triageConflict':
       return plain(
         t(

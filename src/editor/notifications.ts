@@ -8,10 +8,10 @@ import { type Failure, isLive, type Run, titleOf } from '../core/run/run.ts';
 import type { RunTracker } from '../core/run/runTracker.ts';
 import { countFindings, formatTime } from './formats.ts';
 import { hasArtifact, stateLabel } from './labels.ts';
-import { describeFailure } from './messages.ts';
+import { describeError, describeFailure } from './messages.ts';
 import type { Remedy } from './remedies.ts';
 import { readDisplaySettings } from './settings.ts';
-import { showInformation, showWarning } from './showMessage.ts';
+import { showError, showInformation, showWarning } from './showMessage.ts';
 
 /** What notifications are made from. */
 interface NoticeDeps {
@@ -23,6 +23,7 @@ interface NoticeDeps {
 /** Tells a person once how a run ended, or that it needs a decision, as far as the settings want it. */
 export function showNotifications(deps: NoticeDeps): vscode.Disposable {
   return vscode.Disposable.from(
+    deps.tracker.onDidFailToKeep((error) => void showError(describeError(error).message)),
     deps.tracker.onDidNearRetention((run) => {
       warnOfRetention(run).catch((error: unknown) => deps.log.error(`Run ${run.id}: ${String(error)}`));
     }),
@@ -88,10 +89,12 @@ function noticeOf(run: Run, read: ShownRun | undefined): Notice {
     : [];
   switch (run.state) {
     case 'succeeded': {
-      const failure = read?.failure ?? lostFindings(run.artifacts);
+      const lost = lostFindings(run.artifacts);
+      const failure = read?.failure ?? lost;
       if (failure !== undefined) {
         const message = t('The assessment of {0} has finished. {1}', title, describeFailure(failure).message);
-        return { message, actions: report, isGood: false };
+        const again = { title: t('Download Artifacts Again'), command: 'whitebox.downloadArtifacts' };
+        return { message, actions: lost === undefined ? report : [again, ...report], isGood: false };
       }
       const show = { title: t('Show Findings'), command: 'whitebox.showRunFindings' };
       const message = t(

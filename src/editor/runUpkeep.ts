@@ -38,10 +38,15 @@ export async function stopWatching(
   const run = chosen ?? (await pickRun(runs, t('Stop Watching'), (each) => mayStopWatching(each, now)));
   if (run === undefined || !isLive(run)) return;
   const yes = t('Stop Watching');
-  const detail = t(
-    'Nothing is asked about it any more, and its uploaded source is deleted as after any run. If it still goes on at the service, it goes on there; you can track it again by its run ID: {0}',
-    run.runId,
-  );
+  const detail =
+    run.state === 'collecting'
+      ? t(
+          'What could not be downloaded is left out, and its uploaded source is deleted as after any run. While the service keeps the results, Download Artifacts Again fetches them.',
+        )
+      : t(
+          'Nothing is asked about it any more, and its uploaded source is deleted as after any run. If it still goes on at the service, it goes on there; you can track it again by its run ID: {0}',
+          run.runId,
+        );
   const question = t('Stop watching the run of {0}?', titleOf(run));
   const choice = await askInDialog({ question, detail }, yes);
   if (choice === yes) await tracker.stopWatching(run.id);

@@ -176,7 +176,11 @@ function linesOf(run: Run, now: number, all: readonly Run[]): vscode.TreeItem[] 
     const node: RunsNode = { kind: 'run', id: run.id };
     const stop = { title: t('Stop Watching'), command: 'whitebox.stopWatching', arguments: [node] };
     const last = t('Last answer: {0}', formatTime(lastGoodAnswerAt(run)));
-    add(t('Does not end: stop watching?'), 'eye-closed', last, stop);
+    const question =
+      run.state === 'collecting'
+        ? t('Not all results can be had: stop watching?')
+        : t('Does not end: stop watching?');
+    add(question, 'eye-closed', last, stop);
   }
   const retried = all.find(({ id }) => id === run.retryOf);
   if (retried !== undefined) add(t('Another try of'), 'debug-rerun', nameOf(retried));
@@ -203,7 +207,7 @@ function linesOf(run: Run, now: number, all: readonly Run[]): vscode.TreeItem[] 
         : describeFailure(artifact.failure).message;
     const node: RunsNode = { kind: 'run', id: run.id };
     const on = (title: string, command: string): vscode.Command | undefined =>
-      artifact.file === undefined ? undefined : { title, command, arguments: [node] };
+      artifact.file === undefined || !isFinal(run) ? undefined : { title, command, arguments: [node] };
     if (artifact.name === 'report') {
       add(t('Report'), 'markdown', what, on(t('Open Report'), 'whitebox.openReport'));
     } else if (artifact.name === 'findings') {

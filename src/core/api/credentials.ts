@@ -6,7 +6,7 @@ import type { SecretStore } from '../ports.ts';
 export interface TokenSource {
   /** The token to send now; undefined when there is none, and then a person must sign in. */
   get(): Promise<string | undefined>;
-  /** After a 401 on `rejected`: another token if one can be had, else undefined. */
+  /** After a 401 on `rejected`: another token if one can be had, else undefined; throws `tokenCommand` when a command should have made one. */
   refresh(rejected: string, signal?: AbortSignal): Promise<string | undefined>;
 }
 
@@ -39,8 +39,10 @@ export function storedToken(
       const current = await secrets.get(key);
       if (current !== undefined && current !== rejected) return current;
       const fresh = await runTokenCommand?.(signal);
-      // Every window is told of what is kept: the same token again is no news.
-      return fresh === rejected ? undefined : keep(fresh);
+      // No other token to wait for: what the command prints changes when a person signs in to whatever it asks.
+      if (fresh !== undefined && fresh === rejected)
+        throw new AssessmentError('tokenCommand', { detail: 'the same token again, which was refused' });
+      return keep(fresh);
     },
   };
 }
@@ -82,7 +84,10 @@ export function redact(text: string, secrets: readonly string[]): string {
     // As it stands inside of JSON, where quotes and backslashes are escaped.
     result = result.replaceAll(JSON.stringify(secret).slice(1, -1), '[redacted]');
   }
-  return result
-    .replace(/\bBearer\s+[^\s"',;]+/gi, 'Bearer [redacted]')
-    .replace(/\b(https?:\/\/[^\s"'<>?#]+)[?#][^\s"'<>]*/gi, '$1?[redacted]');
+  return (
+    result
+      .replace(/\bBearer\s+[^\s"',;]+/gi, 'Bearer [redacted]')
+      // In JSON, slashes may be escaped, too.
+      .replace(/\b(https?:(?:\\*\/){2}[^\s"'<>?#]+)[?#][^\s"'<>]*/gi, '$1?[redacted]')
+  );
 }

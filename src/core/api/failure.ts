@@ -80,8 +80,10 @@ export function transportFailure(error: unknown, url: URL): Error {
   const data = { origin: url.origin, detail: code === '' ? undefined : code };
   const message = error instanceof Error ? error.message : '';
   if (untrusted.test(code) || brokenTls.test(code)) return new AssessmentError('tls', data, { cause: error });
-  if (/\b407\b|proxy/i.test(message)) return new AssessmentError('proxy', data, { cause: error });
-  const kind = neverConnected.has(code) || failedToConnect(error) ? 'unsent' : 'connectionLost';
+  // Asked first: the message names the host, and a host may be called proxy.
+  if (neverConnected.has(code) || failedToConnect(error))
+    return new AssessmentError('unsent', data, { cause: error });
+  const kind = /\b407\b|proxy/i.test(message) ? 'proxy' : 'connectionLost';
   return new AssessmentError(kind, data, { cause: error });
 }
 

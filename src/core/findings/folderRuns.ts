@@ -1,4 +1,4 @@
-import type { Run } from '../run/run.ts';
+import { isFinal, keptArtifact, type Run } from '../run/run.ts';
 
 /** What a person wants to see of a folder: a run, or undefined for none; it holds until a run gets findings that had none then. */
 export interface FolderChoice {
@@ -7,10 +7,9 @@ export interface FolderChoice {
   readonly over: ReadonlySet<string>;
 }
 
-/** True when a run has a findings file on this machine. */
+/** True when an ended run has a findings file on this machine. */
 export function hasFindings(run: Run): boolean {
-  const artifacts = ('artifacts' in run ? run.artifacts : undefined) ?? [];
-  return artifacts.some(({ name, file }) => name === 'findings' && file !== undefined);
+  return isFinal(run) && keptArtifact(run, 'findings') !== undefined;
 }
 
 /**

@@ -7,6 +7,7 @@ import {
   isFinal,
   isLive,
   isPreparing,
+  keptArtifact,
   type Run,
   type RunIn,
   shared,
@@ -29,8 +30,10 @@ export type RunEvent = { readonly at: number } & (
   | { readonly type: 'dispatchLost'; readonly reason: Failure }
   | { readonly type: 'answered'; readonly description: Description }
   | { readonly type: 'askFailed'; readonly failure: Failure; readonly retryAfterMs: number }
+  | { readonly type: 'cancelSent' }
   | { readonly type: 'cancelAsked' }
-  | { readonly type: 'cancelLost' }
+  | { readonly type: 'cancelRefused' }
+  | { readonly type: 'artifactKept'; readonly artifact: Artifact }
   | { readonly type: 'collected'; readonly artifacts: readonly Artifact[] }
   | { readonly type: 'failed'; readonly failure: Failure }
   | { readonly type: 'abandoned' }
@@ -88,8 +91,14 @@ export function advance(run: Run, event: RunEvent): Run {
       return isLive(run) ? { ...run, trouble: worsened(run.trouble, event) } : run;
     case 'cancelAsked':
       return run.state === 'running' ? toCancelling(run, event.at) : run;
-    case 'cancelLost':
+    case 'cancelSent':
       return run.state === 'running' ? { ...run, cancelSentAt: event.at } : run;
+    case 'cancelRefused':
+      return run.state === 'running' && run.cancelSentAt !== undefined ? withoutCancel(run) : run;
+    case 'artifactKept':
+      return run.state === 'collecting'
+        ? { ...run, artifacts: [...(run.artifacts ?? []), event.artifact] }
+        : run;
     case 'collected':
       return run.state === 'collecting' ? collected(run, event.artifacts, event.at) : run;
     case 'failed':
@@ -140,7 +149,11 @@ function dispatched(run: Run, runId: string, at: number): Run {
 }
 
 function toCancelling(run: RunIn<'running'>, at: number): RunIn<'cancelling'> {
-  const next = { ...run, state: 'cancelling' as const, cancelAskedAt: at };
+  return { ...withoutCancel(run), state: 'cancelling', cancelAskedAt: at };
+}
+
+function withoutCancel(run: RunIn<'running'>): RunIn<'running'> {
+  const next = { ...run };
   delete next.cancelSentAt;
   return next;
 }
@@ -220,7 +233,7 @@ function unwatched(run: Run, by: 'person' | 'time', at: number): Run {
     run.state === 'collecting'
       ? collected(
           run,
-          run.exit.artifacts.map((name) => ({ name, failure })),
+          run.exit.artifacts.map((name) => keptArtifact(run, name) ?? { name, failure }),
           at,
         )
       : { ...toFailed(run, failure, at), runId: run.runId, dispatchedAt: run.dispatchedAt };
@@ -246,7 +259,8 @@ function worsened(
   const wait = retryAfterMs > 0 ? { notBefore: at + retryAfterMs } : {};
   const deniedSince = previous?.deniedSince ?? (deniesRun(failure) ? at : undefined);
   const denied = deniedSince === undefined ? {} : { deniedSince };
-  return { ...failure, ...wait, ...denied, since: previous?.since ?? at, times: (previous?.times ?? 0) + 1 };
+  const timesBefore = previous?.kind === failure.kind ? previous.times : 0;
+  return { ...failure, ...wait, ...denied, since: previous?.since ?? at, times: timesBefore + 1 };
 }
 
 function withTarget<R extends Run>(run: R, index: number, change: (target: Target) => Target): R {

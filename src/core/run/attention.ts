@@ -16,11 +16,12 @@ export function lastGoodAnswerAt(run: RunIn<'running' | 'cancelling' | 'collecti
   return run.state === 'collecting' ? run.exitedAt : (run.lastAnswerAt ?? run.dispatchedAt);
 }
 
-/** True once a run has been refused or unknown to the service for a day, or has not ended within a day of its cancellation: a person may want to let it go. */
+/** True once a run has been refused or unknown to the service for a day, has not ended within a day of its cancellation, or has results that could not all be had for a day: a person may want to let it go. */
 export function mayStopWatching(run: Run, now: number): boolean {
-  if (run.state !== 'running' && run.state !== 'cancelling') return false;
-  if (run.state === 'cancelling' && now - run.cancelAskedAt >= dayMs) return true;
+  if (!isLive(run)) return false;
   const { trouble } = run;
+  if (run.state === 'collecting') return trouble !== undefined && now - trouble.since >= dayMs;
+  if (run.state === 'cancelling' && now - run.cancelAskedAt >= dayMs) return true;
   return trouble !== undefined && deniesRun(trouble) && now - (trouble.deniedSince ?? now) >= dayMs;
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { AssessmentClient } from '../api/client.ts';
 import { isPassing } from '../api/retry.ts';
 import { AssessmentError, type ErrorKind } from '../errors.ts';
-import { type Artifact, type Run, type RunIn, toFailure } from './run.ts';
+import { type Artifact, keptArtifact, type Run, type RunIn, toFailure, type Trouble } from './run.ts';
 
 const maxArtifactBytes = 512 * 1024 * 1024;
 /** Failures of an artifact that a later try will not mend. */
@@ -15,7 +15,7 @@ const lasting: readonly ErrorKind[] = [
   'tooLarge',
   'insecureUrl',
 ];
-/** Other failures (a portal's page, a certificate, a proxy) are taken as lasting after so many tries. */
+/** Other failures (a portal's page, a certificate, a proxy) are taken as lasting after so many tries in a row. */
 const mostTries = 20;
 
 /** The file an artifact is saved as, in the run's folder; the two of a whitebox run have names of their own (API reference, section 2.4). */
@@ -50,24 +50,42 @@ export async function downloadArtifact(
   return { name, file, bytes };
 }
 
-/** Downloads every artifact of an ended run; throws when trying again later may help, else notes on the artifact why it is not there. */
-export async function collectArtifacts(run: RunIn<'collecting'>, deps: DownloadDeps): Promise<Artifact[]> {
+/**
+ * Downloads every artifact of an ended run that is not here yet, and tells `onKept` of each; one that cannot be had keeps no other from coming.
+ * Throws, after all were tried, when trying again later may help with one; else notes on the artifact why it is not there.
+ */
+export async function collectArtifacts(
+  run: RunIn<'collecting'>,
+  deps: DownloadDeps & { readonly onKept: (artifact: Artifact) => Promise<unknown> },
+): Promise<Artifact[]> {
   const artifacts: Artifact[] = [];
+  let mayCome: AssessmentError | undefined;
   for (const name of run.exit.artifacts) {
     try {
-      artifacts.push(await downloadArtifact(run, name, deps));
+      let artifact = keptArtifact(run, name);
+      if (artifact === undefined) {
+        artifact = await downloadArtifact(run, name, deps);
+        await deps.onKept(artifact);
+      }
+      artifacts.push(artifact);
     } catch (error) {
       if (!(error instanceof AssessmentError)) throw error;
-      if (!isLasting(error, run.trouble?.times ?? 0)) throw error;
-      artifacts.push({ name, failure: toFailure(error) });
+      if (isLasting(error, run.trouble)) artifacts.push({ name, failure: toFailure(error) });
+      else if (waitsForSomebody(error)) throw error;
+      else mayCome ??= error;
     }
   }
+  if (mayCome !== undefined) throw mayCome;
   return artifacts;
 }
 
-function isLasting(error: AssessmentError, triesBefore: number): boolean {
+function isLasting(error: AssessmentError, trouble: Trouble | undefined): boolean {
   if (lasting.includes(error.kind)) return true;
-  const waitsForSomebody = ['unauthorized', 'notSignedIn', 'tokenCommand', 'diskFull', 'storage'];
-  if (isPassing(error) || waitsForSomebody.includes(error.kind)) return false;
-  return triesBefore >= mostTries;
+  if (isPassing(error) || waitsForSomebody(error)) return false;
+  return trouble?.kind === error.kind && trouble.times >= mostTries;
+}
+
+/** True for what keeps every artifact from coming until somebody has done something. */
+function waitsForSomebody({ kind }: AssessmentError): boolean {
+  return ['unauthorized', 'notSignedIn', 'tokenCommand', 'diskFull', 'storage'].includes(kind);
 }

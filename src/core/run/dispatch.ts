@@ -1,6 +1,7 @@
 import { wasNeverSent } from '../api/failure.ts';
 import type { ArchiveType } from '../api/schema.ts';
 import { AssessmentError, isAbortError } from '../errors.ts';
+import type { RunEvent } from './advance.ts';
 import type { LaunchDeps } from './launch.ts';
 import { type Run, type RunIn, type Target, toFailure } from './run.ts';
 import type { RunStore } from './runStore.ts';
@@ -16,16 +17,15 @@ export async function intendDispatch(run: Run, deps: LaunchDeps): Promise<RunIn<
 
 /**
  * Sends the dispatch that a run intends; what the service may have accepted without our knowing makes the run `unknown` (DESIGN, "Dispatch is
- * sent at most once per intent"). A cancellation counts while nothing is under way: a request that was sent is never torn off. Throws
- * `busyElsewhere` when nothing was sent because another window drives the run or has moved it on, or the system's error when the outcome could
- * not be put on disk: the journal then still says `dispatching`, which the next start makes `unknown`.
+ * sent at most once per intent"). A cancellation counts while nothing is under way: a request that was sent is never torn off. Resolves with
+ * what became of it, to be put on disk. Throws `busyElsewhere` when nothing was sent because another window drives the run or has moved it on.
  */
 export async function sendDispatch(
   intended: RunIn<'dispatching'>,
   deps: LaunchDeps,
   signal: AbortSignal | undefined,
-): Promise<Run> {
-  const { store, client, clock } = deps;
+): Promise<RunEvent> {
+  const { client, clock } = deps;
   const { id, webhookEndpointIds } = intended;
   const request = {
     input: { targets: intended.targets.flatMap(toInput), language: intended.language },
@@ -38,17 +38,18 @@ export async function sendDispatch(
     const beforeSend = (): Promise<void> => requireIntent(intended, deps);
     runId = await client.dispatch(intended.workflow, request, { signal, beforeSend });
   } catch (cause) {
-    if (isAbortError(cause)) return store.apply(id, { type: 'dispatchStopped', at: clock.now() });
+    if (isAbortError(cause)) return { type: 'dispatchStopped', at: clock.now() };
     const error =
       cause instanceof AssessmentError ? cause : new AssessmentError('connectionLost', {}, { cause });
     if (error.kind === 'busyElsewhere') throw error;
     const failure = toFailure(error);
-    if (wasRefused(error)) return store.apply(id, { type: 'failed', failure, at: clock.now() });
-    return store.apply(id, { type: 'dispatchLost', reason: failure, at: clock.now() });
+    return wasRefused(error)
+      ? { type: 'failed', failure, at: clock.now() }
+      : { type: 'dispatchLost', reason: failure, at: clock.now() };
   }
   // Named in the log before the journal: a disk that fails now must not take the only trace of a paid run with it.
   deps.log.info(`Run ${id} was accepted as ${runId}`);
-  return store.apply(id, { type: 'dispatched', runId, at: clock.now() });
+  return { type: 'dispatched', runId, at: clock.now() };
 }
 
 /** Throws `storage` while runs are kept for this window only: what costs is not started unknowingly where it would be forgotten. */

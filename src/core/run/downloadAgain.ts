@@ -1,6 +1,5 @@
 import { AssessmentError } from '../errors.ts';
-import { type Artifact, isFinal, type Run, type RunIn, toFailure } from './run.ts';
-
+import { type Artifact, isFinal, keptArtifact, type Run, type RunIn, toFailure } from './run.ts';
 import { downloadArtifact, type DownloadDeps } from './collect.ts';
 
 /** A run that ended with results on the service. */
@@ -27,8 +26,7 @@ export async function downloadAgain(
     } catch (error) {
       if (!(error instanceof AssessmentError)) throw error;
       failure ??= error;
-      const known = run.artifacts?.find((artifact) => artifact.name === name && artifact.file !== undefined);
-      artifacts.push(known ?? { name, failure: toFailure(error) });
+      artifacts.push(keptArtifact(run, name) ?? { name, failure: toFailure(error) });
     }
   }
   return { artifacts, failure };

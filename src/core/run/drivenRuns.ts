@@ -11,8 +11,9 @@ interface Driven {
   readonly lease: Lease;
   nextWall: number;
   nextMonotonic: number;
-  /** The service wants to be left alone until then. */
+  /** The service wants to be left alone until then, told by the clock that only grows, and by the wall clock, as the journal has it. */
   quietUntil: number;
+  notBefore: number | undefined;
   failures: number;
   /** Tokens that have changed since the last look that went well. */
   tokens: number;
@@ -53,6 +54,7 @@ export class DrivenRuns {
       nextWall: Infinity,
       nextMonotonic: Infinity,
       quietUntil: -Infinity,
+      notBefore: undefined,
       failures: 0,
       tokens: 0,
       busy: undefined,
@@ -109,15 +111,19 @@ export class DrivenRuns {
     });
   }
 
-  /** Leaves the service alone for so long; told by the clock that only grows, so that a wrong wall clock cannot stretch it. */
-  keepQuiet(id: string, ms: number): void {
+  /** Notes that the service, asked here or by another window, wants to be left alone until `notBefore` by the wall clock; once noted, a wrong wall clock cannot stretch it. */
+  noteQuiet(id: string, notBefore: number | undefined): void {
     const driven = this.#runs.get(id);
-    if (driven !== undefined) driven.quietUntil = this.#clock.monotonic() + Math.min(ms, longestWaitMs);
+    if (driven === undefined || notBefore === undefined || driven.notBefore === notBefore) return;
+    driven.notBefore = notBefore;
+    driven.quietUntil =
+      this.#clock.monotonic() + Math.min(Math.max(0, notBefore - this.#clock.now()), longestWaitMs);
   }
 
-  /** Whether the service, which asked for quiet until `notBefore` by the wall clock, may be asked now. */
+  /** Whether the service, which wants to be left alone until `notBefore` by the wall clock, may be asked now. */
   mayAsk(id: string, notBefore: number | undefined): boolean {
     if (this.#clock.now() >= (notBefore ?? -Infinity)) return true;
+    this.noteQuiet(id, notBefore);
     const driven = this.#runs.get(id);
     return driven !== undefined && this.#clock.monotonic() >= driven.quietUntil;
   }

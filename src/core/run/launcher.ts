@@ -1,4 +1,6 @@
-import { AssessmentError, isAbortError } from '../errors.ts';
+import { AssessmentError, isAbortError, systemCode } from '../errors.ts';
+import type { Disposable, Event } from '../ports.ts';
+import type { RunEvent } from './advance.ts';
 import { intendDispatch, requireStorage, sendDispatch } from './dispatch.ts';
 import {
   type Assessment,
@@ -11,6 +13,9 @@ import {
 import { type Run, type RunIn, toFailure } from './run.ts';
 import type { RunWatch, WatchDeps } from './runWatch.ts';
 
+/** What became of a dispatch is written again after so long when the disk did not take it. */
+const noteAgainMs = 5_000;
+
 /** What starting runs works with. */
 export interface LauncherDeps extends WatchDeps {
   /** The packaging worker's script. */
@@ -21,11 +26,18 @@ export interface LauncherDeps extends WatchDeps {
 export class Launcher {
   readonly #deps: LauncherDeps;
   readonly #watch: RunWatch;
+  readonly #notKeptListeners = new Set<(error: AssessmentError) => void>();
 
   constructor(deps: LauncherDeps, watch: RunWatch) {
     this.#deps = deps;
     this.#watch = watch;
   }
+
+  /** Called with `notKept` and the run ID when the service has accepted a run and the disk does not take it; that is tried again until it does or this window closes. */
+  readonly onDidFailToKeep: Event<AssessmentError> = (listener): Disposable => {
+    this.#notKeptListeners.add(listener);
+    return { dispose: () => this.#notKeptListeners.delete(listener) };
+  };
 
   /**
    * Packages, uploads and dispatches; resolves with the run once it is running, unknown or at its end. Until something has left the machine a
@@ -94,11 +106,34 @@ export class Launcher {
     signal: AbortSignal | undefined,
   ): Promise<Run> {
     try {
-      return await this.#watch.settle(await sendDispatch(intended, deps, signal));
+      const outcome = await sendDispatch(intended, deps, signal);
+      return await this.#watch.settle(await this.#note(intended.id, outcome));
     } catch (error) {
       await this.#watch.driven.letGo(intended.id);
       throw error;
     }
+  }
+
+  /** Puts what became of a dispatch on disk, however long that takes: the run may have been paid for. Rejects only when the window closes. */
+  async #note(id: string, outcome: RunEvent): Promise<Run> {
+    const { store, clock, log } = this.#deps;
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await store.apply(id, outcome);
+      } catch (error) {
+        if (tries === 1) {
+          log.error(`Run ${id}: what became of its dispatch could not be noted: ${String(error)}`);
+          if (outcome.type === 'dispatched') this.#tellNotKept(outcome.runId, error);
+        }
+        await clock.sleep(noteAgainMs, this.#watch.stopped);
+      }
+    }
+  }
+
+  #tellNotKept(runId: string, cause: unknown): void {
+    const facts = { subject: runId, detail: systemCode(cause) };
+    const error = new AssessmentError('notKept', facts, { cause });
+    for (const listener of [...this.#notKeptListeners]) listener(error);
   }
 
   /** Ends a launch that failed or was cancelled before the dispatch. */

@@ -28,7 +28,12 @@ export async function look(
     current = await store.apply(run.id, { type: 'answered', description, at: clock.now() });
   }
   if (current.state !== 'collecting' || !deps.isDriven()) return current;
-  const artifacts = await collectArtifacts(current, { client, folder: store.folderOf(run.id), signal });
+  const artifacts = await collectArtifacts(current, {
+    client,
+    folder: store.folderOf(run.id),
+    signal,
+    onKept: (artifact) => store.apply(run.id, { type: 'artifactKept', artifact, at: clock.now() }),
+  });
   await keepSource(current, deps);
   return store.apply(run.id, { type: 'collected', artifacts, at: clock.now() });
 }

@@ -44,7 +44,7 @@ export async function releaseUploads(
   return allGone;
 }
 
-/** Takes one file off the service, whichever of the two states a call with a lost reply left it in; a file that is not there counts as gone. */
+/** Takes one file off the service, whichever of the two states a call with a lost reply left it in; a file that neither call knows counts as gone. */
 export async function releaseFile(
   fileId: string,
   believed: 'reserved' | 'confirmed',
@@ -61,13 +61,17 @@ export async function releaseFile(
   };
   const [likely, other] = believed === 'reserved' ? [cancel, remove] : [remove, cancel];
   try {
-    return await likely().catch((error: unknown) => {
-      if (isKind(error, 'conflict') || isKind(error, 'rejected')) return other();
-      throw error;
-    });
+    return await likely();
   } catch (error) {
-    if (isKind(error, 'notFound')) return believed === 'reserved' ? 'cancelled' : 'deleted';
-    throw error;
+    if (!isOtherState(error)) throw error;
+    try {
+      return await other();
+    } catch (second) {
+      // Unknown to one call alone may only say that the file is in the other state.
+      const isGone = isKind(error, 'notFound') && isKind(second, 'notFound');
+      if (isGone) return believed === 'reserved' ? 'cancelled' : 'deleted';
+      throw second;
+    }
   }
 }
 
@@ -80,10 +84,14 @@ async function releaseReservation(
     await client.cancelUpload(fileId);
     return 'cancelled';
   } catch (error) {
-    if (isKind(error, 'notFound')) return 'cancelled';
-    if (isKind(error, 'conflict') || isKind(error, 'rejected')) return undefined;
+    if (isOtherState(error)) return undefined;
     throw error;
   }
+}
+
+/** True for answers to a call about a file in another state; which they are is not shown (API reference, section 7). */
+function isOtherState(error: unknown): boolean {
+  return isKind(error, 'conflict') || isKind(error, 'rejected') || isKind(error, 'notFound');
 }
 
 function isKind(error: unknown, kind: AssessmentError['kind']): boolean {

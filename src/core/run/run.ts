@@ -24,7 +24,7 @@ const troubleSchema = z.extend(failureSchema, {
   deniedSince: z.optional(time),
   notBefore: z.optional(time),
 });
-/** A failure that may pass: since when, how often in a row, and until when the service wants to be left alone. */
+/** A failure that may pass: how often this kind came in a row, since when nothing but failures came, and until when the service wants to be left alone. */
 export type Trouble = z.infer<typeof troubleSchema>;
 
 const archiveSchema = z.object({
@@ -145,7 +145,7 @@ export const runSchema = z.discriminatedUnion('state', [
   z.extend(base, {
     state: z.literal('running'),
     ...watched,
-    /** When a cancellation was sent whose answer was lost: it may have been taken. */
+    /** When a cancellation was sent that the service has not answered: it may have been taken. */
     cancelSentAt: z.optional(time),
   }),
   z.extend(base, { state: z.literal('cancelling'), ...watched, cancelAskedAt: time }),
@@ -156,6 +156,8 @@ export const runSchema = z.discriminatedUnion('state', [
     exit: exitSchema,
     exitedAt: time,
     cancelAskedAt: z.optional(time),
+    /** Those that are here already. */
+    artifacts: z.optional(z.array(artifactSchema)),
     trouble: z.optional(troubleSchema),
   }),
   z.extend(base, { state: z.literal('succeeded'), ...ended }),
@@ -228,6 +230,12 @@ export function waitsForToken({ kind }: Pick<Failure, 'kind'>): boolean {
 /** True when the service answered that it does not know a run, or does not show it. */
 export function deniesRun({ kind }: Pick<Failure, 'kind'>): boolean {
   return kind === 'notFound' || kind === 'forbidden';
+}
+
+/** An artifact of a run that is on this machine. */
+export function keptArtifact(run: Run, name: string): Artifact | undefined {
+  const artifacts = 'artifacts' in run ? run.artifacts : undefined;
+  return artifacts?.find((artifact) => artifact.name === name && artifact.file !== undefined);
 }
 
 /** True for a run that failed before the service had it: another try costs nothing twice. */

@@ -145,8 +145,8 @@ export class RunChecks {
     log[isNew ? 'warn' : 'debug'](`Run ${id}: asking failed (${String(times)}): ${known.message}`);
     // Planned before it is noted: a disk that takes no note must not make the next heartbeat ask again.
     driven.schedule(id, waitsForToken(failure) ? Infinity : backoffMs(times, retryAfterMs, random()));
-    driven.keepQuiet(id, retryAfterMs);
-    await store.apply(id, { type: 'askFailed', failure, retryAfterMs, at: clock.now() });
+    const noted = await store.apply(id, { type: 'askFailed', failure, retryAfterMs, at: clock.now() });
+    driven.noteQuiet(id, troubleOf(noted)?.notBefore);
   }
 }
 

@@ -18,6 +18,8 @@ export class RunTracker implements Disposable {
   readonly onDidEnd: Event<Run>;
   /** Called once, in one window, with each run whose results are not here and soon on the service no more. */
   readonly onDidNearRetention: Event<Run>;
+  /** Called with `notKept` and the run ID when the service has accepted a run and the disk does not take it, yet. */
+  readonly onDidFailToKeep: Event<AssessmentError>;
 
   constructor(deps: LauncherDeps) {
     this.#deps = deps;
@@ -25,6 +27,7 @@ export class RunTracker implements Disposable {
     this.#launcher = new Launcher(deps, this.#watch);
     this.onDidEnd = this.#watch.onDidEnd;
     this.onDidNearRetention = this.#watch.onDidNearRetention;
+    this.onDidFailToKeep = this.#launcher.onDidFailToKeep;
   }
 
   /** When a run driven by this window is asked about next, in wall-clock milliseconds. */
@@ -104,13 +107,18 @@ export class RunTracker implements Disposable {
     const { store, clock, clientFor } = this.#deps;
     const run = this.#require(id);
     if (run.state !== 'running') return;
+    // On disk before it is sent: the service may take it whatever becomes of this window, and how the run ends is then read by that.
+    await store.apply(id, { type: 'cancelSent', at: clock.now() });
+    let sends = 0;
+    const beforeSend = (): Promise<void> => Promise.resolve(void (sends += 1));
     try {
-      await clientFor(run).cancel(run.workflow, run.runId);
+      await clientFor(run).cancel(run.workflow, run.runId, { beforeSend });
       await store.apply(id, { type: 'cancelAsked', at: clock.now() });
     } catch (error) {
       if (!(error instanceof AssessmentError)) throw error;
-      // The service may have taken it: how the run ends is then read by that.
-      if (!wasRefused(error)) await store.apply(id, { type: 'cancelLost', at: clock.now() });
+      // An earlier one whose answer was lost may have been taken.
+      if (wasRefused(error) && sends <= 1 && run.cancelSentAt === undefined)
+        await store.apply(id, { type: 'cancelRefused', at: clock.now() });
       // A run that has ended meanwhile cannot be cancelled: describe decides what it is.
       if (error.kind !== 'conflict') throw error;
     }

@@ -117,7 +117,7 @@ export class RunWatch {
     if (run === undefined) {
       await this.driven.letGo(id);
     } else if (isLive(run)) {
-      this.driven.keepQuiet(id, (run.trouble?.notBefore ?? at) - at);
+      this.driven.noteQuiet(id, run.trouble?.notBefore);
       this.driven.schedule(id, 0);
       await this.dropArchives(run);
     } else if (run.state === 'packaging') {

@@ -114,6 +114,7 @@ describe('what the network did', () => {
     ['a certificate for another name', failed({ code: 'ERR_TLS_CERT_ALTNAME_INVALID' }), 'tls', true],
     ['broken TLS', failed({ code: 'EPROTO', syscall: 'write' }), 'tls', false],
     ['a proxy that wants credentials', failed({}, 'tunneling socket: 407'), 'proxy', false],
+    ['an unknown host called proxy', failed({ code: 'ENOTFOUND' }, 'getaddrinfo ENOTFOUND proxy.example'), 'unsent', true], // prettier-ignore
     ['a full disk', failed({ code: 'ENOSPC', syscall: 'write' }), 'diskFull', false],
     ['a local file', failed({ code: 'EACCES', syscall: 'open', path: '/x' }), 'storage', false],
   ];

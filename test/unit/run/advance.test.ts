@@ -45,8 +45,13 @@ const table: Readonly<Record<keyof typeof eventOf, string>> = {
     '·         ·          ·          ·          ·         collecting collecting ·          ·     ·      ·     ·    ·',
   askFailed:
     /*     */ '·         ·          ·          ·          ·         =          =          =          ·     ·      ·     ·    ·',
-  cancelLost:
+  cancelSent:
     /*    */ '·         ·          ·          ·          ·         =          ·          ·          ·     ·      ·     ·    ·',
+  // Without a cancellation that was sent there is nothing to take back.
+  cancelRefused:
+    /* */ '·         ·          ·          ·          ·         ·          ·          ·          ·     ·      ·     ·    ·',
+  artifactKept:
+    /*  */ '·         ·          ·          ·          ·         ·          ·          =          ·     ·      ·     ·    ·',
   cancelAsked:
     /*   */ '·         ·          ·          ·          ·         cancelling ·          ·          ·     ·      ·     ·    ·',
   collected:

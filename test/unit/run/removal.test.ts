@@ -31,6 +31,23 @@ describe('a run that is removed', () => {
     assert.deepEqual([states(desk), await readdir(desk.root)], [['cancelled'], []]);
   });
 
+  test('takes a file along that was confirmed without our knowing, whatever the service answers to a cancellation of it', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const heal = desk.service.addFault({ match: { path: '/confirm-upload' }, after: { kind: 'reset' } });
+    const unknown = desk.service.addFault({
+      match: { path: '/cancel-upload' },
+      before: { kind: 'reply', status: 404 },
+    });
+    t.after(unknown);
+    const run = await window.start();
+    heal();
+    assert.deepEqual(
+      [run.state, run.targets[0]?.upload?.state, states(desk)],
+      ['failed', 'deleted', ['deleted']],
+    );
+  });
+
   test('is gone although its file could not be deleted, and the log names the file', async (t) => {
     const desk = await setUpDesk(t);
     const window = openWindow(t, desk);

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { mayStopWatching } from '../../../src/core/run/attention.ts';
+import type { Run } from '../../../src/core/run/run.ts';
 import { openWindow, setUpDesk } from './runWindow.ts';
 import { trackRemoteRun } from './seededRuns.ts';
 
@@ -139,6 +141,55 @@ describe('a run', () => {
         ['report', 'report.md', undefined],
       ],
     );
+  });
+
+  test('with one artifact that cannot be had for days keeps the other, downloaded once, and can be let go with it', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const { id, runId } = await trackRemoteRun(desk, window);
+    // The findings come first; the report does not come from then on.
+    const match = { path: /artifact-download-url$/ };
+    window.store.onDidChange((run) => {
+      if ('artifacts' in run && run.artifacts?.length === 1)
+        t.after(desk.service.addFault({ match, before: { kind: 'reply', status: 500 } }));
+    });
+    await desk.service.finishRun(runId);
+    const troubled = await window.until(id, (run) => 'trouble' in run && (run.trouble?.times ?? 0) >= 3);
+    assert.ok(troubled.state === 'collecting' && troubled.trouble !== undefined);
+    const day = 24 * 60 * 60 * 1000;
+    const { since } = troubled.trouble;
+    assert.deepEqual([since + day - 1, since + day].map((now) => mayStopWatching(troubled, now)), [false, true]); // prettier-ignore
+    assert.equal(desk.service.requests.filter(({ method }) => method === 'GET').length, 1);
+    await desk.clock.passUntil(window.tracker.stopWatching(id), desk.traffic);
+    const run = window.store.get(id);
+    assert.ok(run?.state === 'succeeded');
+    assert.deepEqual(
+      run.artifacts.map(({ name, file, failure }) => [name, file, failure?.kind]),
+      [
+        ['findings', 'findings.json', undefined],
+        ['report', undefined, 'unanswered'],
+      ],
+    );
+  });
+
+  test('F61 after hours of 5xx one page of a portal gives up no artifact', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const { id, runId } = await trackRemoteRun(desk, window);
+    await desk.service.finishRun(runId);
+    const portal = { kind: 'reply' as const, status: 200, body: '<html><title>Welcome</title></html>' };
+    const leave = desk.service.addFault({ match: { path: /artifact-download-url$/ }, before: portal });
+    const isPortal = (times: number) => (run: Run) =>
+      'trouble' in run && run.trouble?.kind === 'badResponse' && run.trouble.times === times;
+    await window.until(id, isPortal(1));
+    const failure = { kind: 'serverError', status: 503 } as const;
+    for (let times = 0; times < 25; times++)
+      await window.store.apply(id, { type: 'askFailed', failure, retryAfterMs: 0, at: desk.clock.now() });
+    const run = await window.until(id, isPortal(2));
+    assert.equal(run.state, 'collecting');
+    leave();
+    const ended = await window.untilEnded(id);
+    assert.ok('artifacts' in ended && ended.artifacts?.every(({ file }) => file !== undefined));
   });
 
   test("F61 whose artifact's address comes as a portal's page is collected later", async (t) => {

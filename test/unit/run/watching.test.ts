@@ -244,6 +244,20 @@ describe('a run that is watched', () => {
     assert.ok(desk.clock.now() - since >= 120_000);
   });
 
+  test('F51 answered with 429 in another window is left alone for as long in the one that drives it', async (t) => {
+    const desk = await setUpDesk(t);
+    const driving = openWindow(t, desk);
+    const { id } = await trackRemoteRun(desk, driving);
+    const other = openWindow(t, desk);
+    await other.tracker.resume();
+    const reply = { kind: 'reply' as const, status: 429, headers: { 'retry-after': '600' } };
+    desk.service.addFault({ match: { path: '/describe', times: 1 }, before: reply });
+    await desk.clock.passUntil(other.tracker.checkNow(id), desk.traffic);
+    const [askedAt, asked] = [desk.clock.now(), desk.sent('/describe')];
+    await driving.until(id, () => desk.sent('/describe') > asked);
+    assert.ok(desk.clock.now() - askedAt >= 600_000);
+  });
+
   test('F54 is asked about within 10 s after the machine slept', async (t) => {
     const desk = await setUpDesk(t);
     const window = openWindow(t, desk);

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import type { AssessmentError } from '../../../src/core/errors.ts';
+import type { RunEvent } from '../../../src/core/run/advance.ts';
+import type { Run } from '../../../src/core/run/run.ts';
+import { RunStore } from '../../../src/core/run/runStore.ts';
+import { openWindow, setUpDesk } from './runWindow.ts';
+
+/** A store on a disk that is full when the service has accepted a run, so many times in a row. */
+class FullStore extends RunStore {
+  #refusals = 3;
+
+  override async apply(id: string, event: RunEvent): Promise<Run> {
+    if (event.type === 'dispatched' && this.#refusals-- > 0)
+      throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+    return super.apply(id, event);
+  }
+}
+
+async function startOnFullDisk(t: TestContext) {
+  const desk = await setUpDesk(t);
+  const window = openWindow(t, desk, { store: (root, deps) => new FullStore(root, deps) });
+  const told: AssessmentError[] = [];
+  window.tracker.onDidFailToKeep((error) => told.push(error));
+  return { desk, window, told };
+}
+
+test('F66 a run that was accepted while the disk was full is told of with its ID, and kept once there is space', async (t) => {
+  const { desk, window, told } = await startOnFullDisk(t);
+  const run = await window.start();
+  const [remote] = desk.service.runs();
+  assert.ok(run.state === 'running');
+  assert.equal(run.runId, remote?.id);
+  assert.deepEqual(
+    told.map(({ kind, data }) => [kind, data.subject, data.detail]),
+    [['notKept', remote?.id, 'ENOSPC']],
+  );
+  assert.equal(desk.sent('/dispatch'), 1);
+});
+
+test('F66 while the disk stays full no other window takes the run for an unconfirmed one', async (t) => {
+  const { desk, window, told } = await startOnFullDisk(t);
+  const started = window.tracker.start(await window.assessment());
+  while (told.length === 0) await setImmediate();
+  const other = openWindow(t, desk);
+  await other.tracker.resume();
+  const run = await desk.clock.passUntil(started, desk.traffic);
+  assert.equal(run?.state, 'running');
+  assert.deepEqual(
+    [...window.lines, ...other.lines].filter((line) => line.includes('unknown')),
+    [],
+  );
+});
