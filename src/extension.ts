@@ -37,6 +37,7 @@ import { createUploadPreview } from './editor/uploadPreview.ts';
 import { showNotifications } from './editor/notifications.ts';
 import { toReport } from './editor/report.ts';
 import { showRuns } from './editor/runsView.ts';
+import { requireTrust } from './editor/requireTrust.ts';
 import { readDeleteSourceAfterRun, readRetainLocalDays } from './editor/settings.ts';
 import { Accounts } from './editor/accounts.ts';
 import { showStatus } from './editor/statusBar.ts';
@@ -141,9 +142,12 @@ export async function startExtension(
     attempt: (work) => runCommand('whitebox.previewUpload', work, [], log),
     log,
   });
-  const { version } = context.extension.packageJSON as { version: string };
+  const { version, contributes } = context.extension.packageJSON as {
+    version: string;
+    contributes: { commands: { command: string; enablement?: string }[] };
+  };
   const tool = { name: 'Whitebox Assessment', version };
-  const commands = createCommands({
+  const all = createCommands({
     ...preparation,
     preview,
     workerFile,
@@ -167,6 +171,7 @@ export async function startExtension(
     savedStyle: join(context.extensionPath, 'dist', 'webview', 'saved.css'),
     selection: () => surfaces.findings.view.selection,
   });
+  const commands = requireTrust(all, contributes.commands);
   const logged = (work: Promise<unknown>): void => {
     work.catch((error: unknown) =>
       log.error(error instanceof Error ? (error.stack ?? error.message) : String(error)),

@@ -57,7 +57,7 @@ export interface CommandDeps extends StartDeps, FindingCommandDeps, SaveReportDe
 }
 
 /** A command's work; its arguments come from menus, so they are looked at before they are believed. */
-type Handler = (...args: unknown[]) => unknown;
+export type Handler = (...args: unknown[]) => unknown;
 
 /** The handler of every command, by id. */
 export function createCommands(deps: CommandDeps): ReadonlyMap<string, Handler> {

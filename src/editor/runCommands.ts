@@ -8,7 +8,6 @@ import { formatTime } from './formats.ts';
 import { lostAnswerLabel, stateLabel } from './labels.ts';
 import { acceptForgetting } from './lostRuns.ts';
 import { withProgress } from './progress.ts';
-import { requireTrust } from './requireTrust.ts';
 import type { RunsNode } from './runsView.ts';
 import { readAssessmentSettings, readDeleteSourceAfterRun, readDestination } from './settings.ts';
 import { askInDialog, showInformation } from './showMessage.ts';
@@ -162,7 +161,6 @@ export async function removeRun(
 ): Promise<void> {
   const t = vscode.l10n.t;
   if (run === undefined) return;
-  requireTrust();
   const yes = t('Remove');
   const detail = [
     isFinal(run)

@@ -6,7 +6,6 @@ import { needsNote, TRIAGE_STATES, type TriageState } from '../core/findings/tri
 import { sayNoFinding } from './findingArguments.ts';
 import { countFindings } from './formats.ts';
 import { severityLabel, titleOfFinding, triageLabel } from './labels.ts';
-import { requireTrust } from './requireTrust.ts';
 import { showError, showInformation } from './showMessage.ts';
 
 const noteKey = 'triage.note';
@@ -26,7 +25,6 @@ export async function setTriage(shown: readonly ShownFinding[], deps: TriageDeps
     sayNoFinding();
     return;
   }
-  requireTrust();
   const state = await pickState(shown);
   if (state === undefined) return;
   const note = state === 'open' ? '' : await askForNote(shown, state, deps.memory);

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'mocha';
+import * as vscode from 'vscode';
+import { watchMessages } from '../messages.ts';
+import { inRestrictedMode } from '../restrictedMode.ts';
+
+const manifest = vscode.extensions.getExtension('whitebox.whitebox-assessment')!.packageJSON as {
+  contributes: { commands: { command: string; enablement?: string }[] };
+};
+
+describe('in Restricted Mode', () => {
+  it('F84 every command that menus do not offer there does nothing when it is called by its id', async () => {
+    const disabled = manifest.contributes.commands
+      .filter(({ enablement = '' }) => enablement.includes('isWorkspaceTrusted'))
+      .map(({ command }) => command);
+    assert(disabled.includes('whitebox.startAssessment') && disabled.includes('whitebox.saveArchive'));
+    const refusedFor = async (command: string): Promise<string[]> => {
+      const messages = watchMessages();
+      try {
+        await inRestrictedMode(() =>
+          vscode.commands.executeCommand(command, vscode.workspace.workspaceFolders?.[0]?.uri),
+        );
+        return messages.shown.map(({ text }) => text);
+      } finally {
+        messages.end();
+      }
+    };
+    for (const command of disabled)
+      assert.deepEqual(
+        await refusedFor(command),
+        ['This is off in Restricted Mode. Trust this workspace first.'],
+        command,
+      );
+  });
+});
