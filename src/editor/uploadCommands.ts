@@ -1,8 +1,9 @@
+import { lstatSync } from 'node:fs';
 import { appendFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { AssessmentError } from '../core/errors.ts';
-import { readIfThere, replaceFile } from '../core/files.ts';
+import { replaceFile } from '../core/files.ts';
 import { pathInside } from '../core/pathInside.ts';
 import type { Logger } from '../core/ports.ts';
 import { type Archive, writeArchive } from '../core/upload/archive.ts';
@@ -139,7 +140,10 @@ function ignoreFileOf(folder: vscode.WorkspaceFolder): string {
 }
 
 async function ensureIgnoreFile(file: string): Promise<void> {
-  if ((await readIfThere(file)) !== undefined) return;
+  const there = lstatSync(file, { throwIfNoEntry: false });
+  // Written to through a link, it would seem to count, which it does not.
+  if (there?.isFile() === false) throw new AssessmentError('sourceUnreadable', { subject: file });
+  if (there !== undefined) return;
   const lines = [
     vscode.l10n.t('Files that are not uploaded for an assessment, besides those that .gitignore names.'),
     vscode.l10n.t('Same syntax as .gitignore; can stand in any folder. It can only leave out more.'),

@@ -119,13 +119,7 @@ export class FolderVisits {
           layers = withNested(layers, layer);
         }
       }
-      layers = await withOwnFiles(
-        layers,
-        full,
-        this.#nameOf,
-        this.#pace,
-        (name) => named(name)?.dirent.isFile() === true,
-      );
+      layers = await withOwnFiles(layers, full, this.#nameOf, this.#pace, (name) => named(name)?.dirent);
     }
     // An empty folder counts too: very many of them must not keep the event loop.
     let from = 0;

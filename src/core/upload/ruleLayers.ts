@@ -1,7 +1,9 @@
+import { lstatSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { AssessmentError, systemCode } from '../errors.ts';
 import type { Pace } from './fileFacts.ts';
+import type { Entry } from './folderListing.ts';
 import {
   type IgnoreRule,
   type IgnoreRules,
@@ -50,18 +52,26 @@ export function enter(layers: readonly RuleLayer[], name: string): RuleLayer[] {
   return layers.map((layer) => ({ ...layer, prefix: layer.prefix + name }));
 }
 
-/** The layers with the folder's own ignore files, of which `has` says whether they are there; at once unless the pace is slow. Throws `sourceUnreadable`. */
+/**
+ * The layers with the folder's own ignore files, of which `kindOf` says what stands there; at once unless the pace is slow. A `.gitignore` that
+ * is a link counts for nothing, as git has it; a `.whiteboxignore` that is one cannot be read. Throws `sourceUnreadable`.
+ */
 export async function withOwnFiles(
   layers: readonly RuleLayer[],
   folder: string,
   nameOf: (path: string) => string,
   pace: Pace,
-  has: (fileName: string) => boolean,
+  kindOf: (fileName: string) => Pick<Entry['dirent'], 'isFile' | 'isDirectory'> | undefined,
 ): Promise<readonly RuleLayer[]> {
   const own: RuleLayer[] = [];
   for (const layer of layers) {
     const { fileName, rules, prefix } = layer;
-    if (fileName === undefined || !has(fileName)) own.push(layer);
+    const kind = fileName === undefined ? undefined : kindOf(fileName);
+    const isFile = kind?.isFile() === true;
+    if (fileName === '.whiteboxignore' && kind !== undefined && !isFile && !kind.isDirectory()) {
+      throw new AssessmentError('sourceUnreadable', { subject: join(folder, fileName), detail: 'EFTYPE' });
+    }
+    if (fileName === undefined || !isFile) own.push(layer);
     else {
       const path = join(folder, fileName);
       const source = fileName === '.gitignore' ? 'gitignore' : 'whiteboxignore';
@@ -137,7 +147,9 @@ export async function layersAt(
   ];
   let ignoredBy: IgnoreRule | undefined;
   for (const name of namesBetween(at, root)) {
-    layers = await withOwnFiles(layers, at, nameOf, { slow: false }, () => true);
+    layers = await withOwnFiles(layers, at, nameOf, { slow: false }, (fileName) =>
+      lstatSync(join(at, fileName), { throwIfNoEntry: false }),
+    );
     ignoredBy ??= leavesOut(layers, keyOf(name));
     layers = enter(layers, keyOf(name));
     at = join(at, name);
