@@ -1,9 +1,10 @@
 /** `npm run compare-selection -- FOLDER`: what we would send against what git would add, both ways; exits 1 on a difference. */
 import { spawnSync } from 'node:child_process';
 import { lstatSync, mkdtempSync, rmSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
+import { gitHome } from '../src/core/upload/gitHome.ts';
 import { type Reason, selectFiles } from '../src/core/upload/selection.ts';
 
 const folder = process.argv[2];
@@ -13,7 +14,7 @@ if (folder === undefined) {
 }
 
 const start = performance.now();
-const surroundings = { home: homedir(), env: process.env };
+const surroundings = { home: gitHome(), env: process.env };
 const { root, files, leftOut } = await selectFiles(folder, {
   exclude: [],
   includeNestedRepositories: false,

@@ -1,4 +1,3 @@
-import { homedir } from 'node:os';
 import * as vscode from 'vscode';
 import { AssessmentError } from '../core/errors.ts';
 import {
@@ -9,6 +8,7 @@ import {
   type Prepared as PreparedFolder,
   type Waiting,
 } from '../core/upload/preparing.ts';
+import { gitHome } from '../core/upload/gitHome.ts';
 import type { SecretMemory } from '../core/upload/secretMemory.ts';
 import type { Suspicion } from '../core/upload/secretScan.ts';
 import { checkSecrets } from '../core/upload/secrets.ts';
@@ -50,7 +50,7 @@ export function preparationSteps(deps: PreparationDeps): PreparationSteps<Folder
         within: vscode.workspace.getWorkspaceFolder(folder.uri)?.uri.fsPath,
         workerFile: deps.factsWorkerFile,
         signal,
-        surroundings: { home: homedir(), env: process.env },
+        surroundings: { home: gitHome(), env: process.env },
       });
     },
     check: async (root, files, { signal, onStep }) => {

@@ -1,5 +1,4 @@
 import { createServer } from 'node:http';
-import { homedir } from 'node:os';
 import { readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -8,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import type { HashedFile } from '../../src/core/api/hashedFile.ts';
 import { putFile } from '../../src/core/api/http.ts';
 import { isAbortError } from '../../src/core/errors.ts';
+import { gitHome } from '../../src/core/upload/gitHome.ts';
 import { type ArchiveFormat, writeArchive } from '../../src/core/upload/archive.ts';
 import { checkSecrets } from '../../src/core/upload/secrets.ts';
 import { selectFiles, type Selection } from '../../src/core/upload/selection.ts';
@@ -160,7 +160,7 @@ async function cancelPackaging(root: string, to: string): Promise<number> {
 }
 
 function select(root: string): Promise<Selection> {
-  const surroundings = { home: homedir(), env: process.env };
+  const surroundings = { home: gitHome(), env: process.env };
   return selectFiles(root, {
     exclude: [],
     includeNestedRepositories: false,

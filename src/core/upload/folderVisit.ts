@@ -10,7 +10,7 @@ import type { IgnoreRule } from './ignoreRules.ts';
 import { repositoryAt } from './repository.ts';
 import {
   enter,
-  gitLayer,
+  gitLayers,
   leavesOut,
   nameBelow,
   type RuleLayer,
@@ -115,8 +115,8 @@ export class FolderVisits {
         if (nested !== undefined) {
           const wanted = this.#options.includeNestedRepositories || this.#chosen.has(folder.path);
           if (!wanted) return { kind: 'nestedRepository' };
-          const { layer } = await gitLayer(nested, this.#options.surroundings, this.#nameOf);
-          layers = withNested(layers, layer);
+          const git = await gitLayers(nested, this.#options.surroundings, this.#nameOf);
+          layers = withNested(layers, git.layers);
         }
       }
       layers = await withOwnFiles(layers, full, this.#nameOf, this.#pace, (name) => named(name)?.dirent);

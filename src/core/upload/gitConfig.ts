@@ -20,35 +20,48 @@ export function parseGitConfig(text: string): ConfigEntry[] {
     }
     const key = /^([A-Za-z][-0-9A-Za-z]*)\s*(=?)/.exec(line);
     if (key === null) continue;
-    let raw = line.slice(key[0].length);
-    while (/(?:^|[^\\])(?:\\\\)*\\$/.test(raw) && at + 1 < lines.length) {
-      raw = raw.slice(0, -1) + (lines[++at] ?? '');
+    const parts = [line.slice(key[0].length)];
+    let quoted = false;
+    for (;;) {
+      const end = endOf(parts.at(-1) ?? '', quoted);
+      if (!end.continues || at + 1 >= lines.length) break;
+      quoted = end.quoted;
+      parts.push(lines[++at] ?? '');
     }
     entries.push({
       name: `${section}.${(key[1] ?? '').toLowerCase()}`,
-      value: key[2] === '=' ? readValue(raw) : undefined,
+      value: key[2] === '=' ? readValue(parts.join('\n')) : undefined,
     });
   }
   return entries;
 }
 
-const escapes: Readonly<Record<string, string>> = { n: '\n', t: '\t', b: '\b' };
+/** How a line of a value ends: inside quotes or not, and with an escaped line break, which in a comment is none. */
+function endOf(part: string, quotedBefore: boolean): { quoted: boolean; continues: boolean } {
+  let quoted = quotedBefore;
+  for (let at = 0; at < part.length; at++) {
+    const character = part.charAt(at);
+    if (character === '\\' && ++at === part.length) return { quoted, continues: true };
+    if (character === '"') quoted = !quoted;
+    if (!quoted && (character === '#' || character === ';')) break;
+  }
+  return { quoted, continues: false };
+}
 
-/** Quotes, escapes and comments of a value; blanks around it count only inside quotes. */
+const escapes: Readonly<Record<string, string>> = { n: '\n', t: '\t', b: '\b', '\n': '' };
+
+/** Quotes, escapes, escaped line breaks and comments of a value; blanks around it count only inside quotes. */
 function readValue(raw: string): string {
   let value = '';
-  let length = 0; // of the value up to its last character that is not an unquoted blank
+  let length = 0; // of the value up to what was written last and is not an unquoted blank
   let quoted = false;
   for (let at = 0; at < raw.length; at++) {
     const character = raw.charAt(at);
-    if (character === '"') {
-      quoted = !quoted;
-      continue;
-    }
     if (!quoted && (character === '#' || character === ';')) break;
     const blank = !quoted && /\s/.test(character);
     if (blank && value === '') continue;
-    if (character === '\\') {
+    if (character === '"') quoted = !quoted;
+    else if (character === '\\') {
       const escaped = raw.charAt(++at);
       value += escapes[escaped] ?? escaped;
     } else value += character;

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
+import { userInfo } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
-import { systemCode } from '../errors.ts';
+import { AssessmentError, systemCode } from '../errors.ts';
 import { type ConfigEntry, isTrue, parseGitConfig } from './gitConfig.ts';
 import { noRules, readLines } from './ignoreRules.ts';
 import { toUnits } from './units.ts';
@@ -28,6 +29,8 @@ export interface IgnoreSettings {
   /** Compare names in composed form (macOS). */
   readonly composeNames: boolean;
   readonly excludesFile: string | undefined;
+  /** What git takes for `excludesFile` where a condition holds that is not decided here. */
+  readonly possibleExcludesFiles: readonly string[];
   readonly infoExclude: string | undefined;
 }
 
@@ -75,7 +78,7 @@ function isRemote(path: string): boolean {
   return process.platform === 'win32' && /^[\\/]{2}/.test(path);
 }
 
-/** Reads system, user and repository configuration as git does, `include.path` and `includeIf.gitdir:` followed; other conditions are not. */
+/** Reads system, user and repository configuration as git does, `include.path` and `includeIf` followed; of conditions only `gitdir:` is decided. Throws `sourceUnreadable`. */
 export async function readIgnoreSettings(
   repository: Repository | undefined,
   { home, env }: GitSurroundings,
@@ -83,9 +86,13 @@ export async function readIgnoreSettings(
   const xdg = env['XDG_CONFIG_HOME'] || join(home, '.config');
   const reader = { home, gitDir: repository?.gitDir };
   const values = new Map<string, string | undefined>();
+  const possible: string[] = [];
   const read = async (path: string | undefined): Promise<void> => {
     if (path === undefined) return;
-    for (const { name, value } of await readConfig(path, reader, 0)) values.set(name, value);
+    for (const { name, value, isCertain } of await readConfig(path, reader, { depth: 0, isCertain: true })) {
+      if (isCertain) values.set(name, value);
+      else if (name === 'core.excludesfile') possible.push(value ?? '');
+    }
   };
   if (!isTrue(env['GIT_CONFIG_NOSYSTEM'] ?? 'false')) {
     await read(env['GIT_CONFIG_SYSTEM'] ?? systemConfig(env));
@@ -103,15 +110,20 @@ export async function readIgnoreSettings(
     }
   }
   const foldsByNature = repository === undefined && process.platform !== 'linux';
+  const toPath = (value: string): string | undefined => {
+    const path = expand(value, home, repository?.root ?? home);
+    return path !== undefined && isRemote(path) ? undefined : path;
+  };
   const excludesFile = values.has('core.excludesfile')
-    ? expand(values.get('core.excludesfile') ?? '', home, repository?.root ?? home)
+    ? toPath(values.get('core.excludesfile') ?? '')
     : join(xdg, 'git', 'ignore');
   return {
     ignoreCase: values.has('core.ignorecase') ? isTrue(values.get('core.ignorecase')) : foldsByNature,
     composeNames:
       process.platform === 'darwin' &&
       (!values.has('core.precomposeunicode') || isTrue(values.get('core.precomposeunicode'))),
-    excludesFile: excludesFile !== undefined && isRemote(excludesFile) ? undefined : excludesFile,
+    excludesFile,
+    possibleExcludesFiles: possible.map(toPath).filter((path) => path !== undefined),
     infoExclude: repository === undefined ? undefined : join(repository.commonDir, 'info', 'exclude'),
   };
 }
@@ -126,26 +138,38 @@ interface ConfigReader {
   readonly gitDir: string | undefined;
 }
 
-async function readConfig(path: string, reader: ConfigReader, depth: number): Promise<ConfigEntry[]> {
+/** An entry, and whether every condition on the way to it is known to hold. */
+interface FoundEntry extends ConfigEntry {
+  readonly isCertain: boolean;
+}
+
+async function readConfig(
+  path: string,
+  reader: ConfigReader,
+  { depth, isCertain }: { depth: number; isCertain: boolean },
+): Promise<FoundEntry[]> {
   if (isRemote(path)) return [];
   const text = await readText(path);
   if (text === undefined) return [];
-  const entries: ConfigEntry[] = [];
+  const entries: FoundEntry[] = [];
   for (const entry of parseGitConfig(text)) {
-    entries.push(entry);
+    entries.push({ ...entry, isCertain });
     const condition = /^(?:include|includeif\.(.+))\.path$/s.exec(entry.name);
     if (condition === null || entry.value === undefined || depth >= 10) continue;
-    if (condition[1] !== undefined && !holds(condition[1], path, reader)) continue;
-    const target = expand(entry.value, reader.home, dirname(path));
-    if (target !== undefined) entries.push(...(await readConfig(target, reader, depth + 1)));
+    const held = condition[1] === undefined || holds(condition[1], path, reader);
+    const target = held === false ? undefined : expand(entry.value, reader.home, dirname(path));
+    if (target === undefined) continue;
+    const included = { depth: depth + 1, isCertain: isCertain && held === true };
+    entries.push(...(await readConfig(target, reader, included)));
   }
   return entries;
 }
 
-/** The condition of an `includeIf`, for `gitdir:` and `gitdir/i:`. */
-function holds(condition: string, configPath: string, { home, gitDir }: ConfigReader): boolean {
+/** The condition of an `includeIf`, for `gitdir:` and `gitdir/i:`; undefined for those that are not decided. */
+function holds(condition: string, configPath: string, { home, gitDir }: ConfigReader): boolean | undefined {
   const [, fold, written] = /^gitdir(\/i)?:(.+)$/s.exec(condition) ?? [];
-  if (written === undefined || gitDir === undefined) return false;
+  if (written === undefined || /^~[^/]/.test(written)) return undefined;
+  if (gitDir === undefined) return false;
   let pattern = written
     .replace(/^~\//, () => `${slashes(home)}/`)
     .replace(/^\.\//, () => `${slashes(dirname(configPath))}/`);
@@ -163,10 +187,15 @@ function slashes(path: string): string {
   return process.platform === 'win32' ? path.replaceAll('\\', '/') : path;
 }
 
-/** A path value of a configuration file; undefined when empty. `~name/` is not resolved. */
+/** A path value of a configuration file; undefined when empty. Throws `sourceUnreadable` for the home of somebody else, which is not known. */
 function expand(value: string, home: string, base: string): string | undefined {
   if (value === '') return undefined;
-  return value === '~' || value.startsWith('~/') ? join(home, value.slice(1)) : resolve(base, value);
+  const [, user, below = ''] = /^~([^/]*)(.*)$/s.exec(value) ?? [];
+  if (user === undefined) return resolve(base, value);
+  if (user === '') return join(home, below);
+  const own = userInfo();
+  if (user === own.username) return join(own.homedir, below);
+  throw new AssessmentError('sourceUnreadable', { subject: value, detail: 'ENOENT' });
 }
 
 async function readText(path: string): Promise<string | undefined> {

@@ -84,34 +84,34 @@ export async function withOwnFiles(
   return own;
 }
 
-/** git's rules that hold at the top of a working tree, or of a folder without git, before its own ignore files. */
-export async function gitLayer(
+/**
+ * git's rules that hold at the top of a working tree, or of a folder without git, before its own ignore files; with a layer of its own for
+ * each file that may count or not, which can only leave out more. Throws `sourceUnreadable`.
+ */
+export async function gitLayers(
   repository: Repository | undefined,
   surroundings: GitSurroundings,
   nameOf: (path: string) => string,
-): Promise<{ layer: RuleLayer; ignoreCase: boolean; composeNames: boolean }> {
-  const { ignoreCase, composeNames, excludesFile, infoExclude } = await readIgnoreSettings(
-    repository,
-    surroundings,
-  );
-  let rules = noRules(ignoreCase);
-  if (excludesFile !== undefined) {
-    rules = grow(
-      rules,
-      '',
-      await readLinkedFile(excludesFile, { source: 'coreExcludesFile', file: nameOf(excludesFile) }),
-      excludesFile,
-    );
+): Promise<{ layers: readonly RuleLayer[]; ignoreCase: boolean; composeNames: boolean }> {
+  const { ignoreCase, composeNames, excludesFile, possibleExcludesFiles, infoExclude } =
+    await readIgnoreSettings(repository, surroundings);
+  const none = noRules(ignoreCase);
+  const add = async (
+    rules: IgnoreRules,
+    file: string | undefined,
+    source: IgnoreRule['source'],
+  ): Promise<IgnoreRules> =>
+    file === undefined
+      ? rules
+      : grow(rules, '', await readLinkedFile(file, { source, file: nameOf(file) }), file);
+  const rules = await add(none, excludesFile, 'coreExcludesFile');
+  const layers: RuleLayer[] = [
+    { rules: await add(rules, infoExclude, 'infoExclude'), prefix: '', fileName: '.gitignore' },
+  ];
+  for (const file of possibleExcludesFiles) {
+    layers.push({ rules: await add(none, file, 'coreExcludesFile'), prefix: '', fileName: undefined });
   }
-  if (infoExclude !== undefined) {
-    rules = grow(
-      rules,
-      '',
-      await readLinkedFile(infoExclude, { source: 'infoExclude', file: nameOf(infoExclude) }),
-      infoExclude,
-    );
-  }
-  return { layer: { rules, prefix: '', fileName: '.gitignore' }, ignoreCase, composeNames };
+  return { layers, ignoreCase, composeNames };
 }
 
 /**
@@ -133,15 +133,15 @@ export async function layersAt(
   const within = await holderOf(root, options.within);
   const outer = within === root ? repository : await findRepository(within);
   const isSame = outer?.root === repository?.root;
-  const inner = await gitLayer(repository, surroundings, nameOf);
+  const inner = await gitLayers(repository, surroundings, nameOf);
   const { ignoreCase, composeNames } = inner;
-  const { layer } = isSame ? inner : await gitLayer(outer, surroundings, nameOf);
+  const git = isSame ? inner : await gitLayers(outer, surroundings, nameOf);
   const keyOf = (name: string): string => `${toUnits(composeNames ? name.normalize('NFC') : name)}/`;
   let at = outer?.root ?? within;
   const anchor = namesBetween(at, within).map(keyOf).join('');
   const none = noRules(ignoreCase);
   let layers: readonly RuleLayer[] = [
-    layer,
+    ...git.layers,
     { rules: none, prefix: '', fileName: '.whiteboxignore' },
     { rules: none.and(anchor, settingLines(options.exclude)), prefix: '', fileName: undefined },
   ];
@@ -154,11 +154,11 @@ export async function layersAt(
     layers = enter(layers, keyOf(name));
     at = join(at, name);
     if (isSame) continue;
-    if (at === repository?.root) layers = withNested(layers, inner.layer);
+    if (at === repository?.root) layers = withNested(layers, inner.layers);
     else {
       const between = await repositoryAt(at);
       if (between !== undefined)
-        layers = withNested(layers, (await gitLayer(between, surroundings, nameOf)).layer);
+        layers = withNested(layers, (await gitLayers(between, surroundings, nameOf)).layers);
     }
   }
   return { layers, ignoredBy, ignoreCase, composeNames };
@@ -184,11 +184,11 @@ function namesBetween(from: string, to: string): string[] {
 }
 
 /** A nested repository's rules count beside the outer ones, which its ignore files cannot undo. */
-export function withNested(layers: readonly RuleLayer[], nested: RuleLayer): readonly RuleLayer[] {
+export function withNested(layers: readonly RuleLayer[], nested: readonly RuleLayer[]): readonly RuleLayer[] {
   const frozen = layers.map((outer) =>
-    outer.fileName === nested.fileName ? { ...outer, fileName: undefined } : outer,
+    outer.fileName === '.gitignore' ? { ...outer, fileName: undefined } : outer,
   );
-  return [...frozen, nested];
+  return [...frozen, ...nested];
 }
 
 /** Names an ignore file for people: relative to `root` when it is below, else absolute. */

@@ -20,6 +20,8 @@ test('a configuration file is read as git reads it', (t) => {
     'escaped = "a\\tb\\n\\\\ \\" c"',
     'continued = first \\',
     '  second',
+    'commented = "first # \\',
+    'second" ; third \\',
     'alone',
     'empty =',
     'nothing = ""',
@@ -29,10 +31,31 @@ test('a configuration file is read as git reads it', (t) => {
     '[core] plain = again\r',
     '',
   ].join('\n');
+  assert.deepEqual(parseGitConfig(text), readByGit(file, text));
+});
+
+test('any values are read as git reads them', (t) => {
+  const file = join(testPlace(t).home, 'config');
+  // Without tabs, of which git versions make different blanks.
+  const part = fc.constantFrom('a', ' ', '=', '"', '#', ';', '\\"', '\\\\', '\\n', '\\\n', '\\\r\n', 'é');
+  const values = fc.array(fc.string({ unit: part, maxLength: 12 }), { minLength: 1, maxLength: 3 });
+  fc.assert(
+    fc.property(values, (values) => {
+      const text = `[core]\n${values.map((value, at) => `k${String(at)} = ${value}\n`).join('')}`;
+      const expected = readByGit(file, text);
+      fc.pre(expected !== undefined);
+      assert.deepEqual(parseGitConfig(text), expected);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+/** What git makes of a configuration file; undefined for one that it refuses. */
+function readByGit(file: string, text: string): ReturnType<typeof parseGitConfig> | undefined {
   writeFileSync(file, text);
   const git = spawnSync('git', ['config', '--file', file, '--list', '-z'], { encoding: 'utf8' });
-  assert.equal(git.status, 0, git.stderr);
-  const expected = git.stdout
+  if (git.status !== 0) return undefined;
+  return git.stdout
     .split('\0')
     .filter(Boolean)
     .map((entry) => {
@@ -41,8 +64,7 @@ test('a configuration file is read as git reads it', (t) => {
         ? { name: entry, value: undefined }
         : { name: entry.slice(0, end), value: entry.slice(end + 1) };
     });
-  assert.deepEqual(parseGitConfig(text), expected);
-});
+}
 
 test('any text is read without an error', () => {
   const line = fc.string({

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { selectFiles } from '../../../src/core/upload/selection.ts';
@@ -124,6 +125,47 @@ test('F4 included configuration counts, under its condition', async (t) => {
   });
   plant(at.root, { a: '', b: '', c: '' });
   assert.deepEqual(await sameAsGit(at), ['a', 'c']);
+});
+
+test('F4 where a condition is not decided, what it includes leaves out more and brings nothing back', async (t) => {
+  const at = testPlace(t);
+  plantRepository(at.root, '[remote "origin"]\n\turl = https://git.example.test/work/app\n');
+  plant(at.home, {
+    '.gitconfig': '[core]\n\texcludesfile = ~/own\n[includeIf "onbranch:main"]\n\tpath = branch\n',
+    branch: '[include]\n\tpath = branch-rules-of\n',
+    'branch-rules-of': '[core]\n\texcludesfile = ~/branch-rules\n\tignorecase = true\n',
+    'branch-rules': 'b\n!a\n',
+    own: 'a\n',
+  });
+  plant(at.root, { a: '', b: '', c: '', d: '', A: '' });
+  assert.deepEqual(await paths(at), ['A', 'c', 'd']);
+  plant(at.home, {
+    '.gitconfig': '[includeIf "hasconfig:remote.*.url:https://git.example.test/**"]\n\tpath = remote\n',
+    remote: '[core]\n\texcludesfile = ~/remote-rules\n',
+    'remote-rules': 'c\n',
+  });
+  assert.deepEqual(await sameAsGit(at), ['A', 'a', 'b', 'd']);
+  assert.deepEqual(await leftOut(at), [`c: coreExcludesFile ${join(at.home, 'remote-rules')}:1 c`]);
+  const nested = join(at.root, 'nested');
+  plantRepository(nested);
+  plant(nested, { c: '', d: '' });
+  assert.ok(!(await paths(at, { includeNestedRepositories: true })).includes('nested/c'));
+});
+
+test('F4 rules in the home of somebody else are not taken for none', async (t) => {
+  const at = testPlace(t);
+  plantRepository(at.root);
+  plant(at.root, { a: '' });
+  const name = (user: string): void =>
+    plant(at.home, { '.gitconfig': `[core]\n\texcludesfile = ~${user}/no-such-rules\n` });
+  name(userInfo().username);
+  assert.deepEqual(await sameAsGit(at), ['a']);
+  name('nobody-here');
+  assert.throws(() => gitSelects(at), /expand user dir/);
+  await assert.rejects(paths(at), {
+    kind: 'sourceUnreadable',
+    data: { subject: '~nobody-here/no-such-rules', detail: 'ENOENT' },
+  });
 });
 
 test('F5 what is ignored stays out with its rule, and only a person brings it back', async (t) => {
