@@ -10,7 +10,7 @@ const parts: Readonly<Record<string, readonly KeyPath[]>> = {
   description: aliases.DESCRIPTION,
   recommendation: aliases.RECOMMENDATION,
   'further prose': aliases.BLOCKS.flatMap(({ paths }) => paths),
-  places: [...aliases.MAIN_PLACES, ...aliases.OTHER_PLACES].map(({ path }) => path),
+  places: [...aliases.MAIN_PLACES, ...aliases.OTHER_PLACES].flatMap(({ paths }) => paths),
   file: aliases.FILE,
   'start line': [...aliases.START_LINE, ...aliases.START_POSITION, ...aliases.POSITION_LINE],
   'end line': [...aliases.END_LINE, ...aliases.END_POSITION, ...aliases.LINE_RANGE],

@@ -43,7 +43,8 @@ export function trackFile(lines: readonly string[], isScanned: boolean): Tracked
       isChanged: isScanned && now !== lines && !isEqual(now, lines),
       placeOf: (told) => {
         if (now.length === 0) return { drift: isScanned ? 'gone' : 'unknown' };
-        const anchored = anchorOf(told);
+        // The first look at a text is mostly the only one.
+        const anchored = now === lines ? anchor(told) : anchorOf(told);
         if (anchored === undefined) return { drift: 'unknown' };
         const { drift, startLine, endLine } = map(anchored);
         const found = { startLine, endLine, drift: isScanned ? drift : ('unknown' as const) };

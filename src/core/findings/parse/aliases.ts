@@ -113,9 +113,9 @@ export const RECOMMENDATION = keyPaths([
   'rule.help',
 ]);
 
-/** A key under which places are found. */
+/** Keys under which places are found. */
 export interface PlaceSource {
-  readonly path: KeyPath;
+  readonly paths: readonly KeyPath[];
   readonly role?: PlaceRole;
   /**
    * How far a bare string there is believed to be a path: `files` any name, `places` what looks like a path, `flow` only a
@@ -124,34 +124,24 @@ export interface PlaceSource {
   readonly strings: 'files' | 'places' | 'flow';
 }
 
-const placeSources = (
-  strings: PlaceSource['strings'],
-  role: PlaceRole | undefined,
-  aliases: readonly string[],
-): readonly PlaceSource[] =>
-  keyPaths(aliases).map((path) => (role === undefined ? { path, strings } : { path, strings, role }));
-
 /** Where the places of a finding stand; its own fields come next when these have none. */
 export const MAIN_PLACES: readonly PlaceSource[] = [
-  ...placeSources('places', undefined, [
-    'locations',
-    'location',
-    'affected_locations',
-    'code_locations',
-    'occurrences',
-  ]),
-  ...placeSources('files', undefined, ['affected_files', 'files']),
-  ...placeSources('places', undefined, ['code_snippets', 'most_recent_instance.location']),
+  {
+    strings: 'places',
+    paths: keyPaths(['locations', 'location', 'affected_locations', 'code_locations', 'occurrences']),
+  },
+  { strings: 'files', paths: keyPaths(['affected_files', 'files']) },
+  { strings: 'places', paths: keyPaths(['code_snippets', 'most_recent_instance.location']) },
 ];
 
 /** Where places are that explain the finding. */
 export const OTHER_PLACES: readonly PlaceSource[] = [
-  ...placeSources('flow', 'evidence', ['evidence']),
-  ...placeSources('flow', 'step', ['nodes']),
-  ...placeSources('flow', 'source', ['source']),
-  ...placeSources('flow', 'sink', ['sink']),
-  ...placeSources('flow', 'step', ['trace', 'code_flows']),
-  ...placeSources('flow', 'related', ['related_locations']),
+  { strings: 'flow', role: 'evidence', paths: keyPaths(['evidence']) },
+  { strings: 'flow', role: 'step', paths: keyPaths(['nodes']) },
+  { strings: 'flow', role: 'source', paths: keyPaths(['source']) },
+  { strings: 'flow', role: 'sink', paths: keyPaths(['sink']) },
+  { strings: 'flow', role: 'step', paths: keyPaths(['trace', 'code_flows']) },
+  { strings: 'flow', role: 'related', paths: keyPaths(['related_locations']) },
 ];
 
 /** Objects inside a place that hold the place itself, or several. */

@@ -17,6 +17,18 @@ const MAX_LINE = 10_000_000;
 
 const maxLineText = 40;
 
+const positionPaths = [...START_POSITION, ...END_POSITION];
+
+/** All that `readLines` looks at. */
+export const LINES = [
+  ...LINE_RANGE,
+  ...START_LINE,
+  ...END_LINE,
+  ...START_COLUMN,
+  ...END_COLUMN,
+  ...positionPaths,
+];
+
 /** Lines and columns of a place, 1-based; an unknown one is absent. */
 export interface Lines {
   readonly startLine?: number | undefined;

@@ -1,16 +1,21 @@
 import { hash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { AssessmentError } from '../../errors.ts';
-import { type Finding, severityRank } from '../finding.ts';
+import { type Finding, type Place, severityRank } from '../finding.ts';
 import { type Item, fieldsOf, findList } from './findList.ts';
 import { readRating } from './rating.ts';
 import { isLoneFinding, readFinding } from './readFinding.ts';
-import { createLook, type JsonObject, normalKey } from './readValue.ts';
+import { parseJsonInSteps } from './jsonSteps.ts';
+import { createLook, type Look, normalKey } from './readValue.ts';
 import { atOnce, inSlices } from '../slices.ts';
-import { createShapes, type Shape } from './shapes.ts';
+import { createShapes } from './shapes.ts';
 
 /** Most findings that are read when the caller names no other number. */
 export const MAX_FINDINGS = 50_000;
+
+/** Longer texts are parsed piece by piece: `JSON.parse` takes its time in one go, which is longer than taking them apart. */
+const mostAtOnce = 4 * 1024 * 1024;
+const pieceLength = 256 * 1024;
 
 /** What a reader should know about a parsed file; `index` is a position in its list. */
 export type Notice =
@@ -43,14 +48,14 @@ export function parseFindings(text: string, options: ParseOptions): ParsedFindin
   return atOnce(readAll(parseJson(text), options));
 }
 
-/** `parseFindings` that lets other work go on every few milliseconds, `JSON.parse` aside, and stops with the signal's reason. */
+/** `parseFindings` that lets other work go on every few milliseconds, and stops with the signal's reason. */
 export async function parseFindingsInSlices(
   text: string,
   options: ParseOptions,
   signal?: AbortSignal,
 ): Promise<ParsedFindings> {
   signal?.throwIfAborted();
-  const root = parseJson(text);
+  const root = text.length > mostAtOnce ? await parseLargeJson(text, signal) : parseJson(text);
   // `JSON.parse` may have taken a slice of its own.
   await setImmediate();
   return inSlices(readAll(root, options), signal);
@@ -58,24 +63,37 @@ export async function parseFindingsInSlices(
 
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text);
+    return JSON.parse(withoutMark(text));
   } catch (cause) {
-    throw new AssessmentError(
-      'malformedFindings',
-      { detail: cause instanceof Error ? cause.message : 'JSON' },
-      { cause },
-    );
+    throw toMalformed(cause);
   }
+}
+
+async function parseLargeJson(text: string, signal: AbortSignal | undefined): Promise<unknown> {
+  try {
+    return await inSlices(parseJsonInSteps(withoutMark(text), pieceLength), signal);
+  } catch (cause) {
+    signal?.throwIfAborted();
+    throw toMalformed(cause);
+  }
+}
+
+function withoutMark(text: string): string {
+  return text.startsWith('\uFEFF') ? text.slice(1) : text;
+}
+
+function toMalformed(cause: unknown): AssessmentError {
+  const detail = cause instanceof Error ? cause.message : 'JSON';
+  return new AssessmentError('malformedFindings', { detail }, { cause });
 }
 
 /** The one implementation of both readers: yields after every item. */
 function* readAll(root: unknown, options: ParseOptions): Generator<undefined, ParsedFindings> {
-  const shapeOf = createShapes(normalKey);
-  const look = createLook(shapeOf);
+  const look = createLook(createShapes(normalKey));
   const items = findList(look, root, (object) => isLoneFinding(look, object));
   if (items === undefined) throw new AssessmentError('malformedFindings', { detail: 'no list of findings' });
   const maxFindings = options.maxFindings ?? MAX_FINDINGS;
-  const chosen = items.length > maxFindings ? yield* worst(items, maxFindings, shapeOf) : items.keys();
+  const chosen = items.length > maxFindings ? yield* worst(items, maxFindings, look) : items.keys();
 
   const findings: Finding[] = [];
   const notices: Notice[] =
@@ -84,9 +102,8 @@ function* readAll(root: unknown, options: ParseOptions): Generator<undefined, Pa
   for (const index of chosen) {
     const item = items[index];
     if (item === undefined) continue;
-    const read = readFinding(createLook(shapeOf), item);
-    const { givenId, ...rest } = read.finding;
-    findings.push({ index, id: givenId ?? idOf(rest), ...rest });
+    const read = readFinding(look, item, index, idOf);
+    findings.push(read.finding);
     if (read.unreadable) notices.push({ kind: 'unreadableItem', index });
     if (read.clipped) notices.push({ kind: 'clipped', index });
     yield;
@@ -95,17 +112,11 @@ function* readAll(root: unknown, options: ParseOptions): Generator<undefined, Pa
 }
 
 /** The positions of the worst items, in the order of the file: a critical finding must not be lost for standing late in it. */
-function* worst(
-  items: readonly Item[],
-  count: number,
-  shapeOf: (object: JsonObject) => Shape,
-): Generator<undefined, readonly number[]> {
+function* worst(items: readonly Item[], count: number, look: Look): Generator<undefined, readonly number[]> {
   const ranks: number[] = [];
   for (const item of items) {
     const fields = fieldsOf(item);
-    ranks.push(
-      severityRank(fields === undefined ? 'unrated' : readRating(createLook(shapeOf), fields).severity),
-    );
+    ranks.push(severityRank(fields === undefined ? 'unrated' : readRating(look, fields).severity));
     yield;
   }
   const byRank = [...ranks.keys()].sort(
@@ -115,9 +126,9 @@ function* worst(
 }
 
 /** Ids for findings without one: a hash of run, title, path and start line, and of the ordinal among findings that are equal in these. */
-function createIds(runId: string): (finding: Pick<Finding, 'title' | 'places'>) => string {
+function createIds(runId: string): (title: string, place: Place | undefined) => string {
   const ordinals = new Map<string, number>();
-  return ({ title, places: [place] }) => {
+  return (title, place) => {
     const identity = JSON.stringify([runId, title, place?.path, place?.startLine]);
     const ordinal = ordinals.get(identity) ?? 0;
     ordinals.set(identity, ordinal + 1);

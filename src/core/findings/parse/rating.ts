@@ -132,5 +132,5 @@ function validCwes(numbers: readonly number[]): readonly number[] {
 }
 
 function unique(numbers: readonly number[]): readonly number[] {
-  return [...new Set(numbers)];
+  return numbers.length < 2 ? numbers : [...new Set(numbers)];
 }

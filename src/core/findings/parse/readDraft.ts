@@ -1,6 +1,6 @@
 import { FILE, SNIPPET, TARGET_INDEX } from './aliases.ts';
 import type { Place } from '../finding.ts';
-import { isLineText, readLines } from './lines.ts';
+import { isLineText, LINES, readLines } from './lines.ts';
 import { looksLikePath, splitPath } from './pathText.ts';
 import { clip } from './prose.ts';
 import { type JsonObject, type Look, firstHit, isObject } from './readValue.ts';
@@ -10,14 +10,23 @@ const maxSnippetLines = 1_000;
 /** What one object says about a place; without a path it may still complete another telling of it. */
 export type PlaceDraft = Omit<Place, 'path'> & { readonly path: string | undefined };
 
+const draftPaths = [...FILE, ...LINES, ...SNIPPET, ...TARGET_INDEX];
+const noDraft: PlaceDraft = { path: undefined };
+
 /** Reads path, lines, code and target of a place from the fields of one object. */
 export function readDraft(look: Look, object: JsonObject): PlaceDraft {
+  if (look.present(object, draftPaths).length === 0) return noDraft;
   const written = readFile(look, object);
   const split = written === undefined ? undefined : splitPath(written.trim());
   const lines = readLines(look, object);
+  const { startLine, endLine, startColumn, endColumn } =
+    lines.startLine === undefined && split !== undefined ? split.lines : lines;
   return {
     path: split?.path,
-    ...(lines.startLine === undefined && split !== undefined ? split.lines : lines),
+    startLine,
+    endLine,
+    startColumn,
+    endColumn,
     snippet: firstHit(look, object, SNIPPET, toSnippet),
     targetIndex: firstHit(look, object, TARGET_INDEX, toIndex),
   };

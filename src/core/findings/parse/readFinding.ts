@@ -1,5 +1,5 @@
 import { BLOCKS, DESCRIPTION, ID, RECOMMENDATION, SUMMARY, TITLE } from './aliases.ts';
-import type { Block, BlockKind, Finding } from '../finding.ts';
+import type { Block, BlockKind, Finding, Place } from '../finding.ts';
 import { type Item, fieldsOf } from './findList.ts';
 import { type ListStyle, MAX_TEXT, clip, toProse } from './prose.ts';
 import { readCvss, readCwes, readRating } from './rating.ts';
@@ -11,38 +11,57 @@ const maxTitleLength = 300;
 const maxIdLength = 256;
 const nothing: readonly string[] = [];
 
-/** What one item of the list says, before it has a position and an id of its own. */
+/** What one item of the list says. */
 export interface ReadFinding {
-  readonly finding: Omit<Finding, 'index' | 'id'> & { readonly givenId: string | undefined };
+  readonly finding: Finding;
   /** True when the item is no object, so that only its raw value could be kept. */
   readonly unreadable: boolean;
   /** True when texts or places were cut, and only the raw value has all of them. */
   readonly clipped: boolean;
 }
 
-/** Reads one item; every item gives a finding, whatever it is. */
-export function readFinding(look: Look, item: Item): ReadFinding {
+/** Makes the id of a finding that has none, from its title and its main place. */
+export type MakeId = (title: string, place: Place | undefined) => string;
+
+const blockPaths = BLOCKS.flatMap(({ paths }) => paths);
+
+/** Reads one item, the one at `index`; every item gives a finding, whatever it is. */
+export function readFinding(look: Look, item: Item, index: number, makeId: MakeId): ReadFinding {
   const fields = fieldsOf(item);
-  if (fields === undefined) return { finding: unreadable(item.raw), unreadable: true, clipped: false };
-  const texts = createTexts(look, fields);
+  if (fields === undefined) return unreadable(item.raw, index, makeId);
+  const texts = new Texts(look, fields);
 
   const titled = texts.first(TITLE);
-  const [description = '', ...details] = texts.all(DESCRIPTION);
-  const summary = texts.all(SUMMARY).filter((text) => text !== titled);
-  const [recommendation = '', ...furtherAdvice] = texts.all(RECOMMENDATION);
+  const descriptions = texts.all(DESCRIPTION);
+  const recommendations = texts.all(RECOMMENDATION);
   const { places, clipped } = readPlaces(look, fields);
-  const blocks = toBlocks('details', [...details, ...summary]);
-  for (const { kind, paths } of BLOCKS) {
-    blocks.push(...toBlocks(kind, texts.all(paths, kind === 'reproductionSteps' ? 'numbers' : 'bullets')));
+  const blocks: Block[] = [];
+  const addBlocks = (kind: BlockKind, found: readonly string[]): void => {
+    for (const text of found) blocks.push({ kind, text });
+  };
+  addBlocks('details', descriptions.slice(1));
+  addBlocks(
+    'details',
+    texts.all(SUMMARY).filter((text) => text !== titled),
+  );
+  if (look.present(fields, blockPaths).length > 0) {
+    for (const { kind, paths } of BLOCKS) {
+      addBlocks(kind, texts.all(paths, kind === 'reproductionSteps' ? 'numbers' : 'bullets'));
+    }
   }
-  blocks.push(...toBlocks('recommendation', furtherAdvice));
+  addBlocks('recommendation', recommendations.slice(1));
+  const description = descriptions[0] ?? '';
+  const title = toTitle(titled ?? firstLine(description));
+  const { severity, severityText } = readRating(look, fields);
   const finding = {
-    givenId: firstHit(look, fields, ID, toId),
-    title: toTitle(titled ?? firstLine(description)),
-    ...readRating(look, fields),
+    index,
+    id: firstHit(look, fields, ID, toId) ?? makeId(title, places[0]),
+    title,
+    severity,
+    severityText,
     description,
     blocks,
-    recommendation,
+    recommendation: recommendations[0] ?? '',
     places,
     cwes: readCwes(look, fields),
     cvss: readCvss(look, fields),
@@ -51,20 +70,21 @@ export function readFinding(look: Look, item: Item): ReadFinding {
   return {
     finding,
     unreadable: false,
-    clipped: clipped || texts.clipped() || (titled ?? '').length > maxTitleLength,
+    clipped: clipped || texts.clipped || (titled ?? '').length > maxTitleLength,
   };
 }
 
 /** Whether an object by itself is a finding: it has a name or prose, and a rating or a place. */
 export function isLoneFinding(look: Look, object: JsonObject): boolean {
-  const { finding } = readFinding(look, { raw: object });
+  const { finding } = readFinding(look, { raw: object }, 0, () => '');
   return finding.title !== '' && (finding.severity !== 'unrated' || finding.places.length > 0);
 }
 
-function unreadable(raw: unknown): ReadFinding['finding'] {
+function unreadable(raw: unknown, index: number, makeId: MakeId): ReadFinding {
   const title = toTitle(typeof raw === 'string' ? raw : '');
-  return {
-    givenId: undefined,
+  const finding: Finding = {
+    index,
+    id: makeId(title, undefined),
     title,
     severity: 'unrated',
     description: '',
@@ -74,47 +94,47 @@ function unreadable(raw: unknown): ReadFinding['finding'] {
     cwes: [],
     raw,
   };
+  return { finding, unreadable: true, clipped: false };
 }
 
-interface Texts {
-  first(paths: readonly KeyPath[]): string | undefined;
+/** The prose of a finding. */
+class Texts {
+  readonly #look: Look;
+  readonly #fields: JsonObject;
+  /** True when a text that was read had to be cut. */
+  clipped = false;
+
+  constructor(look: Look, fields: JsonObject) {
+    this.#look = look;
+    this.#fields = fields;
+  }
+
+  first(paths: readonly KeyPath[]): string | undefined {
+    for (const path of this.#look.present(this.#fields, paths)) {
+      const text = this.#textAt(path);
+      if (text !== '') return text;
+    }
+    return undefined;
+  }
+
   /** The different texts under all aliases, in their order. */
-  all(paths: readonly KeyPath[], style?: ListStyle): readonly string[];
-  clipped(): boolean;
-}
+  all(paths: readonly KeyPath[], style?: ListStyle): readonly string[] {
+    const present = this.#look.present(this.#fields, paths);
+    if (present.length === 0) return nothing;
+    const found: string[] = [];
+    for (const path of present) {
+      const text = this.#textAt(path, style);
+      if (text !== '' && !found.includes(text)) found.push(text);
+    }
+    return found;
+  }
 
-function createTexts(look: Look, fields: JsonObject): Texts {
-  let clipped = false;
-  const textAt = (path: KeyPath, style?: ListStyle): string => {
-    const value = look(fields, path);
+  #textAt(path: KeyPath, style?: ListStyle): string {
+    const value = this.#look(this.#fields, path);
     const text = value === undefined ? '' : toProse(value, style);
-    clipped ||= text.length > MAX_TEXT;
+    this.clipped ||= text.length > MAX_TEXT;
     return clip(text);
-  };
-  return {
-    first: (paths) => {
-      for (const path of look.present(fields, paths)) {
-        const text = textAt(path);
-        if (text !== '') return text;
-      }
-      return undefined;
-    },
-    all: (paths, style) => {
-      const present = look.present(fields, paths);
-      if (present.length === 0) return nothing;
-      const found: string[] = [];
-      for (const path of present) {
-        const text = textAt(path, style);
-        if (text !== '' && !found.includes(text)) found.push(text);
-      }
-      return found;
-    },
-    clipped: () => clipped,
-  };
-}
-
-function toBlocks(kind: BlockKind, texts: readonly string[]): Block[] {
-  return texts.map((text) => ({ kind, text }));
+  }
 }
 
 function firstLine(text: string): string {

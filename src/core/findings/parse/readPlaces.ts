@@ -18,6 +18,7 @@ const MAX_PLACES = 500;
 const maxDepth = 12;
 const maxValues = 5_000;
 const maxLabelLength = 1_000;
+const otherPaths = OTHER_PLACES.flatMap(({ paths }) => paths);
 
 /** The places of one finding; `clipped` when there were more than are kept. */
 export interface Places {
@@ -34,7 +35,10 @@ export function readPlaces(look: Look, finding: JsonObject): Places {
   const around = { path: own.path, targetIndex: own.targetIndex };
   const budget = { valuesLeft: maxValues };
   const main = withOwnFields(distinct(placesUnder(look, finding, MAIN_PLACES, around, budget)), own);
-  const others = placesUnder(look, finding, OTHER_PLACES, { path: undefined }, budget);
+  const others =
+    look.present(finding, otherPaths).length === 0
+      ? []
+      : placesUnder(look, finding, OTHER_PLACES, { path: undefined }, budget);
   const places = others.length === 0 ? main : distinct([...main, ...others]);
   return {
     places: places.slice(0, MAX_PLACES),
@@ -44,7 +48,7 @@ export function readPlaces(look: Look, finding: JsonObject): Places {
 
 /** The finding's own fields are its place when it has no other, and complete it when it has just one. */
 function withOwnFields(places: readonly Place[], own: PlaceDraft): readonly Place[] {
-  const [first] = places;
+  const first = places[0];
   if (first === undefined) return own.path === undefined ? [] : [{ ...own, path: own.path }];
   return places.length === 1 ? [completed(first, own)] : places;
 }
@@ -56,54 +60,52 @@ function placesUnder(
   around: Surroundings,
   budget: { valuesLeft: number },
 ): readonly Place[] {
-  function placesIn(
-    value: unknown,
-    source: PlaceSource,
-    outer: Surroundings,
-    depth: number,
-  ): readonly Place[] {
-    if (depth > maxDepth || budget.valuesLeft <= 0) return [];
+  const places: Place[] = [];
+
+  function add(value: unknown, source: PlaceSource, outer: Surroundings, depth: number): void {
+    if (depth > maxDepth || budget.valuesLeft <= 0) return;
     budget.valuesLeft -= 1;
     if (typeof value === 'string') {
-      if (!looksLikePath(value, source.strings)) return [];
+      if (!looksLikePath(value, source.strings)) return;
       const { path, lines } = splitPath(value.trim());
-      return [{ ...outer, ...lines, path, role: source.role }];
-    }
-    if (Array.isArray(value)) {
+      places.push({ ...outer, ...lines, path, role: source.role });
+    } else if (Array.isArray(value)) {
       const items = (value as readonly unknown[]).slice(0, budget.valuesLeft);
-      return items.flatMap((item) => placesIn(item, source, outer, depth + 1));
-    }
-    return isObject(value) ? placesOf(value, source, outer, depth) : [];
+      for (const item of items) add(item, source, outer, depth + 1);
+    } else if (isObject(value)) addObject(value, source, outer, depth);
   }
 
-  /** The places inside an object; without any, the object itself. */
-  function placesOf(
-    object: JsonObject,
-    source: PlaceSource,
-    outer: Surroundings,
-    depth: number,
-  ): readonly Place[] {
+  /** Adds the places inside an object; without any, the object itself. */
+  function addObject(object: JsonObject, source: PlaceSource, outer: Surroundings, depth: number): void {
     const draft = readDraft(look, object);
     const here = {
       path: draft.path ?? outer.path,
       label: readLabel(look, object) ?? outer.label,
       targetIndex: draft.targetIndex ?? outer.targetIndex,
     };
-    const inner = look
-      .present(object, PLACE_CONTAINERS)
-      .flatMap((path) => placesIn(look(object, path), source, here, depth + 1));
-    const [first] = inner;
-    if (first !== undefined) return inner.length === 1 ? [completed(first, draft)] : inner;
+    const start = places.length;
+    for (const path of look.present(object, PLACE_CONTAINERS)) {
+      add(look(object, path), source, here, depth + 1);
+    }
+    const first = places[start];
+    if (first !== undefined) {
+      if (places.length === start + 1) places[start] = completed(first, draft);
+      return;
+    }
     const tells = draft.path !== undefined || draft.startLine !== undefined || draft.snippet !== undefined;
-    return tells && here.path !== undefined
-      ? [{ ...draft, ...here, path: here.path, role: readRole(look, object) ?? source.role }]
-      : [];
+    if (tells && here.path !== undefined) {
+      const { startLine, endLine, startColumn, endColumn, snippet } = draft;
+      const role = readRole(look, object) ?? source.role;
+      const { path, label, targetIndex } = here;
+      places.push({ path, startLine, endLine, startColumn, endColumn, snippet, targetIndex, label, role });
+    }
   }
 
-  const places: Place[] = [];
   for (const source of sources) {
-    const value = look(finding, source.path);
-    if (value !== undefined) places.push(...placesIn(value, source, around, 0));
+    for (const path of look.present(finding, source.paths)) {
+      const value = look(finding, path);
+      if (value !== undefined) add(value, source, around, 0);
+    }
   }
   return places;
 }

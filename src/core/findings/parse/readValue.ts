@@ -31,21 +31,18 @@ export function keyPaths(aliases: readonly string[]): readonly KeyPath[] {
   return aliases.map((alias) => alias.split('.').map(normalKey));
 }
 
-/** A `Look` that reads each object's keys once; keep one per finding, so that nothing outlives the finding it was read for. */
+/** Makes the `Look` for a file. */
 export function createLook(shapeOf: (object: JsonObject) => Shape): Look {
-  const shapes = new Map<JsonObject, Shape>();
-  let last: JsonObject | undefined;
-  let lastShape: Shape | undefined;
+  // Readers turn back and forth between an object and one in it.
+  let latest: { readonly object: JsonObject; readonly shape: Shape } | undefined;
+  let former = latest;
 
   const shapeAt = (object: JsonObject): Shape => {
-    if (object === last && lastShape !== undefined) return lastShape;
-    let shape = shapes.get(object);
-    if (shape === undefined) {
-      shape = shapeOf(object);
-      shapes.set(object, shape);
-    }
-    [last, lastShape] = [object, shape];
-    return shape;
+    if (latest?.object === object) return latest.shape;
+    const known = former?.object === object ? former : { object, shape: shapeOf(object) };
+    former = latest;
+    latest = known;
+    return known.shape;
   };
 
   const look = (value: unknown, path: KeyPath): unknown => {

@@ -177,7 +177,6 @@ test('F69 50,000 findings in 64 MiB are read without a stall, and more come with
   });
   assert.ok(text.length > 64 * 1024 * 1024);
 
-  // JSON.parse, which nothing can interrupt, is over when the promise is there.
   const reading = parseFindingsInSlices(text, options);
   // Processor time between two turns of the event loop: a machine that is busy with other tests does not count.
   const pausesMs: number[] = [];
