@@ -16,7 +16,7 @@ export function* fingerprintsOf(
   findings: readonly Finding[],
   subjects: readonly Subject[],
 ): Generator<undefined, readonly string[]> {
-  const groups = new Map<string, { index: number; finding: Finding; name: string }[]>();
+  const groups = new Map<string, { readonly name: string; readonly members: number[] }>();
   for (const [index, finding] of findings.entries()) {
     const { folder = '', path = '' } = subjects[index] ?? {};
     const name = JSON.stringify([
@@ -24,19 +24,18 @@ export function* fingerprintsOf(
       path,
       compact(finding.places[0]?.snippet ?? '').slice(0, maxSnippet),
     ]);
-    const group = `${name}${folder}`;
-    const members = groups.get(group);
-    if (members === undefined) groups.set(group, [{ index, finding, name }]);
-    else members.push({ index, finding, name });
+    const key = `${name}${folder}`;
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, { name, members: [index] });
+    else group.members.push(index);
     yield;
   }
+  const lineOf = (index: number): number => findings[index]?.places[0]?.startLine ?? 0;
   const fingerprints: string[] = [];
-  for (const members of groups.values()) {
+  for (const { name, members } of groups.values()) {
     // Their lines only say which comes first: that stays when code above them grows.
-    const sorted = members.sort(
-      (one, other) => lineOf(one.finding) - lineOf(other.finding) || one.index - other.index,
-    );
-    for (const [ordinal, { index, name }] of sorted.entries()) {
+    members.sort((one, other) => lineOf(one) - lineOf(other) || one - other);
+    for (const [ordinal, index] of members.entries()) {
       const digits = hash('sha256', `${name}${String(ordinal)}`, 'hex');
       fingerprints[index] = `${scheme}:${digits.slice(0, 32)}`;
       yield;
@@ -47,8 +46,4 @@ export function* fingerprintsOf(
 
 function kindOf({ cwes: [cwe], title }: Finding): string {
   return cwe === undefined ? title : `CWE-${String(cwe)}`;
-}
-
-function lineOf({ places: [place] }: Finding): number {
-  return place?.startLine ?? 0;
 }

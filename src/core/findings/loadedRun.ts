@@ -37,29 +37,26 @@ export class LoadedRun {
   readonly failure: Failure | undefined;
   readonly #triage: TriageStore;
   readonly #places: ReadRun['places'] | undefined;
-  /** Positions of the findings with a place in a file. */
-  readonly #byFile = new Map<string, number[]>();
+  readonly #byFile: ReadonlyMap<string, readonly number[]>;
   #shown: readonly ShownFinding[];
+  /** Of the decisions that they have. */
+  #triageVersion: number;
 
   private constructor(
     run: Run,
     triage: TriageStore,
     found: ReadRun | Failure,
-    shown: readonly ShownFinding[],
+    { shown, byFile }: Shown,
+    triageVersion: number,
   ) {
     this.run = run;
     this.#triage = triage;
+    this.#triageVersion = triageVersion;
     this.failure = 'kind' in found ? found : undefined;
     this.notices = 'kind' in found ? [] : found.notices;
     this.#places = 'kind' in found ? undefined : found.places;
     this.#shown = shown;
-    for (const [at, { places }] of shown.entries()) {
-      for (const { file } of places) {
-        const positions = this.#byFile.get(file);
-        if (positions === undefined) this.#byFile.set(file, [at]);
-        else if (positions.at(-1) !== at) positions.push(at);
-      }
-    }
+    this.#byFile = byFile;
   }
 
   /** Reads a run; a findings file that cannot be read gives a `failure`. `former` is the same run as it was read before. */
@@ -69,12 +66,13 @@ export class LoadedRun {
       await deps.triage.load(run.targets.map((target) => target.folder));
       const baseline = await deps.baselineOf(run);
       const changeOf = baseline && changeSince(baseline);
+      const { version } = deps.triage;
       const shown = await inSlices(toShown(run, found.findings, deps.triage, changeOf));
-      return new LoadedRun(run, deps.triage, found, shown);
+      return new LoadedRun(run, deps.triage, found, shown, version);
     } catch (error) {
       const failure = readFailure(error);
       deps.log.warn(`The findings of run ${run.id} cannot be read: ${failure.kind} ${failure.detail ?? ''}`);
-      return new LoadedRun(run, deps.triage, failure, []);
+      return new LoadedRun(run, deps.triage, failure, { shown: [], byFile: new Map() }, deps.triage.version);
     }
   }
 
@@ -109,6 +107,8 @@ export class LoadedRun {
 
   /** Takes over decisions. */
   renewTriage(): RenewedFiles {
+    if (this.#triage.version === this.#triageVersion) return new Set();
+    this.#triageVersion = this.#triage.version;
     return this.#renew(this.#shown.keys(), (shown) => {
       const triage = decisionAbout(shown, this.#triage);
       return triage === shown.triage ? shown : { ...shown, triage };
@@ -162,21 +162,33 @@ export class LoadedRun {
   }
 }
 
+/** Findings as they are shown, and the positions of those with a place in a file. */
+interface Shown {
+  readonly shown: readonly ShownFinding[];
+  readonly byFile: ReadonlyMap<string, readonly number[]>;
+}
+
 function* toShown(
   run: Run,
   findings: ReadRun['findings'],
   triage: TriageStore,
   changeOf: ReturnType<typeof changeSince> | undefined,
-): Generator<undefined, readonly ShownFinding[]> {
+): Generator<undefined, Shown> {
   const shown: ShownFinding[] = [];
+  const byFile = new Map<string, number[]>();
   for (const each of findings) {
     const one = { run, ...each, triage: undecided };
     const change = changeOf?.(nameOf(one));
     one.triage = decisionAbout(one, triage);
-    shown.push(change === undefined ? one : { ...one, change });
+    const at = shown.push(change === undefined ? one : { ...one, change }) - 1;
+    for (const { file } of one.places) {
+      const positions = byFile.get(file);
+      if (positions === undefined) byFile.set(file, [at]);
+      else if (positions.at(-1) !== at) positions.push(at);
+    }
     yield;
   }
-  return shown;
+  return { shown, byFile };
 }
 
 /** What was decided about a finding. */

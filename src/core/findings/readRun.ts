@@ -45,8 +45,11 @@ export async function readRun(
   const { findings, notices, subjects, ...facts } = await readSubjects(run, runFolder);
   const located = await locateFindings(run, findings, { ...facts, mappingOf });
   const places = new RunPlaces(runFolder, located, decode, former);
-  const placed = await places.placesOf(findings, textOf);
-  const fingerprints = await inSlices(fingerprintsOf(findings, subjects));
+  // Names are made while files are read.
+  const [placed, fingerprints] = await Promise.all([
+    places.placesOf(findings, textOf),
+    inSlices(fingerprintsOf(findings, subjects)),
+  ]);
   return {
     notices,
     places,

@@ -1,5 +1,5 @@
-import { realpath, stat } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { opendir, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { systemCode } from '../../errors.ts';
 import { pathInside } from '../../pathInside.ts';
 import { type FileIndex, createFileIndex, findFile } from './fileIndex.ts';
@@ -18,11 +18,13 @@ export type Located =
   /** No file; `candidates` are the paths, relative to the folder, among which a person may choose. */
   | { readonly kind: 'none'; readonly reason: NoFile; readonly candidates?: readonly string[] };
 
-/** The two questions that are asked of the file system; neither opens a file. */
+/** What is asked of the file system; nothing of it opens a file. */
 interface LinkReader {
   /** The path without links. */
   realpath(path: string): Promise<string>;
   stat(path: string): Promise<{ isFile(): boolean }>;
+  /** Names of regular files in a folder, links aside, as far as that tells them faster than asking for each. */
+  filesIn?(folder: string): Promise<ReadonlySet<string>>;
 }
 
 /** Paths that start with `from`, and have no file as they are, are meant to start with `to`: whole segments, as a person decided. */
@@ -45,12 +47,17 @@ export interface LocatorOptions {
   readonly links?: LinkReader | undefined;
 }
 
+/** To list a folder costs as much as to ask for so many of its files; findings may point at hundreds. */
+const fewFiles = 4;
+/** Most files of a folder that are listed. */
+const maxListed = 5_000;
+
 /** Turns a path text into a file inside the folder. */
 export type Locate = (pathText: string) => Promise<Located>;
 
 /** Makes a `Locate` for many paths of one folder: the files are indexed once, and each text is looked up once. */
 export function createLocator(options: LocatorOptions): Locate {
-  const { root, mapping = [], links = { realpath, stat } } = options;
+  const { root, mapping = [], links = { realpath, stat, filesIn } } = options;
   const index = options.files === undefined ? undefined : createFileIndex(options.files);
   const ownNames = [options.archiveName?.replace(/\.(zip|tar\.gz|tgz)$/i, ''), basename(root)];
   const visit = createVisit(root, links);
@@ -74,14 +81,17 @@ export function createLocator(options: LocatorOptions): Locate {
     return index === undefined ? searchDisk(segments, visit) : searchIndex(index, segments, visit);
   };
 
+  /** A mapping helps paths that lead nowhere; it moves none that says where its file is. */
+  const lookMapped = async (segments: readonly string[]): Promise<Located> => {
+    const meant = toWorkspacePath(mappedPath(segments, mapping), '');
+    if (meant.kind === 'none') return meant;
+    return (await searchExactly(segments)) ?? search(meant.segments);
+  };
+
   const look = async (text: string): Promise<Located> => {
     const written = toWorkspacePath(text, root);
     if (written.kind === 'none') return written;
-    const meant = toWorkspacePath(mappedPath(written.segments, mapping), '');
-    if (meant.kind === 'none') return meant;
-    // A mapping helps paths that lead nowhere; it moves none that says where its file is.
-    const exact = mapping.length === 0 ? undefined : await searchExactly(written.segments);
-    const found = exact ?? (await search(meant.segments));
+    const found = mapping.length === 0 ? await search(written.segments) : await lookMapped(written.segments);
     return isMissing(found) && written.absolute ? none('outside') : found;
   };
 
@@ -111,16 +121,44 @@ type Visit = (path: string) => Promise<Located>;
 /** Makes the step that decides: a regular file that, with all links followed, is inside the folder. */
 function createVisit(root: string, links: LinkReader): Visit {
   let realRoot: Promise<string> | undefined;
+  const isInside = async (absolute: string): Promise<boolean> => {
+    realRoot ??= links.realpath(root);
+    return pathInside(await realRoot, await links.realpath(absolute)) !== undefined;
+  };
+  const list = async (folder: string): Promise<ReadonlySet<string>> =>
+    links.filesIn !== undefined && (await isInside(folder)) ? links.filesIn(folder) : new Set();
+  const folders = new Map<string, { asked: number; files?: Promise<ReadonlySet<string>> }>();
+  const isListed = async (absolute: string): Promise<boolean> => {
+    const path = dirname(absolute);
+    const folder = folders.get(path) ?? { asked: 0 };
+    folders.set(path, folder);
+    folder.asked += 1;
+    if (folder.asked > fewFiles) folder.files ??= list(path);
+    return (await folder.files)?.has(basename(absolute)) ?? false;
+  };
   return async (path) => {
     const absolute = join(root, ...path.split('/'));
     try {
-      realRoot ??= links.realpath(root);
-      if (pathInside(await realRoot, await links.realpath(absolute)) === undefined) return none('link');
+      if (await isListed(absolute)) return { kind: 'file', path, absolute };
+      if (!(await isInside(absolute))) return none('link');
       return (await links.stat(absolute)).isFile() ? { kind: 'file', path, absolute } : none('notFound');
     } catch (error) {
       return none(reasonOf(error));
     }
   };
+}
+
+async function filesIn(folder: string): Promise<ReadonlySet<string>> {
+  const names = new Set<string>();
+  try {
+    for await (const entry of await opendir(folder, { bufferSize: 256 })) {
+      if (entry.isFile()) names.add(entry.name);
+      if (names.size >= maxListed) break;
+    }
+  } catch {
+    // A folder whose files may be opened need not let itself be listed.
+  }
+  return names;
 }
 
 async function searchDisk(segments: readonly string[], visit: Visit): Promise<Located> {

@@ -21,8 +21,8 @@ export interface Spot {
 
 /** Where the places of findings are. */
 export interface Located {
-  /** Those places that are files here. */
-  readonly spots: ReadonlyMap<Place, Spot>;
+  /** The files here, each with places in it; a file that is told in several ways is there several times. */
+  readonly spots: readonly { readonly spot: Spot; readonly places: readonly Place[] }[];
   /** The names, without folders, of files that are not here. */
   readonly missing: ReadonlySet<string>;
 }
@@ -47,7 +47,7 @@ export async function locateFindings(
     folder,
     locate: createLocator({ root: folder, files: sent[index]?.keys(), mapping: mappingOf(folder) }),
   }));
-  const spots = new Map<Place, Spot>();
+  const spots: { spot: Spot; places: readonly Place[] }[] = [];
   const missing = new Set<string>();
   const find = async (places: readonly [Place, ...Place[]]): Promise<void> => {
     const [{ path }] = places;
@@ -57,8 +57,7 @@ export async function locateFindings(
       return;
     }
     const target = targets.findIndex(({ folder }) => folder === found.folder);
-    const spot = { ...found, target, sent: sent[target]?.get(found.path) };
-    for (const place of places) spots.set(place, spot);
+    spots.push({ spot: { ...found, target, sent: sent[target]?.get(found.path) }, places });
   };
   const waiting = byPath(findings);
   for (let start = 0; start < waiting.length; start += chunk) {

@@ -12,7 +12,7 @@ const filesAtOnce = 16;
 export class RunPlaces {
   readonly #runFolder: string;
   readonly #decode: Decode;
-  readonly #located: ReadonlyMap<Place, Spot>;
+  readonly #located: Located['spots'];
   readonly #spots: ReadonlyMap<string, Spot>;
   /** Files that changed while they were followed; what was scanned may be nowhere else by now. */
   readonly #tracked: Map<string, TrackedFile>;
@@ -32,7 +32,7 @@ export class RunPlaces {
     this.#tracked = former === undefined ? new Map<string, TrackedFile>() : former.#tracked;
     this.#located = located;
     this.missing = missing;
-    this.#spots = new Map([...located.values()].map((spot) => [spot.file, spot]));
+    this.#spots = new Map(located.map(({ spot }) => [spot.file, spot]));
   }
 
   /** Files that findings point at and whose text is not the one that was scanned. */
@@ -45,19 +45,17 @@ export class RunPlaces {
     findings: readonly Finding[],
     textOf: (file: string) => string | undefined,
   ): Promise<readonly (readonly ShownPlace[])[]> {
-    const told = findings.flatMap(({ places }) => places.filter((place) => this.#located.has(place)));
-    const byFile = Map.groupBy(told, (place) => this.#located.get(place)?.file ?? '');
     const shown = new Map<Place, ShownPlace>();
-    const look = async ([file, places]: [string, Place[]]): Promise<void> => {
+    const look = async ([file, told]: [string, Located['spots']]): Promise<void> => {
       const text = textOf(file);
       if (text !== undefined) await this.prepare(file);
       const now = text === undefined ? await this.lookAtDisk(file) : this.look(file, text);
-      for (const place of places) {
-        const spot = this.#located.get(place);
-        if (spot !== undefined && now !== undefined) shown.set(place, toShownPlace(spot, place, now));
+      if (now === undefined) return;
+      for (const { spot, places } of told) {
+        for (const place of places) shown.set(place, toShownPlace(spot, place, now));
       }
     };
-    const waiting = byFile.entries();
+    const waiting = Map.groupBy(this.#located, ({ spot }) => spot.file).entries();
     const lookOn = async (): Promise<void> => {
       for (const each of waiting) await look(each);
     };
@@ -130,7 +128,8 @@ export function toShownPlace(
   told: Place,
   now: TextNow,
 ): ShownPlace {
-  return { file, folder, path, told, ...now.placeOf(told) };
+  const { startLine, endLine, startColumn, endColumn, drift } = now.placeOf(told);
+  return { file, folder, path, startLine, endLine, startColumn, endColumn, told, drift };
 }
 
 /** A file's text on the disk; without lines when it cannot be read. */

@@ -35,9 +35,9 @@ export async function subjectsOf(
   return subjects;
 }
 
-/** What alone counts of a place when it is looked up: its path, and which archive it is in. */
+/** What alone counts of a place when it is looked up: its path, and which archive it is in. A path with a NUL leads nowhere. */
 export function pathKey({ path, targetIndex }: Place): string {
-  return `${String(targetIndex)}\0${path}`;
+  return targetIndex === undefined ? path : `${String(targetIndex)}\0${path}`;
 }
 
 /** Makes the function that tells what a place is about; what was sent is indexed once, and each path is looked up once. */
@@ -66,8 +66,8 @@ export function createSubjectOf({ targets }: Run, sent: SentOfRun): (place: Plac
   const known = new Map<string, Subject>();
   return (place) => {
     const key = pathKey(place);
-    const subject = known.get(key) ?? look(place);
-    known.set(key, subject);
+    let subject = known.get(key);
+    if (subject === undefined) known.set(key, (subject = look(place)));
     return subject;
   };
 }

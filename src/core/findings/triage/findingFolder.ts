@@ -9,7 +9,8 @@ export function folderOf({ finding, folder, places }: Placed): string | undefine
 
 /** Whose decisions count for a finding: those of its folder, and of every folder of its run when it is none of them. */
 export function decisionFolders(shown: Placed): readonly string[] {
-  const folders = shown.run.targets.map((target) => target.folder);
+  const { targets } = shown.run;
   const own = folderOf(shown);
-  return own !== undefined && folders.includes(own) ? [own] : folders;
+  const isOwn = own !== undefined && targets.some(({ folder }) => folder === own);
+  return isOwn ? [own] : targets.map(({ folder }) => folder);
 }

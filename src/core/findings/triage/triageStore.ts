@@ -47,6 +47,7 @@ export class TriageStore {
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #books = new Map<string, KnownBook>();
+  #version = 0;
   readonly #listeners = new Set<() => void>();
   #queue: Promise<unknown> = Promise.resolve();
 
@@ -75,6 +76,11 @@ export class TriageStore {
   /** Reads again what has changed on disk, or is kept elsewhere by now. */
   reload(): Promise<void> {
     return this.load(this.#books.keys());
+  }
+
+  /** Another number after every change: while it is the same, `of` gives what it gave. */
+  get version(): number {
+    return this.#version;
   }
 
   /** What was decided about a finding of a folder; undefined when nothing was. */
@@ -175,7 +181,7 @@ export class TriageStore {
     const book = withDecisions(present, change(present));
     try {
       await mkdir(dirname(path), { recursive: true });
-      this.#books.set(folder, { path, mark: await writeFileAtomic(path, formatBook(book)), book });
+      this.#keep(folder, { path, mark: await writeFileAtomic(path, formatBook(book)), book });
     } catch (error) {
       throw toStorageError(error, path);
     }
@@ -190,13 +196,18 @@ export class TriageStore {
       mark = await markOf(path);
       if (known?.path === path && known.mark === mark && (mark ?? known.failure) === mark) return false;
       const book = mark === undefined ? emptyBook : parseBook(await readBook(path), path);
-      this.#books.set(folder, { path, mark, book });
+      this.#keep(folder, { path, mark, book });
     } catch (error) {
       const failure = error instanceof AssessmentError ? error : toStorageError(error, path);
       this.#log.warn(`Triage decisions cannot be read (${path}): ${failure.message}`);
-      this.#books.set(folder, { path, mark, book: emptyBook, failure });
+      this.#keep(folder, { path, mark, book: emptyBook, failure });
     }
     return true;
+  }
+
+  #keep(folder: string, book: KnownBook): void {
+    this.#books.set(folder, book);
+    this.#version += 1;
   }
 
   /** Between reading and writing, no other window may write. */

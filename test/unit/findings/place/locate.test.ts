@@ -180,6 +180,18 @@ test('F72 a link to the folder above is refused', async (t) => {
   assert.equal(await answer(createLocator({ root }), 'up'), '(link)');
 });
 
+test('in a folder that many paths lead to, what is no file of it is told apart as anywhere', async (t) => {
+  const sources = Array.from({ length: 20 }, (_, at) => `src/file${String(at)}.py`);
+  const root = await scratchFolder(t, [...sources, 'src/folder/x.py', 'main.py']);
+  await symlink(join(root, '..'), join(root, 'src', 'up'));
+  await symlink(join(root, 'main.py'), join(root, 'src', 'inner.py'));
+  const locatePath = createLocator({ root });
+  for (const path of [...sources, 'src/inner.py']) assert.equal(await answer(locatePath, path), path);
+  assert.equal(await answer(locatePath, 'src/up'), '(link)');
+  for (const path of ['src/folder', 'src/FILE1.py/x', 'src/none.py'])
+    assert.equal(await answer(locatePath, path), '(notFound)');
+});
+
 test('a file that the system does not let us look at says so', async (t) => {
   const root = await scratchFolder(t, []);
   for (const [code, reason] of [
