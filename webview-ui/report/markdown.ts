@@ -86,8 +86,9 @@ class ReportRenderer extends Renderer {
 
   // Raw HTML that we do not render is evidence in a security report: it stays readable as text.
   override html({ text }: Tokens.HTML | Tokens.Tag): string {
-    return text
-      .replace(comment, '')
+    // Behind the last end of a comment, every beginning would be read to the end of the text.
+    const lastEnd = text.lastIndexOf('-->') + 3;
+    return (text.slice(0, lastEnd).replace(comment, '') + text.slice(lastEnd))
       .replace(/<(?![a-z/])/gi, '&lt;')
       .replace(tag, (whole: string, slash: string, name: string, rest: string) =>
         this.#isRendered(name.toLowerCase(), slash !== '', rest)

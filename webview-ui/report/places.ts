@@ -8,7 +8,9 @@ export interface PlaceLinks {
   readonly tooltip: string;
 }
 
-const inText = /[^\s()[\]{}<>"'`,;|、。「」（）]+(?::\d+(?:[-:]\d+)?|#L\d+(?:-L?\d+)?)/gu;
+/** It starts only where a word does: tried from every letter of a long one, it would take quadratic time. */
+const inText =
+  /(?<![^\s()[\]{}<>"'`,;|、。「」（）])[^\s()[\]{}<>"'`,;|、。「」（）]+(?::\d+(?:[-:]\d+)?|#L\d+(?:-L?\d+)?)/gu;
 /** Japanese puts no space before a path. */
 const lettersBefore = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー：・]+/u;
 
