@@ -28,13 +28,13 @@ export interface Rating {
 export function readRating(look: Look, finding: JsonObject): Rating {
   let written: string | undefined;
   for (const path of look.present(finding, SEVERITY)) {
-    const value = ratingValue(look, look(finding, path));
-    if (value === undefined) continue;
     const key = path.join('.');
-    const text = visibleLine(String(value).slice(0, maxWordLength));
-    const severity = toSeverity(value, !SEVERITY_WORDS_ONLY.has(key));
-    if (severity !== undefined) return rated(severity, text);
-    if (!SEVERITY_OR_PROSE.has(key) && text !== '') written ??= text;
+    for (const value of ratingValues(look, look(finding, path))) {
+      const text = visibleLine(String(value).slice(0, maxWordLength));
+      const severity = toSeverity(value, !SEVERITY_WORDS_ONLY.has(key));
+      if (severity !== undefined) return rated(severity, text);
+      if (!SEVERITY_OR_PROSE.has(key) && text !== '') written ??= text;
+    }
   }
   const score = readCvss(look, finding)?.score;
   return rated(score === undefined ? 'unrated' : severityOfScore(score), written);
@@ -64,12 +64,12 @@ function rated(severity: Severity, text: string | undefined): Rating {
     : { severity, severityText: text };
 }
 
-/** The word or number of a rating, which may be wrapped in an object. */
-function ratingValue(look: Look, value: unknown): string | number | undefined {
-  if (typeof value === 'string' || typeof value === 'number') return value;
-  return firstHit(look, value, SEVERITY_PARTS, (part) =>
-    typeof part === 'number' || (typeof part === 'string' && part.trim() !== '') ? part : undefined,
-  );
+/** The words and numbers of a rating, which may be wrapped in an object. */
+function ratingValues(look: Look, value: unknown): readonly (string | number)[] {
+  const parts = isObject(value)
+    ? look.present(value, SEVERITY_PARTS).map((path) => look(value, path))
+    : [value];
+  return parts.filter((part) => typeof part === 'string' || typeof part === 'number');
 }
 
 function toSeverity(value: string | number, numbersCount: boolean): Severity | undefined {

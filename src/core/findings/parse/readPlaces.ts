@@ -46,11 +46,22 @@ export function readPlaces(look: Look, finding: JsonObject): Places {
   };
 }
 
-/** The finding's own fields are its place when it has no other, and complete it when it has just one. */
+/**
+ * The finding's own fields are its place when it has no other, and complete one that they tell as well. With code of a file that is listed
+ * at most by its name, they are the main one.
+ */
 function withOwnFields(places: readonly Place[], own: PlaceDraft): readonly Place[] {
-  const first = places[0];
-  if (first === undefined) return own.path === undefined ? [] : [{ ...own, path: own.path }];
-  return places.length === 1 ? [completed(first, own)] : places;
+  const { path } = own;
+  const tells = own.startLine !== undefined || own.snippet !== undefined;
+  if (path === undefined || (places.length === 1 && places[0]?.path === path))
+    return places.length === 1 ? places.map((place) => completed(place, own)) : places;
+  if (places.length > 0 && !tells) return places;
+  const listed = places.filter((place) => place.path === path);
+  const same = listed.find(({ startLine }) => startLine === undefined || startLine === own.startLine);
+  if (same === undefined) return listed.length > 0 ? places : [{ ...own, path }, ...places];
+  const whole = completed(same, own);
+  if (same.startLine !== undefined) return places.map((place) => (place === same ? whole : place));
+  return distinct([whole, ...places.filter((place) => place !== same)]);
 }
 
 function placesUnder(

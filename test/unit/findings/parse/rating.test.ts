@@ -1,0 +1,13 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseFindings } from '../../../../src/core/findings/parse/parse.ts';
+
+test('of a severity in parts the first part that says one counts, and what none says stays as it was written', () => {
+  const ratingOf = (severity: unknown) => {
+    const { findings } = parseFindings(JSON.stringify([{ title: 't', severity }]), { runId: 'run' });
+    return [findings[0]?.severity, findings[0]?.severityText];
+  };
+  assert.deepEqual(ratingOf({ name: 'P1', score: 8.8 }), ['high', '8.8']);
+  assert.deepEqual(ratingOf({ level: 'P2', value: 'Medium' }), ['medium', undefined]);
+  assert.deepEqual(ratingOf({ level: '', name: 'P3', score: 88 }), ['unrated', 'P3']);
+});
