@@ -21,6 +21,7 @@ const MAX_CONTENT_BYTES = 1024 * 1024;
 const MAX_UNPACKED_BYTES = 32 * 1024 ** 3;
 const MAX_ENTRIES = 2_000_000;
 const BLOCK_BYTES = 512;
+const nameDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
  * Reads an archive to its end, entry by entry and with bounded memory, without writing any of its names to disk. Refuses names that
@@ -103,19 +104,21 @@ async function* readTarGz(path: string): AsyncGenerator<ArchiveEntry> {
 }
 
 async function* readZip(path: string): AsyncGenerator<ArchiveEntry> {
-  const zip = await openPromise(path, { lazyEntries: true, autoClose: false, strictFileNames: true });
+  const zip = await openPromise(path, { lazyEntries: true, autoClose: false, decodeStrings: false });
   try {
     for await (const entry of zip.eachEntry()) {
-      const problem = nameProblem(entry.fileName) ?? zipTypeProblem(entry);
+      // As bytes: the library itself refuses backslashes and colons, which are letters like others in a name here.
+      const name = nameDecoder.decode(entry.fileNameRaw);
+      const problem = nameProblem(name) ?? zipTypeProblem(name, entry);
       if (problem) throw new InvalidArchive(problem);
-      if (!entry.fileName.endsWith('/')) yield await readZipEntry(zip, entry);
+      if (!name.endsWith('/')) yield await readZipEntry(zip, name, entry);
     }
   } finally {
     zip.close();
   }
 }
 
-async function readZipEntry(zip: ZipFile, entry: ZipEntry): Promise<ArchiveEntry> {
+async function readZipEntry(zip: ZipFile, name: string, entry: ZipEntry): Promise<ArchiveEntry> {
   const chunks: Buffer[] = [];
   const keep = entry.uncompressedSize <= MAX_CONTENT_BYTES;
   let checksum = 0;
@@ -123,9 +126,9 @@ async function readZipEntry(zip: ZipFile, entry: ZipEntry): Promise<ArchiveEntry
     checksum = crc32(chunk, checksum);
     if (keep) chunks.push(chunk);
   }
-  if (checksum !== entry.crc32) throw new InvalidArchive(`wrong checksum: ${JSON.stringify(entry.fileName)}`);
+  if (checksum !== entry.crc32) throw new InvalidArchive(`wrong checksum: ${JSON.stringify(name)}`);
   return {
-    path: entry.fileName,
+    path: name,
     bytes: entry.uncompressedSize,
     ...(keep && { content: Buffer.concat(chunks) }),
   };
@@ -133,7 +136,7 @@ async function readZipEntry(zip: ZipFile, entry: ZipEntry): Promise<ArchiveEntry
 
 function nameProblem(name: string): string | undefined {
   const shown = JSON.stringify(name);
-  if (/^[\\/]/.test(name) || /^[A-Za-z]:/.test(name)) return `absolute name: ${shown}`;
+  if (/^[\\/]/.test(name) || /^[A-Za-z]:(?:[\\/]|$)/.test(name)) return `absolute name: ${shown}`;
   if (name.split(/[\\/]/).includes('..')) return `name leads out of the archive: ${shown}`;
   if (name.includes('\0') || name === '') return `unusable name: ${shown}`;
   if (name.includes('\uFFFD')) return `name is not UTF-8: ${shown}`;
@@ -146,9 +149,9 @@ function tarTypeProblem(type: string): string | undefined {
     : `entry of type ${type}`;
 }
 
-function zipTypeProblem(entry: ZipEntry): string | undefined {
+function zipTypeProblem(name: string, entry: ZipEntry): string | undefined {
   if (entry.isEncrypted()) return 'encrypted entry';
   const unixType = (entry.externalFileAttributes >>> 16) & 0o170_000;
   const plain = unixType === 0 || unixType === 0o100_000 || unixType === 0o040_000;
-  return plain ? undefined : `entry that is neither file nor folder: ${JSON.stringify(entry.fileName)}`;
+  return plain ? undefined : `entry that is neither file nor folder: ${JSON.stringify(name)}`;
 }

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { writeArchive } from '../../../src/core/upload/archive.ts';
+import { selectFiles } from '../../../src/core/upload/selection.ts';
+import { readArchive } from '../../service/unpack.ts';
+import { options, plant, testPlace } from './trees.ts';
+
+const workerFile = new URL('../../../src/core/upload/archiveWorker.ts', import.meta.url);
+const names = [
+  'a:b',
+  'x:notes.md',
+  'a\\b',
+  'c:d/e\\f',
+  'cafe\u0301',
+  'caf\u00e9',
+  'two\nlines',
+  '日本/語😀.txt',
+];
+
+for (const format of ['tar_gz', 'zip'] as const) {
+  test(
+    `a strict reader of a ${format} takes every name that is selected, byte for byte`,
+    { skip: process.platform === 'win32' },
+    async (t) => {
+      const at = testPlace(t);
+      plant(at.root, { ...Object.fromEntries(names.map((name) => [name, name])), 'C:/x': '', 'C:\\x': '' });
+      const { root, files, leftOut } = await selectFiles(at.root, options(at));
+      assert.deepEqual(
+        leftOut.map(({ path, reason }) => [path, reason.kind]),
+        [
+          ['C:/', 'unusableName'],
+          ['C:\\x', 'unusableName'],
+        ],
+      );
+      const to = join(at.home, 'archive');
+      await writeArchive({ root, files, format, to, maxBytes: 1e9, workerFile });
+      const read: (string | undefined)[][] = [];
+      for await (const { path, content } of readArchive(to, format, new AbortController().signal))
+        read.push([path, content?.toString()]);
+      assert.deepEqual(read.sort(), names.map((name) => [name, name]).sort());
+    },
+  );
+}
