@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { chmodSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync, truncateSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { writeArchive } from '../../../src/core/upload/archive.ts';
+import { archiveWriter } from '../../../src/core/upload/archiveWriter.ts';
+import { packTask } from '../../../src/core/upload/packing.ts';
+import { selectFiles } from '../../../src/core/upload/selection.ts';
+import { tarSegments } from '../../../src/core/upload/tarSegment.ts';
+import { zipSegments } from '../../../src/core/upload/zipSegment.ts';
+import { formats, pack, place, read, workerFile } from './archiving.ts';
+import { oracle } from './readArchive.ts';
+import { asNobody, options, plant } from './trees.ts';
+
+for (const format of formats) {
+  test(`F10 a folder that became a link after the selection is not read into a ${format}`, async (t) => {
+    const at = place(t);
+    plant(at.home, { 'private/sub/key': 'secret'.repeat(10) });
+    plant(at.root, { 'a/sub/key': 'mine', b: 'b' });
+    const { root, files } = await selectFiles(at.root, options(at));
+    renameSync(join(at.root, 'a'), join(at.home, 'was-a'));
+    symlinkSync(join(at.home, 'private'), join(at.root, 'a'));
+    const archive = await writeArchive({ root, files, format, to: at.to, maxBytes: 1e9, workerFile });
+    assert.deepEqual(archive.omitted, [{ path: 'a/sub/key', reason: 'outsideRoot' }]);
+    assert.deepEqual((await read(format, at.to)).map(({ path }) => path), ['b']); // prettier-ignore
+  });
+
+  test(
+    `F9 a file that became a link, a folder or a FIFO after the selection is left out of a ${format}`,
+    { skip: process.platform === 'win32' },
+    async (t) => {
+      const at = place(t);
+      plant(at.home, { key: 'secret' });
+      plant(at.root, { link: '', folder: '', pipe: '', stays: '' });
+      const { root, files } = await selectFiles(at.root, options(at));
+      for (const path of ['link', 'folder', 'pipe']) rmSync(join(at.root, path));
+      symlinkSync(join(at.home, 'key'), join(at.root, 'link'));
+      mkdirSync(join(at.root, 'folder'));
+      oracle(t, 'mkfifo', [join(at.root, 'pipe')]);
+      const archive = await writeArchive({ root, files, format, to: at.to, maxBytes: 1e9, workerFile });
+      assert.deepEqual(archive.omitted, ['folder', 'link', 'pipe'].map((path) => ({ path, reason: 'changedType' }))); // prettier-ignore
+      assert.deepEqual((await read(format, at.to)).map(({ path }) => path), ['stays']); // prettier-ignore
+    },
+  );
+
+  test(`F21 files that grew or shrank since the selection stand in a ${format} as they are`, async (t) => {
+    const at = place(t);
+    plant(at.root, { grows: 'a', explodes: 'b', shrinks: 'c'.repeat(1000), implodes: Buffer.alloc(5 << 20) });
+    const { root, files } = await selectFiles(at.root, options(at));
+    plant(at.root, { grows: 'aa', explodes: Buffer.alloc(5 << 20, 'b'), shrinks: 'c', implodes: '' });
+    const archive = await writeArchive({ root, files, format, to: at.to, maxBytes: 1e9, workerFile });
+    const entries = [...archive.entries];
+    assert.deepEqual(entries.map(({ path, bytes }) => [path, bytes]), [['explodes', 5 << 20], ['grows', 2], ['implodes', 0], ['shrinks', 1]]); // prettier-ignore
+    assert.deepEqual((await read(format, at.to)).map(({ sha256 }) => sha256), entries.map(({ sha256 }) => sha256)); // prettier-ignore
+  });
+
+  test(`F21 a large file that shrinks while it is read is read again for a ${format}, or listed`, async (t) => {
+    const at = place(t);
+    plant(at.root, { a: 'before', once: randomBytes(6 << 20), twice: randomBytes(6 << 20), z: 'after' });
+    // By the number of the attempt at a large file: `once` is cut in the first of its two, `twice` in all three.
+    const cuts = new Map<number, readonly [string, number]>([[1, ['once', 4.5]], [3, ['twice', 5.75]], [4, ['twice', 5.25]], [5, ['twice', 4.25]]]); // prettier-ignore
+    let attempt = 0;
+    const files = ['a', 'once', 'twice', 'z'].map((path) => ({ path, mode: 0o644 }));
+    const output = await open(at.to, 'wx');
+    const writer = archiveWriter(output, { format, maxBytes: 1e9, files });
+    await writer.start();
+    await packTask(
+      { id: 0, first: 0, files },
+      at.root,
+      format === 'zip' ? zipSegments() : tarSegments(),
+      async (message) => {
+        await writer.take(message);
+        if (message.kind === 'mark') attempt++;
+        const cut = message.kind === 'segment' ? cuts.get(attempt) : undefined;
+        if (cut !== undefined) truncateSync(join(at.root, cut[0]), cut[1] * 2 ** 20);
+      },
+    );
+    const { entries: packed, omitted, bytes } = await writer.end();
+    await output.close();
+    const entries = [...packed];
+    assert.equal(bytes, statSync(at.to).size);
+    assert.deepEqual(entries.map(({ path }) => path), ['a', 'once', 'z']); // prettier-ignore
+    assert.deepEqual(omitted, [{ path: 'twice', reason: 'changed' }]);
+    assert.equal(entries[1]?.bytes, 4.5 * 2 ** 20);
+    assert.deepEqual((await read(format, at.to)).map(({ path, sha256 }) => [path, sha256]), entries.map(({ path, sha256 }) => [path, sha256])); // prettier-ignore
+  });
+
+  test(`F22 files that vanished are listed, and the ${format} holds the others`, async (t) => {
+    const at = place(t);
+    plant(at.root, { a: 'a', 'gone/x': 'x', 'gone/y': Buffer.alloc(5 << 20), z: 'z' });
+    const { root, files } = await selectFiles(at.root, options(at));
+    rmSync(join(at.root, 'gone'), { recursive: true });
+    const { entries, omitted } = await writeArchive({
+      root,
+      files,
+      format,
+      to: at.to,
+      maxBytes: 1e9,
+      workerFile,
+    });
+    assert.deepEqual(omitted, ['gone/x', 'gone/y'].map((path) => ({ path, reason: 'vanished' }))); // prettier-ignore
+    assert.deepEqual((await read(format, at.to)).map(({ path }) => path), Array.from(entries, ({ path }) => path)); // prettier-ignore
+  });
+
+  test(
+    `F23 files that may not be read are listed, and the ${format} holds the others`,
+    { skip: process.platform === 'win32' },
+    async (t) => {
+      const at = place(t);
+      plant(at.root, { a: 'a', locked: 'secret' });
+      chmodSync(join(at.root, 'locked'), 0o000);
+      const open = join(at.home, 'open');
+      mkdirSync(open);
+      chmodSync(open, 0o777);
+      const { omitted } = await asNobody(at, async () => pack(at, format, { to: join(open, 'archive') }));
+      assert.deepEqual(omitted, [{ path: 'locked', reason: 'unreadable', code: 'EACCES' }]);
+    },
+  );
+}
