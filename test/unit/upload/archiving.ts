@@ -79,10 +79,10 @@ export function plantDifficult(root: string): void {
     'bin/run': '#!/bin/sh\n',
     empty: '',
     random: randomBytes(300_000),
-    text: 'the same line again\n'.repeat(60_000),
+    text: 'the same line again\n'.repeat(20_000),
     'large.bin': Buffer.concat([
       Buffer.alloc(3 << 20, 'abc'),
-      randomBytes(2 << 20),
+      randomBytes(1 << 20),
       Buffer.alloc(123_457, 'z'),
     ]),
   });

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { TestContext } from 'node:test';
@@ -42,10 +43,14 @@ export async function readZip(
   wanted: (path: string) => boolean = () => true,
 ): Promise<ReadEntry[]> {
   const zip = await new Promise<yauzl.ZipFile>((resolve, reject) => {
-    yauzl.open(file, { autoClose: false, lazyEntries: true, decodeStrings: false }, (error, opened) => {
-      if (error === null) resolve(opened);
+    const settings = { autoClose: false, lazyEntries: true, decodeStrings: false };
+    const opened = (error: Error | null, zip: yauzl.ZipFile): void => {
+      if (error === null) resolve(zip);
       else reject(error);
-    });
+    };
+    // A call of the system for each entry is what takes the time.
+    if (statSync(file).size < 1 << 28) yauzl.fromBuffer(readFileSync(file), settings, opened);
+    else yauzl.open(file, settings, opened);
   });
   const open = (entry: yauzl.Entry): Promise<Readable> =>
     new Promise((resolve, reject) => {
