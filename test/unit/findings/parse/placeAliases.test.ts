@@ -1,0 +1,236 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { at, keysOf, readOne } from './spellings.ts';
+
+test('places are read under every name, from an array, an object or a string', () => {
+  const names =
+    'locations location affected_locations code_locations occurrences affected_files files code_snippets evidence nodes source sink trace';
+  for (const key of keysOf(names)) {
+    for (const value of [
+      [{ file: 'src/a.py', line: 3 }],
+      { file: 'src/a.py', line: 3 },
+      'src/a.py:3',
+      ['src/a.py:3'],
+    ]) {
+      const [place, ...others] = readOne({ title: 't', [key]: value }).places;
+      assert.deepEqual(
+        [place?.path, place?.startLine, others],
+        ['src/a.py', 3, []],
+        `${key} ${JSON.stringify(value)}`,
+      );
+    }
+  }
+});
+
+test('fields of the finding itself are its place when it has no other', () => {
+  const { places } = readOne({
+    title: 't',
+    file: 'src/a.py',
+    line: 3,
+    end_line: 5,
+    snippet: 'x = 1',
+    source: 'Scanner 1.0',
+  });
+  assert.deepEqual(
+    places.map(({ path, startLine, endLine, snippet }) => [path, startLine, endLine, snippet]),
+    [['src/a.py', 3, 5, 'x = 1']],
+  );
+});
+
+test('a tool, code or prose where a place could be is not taken for a path', () => {
+  for (const value of [
+    'semgrep',
+    'Scanner v1.2',
+    'request.args',
+    'cursor.execute',
+    'The log shows src/a.py failing.',
+    'https://example.com/a.py',
+    '',
+  ]) {
+    for (const key of ['source', 'sink', 'evidence', 'trace'])
+      assert.deepEqual(readOne({ title: 't', [key]: value }).places, [], `${key}: ${value}`);
+  }
+  assert.deepEqual(readOne({ title: 't', uri: 'https://example.com/a.py' }).places, []);
+  assert.deepEqual(
+    readOne({ title: 't', location: 'the login handler', file: 'src/a.py' }).places.map(({ path }) => path),
+    ['src/a.py'],
+  );
+});
+
+test('several locations come in order, each path and line once, with the role their key gives them', () => {
+  const { places } = readOne({
+    title: 't',
+    locations: [
+      { file: 'a.py', line: 1 },
+      { file: 'b.py', line: 2, label: 'here' },
+    ],
+    trace: [
+      { file: 'a.py', line: 1, code: 'x()' },
+      { file: 'c.py', line: 3 },
+    ],
+    source: { file: 'd.py', line: 4 },
+    sink: 'src/e.py:5',
+  });
+  assert.deepEqual(
+    places.map(({ path, startLine, role }) => [path, startLine, role]),
+    [
+      ['a.py', 1, undefined],
+      ['b.py', 2, undefined],
+      ['d.py', 4, 'source'],
+      ['src/e.py', 5, 'sink'],
+      ['c.py', 3, 'step'],
+    ],
+  );
+  assert.deepEqual([places[0]?.snippet, places[1]?.label], ['x()', 'here']);
+});
+
+test('a place takes what it lacks from the object around it', () => {
+  const inherited = readOne({ title: 't', file: 'a.py', occurrences: [{ line: 3 }, { line: 9 }] });
+  assert.deepEqual(
+    inherited.places.map(({ path, startLine }) => [path, startLine]),
+    [
+      ['a.py', 3],
+      ['a.py', 9],
+    ],
+  );
+  const completed = readOne({ title: 't', location: 'src/a.py', line: 12, code_snippet: 'x = 1' });
+  assert.deepEqual(
+    completed.places.map(({ path, startLine, snippet }) => [path, startLine, snippet]),
+    [['src/a.py', 12, 'x = 1']],
+  );
+  const file = readOne({
+    title: 't',
+    affected_files: [{ path: 'a.py', locations: [{ line: 3 }, { line: 9 }] }],
+  });
+  assert.deepEqual(
+    file.places.map(({ path, startLine }) => [path, startLine]),
+    [
+      ['a.py', 3],
+      ['a.py', 9],
+    ],
+  );
+});
+
+test('the file comes from any of its names', () => {
+  for (const key of [
+    ...keysOf('file file_path path filename relative_path uri source_file ref'),
+    'artifactLocation.uri',
+  ]) {
+    assert.equal(readOne({ title: 't', location: at(key, 'src/a.py') }).places[0]?.path, 'src/a.py', key);
+    assert.equal(readOne({ title: 't', ...at(key, 'src/a.py') }).places[0]?.path, 'src/a.py', key);
+  }
+});
+
+test('lines behind a path are split from it', () => {
+  const cases = [
+    ['src/a.py:12', 'src/a.py', 12, undefined, undefined],
+    ['src/a.py:12:5', 'src/a.py', 12, undefined, 5],
+    ['src/a.py:12-20', 'src/a.py', 12, 20, undefined],
+    ['src/a.py#L12-L20', 'src/a.py', 12, 20, undefined],
+    ['src/a.py#L12', 'src/a.py', 12, undefined, undefined],
+    ['src/a.py', 'src/a.py', undefined, undefined, undefined],
+    ['src/a.py:12:x', 'src/a.py:12:x', undefined, undefined, undefined],
+  ] as const;
+  for (const [text, ...expected] of cases) {
+    const place = readOne({ title: 't', file: text }).places[0];
+    assert.deepEqual([place?.path, place?.startLine, place?.endLine, place?.startColumn], expected, text);
+  }
+});
+
+test('the start line comes from any of its names, as number or digits', () => {
+  const names = [
+    ...keysOf('start_line line_start line line_number lineno begin_line from'),
+    'start.line',
+    'begin.line',
+    'region.startLine',
+    'range.start.line',
+  ];
+  for (const key of names) {
+    for (const value of [12, '12'])
+      assert.equal(
+        readOne({ title: 't', location: { file: 'a.py', ...at(key, value) } }).places[0]?.startLine,
+        12,
+        key,
+      );
+  }
+});
+
+test('the end line comes from any of its names', () => {
+  for (const key of [...keysOf('end_line line_end to'), 'end.line', 'region.endLine']) {
+    assert.equal(
+      readOne({ title: 't', location: { file: 'a.py', line: 12, ...at(key, 20) } }).places[0]?.endLine,
+      20,
+      key,
+    );
+  }
+});
+
+test('lines may be one value', () => {
+  for (const range of [
+    { lines: [12, 20] },
+    { lines: '12-20' },
+    { line_range: '12-20' },
+    { line_range: [12, 20] },
+    { lines: { start: 12, end: 20 } },
+    { line: 'L12-L20' },
+  ]) {
+    const place = readOne({ title: 't', location: { file: 'a.py', ...range } }).places[0];
+    assert.deepEqual(
+      [place?.startLine, place?.endLine, place?.snippet],
+      [12, 20, undefined],
+      JSON.stringify(range),
+    );
+  }
+});
+
+test('a position counts from 0 only where it has a character', () => {
+  const place = (range: unknown) => readOne({ title: 't', location: { file: 'a.py', range } }).places[0];
+  const fromZero = place({ start: { line: 0, character: 4 }, end: { line: 2, character: 0 } });
+  assert.deepEqual(
+    [fromZero?.startLine, fromZero?.startColumn, fromZero?.endLine, fromZero?.endColumn],
+    [1, 5, 3, 1],
+  );
+  const fromOne = place({ start: { line: 1, column: 4 }, end: { line: 2 } });
+  assert.deepEqual([fromOne?.startLine, fromOne?.startColumn, fromOne?.endLine], [1, 4, 2]);
+});
+
+test('columns come from any of their names', () => {
+  for (const key of [...keysOf('column col start_column'), 'start.col']) {
+    const location =
+      key === 'start.col'
+        ? { file: 'a.py', start: { line: 1, col: 7 } }
+        : { file: 'a.py', line: 1, ...at(key, 7) };
+    assert.equal(readOne({ title: 't', location }).places[0]?.startColumn, 7, key);
+  }
+  for (const key of keysOf('end_column'))
+    assert.equal(
+      readOne({ title: 't', location: { file: 'a.py', line: 1, [key]: 9 } }).places[0]?.endColumn,
+      9,
+      key,
+    );
+});
+
+test('a snippet comes from any of its names, as text, object or lines', () => {
+  for (const key of keysOf('snippet code code_snippet lines')) {
+    assert.equal(
+      readOne({ title: 't', location: { file: 'a.py', line: 1, [key]: '  x = 1' } }).places[0]?.snippet,
+      '  x = 1',
+      key,
+    );
+  }
+  assert.equal(
+    readOne({ title: 't', location: { file: 'a.py', snippet: { text: 'x = 1' } } }).places[0]?.snippet,
+    'x = 1',
+  );
+  assert.equal(
+    readOne({ title: 't', location: { file: 'a.py', lines: ['a = 1', 'b = 2'] } }).places[0]?.snippet,
+    'a = 1\nb = 2',
+  );
+});
+
+test('the target index of a place is kept', () => {
+  assert.equal(
+    readOne({ title: 't', location: { file: 'a.py', target_index: 1 } }).places[0]?.targetIndex,
+    1,
+  );
+});

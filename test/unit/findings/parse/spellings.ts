@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import type { Finding } from '../../../../src/core/findings/finding.ts';
+import { parseFindings } from '../../../../src/core/findings/parse/parse.ts';
+
+/** The finding that a file with this one item holds. */
+export function readOne(item: unknown): Finding {
+  const { findings } = parseFindings(JSON.stringify([item]), { runId: 'run' });
+  assert.equal(findings.length, 1);
+  return findings[0]!;
+}
+
+/** An object with one value, at a dotted key. */
+export function at(key: string, value: unknown): Record<string, unknown> {
+  return key.split('.').reduceRight<unknown>((inner, part) => ({ [part]: inner }), value) as Record<
+    string,
+    unknown
+  >;
+}
+
+/** The same key as other services spell it. */
+export function spellings(key: string): string[] {
+  const camel = key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  return [...new Set([key, camel, key.replaceAll('_', '-').toUpperCase(), key.replaceAll('_', ' ')])];
+}
+
+/** Every spelling of the keys of a row. */
+export const keysOf = (row: string): string[] => row.split(/\s+/).flatMap(spellings);
