@@ -3,20 +3,13 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { AssessmentError } from '../../../src/core/errors.ts';
 import { newRun } from '../../../src/core/run/launch.ts';
-import { needsPerson } from '../../../src/core/run/run.ts';
 import { bury } from './buriedWindow.ts';
-import { type Desk, openWindow, setUpDesk } from './runWindow.ts';
+import { minuteMs, pass, sleepOn } from './days.ts';
+import { openWindow, setUpDesk } from './runWindow.ts';
 import { seedUnknownRun, trackRemoteRun } from './seededRuns.ts';
 import { startWith } from './uploads.ts';
 import { VirtualClock } from './virtualClock.ts';
-
-/** Lets minutes pass in heartbeats. */
-async function passMinutes({ clock }: Desk, minutes: number): Promise<void> {
-  const until = clock.now() + minutes * 60_000;
-  while (clock.now() < until) await clock.sleep(5_000);
-}
 
 describe('a run that is watched', () => {
   test('F62 goes on after VS Code was shut for days, with one notice', async (t) => {
@@ -119,145 +112,6 @@ describe('a run that is watched', () => {
     assert.deepEqual(await sleptInAnHour(), []);
   });
 
-  test('that cannot be asked about keeps its state and is asked again', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
-    const { id, runId } = await trackRemoteRun(desk, window);
-    const heal = desk.service.addFault({ match: { path: '/describe' }, before: { kind: 'reset' } });
-    const troubled = await window.until(id, (run) => 'trouble' in run && (run.trouble?.times ?? 0) >= 3);
-    assert.ok(troubled.state === 'running');
-    assert.equal(troubled.trouble?.kind, 'connectionLost');
-    heal();
-    await window.until(id, (run) => run.state === 'running' && run.trouble === undefined);
-    await desk.service.finishRun(runId);
-    assert.equal((await window.untilEnded(id)).state, 'succeeded');
-  });
-
-  test('F56 with a token that is refused pauses, and goes on once the token has changed', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
-    const { id } = await trackRemoteRun(desk, window);
-    desk.service.setTokens(['next-invented-token']);
-    const paused = await window.until(id, needsPerson);
-    assert.ok(paused.state === 'running');
-    assert.equal(paused.trouble?.kind, 'unauthorized');
-    const asked = desk.sent('/describe');
-    await desk.clock.passUntil(passMinutes(desk, 60), desk.traffic);
-    assert.equal(desk.sent('/describe'), asked, 'nothing is asked with a token that is known to be wrong');
-    assert.equal(window.tracker.nextCheckAt(id), undefined);
-    window.setToken('next-invented-token');
-    await desk.clock.passUntil(window.tracker.tokenChanged(), desk.traffic);
-    const run = window.store.get(id);
-    assert.ok(run?.state === 'running');
-    assert.equal(run.trouble, undefined);
-    assert.ok(window.tracker.nextCheckAt(id) !== undefined);
-  });
-
-  test('F56 with a token that is refused however often it is made anew is asked about ever less, and goes on once one is taken', async (t) => {
-    const desk = await setUpDesk(t);
-    let made = 0;
-    // As the editor's secret store does: whatever is kept there is told to every window, this one included.
-    const window = openWindow(t, desk, {
-      refresh: () => {
-        made += 1;
-        const token = `invented-token-${String(made)}`;
-        window.setToken(token);
-        void setImmediate().then(() => window.tracker.tokenChanged());
-        return Promise.resolve(token);
-      },
-    });
-    const { id } = await trackRemoteRun(desk, window);
-    desk.service.setTokens(['the-right-invented-token']);
-    await desk.clock.passUntil(desk.clock.sleep(60_000), desk.traffic);
-    void window.tracker.checkNow();
-    await desk.clock.passUntil(passMinutes(desk, 120), desk.traffic);
-    assert.ok(made > 4 && made < 40, `${String(made)} tokens in two hours`);
-    window.setToken('the-right-invented-token');
-    await desk.clock.passUntil(window.tracker.tokenChanged(), desk.traffic);
-    await window.until(id, (run) => run.state === 'running' && run.trouble === undefined);
-  });
-
-  test('F56 whose token command fails once is shown as waiting for a person, and goes on by itself', async (t) => {
-    const desk = await setUpDesk(t);
-    let tries = 0;
-    const window = openWindow(t, desk, {
-      refresh: () => {
-        tries += 1;
-        return tries === 1
-          ? Promise.reject(new AssessmentError('tokenCommand'))
-          : Promise.resolve(desk.service.token);
-      },
-    });
-    const { id } = await trackRemoteRun(desk, window);
-    window.setToken('expired-invented-token');
-    const troubled = await window.until(id, needsPerson);
-    assert.equal('trouble' in troubled && troubled.trouble?.kind, 'tokenCommand');
-    const before = desk.clock.now();
-    await window.until(id, (run) => run.state === 'running' && run.trouble === undefined);
-    assert.ok(desk.clock.now() - before <= 60_000);
-  });
-
-  test('F89 whose token is gone pauses, is kept, and goes on after the next sign-in', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
-    const { id, runId } = await trackRemoteRun(desk, window);
-    window.setToken(undefined);
-    const paused = await window.until(id, needsPerson);
-    assert.equal('trouble' in paused && paused.trouble?.kind, 'notSignedIn');
-    await desk.service.finishRun(runId);
-    window.setToken(desk.service.token);
-    await desk.clock.passUntil(window.tracker.tokenChanged(), desk.traffic);
-    assert.equal((await window.untilEnded(id)).state, 'succeeded');
-  });
-
-  for (const [status, kind] of [
-    [403, 'forbidden'],
-    [404, 'notFound'],
-  ] as const) {
-    test(`F57 answered with ${String(status)} is kept and asked about again`, async (t) => {
-      const desk = await setUpDesk(t);
-      const window = openWindow(t, desk);
-      const { id, runId } = await trackRemoteRun(desk, window);
-      const heal = desk.service.addFault({ match: { path: '/describe' }, before: { kind: 'reply', status } });
-      const troubled = await window.until(id, (run) => 'trouble' in run && run.trouble?.times === 2);
-      assert.ok(troubled.state === 'running');
-      assert.equal(troubled.trouble?.kind, kind);
-      heal();
-      await desk.service.finishRun(runId);
-      assert.equal((await window.untilEnded(id)).state, 'succeeded');
-    });
-  }
-
-  test('F51 answered with 429 is never asked about before its Retry-After, not even by hand', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
-    const { id } = await trackRemoteRun(desk, window);
-    const reply = { kind: 'reply' as const, status: 429, headers: { 'retry-after': '120' } };
-    desk.service.addFault({ match: { path: '/describe', times: 1 }, before: reply });
-    const troubled = await window.until(id, (run) => 'trouble' in run && run.trouble !== undefined);
-    assert.ok('trouble' in troubled && troubled.trouble !== undefined);
-    const { since } = troubled.trouble;
-    const asked = desk.sent('/describe');
-    await window.tracker.checkNow(id);
-    assert.equal(desk.sent('/describe'), asked);
-    await window.until(id, (run) => run.state === 'running' && run.trouble === undefined);
-    assert.ok(desk.clock.now() - since >= 120_000);
-  });
-
-  test('F51 answered with 429 in another window is left alone for as long in the one that drives it', async (t) => {
-    const desk = await setUpDesk(t);
-    const driving = openWindow(t, desk);
-    const { id } = await trackRemoteRun(desk, driving);
-    const other = openWindow(t, desk);
-    await other.tracker.resume();
-    const reply = { kind: 'reply' as const, status: 429, headers: { 'retry-after': '600' } };
-    desk.service.addFault({ match: { path: '/describe', times: 1 }, before: reply });
-    await desk.clock.passUntil(other.tracker.checkNow(id), desk.traffic);
-    const [askedAt, asked] = [desk.clock.now(), desk.sent('/describe')];
-    await driving.until(id, () => desk.sent('/describe') > asked);
-    assert.ok(desk.clock.now() - askedAt >= 600_000);
-  });
-
   test('F54 is asked about within 10 s after the machine slept', async (t) => {
     const desk = await setUpDesk(t);
     const window = openWindow(t, desk);
@@ -309,7 +163,7 @@ describe('a run that is watched', () => {
     const resumed = window.tracker.resume();
     while (desk.sent('/delete') === 0) await setImmediate();
     await other.tracker.resume();
-    await desk.clock.passUntil(passMinutes(desk, 2), desk.traffic);
+    await pass(desk, 2 * minuteMs);
     assert.ok(desk.clock.slept.includes(5_000) && desk.clock.now() - began < 200_000);
     assert.ok(desk.sent('/describe') - asked >= 5, 'the run is asked about');
     assert.deepEqual(
@@ -337,7 +191,7 @@ describe('a run that is watched', () => {
           targets,
         });
         for (const { store } of [window, other]) await store.reload();
-        await passMinutes(desk, 2);
+        await sleepOn(desk, 2 * minuteMs);
         return true;
       },
     });
