@@ -6,6 +6,8 @@ import type { Desk, RunWindow } from './runWindow.ts';
 export const puts = (desk: Desk) => desk.service.requests.filter(({ method }) => method === 'PUT');
 /** The states of all input files, in the order of their reservation. */
 export const states = (desk: Desk): string[] => desk.service.files().map(({ state }) => state);
+/** How many runs the service has started. */
+export const accepted = (desk: Desk): number => desk.service.runs().length;
 /** The local archive of a run. */
 export const archiveOf = (window: RunWindow, run: Run): string =>
   join(window.store.folderOf(run.id), run.targets[0]!.archive!.file);
