@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFile, writeFile } from 'node:fs/promises';
+import { cp, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Log } from 'sarif';
@@ -22,6 +22,21 @@ async function importFrom({ workbench }: Stage, file: string): Promise<void> {
     },
     (isOpen) => !isOpen,
   );
+}
+
+/** Chooses a folder in VS Code's own file dialog, which takes no answer before it has looked into what was typed. */
+async function chooseFolder({ workbench }: Stage, folder: string, child: string): Promise<void> {
+  const { currentQuickInput, page } = workbench();
+  const widget = page.locator('.quick-input-widget');
+  await eventually(
+    async () => {
+      const { value, items } = await currentQuickInput();
+      if (value !== `${folder}/`) await widget.locator('.quick-input-box input').fill(`${folder}/`);
+      return items.map(({ label }) => label);
+    },
+    (labels) => labels.includes(child),
+  );
+  await page.keyboard.press('Enter');
 }
 
 describe('findings are handed on as files and taken in again', () => {
@@ -123,6 +138,50 @@ describe('findings are handed on as files and taken in again', () => {
       await workbench.dismissNotifications();
       await eventually(workbench.problems, (rows) => rows.length === left);
     }
+  });
+
+  test('findings with paths of another machine get their places when their folder is named, and lose them again', async () => {
+    const workbench = stage.workbench();
+    const moved = path.join(stage.folder, 'moved');
+    await cp(path.join(stage.folder, 'src'), path.join(moved, 'app'), { recursive: true });
+    const file = path.join(path.dirname(stage.folder), 'foreign.json');
+    const paths = ['build/agent/app/orders.js:5', 'build/agent/app/orders.js:12', 'elsewhere/gone.js:1'];
+    await writeFile(
+      file,
+      JSON.stringify(
+        paths.map((place) => ({ title: `Invented at ${place}`, severity: 'high', file: place })),
+      ),
+    );
+    await importFrom(stage, file);
+    await workbench.notification('3 findings imported from foreign.json');
+    await workbench.dismissNotifications();
+    await eventually(workbench.problems, (rows) => rows.length === 0);
+
+    await workbench.runCommand('Whitebox: Map Finding Paths to Folder…');
+    await eventually(workbench.currentQuickInput, ({ title }) =>
+      title.startsWith('The Folder That the Paths of 3 findings Start In'),
+    );
+    await chooseFolder(stage, moved, 'app');
+    const { message, detail } = await workbench.dialogText();
+    assert.equal(message, '2 of 3 findings would get a place.');
+    assert.match(detail, /Paths that start with build\/agent are looked up in moved\./);
+    await workbench.dialogButton('Map Paths');
+    const problems = await eventually(workbench.problems, (rows) => rows.length === 2);
+    const orders = path.join(moved, 'app/orders.js');
+    assert.deepEqual(
+      problems.map((problem) => [problem.path, problem.line]),
+      [
+        [orders, 5],
+        [orders, 12],
+      ],
+    );
+    await workbench.expandAll('Findings');
+    const rows = await workbench.treeRows('Findings');
+    assert.ok(rows.some(({ ariaLabel }) => ariaLabel === 'moved/app/orders.js, 2 findings'));
+
+    await workbench.runCommand('Whitebox: Map Finding Paths to Folder…');
+    await workbench.pick('Forget the Mapped Paths');
+    await eventually(workbench.problems, (found) => found.length === 0);
   });
 });
 
