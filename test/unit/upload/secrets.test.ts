@@ -3,42 +3,22 @@ import { build } from 'esbuild';
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { globSync, statSync, writeFileSync } from 'node:fs';
+import { globSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { isAbortError } from '../../../src/core/errors.ts';
-import { SecretMemory } from '../../../src/core/upload/secretMemory.ts';
-import type { Suspicion } from '../../../src/core/upload/secretScan.ts';
 import { checkSecrets, type SecretCheck, type SecretCheckOptions } from '../../../src/core/upload/secrets.ts';
-import type { SelectedFile } from '../../../src/core/upload/selection.ts';
-import { randomFrom, type Seed, seeds } from './secretSeeds.ts';
-import { plant, testPlace } from './trees.ts';
-
-const workerFile = new URL('../../../src/core/upload/secretWorker.ts', import.meta.url);
-const invented = seeds(randomFrom(30));
-const githubToken = seedOf('secretlint/github');
-
-type Content = Readonly<Record<string, string | Uint8Array>>;
-
-function seedOf(rule: string): Seed {
-  const seed = invented.find((one) => one.rule === rule);
-  assert.ok(seed);
-  return seed;
-}
-
-function place(t: TestContext, content: Content): string {
-  const { root } = testPlace(t);
-  plant(root, content);
-  return root;
-}
-
-function select(root: string, paths: readonly string[]): SelectedFile[] {
-  return paths.map((path) => ({
-    path,
-    bytes: statSync(join(root, path), { throwIfNoEntry: false })?.size ?? 0,
-    mode: 0o644,
-  }));
-}
+import {
+  brief,
+  type Content,
+  githubToken,
+  invented,
+  place,
+  seedOf,
+  select,
+  workerFile,
+} from './secretChecks.ts';
+import { plant } from './trees.ts';
 
 async function check(
   t: TestContext,
@@ -47,10 +27,6 @@ async function check(
 ): Promise<SecretCheck> {
   const root = place(t, content);
   return checkSecrets({ root, files: select(root, Object.keys(content)), workerFile, ...more });
-}
-
-function brief({ path, line, rule, masked }: Suspicion): string {
-  return `${path}${line === undefined ? '' : `:${line}`} ${rule} ${masked}`.trim();
 }
 
 function sha256(content: string): string {
@@ -317,60 +293,4 @@ test('the worker runs as one CommonJS file', async (t) => {
     suspicions.map(({ rule }) => rule),
     ['secretlint/github'],
   );
-});
-
-const invention: Suspicion = {
-  path: 'main.ts',
-  kind: 'content',
-  rule: 'invented',
-  line: 1,
-  masked: '…',
-  sha256: '0'.repeat(64),
-};
-
-test('a file that has not changed since the last check is not read again: what was found then is said again', async () => {
-  // Made long before the test: what has only just changed is not remembered.
-  const root = resolve('src/core');
-  const files = select(root, ['errors.ts', 'files.ts', 'ports.ts']);
-  const memory = new SecretMemory();
-  await checkSecrets({ root, files, workerFile, memory });
-  const known = memory.below(root);
-  assert.deepEqual([...known.keys()].sort(), ['errors.ts', 'files.ts', 'ports.ts']);
-  const remembered = known.get('files.ts');
-  assert.ok(remembered);
-  known.set('files.ts', { ...remembered, suspicions: [{ ...invention, path: 'files.ts' }] });
-  const { suspicions } = await checkSecrets({ root, files, workerFile, memory });
-  assert.deepEqual(suspicions.map(brief), ['files.ts:1 invented …']);
-});
-
-test('a file that is another version than the one remembered is read again', async (t) => {
-  const root = place(t, { 'main.ts': githubToken.content });
-  const memory = new SecretMemory();
-  memory.below(root).set('main.ts', { mark: '1:2:3:4:5', suspicions: [] });
-  const { suspicions } = await checkSecrets({ root, files: select(root, ['main.ts']), workerFile, memory });
-  assert.deepEqual(
-    suspicions.map(({ rule }) => rule),
-    ['secretlint/github'],
-  );
-});
-
-test('F30 a file that changes right after it was looked through, in the same tick and to the same size, is read again', async (t) => {
-  const harmless = githubToken.content.replaceAll(/[A-Za-z0-9]/g, 'x');
-  const root = place(t, { 'main.ts': harmless });
-  const files = select(root, ['main.ts']);
-  const memory = new SecretMemory();
-  assert.deepEqual((await checkSecrets({ root, files, workerFile, memory })).suspicions, []);
-  assert.equal(memory.below(root).get('main.ts'), undefined);
-  writeFileSync(join(root, 'main.ts'), githubToken.content);
-  const { suspicions } = await checkSecrets({ root, files, workerFile, memory });
-  assert.equal(suspicions.length, 1);
-});
-
-test('a file that vanished is forgotten', async (t) => {
-  const root = place(t, {});
-  const memory = new SecretMemory();
-  memory.below(root).set('main.ts', { mark: '1:2:3:4:5', suspicions: [invention] });
-  const check = await checkSecrets({ root, files: select(root, ['main.ts']), workerFile, memory });
-  assert.deepEqual(check, { suspicions: [], unchecked: [{ path: 'main.ts', reason: 'vanished' }] });
-  assert.equal(memory.below(root).size, 0);
 });
