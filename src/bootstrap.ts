@@ -2,8 +2,8 @@ import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { watchFolder } from './core/folderWatch.ts';
+import { once } from './core/once.ts';
 import type { Disposable } from './core/ports.ts';
-import type { Extension } from './extension.ts';
 
 /** What must be there before the main part is loaded: empty views, an idle status item and commands that load it. */
 export interface Surfaces {
@@ -22,11 +22,21 @@ export interface LazyView {
 
 /** Called by the editor at startup; loads the main part only when there is something to watch, show or do. */
 export async function activate(context: vscode.ExtensionContext): Promise<void> {
-  let loading: Promise<Extension> | undefined;
-  const load = (): Promise<Extension> => {
-    loading ??= import('./extension.ts').then((main) => main.startExtension(context, surfaces));
-    return loading;
-  };
+  let isLoaded = false;
+  const load = once(async () => {
+    const made: Disposable[] = [];
+    const dispose = (): void => made.forEach((each) => each.dispose());
+    try {
+      const { startExtension } = await import('./extension.ts');
+      const extension = await startExtension(context, surfaces, made);
+      context.subscriptions.push({ dispose });
+      isLoaded = true;
+      return extension;
+    } catch (error) {
+      dispose(); // else what is registered stood in the way of the next attempt
+      throw error;
+    }
+  });
   const status = vscode.window.createStatusBarItem('whitebox.status', vscode.StatusBarAlignment.Left, 0);
   status.name = vscode.l10n.t('Whitebox Assessment');
   status.text = '$(shield)';
@@ -65,7 +75,11 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     ),
   );
   const loadForRuns = async (): Promise<void> => {
-    if (loading === undefined && (await hasRuns(context))) await load();
+    try {
+      if (!isLoaded && (await hasRuns(context))) await load();
+    } catch (error) {
+      console.error(error); // nobody waits for this; a command tries again, and says what is wrong
+    }
   };
   context.subscriptions.push(
     await watchForRuns(context, () => void loadForRuns()),

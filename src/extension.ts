@@ -6,7 +6,7 @@ import { network } from './core/api/reach.ts';
 import { FindingStore } from './core/findings/findingStore.ts';
 import { keepSource } from './core/findings/place/keepSource.ts';
 import { TriageStore } from './core/findings/triage/triageStore.ts';
-import type { Clock } from './core/ports.ts';
+import type { Clock, Disposable } from './core/ports.ts';
 import type { Run } from './core/run/run.ts';
 import { RunNotes } from './core/run/runNotes.ts';
 import { RunStore } from './core/run/runStore.ts';
@@ -59,10 +59,11 @@ const clock: Clock = {
   },
 };
 
-/** Wires the extension: stores, tracker, views, commands. Everything it makes is disposed of with the context. */
+/** Wires the extension: stores, tracker, views, commands. What it makes is put into `made`, also before it fails. */
 export async function startExtension(
   context: vscode.ExtensionContext,
   surfaces: Surfaces,
+  made: Disposable[],
 ): Promise<Extension> {
   const storage = context.globalStorageUri.fsPath;
   const log = vscode.window.createOutputChannel('Whitebox', { log: true });
@@ -181,7 +182,7 @@ export async function startExtension(
     await vscode.commands.executeCommand('setContext', 'whitebox.signedIn', await accounts.isSignedIn());
   };
 
-  context.subscriptions.push(
+  made.push(
     log,
     tracker,
     findings,
@@ -223,7 +224,7 @@ export async function startExtension(
   );
   await showSignedIn();
   await runs.reload();
-  context.subscriptions.push(runs.watch(), notes.follow(runs));
+  made.push(runs.watch(), notes.follow(runs));
   warnOfStorage(runs);
   await findings.refresh();
   // In Restricted Mode runs are shown as they were last known; nothing is asked and no lease is taken.
