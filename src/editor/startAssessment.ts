@@ -9,6 +9,7 @@ import { takeLease } from '../core/run/lease.ts';
 import { isFinal, type Run } from '../core/run/run.ts';
 import type { RunStore } from '../core/run/runStore.ts';
 import type { RunTracker } from '../core/run/runTracker.ts';
+import { sendsSame } from '../core/upload/preparing.ts';
 import { type Folder, isInside, openFoldersOf, pickFolders } from './folders.ts';
 import { readCommit } from './git.ts';
 import { countFiles, formatTime } from './formats.ts';
@@ -101,7 +102,7 @@ function launchWithProgress(
         onUploading: byteSteps(onStep, (done, total) => t('uploading {0} of {1}', done, total)),
         confirmUpload: async (run) => {
           const packed = await prepareAgain(decided, deps, { signal, onStep });
-          if (countOf(packed) < countOf(decided)) {
+          if (!sendsSame(packed, decided)) {
             changed = packed;
             return false;
           }
@@ -109,7 +110,7 @@ function launchWithProgress(
           return confirmUpload(run, assessment, packed, deps, retryOf);
         },
       });
-      // A file was changed before it was packed, and may not go along as it is now: each round leaves one out at least.
+      // A file was changed before it was packed, and may not go along as it is now; or another may, by a decision made meanwhile.
       return changed === undefined ? run : launch(changed);
     };
     const run = await launch(await prepare(folders, deps, { signal, onStep }));
@@ -117,11 +118,6 @@ function launchWithProgress(
     if (signal.aborted && run?.state === 'running') offerToCancel(run, deps.log);
     return run;
   });
-}
-
-/** How many files would be sent. */
-function countOf(prepared: readonly Prepared[]): number {
-  return prepared.reduce((sum, { selection }) => sum + selection.files.length, 0);
 }
 
 function offerToCancel(run: Run, log: Logger): void {

@@ -74,6 +74,17 @@ export async function checkAgain<F>(
   return checked;
 }
 
+/** True when exactly these files of the same folders would be sent, which is what was packed. */
+export function sendsSame(
+  one: readonly Pick<Decided, 'selection'>[],
+  other: readonly Pick<Decided, 'selection'>[],
+): boolean {
+  return one.every(({ selection: { files } }, index) => {
+    const others = other[index]?.selection.files ?? [];
+    return files.length === others.length && files.every(({ path }, at) => path === others[at]?.path);
+  });
+}
+
 /** Selects the files of each folder and looks for credentials in all that would be sent. */
 export async function prepareFolders<F>(
   folders: readonly F[],

@@ -9,7 +9,12 @@ import {
   type SecretRules,
 } from '../../../src/core/upload/draft.ts';
 import { type FolderChoices, withChosen, withRestored } from '../../../src/core/upload/folderChoices.ts';
-import { checkAgain, prepareFolders, type PreparationSteps } from '../../../src/core/upload/preparing.ts';
+import {
+  checkAgain,
+  prepareFolders,
+  type PreparationSteps,
+  sendsSame,
+} from '../../../src/core/upload/preparing.ts';
 import { Previewing } from '../../../src/core/upload/previewing.ts';
 import type { Suspicion } from '../../../src/core/upload/secretScan.ts';
 import type { SelectedFile, Selection } from '../../../src/core/upload/selection.ts';
@@ -228,4 +233,22 @@ test('F30 a file that came to hold a secret after it was decided upon is asked a
   assert.deepEqual(await outcome('block'), { looked: ['a', 'b'], sent: ['a'], undecided: ['b'] });
   assert.deepEqual(await outcome('warn'), { looked: ['a', 'b'], sent: ['a', 'b'], undecided: ['b'] });
   assert.deepEqual(await outcome('off'), { looked: [], sent: ['a', 'b', 'c-locked'], undecided: [] });
+});
+
+test('F30 what was packed is packed anew when one file may go no longer and another may instead', async () => {
+  const { folder, steps } = inventedFolder(['a', 'b', 'c-secret']);
+  const decided = await prepareFolders(['invented'], steps, waiting);
+  assert.ok(sendsSame(await checkAgain(decided, steps, waiting), decided));
+  folder.decisions = { c: 'send' };
+  const check: typeof steps.check = () =>
+    Promise.resolve({
+      suspicions: suspicionsIn('b-secret').map((each) => ({ ...each, path: 'b' })),
+      unchecked: [],
+    });
+  const again = await checkAgain(decided, { ...steps, check }, waiting);
+  assert.deepEqual(
+    again[0]?.selection.files.map(({ path }) => path),
+    ['a', 'c-secret'],
+  );
+  assert.ok(!sendsSame(again, decided));
 });
