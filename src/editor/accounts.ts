@@ -4,7 +4,7 @@ import { AssessmentClient } from '../core/api/client.ts';
 import { runTokenCommand, storedToken, tokenKey, type TokenSource } from '../core/api/credentials.ts';
 import { AssessmentError } from '../core/errors.ts';
 import type { Clock, Logger } from '../core/ports.ts';
-import { type Destination, readDestination, readTokenCommand } from './settings.ts';
+import { type Destination, hasTokenCommand, readDestination, readTokenCommand } from './settings.ts';
 
 /** Makes clients that carry the token of the destination they talk to, and of no other. */
 export class Accounts {
@@ -79,11 +79,9 @@ async function reserveAndGiveBack(client: AssessmentClient, signal?: AbortSignal
 
 /** The token command belongs to the destination in the settings: what it prints is never sent anywhere else. */
 function tokenCommandFor(destination: Destination): ((signal?: AbortSignal) => Promise<string>) | undefined {
-  const command = readTokenCommand();
   const current = currentDestination();
-  if (command === undefined || current === undefined || keyOf(current) !== keyOf(destination))
-    return undefined;
-  return (signal) => runTokenCommand(command, signal);
+  if (!hasTokenCommand() || current === undefined || keyOf(current) !== keyOf(destination)) return undefined;
+  return async (signal) => runTokenCommand(readTokenCommand(), signal);
 }
 
 /** The destination in the settings, or undefined when it is unset or unusable. */

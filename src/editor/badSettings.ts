@@ -29,6 +29,22 @@ export function describeBadSetting(
         message: vscode.l10n.t('The setting {0} must be a number above 0.', 'whitebox.archive.maxSizeMB'),
         remedies: [openSetting('whitebox.archive.maxSizeMB')],
       };
+    case 'archive.includeNestedRepositories':
+      return {
+        message: vscode.l10n.t(
+          'The setting {0} must be true or false, without quotes.',
+          `whitebox.${subject}`,
+        ),
+        remedies: [openSetting(`whitebox.${subject}`)],
+      };
+    case 'tokenCommand':
+      return {
+        message: vscode.l10n.t(
+          'The setting {0} must be a list: the program and then its arguments, each in quotes.',
+          'whitebox.tokenCommand',
+        ),
+        remedies: [openSetting('whitebox.tokenCommand')],
+      };
     case 'archive.exclude':
       return {
         message: vscode.l10n.t('The setting {0} must be a list of patterns.', 'whitebox.archive.exclude'),

@@ -41,3 +41,10 @@ export function formatNumber(value: number): string {
 export function formatTime(at: number): string {
   return new Intl.DateTimeFormat(vscode.env.language, { dateStyle: 'medium', timeStyle: 'short' }).format(at);
 }
+
+/** The first of some lines, and how many more there are of `total`. */
+export function firstLines(lines: readonly string[], total = lines.length): string {
+  const shown = lines.slice(0, 10);
+  const more = total - shown.length;
+  return [...shown, ...(more > 0 ? [vscode.l10n.t('… and {0} more', formatNumber(more))] : [])].join('\n');
+}

@@ -59,13 +59,13 @@ export function lostAnswerLabel({ kind, status }: RunIn<'unknown'>['reason']): s
 }
 
 /** What has become of a folder's source code on the service. */
-export function uploadLabel(target: Target): string | undefined {
+export function uploadLabel(run: Run, target: Target): string | undefined {
   const t = vscode.l10n.t;
   const { upload } = target;
   if (upload === undefined) return undefined;
   switch (upload.state) {
     case 'reserved':
-      return t('being uploaded');
+      return isFinal(run) ? t('not yet removed from the service') : t('being uploaded');
     case 'confirmed':
       return t('on the service since {0}', formatTime(upload.at));
     case 'cancelled':

@@ -231,6 +231,7 @@ export function describeFailure(failure: Failure | ({ kind: Failure['kind'] } & 
     case 'badSetting':
       return describeBadSetting(failure.subject ?? '', failure.detail);
     case 'tokenCommand':
+      if (failure.detail === 'notAList') return describeBadSetting('tokenCommand', undefined);
       return plain(
         t('The token command {0} did not print a token ({1}).', failure.subject ?? '', failure.detail ?? ''),
         openSetting('whitebox.tokenCommand'),

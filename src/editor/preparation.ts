@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { AssessmentError } from '../core/errors.ts';
+import { visibleLine } from '../core/findings/parse/visibleText.ts';
 import {
   checkAgain,
   decideFor,
@@ -14,7 +15,7 @@ import type { Suspicion } from '../core/upload/secretScan.ts';
 import { checkSecrets } from '../core/upload/secrets.ts';
 import { selectFiles } from '../core/upload/selection.ts';
 import type { Folder } from './folders.ts';
-import { countFiles, formatNumber } from './formats.ts';
+import { countFiles, firstLines } from './formats.ts';
 import { byteSteps } from './progress.ts';
 import { readAssessmentSettings, readSecretCheck } from './settings.ts';
 import { askInDialog } from './showMessage.ts';
@@ -116,16 +117,16 @@ async function settleSecrets(prepared: readonly Prepared[], choices: UploadChoic
 
 /** The first suspicions, a line each, and how many more there are. */
 export function describeSuspicions(suspicions: readonly Suspicion[]): string {
-  const most = 10;
-  const lines = suspicions.slice(0, most).map(describeSuspicion);
-  const more = suspicions.length - lines.length;
-  return [...lines, ...(more > 0 ? [vscode.l10n.t('… and {0} more', formatNumber(more))] : [])].join('\n');
+  return firstLines(suspicions.slice(0, 10).map(describeSuspicion), suspicions.length);
 }
 
 /** Where and what a suspicion is, masked, on one line. */
 export function describeSuspicion({ path, line, rule, masked }: Suspicion): string {
-  const place = line === undefined ? path : `${path}:${String(line)}`;
-  return [place, rule.replace(/^secretlint\//, ''), masked].filter((part) => part !== '').join('  ');
+  const name = visibleLine(path);
+  const place = line === undefined ? name : `${name}:${String(line)}`;
+  return [place, rule.replace(/^secretlint\//, ''), visibleLine(masked)]
+    .filter((part) => part !== '')
+    .join('  ');
 }
 
 async function decideOneByOne(undecided: readonly Suspicion[], choices: UploadChoices): Promise<boolean> {
@@ -133,10 +134,10 @@ async function decideOneByOne(undecided: readonly Suspicion[], choices: UploadCh
   const byContent = Map.groupBy(undecided, ({ sha256 }) => sha256);
   const picked = await vscode.window.showQuickPick(
     [...byContent.values()].map((suspicions) => ({
-      label: [...new Set(suspicions.map(({ path }) => path))].join(', '),
+      label: [...new Set(suspicions.map(({ path }) => visibleLine(path)))].join(', '),
       detail: suspicions
         .slice(0, 3)
-        .map(({ rule, masked }) => `${rule.replace(/^secretlint\//, '')} ${masked}`.trim())
+        .map(({ rule, masked }) => `${rule.replace(/^secretlint\//, '')} ${visibleLine(masked)}`.trim())
         .join(' · '),
       suspicions,
     })),

@@ -215,7 +215,7 @@ function linesOf(run: Run, now: number, all: readonly Run[]): vscode.TreeItem[] 
     } else add(artifact.name, 'file', what);
   }
   for (const target of run.targets) {
-    const label = uploadLabel(target);
+    const label = uploadLabel(run, target);
     if (label !== undefined) add(t('Uploaded source of {0}', target.name), 'cloud', label);
   }
   if ('runId' in run && run.runId !== undefined) add(t('Run ID'), 'key', run.runId);

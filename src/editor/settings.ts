@@ -62,16 +62,27 @@ export function readAssessmentSettings(folder: vscode.Uri | undefined): {
     ),
     archiveType: checked('archive.format', archiveTypeSchema, settings.get('archive.format', 'tar_gz')),
     exclude: checked('archive.exclude', z.array(z.string()), settings.get('archive.exclude', [])),
-    includeNestedRepositories: own('archive.includeNestedRepositories', false),
+    includeNestedRepositories: checked(
+      'archive.includeNestedRepositories',
+      z.boolean(),
+      own<unknown>('archive.includeNestedRepositories', false),
+    ),
     maxArchiveBytes:
       checked('archive.maxSizeMB', maxSizeSchema, own<unknown>('archive.maxSizeMB', 1024)) * 1024 * 1024,
   };
 }
 
-/** The token command, or undefined when there is none or the workspace is not trusted to have one run. */
-export function readTokenCommand(): readonly string[] | undefined {
-  const command = own<string[]>('tokenCommand', []);
-  return command.length > 0 && vscode.workspace.isTrusted ? command : undefined;
+/** True when there is a token command, even one that cannot be run, and the workspace is trusted to have one run. */
+export function hasTokenCommand(): boolean {
+  const command = own<unknown>('tokenCommand', []);
+  return vscode.workspace.isTrusted && !(Array.isArray(command) && command.length === 0);
+}
+
+/** The token command; throws `tokenCommand`, for which runs wait, where it is not a list of texts. */
+export function readTokenCommand(): readonly string[] {
+  const command = z.array(z.string()).safeParse(own<unknown>('tokenCommand', []));
+  if (command.success) return command.data;
+  throw new AssessmentError('tokenCommand', { detail: 'notAList' });
 }
 
 /** What happens about files that look like they hold credentials; what is none of the three counts as the strictest. */
@@ -80,9 +91,9 @@ export function readSecretCheck(): 'block' | 'warn' | 'off' {
   return mode === 'warn' || mode === 'off' ? mode : 'block';
 }
 
-/** Whether uploaded source is deleted from the service once a run has ended. */
+/** Whether uploaded source is deleted from the service once a run has ended; nothing but `false` keeps it there. */
 export function readDeleteSourceAfterRun(): boolean {
-  return own('runs.deleteSourceAfterRun', true);
+  return own<unknown>('runs.deleteSourceAfterRun', true) !== false;
 }
 
 /** Where decisions about a folder's findings are kept: with VS Code, or in the folder for everyone who works on it. */

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { lstatSync } from 'node:fs';
 import { appendFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -62,8 +63,7 @@ function packWithProgress(
   workerFile: string,
 ): Thenable<Archive> {
   return withProgress(vscode.l10n.t('Whitebox Assessment'), async (report, signal) => {
-    const part = `${to}.part`;
-    await rm(part, { force: true });
+    const part = `${to}.${randomBytes(6).toString('hex')}.part`;
     const { root, files } = selection;
     const onBytes = (done: number, total: number): void =>
       report(vscode.l10n.t('packaging {0} of {1}', formatBytes(done), formatBytes(total)));
@@ -77,7 +77,12 @@ function packWithProgress(
       signal,
       onBytes,
     });
-    await replaceFile(part, to);
+    try {
+      await replaceFile(part, to);
+    } catch (error) {
+      await rm(part, { force: true });
+      throw error;
+    }
     return archive;
   });
 }

@@ -7,7 +7,7 @@ import type { Assessment } from '../core/run/launch.ts';
 import type { Run, Target } from '../core/run/run.ts';
 import type { RunStore } from '../core/run/runStore.ts';
 import type { Selection } from '../core/upload/selection.ts';
-import { countFiles, formatBytes, formatNumber, formatTime } from './formats.ts';
+import { countFiles, firstLines, formatBytes, formatNumber, formatTime } from './formats.ts';
 import { describeSuspicions, type Prepared } from './preparation.ts';
 import { askInDialog } from './showMessage.ts';
 import { otherThanShown, type UploadPreview } from './uploadPreview.ts';
@@ -36,18 +36,20 @@ export async function confirmUpload(
   const suspicions = prepared.flatMap(({ undecided }) => undecided);
   const added = retryOf === undefined ? [] : await addedSince(retryOf, run, runs);
   const omitted = archives.flatMap(({ omitted: paths = [] }) => paths);
+  // A run keeps the names of the first only.
+  const allOmitted = assessment.targets.reduce((sum, { selection }) => sum + selection.files.length, -files);
   const detail = [
     t('Destination: {0}, organization {1}', originOf(assessment.baseUrl), assessment.organizationId),
     t('Size: {0}, compressed {1}', formatBytes(before), formatBytes(after)),
-    ...assessment.targets.map(({ name, selection }) => `${name}: ${leftOutText(selection)}`),
+    ...assessment.targets.map(({ name, selection }) => `${visibleLine(name)}: ${leftOutText(selection)}`),
     ...(omitted.length === 0
       ? []
-      : [`${t('Could not be packed and stay out:')}\n${omitted.slice(0, 10).join('\n')}`]),
+      : [`${t('Could not be packed and stay out:')}\n${firstLines(omitted.map(visibleLine), allOmitted)}`]),
     ...otherThanShown(prepared, preview.shown()),
     ...(added.length === 0
       ? []
       : [
-          `${t('Not among the files of the run that is tried again: {0}', countFiles(added.length))}\n${added.slice(0, 10).map(visibleLine).join('\n')}`,
+          `${t('Not among the files of the run that is tried again: {0}', countFiles(added.length))}\n${firstLines(added.slice(0, 10).map(visibleLine), added.length)}`,
         ]),
     t('Report language: {0}', assessment.language === 'japanese' ? t('Japanese') : t('English')),
     t(
@@ -64,7 +66,7 @@ export async function confirmUpload(
   const question = t(
     'Upload {0} of {1} for assessment?',
     countFiles(files),
-    run.targets.map(({ name }) => name).join(', '),
+    run.targets.map(({ name }) => visibleLine(name)).join(', '),
   );
   const show = t('Show Files');
   const choice = await askInDialog({ question, detail, icon: 'info' }, start, show);

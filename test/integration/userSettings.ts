@@ -15,6 +15,7 @@ export function resetUserSettings(): Promise<void> {
     'whitebox.tokenCommand': undefined,
     'whitebox.archive.format': undefined,
     'whitebox.archive.exclude': undefined,
+    'whitebox.archive.includeNestedRepositories': undefined,
     'whitebox.archive.maxSizeMB': undefined,
     'whitebox.report.language': undefined,
     'whitebox.notification.webhookEndpointIds': undefined,

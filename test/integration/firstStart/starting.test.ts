@@ -49,6 +49,11 @@ describe('starting an assessment', () => {
     ['report.language', 'german', /whitebox\.report\.language .* auto, english, japanese\./],
     ['archive.maxSizeMB', '1 GB', /whitebox\.archive\.maxSizeMB must be a number above 0/],
     ['archive.exclude', 'customers/', /whitebox\.archive\.exclude must be a list/],
+    [
+      'archive.includeNestedRepositories',
+      'false',
+      /whitebox\.archive\.includeNestedRepositories must be true or/,
+    ],
     ['notification.webhookEndpointIds', [''], /at most 100 IDs, none of them empty/],
   ];
   for (const [name, value, told] of refused)

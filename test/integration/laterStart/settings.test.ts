@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import {
+  hasTokenCommand,
   readAssessmentSettings,
   readDeleteSourceAfterRun,
   readDestination,
   readDisplaySettings,
-  readTokenCommand,
 } from '../../../src/editor/settings.ts';
 import { openFolders } from '../openFolders.ts';
 
@@ -32,7 +32,7 @@ describe('settings in a workspace of two folders', () => {
 
   it('F82 where code and tokens go, and what happens to them there, is for no folder and no workspace to say', () => {
     assert.equal(readDestination(), undefined);
-    assert.equal(readTokenCommand(), undefined);
+    assert.equal(hasTokenCommand(), false);
     assert.equal(readDeleteSourceAfterRun(), true);
     assert.equal(readDisplaySettings().notifications, 'all');
     for (const folder of [shop, many]) {

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterEach, before, beforeEach, describe, it } from 'mocha';
+import * as vscode from 'vscode';
+import type { Assessment } from '../../../src/core/run/launch.ts';
+import type { RunStore } from '../../../src/core/run/runStore.ts';
+import { uploadLabel } from '../../../src/editor/labels.ts';
+import { describeSuspicions } from '../../../src/editor/preparation.ts';
+import { confirmUpload } from '../../../src/editor/uploadQuestion.ts';
+import { type MessageWatch, watchMessages } from '../messages.ts';
+import { openFolders } from '../openFolders.ts';
+import { endedRun } from '../storedRuns.ts';
+import { resetUserSettings, setUserSettings } from '../userSettings.ts';
+
+const place = { baseUrl: 'https://assessment.example.test/v1', organizationId: 'invented' };
+
+describe('what leaves the machine', () => {
+  let folder: string;
+  let messages: MessageWatch;
+
+  before(async () => {
+    [folder = ''] = await openFolders(1);
+  });
+
+  beforeEach(() => {
+    messages = watchMessages();
+  });
+
+  afterEach(async () => {
+    messages.end();
+    await resetUserSettings();
+  });
+
+  it('F79 is asked about with control and bidi characters of names made visible, and how many names are not shown', async () => {
+    const name = 'a\u202Etxt.exe\nSize: 0';
+    const suspicion = {
+      path: name,
+      kind: 'content',
+      rule: 'invented',
+      masked: 'k\u202E…',
+      sha256: 'a',
+    } as const;
+    assert.equal(describeSuspicions([suspicion]), 'a\\u{202E}txt.exe Size: 0  invented  k\\u{202E}…');
+    const omitted = Array.from({ length: 12 }, (_, index) => `${name}${String(index)}`);
+    const archive = {
+      file: 'archive-0',
+      type: 'zip' as const,
+      bytes: 1,
+      sha256: '',
+      files: 5,
+      sourceBytes: 1,
+      omitted,
+    };
+    const ended = endedRun({ id: 'invented', folder, ...place });
+    const [target] = ended.targets;
+    const run = { ...ended, targets: [{ ...target!, name: 'b\u202Eb', archive }] };
+    const files = Array.from({ length: 205 }, (_, index) => ({
+      path: String(index),
+      bytes: 0,
+      mode: 0o644 as const,
+    }));
+    const selection = { root: folder, files, leftOut: [], bytes: 0 };
+    const assessment = { ...place, language: 'english', targets: [{ ...run.targets[0], selection }] };
+    const deps = {
+      runs: { all: () => [] } as unknown as RunStore,
+      preview: { show: () => undefined, shown: () => [] },
+    };
+    await confirmUpload(run, assessment as unknown as Assessment, [], deps, undefined);
+    const [{ text, detail }] = messages.shown as [MessageWatch['shown'][number]];
+    assert.match(text, / of b\\u\{202E\}b for assessment\?$/);
+    assert.ok(!(text + detail).includes('\u202E'), detail);
+    assert.match(detail, /stay out:\n(?:a\\u\{202E\}txt\.exe Size: 0\d\n){10}… and 190 more\n/);
+  });
+
+  it('is told as still there where an ended run could not give it back', () => {
+    const run = endedRun({ id: 'invented', folder, ...place });
+    const upload = { fileId: 'invented', state: 'reserved' as const, at: 0 };
+    assert.equal(uploadLabel(run, { ...run.targets[0]!, upload }), 'not yet removed from the service');
+  });
+
+  it('is not excluded through a .whiteboxignore that is a link', async function () {
+    if (process.platform === 'win32') this.skip();
+    const rules = path.join(folder, 'rules.txt');
+    const ignoreFile = path.join(folder, '.whiteboxignore');
+    await writeFile(rules, 'before\n');
+    await symlink(rules, ignoreFile);
+    try {
+      await vscode.commands.executeCommand('whitebox.excludeFromUpload', vscode.Uri.file(rules));
+      assert.deepEqual(
+        messages.shown.map(({ text }) => text),
+        [`A file cannot be read: ${ignoreFile}`],
+      );
+      assert.equal(await readFile(rules, 'utf8'), 'before\n');
+    } finally {
+      await rm(ignoreFile);
+      await rm(rules);
+    }
+  });
+
+  it('is saved without touching what lies beside', async () => {
+    const { showSaveDialog } = vscode.window;
+    const to = path.join(folder, '..', 'saved.tar.gz');
+    const source = path.join(folder, 'b.js');
+    await writeFile(source, 'two();\n');
+    await writeFile(`${to}.part`, 'mine');
+    vscode.window.showSaveDialog = () => Promise.resolve(vscode.Uri.file(to));
+    try {
+      await vscode.commands.executeCommand('whitebox.saveArchive');
+      assert.match(messages.shown.at(-1)?.text ?? '', /^Saved /);
+      assert.equal(await readFile(`${to}.part`, 'utf8'), 'mine');
+    } finally {
+      vscode.window.showSaveDialog = showSaveDialog;
+      for (const file of [source, to, `${to}.part`]) await rm(file, { force: true });
+    }
+  });
+
+  it('needs a token command that is a list, and nothing is run before it is one', async () => {
+    await setUserSettings({
+      'whitebox.baseUrl': place.baseUrl,
+      'whitebox.organizationId': place.organizationId,
+      'whitebox.tokenCommand': 'vendor print-token',
+    });
+    await vscode.commands.executeCommand('whitebox.testConnection');
+    assert.match(messages.shown[0]?.text ?? '', /whitebox\.tokenCommand must be a list: the program/);
+    assert.deepEqual(messages.shown[0]?.buttons, ['Open Settings']);
+  });
+});
