@@ -204,6 +204,7 @@ export async function startExtension(
     watchTriage(triage, triageFolder),
     watchDrift(findings),
     findings.onDidChange(() => details.refresh()),
+    runs.onDidChange((run) => reports.refresh(run.id)),
     provideHovers(byFile),
     provideCodeActions(byFile),
     followAddresses(),

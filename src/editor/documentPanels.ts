@@ -17,8 +17,8 @@ export interface DocumentPanelsDeps extends PanelDeps {
 export interface DocumentPanels extends Disposable {
   /** Shows a document, in the panel that is there for it or in a new one. */
   open(document: PanelDocument): void;
-  /** Shows documents that are seen as they are now. */
-  refresh(): void;
+  /** Shows documents that are seen as they are now, or the one with this id. */
+  refresh(id?: string): void;
   /** The id of the document in the panel that has the focus of its group. */
   activeId(): string | undefined;
   /** Opens a document and hands back what its panel makes of it, as HTML that is not to be trusted. Rejects with an `AbortError` when the panel is closed first or the signal aborts. */
@@ -66,8 +66,8 @@ export function registerDocumentPanels(deps: DocumentPanelsDeps): DocumentPanels
 
   return {
     open: (document) => void openPanel(document),
-    refresh: () => {
-      for (const shown of open.values()) shown.refresh();
+    refresh: (id) => {
+      for (const shown of open.values()) if (id === undefined || shown.documentId() === id) shown.refresh();
     },
     activeId: () => [...open.values()].find(({ panel }) => panel.active)?.documentId(),
     render: (document, signal) => openPanel(document).render(signal),

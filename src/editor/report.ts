@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { compareFindings, type Comparison } from '../core/findings/compare.ts';
-import type { FindingStore } from '../core/findings/findingStore.ts';
+import type { Changes, FindingStore } from '../core/findings/findingStore.ts';
 import type { ShownPlace, ShownRun } from '../core/findings/shownFinding.ts';
 import { placeLinks } from '../core/findings/place/placeLinks.ts';
 import { SEVERITIES } from '../core/findings/finding.ts';
@@ -26,8 +25,7 @@ export function toReport(run: Run, deps: { runs: RunStore; findings: FindingStor
       const links = placeLinks(read.shown);
       const names = namesOfPlaces(read);
       places = [...links.values()].map((place) => ({ place, name: names.get(place.told) }));
-      const comparison = await compareWithBaseline(run, read, deps.findings);
-      return toContent(run, markdown, read, [...links.keys()], comparison);
+      return toContent(run, markdown, read, [...links.keys()], await deps.findings.changesOf(read));
     },
     openPlace: async (index) => {
       const linked = places[index];
@@ -70,7 +68,7 @@ function toContent(
   markdown: string,
   { shown }: ShownRun,
   labels: readonly string[],
-  comparison: Comparison | undefined,
+  changes: Changes | undefined,
 ): ReportContent {
   const t = vscode.l10n.t;
   const files = run.targets.reduce((sum, { archive }) => sum + (archive?.files ?? 0), 0);
@@ -98,32 +96,20 @@ function toContent(
       label: severityLabel(severity),
       count: shown.filter(({ finding }) => finding.severity === severity).length,
     })),
-    ...(comparison === undefined ? {} : { changes: toChanges(comparison) }),
+    ...(changes === undefined ? {} : { changes: toChanges(changes) }),
     places: labels.map((label, index) => ({ index, label })),
     language: run.language === 'japanese' ? 'ja' : 'en',
   };
 }
 
-/** Undefined where there is nothing to compare with: no run before, or findings that cannot be read. */
-async function compareWithBaseline(
-  run: Run,
-  { shown, failure }: ShownRun,
-  findings: FindingStore,
-): Promise<Comparison | undefined> {
-  const baseline = findings.baselineOf(run);
-  if (baseline === undefined || failure !== undefined) return undefined;
-  const before = await findings.read(baseline);
-  return before.failure === undefined ? compareFindings(run, shown, baseline, before.shown) : undefined;
-}
-
-function toChanges({ baseline, added, fixed, unchanged }: Comparison): NonNullable<ReportContent['changes']> {
+function toChanges({ baseline, added, fixed, unchanged }: Changes): NonNullable<ReportContent['changes']> {
   const t = vscode.l10n.t;
   return {
     label: t('Since the run of {0}', formatTime(baseline.createdAt)),
     counts: [
-      { label: t('New'), count: added.length },
-      { label: t('Fixed'), count: fixed.length },
-      { label: t('Unchanged'), count: unchanged.length },
+      { label: t('New'), count: added },
+      { label: t('Fixed'), count: fixed },
+      { label: t('Unchanged'), count: unchanged },
     ],
   };
 }

@@ -25,6 +25,24 @@ export function nameOf({ folder, fingerprint }: ShownFinding): FindingName {
   return { folder, fingerprint };
 }
 
+/** How many findings came, went and stayed. */
+export interface ChangeCounts {
+  readonly added: number;
+  readonly fixed: number;
+  readonly unchanged: number;
+}
+
+/** Counts what `compareFindings` lists. */
+export function countChanges(found: readonly FindingName[], before: readonly FindingName[]): ChangeCounts {
+  const added = countNew(found, before);
+  return { added, fixed: countNew(before, found), unchanged: found.length - added };
+}
+
+function countNew(names: readonly FindingName[], baseline: readonly FindingName[]): number {
+  const changeOf = changeSince(baseline);
+  return names.filter((name) => changeOf(name) === 'new').length;
+}
+
 /** Tells which findings are new since a baseline that had these. */
 export function changeSince(baseline: readonly FindingName[]): (name: FindingName) => 'new' | 'unchanged' {
   const keyOf = ({ folder = '', fingerprint }: FindingName): string => `${fingerprint}\0${folder}`;

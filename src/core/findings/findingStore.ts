@@ -2,17 +2,30 @@ import { AssessmentError } from '../errors.ts';
 import type { Disposable, Event, Logger } from '../ports.ts';
 import { isFinal, type Run } from '../run/run.ts';
 import type { RunStore } from '../run/runStore.ts';
-import { baselineAmong, compareFindings, type Comparison, type FindingName } from './compare.ts';
+import {
+  baselineAmong,
+  type ChangeCounts,
+  compareFindings,
+  type Comparison,
+  countChanges,
+  type FindingName,
+  nameOf,
+} from './compare.ts';
 import { decideRuns, type FolderChoice, hasFindings } from './folderRuns.ts';
 import { decisionAbout, type LoadDeps, LoadedRun, type RenewedFiles } from './loadedRun.ts';
 import type { Decode } from './place/decodeText.ts';
 import { addMapping, forgetMappings, type MappingMemory, mappingsOf } from './place/pathMappings.ts';
 import { readFindingNames } from './readRun.ts';
 import type { FindingsChange, ShownFinding, ShownRun } from './shownFinding.ts';
-import { showSameRuns, toShownRun, visibleIn } from './shownRun.ts';
+import { hasSameFiles, showSameRuns, toShownRun, visibleIn } from './shownRun.ts';
 import { decisionFolders } from './triage/findingFolder.ts';
 import type { TriageState } from './triage/triage.ts';
 import type { TakeBack, TriageStore } from './triage/triageStore.ts';
+
+/** In how many findings a run differs from the one before it. */
+export interface Changes extends ChangeCounts {
+  readonly baseline: Run;
+}
 
 /** The findings that the editor shows: of each open folder's latest run that has some, unless a person chose another run or none since it ended. */
 export class FindingStore implements Disposable {
@@ -199,6 +212,8 @@ export class FindingStore implements Disposable {
 
   /** Takes over what became of files on the disk. */
   async fileChanged(...files: readonly string[]): Promise<void> {
+    // What is being read may have been read before the change.
+    await this.#loading.catch(() => undefined);
     const isEdited = (file: string): boolean => this.#texts.has(file);
     const renewed = files
       .filter((file) => !isEdited(file))
@@ -228,9 +243,17 @@ export class FindingStore implements Disposable {
     return this.#loading.catch(() => undefined).then(read);
   }
 
-  /** Reads a run's findings from its folder, whether they are shown or not; a file that cannot be read gives a `failure`. */
+  /** All of a run's findings, whether they are shown or not; a file that cannot be read gives a `failure`. */
   async read(run: Run): Promise<ShownRun> {
-    return toShownRun(await LoadedRun.load(run, this.#load));
+    return toShownRun(this.#loadedOf(run) ?? (await LoadedRun.load(run, this.#load)));
+  }
+
+  /** How a run as it was read differs from the run before; undefined where there is nothing to compare. */
+  async changesOf({ run, shown, failure }: ShownRun): Promise<Changes | undefined> {
+    const baseline = this.baselineOf(run);
+    if (baseline === undefined || failure !== undefined) return undefined;
+    const before = await this.#namesOf(baseline, run);
+    return before && { baseline, ...countChanges(shown.map(nameOf), before) };
   }
 
   dispose(): void {
@@ -250,22 +273,45 @@ export class FindingStore implements Disposable {
     const runs = [...new Set([...byFolder.values()].filter((run) => run !== undefined))];
     const loaded = await Promise.all(
       runs.map(async (run) => {
-        const known = this.#loaded.find((each) => each.run.id === run.id);
-        return known === undefined || isAnew ? LoadedRun.load(run, this.#load, known) : known;
+        const known = isAnew ? undefined : this.#loadedOf(run);
+        const former = this.#loaded.find((each) => each.run.id === run.id);
+        return known ?? LoadedRun.load(run, this.#load, former);
       }),
     );
+    await this.#prepareEdited(loaded);
     if (!runs.some(({ id }) => id === this.#comparison?.run.id)) this.#comparison = undefined;
     this.#byFolder = byFolder;
     this.#loaded = loaded;
-    // Decisions may have come while findings were read.
-    for (const each of loaded) each.renewTriage();
+    // Decisions and edits may have come while findings were read.
+    for (const each of loaded) {
+      each.renewTriage();
+      for (const [file, text] of this.#texts) each.renewText(file, text);
+    }
     this.#tell({ kind: 'all' });
+  }
+
+  /** Until every file that is being edited can be followed at once. */
+  async #prepareEdited(loaded: readonly LoadedRun[]): Promise<void> {
+    const unready = loaded.flatMap((each) =>
+      [...this.#texts.keys()].filter((file) => !each.isReady(file)).map((file) => each.prepare(file)),
+    );
+    if (unready.length === 0) return;
+    await Promise.all(unready);
+    await this.#prepareEdited(loaded);
+  }
+
+  /** A run that is loaded, unless its files were downloaded anew since. */
+  #loadedOf(run: Run): LoadedRun | undefined {
+    return this.#loaded.find((each) => each.run.id === run.id && hasSameFiles(each.run, run));
   }
 
   async #baselineNames(run: Run): Promise<readonly FindingName[] | undefined> {
     const compared = this.#comparison?.run.id === run.id ? this.#comparison.baseline : undefined;
     const baseline = compared ?? this.baselineOf(run);
-    if (baseline === undefined) return undefined;
+    return baseline && this.#namesOf(baseline, run);
+  }
+
+  async #namesOf(baseline: Run, run: Run): Promise<readonly FindingName[] | undefined> {
     try {
       return await readFindingNames(baseline, this.#load.folderOf(baseline.id));
     } catch (error) {

@@ -3,14 +3,22 @@ import type { LoadedRun } from './loadedRun.ts';
 import type { ShownFinding, ShownRun } from './shownFinding.ts';
 import { folderOf } from './triage/findingFolder.ts';
 
-/** True when two answers of `decideRuns` show the same runs. */
+/** True when nothing was downloaded for a run since it was this one. */
+export function hasSameFiles(one: Run, other: Run): boolean {
+  const artifactsOf = (run: Run): unknown => ('artifacts' in run ? run.artifacts : undefined);
+  return one === other || artifactsOf(one) === artifactsOf(other);
+}
+
+/** True when two answers of `decideRuns` show the same runs, with the same files. */
 export function showSameRuns(
   one: ReadonlyMap<string, Run | undefined>,
   other: ReadonlyMap<string, Run | undefined>,
 ): boolean {
+  const isSame = (run: Run | undefined, former: Run | undefined): boolean =>
+    run?.id === former?.id && (run === undefined || former === undefined || hasSameFiles(run, former));
   return (
     one.size === other.size &&
-    [...one].every(([folder, run]) => other.has(folder) && other.get(folder)?.id === run?.id)
+    [...one].every(([folder, run]) => other.has(folder) && isSame(run, other.get(folder)))
   );
 }
 

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { test } from 'node:test';
+import { finding, type Scene, setScene, titles } from './findingScene.ts';
+
+const code = 'import db;\n\nrun(query);\n';
+
+/** Does something once findings are being read anew, after their files were. */
+async function reloadMeanwhile({ store, triage }: Scene, act: () => Promise<unknown>): Promise<void> {
+  const load = triage.load.bind(triage);
+  let acting: Promise<unknown> | undefined;
+  triage.load = async (folders) => {
+    acting ??= act();
+    await load(folders);
+  };
+  await store.reload();
+  await acting;
+}
+
+test('what happens to a file while findings are read anew is taken over', async (t) => {
+  const scene = await setScene(t);
+  const { store, root } = scene;
+  const folder = path.join(root, 'shop');
+  scene.open.add(folder);
+  await scene.addRun(['shop'], finding('found', { file: 'src.js', line: 3 }), { 'src.js': code });
+  const file = path.join(folder, 'src.js');
+  const line = () => store.all()[0]?.places[0]?.startLine;
+  await reloadMeanwhile(scene, async () => {
+    await writeFile(file, `// one\n${code}`);
+    await store.fileChanged(file);
+  });
+  assert.equal(line(), 4, 'on the disk');
+});
+
+test('what is typed while findings are read anew is taken over', async (t) => {
+  const scene = await setScene(t);
+  const { store, root } = scene;
+  const folder = path.join(root, 'shop');
+  scene.open.add(folder);
+  await scene.addRun(['shop'], finding('found', { file: 'src.js', line: 3 }), { 'src.js': code });
+  await reloadMeanwhile(scene, () => store.textChanged(path.join(folder, 'src.js'), `// one\n${code}`));
+  assert.equal(store.all()[0]?.places[0]?.startLine, 4);
+});
+
+test('findings that were downloaded again are shown in place of the former ones, whoever asked for them', async (t) => {
+  const scene = await setScene(t);
+  scene.open.add(path.join(scene.root, 'shop'));
+  const run = await scene.addRun(['shop'], '"nothing"');
+  const [first] = scene.store.folders();
+  assert.equal(first?.failure?.kind, 'malformedFindings');
+  await writeFile(path.join(scene.runs.folderOf(run.id), 'findings.json'), finding('whole'));
+  await scene.runs.apply(run.id, {
+    type: 'recollected',
+    artifacts: [{ name: 'findings', file: 'findings.json' }],
+    at: 9,
+  });
+  await scene.store.refresh();
+  assert.deepEqual(titles(scene), ['whole']);
+});
+
+test('a run that is shown is not read again to be looked at', async (t) => {
+  const scene = await setScene(t);
+  scene.open.add(path.join(scene.root, 'shop'));
+  const before = await scene.addRun(['shop'], finding('former', { file: 'a.js', line: 1 }));
+  const run = await scene.addRun(['shop'], finding('here'));
+  await writeFile(path.join(scene.runs.folderOf(run.id), 'findings.json'), '"nothing"');
+  const read = await scene.store.read(run);
+  assert.deepEqual(
+    read.shown.map((shown) => shown.finding.title),
+    ['here'],
+  );
+  assert.deepEqual(await scene.store.changesOf(read), {
+    baseline: before,
+    added: 1,
+    fixed: 1,
+    unchanged: 0,
+  });
+});
