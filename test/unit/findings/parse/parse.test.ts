@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { AssessmentError } from '../../../../src/core/errors.ts';
 import {
   MAX_FINDINGS,
@@ -231,90 +230,4 @@ test('F70 keys such as __proto__ pollute nothing', () => {
   const inSarif = `{"runs":[{"tool":{"driver":{"rules":[{"id":"__proto__","__proto__":{"polluted":1}}]}},"results":[{"ruleId":"__proto__"},{"ruleId":"constructor"}]}]}`;
   assert.equal(parseFindings(inSarif, options).findings.length, 2);
   assert.equal(({} as Record<string, unknown>)['polluted'], undefined);
-});
-
-test('every JSON list, of any content, gives one finding per item', () => {
-  fc.assert(
-    fc.property(fc.array(fc.jsonValue()), (list) => {
-      const { findings } = parseFindings(JSON.stringify(list), options);
-      assert.deepEqual(
-        findings.map(({ index }) => index),
-        list.map((_, index) => index),
-      );
-      assert.equal(JSON.stringify(findings.map(({ raw }) => raw)), JSON.stringify(list));
-    }),
-    { numRuns: 1_000 },
-  );
-});
-
-test('findings of known keys with wild values keep every rule of a place', () => {
-  const line = fc.oneof(
-    fc.integer(),
-    fc.double(),
-    fc.string(),
-    fc.jsonValue(),
-    fc.constantFrom('12-20', [3, 1], '9'),
-  );
-  const place = fc.record(
-    {
-      file: fc.oneof(fc.string(), fc.constant('src/a.py:7')),
-      start_line: line,
-      line,
-      lines: line,
-      end_line: line,
-      column: line,
-      end_column: line,
-      start: fc.record({ line, character: line }, { requiredKeys: [] }),
-      snippet: fc.jsonValue(),
-    },
-    { requiredKeys: [] },
-  );
-  const finding = fc.record(
-    {
-      title: fc.jsonValue(),
-      severity: fc.oneof(fc.string(), fc.double(), fc.jsonValue()),
-      description: fc.jsonValue(),
-      locations: fc.array(place),
-      trace: fc.jsonValue(),
-      cwe: fc.jsonValue(),
-      cvss: fc.jsonValue(),
-      file: fc.string(),
-      line,
-    },
-    { requiredKeys: [] },
-  );
-  fc.assert(
-    fc.property(fc.array(finding, { maxLength: 4 }), (list) => {
-      const { findings } = parseFindings(JSON.stringify(list), options);
-      assert.equal(findings.length, list.length);
-      for (const { places, cwes } of findings) {
-        for (const { path, startLine, endLine, startColumn, endColumn } of places) {
-          assert.notEqual(path.trim(), '');
-          for (const number of [startLine, endLine, startColumn, endColumn])
-            assert.ok(number === undefined || (Number.isInteger(number) && number >= 1));
-          assert.ok(endLine === undefined || (startLine !== undefined && endLine >= startLine));
-        }
-        for (const cwe of cwes) assert.ok(Number.isInteger(cwe) && cwe > 0);
-      }
-    }),
-    { numRuns: 1_000 },
-  );
-});
-
-test('any text at all is read or refused as malformed, and nothing else is thrown', () => {
-  const text = fc.oneof(
-    fc.string(),
-    fc.json(),
-    fc.jsonValue().map((value) => JSON.stringify({ findings: value, runs: value, data: value })),
-  );
-  fc.assert(
-    fc.property(text, (anything) => {
-      try {
-        parseFindings(anything, options);
-      } catch (error) {
-        assert.ok(isMalformed(error), String(error));
-      }
-    }),
-    { numRuns: 1_000 },
-  );
 });
