@@ -205,6 +205,11 @@ export async function until(page: Page, expression: string): Promise<void> {
   await page.evaluate(waitUntil(expression));
 }
 
+/** A computed style of the first element that a selector finds. */
+export async function styleOf(page: Page, selector: string, property: string): Promise<string> {
+  return page.evaluate(`getComputedStyle(document.querySelector('${selector}'))['${property}']`);
+}
+
 function waitUntil(expression: string): string {
   return `new Promise((done) => {
     const look = () => (${expression}) ? done() : setTimeout(look, 2);

@@ -5,7 +5,7 @@ import { after, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import type { ReportContent } from '../../src/core/report/protocol.ts';
 import { findViolations } from './axe.ts';
-import { reportStage } from './reportPage.ts';
+import { reportStage, styleOf } from './reportPage.ts';
 
 const fixtures = path.join(import.meta.dirname, '..', 'fixtures', 'report');
 const origin = 'http://saved.localhost';
@@ -66,7 +66,7 @@ test('a saved report is one file with all of the report: its look, its colours i
     assert.equal(await page.innerText('article'), shown);
     assert.equal(await page.title(), 'Report: acme-shop');
     assert.equal(await page.locator('button, [data-place], [tabindex], script, img').count(), 0);
-    assert.notEqual(await colourOf(page, '.hljs-keyword'), await colourOf(page, '.code pre'));
+    assert.notEqual(await styleOf(page, '.hljs-keyword', 'color'), await styleOf(page, '.code pre', 'color'));
     const widths = await page.evaluate<number[]>(
       `[...document.querySelectorAll('.bar')].map((bar) => bar.getBoundingClientRect().width)`,
     );
@@ -138,10 +138,6 @@ test('F75 F76 F77 a saved report with every attack in it is inert and asks for n
     assert.equal(new URL(page.url()).origin, origin);
   });
 });
-
-async function colourOf(page: Page, selector: string): Promise<string> {
-  return page.evaluate(`getComputedStyle(document.querySelector('${selector}')).color`);
-}
 
 function screenshot(name: string): string {
   return path.join(import.meta.dirname, '..', '..', 'test-results', 'screenshots', name);
