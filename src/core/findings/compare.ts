@@ -1,6 +1,6 @@
 import type { Run } from '../run/run.ts';
 import type { ShownFinding } from './shownFinding.ts';
-import { hasFindings } from './folderRuns.ts';
+import { hasAllFindings } from './folderRuns.ts';
 
 /** What a run has found, compared with a run before it. */
 export interface Comparison {
@@ -69,13 +69,13 @@ export function compareFindings(
   };
 }
 
-/** The latest run before one that has findings of the same folders; `runs` come newest first. */
+/** The latest run before one that has all findings of the same folders; `runs` come newest first. */
 export function baselineAmong(runs: readonly Run[], run: Run): Run | undefined {
   const folders = foldersOf(run);
   return runs.find(
     (other) =>
       (other.createdAt < run.createdAt || (other.createdAt === run.createdAt && other.id < run.id)) &&
-      hasFindings(other) &&
+      hasAllFindings(other) &&
       foldersOf(other) === folders,
   );
 }

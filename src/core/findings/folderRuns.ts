@@ -12,8 +12,14 @@ export function hasFindings(run: Run): boolean {
   return isFinal(run) && keptArtifact(run, 'findings') !== undefined;
 }
 
+/** True for a run that has found all it could: an aborted or cancelled one may have left part of its findings. */
+export function hasAllFindings(run: Run): boolean {
+  return (run.state === 'succeeded' || run.state === 'imported') && hasFindings(run);
+}
+
 /**
  * Decides for each folder that is open, or that a person chose for, which run's findings it shows, undefined for none; `runs` come newest first.
+ * Only a person chooses a run that does not have all its findings.
  * A folder that is not in the answer is left to the runs that other folders show.
  */
 export function decideRuns(
@@ -25,16 +31,16 @@ export function decideRuns(
   for (const [folder, candidates] of byFolder(runs.filter(hasFindings))) {
     const choice = choices.get(folder);
     if (choice !== undefined) decided.set(folder, follow(choice, candidates));
-    else if (isOpenHere(folder)) decided.set(folder, candidates[0]);
+    else if (isOpenHere(folder)) decided.set(folder, candidates.find(hasAllFindings));
   }
   return decided;
 }
 
 function follow({ runId, over }: FolderChoice, candidates: readonly Run[]): Run | undefined {
-  const since = candidates.find(({ id }) => !over.has(id));
+  const since = candidates.find((run) => !over.has(run.id) && hasAllFindings(run));
   if (since !== undefined || runId === undefined) return since;
   // A chosen run that was removed chooses nothing any more.
-  return candidates.find(({ id }) => id === runId) ?? candidates[0];
+  return candidates.find(({ id }) => id === runId) ?? candidates.find(hasAllFindings);
 }
 
 function byFolder(runs: readonly Run[]): Map<string, Run[]> {

@@ -7,40 +7,35 @@ import { finding, type Scene, setScene, titles } from './findingScene.ts';
 const code = 'import db;\n\nrun(query);\n';
 
 /** Does something once findings are being read anew, after their files were. */
-async function reloadMeanwhile({ store, triage }: Scene, act: () => Promise<unknown>): Promise<void> {
+async function reloadMeanwhile({ store, triage }: Scene, act: () => Promise<{ done: Promise<unknown> }>) {
   const load = triage.load.bind(triage);
-  let acting: Promise<unknown> | undefined;
+  let acted: { done: Promise<unknown> } | undefined;
   triage.load = async (folders) => {
-    acting ??= act();
+    acted ??= await act();
     await load(folders);
   };
   await store.reload();
-  await acting;
+  await acted?.done;
 }
 
-test('what happens to a file while findings are read anew is taken over', async (t) => {
+test('what happens to a file while findings are read anew is taken over, on the disk and in the editor', async (t) => {
   const scene = await setScene(t);
   const { store, root } = scene;
   const folder = path.join(root, 'shop');
+  const file = path.join(folder, 'src.js');
   scene.open.add(folder);
   await scene.addRun(['shop'], finding('found', { file: 'src.js', line: 3 }), { 'src.js': code });
-  const file = path.join(folder, 'src.js');
   const line = () => store.all()[0]?.places[0]?.startLine;
   await reloadMeanwhile(scene, async () => {
     await writeFile(file, `// one\n${code}`);
-    await store.fileChanged(file);
+    return { done: store.fileChanged(file) };
   });
-  assert.equal(line(), 4, 'on the disk');
-});
-
-test('what is typed while findings are read anew is taken over', async (t) => {
-  const scene = await setScene(t);
-  const { store, root } = scene;
-  const folder = path.join(root, 'shop');
-  scene.open.add(folder);
-  await scene.addRun(['shop'], finding('found', { file: 'src.js', line: 3 }), { 'src.js': code });
-  await reloadMeanwhile(scene, () => store.textChanged(path.join(folder, 'src.js'), `// one\n${code}`));
-  assert.equal(store.all()[0]?.places[0]?.startLine, 4);
+  assert.equal(line(), 4);
+  await store.textChanged(file, code);
+  await reloadMeanwhile(scene, () =>
+    Promise.resolve({ done: store.textChanged(file, `// one\n// two\n${code}`) }),
+  );
+  assert.equal(line(), 5);
 });
 
 test('findings that were downloaded again are shown in place of the former ones, whoever asked for them', async (t) => {

@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { test } from 'node:test';
+import type { Run } from '../../../src/core/run/run.ts';
+import { finding, setScene, titles } from './findingScene.ts';
+
+test('a run that ended early replaces no findings by itself and is no baseline, but can be chosen', async (t) => {
+  const scene = await setScene(t);
+  scene.open.add(path.join(scene.root, 'shop'));
+  const whole = await scene.addRun(['shop'], finding('whole'));
+  const { id, ...rest } = await scene.addRun(['shop'], finding('part'));
+  const part = { ...rest, id, state: 'cancelled' } as Run;
+  await scene.runs.create(part);
+  await scene.store.refresh();
+  assert.deepEqual(titles(scene), ['whole']);
+  const next = await scene.addRun(['shop'], finding('next'));
+  assert.equal(scene.store.baselineOf(next)?.id, whole.id);
+  await scene.store.show(part);
+  assert.deepEqual(titles(scene), ['part']);
+  await scene.store.refresh();
+  assert.deepEqual(titles(scene), ['part']);
+});
