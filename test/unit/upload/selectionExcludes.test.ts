@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { userInfo } from 'node:os';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import { leftOut, paths, sameAsGit } from './selecting.ts';
+import { gitSelects, plant, plantRepository, testPlace } from './trees.ts';
+
+test('F3 .git/info/exclude is honoured, and weaker than .gitignore', async (t) => {
+  const at = testPlace(t);
+  plantRepository(at.root);
+  plant(at.root, {
+    '.git/info/exclude': '# local\nnotes/\n*.tmp\n',
+    '.gitignore': '!b.tmp\n',
+    'notes/a': '',
+    'a.tmp': '',
+    'b.tmp': '',
+  });
+  assert.deepEqual(await sameAsGit(at), ['.gitignore', 'b.tmp']);
+  assert.deepEqual(await leftOut(at), [
+    'a.tmp: infoExclude .git/info/exclude:3 *.tmp',
+    'notes/: infoExclude .git/info/exclude:2 notes/',
+  ]);
+});
+
+test('F3 a linked working tree has the main repository’s info/exclude', async (t) => {
+  const at = testPlace(t);
+  const main = join(dirname(at.root), 'main');
+  plantRepository(main);
+  plant(main, {
+    '.git/info/exclude': 'secret\n',
+    '.git/worktrees/w/HEAD': 'ref: refs/heads/w\n',
+    '.git/worktrees/w/commondir': '../..\n',
+  });
+  plant(main, { '.git/worktrees/w/gitdir': `${at.root}/.git\n` });
+  plant(at.root, { '.git': `gitdir: ${main}/.git/worktrees/w\n`, secret: '', open: '' });
+  assert.deepEqual(await sameAsGit(at), ['open']);
+});
+
+test('F4 the excludes file of the user’s configuration is honoured, with ~', async (t) => {
+  const at = testPlace(t);
+  plantRepository(at.root);
+  plant(at.home, { '.gitconfig': '[core]\n\texcludesFile = ~/mine # not "here"\n', mine: '.idea/\n*.swp\n' });
+  plant(at.root, { '.idea/x': '', 'a.swp': '', a: '' });
+  assert.deepEqual(await sameAsGit(at), ['a']);
+  assert.deepEqual(await leftOut(at), [
+    `.idea/: coreExcludesFile ${at.home}/mine:1 .idea/`,
+    `a.swp: coreExcludesFile ${at.home}/mine:2 *.swp`,
+  ]);
+});
+
+test('F4 without a setting, the XDG default counts, also outside of a repository', async (t) => {
+  const at = testPlace(t);
+  plant(at.home, { '.config/git/ignore': '*.swp\n', 'elsewhere/git/ignore': 'a\n' });
+  plant(at.root, { 'a.swp': '', a: '' });
+  assert.deepEqual(await paths(at), ['a']);
+  const surroundings = {
+    home: at.home,
+    env: { XDG_CONFIG_HOME: join(at.home, 'elsewhere'), GIT_CONFIG_NOSYSTEM: '1' },
+  };
+  assert.deepEqual(await paths(at, { surroundings }), ['a.swp']);
+});
+
+test('F4 included configuration counts, under its condition', async (t) => {
+  const at = testPlace(t);
+  plantRepository(at.root);
+  plant(at.home, {
+    '.gitconfig': `[include]\n\tpath = more\n[includeIf "gitdir:${dirname(at.root)}/"]\n\tpath = work\n[includeIf "gitdir:/no/where/"]\n\tpath = never\n`,
+    more: '[core]\n\texcludesfile = ~/a-rules\n',
+    work: '[core]\n\texcludesfile = ~/b-rules\n',
+    never: '[core]\n\texcludesfile = ~/c-rules\n',
+    'a-rules': 'a\n',
+    'b-rules': 'b\n',
+    'c-rules': 'c\n',
+  });
+  plant(at.root, { a: '', b: '', c: '' });
+  assert.deepEqual(await sameAsGit(at), ['a', 'c']);
+});
+
+test('F4 where a condition is not decided, what it includes leaves out more and brings nothing back', async (t) => {
+  const at = testPlace(t);
+  plantRepository(at.root, '[remote "origin"]\n\turl = https://git.example.test/work/app\n');
+  plant(at.home, {
+    '.gitconfig': '[core]\n\texcludesfile = ~/own\n[includeIf "onbranch:main"]\n\tpath = branch\n',
+    branch: '[include]\n\tpath = branch-rules-of\n',
+    'branch-rules-of': '[core]\n\texcludesfile = ~/branch-rules\n\tignorecase = true\n',
+    'branch-rules': 'b\n!a\n',
+    own: 'a\n',
+  });
+  plant(at.root, { a: '', b: '', c: '', d: '', A: '' });
+  assert.deepEqual(await paths(at), ['A', 'c', 'd']);
+  plant(at.home, {
+    '.gitconfig': '[includeIf "hasconfig:remote.*.url:https://git.example.test/**"]\n\tpath = remote\n',
+    remote: '[core]\n\texcludesfile = ~/remote-rules\n',
+    'remote-rules': 'c\n',
+  });
+  assert.deepEqual(await sameAsGit(at), ['A', 'a', 'b', 'd']);
+  assert.deepEqual(await leftOut(at), [`c: coreExcludesFile ${join(at.home, 'remote-rules')}:1 c`]);
+  const nested = join(at.root, 'nested');
+  plantRepository(nested);
+  plant(nested, { c: '', d: '' });
+  assert.ok(!(await paths(at, { includeNestedRepositories: true })).includes('nested/c'));
+});
+
+test('F4 rules in the home of somebody else are not taken for none', async (t) => {
+  const at = testPlace(t);
+  plantRepository(at.root);
+  plant(at.root, { a: '' });
+  const name = (user: string): void =>
+    plant(at.home, { '.gitconfig': `[core]\n\texcludesfile = ~${user}/no-such-rules\n` });
+  name(userInfo().username);
+  assert.deepEqual(await sameAsGit(at), ['a']);
+  name('nobody-here');
+  assert.throws(() => gitSelects(at), /expand user dir/);
+  await assert.rejects(paths(at), {
+    kind: 'sourceUnreadable',
+    data: { subject: '~nobody-here/no-such-rules', detail: 'ENOENT' },
+  });
+});
