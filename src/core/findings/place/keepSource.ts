@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { readIfThere } from '../../files.ts';
 import type { Run, Target } from '../../run/run.ts';
 import { readArchive } from '../../upload/readArchive.ts';
-import { locateAmong } from './locateAmong.ts';
+import { locateAmong, pathNamesOf } from './locateAmong.ts';
 import { parseFindingsInSlices } from '../parse/parse.ts';
 import {
   isSent,
@@ -29,12 +29,13 @@ export async function keepSource(run: Run, runFolder: string, signal?: AbortSign
   const wanted = run.targets.map(() => new Map<string, SentFile>());
   const folders = run.targets.map((target, index) => ({
     folder: String(index),
+    names: pathNamesOf(target, index),
     locate: locatorAmongSent(target, sent[index] ?? new Map<string, SentFile>()),
   }));
   for (const { path, targetIndex } of findings.flatMap(({ places }) => places)) {
     const origin = run.targets.length === 1 ? 0 : targetIndex;
     const found = await locateAmong(path, folders, origin === undefined ? undefined : String(origin));
-    if (found.kind !== 'inFolder' || found.located.kind !== 'file') continue;
+    if (found?.located.kind !== 'file') continue;
     const index = Number(found.folder);
     const file = sent[index]?.get(found.located.path);
     if (file !== undefined && file.bytes <= MAX_TEXT_BYTES) wanted[index]?.set(file.path, file);

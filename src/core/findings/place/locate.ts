@@ -13,10 +13,14 @@ type NoFile = PathRefusal | 'ambiguous' | 'notFound' | 'link' | 'unreadable';
 
 /** What a path text of a finding means in one folder. */
 export type Located =
-  /** An existing file; `path` is relative to the folder, with `/`. */
-  | { readonly kind: 'file'; readonly path: string; readonly absolute: string }
-  /** No file; `candidates` are the paths, relative to the folder, among which a person may choose. */
-  | { readonly kind: 'none'; readonly reason: NoFile; readonly candidates?: readonly string[] };
+  /** An existing file; `path` is relative to the folder, with `/`. `isMapped` when a person decided about paths that start so. */
+  | {
+      readonly kind: 'file';
+      readonly path: string;
+      readonly absolute: string;
+      readonly isMapped?: true;
+    }
+  | { readonly kind: 'none'; readonly reason: NoFile };
 
 /** What is asked of the file system; nothing of it opens a file. */
 interface LinkReader {
@@ -38,8 +42,6 @@ export interface PathMapping {
 export interface LocatorOptions {
   /** Absolute. */
   readonly root: string;
-  /** Name of the archive that was sent, which paths may start with; the folder's own name always may. */
-  readonly archiveName?: string | undefined;
   /** What was sent, relative to the folder, with `/`; without it, only exact paths and their ends can be tried. */
   readonly files?: Iterable<string> | undefined;
   readonly mapping?: readonly PathMapping[] | undefined;
@@ -59,7 +61,7 @@ export type Locate = (pathText: string) => Promise<Located>;
 export function createLocator(options: LocatorOptions): Locate {
   const { root, mapping = [], links = { realpath, stat, filesIn } } = options;
   const index = options.files === undefined ? undefined : createFileIndex(options.files);
-  const ownNames = [options.archiveName?.replace(/\.(zip|tar\.gz|tgz)$/i, ''), basename(root)];
+  const ownName = basename(root);
   const visit = createVisit(root, links);
   const known = new Map<string, Promise<Located>>();
 
@@ -73,7 +75,7 @@ export function createLocator(options: LocatorOptions): Locate {
 
   /** The exact path, then without the folder's own name, then what is left when leading segments go. */
   const search = async (segments: readonly string[]): Promise<Located> => {
-    const withoutName = segments.length > 1 && ownNames.includes(segments[0]) ? [segments.slice(1)] : [];
+    const withoutName = segments.length > 1 && segments[0] === ownName ? [segments.slice(1)] : [];
     for (const way of [segments, ...withoutName]) {
       const found = await searchExactly(way);
       if (found !== undefined) return found;
@@ -83,9 +85,12 @@ export function createLocator(options: LocatorOptions): Locate {
 
   /** A mapping helps paths that lead nowhere; it moves none that says where its file is. */
   const lookMapped = async (segments: readonly string[]): Promise<Located> => {
-    const meant = toWorkspacePath(mappedPath(segments, mapping), '');
+    const mapped = mappedPath(segments, mapping);
+    if (mapped === undefined) return search(segments);
+    const meant = toWorkspacePath(mapped, '');
     if (meant.kind === 'none') return meant;
-    return (await searchExactly(segments)) ?? search(meant.segments);
+    const found = (await searchExactly(segments)) ?? (await search(meant.segments));
+    return found.kind === 'file' ? { ...found, isMapped: true } : found;
   };
 
   const look = async (text: string): Promise<Located> => {
@@ -172,11 +177,11 @@ async function searchDisk(segments: readonly string[], visit: Visit): Promise<Lo
 async function searchIndex(index: FileIndex, segments: readonly string[], visit: Visit): Promise<Located> {
   const match = findFile(index, segments);
   if (match === undefined) return none('notFound');
-  return match.kind === 'file' ? visit(match.path) : { ...none('ambiguous'), candidates: match.paths };
+  return match.kind === 'file' ? visit(match.path) : none('ambiguous');
 }
 
-/** The path after the mapping with the longest `from` that fits. */
-function mappedPath(segments: readonly string[], mapping: readonly PathMapping[]): string {
+/** The path after the mapping with the longest `from` that fits; undefined when none does. */
+function mappedPath(segments: readonly string[], mapping: readonly PathMapping[]): string | undefined {
   const path = segments.join('/');
   const fitting = mapping
     .map(({ from, to }) => ({
@@ -189,7 +194,7 @@ function mappedPath(segments: readonly string[], mapping: readonly PathMapping[]
     .filter(({ from }) => from === '' || path === from || path.startsWith(`${from}/`));
   const [best] = fitting.sort((one, other) => other.from.length - one.from.length);
   return best === undefined
-    ? path
+    ? undefined
     : `${best.to}/${path.slice(best.from.length)}`.replace(/\/+/g, '/').replace(/^\//, '');
 }
 

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Run } from '../../run/run.ts';
 import type { Finding, Place } from '../finding.ts';
 import { createLocator, type PathMapping } from './locate.ts';
-import { type LocatorFolder, locateAmong } from './locateAmong.ts';
+import { type LocatorFolder, locateAmong, pathNamesOf } from './locateAmong.ts';
 import type { SentFile } from './sentFiles.ts';
 import { pathKey, type SentOfRun, type Subject } from './subjects.ts';
 
@@ -43,9 +43,14 @@ export async function locateFindings(
     mappingOf: (folder: string) => readonly PathMapping[];
   },
 ): Promise<Located> {
-  const here = targets.map(({ folder }, index) => ({
-    folder,
-    locate: createLocator({ root: folder, files: sent[index]?.keys(), mapping: mappingOf(folder) }),
+  const here = targets.map((target, index) => ({
+    folder: target.folder,
+    names: pathNamesOf(target, index),
+    locate: createLocator({
+      root: target.folder,
+      files: sent[index]?.keys(),
+      mapping: mappingOf(target.folder),
+    }),
   }));
   const spots: { spot: Spot; places: readonly Place[] }[] = [];
   const missing = new Set<string>();
@@ -87,6 +92,6 @@ async function fileAmong(
   origin: string | undefined,
 ): Promise<Pick<Spot, 'file' | 'folder' | 'path'> | undefined> {
   const found = await locateAmong(path, folders, origin);
-  if (found.kind !== 'inFolder' || found.located.kind !== 'file') return undefined;
+  if (found?.located.kind !== 'file') return undefined;
   return { file: found.located.absolute, folder: found.folder, path: found.located.path };
 }

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Run } from '../../run/run.ts';
 import { createFileIndex, findFile } from './fileIndex.ts';
 import type { Finding, Place } from '../finding.ts';
+import { namedBy, pathNamesOf } from './locateAmong.ts';
 import type { SentFile } from './sentFiles.ts';
 import { percentDecoded, toWorkspacePath } from './workspacePath.ts';
 
@@ -42,9 +43,11 @@ export function pathKey({ path, targetIndex }: Place): string {
 
 /** Makes the function that tells what a place is about; what was sent is indexed once, and each path is looked up once. */
 export function createSubjectOf({ targets }: Run, sent: SentOfRun): (place: Place) => Subject {
-  const folders = targets.flatMap(({ folder }, index) => {
+  const folders = targets.flatMap((target, index) => {
     const files = sent[index];
-    return files === undefined ? [] : [{ folder, find: createFind(files.keys()) }];
+    const { folder } = target;
+    const names = pathNamesOf(target, index);
+    return files === undefined ? [] : [{ folder, names, find: createFind(files.keys()) }];
   });
   const originOf = ({ targetIndex }: Place): string | undefined => {
     const [first, ...others] = targets;
@@ -55,11 +58,12 @@ export function createSubjectOf({ targets }: Run, sent: SentOfRun): (place: Plac
   const look = (place: Place): Subject => {
     const origin = originOf(place);
     const asked = origin === undefined ? folders : folders.filter(({ folder }) => folder === origin);
-    const [found, ...others] = asked.flatMap(({ folder, find }) => {
+    const hits = asked.flatMap(({ folder, names, find }) => {
       const path = find(place.path);
-      return path === undefined ? [] : [{ folder, path: path.normalize('NFC') }];
+      return path === undefined ? [] : [{ folder, names, path: path.normalize('NFC') }];
     });
-    if (found !== undefined && others.length === 0) return found;
+    const found = hits.length > 1 ? namedBy(place.path, hits) : hits[0];
+    if (found !== undefined) return { folder: found.folder, path: found.path };
     const path = segmentsOf(place.path)?.join('/') ?? place.path;
     return { folder: origin, path: path.normalize('NFC') };
   };
