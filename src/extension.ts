@@ -100,13 +100,14 @@ export async function startExtension(
     decode: decodeFile,
   });
   const lens = new FindingsLens(context.workspaceState);
-  const reportOf = (run: Run): PanelDocument => {
-    const report = toReport(run, { runs, findings });
-    const openPlace = async (index: number): Promise<void> => {
-      await runCommand('whitebox.openReport', () => report.openPlace(index), [], log);
-    };
-    return { ...report, openPlace };
-  };
+  const sayingErrors = (id: string, document: PanelDocument): PanelDocument => ({
+    ...document,
+    openPlace: async (index) => {
+      await runCommand(id, () => document.openPlace(index), [], log);
+    },
+  });
+  const reportOf = (run: Run): PanelDocument =>
+    sayingErrors('whitebox.openReport', toReport(run, { runs, findings }));
   const reports = registerDocumentPanels({
     viewType: 'whitebox.report',
     panels: 'onePerDocument',
@@ -127,7 +128,8 @@ export async function startExtension(
     find: async (id) => {
       await runs.reload();
       await findings.refresh();
-      return findDetails(id, findings);
+      const found = findDetails(id, findings);
+      return found && sayingErrors('whitebox.showFindingDetails', found);
     },
     explain: (error) => describeError(error).message,
     log,
@@ -165,7 +167,9 @@ export async function startExtension(
     tool,
     startingFolder: join(storage, 'starting'),
     openReport: (run) => reports.open(reportOf(run)),
-    showDetails: (shown) => details.open(toDetails(shown, findings)),
+    showDetails: (shown) =>
+      details.open(sayingErrors('whitebox.showFindingDetails', toDetails(shown, findings))),
+    byFile,
     goToFinding: createFindingTour(byFile),
     shownReport: () => runs.get(reports.activeId() ?? ''),
     renderReport: (run, signal) => reports.render(reportOf(run), signal),

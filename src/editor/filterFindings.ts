@@ -128,7 +128,7 @@ function count<T>(
   return counts;
 }
 
-/** Values that nothing has are offered only where they are chosen; all of them together are no choice. */
+/** Values that nothing has are offered only where they are chosen; all of them together are no choice, except of triage, where settled ones are hidden without it. */
 async function choose<T>(
   part: FilterPart,
   chosen: readonly T[] = [],
@@ -152,5 +152,5 @@ async function choose<T>(
     matchOnDescription: false,
   });
   if (picked === undefined) return undefined;
-  return picked.length === offered.length ? [] : picked.map(({ value }) => value);
+  return picked.length === offered.length && part !== 'triage' ? [] : picked.map(({ value }) => value);
 }

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import type { FindingStore } from '../core/findings/findingStore.ts';
 import type { ShownFinding } from '../core/findings/shownFinding.ts';
 import { isObject } from '../core/findings/parse/readValue.ts';
-import { toRange } from './places.ts';
+import type { FindingsByFile } from './findingsByFile.ts';
 import { showInformation } from './showMessage.ts';
 
 /** What a command on findings can be called on: a finding by name, as code actions and links do, or what is selected in the Findings view, as its keys do. */
@@ -13,6 +13,7 @@ export type FindingArgument =
 /** Where findings that a command was not given are looked for. */
 export interface FindingSources {
   readonly findings: FindingStore;
+  readonly byFile: FindingsByFile;
   /** The nodes that are selected in the Findings view. */
   readonly selection: () => readonly unknown[];
 }
@@ -24,7 +25,7 @@ export interface FindingSources {
  */
 export function findingsOf(args: readonly unknown[], sources: FindingSources): readonly ShownFinding[] {
   const [first, second] = args;
-  if (first === undefined) return findingsAtCursor(sources.findings);
+  if (first === undefined) return findingsAtCursor(sources.byFile);
   if (typeof first === 'string') {
     const found = sources.findings.find(first, Number(second));
     return found === undefined ? [] : [found];
@@ -54,22 +55,12 @@ export function toArgument({ run, finding }: ShownFinding): FindingArgument {
   return { kind: 'finding', runId: run.id, index: finding.index };
 }
 
-/** The findings whose main place holds the cursor of the active editor, the narrowest first. */
-function findingsAtCursor(findings: FindingStore): readonly ShownFinding[] {
+/** The findings that are displayed in the line of the cursor, the narrowest first. */
+function findingsAtCursor(byFile: FindingsByFile): readonly ShownFinding[] {
   const editor = vscode.window.activeTextEditor;
   if (editor === undefined) return [];
-  const { active } = editor.selection;
-  const file = editor.document.uri.fsPath;
-  const height = ({ places }: ShownFinding): number =>
-    (places[0]?.endLine ?? 0) - (places[0]?.startLine ?? 0);
-  return findings
-    .all()
-    .filter(({ places: [place] }) => {
-      if (place?.file !== file || place.startLine === undefined) return false;
-      const { start, end } = toRange(place);
-      return start.line <= active.line && active.line <= end.line;
-    })
-    .sort((one, other) => height(one) - height(other));
+  const { line } = editor.selection.active;
+  return byFile.at(editor.document.uri, new vscode.Range(line, 0, line, Number.MAX_SAFE_INTEGER));
 }
 
 /** A node may be older than what the store knows of its finding; a finding that is not shown any more is as the node has it. */

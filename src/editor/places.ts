@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import * as vscode from 'vscode';
 import type { ShownPlace } from '../core/findings/shownFinding.ts';
 import { showInformation } from './showMessage.ts';
@@ -17,7 +18,11 @@ export function toRange(place: ShownPlace): vscode.Range {
 
 /** Opens the file of a place, in this column if given, with the cursor on its line; where the line is unknown or its code is gone, as it was last looked at. */
 export async function revealPlace(place: ShownPlace, viewColumn?: vscode.ViewColumn): Promise<void> {
-  const document = await vscode.workspace.openTextDocument(vscode.Uri.file(place.file));
+  const document = await openIfThere(vscode.Uri.file(place.file));
+  if (document === undefined) {
+    sayGone(place);
+    return;
+  }
   const isThere = place.startLine !== undefined && place.drift !== 'gone';
   const range = document.validateRange(toRange(place));
   const editor = await vscode.window.showTextDocument(document, {
@@ -26,8 +31,18 @@ export async function revealPlace(place: ShownPlace, viewColumn?: vscode.ViewCol
     ...(isThere ? { selection: new vscode.Range(range.start, range.start) } : {}),
   });
   if (isThere) editor.revealRange(range, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
-  if (place.drift === 'gone') {
-    const message = vscode.l10n.t('The code of this finding is not in {0} any more.', place.path);
-    void showInformation(message);
+  if (place.drift === 'gone') sayGone(place);
+}
+
+function sayGone({ path }: ShownPlace): void {
+  void showInformation(vscode.l10n.t('The code of this finding is not in {0} any more.', path));
+}
+
+async function openIfThere(uri: vscode.Uri): Promise<vscode.TextDocument | undefined> {
+  try {
+    return await vscode.workspace.openTextDocument(uri);
+  } catch (error) {
+    if (existsSync(uri.fsPath)) throw error;
+    return undefined;
   }
 }

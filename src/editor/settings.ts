@@ -9,6 +9,7 @@ import {
   languageSchema,
 } from '../core/api/schema.ts';
 import { AssessmentError } from '../core/errors.ts';
+import { SEVERITIES } from '../core/findings/finding.ts';
 import type { Display } from '../core/findings/show/display.ts';
 
 /** Where a person's runs go: a normalized base URL and an organization ID. */
@@ -112,8 +113,10 @@ export function readDisplaySettings(): Display & {
   notifications: 'all' | 'attention' | 'none';
 } {
   const settings = vscode.workspace.getConfiguration('whitebox');
+  const minimum = settings.get<unknown>('findings.minimumSeverity');
   return {
-    minimumSeverity: settings.get('findings.minimumSeverity', 'none'),
+    // One that is mistyped hides nothing.
+    minimumSeverity: SEVERITIES.find((each) => each === minimum && each !== 'unrated') ?? 'none',
     hideTriaged: settings.get('findings.hideTriaged', true),
     showInProblems: settings.get('findings.showInProblems', true),
     notifications: own('notifications.level', 'all'),

@@ -34,7 +34,7 @@ describe('a document that stands open', () => {
     const findings = {
       read: () => Promise.resolve({ run, shown: [shown], notices: [] }),
       find: () => undefined,
-      baselineOf: () => undefined,
+      changesOf: () => Promise.resolve(undefined),
     } as unknown as FindingStore;
     const folder = path.join(process.env[storageVariable]!, 'runs', shopRunId);
     const report = toReport(run, { runs: { folderOf: () => folder } as unknown as RunStore, findings });
