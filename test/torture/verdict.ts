@@ -47,7 +47,7 @@ function dispatches({ requests, remote, intents }: Evidence): string[] {
 }
 
 /** What the journal says of a run against what the service knows. */
-function untruths(run: Run, { remote, mayLoseDispatch }: Evidence): string[] {
+function untruths(run: Run, { remote, requests, mayLoseDispatch }: Evidence): string[] {
   const its = 'runId' in run ? remote.find(({ id }) => id === run.runId) : undefined;
   const exit = its?.output as { kind?: string } | undefined;
   const claim = (holds: boolean): string[] =>
@@ -58,7 +58,9 @@ function untruths(run: Run, { remote, mayLoseDispatch }: Evidence): string[] {
     case 'aborted':
       return claim(exit?.kind === 'ABORTED');
     case 'cancelled':
-      if (run.runId !== undefined) return claim(its?.status === 'EXITED' && its.cancelRequested);
+      // A cancellation whose answer was lost is believed to have been taken.
+      if (run.runId !== undefined)
+        return claim(its?.status === 'EXITED' && (its.cancelRequested || requests.some(isPerhapsCancelled)));
       // Abandoned: before the dispatch, or by a person who knew that it may have arrived.
       return claim(remote.length === 0 || mayLoseDispatch);
     case 'failed':
@@ -73,6 +75,10 @@ function untruths(run: Run, { remote, mayLoseDispatch }: Evidence): string[] {
 
 function isPerhapsDispatched({ path, status }: LoggedRequest): boolean {
   return path.endsWith('/dispatch') && mayHaveArrived(status);
+}
+
+function isPerhapsCancelled({ path, status }: LoggedRequest): boolean {
+  return path.endsWith('/cancel') && mayHaveArrived(status);
 }
 
 function leftOnService({

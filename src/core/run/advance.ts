@@ -30,9 +30,8 @@ export type RunEvent = { readonly at: number } & (
   | { readonly type: 'dispatchLost'; readonly reason: Failure }
   | { readonly type: 'answered'; readonly description: Description }
   | { readonly type: 'askFailed'; readonly failure: Failure; readonly retryAfterMs: number }
-  | { readonly type: 'cancelSent' }
   | { readonly type: 'cancelAsked' }
-  | { readonly type: 'cancelRefused' }
+  | { readonly type: 'cancelLost' }
   | { readonly type: 'artifactKept'; readonly artifact: Artifact }
   | { readonly type: 'collected'; readonly artifacts: readonly Artifact[] }
   | { readonly type: 'failed'; readonly failure: Failure }
@@ -91,10 +90,8 @@ export function advance(run: Run, event: RunEvent): Run {
       return isLive(run) ? { ...run, trouble: worsened(run.trouble, event) } : run;
     case 'cancelAsked':
       return run.state === 'running' ? toCancelling(run, event.at) : run;
-    case 'cancelSent':
+    case 'cancelLost':
       return run.state === 'running' ? { ...run, cancelSentAt: event.at } : run;
-    case 'cancelRefused':
-      return run.state === 'running' && run.cancelSentAt !== undefined ? withoutCancel(run) : run;
     case 'artifactKept':
       return run.state === 'collecting'
         ? { ...run, artifacts: [...(run.artifacts ?? []), event.artifact] }
@@ -149,11 +146,7 @@ function dispatched(run: Run, runId: string, at: number): Run {
 }
 
 function toCancelling(run: RunIn<'running'>, at: number): RunIn<'cancelling'> {
-  return { ...withoutCancel(run), state: 'cancelling', cancelAskedAt: at };
-}
-
-function withoutCancel(run: RunIn<'running'>): RunIn<'running'> {
-  const next = { ...run };
+  const next = { ...run, state: 'cancelling' as const, cancelAskedAt: at };
   delete next.cancelSentAt;
   return next;
 }

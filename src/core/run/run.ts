@@ -145,7 +145,7 @@ export const runSchema = z.discriminatedUnion('state', [
   z.extend(base, {
     state: z.literal('running'),
     ...watched,
-    /** When a cancellation was sent that the service has not answered: it may have been taken. */
+    /** When a cancellation was sent whose answer was lost: it may have been taken. */
     cancelSentAt: z.optional(time),
   }),
   z.extend(base, { state: z.literal('cancelling'), ...watched, cancelAskedAt: time }),

@@ -107,8 +107,6 @@ export class RunTracker implements Disposable {
     const { store, clock, clientFor } = this.#deps;
     const run = this.#require(id);
     if (run.state !== 'running') return;
-    // On disk before it is sent: the service may take it whatever becomes of this window, and how the run ends is then read by that.
-    await store.apply(id, { type: 'cancelSent', at: clock.now() });
     let sends = 0;
     const beforeSend = (): Promise<void> => Promise.resolve(void (sends += 1));
     try {
@@ -116,9 +114,8 @@ export class RunTracker implements Disposable {
       await store.apply(id, { type: 'cancelAsked', at: clock.now() });
     } catch (error) {
       if (!(error instanceof AssessmentError)) throw error;
-      // An earlier one whose answer was lost may have been taken.
-      if (wasRefused(error) && sends <= 1 && run.cancelSentAt === undefined)
-        await store.apply(id, { type: 'cancelRefused', at: clock.now() });
+      // The service may have taken it, or one before it whose answer was lost: how the run ends is then read by that.
+      if (!wasRefused(error) || sends > 1) await store.apply(id, { type: 'cancelLost', at: clock.now() });
       // A run that has ended meanwhile cannot be cancelled: describe decides what it is.
       if (error.kind !== 'conflict') throw error;
     }

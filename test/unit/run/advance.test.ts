@@ -45,11 +45,8 @@ const table: Readonly<Record<keyof typeof eventOf, string>> = {
     '·         ·          ·          ·          ·         collecting collecting ·          ·     ·      ·     ·    ·',
   askFailed:
     /*     */ '·         ·          ·          ·          ·         =          =          =          ·     ·      ·     ·    ·',
-  cancelSent:
+  cancelLost:
     /*    */ '·         ·          ·          ·          ·         =          ·          ·          ·     ·      ·     ·    ·',
-  // Without a cancellation that was sent there is nothing to take back.
-  cancelRefused:
-    /* */ '·         ·          ·          ·          ·         ·          ·          ·          ·     ·      ·     ·    ·',
   artifactKept:
     /*  */ '·         ·          ·          ·          ·         ·          ·          =          ·     ·      ·     ·    ·',
   cancelAsked:

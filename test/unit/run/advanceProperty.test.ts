@@ -56,7 +56,7 @@ const event = fc.oneof(
   fc.record({ type: type('archived'), target, archive, at }),
   fc.record({ type: type('askFailed'), failure, retryAfterMs: fc.nat(), at }),
   fc.record({ type: type('cancelAsked'), at }),
-  fc.record({ type: type('cancelSent'), at }),
+  fc.record({ type: type('cancelLost'), at }),
   fc.record({ type: type('collected'), artifacts: fc.array(fc.record({ name: id }), { maxLength: 2 }), at }),
   fc.record({ type: type('failed'), failure, at }),
   fc.record({ type: type('abandoned'), at }),
