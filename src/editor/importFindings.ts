@@ -111,16 +111,12 @@ async function offerDecisions(
 ): Promise<void> {
   const t = vscode.l10n.t;
   if (decisions.length === 0 || !vscode.workspace.isTrusted) return;
-  const groups = undecidedBy(decisions, (await findings.read(run)).shown);
-  const count = groups.reduce((sum, { shown }) => sum + shown.length, 0);
+  const { byFolder, count } = undecidedBy(decisions, (await findings.read(run)).shown);
   if (count === 0) return;
   const take = t('Take Over');
   const message = t(
     'The file also says what was decided about {0}, with notes. Take these decisions over?',
     countFindings(count),
   );
-  if ((await showInformation(message, take, t('Leave Open'))) !== take) return;
-  for (const { decision, shown } of groups) {
-    await findings.setTriage(shown, decision.state, decision.note);
-  }
+  if ((await showInformation(message, take, t('Leave Open'))) === take) await findings.takeOver(byFolder);
 }

@@ -20,7 +20,7 @@ import type { FindingsChange, ShownFinding, ShownRun } from './shownFinding.ts';
 import { hasSameFiles, showSameRuns, toShownRun, visibleIn } from './shownRun.ts';
 import { decisionFolders } from './triage/findingFolder.ts';
 import type { TriageState } from './triage/triage.ts';
-import type { TakeBack, TriageStore } from './triage/triageStore.ts';
+import type { DecisionsByFolder, TakeBack, TriageStore } from './triage/triageStore.ts';
 
 /** In how many findings a run differs from the one before it. */
 export interface Changes extends ChangeCounts {
@@ -118,7 +118,7 @@ export class FindingStore implements Disposable {
     return this.#loaded.flatMap((each) => each.filesBelow(folders));
   }
 
-  /** True for a file, not found here so far, that findings may point at. */
+  /** True for a file or a folder in which findings may be that have no place so far. */
   isAwaited(file: string): boolean {
     return this.#loaded.some((each) => each.isAwaited(file));
   }
@@ -151,6 +151,11 @@ export class FindingStore implements Disposable {
       return decisionFolders(each).map((folder) => ({ folder, fingerprint, title: finding.title, path }));
     });
     return this.#triage.set(subjects, state, note);
+  }
+
+  /** Takes decisions over as `TriageStore.takeOver` does. */
+  takeOver(decisions: DecisionsByFolder): Promise<void> {
+    return this.#triage.takeOver(decisions);
   }
 
   /** The run with findings before a run, of the same folders. */

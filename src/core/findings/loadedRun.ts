@@ -100,7 +100,7 @@ export class LoadedRun {
     });
   }
 
-  /** True for a file, not found here so far, that a finding may point at. */
+  /** True for a file or a folder in which a finding may be that has no place so far. */
   isAwaited(file: string): boolean {
     return this.#places?.missing.has(basename(file)) ?? false;
   }

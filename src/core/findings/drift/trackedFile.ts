@@ -42,7 +42,6 @@ export function trackFile(lines: readonly string[], isScanned: boolean): Tracked
     return {
       isChanged: isScanned && now !== lines && !isEqual(now, lines),
       placeOf: (told) => {
-        if (now.length === 0) return { drift: isScanned ? 'gone' : 'unknown' };
         // The first look at a text is mostly the only one.
         const anchored = now === lines ? anchor(told) : anchorOf(told);
         if (anchored === undefined) return { drift: 'unknown' };

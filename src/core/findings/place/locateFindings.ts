@@ -23,7 +23,7 @@ export interface Spot {
 export interface Located {
   /** The files here, each with places in it; a file that is told in several ways is there several times. */
   readonly spots: readonly { readonly spot: Spot; readonly places: readonly Place[] }[];
-  /** The names, without folders, of files that are not here. */
+  /** The names of files that are not here, and of the folders on the way to them: either may come back. */
   readonly missing: ReadonlySet<string>;
 }
 
@@ -58,7 +58,7 @@ export async function locateFindings(
     const [{ path }] = places;
     const found = await fileAmong(path, here, subjectOf(places[0]).folder);
     if (found === undefined) {
-      missing.add(path.split(/[\\/]/).at(-1) ?? '');
+      for (const name of path.split(/[\\/]/)) missing.add(name);
       return;
     }
     const target = targets.findIndex(({ folder }) => folder === found.folder);

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { type Decode, toText } from './decodeText.ts';
 import type { Finding, Place } from '../finding.ts';
 import type { ShownPlace } from '../shownFinding.ts';
@@ -17,7 +18,7 @@ export class RunPlaces {
   /** Files that changed while they were followed; what was scanned may be nowhere else by now. */
   readonly #tracked: Map<string, TrackedFile>;
   readonly #changed = new Set<string>();
-  /** Names of files that findings point at and that are not here. */
+  /** Names of files that findings point at and that are not here, and of their folders. */
   readonly missing: ReadonlySet<string>;
 
   /** `former` are the places of the same run as they were known so far: what they follow is followed on. */
@@ -87,6 +88,11 @@ export class RunPlaces {
     const spot = this.#spots.get(file);
     if (spot === undefined) return undefined;
     const disk = await this.#readDisk(spot);
+    if (disk.lines.length === 0) {
+      const now = existsSync(file) ? unreadText : noText;
+      if (now.isChanged) this.#changed.add(file);
+      return now;
+    }
     const known = this.#tracked.get(file);
     const isKnown = known !== undefined && (known.isScanned || !disk.isSent);
     const tracked = isKnown ? known : await this.#track(spot, disk);
@@ -121,6 +127,19 @@ export class RunPlaces {
     return now;
   }
 }
+
+const noText: TextNow = { isChanged: true, placeOf: () => ({ drift: 'gone' }) };
+/** A text that is too large to be read, or that the system does not give. */
+const unreadText: TextNow = {
+  isChanged: false,
+  placeOf: ({ startLine, endLine, startColumn, endColumn }) => ({
+    startLine,
+    endLine,
+    startColumn,
+    endColumn,
+    drift: 'unknown',
+  }),
+};
 
 /** A place that is a file here, in that file's present text. */
 export function toShownPlace(

@@ -1,12 +1,18 @@
 import * as z from 'zod/mini';
 import type { ShownFinding } from '../shownFinding.ts';
+import { decisionFolders } from './findingFolder.ts';
 import { isUndecided, TRIAGE_STATES, type TriageDecision } from './triage.ts';
+import type { TriageEntry } from './triageBook.ts';
+import type { DecisionsByFolder } from './triageStore.ts';
+
+/** Later times are written in more digits, which files of decisions do not take. */
+const maxTime = Date.parse('9999-12-31T00:00:00Z');
 
 const decisionSchema = z.object({
   index: z.int().check(z.minimum(0)),
   state: z.enum(TRIAGE_STATES),
   note: z.string().check(z.maxLength(10_000)),
-  at: z.number(),
+  at: z.number().check(z.minimum(0), z.maximum(maxTime)),
 });
 
 /** A decision that came with findings, and the position of its finding in their file: equal code in two folders is two findings. */
@@ -20,20 +26,26 @@ export function readDecisions(list: readonly unknown[]): readonly Decision[] {
   });
 }
 
-/** The findings that decisions came for and that nobody decided about here, by state and note. */
+/** Decisions that came with findings, for those about which nobody decided here, as files of decisions hold them; and for how many findings. */
 export function undecidedBy(
   decisions: readonly Decision[],
   all: readonly ShownFinding[],
-): readonly { readonly decision: Decision; readonly shown: readonly ShownFinding[] }[] {
+): { readonly byFolder: DecisionsByFolder; readonly count: number } {
   const byIndex = new Map(decisions.map((decision) => [decision.index, decision]));
-  const groups = new Map<string, { decision: Decision; shown: ShownFinding[] }>();
+  const byFolder = new Map<string, Map<string, TriageEntry>>();
+  let count = 0;
   for (const shown of all) {
     const decision = byIndex.get(shown.finding.index);
     if (decision === undefined || !isUndecided(shown.triage)) continue;
-    const key = JSON.stringify([decision.state, decision.note]);
-    const group = groups.get(key) ?? { decision, shown: [] };
-    group.shown.push(shown);
-    groups.set(key, group);
+    count += 1;
+    const { state, note, at } = decision;
+    const { finding, places } = shown;
+    const path = places[0]?.path ?? finding.places[0]?.path ?? '';
+    const entry = { state, note, at, title: finding.title, path };
+    for (const folder of decisionFolders(shown)) {
+      const entries = byFolder.get(folder) ?? new Map<string, TriageEntry>();
+      byFolder.set(folder, entries.set(shown.fingerprint, entry));
+    }
   }
-  return [...groups.values()];
+  return { byFolder, count };
 }

@@ -5,6 +5,7 @@ import { describe, test } from 'node:test';
 import { type BundleFile, sha256, toBundle } from '../../../../src/core/findings/handOff/bundle.ts';
 import { zipBundle } from '../../../../src/core/findings/handOff/bundleZip.ts';
 import { toCsv } from '../../../../src/core/findings/handOff/csv.ts';
+import { decisionFolders } from '../../../../src/core/findings/triage/findingFolder.ts';
 import { undecidedBy } from '../../../../src/core/findings/triage/decisions.ts';
 import type { ExportSource } from '../../../../src/core/findings/handOff/exportSource.ts';
 import { importRun } from '../../../../src/core/findings/handOff/importRun.ts';
@@ -139,8 +140,15 @@ describe('importing', () => {
         here.map(({ places }) => places.map(({ folder }) => folder)),
         [[], [tools]],
       );
-      const [group, ...others] = undecidedBy(imported.decisions, here);
-      assert.deepEqual([group?.decision.note, group?.shown, others], [accepted.note, here.slice(0, 1), []]);
+      const { byFolder, count } = undecidedBy(imported.decisions, here);
+      const [taken] = here;
+      assert.ok(taken);
+      assert.deepEqual([count, byFolder.size], [1, 1]);
+      const [[folder, entries] = [], ...others] = byFolder;
+      assert.deepEqual(others, []);
+      assert.equal(folder, decisionFolders(taken)[0]);
+      const entry = entries?.get(taken.fingerprint);
+      assert.deepEqual([entry?.state, entry?.note, entry?.path], [accepted.state, accepted.note, 'a.js']);
       await scene.store.setTriage(here.slice(0, 1), 'acceptedRisk', 'elsewhere');
       assert.deepEqual(
         (await scene.store.read(run)).shown.map(({ triage }) => triage.state),
