@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { FindingStore } from '../core/findings/findingStore.ts';
-import type { ShownFinding } from '../core/findings/shownFinding.ts';
+import { lacksMainPlace, type ShownFinding } from '../core/findings/shownFinding.ts';
 import { decisionFolders } from '../core/findings/triage/findingFolder.ts';
 import { type MappingPlan, planMapping } from '../core/findings/place/mappingPlan.ts';
 import { pathInside } from '../core/pathInside.ts';
@@ -14,9 +14,7 @@ export async function mapFindingPaths(findings: FindingStore): Promise<void> {
   const t = vscode.l10n.t;
   const folders = foldersOf(findings);
   const mapped = folders.filter((folder) => findings.hasMappings(folder));
-  const lost = findings
-    .all()
-    .filter(({ places, finding }) => places.length === 0 && finding.places.length > 0);
+  const lost = findings.all().filter(lacksMainPlace);
   const pick = t('Choose a Folder…');
   const forget = t('Forget the Mapped Paths');
   if (lost.length === 0 && mapped.length === 0) {

@@ -1,10 +1,12 @@
 import * as vscode from 'vscode';
+import { isDisplayed } from '../core/findings/show/display.ts';
 import type { FindingStore } from '../core/findings/findingStore.ts';
 import { elapsedMs, isFinal, isLive, needsPerson, type Run, titleOf } from '../core/run/run.ts';
 import type { RunStore } from '../core/run/runStore.ts';
 import { formatDuration, formatTime } from './formats.ts';
 import { stateLabel } from './labels.ts';
 import { describeFailure } from './messages.ts';
+import { readDisplaySettings } from './settings.ts';
 
 const refreshMs = 60_000;
 
@@ -36,9 +38,21 @@ export function showStatus(
       timer = undefined;
     }
   };
-  const subscriptions = [deps.runs.onDidChange(render), deps.findings.onDidChange(render)];
+  const subscriptions = [
+    deps.runs.onDidChange(render),
+    deps.findings.onDidChange(render),
+    vscode.workspace.onDidChangeConfiguration((change) => {
+      if (change.affectsConfiguration('whitebox.findings')) render();
+    }),
+  ];
   render();
   return vscode.Disposable.from(...subscriptions, { dispose: () => clearInterval(timer) });
+}
+
+/** How many findings the settings let through. */
+function countDisplayed({ findings }: { findings: FindingStore }): number {
+  const display = readDisplaySettings();
+  return findings.all().filter((shown) => isDisplayed(shown, display)).length;
 }
 
 function textOf(
@@ -47,7 +61,7 @@ function textOf(
   deps: { findings: FindingStore; now: () => number },
 ): string {
   if (run === undefined) {
-    const count = deps.findings.count();
+    const count = countDisplayed(deps);
     return count === 0 ? '$(shield)' : `$(shield) ${String(count)}`;
   }
   if (isWarning) return '$(warning) Whitebox';
@@ -58,7 +72,7 @@ function textOf(
 
 function labelOf(run: Run | undefined, deps: { findings: FindingStore; now: () => number }): string {
   if (run === undefined)
-    return vscode.l10n.t('Whitebox Assessment: no run under way, findings shown: {0}', deps.findings.count());
+    return vscode.l10n.t('Whitebox Assessment: no run under way, findings shown: {0}', countDisplayed(deps));
   return vscode.l10n.t(
     'Whitebox Assessment: {0}, {1}, for {2}',
     titleOf(run),
@@ -68,7 +82,7 @@ function labelOf(run: Run | undefined, deps: { findings: FindingStore; now: () =
 }
 
 function idleTooltip(deps: { findings: FindingStore }): string {
-  const count = deps.findings.count();
+  const count = countDisplayed(deps);
   return count === 0
     ? vscode.l10n.t('Whitebox Assessment: no run under way')
     : vscode.l10n.t('Whitebox Assessment: findings shown: {0}', count);

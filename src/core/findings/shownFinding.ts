@@ -22,7 +22,7 @@ export interface ShownPlace {
   readonly drift: Drift;
 }
 
-/** A finding with its run and those of its places that are files here, the main one first. */
+/** A finding with its run and those of its places that are files here, in their order: the first stands for it, whether it is the main one or not. */
 export interface ShownFinding {
   readonly run: Run;
   readonly finding: Finding;
@@ -34,6 +34,16 @@ export interface ShownFinding {
   readonly triage: TriageDecision;
   /** How it relates to the run before of the same folders; absent when there is none. */
   readonly change?: 'new' | 'unchanged' | undefined;
+}
+
+/** True for a finding whose main place is no file here, though others of its places may be. */
+export function lacksMainPlace({
+  finding: {
+    places: [main],
+  },
+  places,
+}: ShownFinding): boolean {
+  return main !== undefined && !places.some(({ told }) => told === main);
 }
 
 /** What changed in the findings that are shown: everything, or only those whose main place is in one of these files (absolute paths). */
