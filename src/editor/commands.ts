@@ -33,6 +33,7 @@ import { startAssessment, type StartDeps } from './startAssessment.ts';
 import { testConnection } from './testConnection.ts';
 import { editIgnoreFile, excludeFromUpload, previewUpload, saveArchive } from './uploadCommands.ts';
 import type { UploadPreview } from './uploadPreview.ts';
+import { hasTokenCommand } from './settings.ts';
 import { showError, showInformation } from './showMessage.ts';
 
 /** What the commands work on. */
@@ -208,10 +209,16 @@ export async function runCommand(
 }
 
 async function signOut(accounts: Accounts): Promise<void> {
-  const message = (await accounts.forget())
-    ? vscode.l10n.t('Signed out. The token was removed from this machine; runs that were started go on.')
-    : vscode.l10n.t('You were not signed in.');
-  void showInformation(message);
+  const t = vscode.l10n.t;
+  const wasSignedIn = await accounts.forget();
+  const message = wasSignedIn
+    ? t('Signed out. The token was removed from this machine; runs that were started go on.')
+    : t('You were not signed in.');
+  void showInformation(
+    hasTokenCommand()
+      ? t('The token command in the settings goes on signing in. Remove it there to stay signed out.')
+      : message,
+  );
 }
 
 async function revealFinding(shown: ShownFinding | undefined): Promise<void> {

@@ -5,7 +5,8 @@ import type { ShownRun } from '../core/findings/shownFinding.ts';
 import { hasFindings } from '../core/findings/folderRuns.ts';
 import { hiddenFromProblems } from '../core/findings/show/problems.ts';
 import type { Sifted } from '../core/findings/show/sift.ts';
-import { isLive, needsPerson, type Run, titleOf } from '../core/run/run.ts';
+import { isOffline } from '../core/run/attention.ts';
+import { isLive, type Run, titleOf, waitsForToken } from '../core/run/run.ts';
 import { describePart } from './findingLabels.ts';
 import type { FindingsLens } from './findingsLens.ts';
 import { countFiles, countFindings, formatNumber, formatTime } from './formats.ts';
@@ -33,8 +34,8 @@ export function stateOf(folders: readonly ShownRun[], sifted: Sifted, runs: read
   if (sifted.mild + sifted.settled > 0) return 'hidden';
   if (folders.length > 0) return 'zero';
   const live = runs.find(isLive);
-  if (live?.trouble !== undefined) return needsPerson(live) ? 'signIn' : 'offline';
-  if (live !== undefined) return 'running';
+  if (live?.trouble !== undefined && waitsForToken(live.trouble)) return 'signIn';
+  if (live !== undefined) return isOffline(live) ? 'offline' : 'running';
   return runs.some(hasFindings) ? 'cleared' : 'none';
 }
 

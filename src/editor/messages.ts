@@ -237,6 +237,8 @@ export function describeFailure(failure: Failure | ({ kind: Failure['kind'] } & 
         openSetting('whitebox.tokenCommand'),
       );
     case 'storage':
+      if (failure.subject !== undefined && failure.detail !== undefined)
+        return plain(t('{0} cannot be read or written ({1}).', failure.subject, failure.detail), showLog());
       return plain(
         t('VS Code’s storage for this extension cannot be read or written ({0}).', failure.detail ?? ''),
         showLog(),

@@ -4,6 +4,10 @@ import { afterEach, before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import type { FindingStore } from '../../../src/core/findings/findingStore.ts';
 import type { ShownFinding, ShownPlace } from '../../../src/core/findings/shownFinding.ts';
+import { AssessmentError } from '../../../src/core/errors.ts';
+import type { Run } from '../../../src/core/run/run.ts';
+import { stateOf } from '../../../src/editor/findingsMessage.ts';
+import { describeError } from '../../../src/editor/messages.ts';
 import { filterFindings } from '../../../src/editor/filterFindings.ts';
 import { findingsOf } from '../../../src/editor/findingArguments.ts';
 import { FindingsByFile } from '../../../src/editor/findingsByFile.ts';
@@ -12,10 +16,11 @@ import { revealPlace } from '../../../src/editor/places.ts';
 import { readDisplaySettings } from '../../../src/editor/settings.ts';
 import { watchMessages } from '../messages.ts';
 import { openFolders } from '../openFolders.ts';
+import { resetUserSettings, setUserSettings } from '../userSettings.ts';
 
 const { showQuickPick } = vscode.window;
 
-describe('looking at findings', () => {
+describe('what is said of findings and runs', () => {
   let shop: string;
 
   before(async () => {
@@ -70,6 +75,33 @@ describe('looking at findings', () => {
     } finally {
       await set(undefined);
     }
+  });
+
+  it('says that the service cannot be reached only while it cannot, and to sign in only for a token', () => {
+    const stateWith = (kind: string): string =>
+      stateOf([], { displayed: [], passing: [], mild: 0, settled: 0 }, [
+        { state: 'running', trouble: { kind, since: 0 } } as unknown as Run,
+      ]);
+    const kinds = ['unsent', 'server', 'notFound', 'unauthorized', 'tokenCommand'];
+    assert.deepEqual(kinds.map(stateWith), ['offline', 'running', 'running', 'signIn', 'running']);
+  });
+
+  it('names the file that decisions cannot be written to', () => {
+    const error = new AssessmentError('storage', { subject: '/repo/.vscode/triage.json', detail: 'EROFS' });
+    const { message } = describeError(error);
+    assert.equal(message, '/repo/.vscode/triage.json cannot be read or written (EROFS).');
+  });
+
+  it('says after signing out that a token command signs in again', async () => {
+    const messages = watchMessages();
+    await setUserSettings({ 'whitebox.tokenCommand': ['print-a-token'] });
+    try {
+      await vscode.commands.executeCommand('whitebox.signOut');
+    } finally {
+      await resetUserSettings();
+      messages.end();
+    }
+    assert.match(messages.shown.map(({ text }) => text).join(), /^The token command .+ goes on signing in/);
   });
 
   it('can filter by every triage state that there is, since settled findings are hidden without that', async () => {
