@@ -46,7 +46,7 @@ test('any values are read as git reads them', (t) => {
       fc.pre(expected !== undefined);
       assert.deepEqual(parseGitConfig(text), expected);
     }),
-    { numRuns: 200 },
+    { numRuns: Number(process.env['FUZZ_RUNS'] ?? 60) },
   );
 });
 

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { selectFiles } from '../../../src/core/upload/selection.ts';
-import { makePlace, options, type Place } from './trees.ts';
+import { makePlace, options, type Place, plantMany } from './trees.ts';
 
 const workerFile = new URL('../../../src/core/upload/factsWorker.ts', import.meta.url);
 
@@ -14,11 +14,14 @@ describe('with more files than one thread asks about alone', () => {
     at = makePlace();
     mkdirSync(at.root, { recursive: true });
     writeFileSync(join(at.root, '.gitignore'), 'é13\n');
-    for (let folder = 0; folder < 180; folder++) {
-      const full = join(at.root, `folder${folder}`);
-      mkdirSync(full, { recursive: true });
-      for (let file = 0; file < 100; file++) writeFileSync(join(full, `é${file}`), 'x'.repeat(file));
-      chmodSync(join(full, 'é7'), 0o755);
+    const folders = Array.from({ length: 180 }, (_, folder) => `folder${folder}`);
+    for (let file = 0; file < 100; file++) {
+      const everywhere = folders.map((folder) => `${folder}/é${file}`);
+      plantMany(at.root, everywhere, 'x'.repeat(file));
+    }
+    chmodSync(join(at.root, 'folder0/é7'), 0o755);
+    for (const [folder, name] of folders.entries()) {
+      const full = join(at.root, name);
       // Among the files, so that what is known of each has to find it.
       symlinkSync('é1', join(full, 'é2-link'));
       mkdirSync(join(full, 'é3-folder'));

@@ -10,7 +10,7 @@ import { findTokens } from '../../../src/core/upload/tokenRules.ts';
 import { randomFrom, seeds } from './secretSeeds.ts';
 import { cpuMs } from '../cpuTime.ts';
 
-const numRuns = Number(process.env['FUZZ_RUNS'] ?? 1000);
+const numRuns = Number(process.env['FUZZ_RUNS'] ?? 300);
 
 test('F30 names that stand for credentials are risky, their look-alikes are not', () => {
   const risky = {
