@@ -1,4 +1,6 @@
+import { afterEach, beforeEach } from 'mocha';
 import * as vscode from 'vscode';
+import { resetUserSettings } from './userSettings.ts';
 
 /** A message that the extension had VS Code show. */
 export interface ShownMessage {
@@ -46,6 +48,19 @@ export function watchMessages(
       for (const [name, original] of own) window[name] = original;
     },
   };
+}
+
+/** The messages of the test that runs, for a suite whose tests let VS Code show none; settings that a test makes are taken back after it. */
+export function watchEachTest(): () => readonly ShownMessage[] {
+  let watch: MessageWatch | undefined;
+  beforeEach(() => {
+    watch = watchMessages();
+  });
+  afterEach(async () => {
+    watch?.end();
+    await resetUserSettings();
+  });
+  return () => watch?.shown ?? [];
 }
 
 function isOptions(value: unknown): value is vscode.MessageOptions {

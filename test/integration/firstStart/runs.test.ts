@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
+import { afterEach, before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import type { FindingStore } from '../../../src/core/findings/findingStore.ts';
 import type { Failure, Run } from '../../../src/core/run/run.ts';
@@ -10,11 +10,11 @@ import type { RunTracker } from '../../../src/core/run/runTracker.ts';
 import { showNotifications } from '../../../src/editor/notifications.ts';
 import { downloadArtifacts } from '../../../src/editor/runUpkeep.ts';
 import { storageVariable } from '../events.ts';
-import { type MessageWatch, watchMessages } from '../messages.ts';
+import { watchEachTest } from '../messages.ts';
 import { openFolders } from '../openFolders.ts';
 import { endedRun, storeUnknownRun } from '../storedRuns.ts';
 import { inRestrictedMode } from '../restrictedMode.ts';
-import { resetUserSettings, setUserSettings } from '../userSettings.ts';
+import { setUserSettings } from '../userSettings.ts';
 
 const storage = process.env[storageVariable]!;
 const place = { baseUrl: 'https://assessment.example.test/v1', organizationId: 'invented' };
@@ -23,22 +23,13 @@ const log = { trace: quiet, debug: quiet, info: quiet, warn: quiet, error: quiet
 
 describe('runs, where a person decides about them', () => {
   let folder: string;
-  let messages: MessageWatch;
+  const messages = watchEachTest();
 
   before(async () => {
     [folder = ''] = await openFolders(1);
   });
 
-  beforeEach(() => {
-    messages = watchMessages();
-  });
-
-  afterEach(async () => {
-    messages.end();
-    await resetUserSettings();
-  });
-
-  const detail = (): string => messages.shown.at(-1)?.detail ?? '';
+  const detail = (): string => messages().at(-1)?.detail ?? '';
 
   describe('whose start got no answer', () => {
     const id = '20260101000000-unknown';
@@ -71,7 +62,7 @@ describe('runs, where a person decides about them', () => {
       await vscode.commands.executeCommand('whitebox.refreshRuns');
       await inRestrictedMode(() => vscode.commands.executeCommand('whitebox.removeRun', node));
       assert.deepEqual(
-        messages.shown.map(({ text, isModal, buttons }) => [text, isModal, buttons]),
+        messages().map(({ text, isModal, buttons }) => [text, isModal, buttons]),
         [['This is off in Restricted Mode. Trust this workspace first.', false, ['Manage Workspace Trust']]],
       );
     });
@@ -80,7 +71,11 @@ describe('runs, where a person decides about them', () => {
   it('are told of although only attention is wanted, when they succeeded and their findings are not here', async () => {
     await setUserSettings({ 'whitebox.notifications.level': 'attention' });
     const ended = new vscode.EventEmitter<Run>();
-    const tracker = { onDidEnd: ended.event, onDidNearRetention: () => ended } as unknown as RunTracker;
+    const tracker = {
+      onDidEnd: ended.event,
+      onDidNearRetention: () => ended,
+      onDidFailToKeep: () => ended,
+    } as unknown as RunTracker;
     const findings = { read: () => Promise.resolve({ shown: [] }) } as unknown as FindingStore;
     const notices = showNotifications({ tracker, findings, log });
     const run = endedRun({ id: 'invented', folder, ...place });
@@ -89,8 +84,9 @@ describe('runs, where a person decides about them', () => {
     ended.fire({ ...run, artifacts: [lost] });
     notices.dispose();
     await new Promise(setImmediate);
-    assert.equal(messages.shown.length, 1);
-    assert.match(messages.shown[0]!.text, /has finished\. The connection to .* was lost/);
+    assert.equal(messages().length, 1);
+    assert.match(messages()[0]!.text, /has finished\. The connection to .* was lost/);
+    assert.deepEqual(messages()[0]!.buttons, ['Download Artifacts Again']);
   });
 
   it('stop downloading their results when a person cancels that', async () => {
@@ -114,6 +110,4 @@ describe('runs, where a person decides about them', () => {
     vscode.window.withProgress = withProgress;
     await assert.rejects(download, { name: 'AbortError' });
   });
-
-  after(resetUserSettings);
 });

@@ -1,35 +1,26 @@
 import assert from 'node:assert/strict';
 import { readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterEach, before, beforeEach, describe, it } from 'mocha';
+import { before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import type { Assessment } from '../../../src/core/run/launch.ts';
 import type { RunStore } from '../../../src/core/run/runStore.ts';
 import { uploadLabel } from '../../../src/editor/labels.ts';
 import { describeSuspicions } from '../../../src/editor/preparation.ts';
 import { confirmUpload } from '../../../src/editor/uploadQuestion.ts';
-import { type MessageWatch, watchMessages } from '../messages.ts';
+import { type ShownMessage, watchEachTest } from '../messages.ts';
 import { openFolders } from '../openFolders.ts';
 import { endedRun } from '../storedRuns.ts';
-import { resetUserSettings, setUserSettings } from '../userSettings.ts';
+import { setUserSettings } from '../userSettings.ts';
 
 const place = { baseUrl: 'https://assessment.example.test/v1', organizationId: 'invented' };
 
 describe('what leaves the machine', () => {
   let folder: string;
-  let messages: MessageWatch;
+  const messages = watchEachTest();
 
   before(async () => {
     [folder = ''] = await openFolders(1);
-  });
-
-  beforeEach(() => {
-    messages = watchMessages();
-  });
-
-  afterEach(async () => {
-    messages.end();
-    await resetUserSettings();
   });
 
   it('F79 is asked about with control and bidi characters of names made visible, and how many names are not shown', async () => {
@@ -67,7 +58,7 @@ describe('what leaves the machine', () => {
       preview: { show: () => undefined, shown: () => [] },
     };
     await confirmUpload(run, assessment as unknown as Assessment, [], deps, undefined);
-    const [{ text, detail }] = messages.shown as [MessageWatch['shown'][number]];
+    const [{ text, detail }] = messages() as [ShownMessage];
     assert.match(text, / of b\\u\{202E\}b for assessment\?$/);
     assert.ok(!(text + detail).includes('\u202E'), detail);
     assert.match(detail, /stay out:\n(?:a\\u\{202E\}txt\.exe Size: 0\d\n){10}… and 190 more\n/);
@@ -88,7 +79,7 @@ describe('what leaves the machine', () => {
     try {
       await vscode.commands.executeCommand('whitebox.excludeFromUpload', vscode.Uri.file(rules));
       assert.deepEqual(
-        messages.shown.map(({ text }) => text),
+        messages().map(({ text }) => text),
         [`A file cannot be read: ${ignoreFile}`],
       );
       assert.equal(await readFile(rules, 'utf8'), 'before\n');
@@ -107,7 +98,7 @@ describe('what leaves the machine', () => {
     vscode.window.showSaveDialog = () => Promise.resolve(vscode.Uri.file(to));
     try {
       await vscode.commands.executeCommand('whitebox.saveArchive');
-      assert.match(messages.shown.at(-1)?.text ?? '', /^Saved /);
+      assert.match(messages().at(-1)?.text ?? '', /^Saved /);
       assert.equal(await readFile(`${to}.part`, 'utf8'), 'mine');
     } finally {
       vscode.window.showSaveDialog = showSaveDialog;
@@ -122,7 +113,7 @@ describe('what leaves the machine', () => {
       'whitebox.tokenCommand': 'vendor print-token',
     });
     await vscode.commands.executeCommand('whitebox.testConnection');
-    assert.match(messages.shown[0]?.text ?? '', /whitebox\.tokenCommand must be a list: the program/);
-    assert.deepEqual(messages.shown[0]?.buttons, ['Open Settings']);
+    assert.match(messages()[0]?.text ?? '', /whitebox\.tokenCommand must be a list: the program/);
+    assert.deepEqual(messages()[0]?.buttons, ['Open Settings']);
   });
 });
