@@ -145,6 +145,8 @@ export function watchTraffic(t: Scope): Traffic {
   };
   const onThread = (worker: Worker): void => {
     underWay.add(worker);
+    // Every desk of a test listens.
+    worker.setMaxListeners(0);
     worker.once('exit', () => end(worker));
   };
   subscribe('http.client.request.created', onRequest);
