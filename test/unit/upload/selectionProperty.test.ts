@@ -5,7 +5,7 @@ import { selectFiles } from '../../../src/core/upload/selection.ts';
 import { gitSelects, gitVersion, makePlace, options, plant, plantRepository } from './trees.ts';
 
 /** `npm run fuzz` sets FUZZ_RUNS; a failure is replayed with the FUZZ_SEED and FUZZ_PATH that it prints. */
-const runs = Number(process.env['FUZZ_RUNS'] ?? 100);
+const runs = Number(process.env['FUZZ_RUNS'] ?? 80);
 const replay =
   process.env['FUZZ_SEED'] === undefined
     ? {}
