@@ -75,7 +75,7 @@ function validity(ms: number, clock: Clock): () => number {
   return () => ms - Math.max(clock.now() - wall, clock.monotonic() - monotonic);
 }
 
-/** Object storage answers 403 when an address has expired. */
+/** Object storage answers 403 when an address has expired, and 404 when it does not know it any more. */
 function isExpired(error: unknown): boolean {
   return error instanceof AssessmentError && (error.kind === 'forbidden' || error.kind === 'notFound');
 }

@@ -32,6 +32,7 @@ describe('the archives of a run', () => {
     const gone = join(desk.folder, 'gone');
     await mkdir(gone);
     for (let file = 100; file < 220; file += 1) await writeFile(join(gone, String(file)), '');
+    await writeFile(join(desk.folder, 'stays.js'), '');
     const surroundings = { home: desk.root, env: {} };
     const options = { exclude: [], includeNestedRepositories: false, surroundings };
     const selection = await selectFiles(desk.folder, options);
@@ -39,10 +40,14 @@ describe('the archives of a run', () => {
     const [shop] = (await window.assessment()).targets;
     const run = await window.start({ targets: [{ ...shop!, selection }] });
     const { omitted, files } = run.targets[0]!.archive!;
-    assert.equal(files, 1);
+    assert.equal(files, 2);
     assert.deepEqual([omitted?.length, omitted?.[0], omitted?.[99]], [100, 'gone/100', 'gone/199']);
     const manifest = await readFile(join(window.store.folderOf(run.id), 'manifest-0.json'), 'utf8');
-    assert.equal((JSON.parse(manifest) as { omitted: unknown[] }).omitted.length, 120);
+    const { entries, omitted: all } = JSON.parse(manifest) as Record<
+      'entries' | 'omitted',
+      { path: string }[]
+    >;
+    assert.deepEqual([entries.map(({ path }) => path), all.length], [['app.js', 'stays.js'], 120]);
   });
 
   test('stay on this machine while the run may still need them, and leave it with its artifacts', async (t) => {

@@ -16,6 +16,9 @@ describe('a run that is removed', () => {
       const { id } = await seedUnknownRun(desk, window);
       await desk.clock.passUntil(window.tracker.remove(id), desk.traffic);
       assert.deepEqual([states(desk), window.store.all(), await readdir(desk.root)], [[left], [], []]);
+      // A confirmed file is deleted, and only where it is to stay the service is asked whether it is confirmed at all.
+      const sent = [desk.sent('/delete'), desk.sent('/cancel-upload')];
+      assert.deepEqual(sent, deleteSource ? [1, 0] : [0, 1]);
     });
   }
 
@@ -29,6 +32,7 @@ describe('a run that is removed', () => {
     heal();
     await desk.clock.passUntil(window.tracker.remove(id), desk.traffic);
     assert.deepEqual([states(desk), await readdir(desk.root)], [['cancelled'], []]);
+    assert.equal(desk.sent('/delete'), 0);
   });
 
   test('takes a file along that was confirmed without our knowing, whatever the service answers to a cancellation of it', async (t) => {

@@ -29,6 +29,14 @@ describe('an upload address', () => {
     assert.equal(run.targets[0]?.upload?.fileId, desk.service.files()[1]?.fileId);
   });
 
+  test('F34 an address that storage does not know any more is replaced as well', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    desk.service.addFault({ match: { method: 'PUT', nth: 1 }, before: { kind: 'reply', status: 404 } });
+    assert.equal((await window.start()).state, 'running');
+    assert.deepEqual(states(desk), ['cancelled', 'confirmed']);
+  });
+
   test('F34 an address that never holds is given up after three, with no reservation left', async (t) => {
     const desk = await setUpDesk(t);
     const reply = {

@@ -228,6 +228,7 @@ describe('a run that is watched', () => {
     const place = { workflow: 'whitebox-assessment', baseUrl, organizationId, language: 'english' } as const;
     const again = await window.tracker.track({ ...place, runId, folder: desk.folder, name: 'shop' });
     assert.equal(again.id, id);
+    assert.deepEqual(again.webhookEndpointIds, []);
     const nobody = window.tracker.track({ ...place, runId: 'run-nobody', folder: desk.folder, name: 'shop' });
     await assert.rejects(nobody, { kind: 'notFound' });
     assert.equal(window.store.all().length, 1);

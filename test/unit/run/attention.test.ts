@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isNearRetentionEnd, mayStopWatching } from '../../../src/core/run/attention.ts';
+import type { Run } from '../../../src/core/run/run.ts';
+import { runOf } from './sampleRuns.ts';
+
+const day = 24 * 60 * 60 * 1000;
+
+/** Whether it holds so many milliseconds after `at`. */
+const after = (holds: (run: Run, now: number) => boolean, run: Run, at: number, ms: readonly number[]) =>
+  ms.map((passed) => holds(run, at + passed));
+
+test('a run that was to be cancelled may be let go a day later, not before', () => {
+  const run = runOf.cancelling;
+  assert.ok(run.state === 'cancelling');
+  assert.deepEqual(after(mayStopWatching, run, run.cancelAskedAt, [0, day - 1, day]), [false, false, true]);
+});
+
+test('a run that is as it should be is not let go, however long it takes', () => {
+  for (const run of [runOf.running, runOf.collecting, runOf.succeeded, runOf.unknown])
+    assert.equal(mayStopWatching(run, 365 * day), false, run.state);
+});
+
+test('results near their end from five days before it until it', () => {
+  const run = runOf.succeeded;
+  assert.ok(run.state === 'succeeded');
+  const moments = [0, 25 * day - 1, 25 * day, 30 * day - 1, 30 * day, 31 * day];
+  assert.deepEqual(after(isNearRetentionEnd, run, run.exitedAt, moments), [
+    false,
+    false,
+    true,
+    true,
+    false,
+    false,
+  ]);
+});
+
+test('what has no results on the service nears no end', () => {
+  for (const run of [runOf.packaging, runOf.unknown, runOf.failed, runOf.imported])
+    assert.deepEqual(after(isNearRetentionEnd, run, 0, [0, 26 * day, 31 * day]), [false, false, false]);
+});
