@@ -72,7 +72,7 @@ async function readSource(run: Run, findings: FindingStore): Promise<ExportSourc
   const { shown, failure } = await findings.read(run);
   if (failure !== undefined) throw new AssessmentError(failure.kind, failure);
   const compared = findings.comparison();
-  const baseline = compared?.run.id === run.id ? compared.baseline : findings.baselineOf(run);
+  const baseline = compared?.run.id === run.id ? compared.baseline : findings.baselines.of(run);
   if (baseline === undefined) return { run, shown };
   const before = await findings.read(baseline);
   if (before.failure !== undefined) return { run, shown };

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import type { Changes, FindingStore } from '../core/findings/findingStore.ts';
+import type { Changes } from '../core/findings/baselines.ts';
+import type { FindingStore } from '../core/findings/findingStore.ts';
 import type { ShownPlace, ShownRun } from '../core/findings/shownFinding.ts';
 import { placeLinks } from '../core/findings/place/placeLinks.ts';
 import { SEVERITIES } from '../core/findings/finding.ts';
@@ -25,7 +26,7 @@ export function toReport(run: Run, deps: { runs: RunStore; findings: FindingStor
       const links = placeLinks(read.shown);
       const names = namesOfPlaces(read);
       places = [...links.values()].map((place) => ({ place, name: names.get(place.told) }));
-      return toContent(run, markdown, read, [...links.keys()], await deps.findings.changesOf(read));
+      return toContent(run, markdown, read, [...links.keys()], await deps.findings.baselines.changesOf(read));
     },
     openPlace: async (index) => {
       const linked = places[index];

@@ -2,33 +2,22 @@ import { AssessmentError } from '../errors.ts';
 import type { Disposable, Event, Logger } from '../ports.ts';
 import { isFinal, type Run } from '../run/run.ts';
 import type { RunStore } from '../run/runStore.ts';
-import {
-  baselineAmong,
-  type ChangeCounts,
-  compareFindings,
-  type Comparison,
-  countChanges,
-  type FindingName,
-  nameOf,
-} from './compare.ts';
+import { Baselines } from './baselines.ts';
+import { compareFindings, type Comparison } from './compare.ts';
 import { decideRuns, type FolderChoice, hasFindings } from './folderRuns.ts';
 import { decisionAbout, type LoadDeps, LoadedRun, type RenewedFiles } from './loadedRun.ts';
 import type { Decode } from './place/decodeText.ts';
 import { addMapping, forgetMappings, type MappingMemory, mappingsOf } from './place/pathMappings.ts';
-import { readFindingNames } from './readRun.ts';
 import type { FindingsChange, ShownFinding, ShownRun } from './shownFinding.ts';
 import { hasSameFiles, showSameRuns, toShownRun, visibleIn } from './shownRun.ts';
 import { decisionFolders } from './triage/findingFolder.ts';
 import type { TriageState } from './triage/triage.ts';
 import type { DecisionsByFolder, TakeBack, TriageStore } from './triage/triageStore.ts';
 
-/** In how many findings a run differs from the one before it. */
-export interface Changes extends ChangeCounts {
-  readonly baseline: Run;
-}
-
-/** The findings that the editor shows: of each open folder's latest run that has some, unless a person chose another run or none since it ended. */
+/** The findings that the editor shows: of each open folder's latest successful run that has some, unless a person chose another run or none since it ended. */
 export class FindingStore implements Disposable {
+  /** What runs are compared with. */
+  readonly baselines: Baselines;
   readonly #runs: RunStore;
   readonly #isOpenHere: (folder: string) => boolean;
   readonly #triage: TriageStore;
@@ -59,6 +48,7 @@ export class FindingStore implements Disposable {
     isOpenHere: (folder: string) => boolean;
     decode: Decode;
   }) {
+    this.baselines = new Baselines(deps);
     this.#runs = deps.runs;
     this.#triage = deps.triage;
     this.#mappings = deps.mappings;
@@ -69,7 +59,10 @@ export class FindingStore implements Disposable {
       mappingOf: (folder) => mappingsOf(deps.mappings, folder),
       textOf: (file) => this.#texts.get(file),
       decode: deps.decode,
-      baselineOf: (run) => this.#baselineNames(run),
+      baselineOf: (run) => {
+        const compared = this.#comparison?.run.id === run.id ? this.#comparison.baseline : undefined;
+        return this.baselines.namesBefore(run, compared);
+      },
       log: deps.log,
     };
     this.#subscriptions = [
@@ -156,11 +149,6 @@ export class FindingStore implements Disposable {
   /** Takes decisions over as `TriageStore.takeOver` does. */
   takeOver(decisions: DecisionsByFolder): Promise<void> {
     return this.#triage.takeOver(decisions);
-  }
-
-  /** The run with findings before a run, of the same folders. */
-  baselineOf(run: Run): Run | undefined {
-    return baselineAmong(this.#runs.all(), run);
   }
 
   /** Compares what two runs have found. Throws why the findings file of one cannot be read, with its ID as the `subject`. */
@@ -253,14 +241,6 @@ export class FindingStore implements Disposable {
     return toShownRun(this.#loadedOf(run) ?? (await LoadedRun.load(run, this.#load)));
   }
 
-  /** How a run as it was read differs from the run before; undefined where there is nothing to compare. */
-  async changesOf({ run, shown, failure }: ShownRun): Promise<Changes | undefined> {
-    const baseline = this.baselineOf(run);
-    if (baseline === undefined || failure !== undefined) return undefined;
-    const before = await this.#namesOf(baseline, run);
-    return before && { baseline, ...countChanges(shown.map(nameOf), before) };
-  }
-
   dispose(): void {
     for (const subscription of this.#subscriptions) subscription.dispose();
   }
@@ -308,21 +288,6 @@ export class FindingStore implements Disposable {
   /** A run that is loaded, unless its files were downloaded anew since. */
   #loadedOf(run: Run): LoadedRun | undefined {
     return this.#loaded.find((each) => each.run.id === run.id && hasSameFiles(each.run, run));
-  }
-
-  async #baselineNames(run: Run): Promise<readonly FindingName[] | undefined> {
-    const compared = this.#comparison?.run.id === run.id ? this.#comparison.baseline : undefined;
-    const baseline = compared ?? this.baselineOf(run);
-    return baseline && this.#namesOf(baseline, run);
-  }
-
-  async #namesOf(baseline: Run, run: Run): Promise<readonly FindingName[] | undefined> {
-    try {
-      return await readFindingNames(baseline, this.#load.folderOf(baseline.id));
-    } catch (error) {
-      this.#load.log.warn(`Run ${run.id} cannot be compared: ${String(error)}`);
-      return undefined;
-    }
   }
 
   #renewTriage(): void {

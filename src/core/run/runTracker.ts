@@ -108,7 +108,10 @@ export class RunTracker implements Disposable {
     const run = this.#require(id);
     if (run.state !== 'running') return;
     let sends = 0;
-    const beforeSend = (): Promise<void> => Promise.resolve(void (sends += 1));
+    const beforeSend = (): Promise<void> => {
+      sends += 1;
+      return Promise.resolve();
+    };
     try {
       await clientFor(run).cancel(run.workflow, run.runId, { beforeSend });
       await store.apply(id, { type: 'cancelAsked', at: clock.now() });

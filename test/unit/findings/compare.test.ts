@@ -20,8 +20,8 @@ test('a finding is new or unchanged since the run before of the same folders', a
   await scene.addRun(['tool'], file('c'));
   const second = await scene.addRun(['shop'], file('new', 'b', 'c'));
   assert.deepEqual(changes(scene), { new: 'new', b: 'unchanged', c: 'new' });
-  assert.equal(scene.store.baselineOf(second)?.id, first.id);
-  assert.equal(scene.store.baselineOf(first), undefined);
+  assert.equal(scene.store.baselines.of(second)?.id, first.id);
+  assert.equal(scene.store.baselines.of(first), undefined);
 });
 
 test('two runs compare as new, fixed and unchanged', async (t) => {

@@ -14,7 +14,7 @@ test('a run that ended early replaces no findings by itself and is no baseline, 
   await scene.store.refresh();
   assert.deepEqual(titles(scene), ['whole']);
   const next = await scene.addRun(['shop'], finding('next'));
-  assert.equal(scene.store.baselineOf(next)?.id, whole.id);
+  assert.equal(scene.store.baselines.of(next)?.id, whole.id);
   await scene.store.show(part);
   assert.deepEqual(titles(scene), ['part']);
   await scene.store.refresh();

@@ -65,7 +65,7 @@ test('a run that is shown is not read again to be looked at', async (t) => {
     read.shown.map((shown) => shown.finding.title),
     ['here'],
   );
-  assert.deepEqual(await scene.store.changesOf(read), {
+  assert.deepEqual(await scene.store.baselines.changesOf(read), {
     baseline: before,
     added: 1,
     fixed: 1,

@@ -107,7 +107,7 @@ describe('importing', () => {
     const run = await importRun(imported, origin, { store: scene.runs, clock: machineClock });
     await scene.store.refresh();
     assert.deepEqual(titles(scene), ['new']);
-    assert.equal(scene.store.baselineOf(run), undefined);
+    assert.equal(scene.store.baselines.of(run), undefined);
     await scene.store.show(run);
     assert.deepEqual(titles(scene), ['old']);
   });
