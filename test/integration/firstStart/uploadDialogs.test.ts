@@ -8,6 +8,7 @@ import type { RunStore } from '../../../src/core/run/runStore.ts';
 import { uploadLabel } from '../../../src/editor/labels.ts';
 import { describeSuspicions } from '../../../src/editor/preparation.ts';
 import { confirmUpload } from '../../../src/editor/uploadQuestion.ts';
+import { skipBecause } from '../events.ts';
 import { type ShownMessage, watchEachTest } from '../messages.ts';
 import { openFolders } from '../openFolders.ts';
 import { endedRun } from '../storedRuns.ts';
@@ -71,7 +72,7 @@ describe('what leaves the machine', () => {
   });
 
   it('is not excluded through a .whiteboxignore that is a link', async function () {
-    if (process.platform === 'win32') this.skip();
+    if (process.platform === 'win32') skipBecause(this, 'links need a right of their own on Windows');
     const rules = path.join(folder, 'rules.txt');
     const ignoreFile = path.join(folder, '.whiteboxignore');
     await writeFile(rules, 'before\n');

@@ -3,12 +3,10 @@ import { userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { leftOut, paths, sameAsGit } from './selecting.ts';
-import { gitSelects, plant, plantRepository, testPlace } from './trees.ts';
+import { gitSelects, plant, plantRepository, testPlace, testRepository } from './trees.ts';
 
 test('F3 .git/info/exclude is honoured, and weaker than .gitignore', async (t) => {
-  const at = testPlace(t);
-  plantRepository(at.root);
-  plant(at.root, {
+  const at = testRepository(t, {
     '.git/info/exclude': '# local\nnotes/\n*.tmp\n',
     '.gitignore': '!b.tmp\n',
     'notes/a': '',
@@ -102,9 +100,7 @@ test('F4 where a condition is not decided, what it includes leaves out more and 
 });
 
 test('F4 rules in the home of somebody else are not taken for none', async (t) => {
-  const at = testPlace(t);
-  plantRepository(at.root);
-  plant(at.root, { a: '' });
+  const at = testRepository(t, { a: '' });
   const name = (user: string): void =>
     plant(at.home, { '.gitconfig': `[core]\n\texcludesfile = ~${user}/no-such-rules\n` });
   name(userInfo().username);

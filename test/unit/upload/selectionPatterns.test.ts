@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { leftOut, paths, sameAsGit, select } from './selecting.ts';
-import { gitVersion, plant, plantRepository, testPlace } from './trees.ts';
+import { gitVersion, plant, plantRepository, testPlace, testRepository } from './trees.ts';
 import { cpuMs } from '../cpuTime.ts';
 
 test('F12 letter case counts as core.ignorecase says', async (t) => {
@@ -23,9 +23,7 @@ test('F12 letter case counts as core.ignorecase says', async (t) => {
 });
 
 test('F15 stars, question marks and ranges mean what they mean to git', async (t) => {
-  const at = testPlace(t);
-  plantRepository(at.root);
-  plant(at.root, {
+  const at = testRepository(t, {
     '.gitignore': '?\n???x\n[à-é]y\n[!a-z]z\nq/**/r\ns/***/t\nu*v*w\n[[:digit:]]*\n',
     a: '', 'é': '', 'éx': '', 'aéx': '', 'éy': '', ay: '', az: '', Az: '', 'q/r': '', 'q/1a/r': '', 's/b/c/t': '', uvvw: '', '1x': '',
   }); // prettier-ignore
@@ -44,17 +42,19 @@ test('F15 stars beside a name, which git versions read differently, leave out wh
 });
 
 test('F15 stars beside a name and a doubled final slash mean the folder of that name', async (t) => {
-  const at = testPlace(t);
-  plantRepository(at.root);
-  plant(at.root, { '.gitignore': 'ab**//\n', 'ab/x': '', 'abc/x': '', 'c/ab/x': '', 'd/ab': '' });
+  const at = testRepository(t, {
+    '.gitignore': 'ab**//\n',
+    'ab/x': '',
+    'abc/x': '',
+    'c/ab/x': '',
+    'd/ab': '',
+  });
   assert.deepEqual(await paths(at), ['.gitignore', 'abc/x', 'c/ab/x', 'd/ab']);
   if (gitVersion() < 252) await sameAsGit(at);
 });
 
 test('F15 a rule that cannot be answered as git does leaves out more, and says so', async (t) => {
-  const at = testPlace(t);
-  plantRepository(at.root);
-  plant(at.root, {
+  const at = testRepository(t, {
     '.gitignore': 'src/a/**/b/**/c/**/d\n!src/a/**/b/**/c/**/e\n',
     'src/a/x': '',
     'src/b': '',
@@ -77,9 +77,7 @@ test('F15 a rule that cannot be answered as git does leaves out more, and says s
 });
 
 test('F16 byte order mark, line ends, NUL and blanks are read as git reads them', async (t) => {
-  const at = testPlace(t);
-  plantRepository(at.root);
-  plant(at.root, {
+  const at = testRepository(t, {
     '.gitignore': '\ufeffa\r\nb\\ \r\nc  \r\nd\0e\r\n\r\n#f\r\n\\#f\r\ng\r\r\nh\r',
     a: '', 'b ': '', b: '', c: '', d: '', de: '', '#f': '', f: '', g: '', 'g\r': '', h: '', 'h\r': '',
   }); // prettier-ignore

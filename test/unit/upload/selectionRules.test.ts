@@ -4,12 +4,10 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { selectFiles } from '../../../src/core/upload/selection.ts';
 import { leftOut, paths, sameAsGit } from './selecting.ts';
-import { gitSelects, options, plant, plantRepository, testPlace } from './trees.ts';
+import { gitSelects, options, plant, plantRepository, testPlace, testRepository } from './trees.ts';
 
 test('F1 the deepest rule wins', async (t) => {
-  const at = testPlace(t);
-  plantRepository(at.root);
-  plant(at.root, {
+  const at = testRepository(t, {
     '.gitignore': '*.log\n',
     'a.log': '',
     'sub/.gitignore': '!keep.log\n',
@@ -32,9 +30,7 @@ test('F1 the deepest rule wins', async (t) => {
 });
 
 test('F1 a folder that takes everything out and brings some back', async (t) => {
-  const at = testPlace(t);
-  plantRepository(at.root);
-  plant(at.root, {
+  const at = testRepository(t, {
     'cache/.gitignore': '*\n!.gitignore\n!/kept/\n!/kept/*\n',
     'cache/x': '',
     'cache/kept/y': '',
@@ -44,9 +40,7 @@ test('F1 a folder that takes everything out and brings some back', async (t) => 
 });
 
 test('F2 a file below an excluded folder stays excluded', async (t) => {
-  const at = testPlace(t);
-  plantRepository(at.root);
-  plant(at.root, {
+  const at = testRepository(t, {
     '.gitignore': 'build/\n!build/keep.txt\n',
     'build/keep.txt': '',
     'build/.gitignore': '!keep.txt\n',
@@ -56,9 +50,7 @@ test('F2 a file below an excluded folder stays excluded', async (t) => {
 });
 
 test('F5 what is ignored stays out with its rule, and only a person brings it back', async (t) => {
-  const at = testPlace(t);
-  plantRepository(at.root);
-  plant(at.root, {
+  const at = testRepository(t, {
     '.gitignore': 'config.local\ndist/\n',
     'config.local': '',
     'dist/a/one.js': '',
@@ -87,9 +79,7 @@ test('F5 what is ignored stays out with its rule, and only a person brings it ba
 });
 
 test('F5 .whiteboxignore and settings leave out more, with their own negations', async (t) => {
-  const at = testPlace(t);
-  plantRepository(at.root);
-  plant(at.root, {
+  const at = testRepository(t, {
     '.whiteboxignore': '*.md\n!README.md\n',
     'README.md': '',
     'a.md': '',
@@ -113,9 +103,7 @@ test('F5 .whiteboxignore and settings leave out more, with their own negations',
 });
 
 test('F5 a .whiteboxignore that is a link is not passed over: its folder stays out', async (t) => {
-  const at = testPlace(t);
-  plantRepository(at.root);
-  plant(at.root, {
+  const at = testRepository(t, {
     rules: 'private\n',
     'a/.whiteboxignore': { link: '../rules' },
     'a/private': '',
@@ -137,9 +125,7 @@ test('F5 a .whiteboxignore that is a link is not passed over: its folder stays o
 });
 
 test('F6 a damaged or missing .git and a deleted tracked file change nothing', async (t) => {
-  const at = testPlace(t);
-  plantRepository(at.root);
-  plant(at.root, {
+  const at = testRepository(t, {
     '.git/info/exclude': 'b\n',
     '.git/index': 'tracked: gone.txt',
     '.gitignore': 'a\n',
@@ -157,9 +143,7 @@ test('F6 a damaged or missing .git and a deleted tracked file change nothing', a
 });
 
 test('F19 below a repository’s root, the rules of the folders above apply', async (t) => {
-  const at = testPlace(t);
-  plantRepository(at.root);
-  plant(at.root, {
+  const at = testRepository(t, {
     '.gitignore': '/packages/one/gen\n*.o\n',
     '.whiteboxignore': '*.pdf\n',
     'packages/.gitignore': 'tmp/\n',
@@ -190,9 +174,12 @@ test('F19 below a repository’s root, the rules of the folders above apply', as
 });
 
 test('F19 a folder that its repository ignores stays out as a whole', async (t) => {
-  const at = testPlace(t);
-  plantRepository(at.root);
-  plant(at.root, { '.gitignore': 'out/\n', 'out/one/a': '', 'out/one/.gitignore': '!*\n', 'out/one/b': '' });
+  const at = testRepository(t, {
+    '.gitignore': 'out/\n',
+    'out/one/a': '',
+    'out/one/.gitignore': '!*\n',
+    'out/one/b': '',
+  });
   const folder = join(at.root, 'out/one');
   assert.deepEqual(gitSelects(at, folder), []);
   const { files, leftOut } = await selectFiles(folder, options(at));
@@ -224,8 +211,12 @@ test('F20 without a repository the same ignore files count', async (t) => {
 });
 
 test('a .gitignore that is a link or a folder holds no rules, as for git', async (t) => {
-  const at = testPlace(t);
-  plantRepository(at.root);
-  plant(at.root, { rules: 'a\n', '.gitignore': { link: 'rules' }, a: '', 'x/.gitignore/y': '', 'x/a': '' });
+  const at = testRepository(t, {
+    rules: 'a\n',
+    '.gitignore': { link: 'rules' },
+    a: '',
+    'x/.gitignore/y': '',
+    'x/a': '',
+  });
   assert.deepEqual(await sameAsGit(at), ['a', 'rules', 'x/.gitignore/y', 'x/a']);
 });

@@ -3,7 +3,15 @@ import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { type SelectOptions, selectFiles } from '../../../src/core/upload/selection.ts';
-import { gitSelects, options, type Place, plant, plantRepository, testPlace } from './trees.ts';
+import {
+  gitSelects,
+  options,
+  type Place,
+  plant,
+  plantRepository,
+  testPlace,
+  testRepository,
+} from './trees.ts';
 
 /** The paths selected of a folder in the place, which is the workspace folder. */
 async function inside(at: Place, folder: string, more: Partial<SelectOptions> = {}): Promise<string[]> {
@@ -48,9 +56,7 @@ test('a nested repository brings nothing back that the workspace folder’s own 
 });
 
 test('a workspace folder inside a repository keeps the rules of the repository above it', async (t) => {
-  const at = testPlace(t);
-  plantRepository(at.root);
-  plant(at.root, { ...files, '.gitignore': '*.log\n', '.whiteboxignore': '*.key\n' });
+  const at = testRepository(t, { ...files, '.gitignore': '*.log\n', '.whiteboxignore': '*.key\n' });
   assert.deepEqual(await inside(at, 'app/src', { within: join(at.root, 'app') }), ['a', 'd.tmp']);
 });
 

@@ -126,3 +126,11 @@ export async function asNobody<T>(place: Place, run: () => Promise<T>): Promise<
     process.seteuid?.(0);
   }
 }
+
+/** The same with a repository at its root, and these files in it. */
+export function testRepository(t: TestContext, files: Parameters<typeof plant>[1]): Place {
+  const place = testPlace(t);
+  plantRepository(place.root);
+  plant(place.root, files);
+  return place;
+}

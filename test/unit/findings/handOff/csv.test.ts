@@ -7,32 +7,23 @@ import type { Finding } from '../../../../src/core/findings/finding.ts';
 import { parseFindings } from '../../../../src/core/findings/parse/parse.ts';
 import { anyItems, anyTriage, sourceOf } from '../handOff.ts';
 
+const saidOfFinding = [
+  'id',
+  'title',
+  'severity',
+  'severityText',
+  'description',
+  'recommendation',
+  'cwes',
+] as const;
+const saidOfPlace = ['path', 'startLine', 'endLine', 'startColumn', 'endColumn', 'snippet'] as const;
+
 /** What a row says of a finding. */
-function told({
-  id,
-  title,
-  severity,
-  severityText,
-  description,
-  recommendation,
-  cwes,
-  cvss,
-  places,
-}: Finding): unknown {
-  const [place] = places;
-  const { path, startLine, endLine, startColumn, endColumn, snippet } = { path: undefined, ...place };
-  const at = { path, startLine, endLine, startColumn, endColumn, snippet };
-  return {
-    id,
-    title,
-    severity,
-    severityText,
-    description,
-    recommendation,
-    cwes,
-    cvss: { ...cvss },
-    at: { ...at },
-  };
+function told(finding: Finding): unknown {
+  const [place] = finding.places;
+  const at = Object.fromEntries(saidOfPlace.map((key) => [key, place?.[key]]));
+  const said = Object.fromEntries(saidOfFinding.map((key) => [key, finding[key]]));
+  return { ...said, cvss: { ...finding.cvss }, at };
 }
 
 function plain(value: unknown): unknown {

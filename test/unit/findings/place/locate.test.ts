@@ -3,31 +3,10 @@ import { mkdir, rm, symlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import {
-  type Locate,
-  type LocatorOptions,
-  createLocator,
-  locate,
-} from '../../../../src/core/findings/place/locate.ts';
+import { createLocator, locate } from '../../../../src/core/findings/place/locate.ts';
 import { locateAmong } from '../../../../src/core/findings/place/locateAmong.ts';
 import { scratchFolder } from '../scratchFolder.ts';
-
-const files = [
-  'app.py',
-  'src/orders.py',
-  'src/views.py',
-  'web/views.py',
-  'web/my page.ts',
-  'web/100%25.ts',
-  'src/注文.py',
-  'pkg/src/deep/only.py',
-];
-
-/** The path that a text is found at, or the reason why it is not. */
-async function answer(locatePath: Locate, text: string): Promise<string> {
-  const located = await locatePath(text);
-  return located.kind === 'file' ? located.path : `(${located.reason})`;
-}
+import { answer, files } from './locating.ts';
 
 test('paths are found as they are, with any start, prefix or separator', async (t) => {
   const root = await scratchFolder(t, files);
@@ -125,29 +104,6 @@ test('composed and decomposed Japanese names are the same name', async (t) => {
   const decomposed = 'src/カ\u3099.py';
   const root = await scratchFolder(t, [decomposed]);
   assert.equal(await answer(createLocator({ root, files: [decomposed] }), 'src/ガ.py'), decomposed);
-});
-
-test('a mapping moves paths into the folder that a person chose, the longest one first, and never out of the root', async (t) => {
-  const root = await scratchFolder(t, [...files, 'apps/shop/main.py', 'libs/main.py']);
-  const withMapping = (mapping: LocatorOptions['mapping']) => createLocator({ root, mapping });
-  const mapping = [
-    { from: '/build', to: 'libs' },
-    { from: '/build/shop/', to: 'apps/shop' },
-  ];
-  assert.equal(await answer(withMapping(mapping), '/build/shop/main.py'), 'apps/shop/main.py');
-  assert.equal(await answer(withMapping(mapping), '/build/main.py'), 'libs/main.py');
-  assert.equal(await answer(withMapping([{ from: '/build/shop', to: '' }]), '/build/shop/app.py'), 'app.py');
-  assert.equal(await answer(withMapping([{ from: 'build', to: '../..' }]), 'build/app.py'), '(outside)');
-});
-
-test('a mapping may be of everything, of one file, and written with a dot', async (t) => {
-  const root = await scratchFolder(t, ['libs/main.py']);
-  const withMapping = (from: string, to: string) =>
-    createLocator({ root, files: [], mapping: [{ from, to }] });
-  assert.equal(await answer(withMapping('', 'libs'), 'main.py'), 'libs/main.py');
-  assert.equal(await answer(withMapping('./build', 'libs'), 'build/main.py'), 'libs/main.py');
-  assert.equal(await answer(withMapping('gen/m.py', 'libs/main.py'), 'gen/m.py'), 'libs/main.py');
-  assert.equal(await answer(withMapping('gen', 'libs'), 'general/main.py'), '(notFound)');
 });
 
 test('a file that was not sent is found behind the name of the folder', async (t) => {
