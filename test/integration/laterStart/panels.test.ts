@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
+import { Baselines } from '../../../src/core/findings/baselines.ts';
 import type { FindingStore } from '../../../src/core/findings/findingStore.ts';
 import type { ShownFinding } from '../../../src/core/findings/shownFinding.ts';
 import type { RunStore } from '../../../src/core/run/runStore.ts';
@@ -31,13 +32,14 @@ describe('a document that stands open', () => {
       return { run, finding: { index: 7, places: [told] }, places: [place] } as unknown as ShownFinding;
     };
     let shown = findingAt(1);
+    const folder = path.join(process.env[storageVariable]!, 'runs', shopRunId);
+    const runs = { all: () => [], folderOf: () => folder } satisfies Partial<RunStore> as unknown as RunStore;
     const findings = {
       read: () => Promise.resolve({ run, shown: [shown], notices: [] }),
       find: () => undefined,
-      changesOf: () => Promise.resolve(undefined),
-    } as unknown as FindingStore;
-    const folder = path.join(process.env[storageVariable]!, 'runs', shopRunId);
-    const report = toReport(run, { runs: { folderOf: () => folder } as unknown as RunStore, findings });
+      baselines: new Baselines({ runs, log }),
+    } satisfies Partial<FindingStore> as unknown as FindingStore;
+    const report = toReport(run, { runs, findings });
     const { places } = await report.load();
     shown = findingAt(4);
     await report.openPlace(places.findIndex(({ label }) => label === 'src/server.js:1'));
