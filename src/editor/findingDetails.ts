@@ -11,7 +11,14 @@ import type { ReportContent } from '../core/report/protocol.ts';
 import { titleOf } from '../core/run/run.ts';
 import type { PanelDocument } from './documentPanel.ts';
 import { formatTime } from './formats.ts';
-import { blockLabel, driftLabel, severityLabel, titleOfFinding, triageLabel } from './labels.ts';
+import {
+  blockLabel,
+  driftLabel,
+  severityLabel,
+  shortfallLabel,
+  titleOfFinding,
+  triageLabel,
+} from './labels.ts';
 import { revealPlace } from './places.ts';
 
 const maxPlaces = 200;
@@ -57,7 +64,7 @@ function toContent(shown: ShownFinding): ReportContent {
 
 function factsOf({ run, finding, places, triage, change }: ShownFinding): ReportContent['facts'] {
   const t = vscode.l10n.t;
-  const { severity, severityText, cwes, cvss } = finding;
+  const { severity, severityText, cwes, cvss, shortfall } = finding;
   const rating = severityLabel(severity);
   const drift = places[0] && driftLabel(places[0].drift);
   const compared = { new: t('new since the run before'), unchanged: t('also in the run before') };
@@ -74,6 +81,7 @@ function factsOf({ run, finding, places, triage, change }: ShownFinding): Report
     [t('Run'), `${titleOf(run)}, ${formatTime(run.createdAt)}`],
     [t('Compared'), change && compared[change]],
     ['ID', finding.id],
+    [t('Shown here'), shortfall && shortfallLabel(shortfall)],
   ];
   return facts.flatMap(([label, value]) =>
     value === undefined || value === '' ? [] : [{ label, value: visibleLine(value) }],

@@ -52,9 +52,8 @@ export function describeRuns(findings: FindingStore): string[] {
       t('{0} new, {1} fixed, {2} unchanged', ...counts),
     ];
   }
-  return findings.folders().map(({ run, failure, notices }) => {
+  return findings.folders().map(({ run, failure, cut }) => {
     const changed = findings.changedFiles(run.id);
-    const cut = notices.find((notice) => notice.kind === 'truncated');
     const facts = [
       t('{0}, run of {1}', titleOf(run), formatTime(run.createdAt)),
       ...run.targets.flatMap(({ commit }) =>

@@ -178,6 +178,13 @@ export function triageLabel(state: TriageState): string {
   }
 }
 
+/** How much of a finding is shown when that is not all, and what shows the rest. */
+export function shortfallLabel(shortfall: NonNullable<Finding['shortfall']>): string {
+  return shortfall === 'clipped'
+    ? vscode.l10n.t('in part, for its length; “Show Raw JSON” shows all of it')
+    : vscode.l10n.t('little, since the findings file has it in an unknown form; “Show Raw JSON” shows it');
+}
+
 /** What became of a finding's code since the scan; undefined where nothing is to be said. */
 export function driftLabel(drift: Drift): string | undefined {
   const t = vscode.l10n.t;

@@ -82,6 +82,8 @@ export interface Finding {
   readonly places: readonly Place[];
   readonly cwes: readonly number[];
   readonly cvss?: Cvss | undefined;
+  /** When the other members do not tell all: texts or places were cut, or the item is no object and only `raw` tells of it. */
+  readonly shortfall?: 'clipped' | 'unreadable' | undefined;
   /** The item of the list, to be shown whole on request. */
   readonly raw: unknown;
 }

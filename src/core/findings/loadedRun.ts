@@ -6,7 +6,7 @@ import type { Decode } from './place/decodeText.ts';
 import { decisionFolders } from './triage/findingFolder.ts';
 import type { ShownFinding } from './shownFinding.ts';
 import type { PathMapping } from './place/locate.ts';
-import type { Notice } from './parse/parse.ts';
+import type { Cut } from './parse/parse.ts';
 import { readFailure, type ReadRun, readRun } from './readRun.ts';
 import { toShownPlace } from './place/runPlaces.ts';
 import { inSlices } from './slices.ts';
@@ -33,7 +33,7 @@ export type RenewedFiles = ReadonlySet<string | undefined>;
 /** The findings of a run, kept up to date with decisions about them and with the text of their files. */
 export class LoadedRun {
   readonly run: Run;
-  readonly notices: readonly Notice[];
+  readonly cut: Cut | undefined;
   readonly failure: Failure | undefined;
   readonly #triage: TriageStore;
   readonly #places: ReadRun['places'] | undefined;
@@ -53,7 +53,7 @@ export class LoadedRun {
     this.#triage = triage;
     this.#triageVersion = triageVersion;
     this.failure = 'kind' in found ? found : undefined;
-    this.notices = 'kind' in found ? [] : found.notices;
+    this.cut = 'kind' in found ? undefined : found.cut;
     this.#places = 'kind' in found ? undefined : found.places;
     this.#shown = shown;
     this.#byFile = byFile;

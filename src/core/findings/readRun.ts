@@ -9,7 +9,7 @@ import type { ShownPlace } from './shownFinding.ts';
 import { fingerprintsOf } from './fingerprint.ts';
 import type { PathMapping } from './place/locate.ts';
 import { locateFindings } from './place/locateFindings.ts';
-import { type Notice, parseFindingsInSlices } from './parse/parse.ts';
+import { type Cut, parseFindingsInSlices } from './parse/parse.ts';
 import { RunPlaces } from './place/runPlaces.ts';
 import { readSentFiles } from './place/sentFiles.ts';
 import { inSlices } from './slices.ts';
@@ -17,7 +17,7 @@ import { createSubjectOf, type SentOfRun, type Subject, subjectsOf } from './pla
 
 /** A run's findings file as read, with the file's own order. */
 export interface ReadRun {
-  readonly notices: readonly Notice[];
+  readonly cut: Cut | undefined;
   readonly findings: readonly {
     readonly finding: Finding;
     readonly folder: string | undefined;
@@ -42,7 +42,7 @@ export async function readRun(
   },
   former?: RunPlaces,
 ): Promise<ReadRun> {
-  const { findings, notices, subjects, ...facts } = await readSubjects(run, runFolder);
+  const { findings, cut, subjects, ...facts } = await readSubjects(run, runFolder);
   const located = await locateFindings(run, findings, { ...facts, mappingOf });
   const places = new RunPlaces(runFolder, located, decode, former);
   // Names are made while files are read.
@@ -51,7 +51,7 @@ export async function readRun(
     inSlices(fingerprintsOf(findings, subjects)),
   ]);
   return {
-    notices,
+    cut,
     places,
     findings: findings.map((finding, at) => ({
       finding,
@@ -86,14 +86,14 @@ async function readSubjects(
   runFolder: string,
 ): Promise<{
   findings: readonly Finding[];
-  notices: readonly Notice[];
+  cut: Cut | undefined;
   sent: SentOfRun;
   subjectOf: (place: Place) => Subject;
   subjects: readonly Subject[];
 }> {
   const text = await readFile(join(runFolder, 'findings.json'), 'utf8');
-  const { findings, notices } = await parseFindingsInSlices(text, { runId: run.id });
+  const { findings, cut } = await parseFindingsInSlices(text, { runId: run.id });
   const sent = await Promise.all(run.targets.map((_, index) => readSentFiles(runFolder, index)));
   const subjectOf = createSubjectOf(run, sent);
-  return { findings, notices, sent, subjectOf, subjects: await subjectsOf(findings, subjectOf) };
+  return { findings, cut, sent, subjectOf, subjects: await subjectsOf(findings, subjectOf) };
 }

@@ -1,7 +1,7 @@
 import type { Failure, Run } from '../run/run.ts';
 import type { Drift } from './drift/drift.ts';
 import type { Finding, Place } from './finding.ts';
-import type { Notice } from './parse/parse.ts';
+import type { Cut } from './parse/parse.ts';
 import type { TriageDecision } from './triage/triage.ts';
 
 /** A place that is a file here; lines are 1-based, as they are now, and absent when unknown; columns only where the line is the one that was told. */
@@ -54,6 +54,6 @@ export type FindingsChange =
 export interface ShownRun {
   readonly run: Run;
   readonly shown: readonly ShownFinding[];
-  readonly notices: readonly Notice[];
+  readonly cut?: Cut | undefined;
   readonly failure?: Failure | undefined;
 }

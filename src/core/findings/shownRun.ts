@@ -35,7 +35,7 @@ export function visibleIn(byFolder: ReadonlyMap<string, Run | undefined>, loaded
 
 /** A run as it was read, with the findings that are visible. */
 export function toShownRun(loaded: LoadedRun, isVisible?: (shown: ShownFinding) => boolean): ShownRun {
-  const { run, notices, failure } = loaded;
+  const { run, cut, failure } = loaded;
   const shown = isVisible === undefined ? loaded.shown : loaded.shown.filter(isVisible);
-  return { run, shown, notices, ...(failure === undefined ? {} : { failure }) };
+  return { run, shown, cut, failure };
 }

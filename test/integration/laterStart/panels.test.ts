@@ -4,9 +4,12 @@ import { before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { Baselines } from '../../../src/core/findings/baselines.ts';
 import type { FindingStore } from '../../../src/core/findings/findingStore.ts';
+import { parseFindings } from '../../../src/core/findings/parse/parse.ts';
 import type { ShownFinding } from '../../../src/core/findings/shownFinding.ts';
 import type { RunStore } from '../../../src/core/run/runStore.ts';
+import { undecided } from '../../../src/core/findings/triage/triage.ts';
 import { fillPanel } from '../../../src/editor/documentPanel.ts';
+import { toDetails } from '../../../src/editor/findingDetails.ts';
 import { toReport } from '../../../src/editor/report.ts';
 import { storageVariable } from '../events.ts';
 import { openFolders } from '../openFolders.ts';
@@ -35,7 +38,7 @@ describe('a document that stands open', () => {
     const folder = path.join(process.env[storageVariable]!, 'runs', shopRunId);
     const runs = { all: () => [], folderOf: () => folder } satisfies Partial<RunStore> as unknown as RunStore;
     const findings = {
-      read: () => Promise.resolve({ run, shown: [shown], notices: [] }),
+      read: () => Promise.resolve({ run, shown: [shown] }),
       find: () => undefined,
       baselines: new Baselines({ runs, log }),
     } satisfies Partial<FindingStore> as unknown as FindingStore;
@@ -45,6 +48,28 @@ describe('a document that stands open', () => {
     await report.openPlace(places.findIndex(({ label }) => label === 'src/server.js:1'));
     assert.equal(vscode.window.activeTextEditor?.selection.active.line, 3);
     await vscode.commands.executeCommand('workbench.action.closeActiveEditor');
+  });
+
+  it('says where a finding is not shown whole, and what shows the rest', async () => {
+    const run = endedRun({ id: shopRunId, folder: shop, baseUrl: '', organizationId: '' });
+    const findings = { find: () => undefined } satisfies Partial<FindingStore> as unknown as FindingStore;
+    const saidOf = async (items: readonly unknown[]): Promise<readonly (string | undefined)[]> => {
+      const parsed = parseFindings(JSON.stringify(items), { runId: run.id });
+      const contents = parsed.findings.map((finding) => {
+        const shown = { run, finding, places: [], folder: undefined, fingerprint: '', triage: undecided };
+        return toDetails(shown, findings).load();
+      });
+      const facts = (await Promise.all(contents)).map(({ facts }) => facts);
+      return facts.map((each) => each.find(({ label }) => label === 'Shown here')?.value);
+    };
+    const [whole, long, unreadable] = await saidOf([
+      { title: 'Invented' },
+      { title: 'Invented', description: 'long '.repeat(20_000) },
+      'Invented',
+    ]);
+    assert.equal(whole, undefined);
+    assert.match(long ?? '', /^in part.*Show Raw JSON/);
+    assert.match(unreadable ?? '', /unknown form.*Show Raw JSON/);
   });
 
   it('is shown anew while it is seen, when it is not as it was', async () => {

@@ -17,19 +17,16 @@ export const MAX_FINDINGS = 50_000;
 const mostAtOnce = 4 * 1024 * 1024;
 const pieceLength = 256 * 1024;
 
-/** What a reader should know about a parsed file; `index` is a position in its list. */
-export type Notice =
-  /** There are more findings than are read: the worst ones were, in the order of the file. */
-  | { readonly kind: 'truncated'; readonly shown: number; readonly total: number }
-  /** An item is no object; it is listed with its raw value only. */
-  | { readonly kind: 'unreadableItem'; readonly index: number }
-  /** A finding's texts or places were cut; its raw value has all of them. */
-  | { readonly kind: 'clipped'; readonly index: number };
-
 /** A findings file as read. */
 export interface ParsedFindings {
   readonly findings: readonly Finding[];
-  readonly notices: readonly Notice[];
+  readonly cut: Cut | undefined;
+}
+
+/** There are more findings than are read, `total`: the worst ones, `shown`, were, in the order of the file. */
+export interface Cut {
+  readonly shown: number;
+  readonly total: number;
 }
 
 /** How to read a findings file. */
@@ -96,19 +93,15 @@ function* readAll(root: unknown, options: ParseOptions): Generator<undefined, Pa
   const chosen = items.length > maxFindings ? yield* worst(items, maxFindings, look) : items.keys();
 
   const findings: Finding[] = [];
-  const notices: Notice[] =
-    items.length > maxFindings ? [{ kind: 'truncated', shown: maxFindings, total: items.length }] : [];
   const idOf = createIds(options.runId);
   for (const index of chosen) {
     const item = items[index];
     if (item === undefined) continue;
-    const read = readFinding(look, item, index, idOf);
-    findings.push(read.finding);
-    if (read.unreadable) notices.push({ kind: 'unreadableItem', index });
-    if (read.clipped) notices.push({ kind: 'clipped', index });
+    findings.push(readFinding(look, item, index, idOf));
     yield;
   }
-  return { findings, notices };
+  const isCut = items.length > maxFindings;
+  return { findings, cut: isCut ? { shown: maxFindings, total: items.length } : undefined };
 }
 
 /** The positions of the worst items, in the order of the file: a critical finding must not be lost for standing late in it. */

@@ -11,22 +11,13 @@ const maxTitleLength = 300;
 const maxIdLength = 256;
 const nothing: readonly string[] = [];
 
-/** What one item of the list says. */
-export interface ReadFinding {
-  readonly finding: Finding;
-  /** True when the item is no object, so that only its raw value could be kept. */
-  readonly unreadable: boolean;
-  /** True when texts or places were cut, and only the raw value has all of them. */
-  readonly clipped: boolean;
-}
-
 /** Makes the id of a finding that has none, from its title and its main place. */
 export type MakeId = (title: string, place: Place | undefined) => string;
 
 const blockPaths = BLOCKS.flatMap(({ paths }) => paths);
 
 /** Reads one item, the one at `index`; every item gives a finding, whatever it is. */
-export function readFinding(look: Look, item: Item, index: number, makeId: MakeId): ReadFinding {
+export function readFinding(look: Look, item: Item, index: number, makeId: MakeId): Finding {
   const fields = fieldsOf(item);
   if (fields === undefined) return unreadable(item.raw, index, makeId);
   const texts = new Texts(look, fields);
@@ -53,7 +44,8 @@ export function readFinding(look: Look, item: Item, index: number, makeId: MakeI
   const description = descriptions[0] ?? '';
   const title = toTitle(titled ?? firstLine(description));
   const { severity, severityText } = readRating(look, fields);
-  const finding = {
+  const isClipped = clipped || texts.clipped || (titled ?? '').length > maxTitleLength;
+  return {
     index,
     id: firstHit(look, fields, ID, toId) ?? makeId(title, places[0]),
     title,
@@ -65,24 +57,20 @@ export function readFinding(look: Look, item: Item, index: number, makeId: MakeI
     places,
     cwes: readCwes(look, fields),
     cvss: readCvss(look, fields),
+    shortfall: isClipped ? 'clipped' : undefined,
     raw: item.raw,
-  };
-  return {
-    finding,
-    unreadable: false,
-    clipped: clipped || texts.clipped || (titled ?? '').length > maxTitleLength,
   };
 }
 
 /** Whether an object by itself is a finding: it has a name or prose, and a rating or a place. */
 export function isLoneFinding(look: Look, object: JsonObject): boolean {
-  const { finding } = readFinding(look, { raw: object }, 0, () => '');
+  const finding = readFinding(look, { raw: object }, 0, () => '');
   return finding.title !== '' && (finding.severity !== 'unrated' || finding.places.length > 0);
 }
 
-function unreadable(raw: unknown, index: number, makeId: MakeId): ReadFinding {
+function unreadable(raw: unknown, index: number, makeId: MakeId): Finding {
   const title = toTitle(typeof raw === 'string' ? raw : '');
-  const finding: Finding = {
+  return {
     index,
     id: makeId(title, undefined),
     title,
@@ -92,9 +80,9 @@ function unreadable(raw: unknown, index: number, makeId: MakeId): ReadFinding {
     recommendation: '',
     places: [],
     cwes: [],
+    shortfall: 'unreadable',
     raw,
   };
-  return { finding, unreadable: true, clipped: false };
 }
 
 /** The prose of a finding. */

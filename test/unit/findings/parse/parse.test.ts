@@ -13,7 +13,7 @@ const isMalformed = (error: unknown) =>
 
 test('an empty list is no error', () => {
   for (const text of ['[]', '{"findings":[]}', '{"runs":[]}', '{"runs":[{"results":[]}]}']) {
-    assert.deepEqual(parseFindings(text, options), { findings: [], notices: [] }, text);
+    assert.deepEqual(parseFindings(text, options), { findings: [], cut: undefined }, text);
   }
 });
 
@@ -54,43 +54,39 @@ test('findings without an id get one that differs by run, place and ordinal, and
   assert.match(first ?? '', /^[0-9a-f]{12}$/);
 });
 
-test('items that are no objects are listed with a notice', () => {
-  const { findings, notices } = parseFindings(
-    '["SQL injection in a.py", null, 7, [1], {"title":"t"}]',
-    options,
-  );
+test('items that are no objects are listed, and say so', () => {
+  const { findings } = parseFindings('["SQL injection in a.py", null, 7, [1], {"title":"t"}]', options);
   assert.deepEqual(
-    findings.map(({ title, raw }) => [title, raw]),
+    findings.map(({ title, raw, shortfall }) => [title, raw, shortfall]),
     [
-      ['SQL injection in a.py', 'SQL injection in a.py'],
-      ['', null],
-      ['', 7],
-      ['', [1]],
-      ['t', { title: 't' }],
+      ['SQL injection in a.py', 'SQL injection in a.py', 'unreadable'],
+      ['', null, 'unreadable'],
+      ['', 7, 'unreadable'],
+      ['', [1], 'unreadable'],
+      ['t', { title: 't' }, undefined],
     ],
-  );
-  assert.deepEqual(
-    notices,
-    [0, 1, 2, 3].map((index) => ({ kind: 'unreadableItem', index })),
   );
 });
 
-test('texts and places past the limits are cut with a notice, and whole in the raw JSON', () => {
+test('a finding whose texts or places are past the limits says that they are cut, and is whole in the raw JSON', () => {
   const long = '漢'.repeat(100_000);
   const locations = Array.from({ length: 2_000 }, (_, line) => ({ file: 'a.py', line: line + 1 }));
-  const { findings, notices } = parseFindings(
+  const { findings } = parseFindings(
     JSON.stringify([{ title: 't' }, { title: 't', description: long, locations }]),
     options,
   );
   assert.equal(findings[1]?.description.length, 65_536);
   assert.equal(findings[1].places.length, 500);
   assert.deepEqual(findings[1].raw, { title: 't', description: long, locations });
-  assert.deepEqual(notices, [{ kind: 'clipped', index: 1 }]);
+  assert.deepEqual(
+    findings.map(({ shortfall }) => shortfall),
+    [undefined, 'clipped'],
+  );
 });
 
-test('past the limit the worst findings are read, in the order of the file, with a notice', () => {
+test('past the limit the worst findings are read, in the order of the file, which says how many there are', () => {
   const severities = ['low', 'critical', 'none', 'high', 'Showstopper', 'critical'];
-  const { findings, notices } = parseFindings(JSON.stringify(severities.map((severity) => ({ severity }))), {
+  const { findings, cut } = parseFindings(JSON.stringify(severities.map((severity) => ({ severity }))), {
     runId: 'run',
     maxFindings: 3,
   });
@@ -102,7 +98,7 @@ test('past the limit the worst findings are read, in the order of the file, with
       [5, 'critical'],
     ],
   );
-  assert.deepEqual(notices, [{ kind: 'truncated', shown: 3, total: 6 }]);
+  assert.deepEqual(cut, { shown: 3, total: 6 });
 });
 
 test('F68 unknown fields, wrong types, NaN, negative and huge lines are kept and clamped', () => {
@@ -188,11 +184,11 @@ test('F69 50,000 findings in 64 MiB are read without a stall, and more come with
     if (isReading) setImmediate(turn);
   };
   setImmediate(turn);
-  const { findings, notices } = await reading;
+  const { findings, cut } = await reading;
   isReading = false;
 
   assert.equal(findings.length, MAX_FINDINGS);
-  assert.deepEqual(notices, [{ kind: 'truncated', shown: MAX_FINDINGS, total: MAX_FINDINGS + 1 }]);
+  assert.deepEqual(cut, { shown: MAX_FINDINGS, total: MAX_FINDINGS + 1 });
   pausesMs.sort((one, other) => one - other);
   // The limit is 50 ms; the longest pause of all may be the garbage collector's.
   const p99 = pausesMs[Math.floor(pausesMs.length * 0.99)] ?? Infinity;

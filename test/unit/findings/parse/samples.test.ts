@@ -6,8 +6,9 @@ import { parseFindings } from '../../../../src/core/findings/parse/parse.ts';
 
 async function readSample(name: string): Promise<readonly Finding[]> {
   const text = await readFile(new URL(`../../../fixtures/findings/${name}`, import.meta.url), 'utf8');
-  const { findings, notices } = parseFindings(text, { runId: 'run' });
-  assert.deepEqual(notices, []);
+  const { findings, cut } = parseFindings(text, { runId: 'run' });
+  assert.equal(cut, undefined);
+  for (const { shortfall } of findings) assert.equal(shortfall, undefined);
   return findings;
 }
 
