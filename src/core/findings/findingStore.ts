@@ -5,7 +5,7 @@ import type { RunStore } from '../run/runStore.ts';
 import { Baselines } from './baselines.ts';
 import { compareFindings, type Comparison } from './compare.ts';
 import { decideRuns, type FolderChoice, hasFindings } from './folderRuns.ts';
-import { decisionAbout, type LoadDeps, LoadedRun, type RenewedFiles } from './loadedRun.ts';
+import { type LoadDeps, LoadedRun, type RenewedFiles } from './loadedRun.ts';
 import type { Decode } from './place/decodeText.ts';
 import { addMapping, forgetMappings, type MappingMemory, mappingsOf } from './place/pathMappings.ts';
 import type { FindingsChange, ShownFinding, ShownRun } from './shownFinding.ts';
@@ -34,6 +34,9 @@ export class FindingStore implements Disposable {
   /** The runs that are shown, whole. */
   #loaded: readonly LoadedRun[] = [];
   #shown: readonly ShownRun[] = [];
+  /** What `showComparison` shows: of two runs, the later is shown, and the earlier is whole here. */
+  #compared: { readonly run: Run; readonly baseline: LoadedRun } | undefined;
+  /** Made from what is shown when somebody asks. */
   #comparison: Comparison | undefined;
   #loading: Promise<void> = Promise.resolve();
   /** A reading anew that has not begun: whoever wants one by then gets that one. */
@@ -60,8 +63,8 @@ export class FindingStore implements Disposable {
       textOf: (file) => this.#texts.get(file),
       decode: deps.decode,
       baselineOf: (run) => {
-        const compared = this.#comparison?.run.id === run.id ? this.#comparison.baseline : undefined;
-        return this.baselines.namesBefore(run, compared);
+        const compared = this.#compared?.run.id === run.id ? this.#compared.baseline : undefined;
+        return this.baselines.namesBefore(run, compared?.run);
       },
       log: deps.log,
     };
@@ -69,7 +72,7 @@ export class FindingStore implements Disposable {
       deps.runs.onDidChange((run) => {
         if (isFinal(run) || this.#shown.some((shown) => shown.run.id === run.id)) void this.refresh();
       }),
-      deps.triage.onDidChange(() => this.#renewTriage()),
+      deps.triage.onDidChange(() => this.#tellOf(this.#followed().map((each) => each.renewTriage()))),
     ];
   }
 
@@ -103,17 +106,17 @@ export class FindingStore implements Disposable {
 
   /** True for a file that findings, which are shown, point at. */
   isPointedAt(file: string): boolean {
-    return this.#loaded.some((each) => each.has(file));
+    return this.#followed().some((each) => each.has(file));
   }
 
   /** The files in these folders, at any depth, that findings point at. */
   filesBelow(folders: ReadonlySet<string>): readonly string[] {
-    return this.#loaded.flatMap((each) => each.filesBelow(folders));
+    return this.#followed().flatMap((each) => each.filesBelow(folders));
   }
 
   /** True for a file or a folder in which findings may be that have no place so far. */
   isAwaited(file: string): boolean {
-    return this.#loaded.some((each) => each.isAwaited(file));
+    return this.#followed().some((each) => each.isAwaited(file));
   }
 
   /** How many of the files that a run's findings point at are not as they were scanned; 0 for a run that is not shown. */
@@ -125,7 +128,7 @@ export class FindingStore implements Disposable {
   async show({ id }: Run): Promise<void> {
     const run = this.#runs.get(id);
     if (run === undefined || !hasFindings(run)) return;
-    const isCompared = this.#comparison !== undefined;
+    const isCompared = this.#compared !== undefined;
     this.#choose(run, id);
     await (isCompared ? this.reload() : this.refresh());
   }
@@ -153,23 +156,25 @@ export class FindingStore implements Disposable {
 
   /** Compares what two runs have found. Throws why the findings file of one cannot be read, with its ID as the `subject`. */
   async compare(run: Run, baseline: Run): Promise<Comparison> {
-    const [found, before] = await Promise.all([this.read(run), this.read(baseline)]);
-    for (const { run: each, failure } of [found, before]) {
-      if (failure !== undefined) throw new AssessmentError(failure.kind, { ...failure, subject: each.id });
-    }
+    const [found, before] = await Promise.all([this.#whole(run), this.#whole(baseline)]);
     return compareFindings(run, found.shown, baseline, before.shown);
   }
 
   /** Shows a run's findings compared with another run's, until other findings are shown. Throws what `compare` throws. */
   async showComparison(run: Run, baseline: Run): Promise<void> {
-    const comparison = await this.compare(run, baseline);
+    const [, before] = await Promise.all([this.#whole(run), this.#whole(baseline)]);
     this.#choose(run, run.id);
-    this.#comparison = comparison;
+    this.#compared = { run, baseline: before };
     await this.reload();
   }
 
   /** What `showComparison` shows. */
   comparison(): Comparison | undefined {
+    const compared = this.#compared;
+    const later = this.#loaded.find(({ run }) => run.id === compared?.run.id);
+    if (compared === undefined || later === undefined) return undefined;
+    const { baseline } = compared;
+    this.#comparison ??= compareFindings(later.run, later.shown, baseline.run, baseline.shown);
     return this.#comparison;
   }
 
@@ -197,10 +202,10 @@ export class FindingStore implements Disposable {
       return;
     }
     this.#texts.set(file, text);
-    const unready = this.#loaded.filter((each) => !each.isReady(file));
+    const unready = this.#followed().filter((each) => !each.isReady(file));
     if (unready.length > 0) await Promise.all(unready.map((each) => each.prepare(file)));
     const latest = this.#texts.get(file);
-    if (latest !== undefined) this.#tellOf(this.#loaded.map((each) => each.renewText(file, latest)));
+    if (latest !== undefined) this.#tellOf(this.#followed().map((each) => each.renewText(file, latest)));
   }
 
   /** Takes over what became of files on the disk. */
@@ -210,7 +215,7 @@ export class FindingStore implements Disposable {
     const isEdited = (file: string): boolean => this.#texts.has(file);
     const renewed = files
       .filter((file) => !isEdited(file))
-      .flatMap((file) => this.#loaded.map((each) => each.renewFromDisk(file, () => isEdited(file))));
+      .flatMap((file) => this.#followed().map((each) => each.renewFromDisk(file, () => isEdited(file))));
     this.#tellOf(await Promise.all(renewed));
   }
 
@@ -238,7 +243,7 @@ export class FindingStore implements Disposable {
 
   /** All of a run's findings, whether they are shown or not; a file that cannot be read gives a `failure`. */
   async read(run: Run): Promise<ShownRun> {
-    return toShownRun(this.#loadedOf(run) ?? (await LoadedRun.load(run, this.#load)));
+    return toShownRun(await this.#read(run));
   }
 
   dispose(): void {
@@ -249,26 +254,47 @@ export class FindingStore implements Disposable {
     const withFindings = this.#runs.all().filter(hasFindings);
     const choice = { runId, over: new Set(withFindings.map(({ id }) => id)) };
     for (const { folder } of targets) this.#choices.set(folder, choice);
-    this.#comparison = undefined;
+    this.#compared = undefined;
+  }
+
+  async #read(run: Run): Promise<LoadedRun> {
+    return this.#loadedOf(run) ?? LoadedRun.load(run, this.#load);
+  }
+
+  /** A run to compare. Throws why it cannot be read, with its ID as the `subject`. */
+  async #whole(run: Run): Promise<LoadedRun> {
+    const loaded = await this.#read(run);
+    const { failure } = loaded;
+    if (failure !== undefined) throw new AssessmentError(failure.kind, { ...failure, subject: run.id });
+    return loaded;
+  }
+
+  /** The runs whose findings follow edits and decisions. */
+  #followed(): readonly LoadedRun[] {
+    const baseline = this.#compared?.baseline;
+    return baseline === undefined ? this.#loaded : [...new Set([...this.#loaded, baseline])];
   }
 
   async #refresh(isAnew: boolean): Promise<void> {
     const byFolder = decideRuns(this.#runs.all(), this.#choices, this.#isOpenHere);
     if (!isAnew && showSameRuns(byFolder, this.#byFolder)) return;
     const runs = [...new Set([...byFolder.values()].filter((run) => run !== undefined))];
-    const loaded = await Promise.all(
-      runs.map(async (run) => {
-        const known = isAnew ? undefined : this.#loadedOf(run);
-        const former = this.#loaded.find((each) => each.run.id === run.id);
-        return known ?? LoadedRun.load(run, this.#load, former);
-      }),
-    );
-    await this.#prepareEdited(loaded);
-    if (!runs.some(({ id }) => id === this.#comparison?.run.id)) this.#comparison = undefined;
+    const load = async (run: Run): Promise<LoadedRun> => {
+      const former = this.#followed().find((each) => each.run.id === run.id);
+      return (isAnew ? undefined : this.#loadedOf(run)) ?? LoadedRun.load(run, this.#load, former);
+    };
+    if (!runs.some(({ id }) => id === this.#compared?.run.id)) this.#compared = undefined;
+    const baseline = this.#compared && (await load(this.#compared.baseline.run));
+    // It was removed meanwhile.
+    if (baseline?.failure !== undefined) this.#compared = undefined;
+    const loaded = await Promise.all(runs.map(load));
+    await this.#prepareEdited(baseline === undefined ? loaded : [...loaded, baseline]);
     this.#byFolder = byFolder;
     this.#loaded = loaded;
+    if (this.#compared !== undefined && baseline?.run.id === this.#compared.baseline.run.id)
+      this.#compared = { ...this.#compared, baseline };
     // Decisions and edits may have come while findings were read.
-    for (const each of loaded) {
+    for (const each of this.#followed()) {
       each.renewTriage();
       for (const [file, text] of this.#texts) each.renewText(file, text);
     }
@@ -287,24 +313,7 @@ export class FindingStore implements Disposable {
 
   /** A run that is loaded, unless its files were downloaded anew since. */
   #loadedOf(run: Run): LoadedRun | undefined {
-    return this.#loaded.find((each) => each.run.id === run.id && hasSameFiles(each.run, run));
-  }
-
-  #renewTriage(): void {
-    const fixed = this.#comparison?.fixed.map((shown) => {
-      const triage = decisionAbout(shown, this.#triage);
-      return triage === shown.triage ? shown : { ...shown, triage };
-    });
-    const renewed = this.#loaded.map((each) => each.renewTriage());
-    if (this.#comparison !== undefined && fixed !== undefined) {
-      const isSame = fixed.every((shown, at) => shown === this.#comparison?.fixed[at]);
-      this.#comparison = { ...this.#comparison, fixed };
-      if (!isSame) {
-        this.#tell({ kind: 'all' });
-        return;
-      }
-    }
-    this.#tellOf(renewed);
+    return this.#followed().find((each) => each.run.id === run.id && hasSameFiles(each.run, run));
   }
 
   #tellOf(renewed: readonly RenewedFiles[]): void {
@@ -316,6 +325,7 @@ export class FindingStore implements Disposable {
 
   #tell(change: FindingsChange): void {
     this.#shown = this.#loaded.map((each) => visibleIn(this.#byFolder, each));
+    this.#comparison = undefined;
     for (const listener of [...this.#listeners]) listener(change);
   }
 }

@@ -192,7 +192,7 @@ function* toShown(
 }
 
 /** What was decided about a finding. */
-export function decisionAbout(shown: ShownFinding, triage: TriageStore): TriageDecision {
+function decisionAbout(shown: ShownFinding, triage: TriageStore): TriageDecision {
   for (const folder of decisionFolders(shown)) {
     const decision = triage.of(folder, shown.fingerprint);
     if (decision !== undefined) return decision;

@@ -103,7 +103,38 @@ test('what is decided about a fixed finding shows in the comparison', async (t) 
     scene.store.comparison()?.fixed.map(({ finding, triage }) => [finding.title, triage.state]),
     [['b', 'fixed']],
   );
-  assert.deepEqual(told, ['all']);
+  assert.deepEqual(told, ['files']);
+});
+
+test('a fixed finding follows its code through edits, and is read anew with the others', async (t) => {
+  const scene = await setScene(t);
+  const shop = path.join(scene.root, 'shop');
+  scene.open.add(shop);
+  const code = 'one\ntwo\nthree\n';
+  const first = await scene.addRun(['shop'], file('a', 'b'), { 'a.js': code });
+  const second = await scene.addRun(['shop'], file('a'), { 'a.js': code });
+  await scene.store.showComparison(second, first);
+  const fixedLine = (): number | undefined => scene.store.comparison()?.fixed[0]?.places[0]?.startLine;
+  const edited = path.join(shop, 'a.js');
+  assert.equal(fixedLine(), 2);
+  await scene.store.textChanged(edited, `above\nabove\n${code}`);
+  assert.equal(fixedLine(), 4);
+  await scene.store.reload();
+  assert.equal(fixedLine(), 4);
+  await scene.store.textChanged(edited, undefined);
+  assert.equal(fixedLine(), 2);
+});
+
+test('a comparison ends when the run before is there no more', async (t) => {
+  const scene = await setScene(t);
+  scene.open.add(path.join(scene.root, 'shop'));
+  const first = await scene.addRun(['shop'], file('a', 'b'));
+  const second = await scene.addRun(['shop'], file('a'));
+  await scene.store.showComparison(second, first);
+  await scene.runs.remove(first.id);
+  await scene.store.reload();
+  assert.equal(scene.store.comparison(), undefined);
+  assert.deepEqual(changes(scene), { a: undefined });
 });
 
 test('a run before that cannot be read leaves nothing marked', async (t) => {
