@@ -28,7 +28,8 @@ export function readDestination(): Destination | undefined {
 
 /** The two settings as they were typed. */
 export function readRawDestination(): Destination {
-  return { baseUrl: own('baseUrl', '').trim(), organizationId: own('organizationId', '').trim() };
+  const typed = (key: string): string => String(own<unknown>(key, '')).trim();
+  return { baseUrl: typed('baseUrl'), organizationId: typed('organizationId') };
 }
 
 /** Keeps a destination as the user's own setting. */
