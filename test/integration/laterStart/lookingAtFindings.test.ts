@@ -4,7 +4,7 @@ import { afterEach, before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import type { FindingStore } from '../../../src/core/findings/findingStore.ts';
 import type { ShownFinding, ShownPlace } from '../../../src/core/findings/shownFinding.ts';
-import { AssessmentError } from '../../../src/core/errors.ts';
+import { AssessmentError, type ErrorKind } from '../../../src/core/errors.ts';
 import type { Run } from '../../../src/core/run/run.ts';
 import { stateOf } from '../../../src/editor/findingsMessage.ts';
 import { describeError } from '../../../src/editor/messages.ts';
@@ -78,11 +78,11 @@ describe('what is said of findings and runs', () => {
   });
 
   it('says that the service cannot be reached only while it cannot, and to sign in only for a token', () => {
-    const stateWith = (kind: string): string =>
+    const stateWith = (kind: ErrorKind): string =>
       stateOf([], { displayed: [], passing: [], mild: 0, settled: 0 }, [
         { state: 'running', trouble: { kind, since: 0 } } as unknown as Run,
       ]);
-    const kinds = ['unsent', 'server', 'notFound', 'unauthorized', 'tokenCommand'];
+    const kinds: readonly ErrorKind[] = ['unsent', 'serverError', 'notFound', 'unauthorized', 'tokenCommand'];
     assert.deepEqual(kinds.map(stateWith), ['offline', 'running', 'running', 'signIn', 'running']);
   });
 
