@@ -34,12 +34,12 @@ export async function look(
     signal,
     onKept: (artifact) => store.apply(run.id, { type: 'artifactKept', artifact, at: clock.now() }),
   });
-  await keepSource(current, deps);
+  await tryToKeepSource(current, deps);
   return store.apply(run.id, { type: 'collected', artifacts, at: clock.now() });
 }
 
 /** Has the source kept that a run's findings point at. It is for comfort: a failure is logged and holds nothing up. */
-export async function keepSource(
+export async function tryToKeepSource(
   run: Run,
   deps: { keepSource?: KeepSource | undefined; signal: AbortSignal; log: Logger },
 ): Promise<void> {

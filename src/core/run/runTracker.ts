@@ -4,7 +4,7 @@ import { downloadAgain, hasRemoteResults } from './downloadAgain.ts';
 import { wasRefused } from './dispatch.ts';
 import { type Assessment, type LaunchOptions, newRun } from './launch.ts';
 import { Launcher, type LauncherDeps } from './launcher.ts';
-import { keepSource } from './look.ts';
+import { tryToKeepSource } from './look.ts';
 import { hasRemains, releaseUploads } from './release.ts';
 import { isLive, isPreparing, needsPerson, type Run } from './run.ts';
 import { RunWatch } from './runWatch.ts';
@@ -167,7 +167,7 @@ export class RunTracker implements Disposable {
       const signal = this.#watch.until(cancelled);
       const download = { client: clientFor(run), folder: store.folderOf(id), signal };
       const { artifacts, failure } = await downloadAgain(run, download);
-      await keepSource(run, { ...this.#deps, signal });
+      await tryToKeepSource(run, { ...this.#deps, signal });
       const next = await store.apply(id, { type: 'recollected', artifacts, at: clock.now() });
       await this.#watch.dropArchives(next);
       if (failure !== undefined) throw failure;
