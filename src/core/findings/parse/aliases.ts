@@ -202,9 +202,13 @@ export const START_POSITION = keyPaths(['start', 'begin', 'range.start']);
 /** The same for the end. */
 export const END_POSITION = keyPaths(['end', 'range.end']);
 
-/** Inside such an object. */
+/** The line inside such an object. */
 export const POSITION_LINE = keyPaths(['line']);
+
+/** Its column, where both count from 1. */
 export const POSITION_COLUMN = keyPaths(['column', 'col']);
+
+/** Its column, where both count from 0. */
 export const POSITION_CHARACTER = keyPaths(['character']);
 
 /** The first column. */
