@@ -39,8 +39,9 @@ const layers: Readonly<Record<string, (filter: Filter) => Promise<Tally>>> = {
     check(
       [program('eslint', 'bin/eslint.js'), '.'],
       [program('prettier', 'bin/prettier.cjs'), '--check', '--log-level', 'warn', '.'],
-      // What nobody imports, and what stands in two places.
+      // What nobody imports, what nothing but tests imports, and what stands in two places.
       [program('knip', 'bin/knip.js')],
+      [program('knip', 'bin/knip.js'), '--production'],
       // It keeps its manifest to itself.
       ['node_modules/jscpd/bin/jscpd', '--silent', ...duplicates, 'src', 'webview-ui', 'test'],
     ),

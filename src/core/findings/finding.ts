@@ -22,7 +22,7 @@ export type PlaceRole = (typeof PLACE_ROLES)[number];
 
 /** A position in a file as the findings file tells it: lines and columns are 1-based, and an unknown line is absent. */
 export interface Place {
-  /** The path as it came, untrusted, without a line suffix: only `locate` may turn it into a file. */
+  /** The path as it came, untrusted, without a line suffix: only `createLocator` may turn it into a file. */
   readonly path: string;
   readonly startLine?: number | undefined;
   /** Never before `startLine`. */

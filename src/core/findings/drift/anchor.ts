@@ -30,17 +30,9 @@ export function clampPlace(
 }
 
 /**
- * Where a place stands in the text it was found in: at its line when its snippet is there or nowhere, else at its snippet;
- * undefined when neither is known.
+ * Reads a text once, to tell where places stand that were found in it: at their line when their snippet is there or nowhere, else at
+ * their snippet; undefined when neither is known.
  */
-export function anchorPlace(
-  place: Pick<Place, 'startLine' | 'endLine' | 'snippet'>,
-  lines: readonly string[],
-): Anchored | undefined {
-  return anchorIn(lines)(place);
-}
-
-/** `anchorPlace` for many places of one text. */
 export function anchorIn(
   lines: readonly string[],
 ): (place: Pick<Place, 'startLine' | 'endLine' | 'snippet'>) => Anchored | undefined {
@@ -64,27 +56,15 @@ export function anchorIn(
   };
 }
 
-/**
- * The lines where a snippet stands, white space at line ends aside: the only match, or the one nearest to `wantedLine`. Whole lines
- * first; else the snippet may start and end inside a line. Undefined when nothing matches, or two matches are equally near.
- */
-export function reanchor(
-  snippet: string,
-  lines: readonly string[],
-  wantedLine?: number,
-): LineRange | undefined {
-  return findSnippet(
-    trimmedLines(snippet),
-    lines.map((line) => line.trim()),
-    wantedLine,
-  );
-}
-
 /** Whether wanted lines, without any too, stand from a line on. */
 function standsAt(wanted: readonly string[], lines: readonly string[], start: number): boolean {
   return wanted.every((line, at) => lines[start + at]?.trim() === line);
 }
 
+/**
+ * The lines where a snippet stands, white space at line ends aside: the only match, or the one nearest to `wantedLine`. Whole lines
+ * first; else the snippet may start and end inside a line. Undefined when nothing matches, or two matches are equally near.
+ */
 function findSnippet(
   wanted: readonly string[],
   trimmed: readonly string[],

@@ -26,19 +26,14 @@ const minLineSize = 4;
  * differ too much to be compared in time, only such places are known, and `unknown` is said of all others.
  */
 export function followLines(lines: readonly string[]): (now: readonly string[]) => LineMap {
-  const before = once(() => keyText(lines));
-  const code = once(() => codeOf(before().keys));
+  const before = lazily(() => keyText(lines));
+  const code = lazily(() => codeOf(before().keys));
   return (now) => {
     if (now === lines) return (range) => ({ ...range, drift: 'same' });
     const change = compare(before(), now);
-    const nowCode = once(() => codeOf(change.keys));
+    const nowCode = lazily(() => codeOf(change.keys));
     return (range) => judge(range, change, { before: code, now: nowCode });
   };
-}
-
-/** `followLines` for one pair of texts. */
-export function mapLines(before: readonly string[], now: readonly string[]): LineMap {
-  return followLines(before)(now);
 }
 
 /** Two texts, compared. Lines are 0-based in here. */
@@ -194,7 +189,8 @@ function within({ startLine, endLine }: LineRange, count: number): LineRange {
   return { startLine: start, endLine: Math.max(start, Math.min(endLine, count)) };
 }
 
-function once<T>(make: () => T): () => T {
+/** Makes a value when it is first asked for. */
+function lazily<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;
   return () => (made ??= { value: make() }).value;
 }

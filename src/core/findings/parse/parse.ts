@@ -40,6 +40,7 @@ export interface ParseOptions {
 /**
  * Reads a findings file of any plausible shape; every item of its list becomes a finding. Throws `malformedFindings` when the text
  * is not JSON or holds no list.
+ * @internal Tests read with it, at once, what the extension reads in slices.
  */
 export function parseFindings(text: string, options: ParseOptions): ParsedFindings {
   return atOnce(readAll(parseJson(text), options));

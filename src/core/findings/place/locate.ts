@@ -116,11 +116,6 @@ export function createLocator(options: LocatorOptions): Locate {
   };
 }
 
-/** `createLocator` for a single path. */
-export function locate(pathText: string, options: LocatorOptions): Promise<Located> {
-  return createLocator(options)(pathText);
-}
-
 type Visit = (path: string) => Promise<Located>;
 
 /** Makes the step that decides: a regular file that, with all links followed, is inside the folder. */

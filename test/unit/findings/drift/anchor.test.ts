@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { anchorPlace, clampLine, clampPlace, reanchor } from '../../../../src/core/findings/drift/anchor.ts';
+import {
+  type Anchored,
+  anchorIn,
+  clampLine,
+  clampPlace,
+} from '../../../../src/core/findings/drift/anchor.ts';
 
 const document = [
   'def look(n):',
@@ -30,88 +35,77 @@ test('a place is clamped at both ends, and an end before the start is the start'
   assert.equal(clampPlace({}, 7), undefined);
 });
 
+const anchor = anchorIn(document);
+
+function found(startLine: number, endLine = startLine): Anchored {
+  return { startLine, endLine, reanchored: true };
+}
+
+function told(startLine: number, endLine = startLine): Anchored {
+  return { startLine, endLine, reanchored: false };
+}
+
 test('a snippet is found whatever its indentation, line ends and surrounding blank lines', () => {
-  assert.deepEqual(reanchor('\n\tq = "select " + n  \r\n  run(q)\n\n', document), {
-    startLine: 2,
-    endLine: 3,
-  });
+  assert.deepEqual(anchor({ snippet: '\n\tq = "select " + n  \r\n  run(q)\n\n' }), found(2, 3));
 });
 
 test('of several matches the nearest is taken, and none when nothing tells them apart', () => {
-  assert.deepEqual(reanchor('run(q)', document, 2), { startLine: 3, endLine: 3 });
-  assert.deepEqual(reanchor('run(q)', document, 7), { startLine: 6, endLine: 6 });
-  assert.equal(reanchor('run(q)', document), undefined);
-  assert.equal(reanchor('a\nb', ['a', 'b', 'x', 'a', 'b'], 2.5), undefined);
+  const snippet = 'run(q)';
+  assert.deepEqual(anchor({ snippet, startLine: 2 }), found(3));
+  assert.deepEqual(anchor({ snippet, startLine: 7 }), found(6));
+  assert.equal(anchor({ snippet }), undefined);
+  const twice = anchorIn(['a', 'b', 'x', 'a', 'b']);
+  assert.equal(twice({ snippet: 'a\nb', startLine: 2.5 }), undefined);
 });
 
 test('a snippet may start and end inside a line, but whole lines come first', () => {
-  assert.deepEqual(reanchor('"select " + n', document), { startLine: 2, endLine: 2 });
-  assert.deepEqual(reanchor('"select " + n\n run', document), { startLine: 2, endLine: 3 });
-  assert.deepEqual(reanchor('run(q)', ['x = run(q)', 'run(q)'], 1), { startLine: 2, endLine: 2 });
-  assert.equal(reanchor('q', document, 1), undefined, 'a letter is no evidence');
+  assert.deepEqual(anchor({ snippet: '"select " + n' }), found(2));
+  assert.deepEqual(anchor({ snippet: '"select " + n\n run' }), found(2, 3));
+  assert.deepEqual(anchorIn(['x = run(q)', 'run(q)'])({ snippet: 'run(q)', startLine: 1 }), found(2));
+  assert.deepEqual(anchor({ snippet: 'q', startLine: 1 }), told(1), 'a letter is no evidence');
 });
 
 test('an empty or foreign snippet is found nowhere', () => {
-  for (const snippet of ['', ' \n ', 'no such code', document.join('\n').repeat(2)])
-    assert.equal(reanchor(snippet, document, 1), undefined);
+  for (const snippet of ['', ' \n ', 'no such code', document.join('\n').repeat(2)]) {
+    assert.equal(anchor({ snippet }), undefined);
+    assert.deepEqual(anchor({ snippet, startLine: 5 }), told(5));
+  }
 });
 
 test('a snippet re-anchors a wrong line, a right line stays, and without a match the clamped line counts', () => {
   const snippet = 'q = "select " + n';
-  assert.deepEqual(anchorPlace({ startLine: 6, endLine: 6, snippet }, document), {
-    startLine: 2,
-    endLine: 2,
-    reanchored: true,
-  });
-  assert.deepEqual(anchorPlace({ startLine: 99, snippet }, document), {
-    startLine: 2,
-    endLine: 2,
-    reanchored: true,
-  });
-  assert.deepEqual(anchorPlace({ snippet }, document), { startLine: 2, endLine: 2, reanchored: true });
-  assert.deepEqual(anchorPlace({ startLine: 2, endLine: 3, snippet }, document), {
-    startLine: 2,
-    endLine: 3,
-    reanchored: false,
-  });
-  assert.deepEqual(anchorPlace({ startLine: 99, snippet: 'gone()' }, document), {
-    startLine: 7,
-    endLine: 7,
-    reanchored: false,
-  });
-  assert.equal(anchorPlace({ snippet: 'gone()' }, document), undefined);
-  assert.equal(anchorPlace({}, document), undefined);
+  assert.deepEqual(anchor({ startLine: 6, endLine: 6, snippet }), found(2));
+  assert.deepEqual(anchor({ startLine: 99, snippet }), found(2));
+  assert.deepEqual(anchor({ snippet }), found(2));
+  assert.deepEqual(anchor({ startLine: 2, endLine: 3, snippet }), told(2, 3));
+  assert.deepEqual(anchor({ startLine: 99, snippet: 'gone()' }), told(7));
+  assert.equal(anchor({ snippet: 'gone()' }), undefined);
+  assert.equal(anchor({}), undefined);
 });
 
 test('a line in the middle of a snippet with context stays', () => {
   const snippet = document.slice(0, 4).join('\n');
-  assert.deepEqual(anchorPlace({ startLine: 3, snippet }, document), {
-    startLine: 3,
-    endLine: 3,
-    reanchored: false,
-  });
+  assert.deepEqual(anchor({ startLine: 3, snippet }), told(3));
 });
 
-test('lines cut from a document without repetition are found where they were, whatever line is told', () => {
+test('lines cut from a document without repetition are found where they were, whatever line outside of them is told', () => {
   const text = fc.uniqueArray(
     fc.string({ minLength: 1 }).filter((line) => line.trim() === line && !/[\r\n]/.test(line)),
     { minLength: 1, maxLength: 30 },
   );
+  const line = fc.option(fc.oneof(fc.integer(), fc.integer({ min: 0, max: 40 })), { nil: undefined });
   fc.assert(
-    fc.property(
-      text,
-      fc.nat(),
-      fc.nat(),
-      fc.option(fc.integer(), { nil: undefined }),
-      (lines, from, count, told) => {
-        const start = from % lines.length;
-        const cut = lines.slice(start, start + 1 + (count % 5));
-        assert.deepEqual(reanchor(cut.map((line) => `\t${line} `).join('\n'), lines, told), {
-          startLine: start + 1,
-          endLine: start + cut.length,
-        });
-      },
-    ),
+    fc.property(text, fc.nat(), fc.nat(), line, (lines, from, count, startLine) => {
+      const start = from % lines.length;
+      const cut = lines.slice(start, start + 1 + (count % 5));
+      const snippet = cut.map((each) => `\t${each} `).join('\n');
+      const line = clampLine(startLine, lines.length);
+      const isInside = line !== undefined && start < line && line <= start + cut.length;
+      assert.deepEqual(
+        anchorIn(lines)({ snippet, startLine }),
+        isInside ? told(line) : found(start + 1, start + cut.length),
+      );
+    }),
     { numRuns: 1_000 },
   );
 });
@@ -125,7 +119,7 @@ test('a range never leaves the document', () => {
       fc.string(),
       fc.array(fc.string(), { maxLength: 20 }),
       (startLine, endLine, snippet, lines) => {
-        const range = anchorPlace({ startLine, endLine, snippet }, lines);
+        const range = anchorIn(lines)({ startLine, endLine, snippet });
         if (range === undefined) return;
         assert.ok(range.startLine >= 1 && range.startLine <= range.endLine && range.endLine <= lines.length);
       },

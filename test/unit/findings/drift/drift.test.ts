@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { diffArrays } from 'diff';
 import fc from 'fast-check';
-import { type DriftedRange, followLines, mapLines } from '../../../../src/core/findings/drift/drift.ts';
+import { type DriftedRange, followLines } from '../../../../src/core/findings/drift/drift.ts';
 import { splitLines } from '../../../../src/core/findings/drift/lineText.ts';
 
 const code = `import db from 'db';
@@ -19,7 +19,7 @@ export function count() {
 
 /** Where a line, or the lines from one to another, of `code` are in an edited form of it. */
 function follow(edit: (text: string) => string, startLine: number, endLine = startLine): string {
-  return told(mapLines(splitLines(code), splitLines(edit(code)))({ startLine, endLine }));
+  return told(followLines(splitLines(code))(splitLines(edit(code)))({ startLine, endLine }));
 }
 
 function told({ startLine, endLine, drift }: DriftedRange): string {
@@ -171,7 +171,7 @@ test('an emptied file has lost everything', () => {
 test('a text that has little in common says nothing about what it may have kept', () => {
   const before = Array.from({ length: 400 }, (_, at) => (at % 2 === 0 ? 'same();' : `old(${String(at)});`));
   const now = Array.from({ length: 400 }, (_, at) => (at % 2 === 0 ? 'same();' : `fresh(${String(at)}, 1);`));
-  const map = mapLines(['first', ...before, 'last'], ['first', ...now, ...now, 'last']);
+  const map = followLines(['first', ...before, 'last'])(['first', ...now, ...now, 'last']);
   assert.equal(told(map({ startLine: 200, endLine: 202 })), 'unknown 200-202');
   assert.equal(told(map({ startLine: 402, endLine: 402 })), 'moved 802');
 });
@@ -197,7 +197,7 @@ test('random edits are followed to where they really went', () => {
           now.push(kind === 'edit' ? `${line} // edited` : kind === 'indent' ? `\t${line}` : line);
         return { kind, line: now.length };
       });
-      const map = mapLines(before, now);
+      const map = followLines(before)(now);
       for (const [at, { kind, line }] of truth.entries()) {
         const { drift, startLine } = map({ startLine: at + 1, endLine: at + 1 });
         if (kind === 'delete') {
@@ -220,9 +220,9 @@ test('a lone deletion is gone, a lone edit is changed at its own line', () => {
     fc.property(lines, fc.nat(), (before, seed) => {
       const at = seed % before.length;
       const range = { startLine: at + 1, endLine: at + 1 };
-      assert.equal(mapLines(before, before.toSpliced(at, 1))(range).drift, 'gone');
+      assert.equal(followLines(before)(before.toSpliced(at, 1))(range).drift, 'gone');
       assert.equal(
-        told(mapLines(before, before.with(at, `${before[at] ?? ''};`))(range)),
+        told(followLines(before)(before.with(at, `${before[at] ?? ''};`))(range)),
         `changed ${String(at + 1)}`,
       );
     }),
@@ -235,7 +235,7 @@ test('what stayed by our account stands in both texts, in order, and is hardly l
   });
   fc.assert(
     fc.property(texts, texts, (before, now) => {
-      const map = mapLines(before, now);
+      const map = followLines(before)(now);
       const kept = before
         .map((line, at) => ({ line, ...map({ startLine: at + 1, endLine: at + 1 }) }))
         .filter(({ drift }) => drift === 'same' || drift === 'moved');

@@ -3,7 +3,7 @@ import { mkdir, rm, symlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { createLocator, locate } from '../../../../src/core/findings/place/locate.ts';
+import { createLocator } from '../../../../src/core/findings/place/locate.ts';
 import { locateAmong } from '../../../../src/core/findings/place/locateAmong.ts';
 import { scratchFolder } from '../scratchFolder.ts';
 import { answer, files } from './locating.ts';
@@ -51,7 +51,7 @@ test('paths are found as they are, with any start, prefix or separator', async (
 
 test('a file is answered with its place on this machine', async (t) => {
   const root = await scratchFolder(t, files);
-  assert.deepEqual(await locate('/sandbox/src/orders.py', { root, files }), {
+  assert.deepEqual(await createLocator({ root, files })('/sandbox/src/orders.py'), {
     kind: 'file',
     path: 'src/orders.py',
     absolute: join(root, 'src', 'orders.py'),
