@@ -5,8 +5,14 @@ import { systemCode } from '../errors.ts';
 import { createExclusive } from '../files.ts';
 import type { Clock } from '../ports.ts';
 
-/** A lease not renewed for so long may be taken over. */
+/** A lease not renewed for so long looks abandoned. */
 export const leaseMs = 20_000;
+
+/** A process that lives, or cannot be asked, may have slept with the machine: it has so long to renew its lease, from when that was first seen abandoned. */
+export const patienceMs = 10_000;
+
+/** What each window has seen of leases that look abandoned: by file, when they were renewed last, and since when it sees that, by its clock that only grows. */
+const sightings = new WeakMap<Clock, Map<string, { readonly renewedMs: number; readonly since: number }>>();
 
 /** The right to drive a run, which one window at a time holds. */
 export interface Lease {
@@ -15,6 +21,9 @@ export interface Lease {
   /** Gives the lease back. */
   release(): Promise<void>;
 }
+
+/** The time of a lease that was given back. */
+const releasedMs = 0;
 
 const name = /^lease-(\d+)\.json$/;
 
@@ -27,7 +36,9 @@ export async function takeLease(folder: string, clock: Clock): Promise<Lease | u
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const held = await newest(folder);
   const heldFile = held === undefined ? undefined : join(folder, nameOf(held));
-  if (heldFile !== undefined && (await isAlive(heldFile, clock.now()))) return undefined;
+  const isHeld = (): Promise<boolean> =>
+    heldFile === undefined ? Promise.resolve(false) : isAlive(heldFile, clock);
+  if (await isHeld()) return undefined;
   const number = (held ?? 0) + 1;
   const file = join(folder, nameOf(number));
   const taken = await createExclusive(file, JSON.stringify({ pid: process.pid, host: hostname() }));
@@ -46,16 +57,18 @@ export async function takeLease(folder: string, clock: Clock): Promise<Lease | u
       isReleased = true;
       // A renewal under way would bring the lease to life again.
       await Promise.allSettled([renewing]);
-      await setTime(file, 0);
+      await setTime(file, releasedMs);
     },
   };
   // A holder that was only slow may have renewed since it was looked at, and goes first.
-  const stillHeld = heldFile !== undefined && (await isAlive(heldFile, clock.now()));
-  if (stillHeld || !(await lease.renew())) {
+  if ((await isHeld()) || !(await lease.renew())) {
     await rm(file, { force: true });
     return undefined;
   }
-  if (heldFile !== undefined) await rm(heldFile, { force: true });
+  if (heldFile !== undefined) {
+    sightings.get(clock)?.delete(heldFile);
+    await rm(heldFile, { force: true });
+  }
   return lease;
 }
 
@@ -91,16 +104,34 @@ function nameOf(number: number): string {
   return `lease-${String(number)}.json`;
 }
 
-async function isAlive(path: string, now: number): Promise<boolean> {
+async function isAlive(path: string, clock: Clock): Promise<boolean> {
   try {
     const { mtimeMs } = await stat(path);
-    if (Math.abs(now - mtimeMs) > leaseMs) return false;
-    const { pid, host } = JSON.parse(await readFile(path, 'utf8')) as { pid: number; host: string };
-    return host !== hostname() || processExists(pid);
+    if (mtimeMs === releasedMs || (await isOfDeadProcess(path))) return false;
+    if (Math.abs(clock.now() - mtimeMs) <= leaseMs) return true;
+    return !isPatienceOver(path, mtimeMs, clock);
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return false;
+    throw error;
+  }
+}
+
+function isPatienceOver(path: string, renewedMs: number, clock: Clock): boolean {
+  const mine = sightings.get(clock) ?? new Map<string, { renewedMs: number; since: number }>();
+  sightings.set(clock, mine);
+  const seen = mine.get(path);
+  if (seen?.renewedMs === renewedMs) return clock.monotonic() - seen.since >= patienceMs;
+  mine.set(path, { renewedMs, since: clock.monotonic() });
+  return false;
+}
+
+async function isOfDeadProcess(path: string): Promise<boolean> {
+  try {
+    const { pid, host } = JSON.parse(await readFile(path, 'utf8')) as { pid: number; host: string };
+    return host === hostname() && !processExists(pid);
+  } catch (error) {
     // Made this instant and not yet written, or damaged: its time alone decides.
-    if (error instanceof SyntaxError || error instanceof TypeError) return true;
+    if (error instanceof SyntaxError || error instanceof TypeError) return false;
     throw error;
   }
 }

@@ -236,8 +236,7 @@ export class RunWatch {
     try {
       await this.driven.renewAll();
       await store.reload();
-      // After a sleep every lease looks stale until its holder, as awake as this window, has renewed it.
-      if (!jumped) void this.adoptAll((run) => this.isOpen(run));
+      void this.adoptAll((run) => this.isOpen(run));
       await this.keepHouse();
     } catch (error) {
       log.error(`The journals could not be read: ${String(error)}`);

@@ -5,10 +5,19 @@ import { mkdir, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { leaseMs, takeLease } from '../../../src/core/run/lease.ts';
+import { type Lease, leaseMs, patienceMs, takeLease } from '../../../src/core/run/lease.ts';
 import { deadPid } from './buriedWindow.ts';
 import { tempFolder } from './tempFolder.ts';
 import { VirtualClock } from './virtualClock.ts';
+
+/** Finds a lease that looks abandoned, waits for as long as whoever slept with the machine has to renew it, and takes it. */
+async function takeStale(folder: string, clock: VirtualClock): Promise<Lease | undefined> {
+  assert.equal(await takeLease(folder, clock), undefined);
+  clock.advance(patienceMs - 1);
+  assert.equal(await takeLease(folder, clock), undefined);
+  clock.advance(1);
+  return takeLease(folder, clock);
+}
 
 describe('a lease', () => {
   test('F63 is got by one of many that try at once, again and again', async (t) => {
@@ -62,9 +71,23 @@ describe('a lease', () => {
     clock.advance(leaseMs - 1_000);
     assert.equal(await takeLease(folder, clock), undefined);
     clock.advance(2_000);
-    const next = await takeLease(folder, clock);
+    const next = await takeStale(folder, clock);
     assert.ok(next !== undefined);
     assert.deepEqual([await former.renew(), await next.renew()], [false, true]);
+  });
+
+  test('F54 of a window that slept with the machine stays its own when it renews it on waking', async (t) => {
+    const folder = await tempFolder(t);
+    const clock = new VirtualClock();
+    const lease = await takeLease(folder, clock);
+    for (let night = 0; night < 3; night += 1) {
+      clock.moveWall(8 * 3600_000);
+      assert.equal(await takeLease(folder, clock), undefined, 'seen to be stale');
+      clock.advance(patienceMs / 2);
+      assert.equal(await lease?.renew(), true);
+      clock.advance(patienceMs);
+      assert.equal(await takeLease(folder, clock), undefined, 'seen to be renewed');
+    }
   });
 
   test('stays with its holder as long as it is renewed', async (t) => {
@@ -95,7 +118,7 @@ describe('a lease', () => {
     await writeFile(path, JSON.stringify({ pid: await deadPid(), host: 'another-invented-host' }));
     assert.equal(await takeLease(folder, clock), undefined);
     clock.advance(leaseMs + 5_000);
-    assert.ok((await takeLease(folder, clock)) !== undefined);
+    assert.ok((await takeStale(folder, clock)) !== undefined);
   });
 
   for (const content of ['', '{"pid":', 'null', '\0\0\0\0']) {
@@ -105,7 +128,7 @@ describe('a lease', () => {
       await writeFile(join(folder, 'lease-1.json'), content);
       assert.equal(await takeLease(folder, clock), undefined);
       clock.advance(leaseMs + 5_000);
-      assert.ok((await takeLease(folder, clock)) !== undefined);
+      assert.ok((await takeStale(folder, clock)) !== undefined);
     });
   }
 
@@ -115,7 +138,7 @@ describe('a lease', () => {
     await writeFile(join(folder, 'lease-1.json'), JSON.stringify({ pid: process.pid, host: hostname() }));
     const later = clock.now() / 1000 + 24 * 3600;
     await utimes(join(folder, 'lease-1.json'), later, later);
-    assert.ok((await takeLease(folder, clock)) !== undefined);
+    assert.ok((await takeStale(folder, clock)) !== undefined);
   });
 
   test('that was lost long ago is not mistaken for the one somebody holds now', async (t) => {
@@ -123,7 +146,7 @@ describe('a lease', () => {
     const clock = new VirtualClock();
     const former = await takeLease(folder, clock);
     clock.advance(leaseMs + 1_000);
-    const second = await takeLease(folder, clock);
+    const second = await takeStale(folder, clock);
     await second?.release();
     const third = await takeLease(folder, clock);
     assert.ok(former !== undefined && third !== undefined);
