@@ -69,6 +69,15 @@ export default tseslint.config(
     rules: { 'no-restricted-imports': fence(noEditor, upward('editor', 'findings', 'run', 'upload', 'api')) },
   },
   {
+    files: ['src/editor/**'],
+    rules: {
+      'no-restricted-imports': fence({
+        group: ['**/bootstrap.ts', '**/extension.ts'],
+        message: 'Both are above the editor: see CONTRIBUTING, The fence.',
+      }),
+    },
+  },
+  {
     files: ['webview-ui/**'],
     rules: {
       'no-restricted-imports': fence(noEditor, {

@@ -4,6 +4,7 @@ import * as vscode from 'vscode';
 import { watchFolder } from './core/folderWatch.ts';
 import { once } from './core/once.ts';
 import type { Disposable } from './core/ports.ts';
+import { type LazyView, lazyView } from './editor/lazyView.ts';
 
 /** What must be there before the main part is loaded: empty views, an idle status item and commands that load it. */
 export interface Surfaces {
@@ -11,13 +12,6 @@ export interface Surfaces {
   readonly runs: LazyView;
   readonly findings: LazyView;
   readonly uploadPreview: LazyView;
-}
-
-/** A tree view that asks for its data provider when it is first looked at. */
-export interface LazyView {
-  readonly view: vscode.TreeView<unknown>;
-  /** Puts the data provider in place. */
-  fill(provider: vscode.TreeDataProvider<unknown>): void;
 }
 
 /** Called by the editor at startup; loads the main part only when there is something to watch, show or do. */
@@ -100,37 +94,6 @@ async function watchForRuns(context: vscode.ExtensionContext, onChange: () => vo
     return { dispose: () => undefined }; // nothing can be kept there, so nobody does
   }
   return watchFolder(folder, onChange);
-}
-
-function lazyView(id: string, load: () => Promise<unknown>): LazyView {
-  const changed = new vscode.EventEmitter<unknown>();
-  let filled: vscode.TreeDataProvider<unknown> | undefined;
-  const view = vscode.window.createTreeView<unknown>(id, {
-    showCollapseAll: true,
-    canSelectMany: true,
-    // A box says what would be sent, which a folder's own box alone does not decide.
-    manageCheckboxStateManually: true,
-    treeDataProvider: {
-      onDidChangeTreeData: changed.event,
-      getTreeItem: (element) => filled?.getTreeItem(element) ?? (element as vscode.TreeItem),
-      getChildren: async (element) => {
-        if (filled === undefined) await load();
-        return filled?.getChildren(element);
-      },
-      getParent: (element) => filled?.getParent?.(element),
-      resolveTreeItem: (item, element, token) => filled?.resolveTreeItem?.(item, element, token) ?? item,
-    },
-  });
-  return {
-    view,
-    fill: (provider) => {
-      filled = provider;
-      provider.onDidChangeTreeData?.((element) => {
-        changed.fire(element);
-      });
-      changed.fire(undefined);
-    },
-  };
 }
 
 async function hasRuns(context: vscode.ExtensionContext): Promise<boolean> {

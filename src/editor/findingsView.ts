@@ -1,5 +1,4 @@
 import * as vscode from 'vscode';
-import type { LazyView } from '../bootstrap.ts';
 import type { FindingStore } from '../core/findings/findingStore.ts';
 import type { FindingsChange, ShownFinding } from '../core/findings/shownFinding.ts';
 import { toChangeGroups, toGroups } from '../core/findings/show/groups.ts';
@@ -18,6 +17,7 @@ import {
   type FindingsState,
   stateOf,
 } from './findingsMessage.ts';
+import type { LazyView } from './lazyView.ts';
 import { readDisplaySettings } from './settings.ts';
 
 /** With more findings than this, files are closed until a person opens them. */

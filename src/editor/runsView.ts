@@ -1,11 +1,11 @@
 import * as vscode from 'vscode';
-import type { LazyView } from '../bootstrap.ts';
 import { lastGoodAnswerAt, mayStopWatching } from '../core/run/attention.ts';
 import { hasRemoteResults } from '../core/run/downloadAgain.ts';
 import { elapsedMs, isFinal, isLive, isUnsent, needsPerson, type Run, titleOf } from '../core/run/run.ts';
 import type { RunStore } from '../core/run/runStore.ts';
 import { countFiles, formatBytes, formatDuration, formatTime } from './formats.ts';
 import { commitLabel, hasArtifact, lostAnswerLabel, stateLabel, uploadLabel } from './labels.ts';
+import type { LazyView } from './lazyView.ts';
 import { describeFailure } from './messages.ts';
 
 /** A line of the Runs view; commands called on a run get its node. */

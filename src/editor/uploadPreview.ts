@@ -1,12 +1,12 @@
 import { posix } from 'node:path';
 import * as vscode from 'vscode';
-import type { LazyView } from '../bootstrap.ts';
 import type { Disposable, Logger } from '../core/ports.ts';
 import { countDifferences } from '../core/upload/draft.ts';
 import { withChosen, withRestored } from '../core/upload/folderChoices.ts';
 import { Previewing } from '../core/upload/previewing.ts';
 import type { Folder } from './folders.ts';
 import { countFiles, formatBytes } from './formats.ts';
+import type { LazyView } from './lazyView.ts';
 import { type PreparationDeps, preparationSteps, type Prepared } from './preparation.ts';
 import { withProgress } from './progress.ts';
 import { type PreviewNode, previewTree } from './uploadPreviewTree.ts';
