@@ -70,7 +70,7 @@ export function readAssessmentSettings(folder: vscode.Uri | undefined): {
       own<unknown>('archive.includeNestedRepositories', false),
     ),
     maxArchiveBytes:
-      checked('archive.maxSizeMB', maxSizeSchema, own<unknown>('archive.maxSizeMB', 1024)) * 1024 * 1024,
+      checked('archive.maxSizeMB', maxSizeSchema, own<unknown>('archive.maxSizeMB', 1024)) * 1_000_000,
   };
 }
 

@@ -40,7 +40,7 @@ describe('settings in a workspace of two folders', () => {
         readAssessmentSettings(folder);
       assert.deepEqual(
         { webhookEndpointIds, includeNestedRepositories, maxArchiveBytes },
-        { webhookEndpointIds: [], includeNestedRepositories: false, maxArchiveBytes: 1024 ** 3 },
+        { webhookEndpointIds: [], includeNestedRepositories: false, maxArchiveBytes: 1_024_000_000 },
       );
     }
   });

@@ -1,7 +1,7 @@
 import { AssessmentError } from '../../errors.ts';
 
 /** Largest file that is taken in, and largest file inside a bundle. */
-export const maxImportBytes = 64 * 1024 * 1024;
+export const maxImportBytes = 64_000_000;
 
 /** Why a file cannot be imported. */
 export type ImportFault =

@@ -14,7 +14,7 @@ const none: SarifExtras = { folders: [], decisions: [] };
 
 /** The folders and decisions in a log of ours; none in any other JSON. */
 export function readSarifExtras(text: string): SarifExtras {
-  // Most files are none of ours: a second reading of 64 MiB is spared them.
+  // Most files are none of ours: a second reading of 64 MB is spared them.
   if (!text.includes('"whiteboxFinding/v1"')) return none;
   let log: unknown;
   try {

@@ -59,9 +59,9 @@ describe('importing', () => {
     });
   }
 
-  test('F69 a file of more than 64 MiB is refused', async () => {
+  test('F69 a file of more than 64 MB is refused', async () => {
     await assert.rejects(
-      importOf(Buffer.alloc(64 * 1024 * 1024 + 1, ' ')),
+      importOf(Buffer.alloc(64_000_001, ' ')),
       (error: { data?: { subject?: string } }) => error.data?.subject === 'tooLarge',
     );
   });
