@@ -37,6 +37,9 @@ describe('the Findings view', () => {
       () => workbench.viewText('Findings'),
       (text) => text.includes('The assessment is running'),
     );
+    const early = await workbench.viewActions('Findings');
+    assert.ok(!early.some((name) => /^(Open Report|Filter|Group By)/.test(name)), early.join());
+    assert.equal(await workbench.listsCommand('Whitebox: Show Raw JSON'), false);
     const [run] = stage.service.runs();
     assert.ok(run);
     await stage.service.finishRun(run.id);
@@ -44,6 +47,11 @@ describe('the Findings view', () => {
     await workbench.notification('The assessment of shop has finished');
     await workbench.dismissNotifications();
     await untilHeadings('Critical 3', 'High 4', 'Medium 3', 'Low 1', 'No impact 1');
+    await eventually(
+      () => workbench.viewActions('Findings'),
+      (names) => ['Open Report', 'Filter…', 'Group By…'].every((name) => names.includes(name)),
+    );
+    assert.equal(await workbench.listsCommand('Whitebox: Show Raw JSON'), true);
     await workbench.expandAll('Findings');
     await workbench.screenshot('tree-1-findings.png');
     const rows = await workbench.treeRows('Findings');

@@ -24,7 +24,9 @@ describe('the main job in a real VS Code', () => {
       () => workbench.viewText('Runs'),
       (text) => text.includes('Restricted Mode'),
     );
-    assert.equal(await workbench.listsCommand('Whitebox: Start Assessment…'), false);
+    for (const command of ['Start Assessment…', 'Sign In…'])
+      assert.equal(await workbench.listsCommand(`Whitebox: ${command}`), false, command);
+    assert.deepEqual(stage.service.requests, []);
     await workbench.trustWorkspace();
   });
 

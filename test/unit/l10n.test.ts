@@ -100,3 +100,15 @@ test('the README names every command and every setting, with its default', async
     assert.equal(shown, expected, key);
   }
 });
+
+test('every setting that has fixed values says what each of them means', async () => {
+  const { contributes } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')) as {
+    contributes: {
+      configuration: {
+        properties: Readonly<Record<string, { enum?: string[]; enumDescriptions?: string[] }>>;
+      };
+    };
+  };
+  for (const [key, setting] of Object.entries(contributes.configuration.properties))
+    assert.equal(setting.enumDescriptions?.length, setting.enum?.length, key);
+});

@@ -143,6 +143,15 @@ export function treesOf(page: Page) {
       );
     },
 
+    /** The names of the actions in a view's own header. */
+    viewActions: async (view: string): Promise<readonly string[]> => {
+      await pane(view).locator('.pane-header').hover();
+      const actions = pane(view).locator('.pane-header .action-label[aria-label]');
+      return actions.evaluateAll((all) =>
+        (all as PageElement[]).map((each) => each.getAttribute('aria-label') ?? ''),
+      );
+    },
+
     /** Presses an action in a view's own header. */
     viewAction: async (view: string, action: string): Promise<void> => {
       await pane(view).locator('.pane-header').hover();
