@@ -3,7 +3,7 @@ import type { ExportTool } from '../core/findings/handOff/exportSource.ts';
 import type { ShownFinding } from '../core/findings/shownFinding.ts';
 import { AssessmentError, isAbortError } from '../core/errors.ts';
 import type { Logger } from '../core/ports.ts';
-import { isLive, isUnsent, type Run } from '../core/run/run.ts';
+import { isUnsent, type Run } from '../core/run/run.ts';
 import type { RunNotes } from '../core/run/runNotes.ts';
 import type { RunStore } from '../core/run/runStore.ts';
 import type { RunTracker } from '../core/run/runTracker.ts';
@@ -11,25 +11,18 @@ import { exportFindings } from './exportFindings.ts';
 import { findingOf, sayNoFinding } from './findingArguments.ts';
 import { revealPlace } from './places.ts';
 import { createFindingCommands, type FindingCommandDeps } from './findingCommands.ts';
-import { countFindings } from './formats.ts';
 import { importFindings } from './importFindings.ts';
 import { hasArtifact } from './labels.ts';
 import { mapFindingPaths } from './mapPaths.ts';
 import { describeError } from './messages.ts';
-import {
-  cancelRun,
-  deleteUploadedSource,
-  pickRun,
-  removeRun,
-  resend,
-  runOf,
-  trackRun,
-} from './runCommands.ts';
+import { cancelRun, deleteUploadedSource, removeRun, resend, runOf, trackRun } from './runCommands.ts';
+import { pickRun } from './pickRun.ts';
 import { downloadArtifacts, renameRun, stopWatching } from './runUpkeep.ts';
 import { saveReport, type SaveReportDeps } from './saveReport.ts';
 import type { Accounts } from './accounts.ts';
 import { signIn } from './signIn.ts';
 import { startAssessment, type StartDeps } from './startAssessment.ts';
+import { showMenu } from './statusMenu.ts';
 import { testConnection } from './testConnection.ts';
 import { editIgnoreFile, excludeFromUpload, previewUpload, saveArchive } from './uploadCommands.ts';
 import type { UploadPreview } from './uploadPreview.ts';
@@ -111,7 +104,11 @@ export function createCommands(deps: CommandDeps): ReadonlyMap<string, Handler> 
       'whitebox.openReport',
       async (node) => {
         const run =
-          runOf(node, runs) ?? (await pickRun(runs, t('Open Report'), (each) => hasArtifact(each, 'report')));
+          runOf(node, runs) ??
+          (await pickRun(
+            runs.all().filter((each) => hasArtifact(each, 'report')),
+            t('Open Report'),
+          ));
         if (run !== undefined) deps.openReport(run);
       },
     ],
@@ -121,7 +118,10 @@ export function createCommands(deps: CommandDeps): ReadonlyMap<string, Handler> 
         const run =
           runOf(node, runs) ??
           deps.shownReport() ??
-          (await pickRun(runs, t('Save Report'), (each) => hasArtifact(each, 'report')));
+          (await pickRun(
+            runs.all().filter((each) => hasArtifact(each, 'report')),
+            t('Save Report'),
+          ));
         if (run !== undefined) await saveReport(run, deps);
       },
     ],
@@ -130,7 +130,10 @@ export function createCommands(deps: CommandDeps): ReadonlyMap<string, Handler> 
       async (node) => {
         const run =
           runOf(node, runs) ??
-          (await pickRun(runs, t('Show This Run’s Findings'), (each) => hasArtifact(each, 'findings')));
+          (await pickRun(
+            runs.all().filter((each) => hasArtifact(each, 'findings')),
+            t('Show This Run’s Findings'),
+          ));
         if (run === undefined) return;
         await findings.show(run);
         await vscode.commands.executeCommand('whitebox.findings.focus');
@@ -149,7 +152,7 @@ export function createCommands(deps: CommandDeps): ReadonlyMap<string, Handler> 
     [
       'whitebox.retryUpload',
       async (node) => {
-        const run = runOf(node, runs) ?? (await pickRun(runs, t('Retry Upload'), isUnsent));
+        const run = runOf(node, runs) ?? (await pickRun(runs.all().filter(isUnsent), t('Retry Upload')));
         return run === undefined ? undefined : start(undefined, run);
       },
     ],
@@ -228,54 +231,4 @@ async function revealFinding(shown: ShownFinding | undefined): Promise<void> {
     'This finding has no place in a file of this workspace. The report describes it.',
   );
   void showInformation(message);
-}
-
-/** What makes sense now, behind a click on the status item. */
-async function showMenu({ accounts, runs, findings }: CommandDeps): Promise<void> {
-  const t = vscode.l10n.t;
-  const all = runs.all();
-  const signedIn = await accounts.isSignedIn();
-  const trusted = vscode.workspace.isTrusted;
-  const unknown = all.find((run) => run.state === 'unknown');
-  const entries = [
-    {
-      label: `$(warning) ${t('Decide About the Unconfirmed Start…')}`,
-      command: 'whitebox.resendDispatch',
-      when: trusted && unknown !== undefined,
-    },
-    {
-      label: `$(refresh) ${t('Check Run Status Now')}`,
-      command: 'whitebox.refreshRuns',
-      when: trusted && all.some(isLive),
-    },
-    {
-      label: `$(circle-slash) ${t('Cancel Run…')}`,
-      command: 'whitebox.cancelRun',
-      when: trusted && all.some(({ state }) => state === 'running'),
-    },
-    {
-      label: `$(list-tree) ${t('Show Findings')}`,
-      description: countFindings(findings.count()),
-      command: 'whitebox.findings.focus',
-      when: findings.count() > 0,
-    },
-    {
-      label: `$(markdown) ${t('Open Report')}`,
-      command: 'whitebox.openReport',
-      when: all.some((run) => hasArtifact(run, 'report')),
-    },
-    {
-      label: `$(shield) ${t('Start Assessment…')}`,
-      command: 'whitebox.startAssessment',
-      when: signedIn && trusted,
-    },
-    { label: `$(history) ${t('Show Runs')}`, command: 'whitebox.runs.focus', when: all.length > 0 },
-    { label: `$(sign-in) ${t('Sign In…')}`, command: 'whitebox.signIn', when: !signedIn },
-    { label: `$(output) ${t('Show Log')}`, command: 'whitebox.showLog', when: true },
-  ];
-  const picked = await vscode.window.showQuickPick(
-    entries.filter(({ when }) => when),
-    { title: t('Whitebox Assessment') },
-  );
-  if (picked !== undefined) await vscode.commands.executeCommand(picked.command);
 }

@@ -1,13 +1,13 @@
 import * as vscode from 'vscode';
 import { AssessmentError } from '../core/errors.ts';
+import { runsBefore } from '../core/findings/compare.ts';
 import type { FindingStore } from '../core/findings/findingStore.ts';
 import { hasFindings } from '../core/findings/folderRuns.ts';
-import { type Run, titleOf } from '../core/run/run.ts';
+import type { Run } from '../core/run/run.ts';
 import type { RunStore } from '../core/run/runStore.ts';
-import { formatTime } from './formats.ts';
-import { commitLabel } from './labels.ts';
+import { nameOf } from './labels.ts';
+import { pickRun } from './pickRun.ts';
 import { runOf } from './runCommands.ts';
-import { showInformation } from './showMessage.ts';
 
 /** What comparing runs works with. */
 export interface CompareDeps {
@@ -19,14 +19,16 @@ export interface CompareDeps {
 export async function compareRuns(args: readonly unknown[], { findings, runs }: CompareDeps): Promise<void> {
   const t = vscode.l10n.t;
   const nodes = Array.isArray(args[1]) && args[1].length > 1 ? (args[1] as unknown[]) : [args[0]];
-  const [first, second] = nodes.flatMap((node) => runOf(node, runs) ?? []).sort(newestFirst);
-  const all = runs.all().filter(hasFindings).sort(newestFirst);
-  const isLater = (each: Run): boolean => before(each, all).length > 0;
-  const run = first ?? (await pickRun(t('Compare Runs: Which Run?'), all.filter(isLater)));
+  const called = new Set(nodes.flatMap((node) => runOf(node, runs)?.id ?? []));
+  const [first, second] = runs.all().filter(({ id }) => called.has(id));
+  const all = runs.all().filter(hasFindings);
+  const none = t('Two runs can be compared when both have findings and assessed the same folders.');
+  const later = all.filter((each) => runsBefore(all, each).length > 0);
+  const run = first ?? (await pickRun(later, t('Compare Runs: Which Run?'), none));
   if (run === undefined) return;
-  const earlier = before(run, all);
+  const earlier = runsBefore(all, run);
   const candidates = second === undefined ? earlier : earlier.filter(({ id }) => id === second.id);
-  const baseline = await pickRun(t('Compare with Which Run Before?'), candidates);
+  const baseline = await pickRun(candidates, t('Compare with Which Run Before?'), none);
   if (baseline === undefined) return;
   await showComparison(run, baseline, findings);
   await vscode.commands.executeCommand('whitebox.findings.focus');
@@ -40,8 +42,7 @@ async function showComparison(run: Run, baseline: Run, findings: FindingStore): 
       ({ id }) => error instanceof AssessmentError && error.data.subject === id,
     );
     if (unread === undefined || !(error instanceof AssessmentError)) throw error;
-    // People know runs by their time.
-    const data = { ...error.data, subject: formatTime(unread.createdAt) };
+    const data = { ...error.data, subject: nameOf(unread) };
     throw new AssessmentError(error.kind, data, { cause: error });
   }
 }
@@ -51,40 +52,4 @@ export async function showAllFindings({ findings }: CompareDeps): Promise<void> 
   const comparison = findings.comparison();
   if (comparison === undefined) return;
   await findings.show(comparison.run);
-}
-
-/** The only one, or which a person picks; undefined, said so, when there is none. */
-async function pickRun(title: string, candidates: readonly Run[]): Promise<Run | undefined> {
-  if (candidates.length === 0) {
-    const message = vscode.l10n.t(
-      'Two runs can be compared when both have findings and assessed the same folders.',
-    );
-    void showInformation(message);
-  }
-  if (candidates.length <= 1) return candidates[0];
-  const items = candidates.map((run) => ({
-    label: formatTime(run.createdAt),
-    description: [
-      titleOf(run),
-      ...run.targets.flatMap(({ commit }) => (commit === undefined ? [] : [commitLabel(commit)])),
-    ].join(' · '),
-    run,
-  }));
-  return (await vscode.window.showQuickPick(items, { title }))?.run;
-}
-
-/** The runs before one, of the same folders, the latest first. */
-function before(run: Run, all: readonly Run[]): Run[] {
-  const folders = foldersOf(run);
-  return all.filter(
-    (each) => each.id !== run.id && newestFirst(run, each) < 0 && foldersOf(each) === folders,
-  );
-}
-
-function foldersOf({ targets }: Run): string {
-  return JSON.stringify([...new Set(targets.map(({ folder }) => folder))].sort());
-}
-
-function newestFirst(one: Run, other: Run): number {
-  return other.createdAt - one.createdAt || (one.id < other.id ? 1 : -1);
 }

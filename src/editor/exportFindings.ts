@@ -12,8 +12,9 @@ import { toSarif } from '../core/findings/handOff/sarif.ts';
 import { readIfThere } from '../core/files.ts';
 import { type Run, type Target, titleOf } from '../core/run/run.ts';
 import type { RunStore } from '../core/run/runStore.ts';
-import { countFindings, formatTime } from './formats.ts';
+import { countFindings } from './formats.ts';
 import { hasArtifact } from './labels.ts';
+import { pickRun } from './pickRun.ts';
 import { withProgress } from './progress.ts';
 import { askInDialog, showInformation } from './showMessage.ts';
 
@@ -98,13 +99,7 @@ async function pickShownRun({ runs, findings }: ExportDeps): Promise<Run | undef
   const t = vscode.l10n.t;
   const shown = findings.folders().map(({ run }) => run);
   const candidates = shown.length > 0 ? shown : runs.all().filter((run) => hasArtifact(run, 'findings'));
-  if (candidates.length === 0) void showInformation(t('There are no findings to export yet.'));
-  if (candidates.length <= 1) return candidates[0];
-  const picked = await vscode.window.showQuickPick(
-    candidates.map((run) => ({ label: titleOf(run), description: formatTime(run.createdAt), run })),
-    { title: t('Export Findings'), placeHolder: t('Choose the run whose findings are exported') },
-  );
-  return picked?.run;
+  return pickRun(candidates, t('Export Findings of Which Run?'), t('There are no findings to export yet.'));
 }
 
 async function agreesToContents(run: Run): Promise<boolean> {

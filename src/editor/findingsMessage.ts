@@ -9,8 +9,8 @@ import { isOffline } from '../core/run/attention.ts';
 import { isLive, type Run, titleOf, waitsForToken } from '../core/run/run.ts';
 import { describePart } from './findingLabels.ts';
 import type { FindingsLens } from './findingsLens.ts';
-import { countFiles, countFindings, formatNumber, formatTime } from './formats.ts';
-import { commitLabel } from './labels.ts';
+import { countFiles, countFindings, formatNumber } from './formats.ts';
+import { commitLabel, runLabel } from './labels.ts';
 import { readDisplaySettings } from './settings.ts';
 
 /** What the Findings view shows in place of findings, as the manifest's `whitebox.findingsView` conditions name it. */
@@ -45,17 +45,17 @@ export function describeRuns(findings: FindingStore): string[] {
   const comparison = findings.comparison();
   if (comparison !== undefined) {
     const { run, baseline, added, fixed, unchanged } = comparison;
-    const times = [formatTime(run.createdAt), formatTime(baseline.createdAt)] as const;
     const counts = [added, fixed, unchanged].map(({ length }) => formatNumber(length));
     return [
-      t('{0}: run of {1} compared with run of {2}', titleOf(run), ...times),
+      t('{0}: {1} compared with {2}', titleOf(run), runLabel(run), runLabel(baseline)),
       t('{0} new, {1} fixed, {2} unchanged', ...counts),
     ];
   }
   return findings.folders().map(({ run, failure, cut }) => {
     const changed = findings.changedFiles(run.id);
     const facts = [
-      t('{0}, run of {1}', titleOf(run), formatTime(run.createdAt)),
+      titleOf(run),
+      runLabel(run),
       ...run.targets.flatMap(({ commit }) =>
         commit === undefined ? [] : [t('commit {0}', commitLabel(commit))],
       ),

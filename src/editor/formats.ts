@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 
 /** "1 finding", "7 findings". */
 export function countFindings(count: number): string {
-  return count === 1 ? vscode.l10n.t('1 finding') : vscode.l10n.t('{0} findings', count);
+  return count === 1 ? vscode.l10n.t('1 finding') : vscode.l10n.t('{0} findings', formatNumber(count));
 }
 
 /** "1 file", "7 files". */

@@ -13,6 +13,18 @@ export function hasArtifact(run: Run, artifact: 'report' | 'findings'): boolean 
   return isFinal(run) && keptArtifact(run, artifact) !== undefined;
 }
 
+/** What a run is called among runs of the same folders: a person's own name for it, else its time. */
+export function nameOf({ label, createdAt }: Run): string {
+  return label ?? formatTime(createdAt);
+}
+
+/** What a run is called in a sentence. */
+export function runLabel(run: Run): string {
+  return run.label === undefined
+    ? vscode.l10n.t('run of {0}', formatTime(run.createdAt))
+    : vscode.l10n.t('run “{0}”', run.label);
+}
+
 /** A run's state as a few words. */
 export function stateLabel(run: Run): string {
   const t = vscode.l10n.t;

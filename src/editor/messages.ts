@@ -5,7 +5,7 @@ import type { Failure } from '../core/run/run.ts';
 import { describeBadSetting } from './badSettings.ts';
 import { formatBytes } from './formats.ts';
 import { describeImportFault } from './importFaults.ts';
-import { openFile, openSetting, type Remedy, showLog, signInAgain } from './remedies.ts';
+import { openFile, openSetting, type Remedy, showLog, signInAgain, trackRun } from './remedies.ts';
 
 /** An error or a kept failure as a sentence that says what to do next, and what a button can do. */
 export function describeError(error: unknown): { message: string; remedies: Remedy[] } {
@@ -48,14 +48,23 @@ export function describeFailure(failure: Failure | ({ kind: Failure['kind'] } & 
         signInAgain(),
       );
     case 'rejected':
-      return plain(t('The service refused the request.') + said, showLog());
+      return plain(
+        t(
+          'The service refused the request. The log has the details; give them to whoever runs the service.',
+        ) + said,
+        showLog(),
+      );
     case 'conflict':
-      return plain(t('The service cannot do this in the present state.') + said, showLog());
+      return plain(
+        t('The service cannot do this in the present state. Check the run’s status, then try again.') + said,
+        showLog(),
+      );
     case 'capacity':
       return plain(
         t(
           'The organization’s storage on the service is full, or the archive is too large for it. Delete uploaded source that is no longer needed, or leave more files out.',
         ) + said,
+        { title: t('Delete Uploaded Source…'), command: 'whitebox.deleteUploadedSource' },
       );
     case 'rateLimited':
       return plain(t('The service asks to wait before the next request. Try again later.') + said);
@@ -154,7 +163,12 @@ export function describeFailure(failure: Failure | ({ kind: Failure['kind'] } & 
     case 'diskFull':
       return plain(t('The disk is full. Free some space and try again; nothing was lost.'));
     case 'sourceUnreadable':
-      return plain(t('A file cannot be read: {0}', failure.subject ?? failure.detail ?? ''));
+      return plain(
+        t(
+          'A file that decides what is sent cannot be read: {0}. Check that it is an ordinary file of a usual size, and that you may read it.',
+          failure.subject ?? failure.detail ?? '',
+        ),
+      );
     case 'lengthChanged':
       return plain(t('The archive changed on disk while it was uploaded. Start again.'));
     case 'tooLarge':
@@ -176,13 +190,19 @@ export function describeFailure(failure: Failure | ({ kind: Failure['kind'] } & 
     case 'badImport':
       return plain(describeImportFault(failure.subject as ImportFault, failure.detail), showLog());
     case 'noResult':
-      return plain(t('The service says that the run has ended, but not how.'), showLog());
+      return plain(
+        t(
+          'The service says that the run has ended, but not how. Track it again by its run ID later, or ask the vendor.',
+        ),
+        trackRun(),
+        showLog(),
+      );
     case 'unanswered':
       return plain(
         t(
           'The service has not answered about this run any more, so it is no longer watched. Should it still exist, track it again by its run ID.',
         ),
-        { title: t('Track Existing Run by ID…'), command: 'whitebox.trackRun' },
+        trackRun(),
       );
     case 'notKept':
       return plain(
@@ -216,7 +236,9 @@ export function describeFailure(failure: Failure | ({ kind: Failure['kind'] } & 
         ),
       );
     case 'interrupted':
-      return plain(t('VS Code was closed before the assessment had started.'));
+      return plain(
+        t('VS Code was closed before the assessment had started. Nothing was started: use Retry Upload.'),
+      );
     case 'startedElsewhere':
       return plain(t('An assessment is being started already. Finish or cancel that first.'));
     case 'busyElsewhere':

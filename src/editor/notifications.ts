@@ -4,7 +4,7 @@ import type { ShownRun } from '../core/findings/shownFinding.ts';
 import type { Logger } from '../core/ports.ts';
 import { resultsKeptUntil } from '../core/run/attention.ts';
 import { hasRemoteResults } from '../core/run/downloadAgain.ts';
-import { type Failure, isLive, type Run, titleOf } from '../core/run/run.ts';
+import { type Failure, isLive, isUnsent, type Run, titleOf } from '../core/run/run.ts';
 import type { RunTracker } from '../core/run/runTracker.ts';
 import { countFindings, formatTime } from './formats.ts';
 import { hasArtifact, stateLabel } from './labels.ts';
@@ -126,14 +126,17 @@ function noticeOf(run: Run, read: ShownRun | undefined): Notice {
     case 'failed': {
       const { message, remedies } = describeFailure(run.failure);
       // A remedy is no command on a run: it gets no run.
-      const actions = remedies.map((remedy) => ({ ...remedy, arguments: remedy.arguments ?? [] }));
+      const others = remedies.map((remedy) => ({ ...remedy, arguments: remedy.arguments ?? [] }));
+      const again = { title: t('Retry Upload'), command: 'whitebox.retryUpload' };
+      const actions = isUnsent(run) ? [again, ...others] : others;
       return { message: t('The assessment of {0} failed. {1}', title, message), actions, isGood: false };
     }
     default:
       return {
         message: t('The assessment of {0} has ended: {1}.', title, stateLabel(run)),
         actions: report,
-        isGood: false,
+        // Whoever cancelled it knows.
+        isGood: run.state === 'cancelled',
       };
   }
 }

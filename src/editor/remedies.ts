@@ -12,6 +12,11 @@ export function signInAgain(): Remedy {
   return { title: vscode.l10n.t('Sign In…'), command: 'whitebox.signIn' };
 }
 
+/** A button that asks for a run's ID to watch it again. */
+export function trackRun(): Remedy {
+  return { title: vscode.l10n.t('Track Existing Run by ID…'), command: 'whitebox.trackRun' };
+}
+
 /** A button that opens the extension's log. */
 export function showLog(): Remedy {
   return { title: vscode.l10n.t('Show Log'), command: 'whitebox.showLog' };

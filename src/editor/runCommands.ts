@@ -1,12 +1,13 @@
 import * as vscode from 'vscode';
 import { AssessmentError } from '../core/errors.ts';
-import { isFinal, isLive, isPreparing, type Run, type Target, titleOf } from '../core/run/run.ts';
+import { isFinal, type Run, type Target, titleOf } from '../core/run/run.ts';
 import type { RunNotes } from '../core/run/runNotes.ts';
 import type { RunStore } from '../core/run/runStore.ts';
 import type { RunTracker } from '../core/run/runTracker.ts';
 import { formatTime } from './formats.ts';
-import { lostAnswerLabel, stateLabel } from './labels.ts';
+import { lostAnswerLabel } from './labels.ts';
 import { acceptForgetting } from './lostRuns.ts';
+import { pickRun } from './pickRun.ts';
 import { withProgress } from './progress.ts';
 import type { RunsNode } from './runsView.ts';
 import { readAssessmentSettings, readDeleteSourceAfterRun, readDestination } from './settings.ts';
@@ -24,33 +25,15 @@ export function runOf(node: unknown, runs: RunStore): Run | undefined {
   return candidate?.kind === 'run' ? runs.get(candidate.id) : undefined;
 }
 
-/** The only run that fits, or the one that a person picks; undefined, said so, when none fits. */
-export async function pickRun(
-  runs: RunStore,
-  title: string,
-  fits: (run: Run) => boolean,
-): Promise<Run | undefined> {
-  const fitting = runs.all().filter(fits);
-  if (fitting.length <= 1) {
-    if (fitting.length === 0)
-      void showInformation(vscode.l10n.t('There is no run for which this can be done.'));
-    return fitting[0];
-  }
-  const picked = await vscode.window.showQuickPick(
-    fitting.map((run) => ({
-      label: run.label ?? titleOf(run),
-      description: `${formatTime(run.createdAt)} · ${stateLabel(run)}`,
-      run,
-    })),
-    { title },
-  );
-  return picked?.run;
-}
-
 /** Asks the service to end a run, once a person has agreed. */
 export async function cancelRun({ runs, tracker }: RunCommandDeps, chosen: Run | undefined): Promise<void> {
   const t = vscode.l10n.t;
-  const run = chosen ?? (await pickRun(runs, t('Cancel Run'), (each) => each.state === 'running'));
+  const run =
+    chosen ??
+    (await pickRun(
+      runs.all().filter((each) => each.state === 'running'),
+      t('Cancel Run'),
+    ));
   if (run === undefined) return;
   const yes = t('Cancel the Run');
   const detail = t(
@@ -70,7 +53,11 @@ export async function deleteUploadedSource(
   const hasSource = (run: Run): boolean =>
     run.targets.some(({ upload }) => upload?.state === 'confirmed' || upload?.state === 'reserved');
   const run =
-    chosen ?? (await pickRun(runs, t('Delete Uploaded Source'), (each) => hasSource(each) && isFinal(each)));
+    chosen ??
+    (await pickRun(
+      runs.all().filter((each) => hasSource(each) && isFinal(each)),
+      t('Delete Uploaded Source'),
+    ));
   if (run === undefined) return;
   const yes = t('Delete');
   const question = t('Delete the uploaded source code of {0} from the service?', titleOf(run));
@@ -121,7 +108,12 @@ export async function trackRun(deps: RunCommandDeps, unknown: Run | undefined): 
 /** Sends the dispatch of an `unknown` run again, or gives the run up: what a person decides, knowing that it may cost twice. */
 export async function resend({ tracker, runs }: RunCommandDeps, chosen: Run | undefined): Promise<void> {
   const t = vscode.l10n.t;
-  const run = chosen ?? (await pickRun(runs, t('Send Dispatch Again'), (each) => each.state === 'unknown'));
+  const run =
+    chosen ??
+    (await pickRun(
+      runs.all().filter((each) => each.state === 'unknown'),
+      t('Send Dispatch Again'),
+    ));
   // A notification may be older than what has become of its run.
   if (run?.state !== 'unknown') return;
   const again = t('Send Again');
@@ -154,24 +146,21 @@ export async function resend({ tracker, runs }: RunCommandDeps, chosen: Run | un
   if (choice === letGo) await tracker.abandon(run.id);
 }
 
-/** Removes a run from the history, once a person has agreed. */
+/** Removes a run that has ended, or whose start is unconfirmed, from the history, once a person has agreed. */
 export async function removeRun(
   { tracker, notes }: RunCommandDeps & { readonly notes: RunNotes },
   run: Run | undefined,
 ): Promise<void> {
   const t = vscode.l10n.t;
-  if (run === undefined) return;
+  // A menu may be older than what has become of its run: one that goes on was paid for, and is not lost.
+  if (run === undefined || !(isFinal(run) || run.state === 'unknown')) return;
   const yes = t('Remove');
   const detail = [
     isFinal(run)
       ? t('Its findings and its report are deleted from this machine.')
-      : isPreparing(run)
-        ? t('It has not been started, and is not started any more.')
-        : run.state === 'unknown'
-          ? t(
-              'It is no longer watched. If the service accepted the start, it goes on there and costs what it costs.',
-            )
-          : t('It is no longer watched. On the service it goes on and costs what it costs.'),
+      : t(
+          'It is no longer watched. If the service accepted the start, it goes on there and costs what it costs.',
+        ),
     ...(losesSource(run) ? [t('Its uploaded source is deleted from the service.')] : []),
   ].join('\n\n');
   const question = t('Remove the run of {0} from the history?', formatTime(run.createdAt));
@@ -186,9 +175,8 @@ export async function removeRun(
     );
 }
 
-/** True when removing a run, or giving it up, takes its source off the service: not while the service works with it. */
+/** True when removing a run that is not live, or giving it up, takes its source off the service. */
 function losesSource(run: Run): boolean {
-  if (isLive(run)) return false;
   const goes = (upload: Target['upload']): boolean =>
     upload?.state === 'reserved' || (upload?.state === 'confirmed' && readDeleteSourceAfterRun());
   return run.targets.some(({ upload }) => goes(upload));

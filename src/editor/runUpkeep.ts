@@ -4,8 +4,8 @@ import { hasRemoteResults } from '../core/run/downloadAgain.ts';
 import { isLive, type Run, titleOf } from '../core/run/run.ts';
 import type { RunStore } from '../core/run/runStore.ts';
 import type { RunTracker } from '../core/run/runTracker.ts';
+import { pickRun } from './pickRun.ts';
 import { withProgress } from './progress.ts';
-import { pickRun } from './runCommands.ts';
 import { askInDialog, showInformation } from './showMessage.ts';
 
 /** What upkeep of runs works on. */
@@ -20,7 +20,7 @@ export async function downloadArtifacts(
   chosen: Run | undefined,
 ): Promise<void> {
   const t = vscode.l10n.t;
-  const run = chosen ?? (await pickRun(runs, t('Download Artifacts Again'), hasRemoteResults));
+  const run = chosen ?? (await pickRun(runs.all().filter(hasRemoteResults), t('Download Artifacts Again')));
   if (run === undefined) return;
   await withProgress(t('Downloading the results…'), (_onStep, signal) =>
     tracker.downloadAgain(run.id, signal),
@@ -35,7 +35,12 @@ export async function stopWatching(
   now: number,
 ): Promise<void> {
   const t = vscode.l10n.t;
-  const run = chosen ?? (await pickRun(runs, t('Stop Watching'), (each) => mayStopWatching(each, now)));
+  const run =
+    chosen ??
+    (await pickRun(
+      runs.all().filter((each) => mayStopWatching(each, now)),
+      t('Stop Watching'),
+    ));
   if (run === undefined || !isLive(run)) return;
   const yes = t('Stop Watching');
   const detail =

@@ -1,10 +1,10 @@
 import * as vscode from 'vscode';
-import { lastGoodAnswerAt, mayStopWatching } from '../core/run/attention.ts';
+import { lastGoodAnswerAt, mayStopWatching, needsDecision } from '../core/run/attention.ts';
 import { hasRemoteResults } from '../core/run/downloadAgain.ts';
-import { elapsedMs, isFinal, isLive, isUnsent, needsPerson, type Run, titleOf } from '../core/run/run.ts';
+import { elapsedMs, isFinal, isLive, isUnsent, type Run, titleOf } from '../core/run/run.ts';
 import type { RunStore } from '../core/run/runStore.ts';
 import { countFiles, formatBytes, formatDuration, formatTime } from './formats.ts';
-import { commitLabel, hasArtifact, lostAnswerLabel, stateLabel, uploadLabel } from './labels.ts';
+import { commitLabel, hasArtifact, lostAnswerLabel, nameOf, stateLabel, uploadLabel } from './labels.ts';
 import type { LazyView } from './lazyView.ts';
 import { describeFailure } from './messages.ts';
 
@@ -58,7 +58,7 @@ export function showRuns(lazy: LazyView, deps: { runs: RunStore; now: () => numb
   };
   lazy.fill(provider);
   const render = (): void => {
-    const waiting = runs.all().filter((run) => needsPerson(run) || mayStopWatching(run, deps.now())).length;
+    const waiting = runs.all().filter((run) => needsDecision(run, deps.now())).length;
     lazy.view.badge =
       waiting === 0
         ? undefined
@@ -90,17 +90,12 @@ function runItem(run: Run, now: number): vscode.TreeItem {
   item.id = `run:${run.id}`;
   const what = run.state === 'imported' ? run.importedFrom : formatDuration(elapsedMs(run, now));
   item.description = `${stateLabel(run)} · ${what}${run.label === undefined ? '' : ` · ${created}`}`;
-  item.iconPath = mayStopWatching(run, now) ? new vscode.ThemeIcon('warning') : iconOf(run);
+  item.iconPath = needsDecision(run, now) ? new vscode.ThemeIcon('warning') : iconOf(run);
   item.contextValue = `run ${abilitiesOf(run, now).join(' ')}`;
   item.accessibilityInformation = {
     label: [titleOf(run), nameOf(run), item.description].join(', '),
   };
   return item;
-}
-
-/** What a run is called where runs are listed. */
-function nameOf(run: Run): string {
-  return run.label ?? formatTime(run.createdAt);
 }
 
 /** Words that the menus' `when` clauses look for. */
@@ -124,7 +119,6 @@ function abilitiesOf(run: Run, now: number): string[] {
 }
 
 function iconOf(run: Run): vscode.ThemeIcon {
-  if (needsPerson(run)) return new vscode.ThemeIcon('warning');
   switch (run.state) {
     case 'succeeded':
       return new vscode.ThemeIcon('pass');
@@ -171,7 +165,11 @@ function linesOf(run: Run, now: number, all: readonly Run[]): vscode.TreeItem[] 
     if (run.refusal !== undefined)
       add(t('Sending it again was not accepted.'), 'error', describeFailure(run.refusal).message);
   }
-  if (isLive(run) && run.trouble !== undefined) add(describeFailure(run.trouble).message, 'warning');
+  if (isLive(run) && run.trouble !== undefined) {
+    const { message, remedies } = describeFailure(run.trouble);
+    const [remedy] = remedies;
+    add(message, 'warning', undefined, remedy && { ...remedy, arguments: [...(remedy.arguments ?? [])] });
+  }
   if (isLive(run) && mayStopWatching(run, now)) {
     const node: RunsNode = { kind: 'run', id: run.id };
     const stop = { title: t('Stop Watching'), command: 'whitebox.stopWatching', arguments: [node] };

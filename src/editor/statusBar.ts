@@ -1,7 +1,8 @@
 import * as vscode from 'vscode';
 import { isDisplayed } from '../core/findings/show/display.ts';
 import type { FindingStore } from '../core/findings/findingStore.ts';
-import { elapsedMs, isFinal, isLive, needsPerson, type Run, titleOf } from '../core/run/run.ts';
+import { needsDecision } from '../core/run/attention.ts';
+import { elapsedMs, isFinal, isLive, type Run, titleOf } from '../core/run/run.ts';
 import type { RunStore } from '../core/run/runStore.ts';
 import { formatDuration, formatTime } from './formats.ts';
 import { stateLabel } from './labels.ts';
@@ -25,7 +26,8 @@ export function showStatus(
     const runs = deps.runs.all();
     const active = runs.filter((run) => !isFinal(run));
     const waiting =
-      active.find(needsPerson) ?? active.find((run) => isLive(run) && run.trouble !== undefined);
+      active.find((run) => needsDecision(run, deps.now())) ??
+      active.find((run) => isLive(run) && run.trouble !== undefined);
     const newest = waiting ?? active[0];
     item.text = textOf(newest, waiting !== undefined, deps);
     item.tooltip = new vscode.MarkdownString(
@@ -50,7 +52,7 @@ export function showStatus(
 }
 
 /** How many findings the settings let through. */
-function countDisplayed({ findings }: { findings: FindingStore }): number {
+export function countDisplayed(findings: FindingStore): number {
   const display = readDisplaySettings();
   return findings.all().filter((shown) => isDisplayed(shown, display)).length;
 }
@@ -61,7 +63,7 @@ function textOf(
   deps: { findings: FindingStore; now: () => number },
 ): string {
   if (run === undefined) {
-    const count = countDisplayed(deps);
+    const count = countDisplayed(deps.findings);
     return count === 0 ? '$(shield)' : `$(shield) ${String(count)}`;
   }
   if (isWarning) return '$(warning) Whitebox';
@@ -72,7 +74,10 @@ function textOf(
 
 function labelOf(run: Run | undefined, deps: { findings: FindingStore; now: () => number }): string {
   if (run === undefined)
-    return vscode.l10n.t('Whitebox Assessment: no run under way, findings shown: {0}', countDisplayed(deps));
+    return vscode.l10n.t(
+      'Whitebox Assessment: no run under way, findings shown: {0}',
+      countDisplayed(deps.findings),
+    );
   return vscode.l10n.t(
     'Whitebox Assessment: {0}, {1}, for {2}',
     titleOf(run),
@@ -82,7 +87,7 @@ function labelOf(run: Run | undefined, deps: { findings: FindingStore; now: () =
 }
 
 function idleTooltip(deps: { findings: FindingStore }): string {
-  const count = countDisplayed(deps);
+  const count = countDisplayed(deps.findings);
   return count === 0
     ? vscode.l10n.t('Whitebox Assessment: no run under way')
     : vscode.l10n.t('Whitebox Assessment: findings shown: {0}', count);

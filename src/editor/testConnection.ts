@@ -8,7 +8,7 @@ import { readDestination } from './settings.ts';
 import type { Accounts } from './accounts.ts';
 import { showError, showInformation } from './showMessage.ts';
 
-/** Calls the service as an assessment would and says which part of the way fails, and which are in order. */
+/** Calls the service as an assessment would and says which part of the way fails, and which work. */
 export async function testConnection(accounts: Accounts): Promise<void> {
   const t = vscode.l10n.t;
   try {
@@ -23,9 +23,9 @@ export async function testConnection(accounts: Accounts): Promise<void> {
     const { message, remedies } = describeError(error);
     const text = t('Connection test, {0}: {1}', connectionLabel(part), message);
     const before = CONNECTION_PARTS.slice(0, CONNECTION_PARTS.indexOf(part)).map(connectionLabel);
-    // Without a sign-in nothing was called, so nothing is known to be in order.
+    // Without a sign-in nothing was called, so nothing is known to work.
     const isCalled = before.length > 0 && (error as AssessmentError).kind !== 'notSignedIn';
-    const sentences = [text, ...(isCalled ? [t('In order: {0}.', before.join(', '))] : [])];
+    const sentences = [text, ...(isCalled ? [t('These work: {0}.', before.join(', '))] : [])];
     void showError(sentences.join(' '), ...remedies).then((remedy) => {
       if (remedy !== undefined)
         void vscode.commands.executeCommand(remedy.command, ...(remedy.arguments ?? []));

@@ -161,7 +161,7 @@ describe('what goes wrong is said, with what to do next', () => {
     );
     await workbench.screenshot('trouble-2-token.png');
     await workbench.runCommand('Whitebox: Test Connection');
-    await workbench.notification(/Connection test, token: .* In order: address, network, .*, service\./);
+    await workbench.notification(/Connection test, token: .* These work: address, network, .*, service\./);
     await workbench.dismissNotifications();
     await signIn(workbench, stage.service, 'another-invented-token');
     await eventually(

@@ -71,11 +71,15 @@ export function compareFindings(
 
 /** The latest run before one that has all findings of the same folders; `runs` come newest first. */
 export function baselineAmong(runs: readonly Run[], run: Run): Run | undefined {
+  return runsBefore(runs, run).find(hasAllFindings);
+}
+
+/** The runs before one, of the same folders, in the order of `runs`. */
+export function runsBefore(runs: readonly Run[], run: Run): readonly Run[] {
   const folders = foldersOf(run);
-  return runs.find(
+  return runs.filter(
     (other) =>
       (other.createdAt < run.createdAt || (other.createdAt === run.createdAt && other.id < run.id)) &&
-      hasAllFindings(other) &&
       foldersOf(other) === folders,
   );
 }

@@ -1,4 +1,4 @@
-import { deniesRun, isFinal, isLive, type Run, type RunIn } from './run.ts';
+import { deniesRun, isFinal, isLive, needsPerson, type Run, type RunIn } from './run.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 /** The service keeps results for at least so long after the exit (API reference, section 8). */
@@ -23,6 +23,11 @@ export function mayStopWatching(run: Run, now: number): boolean {
   if (run.state === 'collecting') return trouble !== undefined && now - trouble.since >= dayMs;
   if (run.state === 'cancelling' && now - run.cancelAskedAt >= dayMs) return true;
   return trouble !== undefined && deniesRun(trouble) && now - (trouble.deniedSince ?? now) >= dayMs;
+}
+
+/** True when a run waits for a person, or when they may want to let it go. */
+export function needsDecision(run: Run, now: number): boolean {
+  return needsPerson(run) || mayStopWatching(run, now);
 }
 
 /** True when a live run has had no good answer for thirty days, after which the service need not know it any more. */

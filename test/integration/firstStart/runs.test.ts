@@ -5,10 +5,13 @@ import { afterEach, before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import type { FindingStore } from '../../../src/core/findings/findingStore.ts';
 import type { Failure, Run } from '../../../src/core/run/run.ts';
+import type { RunNotes } from '../../../src/core/run/runNotes.ts';
 import type { RunStore } from '../../../src/core/run/runStore.ts';
 import type { RunTracker } from '../../../src/core/run/runTracker.ts';
 import { showNotifications } from '../../../src/editor/notifications.ts';
+import { removeRun } from '../../../src/editor/runCommands.ts';
 import { downloadArtifacts } from '../../../src/editor/runUpkeep.ts';
+import { runOf } from '../../unit/run/sampleRuns.ts';
 import { storageVariable } from '../events.ts';
 import { watchEachTest } from '../messages.ts';
 import { openFolders } from '../openFolders.ts';
@@ -68,8 +71,9 @@ describe('runs, where a person decides about them', () => {
     });
   });
 
-  it('are told of although only attention is wanted, when they succeeded and their findings are not here', async () => {
-    await setUserSettings({ 'whitebox.notifications.level': 'attention' });
+  /** Has the extension told that runs have ended, and waits until people were told. */
+  const endWith = async (level: string, ...runs: readonly Run[]): Promise<void> => {
+    await setUserSettings({ 'whitebox.notifications.level': level });
     const ended = new vscode.EventEmitter<Run>();
     const tracker = {
       onDidEnd: ended.event,
@@ -78,15 +82,44 @@ describe('runs, where a person decides about them', () => {
     } as unknown as RunTracker;
     const findings = { read: () => Promise.resolve({ shown: [] }) } as unknown as FindingStore;
     const notices = showNotifications({ tracker, findings, log });
-    const run = endedRun({ id: 'invented', folder, ...place });
-    ended.fire(run);
-    const lost = { name: 'findings', failure: { kind: 'connectionLost' as const } };
-    ended.fire({ ...run, artifacts: [lost] });
+    for (const run of runs) ended.fire(run);
     notices.dispose();
     await new Promise(setImmediate);
+  };
+
+  it('are told of although only attention is wanted, when they succeeded and their findings are not here', async () => {
+    const run = endedRun({ id: 'invented', folder, ...place });
+    const lost = { name: 'findings', failure: { kind: 'connectionLost' as const } };
+    await endWith('attention', run, { ...run, artifacts: [lost] });
     assert.equal(messages().length, 1);
     assert.match(messages()[0]!.text, /has finished\. The connection to .* was lost/);
     assert.deepEqual(messages()[0]!.buttons, ['Download Artifacts Again']);
+  });
+
+  it('are not told of when a person cancelled them and only attention is wanted', async () => {
+    const cancelled = { ...runOf.cancelled, noticeDue: false };
+    await endWith('attention', cancelled);
+    assert.deepEqual(messages(), []);
+    await endWith('all', cancelled);
+    assert.match(messages()[0]?.text ?? '', /has ended: cancelled\.$/);
+  });
+
+  it('offer to try again first, when they failed before the service had them', async () => {
+    const [failure, failed] = [{ kind: 'unauthorized' as const }, { ...runOf.failed, noticeDue: false }];
+    assert.ok(failed.state === 'failed');
+    await endWith('attention', { ...failed, failure }, { ...failed, failure, runId: 'invented' });
+    assert.deepEqual(
+      messages().map(({ buttons }) => buttons),
+      [['Retry Upload', 'Sign In…'], ['Sign In…']],
+    );
+  });
+
+  it('are not removed by a menu that is older than their start', async () => {
+    const removed: string[] = [];
+    const tracker = { remove: (id: string) => Promise.resolve(removed.push(id)) } as unknown as RunTracker;
+    const deps = { tracker, runs: {} as unknown as RunStore, notes: {} as unknown as RunNotes };
+    for (const run of [runOf.running, runOf.packaging]) await removeRun(deps, run);
+    assert.deepEqual([messages(), removed], [[], []]);
   });
 
   it('stop downloading their results when a person cancels that', async () => {

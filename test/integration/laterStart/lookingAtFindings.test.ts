@@ -6,7 +6,10 @@ import type { FindingStore } from '../../../src/core/findings/findingStore.ts';
 import type { ShownFinding, ShownPlace } from '../../../src/core/findings/shownFinding.ts';
 import { AssessmentError, type ErrorKind } from '../../../src/core/errors.ts';
 import type { Run } from '../../../src/core/run/run.ts';
-import { stateOf } from '../../../src/editor/findingsMessage.ts';
+import type { RunStore } from '../../../src/core/run/runStore.ts';
+import { compareRuns } from '../../../src/editor/compareRuns.ts';
+import { describeRuns, stateOf } from '../../../src/editor/findingsMessage.ts';
+import { countFindings } from '../../../src/editor/formats.ts';
 import { describeError } from '../../../src/editor/messages.ts';
 import { filterFindings } from '../../../src/editor/filterFindings.ts';
 import { findingsOf } from '../../../src/editor/findingArguments.ts';
@@ -16,6 +19,7 @@ import { revealPlace } from '../../../src/editor/places.ts';
 import { readDisplaySettings } from '../../../src/editor/settings.ts';
 import { watchMessages } from '../messages.ts';
 import { openFolders } from '../openFolders.ts';
+import { endedRun } from '../storedRuns.ts';
 import { resetUserSettings, setUserSettings } from '../userSettings.ts';
 
 const { showQuickPick } = vscode.window;
@@ -90,6 +94,41 @@ describe('what is said of findings and runs', () => {
     const error = new AssessmentError('storage', { subject: '/repo/.vscode/triage.json', detail: 'EROFS' });
     const { message } = describeError(error);
     assert.equal(message, '/repo/.vscode/triage.json cannot be read or written (EROFS).');
+  });
+
+  it('offers what can be done about an error', () => {
+    const offered = (['capacity', 'noResult', 'unanswered'] as const).map((kind) =>
+      describeError(new AssessmentError(kind)).remedies.map(({ title }) => title),
+    );
+    const track = 'Track Existing Run by ID…';
+    assert.deepEqual(offered, [['Delete Uploaded Source…'], [track, 'Show Log'], [track]]);
+  });
+
+  it('counts findings with the separators of the language', () => {
+    assert.equal(countFindings(12_345), '12,345 findings');
+  });
+
+  it('calls runs by the names that people gave them', async () => {
+    const [before, after] = ['Before the fix', undefined].map((label, at): Run => {
+      const run = endedRun({ id: `invented-${String(at)}`, folder: shop, baseUrl: '', organizationId: '' });
+      return { ...run, createdAt: at, ...(label === undefined ? {} : { label }) };
+    }) as [Run, Run];
+    const folders = [{ run: before, shown: [] }];
+    const findings = { comparison: () => undefined, folders: () => folders, changedFiles: () => 0 };
+    assert.deepEqual(describeRuns(findings as unknown as FindingStore), [
+      `${path.basename(shop)} · run “Before the fix”`,
+    ]);
+    let offered: readonly string[] = [];
+    Object.assign(vscode.window, {
+      showQuickPick: (items: readonly { label: string }[]) => {
+        offered = items.map(({ label }) => label);
+        return Promise.resolve(undefined);
+      },
+    });
+    const last = { ...after, id: 'invented-2', createdAt: 2 };
+    const runs = { all: () => [last, after, before], get: () => last } as unknown as RunStore;
+    await compareRuns([{ kind: 'run', id: last.id }], { findings: {} as unknown as FindingStore, runs });
+    assert.deepEqual(offered, [path.basename(shop), 'Before the fix']);
   });
 
   it('says after signing out that a token command signs in again', async () => {

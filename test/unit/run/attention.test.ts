@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isNearRetentionEnd, mayStopWatching } from '../../../src/core/run/attention.ts';
+import { isNearRetentionEnd, mayStopWatching, needsDecision } from '../../../src/core/run/attention.ts';
 import type { Run } from '../../../src/core/run/run.ts';
 import { runOf } from './sampleRuns.ts';
 
@@ -14,6 +14,13 @@ test('a run that was to be cancelled may be let go a day later, not before', () 
   const run = runOf.cancelling;
   assert.ok(run.state === 'cancelling');
   assert.deepEqual(after(mayStopWatching, run, run.cancelAskedAt, [0, day - 1, day]), [false, false, true]);
+});
+
+test('a run that may be let go, or whose start is unconfirmed, needs a decision', () => {
+  const run = runOf.cancelling;
+  assert.ok(run.state === 'cancelling');
+  assert.deepEqual(after(needsDecision, run, run.cancelAskedAt, [day - 1, day]), [false, true]);
+  assert.deepEqual([runOf.unknown, runOf.running].map((each) => needsDecision(each, 0)), [true, false]); // prettier-ignore
 });
 
 test('a run that is as it should be is not let go, however long it takes', () => {

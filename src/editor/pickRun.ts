@@ -1,0 +1,26 @@
+import * as vscode from 'vscode';
+import { type Run, titleOf } from '../core/run/run.ts';
+import { formatTime } from './formats.ts';
+import { commitLabel, stateLabel } from './labels.ts';
+import { showInformation } from './showMessage.ts';
+
+/** The only one of some runs, or the one that a person picks; undefined, said as `none` has it, when there is none. */
+export async function pickRun(
+  candidates: readonly Run[],
+  title: string,
+  none = vscode.l10n.t('There is no run for which this can be done.'),
+): Promise<Run | undefined> {
+  if (candidates.length === 0) void showInformation(none);
+  if (candidates.length <= 1) return candidates[0];
+  const items = candidates.map((run) => ({
+    label: run.label ?? titleOf(run),
+    description: [
+      ...(run.label === undefined ? [] : [titleOf(run)]),
+      formatTime(run.createdAt),
+      stateLabel(run),
+      ...run.targets.flatMap(({ commit }) => (commit === undefined ? [] : [commitLabel(commit)])),
+    ].join(' · '),
+    run,
+  }));
+  return (await vscode.window.showQuickPick(items, { title }))?.run;
+}

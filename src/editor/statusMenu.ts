@@ -1,0 +1,89 @@
+import * as vscode from 'vscode';
+import type { FindingStore } from '../core/findings/findingStore.ts';
+import type { Clock } from '../core/ports.ts';
+import { mayStopWatching } from '../core/run/attention.ts';
+import { isLive, isUnsent, waitsForToken } from '../core/run/run.ts';
+import type { RunStore } from '../core/run/runStore.ts';
+import type { Accounts } from './accounts.ts';
+import { countFindings } from './formats.ts';
+import { hasArtifact } from './labels.ts';
+import type { RunsNode } from './runsView.ts';
+import { countDisplayed } from './statusBar.ts';
+
+/** What the menu offers something for. */
+interface MenuDeps {
+  readonly accounts: Accounts;
+  readonly runs: RunStore;
+  readonly findings: FindingStore;
+  readonly clock: Clock;
+}
+
+/** What makes sense now, behind a click on the status item. */
+export async function showMenu({ accounts, runs, findings, clock }: MenuDeps): Promise<void> {
+  const t = vscode.l10n.t;
+  const all = runs.all();
+  const signedIn = await accounts.isSignedIn();
+  const trusted = vscode.workspace.isTrusted;
+  const needsToken = all.some(
+    (run) => isLive(run) && run.trouble !== undefined && waitsForToken(run.trouble),
+  );
+  const [newest] = all;
+  const retried: RunsNode | undefined =
+    newest !== undefined && isUnsent(newest) ? { kind: 'run', id: newest.id } : undefined;
+  const entries = [
+    {
+      label: `$(sign-in) ${t('Sign In…')}`,
+      command: 'whitebox.signIn',
+      when: trusted && (!signedIn || needsToken),
+    },
+    {
+      label: `$(warning) ${t('Decide About the Unconfirmed Start…')}`,
+      command: 'whitebox.resendDispatch',
+      when: trusted && all.some(({ state }) => state === 'unknown'),
+    },
+    {
+      label: `$(debug-rerun) ${t('Retry Upload')}`,
+      command: 'whitebox.retryUpload',
+      node: retried,
+      when: trusted && retried !== undefined,
+    },
+    {
+      label: `$(refresh) ${t('Check Run Status Now')}`,
+      command: 'whitebox.refreshRuns',
+      when: trusted && all.some(isLive),
+    },
+    {
+      label: `$(circle-slash) ${t('Cancel Run…')}`,
+      command: 'whitebox.cancelRun',
+      when: trusted && all.some(({ state }) => state === 'running'),
+    },
+    {
+      label: `$(eye-closed) ${t('Stop Watching')}`,
+      command: 'whitebox.stopWatching',
+      when: trusted && all.some((run) => mayStopWatching(run, clock.now())),
+    },
+    {
+      label: `$(list-tree) ${t('Show Findings')}`,
+      description: countFindings(countDisplayed(findings)),
+      command: 'whitebox.findings.focus',
+      when: findings.count() > 0,
+    },
+    {
+      label: `$(markdown) ${t('Open Report')}`,
+      command: 'whitebox.openReport',
+      when: all.some((run) => hasArtifact(run, 'report')),
+    },
+    {
+      label: `$(shield) ${t('Start Assessment…')}`,
+      command: 'whitebox.startAssessment',
+      when: signedIn && trusted,
+    },
+    { label: `$(history) ${t('Show Runs')}`, command: 'whitebox.runs.focus', when: all.length > 0 },
+    { label: `$(output) ${t('Show Log')}`, command: 'whitebox.showLog', when: true },
+  ];
+  const picked = await vscode.window.showQuickPick(
+    entries.filter(({ when }) => when),
+    { title: t('Whitebox Assessment') },
+  );
+  if (picked !== undefined) await vscode.commands.executeCommand(picked.command, picked.node);
+}

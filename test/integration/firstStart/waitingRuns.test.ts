@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import { afterEach, before, beforeEach, describe, it } from 'mocha';
+import * as vscode from 'vscode';
+import type { FindingStore } from '../../../src/core/findings/findingStore.ts';
+import type { Run } from '../../../src/core/run/run.ts';
+import type { RunStore } from '../../../src/core/run/runStore.ts';
+import type { Accounts } from '../../../src/editor/accounts.ts';
+import { type RunsNode, showRuns } from '../../../src/editor/runsView.ts';
+import { showStatus } from '../../../src/editor/statusBar.ts';
+import { showMenu } from '../../../src/editor/statusMenu.ts';
+import { runOf } from '../../unit/run/sampleRuns.ts';
+import { storageVariable } from '../events.ts';
+import { openFolders } from '../openFolders.ts';
+import { inRestrictedMode } from '../restrictedMode.ts';
+import { storeUnsentRun } from '../storedRuns.ts';
+
+const storage = process.env[storageVariable]!;
+const place = { baseUrl: 'https://assessment.example.test/v1', organizationId: 'invented' };
+const day = 24 * 60 * 60 * 1000;
+const refused = { ...runOf.running, trouble: { kind: 'unauthorized', since: 0, times: 1 } } as Run;
+const { showQuickPick } = vscode.window;
+const { executeCommand } = vscode.commands;
+
+describe('runs that wait for a person', () => {
+  let folder: string;
+  let offered: readonly string[];
+
+  before(async () => {
+    [folder = ''] = await openFolders(1);
+  });
+
+  beforeEach(() => answer());
+
+  afterEach(() => {
+    Object.assign(vscode.window, { showQuickPick });
+    Object.assign(vscode.commands, { executeCommand });
+  });
+
+  const storeOf = (...all: readonly Run[]): RunStore =>
+    ({
+      all: () => all,
+      get: (id: string) => all.find((run) => run.id === id),
+      onDidChange: () => ({ dispose: () => undefined }),
+    }) as unknown as RunStore;
+  const findingsOf = (...states: readonly string[]): FindingStore =>
+    ({
+      all: () => states.map((state) => ({ finding: { severity: 'high' }, triage: { state } })),
+      count: () => states.length,
+      onDidChange: () => ({ dispose: () => undefined }),
+    }) as unknown as FindingStore;
+  const clockAt = (now: number) => ({ now: () => now, monotonic: () => now, sleep: () => Promise.resolve() });
+
+  /** Takes the place of the person before a quick pick, who presses the entry with this name, or none. */
+  const answer = (name?: string): void => {
+    Object.assign(vscode.window, {
+      showQuickPick: (items: readonly { label: string; description?: string }[]) => {
+        offered = items.map(({ label, description = '' }) =>
+          `${label.replace(/^\$\(.*?\) /, '')} ${description}`.trim(),
+        );
+        return Promise.resolve(items[offered.indexOf(name ?? '')]);
+      },
+    });
+  };
+  const open = async (findings: FindingStore, now: number, ...runs: readonly Run[]): Promise<void> => {
+    const accounts = { isSignedIn: () => Promise.resolve(true) } as unknown as Accounts;
+    await showMenu({ accounts, runs: storeOf(...runs), findings, clock: clockAt(now) });
+  };
+
+  it('are offered what they wait for in the menu of the status item', async () => {
+    await open(findingsOf(), 0, runOf.running);
+    assert.ok(!offered.includes('Sign In…') && !offered.includes('Stop Watching'), offered.join());
+    await open(findingsOf(), 0, refused);
+    assert.equal(offered[0], 'Sign In…');
+    await open(findingsOf(), 2 * day, runOf.cancelling, runOf.failed);
+    assert.ok(offered.includes('Stop Watching') && !offered.includes('Retry Upload'), offered.join());
+  });
+
+  it('are tried again from the menu without a question which, when the newest failed unsent', async () => {
+    const executed: unknown[][] = [];
+    Object.assign(vscode.commands, {
+      executeCommand: (...call: unknown[]) => Promise.resolve(executed.push(call)),
+    });
+    answer('Retry Upload');
+    await open(findingsOf(), 0, runOf.failed, runOf.running);
+    assert.deepEqual(executed, [['whitebox.retryUpload', { kind: 'run', id: runOf.failed.id }]]);
+  });
+
+  it('stand beside as many findings as settings let through', async () => {
+    await open(findingsOf('open', 'falsePositive'), 0);
+    assert.ok(offered.includes('Show Findings 1 finding'), offered.join());
+  });
+
+  it('are in the menu of the command, where nobody signs in while the workspace is not trusted', async () => {
+    const id = '20260101000000-menu';
+    await storeUnsentRun(storage, { id, folder, ...place });
+    await vscode.commands.executeCommand('whitebox.refreshRuns');
+    try {
+      await vscode.commands.executeCommand('whitebox.showMenu');
+      assert.deepEqual(offered, ['Sign In…', 'Retry Upload', 'Show Runs', 'Show Log']);
+      await inRestrictedMode(() => vscode.commands.executeCommand('whitebox.showMenu'));
+      assert.deepEqual(offered, ['Show Runs', 'Show Log']);
+    } finally {
+      await rm(path.join(storage, 'runs', id), { recursive: true });
+      await vscode.commands.executeCommand('whitebox.refreshRuns');
+    }
+  });
+
+  it('say in the Runs view what is wrong, and a click does something about it', async () => {
+    let provider: vscode.TreeDataProvider<unknown> | undefined;
+    const view = {} as unknown as vscode.TreeView<unknown>;
+    const lazy = { view, fill: (given: vscode.TreeDataProvider<unknown>): void => void (provider = given) };
+    const shown = showRuns(lazy, { runs: storeOf(refused), now: () => 0 });
+    const lines = (await provider!.getChildren({ kind: 'run', id: refused.id })) as RunsNode[];
+    const items = lines.map((line) => provider!.getTreeItem(line) as vscode.TreeItem);
+    const trouble = items.find(
+      ({ label }) => typeof label === 'string' && label.startsWith('The access token is'),
+    );
+    assert.equal(trouble?.command?.command, 'whitebox.signIn');
+    shown.dispose();
+  });
+
+  it('make the status item and the Runs view warn alike', () => {
+    const late = runOf.cancelling;
+    for (const [now, warns] of [
+      [0, false],
+      [2 * day, true],
+    ] as const) {
+      const item = {} as vscode.StatusBarItem;
+      const view = {} as unknown as vscode.TreeView<unknown>;
+      const deps = {
+        runs: storeOf(late),
+        findings: findingsOf(),
+        now: () => now,
+        nextCheckAt: () => undefined,
+      };
+      const shown = [showStatus(item, deps), showRuns({ view, fill: () => undefined }, deps)];
+      assert.equal(item.text.startsWith('$(warning)'), warns);
+      assert.equal(view.badge?.value, warns ? 1 : undefined);
+      for (const each of shown) each.dispose();
+    }
+  });
+});
