@@ -56,9 +56,11 @@ export function anchorIn(
   };
 }
 
-/** Whether wanted lines, without any too, stand from a line on. */
+/** Whether wanted lines, without any too, stand from a line on, as whole lines or as parts that can be told from chance. */
 function standsAt(wanted: readonly string[], lines: readonly string[], start: number): boolean {
-  return wanted.every((line, at) => lines[start + at]?.trim() === line);
+  const stands = (test: LineTest): boolean =>
+    wanted.every((part, at) => test(lines[start + at]?.trim() ?? '', part, at));
+  return stands(isWhole) || (isTelling(wanted) && stands(isPart(wanted.length)));
 }
 
 /**
@@ -71,15 +73,22 @@ function findSnippet(
   wantedLine: number | undefined,
 ): LineRange | undefined {
   if (wanted.length === 0) return undefined;
-  const isWhole: LineTest = (line, part) => line === part;
   const starts =
     startsOf(wanted, trimmed, isWhole) ??
-    (wanted.join('').length >= minPartLength ? startsOf(wanted, trimmed, isPart(wanted.length)) : undefined);
+    (isTelling(wanted) ? startsOf(wanted, trimmed, isPart(wanted.length)) : undefined);
   const start = nearest(starts ?? [], wantedLine);
   return start === undefined ? undefined : { startLine: start + 1, endLine: start + wanted.length };
 }
 
 type LineTest = (line: string, part: string, at: number) => boolean;
+
+const isWhole: LineTest = (line, part) => line === part;
+
+/** A short part, or one of braces alone, is found inside lines that have nothing to do with it. */
+function isTelling(parts: readonly string[]): boolean {
+  const text = parts.join('');
+  return text.length >= minPartLength && /[\p{L}\p{N}]/u.test(text);
+}
 
 /** The first part ends its line, the last begins its line, those between are whole lines; a single part is anywhere in its line. */
 function isPart(count: number): LineTest {

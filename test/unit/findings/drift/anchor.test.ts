@@ -83,6 +83,16 @@ test('a snippet re-anchors a wrong line, a right line stays, and without a match
   assert.equal(anchor({}), undefined);
 });
 
+test('a right line stays when the snippet is a part of it and a whole line elsewhere, but not for a fragment', () => {
+  const at = anchorIn(['return db.query(sql);', 'x = f({}));', '', 'db.query(sql);', '}));', 'x']);
+  assert.deepEqual(at({ startLine: 1, snippet: 'db.query(sql);' }), told(1));
+  assert.deepEqual(at({ startLine: 1, snippet: 'query(sql);\nx = f' }), told(1));
+  assert.deepEqual(at({ startLine: 2, snippet: 'db.query(sql);' }), found(4));
+  assert.deepEqual(at({ startLine: 2, snippet: '}));' }), found(5));
+  assert.deepEqual(at({ startLine: 2, snippet: 'x' }), found(6));
+  assert.deepEqual(at({ startLine: 2, snippet: 'f(' }), told(2));
+});
+
 test('a line in the middle of a snippet with context stays', () => {
   const snippet = document.slice(0, 4).join('\n');
   assert.deepEqual(anchor({ startLine: 3, snippet }), told(3));
