@@ -3,13 +3,18 @@ import { test } from 'node:test';
 import { placeLinks } from '../../../../src/core/findings/place/placeLinks.ts';
 import type { ShownPlace } from '../../../../src/core/findings/shownFinding.ts';
 
-const shownPlace = (path: string, startLine: number, told: { path?: string; startLine?: number } = {}) => ({
+const shownPlace = (
+  path: string,
+  startLine: number,
+  told: { path?: string; startLine?: number; drift?: ShownPlace['drift'] } = {},
+) => ({
   places: [
     {
       file: `/w/${path}`,
       folder: '/w',
       path,
       startLine,
+      drift: told.drift ?? 'same',
       told: { path: told.path ?? path, startLine: told.startLine ?? startLine },
     } as ShownPlace,
   ],
@@ -44,4 +49,35 @@ test('a third place does not bring an ambiguous text back', () => {
 test('a place without a line is not linked', () => {
   const [{ places }] = [shownPlace('a.ts', 1)];
   assert.equal(placeLinks([{ places: places.map((place) => ({ ...place, startLine: undefined })) }]).size, 0);
+});
+
+test('a place whose code is gone is named by its told line alone, and gives way to one that is there', () => {
+  const gone = shownPlace('a.ts', 3, { startLine: 4, drift: 'gone' });
+  const there = shownPlace('a.ts', 3);
+  const now = shownPlace('a.ts', 4, { startLine: 2, drift: 'moved' });
+  const [goneFirst, goneLast] = [
+    [gone, there],
+    [there, gone],
+  ].map((shown) => placeLinks(shown));
+  for (const links of [goneFirst, goneLast]) {
+    assert.equal(links?.get('a.ts:3'), there.places[0]);
+    assert.equal(links?.get('a.ts:4'), gone.places[0]);
+  }
+  assert.deepEqual([...placeLinks([gone]).keys()], ['a.ts:4']);
+  for (const shown of [
+    [gone, now],
+    [now, gone],
+  ])
+    assert.equal(placeLinks(shown).get('a.ts:4'), now.places[0]);
+  assert.equal(
+    placeLinks([gone, now, shownPlace('a.ts', 4), there, shownPlace('a.ts', 5, { startLine: 4 })]).has(
+      'a.ts:4',
+    ),
+    false,
+  );
+});
+
+test('a told path that starts with ./ is named without it, as texts are looked up', () => {
+  const links = placeLinks([shownPlace('api/src/a.ts', 5, { path: '.\\src\\a.ts' })]);
+  assert.deepEqual([...links.keys()].sort(), ['api/src/a.ts:5', 'src/a.ts:5']);
 });
