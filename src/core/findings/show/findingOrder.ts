@@ -18,7 +18,7 @@ export function inOrder(problems: Problems): ShownFinding[] {
 }
 
 /**
- * The position of the finding to go to: the one beside `current` while the cursor is still at its line, else the first on the way from the cursor; past an
+ * The position of the finding to go to: the one beside `current` while the cursor is still where going there left it, else the first on the way from the cursor; past an
  * end it goes on from the other. -1 when there is none.
  */
 export function neighbour(
@@ -33,7 +33,7 @@ export function neighbour(
   if (cursor === undefined) return first;
   const at = ordered.findIndex((each) => isSame(each, current));
   const there = ordered[at];
-  if (there !== undefined && compare(spotOf(there), cursor) === 0) return (at + step + count) % count;
+  if (there !== undefined && isAt(there, cursor)) return (at + step + count) % count;
   const isAhead = (each: ShownFinding): boolean => compare(spotOf(each), cursor) * step > 0;
   const ahead = step === 1 ? ordered.findIndex(isAhead) : ordered.findLastIndex(isAhead);
   return ahead === -1 ? first : ahead;
@@ -41,6 +41,12 @@ export function neighbour(
 
 function isSame(one: ShownFinding, other: ShownFinding | undefined): boolean {
   return one.run.id === other?.run.id && one.finding.index === other.finding.index;
+}
+
+/** Going to a finding without a line leaves the cursor where it was in the file. */
+function isAt(shown: ShownFinding, cursor: Spot): boolean {
+  const { file, line } = spotOf(shown);
+  return file === cursor.file && (shown.places[0]?.startLine === undefined || line === cursor.line);
 }
 
 function compare(one: Spot, other: Spot): number {

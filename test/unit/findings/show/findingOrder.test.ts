@@ -54,6 +54,23 @@ describe('the way through all findings', () => {
     assert.equal(from(at('0.js', 1), -1), 4);
   });
 
+  test('passes a finding without a line, which leaves the cursor where it was in its file', () => {
+    const places = [{}, { line: 10 }, { line: 20 }].map((place) => ({ path: 'a.js', ...place }));
+    const some = inOrder(problemsByFile(places.map((place, index) => invent({ index, at: place }))));
+    const tour = (step: 1 | -1): number[] => {
+      let [current, line] = [some[2], 20];
+      return places.map(() => {
+        const position = neighbour(some, { cursor: at('a.js', line), current }, step);
+        current = some[position];
+        line = current?.places[0]?.startLine ?? line;
+        return position;
+      });
+    };
+    assert.deepEqual(tour(1), [0, 1, 2]);
+    assert.deepEqual(tour(-1), [1, 0, 2]);
+    assert.equal(neighbour(some, { cursor: at('b.js', 20), current: some[0] }, -1), 2);
+  });
+
   test('ends before it begins when there is no finding', () => {
     assert.equal(neighbour([], { cursor: undefined, current: undefined }, 1), -1);
   });
