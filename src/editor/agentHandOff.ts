@@ -4,7 +4,7 @@ import { findingMarkdown, type FindingWords } from '../core/findings/show/findin
 import type { ShownFinding } from '../core/findings/shownFinding.ts';
 import { sayNoFinding } from './findingArguments.ts';
 import { countFindings } from './formats.ts';
-import { blockLabel, severityLabel, triageLabel } from './labels.ts';
+import { blockLabel, driftLabel, severityLabel, triageLabel } from './labels.ts';
 import { showInformation } from './showMessage.ts';
 
 const openChat = 'workbench.action.chat.open';
@@ -54,11 +54,13 @@ function toMarkdown(shown: readonly ShownFinding[]): string {
   const words: FindingWords = {
     severity: t('Severity'),
     place: t('Place'),
+    drift: t('Code since the scan'),
     otherPlaces: t('Other places'),
     triage: t('Triage'),
     description: t('Description'),
     severityOf: severityLabel,
     triageOf: triageLabel,
+    driftOf: driftLabel,
     blockOf: blockLabel,
   };
   return shown.map((each) => findingMarkdown(each, words)).join('\n');

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { Run } from '../../run/run.ts';
 import { elapsedMs, titleOf } from '../../run/run.ts';
-import { addressOf } from '../show/findingMarkdown.ts';
+import { addressOf, hereOf } from '../show/findingMarkdown.ts';
 import { isAtLeast, SEVERITIES, severityRank } from '../finding.ts';
 import type { ShownFinding } from '../shownFinding.ts';
 import { toPlainFinding } from './plainFinding.ts';
@@ -63,7 +63,7 @@ export function listFindings(
     total: fitting.length,
     offset,
     findings: page.map((shown) => {
-      const { finding, places, triage: decision, change } = shown;
+      const { finding, triage: decision, change } = shown;
       const [main] = finding.places;
       return {
         finding: toolName(shown),
@@ -71,7 +71,7 @@ export function listFindings(
         severity: finding.severity,
         cwes: finding.cwes,
         place: main === undefined ? undefined : clip(addressOf(main, shown), 1_000),
-        drift: places[0]?.drift,
+        drift: hereOf(main, shown)?.drift,
         triage: decision.state,
         change,
       };
@@ -88,8 +88,7 @@ export function getFinding(shown: ShownFinding): unknown {
     change: shown.change,
     placesInWorkspace: shown.places.map(({ path, startLine, endLine, drift }) => ({
       path,
-      startLine,
-      endLine,
+      ...(drift === 'gone' ? {} : { startLine, endLine }),
       drift,
     })),
     told: toPlainFinding(shown.finding),

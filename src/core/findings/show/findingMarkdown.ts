@@ -1,7 +1,8 @@
 import { extname } from 'node:path';
 import { embeddedMarkdown } from './embeddedMarkdown.ts';
 import type { BlockKind, Place, Severity } from '../finding.ts';
-import type { ShownFinding } from '../shownFinding.ts';
+import type { Drift } from '../drift/drift.ts';
+import type { ShownFinding, ShownPlace } from '../shownFinding.ts';
 import { codeBlock, codeSpan, escapeMarkdown } from './inertMarkdown.ts';
 import { isUndecided, type TriageState } from '../triage/triage.ts';
 import { visibleLine, visibleText } from '../parse/visibleText.ts';
@@ -10,11 +11,14 @@ import { visibleLine, visibleText } from '../parse/visibleText.ts';
 export interface FindingWords {
   readonly severity: string;
   readonly place: string;
+  readonly drift: string;
   readonly otherPlaces: string;
   readonly triage: string;
   readonly description: string;
   readonly severityOf: (severity: Severity) => string;
   readonly triageOf: (state: TriageState) => string;
+  /** Undefined where nothing is to be said. */
+  readonly driftOf: (drift: Drift) => string | undefined;
   readonly blockOf: (kind: BlockKind) => string;
 }
 
@@ -24,6 +28,7 @@ const maxOtherPlaces = 50;
 export function findingMarkdown(shown: ShownFinding, words: FindingWords): string {
   const { finding, triage } = shown;
   const [main, ...others] = finding.places;
+  const here = hereOf(main, shown);
   const { severity, severityText, cvss, description, blocks, recommendation } = finding;
   const rating = [
     words.severityOf(severity),
@@ -41,6 +46,7 @@ export function findingMarkdown(shown: ShownFinding, words: FindingWords): strin
     ...fact(words.severity, rating.filter((part) => part !== undefined).join(' · ')),
     ...fact('CWE', finding.cwes.map(cweLink).join(', ')),
     ...fact(words.place, main === undefined ? '' : codeSpan(addressOf(main, shown))),
+    ...fact(words.drift, (here && words.driftOf(here.drift)) ?? ''),
     ...fact(words.triage, isUndecided(triage) ? '' : `${words.triageOf(triage.state)}${note}`),
     ...(main?.snippet === undefined
       ? []
@@ -57,10 +63,18 @@ export function findingMarkdown(shown: ShownFinding, words: FindingWords): strin
   ].join('\n');
 }
 
-/** `path:line` as it is here now, else as the findings file tells it. */
-export function addressOf(place: Place, { places }: ShownFinding): string {
-  const { path, startLine } = places.find(({ told }) => told === place) ?? place;
-  return startLine === undefined ? visibleLine(path) : `${visibleLine(path)}:${String(startLine)}`;
+/** The place here that a finding's place is; undefined when it is none, or there is no such place. */
+export function hereOf(place: Place | undefined, { places }: ShownFinding): ShownPlace | undefined {
+  return places.find(({ told }) => told === place);
+}
+
+/** `path:line` as it is here now, without a line where the code is gone; else as the findings file tells it. */
+export function addressOf(place: Place, shown: ShownFinding): string {
+  const here = hereOf(place, shown);
+  const { path, startLine } = here ?? place;
+  return startLine === undefined || here?.drift === 'gone'
+    ? visibleLine(path)
+    : `${visibleLine(path)}:${String(startLine)}`;
 }
 
 function cweLink(cwe: number): string {

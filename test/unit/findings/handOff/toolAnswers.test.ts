@@ -9,6 +9,7 @@ import {
   listFindings,
   toolInputs,
 } from '../../../../src/core/findings/handOff/toolAnswers.ts';
+import type { ShownFinding, ShownPlace } from '../../../../src/core/findings/shownFinding.ts';
 import { runOf } from '../../run/sampleRuns.ts';
 import { anyItems, shopRun, sourceOf } from '../handOff.ts';
 
@@ -28,15 +29,45 @@ const items = [
 const words: FindingWords = {
   severity: 'Severity',
   place: 'Place',
+  drift: 'Since',
   otherPlaces: 'Other places',
   triage: 'Triage',
   description: 'Description',
   severityOf: (severity) => severity,
   triageOf: (state) => state,
+  driftOf: (drift) => (drift === 'same' ? undefined : drift),
   blockOf: (kind) => kind,
 };
 
+/** A finding of two places, the second gone from the file or moved within it. */
+function driftedTo(drift: ShownPlace['drift']): ShownFinding {
+  const [shown] = sourceOf([
+    { title: 'Bad', locations: ['a.js', 'b.js'].map((path) => ({ path, line: 7 })) },
+  ]).shown;
+  const placeOf = (at: number, own: ShownPlace['drift']): ShownPlace => {
+    const told = shown!.finding.places[at]!;
+    return { file: '/w', folder: '/', path: told.path, startLine: 70 + at, endLine: 75, told, drift: own };
+  };
+  return { ...shown!, places: [placeOf(1, 'same'), placeOf(0, drift)] };
+}
+
 describe('what language models get', () => {
+  test('no line is told of code that is gone, and what became of the main place, whichever is found first', () => {
+    const [gone, moved] = [driftedTo('gone'), driftedTo('moved')];
+    const { findings } = listFindings([gone, moved], {}) as { findings: Record<string, unknown>[] };
+    assert.deepEqual(
+      findings.map(({ place, drift }) => [place, drift]),
+      [
+        ['a.js', 'gone'],
+        ['a.js:70', 'moved'],
+      ],
+    );
+    const [there, lost] = (getFinding(gone) as { placesInWorkspace: Record<string, unknown>[] })
+      .placesInWorkspace;
+    assert.deepEqual(there, { path: 'b.js', startLine: 71, endLine: 75, drift: 'same' });
+    assert.deepEqual(lost, { path: 'a.js', drift: 'gone' });
+  });
+
   test('no text can end its fence, and nothing in it is invisible', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
@@ -112,6 +143,17 @@ describe('a finding as Markdown', () => {
     assert.match(text, /\[CWE-89\]\(https:\/\/cwe\.mitre\.org\/data\/definitions\/89\.html\)/);
     assert.match(text, /````ts\na ``` b\n````/);
     assert.match(text, /```\nopen fence\n```\n\n### recommendation\n\nFix it\./);
+  });
+
+  test('it says what became of the code, without a line where that is gone', () => {
+    const [gone, moved] = [
+      findingMarkdown(driftedTo('gone'), words),
+      findingMarkdown(driftedTo('moved'), words),
+    ];
+    assert.match(gone, /\*\*Place:\*\* ` a\.js `\n- \*\*Since:\*\* gone\n/);
+    assert.match(gone, /^- ` b\.js:71 `$/m);
+    assert.match(moved, /\*\*Place:\*\* ` a\.js:70 `\n- \*\*Since:\*\* moved\n/);
+    assert.doesNotMatch(findingMarkdown(driftedTo('same'), words), /Since/);
   });
 
   test('no finding brings a heading of the document, or HTML', () => {
