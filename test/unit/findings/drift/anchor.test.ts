@@ -61,7 +61,8 @@ test('of several matches the nearest is taken, and none when nothing tells them 
 test('a snippet may start and end inside a line, but whole lines come first', () => {
   assert.deepEqual(anchor({ snippet: '"select " + n' }), found(2));
   assert.deepEqual(anchor({ snippet: '"select " + n\n run' }), found(2, 3));
-  assert.deepEqual(anchorIn(['x = run(q)', 'run(q)'])({ snippet: 'run(q)', startLine: 1 }), found(2));
+  const lines = ['', 'x = run(q)', '', '', 'run(q)'];
+  assert.deepEqual(anchorIn(lines)({ snippet: 'run(q)', startLine: 1 }), found(5));
   assert.deepEqual(anchor({ snippet: 'q', startLine: 1 }), told(1), 'a letter is no evidence');
 });
 
