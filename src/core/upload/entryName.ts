@@ -9,3 +9,12 @@ export function isUsableName(path: string): boolean {
     !path.split(/[\\/]/).includes('..')
   );
 }
+
+/** The folders that a path lies below, from the top, each ending in `/`; a folder's own path ends in `/`, too. */
+export function foldersAbove(path: string): string[] {
+  const out: string[] = [];
+  for (let at = path.indexOf('/'); at >= 0 && at < path.length - 1; at = path.indexOf('/', at + 1)) {
+    out.push(path.slice(0, at + 1));
+  }
+  return out;
+}

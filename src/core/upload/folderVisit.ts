@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { AssessmentError, systemCode } from '../errors.ts';
-import { isUsableName } from './entryName.ts';
+import { foldersAbove, isUsableName } from './entryName.ts';
 import type { FactsThread } from './factsThread.ts';
 import { factsOf, type FileFacts, type Pace } from './fileFacts.ts';
 import { type Entry, listFolder } from './folderListing.ts';
@@ -12,6 +12,7 @@ import {
   enter,
   gitLayers,
   leavesOut,
+  lift,
   nameBelow,
   type RuleLayer,
   withNested,
@@ -37,8 +38,6 @@ export interface Folder {
   readonly layers: readonly RuleLayer[];
   /** The rule that leaves this folder out, when it is entered only for what a person chose inside. */
   readonly ignoredBy: IgnoreRule | undefined;
-  /** A person chose everything below. */
-  readonly chosen: boolean;
   readonly found: Found[];
 }
 
@@ -72,7 +71,7 @@ export class FolderVisits {
     this.#options = options;
     this.#host = host;
     this.#chosen = new Set(options.include);
-    this.#onTheWay = new Set([...this.#chosen].flatMap(parents));
+    this.#onTheWay = new Set([...this.#chosen].flatMap(foldersAbove));
     this.#nameOf = nameBelow(options.root);
   }
 
@@ -175,26 +174,20 @@ export class FolderVisits {
     const isFolder = dirent.isDirectory();
     const path = `${folder.path}${name}${isFolder ? '/' : ''}`;
     // Most people choose nothing, and looking a path up costs more than all the rest.
-    const chosen = folder.chosen || (this.#chosen.size > 0 && this.#chosen.has(path));
-    const ignoredBy = chosen ? undefined : (folder.ignoredBy ?? leavesOut(folder.layers, key));
-    if (ignoredBy !== undefined && !(isFolder && this.#onTheWay.has(path))) {
-      return { path, reason: this.#ignored(ignoredBy) };
+    const chosen = this.#chosen.size > 0 && this.#chosen.has(path);
+    const rule = folder.ignoredBy ?? leavesOut(folder.layers, key);
+    if (rule !== undefined && !chosen && !(isFolder && this.#onTheWay.has(path))) {
+      return { path, reason: this.#ignored(rule) };
     }
     const reason = reasonByType(path, entry);
     if (reason !== undefined) return { path, reason };
     if (!isFolder) return undefined;
-    const below: Folder = { path, key, layers: folder.layers, ignoredBy, chosen, found: [] };
+    const layers = rule === undefined ? folder.layers : lift(folder.layers, key);
+    const ignoredBy = chosen ? undefined : rule;
+    const below: Folder = { path, key, layers, ignoredBy, found: [] };
     this.#host.open(below);
     return { below: below.found };
   }
-}
-
-function parents(path: string): string[] {
-  const out: string[] = [];
-  for (let at = path.indexOf('/'); at >= 0 && at < path.length - 1; at = path.indexOf('/', at + 1)) {
-    out.push(path.slice(0, at + 1));
-  }
-  return out;
 }
 
 function reasonByType(path: string, { name, wellFormed, dirent }: Entry): Reason | undefined {

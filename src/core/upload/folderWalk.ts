@@ -25,7 +25,7 @@ export async function walkFolder(
   if (ignoredBy !== undefined && (options.include ?? []).length === 0) {
     return [{ path: './', reason: { kind: 'ignored', rule: ignoredBy } }];
   }
-  const top: Folder = { path: '', key: '', layers, ignoredBy, chosen: false, found: [] };
+  const top: Folder = { path: '', key: '', layers, ignoredBy, found: [] };
   await new Walk(options, top).run();
   return top.found;
 }

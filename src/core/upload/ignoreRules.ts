@@ -1,4 +1,5 @@
 import ignore, { type Ignore } from 'ignore';
+import { foldersAbove } from './entryName.ts';
 import { parsePattern } from './pattern.ts';
 import { noHint, type RuleHint } from './ruleHint.ts';
 import { toUnits } from './units.ts';
@@ -29,6 +30,8 @@ export interface IgnoreRules {
   match(inside: string, name: string): IgnoreRule | undefined;
   /** These rules and those of a file in `folder` (in units, relative to the base, `''` or ending in `/`). */
   and(folder: string, lines: readonly RuleLine[]): IgnoreRules;
+  /** These rules without those that leave out the folder `inside` + `name`, as `match` takes it: as they count below it once a person has chosen it. */
+  lift(inside: string, name: string): IgnoreRules;
 }
 
 /** A line of an ignore file that may be a rule, in units. */
@@ -70,8 +73,14 @@ export function settingLines(patterns: readonly string[]): RuleLine[] {
 interface State {
   readonly ignoreCase: boolean;
   readonly engine: Ignore | undefined;
-  readonly rules: readonly IgnoreRule[];
+  readonly rules: readonly Compiled[];
   readonly hint: RuleHint;
+}
+
+/** A rule with what stands for it in the engine: nothing once it is lifted. */
+interface Compiled {
+  readonly rule: IgnoreRule;
+  readonly patterns: readonly string[];
 }
 
 function rulesOf(state: State): IgnoreRules {
@@ -81,7 +90,7 @@ function rulesOf(state: State): IgnoreRules {
     match(inside, name) {
       if (engine === undefined || !hint.mayMatch(inside, name)) return undefined;
       const mark = engine.test(inside + name).rule?.mark;
-      return mark === undefined ? undefined : rules[Number(mark)];
+      return mark === undefined ? undefined : rules[Number(mark)]?.rule;
     },
     and(folder, lines) {
       const added: { pattern: string; mark: string }[] = [];
@@ -90,19 +99,40 @@ function rulesOf(state: State): IgnoreRules {
       for (const { text, ...line } of lines) {
         const parsed = parsePattern(text, ignoreCase);
         if (parsed === undefined) continue;
-        const base = folder.replace(/[\\*?[\]]/g, '\\$&');
+        const base = escape(folder);
         const anchor = parsed.nameOnly ? (base === '' ? '' : `/${base}**/`) : `/${base}`;
-        for (const body of parsed.bodies) {
-          const pattern = `${parsed.negative ? '!' : ''}${anchor}${body}${parsed.folderOnly ? '/' : ''}`;
-          added.push({ pattern, mark: String(all.length) });
-          bodies.push(body);
-        }
-        all.push({ ...line, widened: parsed.widened });
+        const patterns = parsed.bodies.map(
+          (body) => `${parsed.negative ? '!' : ''}${anchor}${body}${parsed.folderOnly ? '/' : ''}`,
+        );
+        added.push(...patterns.map((pattern) => ({ pattern, mark: String(all.length) })));
+        bodies.push(...parsed.bodies);
+        all.push({ rule: { ...line, widened: parsed.widened }, patterns });
       }
       if (added.length === 0) return rulesOf(state);
       const next = ignore({ ignorecase: ignoreCase });
       if (engine !== undefined) next.add(engine);
       return rulesOf({ ignoreCase, engine: next.add(added), rules: all, hint: hint.and(bodies) });
     },
+    lift(inside, name) {
+      // Asked about one by one: the engine tells only the last rule that matches. It takes a rule that matches a parent for one that
+      // matches the folder, so each parent is brought back.
+      const parents = foldersAbove(inside + name).map((parent) => `!/${escape(parent)}`);
+      const lifted = new Set<Compiled>();
+      for (const each of rules.toReversed()) {
+        const alone = ignore({ ignorecase: ignoreCase }).add([...each.patterns, ...parents]);
+        const { ignored, unignored } = alone.test(inside + name);
+        if (unignored) break;
+        if (ignored) lifted.add(each);
+      }
+      const kept = rules.map((each) => (lifted.has(each) ? { ...each, patterns: [] } : each));
+      const left = kept.flatMap(({ patterns }, at) =>
+        patterns.map((pattern) => ({ pattern, mark: String(at) })),
+      );
+      return rulesOf({ ...state, rules: kept, engine: ignore({ ignorecase: ignoreCase }).add(left) });
+    },
   };
+}
+
+function escape(folder: string): string {
+  return folder.replace(/[\\*?[\]]/g, '\\$&');
 }

@@ -47,6 +47,15 @@ export function leavesOut(layers: readonly RuleLayer[], name: string): IgnoreRul
   return undefined;
 }
 
+/** The layers without the rules that leave out the folder `name` (as above): what a person chose inside, or chose with it, still has to pass the others. */
+export function lift(layers: readonly RuleLayer[], name: string): readonly RuleLayer[] {
+  return layers.map((layer) =>
+    layer.rules.match(layer.prefix, name) === undefined
+      ? layer
+      : { ...layer, rules: layer.rules.lift(layer.prefix, name) },
+  );
+}
+
 /** The layers as a subfolder inherits them; `name` in units, ending in `/`. */
 export function enter(layers: readonly RuleLayer[], name: string): RuleLayer[] {
   return layers.map((layer) => ({ ...layer, prefix: layer.prefix + name }));
@@ -151,7 +160,7 @@ export async function layersAt(
       lstatSync(join(at, fileName), { throwIfNoEntry: false }),
     );
     ignoredBy ??= leavesOut(layers, keyOf(name));
-    layers = enter(layers, keyOf(name));
+    layers = enter(lift(layers, keyOf(name)), keyOf(name));
     at = join(at, name);
     if (isSame) continue;
     if (at === repository?.root) layers = withNested(layers, inner.layers);

@@ -57,7 +57,7 @@ export interface SelectOptions {
   /** The workspace folder that holds the folder, absolute: ignore files from there down count too. Without effect when it does not hold it. */
   readonly within?: string | undefined;
   readonly includeNestedRepositories: boolean;
-  /** Paths that a person chose to send although ignore files leave them out; a path ending in `/` means everything below. */
+  /** Paths that a person chose to send although ignore files leave them out; a path ending in `/` means what lies below, less what rules leave out that do not leave out the folder itself. */
   readonly include?: readonly string[] | undefined;
   readonly surroundings: GitSurroundings;
   /** The entry of the worker that asks about files when there are many: `factsWorker.ts`, or its bundle. */
