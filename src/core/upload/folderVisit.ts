@@ -110,7 +110,7 @@ export class FolderVisits {
       const named = (wanted: string): Entry | undefined =>
         dotted.find(({ name }) => this.#fold(name) === wanted);
       if (folder.path !== '' && named('.git') !== undefined) {
-        const nested = await repositoryAt(full);
+        const nested = await repositoryAt(full, this.#options.surroundings.home);
         if (nested !== undefined) {
           const wanted = this.#options.includeNestedRepositories || this.#chosen.has(folder.path);
           if (!wanted) return { kind: 'nestedRepository' };

@@ -4,8 +4,9 @@ import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { AssessmentError, systemCode } from '../errors.ts';
 import { type ConfigEntry, isTrue, parseGitConfig } from './gitConfig.ts';
 import { noRules, readLines } from './ignoreRules.ts';
-import { toUnits } from './units.ts';
+import { isOnOtherHost } from './otherHost.ts';
 import { readRegularFile } from './regularFile.ts';
+import { toUnits } from './units.ts';
 
 /** The person's own surroundings, in which git would look for configuration. */
 export interface GitSurroundings {
@@ -37,10 +38,14 @@ export interface IgnoreSettings {
 const maxConfigBytes = 1 << 20;
 
 /** The repository that `folder` lies in: the nearest parent, itself included, with a git folder; an intact one counts before a damaged one. */
-export async function findRepository(folder: string): Promise<Repository | undefined> {
+export async function findRepository(
+  folder: string,
+  home: string,
+  isElsewhere = isOnOtherHost,
+): Promise<Repository | undefined> {
   let damaged: Repository | undefined;
   for (let at = folder; ; at = dirname(at)) {
-    const found = await repositoryAt(at);
+    const found = await repositoryAt(at, home, isElsewhere);
     if (found !== undefined) return found;
     damaged ??= (await isFolder(join(at, '.git')))
       ? { root: at, gitDir: join(at, '.git'), commonDir: join(at, '.git') }
@@ -49,42 +54,50 @@ export async function findRepository(folder: string): Promise<Repository | undef
   }
 }
 
-/** The repository whose working tree starts at `folder`, when `.git` there is what git takes for a repository. */
-export async function repositoryAt(folder: string): Promise<Repository | undefined> {
+/**
+ * The repository whose working tree starts at `folder`, when `.git` there is what git takes for a repository. One whose git folder lies
+ * neither where the folder nor where the home lies (`isElsewhere`) counts, too, but nothing is read from there.
+ */
+export async function repositoryAt(
+  folder: string,
+  home: string,
+  isElsewhere = isOnOtherHost,
+): Promise<Repository | undefined> {
   const dotGit = join(folder, '.git');
   const gitDir = (await isFolder(dotGit)) ? dotGit : await readGitFile(folder);
   if (gitDir === undefined) return undefined;
+  const known = [folder, home];
+  if (isElsewhere(gitDir, known)) return { root: folder, gitDir, commonDir: gitDir };
   const common = await readText(join(gitDir, 'commondir'));
   const commonDir = common === undefined ? gitDir : resolve(gitDir, common.trim());
+  const repository = { root: folder, gitDir, commonDir };
+  if (isElsewhere(commonDir, known)) return repository;
   if (!(await isFolder(join(commonDir, 'objects'))) || !(await isFolder(join(commonDir, 'refs')))) {
     return undefined;
   }
   const head = await readText(join(gitDir, 'HEAD'));
-  return head !== undefined && /^(?:ref:\s*refs\/|[0-9a-f]{40})/.test(head)
-    ? { root: folder, gitDir, commonDir }
-    : undefined;
+  return head !== undefined && /^(?:ref:\s*refs\/|[0-9a-f]{40})/.test(head) ? repository : undefined;
 }
 
 /** The git folder that a `.git` file names (submodules, linked working trees). */
 async function readGitFile(folder: string): Promise<string | undefined> {
   const target = /^gitdir: (.+?)[\r\n]*$/.exec((await readText(join(folder, '.git'))) ?? '')?.[1];
-  if (target === undefined) return undefined;
-  const gitDir = resolve(folder, target);
-  return isRemote(gitDir) ? undefined : gitDir;
+  return target === undefined ? undefined : resolve(folder, target);
 }
 
-/** Opening a UNC path that a repository chose would send the person's credentials to its host. */
-function isRemote(path: string): boolean {
-  return process.platform === 'win32' && /^[\\/]{2}/.test(path);
-}
-
-/** Reads system, user and repository configuration as git does, `include.path` and `includeIf` followed; of conditions only `gitdir:` is decided. Throws `sourceUnreadable`. */
+/** Reads system, user and repository configuration as git does, `include.path` and `includeIf` followed; of conditions only `gitdir:` is decided. Throws `sourceUnreadable`, also for what lies elsewhere (see `repositoryAt`). */
 export async function readIgnoreSettings(
   repository: Repository | undefined,
   { home, env }: GitSurroundings,
+  isElsewhere = isOnOtherHost,
 ): Promise<IgnoreSettings> {
   const xdg = env['XDG_CONFIG_HOME'] || join(home, '.config');
-  const reader = { home, gitDir: repository?.gitDir };
+  const known = repository === undefined ? [home] : [repository.root, home];
+  const mustBeHere = (path: string): string => {
+    if (!isElsewhere(path, known)) return path;
+    throw new AssessmentError('sourceUnreadable', { subject: path, detail: 'EREMOTE' });
+  };
+  const reader = { home, gitDir: repository?.gitDir, mustBeHere };
   const values = new Map<string, string | undefined>();
   const possible: string[] = [];
   const read = async (path: string | undefined): Promise<void> => {
@@ -104,7 +117,8 @@ export async function readIgnoreSettings(
     await read(join(home, '.gitconfig'));
   }
   if (repository !== undefined) {
-    await read(join(repository.commonDir, 'config'));
+    mustBeHere(repository.gitDir);
+    await read(join(mustBeHere(repository.commonDir), 'config'));
     if (values.has('extensions.worktreeconfig') && isTrue(values.get('extensions.worktreeconfig'))) {
       await read(join(repository.gitDir, 'config.worktree'));
     }
@@ -112,7 +126,7 @@ export async function readIgnoreSettings(
   const foldsByNature = repository === undefined && process.platform !== 'linux';
   const toPath = (value: string): string | undefined => {
     const path = expand(value, home, repository?.root ?? home);
-    return path !== undefined && isRemote(path) ? undefined : path;
+    return path === undefined ? undefined : mustBeHere(path);
   };
   const excludesFile = values.has('core.excludesfile')
     ? toPath(values.get('core.excludesfile') ?? '')
@@ -136,6 +150,7 @@ function systemConfig(env: GitSurroundings['env']): string | undefined {
 interface ConfigReader {
   readonly home: string;
   readonly gitDir: string | undefined;
+  readonly mustBeHere: (path: string) => string;
 }
 
 /** An entry, and whether every condition on the way to it is known to hold. */
@@ -148,7 +163,6 @@ async function readConfig(
   reader: ConfigReader,
   { depth, isCertain }: { depth: number; isCertain: boolean },
 ): Promise<FoundEntry[]> {
-  if (isRemote(path)) return [];
   const text = await readText(path);
   if (text === undefined) return [];
   const entries: FoundEntry[] = [];
@@ -160,7 +174,7 @@ async function readConfig(
     const target = held === false ? undefined : expand(entry.value, reader.home, dirname(path));
     if (target === undefined) continue;
     const included = { depth: depth + 1, isCertain: isCertain && held === true };
-    entries.push(...(await readConfig(target, reader, included)));
+    entries.push(...(await readConfig(reader.mustBeHere(target), reader, included)));
   }
   return entries;
 }

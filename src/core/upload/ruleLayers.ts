@@ -140,7 +140,7 @@ export async function layersAt(
 }> {
   const nameOf = nameBelow(root);
   const within = await holderOf(root, options.within);
-  const outer = within === root ? repository : await findRepository(within);
+  const outer = within === root ? repository : await findRepository(within, surroundings.home);
   const isSame = outer?.root === repository?.root;
   const inner = await gitLayers(repository, surroundings, nameOf);
   const { ignoreCase, composeNames } = inner;
@@ -165,7 +165,7 @@ export async function layersAt(
     if (isSame) continue;
     if (at === repository?.root) layers = withNested(layers, inner.layers);
     else {
-      const between = await repositoryAt(at);
+      const between = await repositoryAt(at, surroundings.home);
       if (between !== undefined)
         layers = withNested(layers, (await gitLayers(between, surroundings, nameOf)).layers);
     }

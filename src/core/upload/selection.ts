@@ -76,7 +76,7 @@ const itemsPerSlice = 20_000;
 export async function selectFiles(root: string, options: SelectOptions): Promise<Selection> {
   const realRoot = await realFolder(root);
   options.signal?.throwIfAborted();
-  const repository = await findRepository(realRoot);
+  const repository = await findRepository(realRoot, options.surroundings.home);
   const rules = await layersAt(realRoot, repository, options.surroundings, options);
   const walk = {
     ...options,
