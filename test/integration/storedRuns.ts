@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { Failure, Run, RunIn } from '../../src/core/run/run.ts';
+import type { Failure, Run, RunIn, Trouble } from '../../src/core/run/run.ts';
 import { storeManifest } from '../storedManifest.ts';
 
 const hourMs = 60 * 60 * 1000;
@@ -13,8 +13,8 @@ export interface StoredRun {
   readonly organizationId: string;
 }
 
-/** Puts the journal of a run that goes on at the service into the extension's storage. */
-export async function storeLiveRun(storage: string, run: StoredRun): Promise<void> {
+/** Puts the journal of a run that goes on at the service, or is in trouble there, into the extension's storage. */
+export async function storeLiveRun(storage: string, run: StoredRun, trouble?: Trouble): Promise<void> {
   const at = Date.now() - hourMs;
   await storeRun(storage, {
     ...common(run, at),
@@ -22,6 +22,7 @@ export async function storeLiveRun(storage: string, run: StoredRun): Promise<voi
     runId: `invented-${run.id}`,
     dispatchedAt: at,
     bareExits: 0,
+    trouble,
   });
 }
 

@@ -20,9 +20,12 @@ export function resetUserSettings(): Promise<void> {
     'whitebox.report.language': undefined,
     'whitebox.notification.webhookEndpointIds': undefined,
     'whitebox.secrets.checkBeforeUpload': undefined,
+    'whitebox.runs.deleteSourceAfterRun': undefined,
+    'whitebox.runs.retainLocalDays': undefined,
     'whitebox.notifications.level': undefined,
     'whitebox.findings.minimumSeverity': undefined,
     'whitebox.findings.showInProblems': undefined,
+    'whitebox.findings.hideTriaged': undefined,
   });
 }
 

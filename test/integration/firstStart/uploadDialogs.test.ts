@@ -91,6 +91,30 @@ describe('what leaves the machine', () => {
     }
   });
 
+  it('is left out by a .whiteboxignore that opens with its explanation, and stays as a person writes it', async () => {
+    const file = path.join(folder, '.whiteboxignore');
+    const edit = async (): Promise<vscode.TextEditor> => {
+      await vscode.commands.executeCommand('whitebox.editIgnoreFile');
+      const editor = vscode.window.activeTextEditor;
+      assert.equal(editor?.document.uri.fsPath, file);
+      return editor;
+    };
+    try {
+      const { document } = await edit();
+      assert.match(
+        document.getText(),
+        /^# Files that are not uploaded .*\n# Same syntax as \.gitignore; .*\n$/,
+      );
+      await vscode.commands.executeCommand('workbench.action.closeActiveEditor');
+      await writeFile(file, 'customers/\n');
+      assert.equal((await edit()).document.getText(), 'customers/\n');
+      assert.deepEqual(messages(), []);
+    } finally {
+      await vscode.commands.executeCommand('workbench.action.closeActiveEditor');
+      await rm(file, { force: true });
+    }
+  });
+
   it('is saved without touching what lies beside', async () => {
     const { showSaveDialog } = vscode.window;
     const to = path.join(folder, '..', 'saved.tar.gz');
