@@ -14,15 +14,15 @@ export async function offerLostRuns(deps: {
   tracker: RunTracker;
 }): Promise<void> {
   const t = vscode.l10n.t;
-  const folders = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
+  const open = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
+  const isOpen = ({ folder }: { folder: string }): boolean =>
+    open.some((each) => pathInside(each, folder) === '');
   // Notes are shared by every container and machine of this person: only folders that are open here are meant.
-  const lost = deps.notes
-    .lost(deps.runs)
-    .filter(({ note }) => folders.some((folder) => pathInside(folder, note.folder) === ''));
+  const lost = deps.notes.lost(deps.runs).filter(({ note }) => note.targets.some((target) => isOpen(target)));
   if (lost.length === 0) return;
   const track = t('Track Again');
   const forget = t('Forget');
-  const names = [...new Set(lost.map(({ note }) => note.name))].join(', ');
+  const names = [...new Set(lost.flatMap(({ note }) => note.targets.map(({ name }) => name)))].join(', ');
   const choice = await showWarning(
     t(
       'An assessment of {0} was started here, and what this editor kept of it is gone, as after a container was rebuilt.',

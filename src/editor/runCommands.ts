@@ -101,7 +101,8 @@ export async function trackRun(deps: RunCommandDeps, unknown: Run | undefined): 
   }
   const { language } = readAssessmentSettings(folder.uri);
   const place = { workflow: 'whitebox-assessment', ...destination, language, runId: runId.trim() } as const;
-  await deps.tracker.track({ ...place, folder: folder.uri.fsPath, name: folder.name });
+  const targets = [{ folder: folder.uri.fsPath, name: folder.name }];
+  await deps.tracker.track({ ...place, targets });
   await vscode.commands.executeCommand('whitebox.runs.focus');
 }
 

@@ -1,21 +1,26 @@
 import * as z from 'zod/mini';
-import { languageSchema } from '../api/schema.ts';
+import { identifierSchema, languageSchema } from '../api/schema.ts';
 import type { Disposable, KeyValueStore, Logger } from '../ports.ts';
 import { isLive, type Run } from './run.ts';
 import type { RunStore } from './runStore.ts';
 
 const prefix = 'run:';
-const noteSchema = z.object({
+const place = {
   workflow: z.literal('whitebox-assessment'),
   baseUrl: z.string(),
   organizationId: z.string(),
   language: languageSchema,
-  runId: z.string(),
-  folder: z.string(),
-  name: z.string(),
+  runId: identifierSchema,
+};
+const noteSchema = z.object({
+  ...place,
+  dispatchedAt: z.optional(z.number()),
+  targets: z.array(z.object({ folder: z.string(), name: z.string(), fileId: z.optional(identifierSchema) })),
 });
-/** Where a run is that was paid for: enough to track it when its own folder is lost, and nothing secret. */
+/** Where a run is that was paid for, and what it has there: enough to track it to its end when its own folder is lost, and nothing secret. */
 export type RunNote = z.infer<typeof noteSchema>;
+/** Notes of earlier versions know one folder, and neither its file on the service nor when the run began. */
+const formerNoteSchema = z.object({ ...place, folder: z.string(), name: z.string() });
 
 /** Notes of runs under way, in a memory that outlives the extension's folder (a rebuilt container). Each run has a key of its own, so that windows do not overwrite each other. */
 export class RunNotes {
@@ -40,8 +45,8 @@ export class RunNotes {
     const known = new Set(store.all().flatMap((run) => ('runId' in run ? [run.runId] : [])));
     return this.#memory.keys().flatMap((key) => {
       if (!key.startsWith(prefix) || store.get(key.slice(prefix.length)) !== undefined) return [];
-      const note = noteSchema.safeParse(this.#memory.get(key));
-      return note.success && !known.has(note.data.runId) ? [{ key, note: note.data }] : [];
+      const note = readNote(this.#memory.get(key));
+      return note !== undefined && !known.has(note.runId) ? [{ key, note }] : [];
     });
   }
 
@@ -66,8 +71,15 @@ export class RunNotes {
   }
 }
 
-function toNote(run: Run & { runId: string }): RunNote {
-  const { workflow, baseUrl, organizationId, language, runId, targets } = run;
-  const folder = targets[0]?.folder ?? '';
-  return { workflow, baseUrl, organizationId, language, runId, folder, name: targets[0]?.name ?? '' };
+function toNote(run: Run & { runId: string; dispatchedAt: number }): RunNote {
+  const { workflow, baseUrl, organizationId, language, runId, dispatchedAt } = run;
+  const targets = run.targets.map(({ folder, name, upload }) => ({ folder, name, fileId: upload?.fileId }));
+  return { workflow, baseUrl, organizationId, language, runId, dispatchedAt, targets };
+}
+
+function readNote(value: unknown): RunNote | undefined {
+  const former = formerNoteSchema.safeParse(value);
+  if (!former.success) return noteSchema.safeParse(value).data;
+  const { folder, name, ...rest } = former.data;
+  return { ...rest, targets: [{ folder, name }] };
 }

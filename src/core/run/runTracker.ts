@@ -7,6 +7,7 @@ import { Launcher, type LauncherDeps } from './launcher.ts';
 import { tryToKeepSource } from './look.ts';
 import { hasRemains, releaseUploads } from './release.ts';
 import { isLive, isPreparing, needsPerson, type Run } from './run.ts';
+import type { RunNote } from './runNotes.ts';
 import { RunWatch } from './runWatch.ts';
 
 /** What people do with runs: start, track, cancel, send again; one window at a time drives a run, and watches it to its end. */
@@ -52,16 +53,10 @@ export class RunTracker implements Disposable {
     return this.#launcher.start(assessment, options);
   }
 
-  /** Watches a run that was started elsewhere; throws when the service does not know it. */
-  async track(
-    place: Pick<Assessment, 'workflow' | 'baseUrl' | 'organizationId' | 'language'> & {
-      runId: string;
-      folder: string;
-      name: string;
-    },
-  ): Promise<Run> {
+  /** Watches a run that was started elsewhere, or of which a note was kept; throws when the service does not know it. */
+  async track(place: RunNote): Promise<Run> {
     const { store, clock, clientFor } = this.#deps;
-    const { runId, folder, name, ...destination } = place;
+    const { runId, dispatchedAt, targets, ...destination } = place;
     const isSame = (run: Run): boolean =>
       'runId' in run &&
       run.runId === runId &&
@@ -72,11 +67,19 @@ export class RunTracker implements Disposable {
     const known = store.all().find(isSame);
     if (known !== undefined) return known;
     await clientFor(place).describe(place.workflow, runId);
+    const at = clock.now();
     const run: Run = {
-      ...newRun({ ...destination, webhookEndpointIds: [], targets: [{ folder, name }] }, this.#deps),
+      ...newRun({ ...destination, webhookEndpointIds: [], targets }, this.#deps),
+      // Only what is confirmed can be dispatched.
+      targets: targets.map(({ folder, name, fileId }) =>
+        fileId === undefined
+          ? { folder, name }
+          : { folder, name, upload: { fileId, state: 'confirmed', at } },
+      ),
       state: 'running',
       runId,
-      dispatchedAt: clock.now(),
+      dispatchedAt: dispatchedAt ?? at,
+      lastAnswerAt: at,
       bareExits: 0,
     };
     await store.create(run);

@@ -117,8 +117,7 @@ describe('a run that answers no more', () => {
     const again = await window.tracker.track({
       ...place,
       runId: remote!.id,
-      folder: desk.folder,
-      name: 'shop',
+      targets: [{ folder: desk.folder, name: 'shop' }],
     });
     assert.equal(again.state, 'running');
     assert.notEqual(again.id, id);

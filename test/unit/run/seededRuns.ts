@@ -85,8 +85,7 @@ export async function trackRemoteRun(desk: Desk, window: RunWindow): Promise<{ i
     organizationId,
     language: 'english',
     runId,
-    folder: desk.folder,
-    name: 'shop',
+    targets: [{ folder: desk.folder, name: 'shop' }],
   });
   return { id, runId };
 }

@@ -6,7 +6,6 @@ import { describe, test, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { advance } from '../../../src/core/run/advance.ts';
 import type { Run } from '../../../src/core/run/run.ts';
-import { RunNotes } from '../../../src/core/run/runNotes.ts';
 import { RunStore } from '../../../src/core/run/runStore.ts';
 import { deadPid } from './buriedWindow.ts';
 import { type Desk, openWindow, setUpDesk } from './runWindow.ts';
@@ -74,64 +73,6 @@ describe('storage that cannot be written', () => {
     const desk = await deskWithoutStorage(t);
     await openWindow(t, desk).tracker.resume();
     assert.ok(!(await readdir(tmpdir())).some((name) => left.endsWith(name)));
-  });
-});
-
-/** A memory as the editor's, shared by windows. */
-function memory() {
-  const values = new Map<string, unknown>();
-  return {
-    keys: () => [...values.keys()],
-    get: (key: string) => values.get(key),
-    update: (key: string, value: unknown) => {
-      if (value === undefined) values.delete(key);
-      else values.set(key, structuredClone(value));
-      return Promise.resolve();
-    },
-  };
-}
-
-describe('the notes of runs under way', () => {
-  test('F93 offer a run whose folder is gone, without a token, until it is over', async (t) => {
-    const desk = await setUpDesk(t);
-    const notes = new RunNotes(memory(), { log });
-    const window = openWindow(t, desk);
-    const following = notes.follow(window.store);
-    t.after(() => following.dispose());
-    const { id, runId } = await trackRemoteRun(desk, window);
-    assert.deepEqual(notes.lost(window.store), []);
-    window.tracker.dispose();
-    await rm(desk.root, { recursive: true });
-    const rebuilt = openWindow(t, desk);
-    await rebuilt.tracker.resume();
-    const [lost, ...more] = notes.lost(rebuilt.store);
-    assert.deepEqual([lost?.note.runId, lost?.note.folder, more], [runId, desk.folder, []]);
-    assert.ok(!JSON.stringify(lost).includes(desk.service.token));
-    const again = notes.follow(rebuilt.store);
-    t.after(() => again.dispose());
-    const run = await rebuilt.tracker.track(lost!.note);
-    assert.notEqual(run.id, id);
-    assert.deepEqual(notes.lost(rebuilt.store), [], 'what is tracked again is not lost');
-    await notes.forget(lost!.key);
-    await desk.service.finishRun(runId);
-    await rebuilt.untilEnded(run.id);
-    await rebuilt.tracker.remove(run.id);
-    assert.deepEqual(notes.lost(rebuilt.store), []);
-  });
-
-  test('F93 forget a run that a person removed, and mind no note that is damaged', async (t) => {
-    const desk = await setUpDesk(t);
-    const values = memory();
-    const notes = new RunNotes(values, { log });
-    const window = openWindow(t, desk);
-    const following = notes.follow(window.store);
-    t.after(() => following.dispose());
-    const { id } = await trackRemoteRun(desk, window);
-    await desk.clock.passUntil(window.tracker.remove(id), desk.traffic);
-    assert.equal(notes.lost(window.store).length, 1);
-    await notes.forgetRun(id);
-    await values.update('run:odd', { runId: 7 });
-    assert.deepEqual(notes.lost(window.store), []);
   });
 });
 

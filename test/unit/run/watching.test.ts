@@ -226,10 +226,11 @@ describe('a run that is watched', () => {
     const { id, runId } = await trackRemoteRun(desk, window);
     const { baseUrl, organizationId } = desk.service;
     const place = { workflow: 'whitebox-assessment', baseUrl, organizationId, language: 'english' } as const;
-    const again = await window.tracker.track({ ...place, runId, folder: desk.folder, name: 'shop' });
+    const targets = [{ folder: desk.folder, name: 'shop' }];
+    const again = await window.tracker.track({ ...place, runId, targets });
     assert.equal(again.id, id);
     assert.deepEqual(again.webhookEndpointIds, []);
-    const nobody = window.tracker.track({ ...place, runId: 'run-nobody', folder: desk.folder, name: 'shop' });
+    const nobody = window.tracker.track({ ...place, runId: 'run-nobody', targets });
     await assert.rejects(nobody, { kind: 'notFound' });
     assert.equal(window.store.all().length, 1);
   });

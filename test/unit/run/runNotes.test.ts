@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { rm } from 'node:fs/promises';
+import { describe, test } from 'node:test';
+import { isPastWatching } from '../../../src/core/run/attention.ts';
+import type { Run } from '../../../src/core/run/run.ts';
+import { RunNotes } from '../../../src/core/run/runNotes.ts';
+import type { RunStore } from '../../../src/core/run/runStore.ts';
+import { openWindow, setUpDesk } from './runWindow.ts';
+import { trackRemoteRun } from './seededRuns.ts';
+import { states } from './uploads.ts';
+
+const dayMs = 24 * 3600_000;
+const write = (): void => undefined;
+const log = { trace: write, debug: write, info: write, warn: write, error: write };
+
+/** A memory as the editor's, shared by windows. */
+function memory() {
+  const values = new Map<string, unknown>();
+  return {
+    keys: () => [...values.keys()],
+    get: (key: string) => values.get(key),
+    update: (key: string, value: unknown) => {
+      if (value === undefined) values.delete(key);
+      else values.set(key, structuredClone(value));
+      return Promise.resolve();
+    },
+  };
+}
+
+describe('the notes of runs under way', () => {
+  test('F93 offer a run whose folder is gone, without a token, until it is over', async (t) => {
+    const desk = await setUpDesk(t);
+    const notes = new RunNotes(memory(), { log });
+    const window = openWindow(t, desk);
+    const following = notes.follow(window.store);
+    t.after(() => following.dispose());
+    const { id, runId } = await trackRemoteRun(desk, window);
+    assert.deepEqual(notes.lost(window.store), []);
+    window.tracker.dispose();
+    await rm(desk.root, { recursive: true });
+    const rebuilt = openWindow(t, desk);
+    await rebuilt.tracker.resume();
+    const [lost, ...more] = notes.lost(rebuilt.store);
+    assert.deepEqual([lost?.note.runId, lost?.note.targets[0]?.folder, more], [runId, desk.folder, []]);
+    assert.ok(!JSON.stringify(lost).includes(desk.service.token));
+    const again = notes.follow(rebuilt.store);
+    t.after(() => again.dispose());
+    const run = await rebuilt.tracker.track(lost!.note);
+    assert.notEqual(run.id, id);
+    assert.deepEqual(notes.lost(rebuilt.store), [], 'what is tracked again is not lost');
+    await notes.forget(lost!.key);
+    await desk.service.finishRun(runId);
+    await rebuilt.untilEnded(run.id);
+    await rebuilt.tracker.remove(run.id);
+    assert.deepEqual(notes.lost(rebuilt.store), []);
+  });
+
+  test('F93 keep when a run began, all its folders, and what of it is deleted from the service at its end', async (t) => {
+    const desk = await setUpDesk(t);
+    const notes = new RunNotes(memory(), { log });
+    const window = openWindow(t, desk);
+    const following = notes.follow(window.store);
+    t.after(() => following.dispose());
+    const [target] = (await window.assessment()).targets;
+    const first = await window.start({ targets: [target!, { ...target!, folder: '/docs', name: 'docs' }] });
+    assert.ok(first.state === 'running');
+    window.tracker.dispose();
+    await rm(desk.root, { recursive: true });
+    desk.clock.advance(2 * dayMs);
+    const rebuilt = openWindow(t, desk);
+    await rebuilt.tracker.resume();
+    const run = await rebuilt.tracker.track(notes.lost(rebuilt.store)[0]!.note);
+    const known = (of: Run) => of.targets.map(({ folder, name, upload }) => [folder, name, upload?.fileId]);
+    assert.deepEqual(known(run), known(first));
+    assert.ok(run.state === 'running' && run.dispatchedAt === first.dispatchedAt);
+    assert.equal(isPastWatching(run, desk.clock.now() + 29 * dayMs), false, 'it has just answered');
+    await desk.service.finishRun(run.runId);
+    await rebuilt.untilEnded(run.id);
+    await rebuilt.until(run.id, ({ targets }) => targets.every(({ upload }) => upload?.state === 'deleted'));
+    assert.deepEqual(states(desk), ['deleted', 'deleted']);
+  });
+
+  test('F93 of an earlier version, with one folder and no files, are read', async () => {
+    const values = memory();
+    const place = {
+      workflow: 'whitebox-assessment',
+      baseUrl: 'https://a.test',
+      organizationId: 'o',
+    } as const;
+    const run = { ...place, language: 'english', runId: 'run-1' } as const;
+    await values.update('run:former', { ...run, folder: '/shop', name: 'shop' });
+    const store = { all: () => [], get: () => undefined } as unknown as RunStore;
+    const [lost] = new RunNotes(values, { log }).lost(store);
+    assert.deepEqual(lost?.note, { ...run, targets: [{ folder: '/shop', name: 'shop' }] });
+  });
+
+  test('F93 forget a run that a person removed, and mind no note that is damaged', async (t) => {
+    const desk = await setUpDesk(t);
+    const values = memory();
+    const notes = new RunNotes(values, { log });
+    const window = openWindow(t, desk);
+    const following = notes.follow(window.store);
+    t.after(() => following.dispose());
+    const { id } = await trackRemoteRun(desk, window);
+    await desk.clock.passUntil(window.tracker.remove(id), desk.traffic);
+    assert.equal(notes.lost(window.store).length, 1);
+    await notes.forgetRun(id);
+    await values.update('run:odd', { runId: 7 });
+    assert.deepEqual(notes.lost(window.store), []);
+  });
+});
