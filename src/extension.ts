@@ -221,7 +221,6 @@ export async function startExtension(
       if (change.affectsConfiguration('whitebox')) logged(showSignedIn());
     }),
     vscode.workspace.onDidChangeWorkspaceFolders(() => logged(findings.refresh())),
-    vscode.workspace.onDidGrantWorkspaceTrust(() => logged(tracker.resume())),
     // What another window left behind is taken up here: a window without runs has no heartbeat to notice it.
     vscode.window.onDidChangeWindowState(({ focused }) => {
       if (focused && vscode.workspace.isTrusted) logged(tracker.resume());
@@ -232,12 +231,20 @@ export async function startExtension(
   made.push(runs.watch(), notes.follow(runs));
   warnOfStorage(runs);
   await findings.refresh();
-  // In Restricted Mode runs are shown as they were last known; nothing is asked and no lease is taken.
   // Not waited for: tidying up may need a network that does not answer.
-  if (vscode.workspace.isTrusted) {
+  const takeUp = (): void => {
     logged(tracker.resume());
     logged(offerLostRuns({ notes, runs, tracker }));
-  }
+  };
+  // In Restricted Mode runs are shown as they were last known; nothing is asked and no lease is taken.
+  if (vscode.workspace.isTrusted) takeUp();
+  made.push(
+    vscode.workspace.onDidGrantWorkspaceTrust(() => {
+      // A token command counts only now.
+      logged(showSignedIn());
+      takeUp();
+    }),
+  );
 
   return {
     tools: createTools({ runs, findings, clock }),
