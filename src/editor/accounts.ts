@@ -24,14 +24,17 @@ export class Accounts {
     );
   }
 
-  /** True when calls to the destination in the settings have a token, or a command that makes one. */
+  /** True when calls to the destination in the settings have a token, or a command that makes one; a secret storage that fails has none. */
   async isSignedIn(): Promise<boolean> {
     const destination = currentDestination();
     if (destination === undefined) return false;
-    return (
-      tokenCommandFor(destination) !== undefined ||
-      (await this.#secrets.get(keyOf(destination))) !== undefined
-    );
+    if (tokenCommandFor(destination) !== undefined) return true;
+    try {
+      return (await this.#secrets.get(keyOf(destination))) !== undefined;
+    } catch (error) {
+      this.#client.log.error(`The secret storage could not be read: ${String(error)}`);
+      return false;
+    }
   }
 
   /** Checks a token with the service, on the operation that an assessment needs first; the reservation it makes is given back at once. */
@@ -40,12 +43,12 @@ export class Accounts {
       get: () => Promise.resolve(token),
       refresh: () => Promise.resolve(undefined),
     };
-    await reserveAndGiveBack(this.#clientWith(destination, source), signal);
+    await this.#reserveAndGiveBack(this.#clientWith(destination, source), signal);
   }
 
   /** Checks the kept token, as `check` does. */
   async checkSignedIn(destination: Destination, signal?: AbortSignal): Promise<void> {
-    await reserveAndGiveBack(this.clientFor(destination), signal);
+    await this.#reserveAndGiveBack(this.clientFor(destination), signal);
   }
 
   /** Keeps a token in the secret store, under its destination. */
@@ -62,18 +65,27 @@ export class Accounts {
     return true;
   }
 
+  async #reserveAndGiveBack(client: AssessmentClient, signal?: AbortSignal): Promise<void> {
+    let fileId: string;
+    try {
+      ({ file_id: fileId } = await client.getUploadUrl(1, { signal }));
+    } catch (error) {
+      // The service answers so only to a token and an organization that are right.
+      if (error instanceof AssessmentError && error.kind === 'capacity') return;
+      throw error;
+    }
+    try {
+      // Also once the person has cancelled, and whatever comes of it: the check itself has passed.
+      await client.cancelUpload(fileId);
+    } catch (error) {
+      if (!(error instanceof AssessmentError)) throw error;
+      this.#client.log.warn(`The reservation ${fileId} of a check was not given back: ${error.message}`);
+    }
+    signal?.throwIfAborted();
+  }
+
   #clientWith(destination: Destination, token: TokenSource): AssessmentClient {
     return new AssessmentClient({ ...this.#client, ...destination, token });
-  }
-}
-
-async function reserveAndGiveBack(client: AssessmentClient, signal?: AbortSignal): Promise<void> {
-  try {
-    const { file_id: fileId } = await client.getUploadUrl(1, { signal });
-    await client.cancelUpload(fileId, { signal });
-  } catch (error) {
-    // The service answers so only to a token and an organization that are right.
-    if (!(error instanceof AssessmentError) || error.kind !== 'capacity') throw error;
   }
 }
 
