@@ -234,7 +234,7 @@ export async function startExtension(
   // Not waited for: tidying up may need a network that does not answer.
   const takeUp = (): void => {
     logged(tracker.resume());
-    logged(offerLostRuns({ notes, runs, tracker }));
+    logged(offerLostRuns({ notes, runs, tracker, log }));
   };
   // In Restricted Mode runs are shown as they were last known; nothing is asked and no lease is taken.
   if (vscode.workspace.isTrusted) takeUp();

@@ -1,17 +1,24 @@
 import * as vscode from 'vscode';
-import { AssessmentError } from '../core/errors.ts';
 import { pathInside } from '../core/pathInside.ts';
-import type { RunNotes } from '../core/run/runNotes.ts';
+import type { Logger } from '../core/ports.ts';
+import type { RunNote, RunNotes } from '../core/run/runNotes.ts';
 import type { RunStore } from '../core/run/runStore.ts';
 import type { RunTracker } from '../core/run/runTracker.ts';
 import { describeError } from './messages.ts';
 import { askInDialog, showError, showWarning } from './showMessage.ts';
+
+/** A note, and the key it is kept under. */
+interface LostRun {
+  readonly key: string;
+  readonly note: RunNote;
+}
 
 /** Offers to track runs of this workspace's folders that were paid for and of which nothing but a note is left, as after a container was rebuilt. */
 export async function offerLostRuns(deps: {
   notes: RunNotes;
   runs: RunStore;
   tracker: RunTracker;
+  log: Logger;
 }): Promise<void> {
   const t = vscode.l10n.t;
   const open = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
@@ -25,26 +32,49 @@ export async function offerLostRuns(deps: {
   const names = [...new Set(lost.flatMap(({ note }) => note.targets.map(({ name }) => name)))].join(', ');
   const choice = await showWarning(
     t(
-      'An assessment of {0} was started here, and what this editor kept of it is gone, as after a container was rebuilt.',
+      'An assessment of {0} was started here, and what this editor kept of it is gone, as after a container was rebuilt. Its run ID: {1}',
       names,
+      lost.map(({ note }) => note.runId).join(', '),
     ),
     track,
     forget,
   );
+  if (choice === forget) for (const { key } of lost) await deps.notes.forget(key);
+  if (choice !== track) return;
+  const failures: (LostRun & { error: unknown })[] = [];
   for (const { key, note } of lost) {
-    if (choice === forget) await deps.notes.forget(key);
-    if (choice !== track) continue;
     try {
       await deps.tracker.track(note);
       await deps.notes.forget(key);
     } catch (error) {
-      // Past its retention; any other failure may pass, and the offer comes again.
-      if (error instanceof AssessmentError && error.kind === 'notFound') await deps.notes.forget(key);
-      const { message } = describeError(error);
-      void showError(message);
+      deps.log.error(`Run ${note.runId} could not be tracked again: ${String(error)}`);
+      failures.push({ key, note, error });
     }
   }
-  if (choice === track) await vscode.commands.executeCommand('whitebox.runs.focus');
+  await vscode.commands.executeCommand('whitebox.runs.focus');
+  await Promise.all(failures.map((failure) => askToForget(failure, deps)));
+}
+
+/** The note is the only record of a paid run: any failure may pass, and only a person gives it up. */
+async function askToForget(
+  { key, note, error }: LostRun & { error: unknown },
+  { notes }: { notes: RunNotes },
+): Promise<void> {
+  const t = vscode.l10n.t;
+  const { message, remedies } = describeError(error);
+  const forget = { title: t('Forget') };
+  const choice = await showError(
+    t(
+      'Run {0} could not be tracked again; the next start of VS Code offers it again. {1}',
+      note.runId,
+      message,
+    ),
+    ...remedies,
+    forget,
+  );
+  if (choice === forget) await notes.forget(key);
+  const remedy = remedies.find((each) => each === choice);
+  if (remedy !== undefined) await vscode.commands.executeCommand(remedy.command, ...(remedy.arguments ?? []));
 }
 
 /** Says, once a window, that runs are forgotten with it, since their folder cannot be written. */
