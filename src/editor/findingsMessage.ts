@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { activeParts } from '../core/findings/show/filter.ts';
 import type { FindingStore } from '../core/findings/findingStore.ts';
 import type { ShownRun } from '../core/findings/shownFinding.ts';
-import { hasFindings } from '../core/findings/folderRuns.ts';
+import { hasAllFindings, hasFindings } from '../core/findings/folderRuns.ts';
 import { hiddenFromProblems } from '../core/findings/show/problems.ts';
 import type { Sifted } from '../core/findings/show/sift.ts';
 import { isOffline } from '../core/run/attention.ts';
@@ -48,7 +48,9 @@ export function describeRuns(findings: FindingStore): string[] {
     const counts = [added, fixed, unchanged].map(({ length }) => formatNumber(length));
     return [
       t('{0}: {1} compared with {2}', titleOf(run), runLabel(run), runLabel(baseline)),
-      t('{0} new, {1} fixed, {2} unchanged', ...counts),
+      hasAllFindings(run)
+        ? t('{0} new, {1} fixed, {2} unchanged', ...counts)
+        : t('{0} new, {2} unchanged; the run did not finish, so what is fixed is not known', ...counts),
     ];
   }
   return findings.folders().map(({ run, failure, cut }) => {

@@ -109,7 +109,7 @@ function toChanges({ baseline, added, fixed, unchanged }: Changes): NonNullable<
     label: t('Since the run of {0}', formatTime(baseline.createdAt)),
     counts: [
       { label: t('New'), count: added },
-      { label: t('Fixed'), count: fixed },
+      ...(fixed === undefined ? [] : [{ label: t('Fixed'), count: fixed }]),
       { label: t('Unchanged'), count: unchanged },
     ],
   };

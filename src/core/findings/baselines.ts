@@ -41,6 +41,6 @@ export class Baselines {
     const baseline = this.of(run);
     if (baseline === undefined || failure !== undefined) return undefined;
     const before = await this.namesBefore(run, baseline);
-    return before && { baseline, ...countChanges(shown.map(nameOf), before) };
+    return before && { baseline, ...countChanges(run, shown.map(nameOf), before) };
   }
 }

@@ -8,7 +8,7 @@ export interface Comparison {
   readonly baseline: Run;
   /** Of the run. */
   readonly added: readonly ShownFinding[];
-  /** Of the baseline: they are not found any more. */
+  /** Of the baseline: they are not found any more. None of a run that may not have reached them. */
   readonly fixed: readonly ShownFinding[];
   /** Of the run. */
   readonly unchanged: readonly ShownFinding[];
@@ -28,14 +28,20 @@ export function nameOf({ folder, fingerprint }: ShownFinding): FindingName {
 /** How many findings came, went and stayed. */
 export interface ChangeCounts {
   readonly added: number;
-  readonly fixed: number;
+  /** Undefined for a run that may not have reached them. */
+  readonly fixed: number | undefined;
   readonly unchanged: number;
 }
 
 /** Counts what `compareFindings` lists. */
-export function countChanges(found: readonly FindingName[], before: readonly FindingName[]): ChangeCounts {
+export function countChanges(
+  run: Run,
+  found: readonly FindingName[],
+  before: readonly FindingName[],
+): ChangeCounts {
   const added = countNew(found, before);
-  return { added, fixed: countNew(before, found), unchanged: found.length - added };
+  const fixed = hasAllFindings(run) ? countNew(before, found) : undefined;
+  return { added, fixed, unchanged: found.length - added };
 }
 
 function countNew(names: readonly FindingName[], baseline: readonly FindingName[]): number {
@@ -64,7 +70,7 @@ export function compareFindings(
     run,
     baseline,
     added: marked.filter(({ change }) => change === 'new'),
-    fixed: before.filter((shown) => sinceFound(nameOf(shown)) === 'new'),
+    fixed: hasAllFindings(run) ? before.filter((shown) => sinceFound(nameOf(shown)) === 'new') : [],
     unchanged: marked.filter(({ change }) => change === 'unchanged'),
   };
 }

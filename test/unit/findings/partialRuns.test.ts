@@ -20,3 +20,16 @@ test('a run that ended early replaces no findings by itself and is no baseline, 
   await scene.store.refresh();
   assert.deepEqual(titles(scene), ['part']);
 });
+
+test('what a run that ended early did not reach does not count as fixed', async (t) => {
+  const scene = await setScene(t);
+  const told = (...names: string[]) =>
+    JSON.stringify(names.map((title) => ({ title, file: 'a.js', severity: 'high' })));
+  const whole = await scene.addRun(['shop'], told('a', 'b', 'c'));
+  const part = { ...(await scene.addRun(['shop'], told('a', 'new'))), state: 'cancelled' } as Run;
+  await scene.runs.create(part);
+  const { added, fixed, unchanged } = await scene.store.compare(part, whole);
+  assert.deepEqual([added.length, fixed.length, unchanged.length], [1, 0, 1]);
+  const changes = await scene.store.baselines.changesOf(await scene.store.read(part));
+  assert.deepEqual(changes, { baseline: whole, added: 1, fixed: undefined, unchanged: 1 });
+});

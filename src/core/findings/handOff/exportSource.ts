@@ -6,7 +6,7 @@ export interface ExportSource {
   readonly run: Run;
   /** In the order of the findings file. */
   readonly shown: readonly ShownFinding[];
-  /** Findings of the run before that are not there any more; absent when there is no run before. */
+  /** Findings of the run before that are not there any more, as a `Comparison` has them; absent when there is no run before. */
   readonly fixed?: readonly ShownFinding[] | undefined;
 }
 

@@ -1,6 +1,7 @@
 import type { Log, Result, Run as SarifRun } from 'sarif';
 import type { ExportSource, ExportTool } from './exportSource.ts';
 import type { Finding, Severity } from '../finding.ts';
+import { hasAllFindings } from '../folderRuns.ts';
 import type { ShownFinding } from '../shownFinding.ts';
 import { toPlainFinding } from './plainFinding.ts';
 import { sarifPlaces, sourceRoot } from './sarifPlaces.ts';
@@ -50,7 +51,7 @@ function toInvocation({ run }: ExportSource): NonNullable<SarifRun['invocations'
     commit === undefined ? [] : [{ folder: name, commit: commit.id, dirty: commit.dirty }],
   );
   return {
-    executionSuccessful: true,
+    executionSuccessful: hasAllFindings(run),
     ...(dispatchedAt === undefined ? {} : { startTimeUtc: new Date(dispatchedAt).toISOString() }),
     ...(exitedAt === undefined ? {} : { endTimeUtc: new Date(exitedAt).toISOString() }),
     properties: {

@@ -10,6 +10,7 @@ import { parseFindings } from '../../../../src/core/findings/parse/parse.ts';
 import { toSarif } from '../../../../src/core/findings/handOff/sarif.ts';
 import { readSarifExtras } from '../../../../src/core/findings/handOff/sarifExtras.ts';
 import { undecided } from '../../../../src/core/findings/triage/triage.ts';
+import type { Run } from '../../../../src/core/run/run.ts';
 import { anyItems, anyTriage, essence, shownOf, sourceOf, tool } from '../handOff.ts';
 
 /** The published schema, as OASIS gives it out; it is draft 4, whose few differences to draft 7 it does not use but for `id`. */
@@ -212,6 +213,14 @@ describe('SARIF', () => {
     });
     assert.equal(run.columnKind, 'utf16CodeUnits');
     assert.ok(!JSON.stringify(log).includes('canary'));
+  });
+
+  test('only of a run that found all it could a log says that it succeeded', () => {
+    const source = sourceOf([injection]);
+    const succeeded = (state: string): boolean | undefined =>
+      logOf({ ...source, run: { ...source.run, state } as Run }).runs[0]?.invocations?.[0]
+        ?.executionSuccessful;
+    assert.deepEqual(['succeeded', 'aborted', 'cancelled'].map(succeeded), [true, false, false]);
   });
 
   test('equal findings give equal text', () => {
