@@ -20,7 +20,7 @@ export class Baselines {
     this.#log = deps.log;
   }
 
-  /** The run with all findings before a run, of the same folders. */
+  /** The run with all findings before a run, of the same folders; none for or among findings of unknown origin. */
   of(run: Run): Run | undefined {
     return baselineAmong(this.#runs.all(), run);
   }

@@ -75,9 +75,10 @@ export function compareFindings(
   };
 }
 
-/** The latest run before one that has all findings of the same folders; `runs` come newest first. */
+/** The latest run before one that has all findings of the same folders; `runs` come newest first. Findings of unknown origin are compared only when a person says so. */
 export function baselineAmong(runs: readonly Run[], run: Run): Run | undefined {
-  return runsBefore(runs, run).find(hasAllFindings);
+  if (!isOfService(run)) return undefined;
+  return runsBefore(runs, run).find((other) => hasAllFindings(other) && isOfService(other));
 }
 
 /** The runs before one, of the same folders, in the order of `runs`. */
@@ -88,6 +89,10 @@ export function runsBefore(runs: readonly Run[], run: Run): readonly Run[] {
       (other.createdAt < run.createdAt || (other.createdAt === run.createdAt && other.id < run.id)) &&
       foldersOf(other) === folders,
   );
+}
+
+function isOfService(run: Run): boolean {
+  return run.state !== 'imported' || run.runId !== undefined;
 }
 
 function foldersOf({ targets }: Run): string {

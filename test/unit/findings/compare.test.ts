@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
+import type { Run, RunIn } from '../../../src/core/run/run.ts';
 import { type Scene, setScene } from './findingScene.ts';
 
 function file(...titles: readonly string[]): string {
@@ -143,4 +144,21 @@ test('a run before that cannot be read leaves nothing marked', async (t) => {
   await scene.addRun(['shop'], '"nothing"');
   await scene.addRun(['shop'], file('a'));
   assert.deepEqual(changes(scene), { a: undefined });
+});
+
+test('what an import of unknown origin found is compared with nothing by itself', async (t) => {
+  const scene = await setScene(t);
+  scene.open.add(path.join(scene.root, 'shop'));
+  const first = await scene.addRun(['shop'], file('a'));
+  const { runId, ...rest } = (await scene.addRun(['shop'], file('other'))) as RunIn<'succeeded'>;
+  const unknown = { ...rest, state: 'imported', importedFrom: 'other.sarif' } as Run;
+  await scene.runs.create(unknown);
+  const next = await scene.addRun(['shop'], file('a'));
+  assert.deepEqual(changes(scene), { a: 'unchanged' });
+  assert.equal(scene.store.baselines.of(next)?.id, first.id);
+  assert.equal(scene.store.baselines.of(unknown), undefined);
+  await scene.store.showComparison(next, unknown);
+  assert.deepEqual(changes(scene), { a: 'new' });
+  await scene.runs.create({ ...unknown, runId } as Run);
+  assert.equal(scene.store.baselines.of(next)?.id, unknown.id);
 });
