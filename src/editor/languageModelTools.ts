@@ -4,7 +4,15 @@ import { fenceData } from '../core/findings/handOff/dataFence.ts';
 import type { FindingStore } from '../core/findings/findingStore.ts';
 import type { ShownFinding } from '../core/findings/shownFinding.ts';
 import { escapeMarkdown } from '../core/findings/show/inertMarkdown.ts';
-import { getFinding, getRunStatus, listFindings, toolInputs } from '../core/findings/handOff/toolAnswers.ts';
+import {
+  decide,
+  getFinding,
+  getRunStatus,
+  listFindings,
+  toolInputs,
+} from '../core/findings/handOff/toolAnswers.ts';
+import { visibleLine } from '../core/findings/parse/visibleText.ts';
+import type { TriageDecision } from '../core/findings/triage/triage.ts';
 import type { Clock } from '../core/ports.ts';
 import type { RunStore } from '../core/run/runStore.ts';
 import { titleOfFinding, triageLabel } from './labels.ts';
@@ -58,10 +66,10 @@ export function createTools({ runs, findings, clock }: ToolDeps): ReadonlyMap<st
       {
         prepareInvocation: ({ input }) => {
           requireTrustOfTool();
-          const { finding, state } = read(toolInputs.setTriage, input);
-          const shown = find(finding);
-          const title = escapeMarkdown(titleOfFinding(shown.finding));
-          const [now, next] = [triageLabel(shown.triage.state), triageLabel(state)];
+          const call = read(toolInputs.setTriage, input);
+          const { finding, triage } = find(call.finding);
+          const title = escapeMarkdown(titleOfFinding(finding));
+          const [now, next] = [decisionLabel(triage), decisionLabel(decide(triage, call))];
           return {
             invocationMessage: t('Setting a triage state'),
             confirmationMessages: {
@@ -72,13 +80,21 @@ export function createTools({ runs, findings, clock }: ToolDeps): ReadonlyMap<st
         },
         invoke: async ({ input }) => {
           requireTrustOfTool();
-          const { finding, state, note } = read(toolInputs.setTriage, input);
-          await findings.setTriage([find(finding)], state, note ?? '');
-          return answer({ finding, triage: state });
+          const call = read(toolInputs.setTriage, input);
+          const shown = find(call.finding);
+          const { state, note } = decide(shown.triage, call);
+          await findings.setTriage([shown], state, note);
+          return answer({ finding: call.finding, triage: state });
         },
       },
     ],
   ]);
+}
+
+/** A decision with its reason, for Markdown. */
+function decisionLabel({ state, note }: Pick<TriageDecision, 'state' | 'note'>): string {
+  const label = triageLabel(state);
+  return note === '' ? label : `${label}: ${escapeMarkdown(visibleLine(note))}`;
 }
 
 function requireTrustOfTool(): void {

@@ -6,7 +6,7 @@ import { isAtLeast, SEVERITIES, severityRank } from '../finding.ts';
 import type { ShownFinding } from '../shownFinding.ts';
 import { toPlainFinding } from './plainFinding.ts';
 import { clip } from '../parse/prose.ts';
-import { isSettled, TRIAGE_STATES } from '../triage/triage.ts';
+import { isSettled, TRIAGE_STATES, type TriageDecision } from '../triage/triage.ts';
 
 const name = z.string().check(z.regex(/^[0-9a-z-]{1,64}:\d{1,7}$/));
 
@@ -93,6 +93,14 @@ export function getFinding(shown: ShownFinding): unknown {
     })),
     told: toPlainFinding(shown.finding),
   });
+}
+
+/** What a tool's call makes of a decision: a person's reason stays where the call gives none. */
+export function decide(
+  former: TriageDecision,
+  { state, note = '' }: z.infer<typeof toolInputs.setTriage>,
+): Pick<TriageDecision, 'state' | 'note'> {
+  return { state, note: note.trim() === '' ? former.note : note };
 }
 
 /** The latest runs and their states. */

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { fenceData } from '../../../../src/core/findings/handOff/dataFence.ts';
 import { findingMarkdown, type FindingWords } from '../../../../src/core/findings/show/findingMarkdown.ts';
 import {
+  decide,
   getFinding,
   getRunStatus,
   listFindings,
@@ -132,6 +133,17 @@ describe('what language models get', () => {
     test(`${tool} refuses ${JSON.stringify(input)}`, () => {
       assert.equal(toolInputs[tool].safeParse(input).success, false);
     });
+});
+
+test('a decision by a tool keeps a person’s reason unless it brings its own', () => {
+  const former = { state: 'falsePositive', note: 'Reviewed: input is fixed.', at: 5 } as const;
+  const decided = (note?: string) => decide(former, { finding: 'run:0', state: 'open', note }).note;
+  assert.deepEqual([undefined, '', ' ', 'mine'].map(decided), [
+    former.note,
+    former.note,
+    former.note,
+    'mine',
+  ]);
 });
 
 describe('a finding as Markdown', () => {
