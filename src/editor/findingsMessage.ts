@@ -79,9 +79,10 @@ export function describeHidden({ mild, settled }: Sifted): string[] {
   ];
 }
 
-/** How many of the findings that settings let through have no problem of their own. */
+/** How many of the findings that the view may show have no problem of their own. */
 export function describeOnlyHere({ displayed }: Sifted): string[] {
-  const count = readDisplaySettings().showInProblems ? hiddenFromProblems(displayed) : 0;
+  const { showInProblems, ...display } = readDisplaySettings();
+  const count = showInProblems ? hiddenFromProblems(displayed, display) : 0;
   return count === 0 ? [] : [vscode.l10n.t('Only here, not in Problems: {0}', countFindings(count))];
 }
 

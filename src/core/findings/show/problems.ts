@@ -1,3 +1,4 @@
+import { type Display, isDisplayed } from './display.ts';
 import type { ShownFinding } from '../shownFinding.ts';
 
 /** The Problems panel shows no more than so many problems of one file, the worst first. */
@@ -16,10 +17,11 @@ export function problemsByFile(shown: Iterable<ShownFinding>): Map<string, Shown
   return byFile;
 }
 
-/** How many of these findings the Problems panel cannot show: without a place, with code that is gone, or too many in one file. */
-export function hiddenFromProblems(shown: readonly ShownFinding[]): number {
+/** How many of these findings the Problems panel does not show: kept back by settings, without a place, with code that is gone, or too many in one file. */
+export function hiddenFromProblems(shown: readonly ShownFinding[], display: Display): number {
+  const displayed = shown.filter((each) => isDisplayed(each, display));
   let visible = 0;
-  for (const { length } of problemsByFile(shown).values()) visible += Math.min(length, maxPerFile);
+  for (const { length } of problemsByFile(displayed).values()) visible += Math.min(length, maxPerFile);
   return shown.length - visible;
 }
 
