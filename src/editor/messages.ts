@@ -35,6 +35,13 @@ export function describeFailure(failure: Failure | ({ kind: Failure['kind'] } & 
         signInAgain(),
       );
     case 'forbidden':
+      if (failure.subject === 'upload')
+        return plain(
+          t(
+            'The upload took longer than the service allows, three times. Leave more files out, or retry the upload on a faster connection.',
+          ) + said,
+          showLog(),
+        );
       return plain(
         t('You are not allowed to do this in this organization. Check the organization ID and your role.') +
           said,

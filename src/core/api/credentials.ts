@@ -66,7 +66,15 @@ export async function runTokenCommand(command: readonly string[], signal?: Abort
       fail(error); // a batch file on Windows, which only a shell runs, or an argument that no program can get
     }
   });
-  return toToken(output);
+  try {
+    return toToken(output);
+  } catch (cause) {
+    throw new AssessmentError(
+      'tokenCommand',
+      { subject: program, detail: 'not one line without spaces' },
+      { cause },
+    );
+  }
 }
 
 function exitDetail(error: unknown): string | undefined {

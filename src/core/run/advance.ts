@@ -171,7 +171,8 @@ function answered(run: RunIn<'running' | 'cancelling'>, description: Description
   const exit = toExit(description);
   if (exit !== undefined) {
     const asked = cancelAt === undefined ? {} : { cancelAskedAt: cancelAt };
-    return { ...shared(run), state: 'collecting', runId, dispatchedAt, exit, exitedAt: at, ...asked };
+    const ranAt = run.lastAnswerAt ?? dispatchedAt;
+    return { ...shared(run), state: 'collecting', runId, dispatchedAt, exit, exitedAt: at, ranAt, ...asked };
   }
   const bareExits = run.bareExits + 1;
   if (bareExits < mostBareExits) return seen(bareExits);
@@ -203,13 +204,14 @@ function toExit(description: Description): Exit | undefined {
 }
 
 function collected(run: RunIn<'collecting'>, artifacts: readonly Artifact[], at: number): Run {
-  const { runId, dispatchedAt, exit, exitedAt } = run;
+  const { runId, dispatchedAt, exit, exitedAt, ranAt } = run;
   const end = {
     ...shared(run),
     runId,
     dispatchedAt,
     exit,
     exitedAt,
+    ...(ranAt === undefined ? {} : { ranAt }),
     endedAt: at,
     artifacts: [...artifacts],
     noticeDue: true,

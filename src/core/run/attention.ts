@@ -35,11 +35,11 @@ export function isPastWatching(run: Run, now: number): boolean {
   return isLive(run) && now - lastGoodAnswerAt(run) >= retentionMs;
 }
 
-/** Until when the service keeps a run's results at least, in wall-clock milliseconds; undefined for a run that has none there. */
+/** Until when the service keeps a run's results at least, in wall-clock milliseconds, counted from when it surely had not ended; undefined for a run that has none there. */
 export function resultsKeptUntil(run: Run): number | undefined {
-  if (isLive(run)) return lastGoodAnswerAt(run) + retentionMs;
+  if (run.state === 'running' || run.state === 'cancelling') return lastGoodAnswerAt(run) + retentionMs;
   return 'exit' in run && run.exit !== undefined && run.exitedAt !== undefined
-    ? run.exitedAt + retentionMs
+    ? (run.ranAt ?? run.exitedAt) + retentionMs
     : undefined;
 }
 

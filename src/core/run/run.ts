@@ -121,6 +121,7 @@ const ended = {
   dispatchedAt: time,
   exit: exitSchema,
   exitedAt: time,
+  ranAt: z.optional(time),
   endedAt: time,
   artifacts: z.array(artifactSchema),
 };
@@ -154,7 +155,10 @@ export const runSchema = z.discriminatedUnion('state', [
     runId: identifierSchema,
     dispatchedAt: time,
     exit: exitSchema,
+    /** When it was first seen to have ended. */
     exitedAt: time,
+    /** When it was last seen running: it ended after that. */
+    ranAt: z.optional(time),
     cancelAskedAt: z.optional(time),
     /** Those that are here already. */
     artifacts: z.optional(z.array(artifactSchema)),
@@ -169,6 +173,7 @@ export const runSchema = z.discriminatedUnion('state', [
     dispatchedAt: z.optional(time),
     exit: z.optional(exitSchema),
     exitedAt: z.optional(time),
+    ranAt: z.optional(time),
     artifacts: z.optional(z.array(artifactSchema)),
   }),
   z.extend(base, {

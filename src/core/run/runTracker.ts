@@ -111,6 +111,7 @@ export class RunTracker implements Disposable {
     const run = this.#require(id);
     if (run.state !== 'running') return;
     let sends = 0;
+    let conflict: AssessmentError | undefined;
     const beforeSend = (): Promise<void> => {
       sends += 1;
       return Promise.resolve();
@@ -124,8 +125,10 @@ export class RunTracker implements Disposable {
       if (!wasRefused(error) || sends > 1) await store.apply(id, { type: 'cancelLost', at: clock.now() });
       // A run that has ended meanwhile cannot be cancelled: describe decides what it is.
       if (error.kind !== 'conflict') throw error;
+      conflict = error;
     }
     await this.checkNow(id);
+    if (conflict !== undefined && store.get(id)?.state === 'running') throw conflict;
   }
 
   /** Gives an `unknown` run the run ID that a person found for it; throws `busyElsewhere` when it is not unknown any more, since its dispatch is sent again. */
@@ -165,7 +168,9 @@ export class RunTracker implements Disposable {
     const { store, clock, clientFor } = this.#deps;
     const run = this.#require(id);
     if (!hasRemoteResults(run)) throw new AssessmentError('noResult');
-    if (!(await this.#watch.take(id))) throw new AssessmentError('busyElsewhere');
+    // Whoever was told of the end may ask for this while the source is still being deleted.
+    const isMine = this.#watch.isSettling(id);
+    if (!isMine && !(await this.#watch.take(id))) throw new AssessmentError('busyElsewhere');
     try {
       const signal = this.#watch.until(cancelled);
       const download = { client: clientFor(run), folder: store.folderOf(id), signal };
@@ -175,7 +180,7 @@ export class RunTracker implements Disposable {
       await this.#watch.dropArchives(next);
       if (failure !== undefined) throw failure;
     } finally {
-      await this.#watch.driven.letGo(id);
+      if (!isMine) await this.#watch.driven.letGo(id);
     }
   }
 

@@ -30,6 +30,7 @@ export class RunWatch {
   /** Runs whose end this window has told: a listener that fails to note it is not told again. */
   readonly #told = new Set<string>();
   readonly #retentionListeners = new Set<(run: Run) => void>();
+  readonly #settling = new Set<string>();
   #housedAt = -Infinity;
   #following: Disposable | undefined;
 
@@ -71,11 +72,17 @@ export class RunWatch {
     return AbortSignal.any([this.stopped, ...(cancelled === undefined ? [] : [cancelled])]);
   }
 
-  /** From now on a run that another window has opened makes the heart beat here, too: that window may die. */
+  /** From now on a run that another window has opened makes the heart beat here, too, for that window may die; and results that another window heard of are fetched here at once. */
   follow(): void {
     this.#following ??= this.#deps.store.onDidChange((run) => {
       if (this.isOpen(run)) this.#heartbeat.start();
+      if (run.state === 'collecting' && run.trouble === undefined) this.driven.schedule(run.id, 0);
     });
+  }
+
+  /** True while this window, which drives an ended run, tidies up after it. */
+  isSettling(id: string): boolean {
+    return this.#settling.has(id) && this.driven.has(id);
   }
 
   /** Stops asking and gives the leases back, so that another window can take over at once. */
@@ -170,6 +177,15 @@ export class RunWatch {
 
   /** Does what a state asks for once it is reached: plans the next look, or tells, tidies up and lets go. */
   async settle(run: Run): Promise<Run> {
+    this.#settling.add(run.id);
+    try {
+      return await this.#settle(run);
+    } finally {
+      this.#settling.delete(run.id);
+    }
+  }
+
+  async #settle(run: Run): Promise<Run> {
     const { store, random } = this.#deps;
     if (isLive(run)) {
       this.driven.schedule(run.id, pollIntervalMs(0, random()));

@@ -32,7 +32,9 @@ export async function sendArchive(archive: HashedFile, options: SendOptions): Pr
       await putWhileValid(archive, address, left, options);
       return;
     } catch (error) {
-      if (!isExpired(error) || addresses >= mostAddresses) throw error;
+      if (!isExpired(error)) throw error;
+      if (addresses >= mostAddresses)
+        throw new AssessmentError('forbidden', { ...error.data, subject: 'upload' }, { cause: error });
       // The old reservation goes first: two would count twice against the organization's storage.
       await releaseFile(address.file_id, 'reserved', client, signal);
     }
@@ -76,6 +78,6 @@ function validity(ms: number, clock: Clock): () => number {
 }
 
 /** Object storage answers 403 when an address has expired, and 404 when it does not know it any more. */
-function isExpired(error: unknown): boolean {
+function isExpired(error: unknown): error is AssessmentError {
   return error instanceof AssessmentError && (error.kind === 'forbidden' || error.kind === 'notFound');
 }

@@ -91,7 +91,10 @@ describe('the token command', () => {
   test('that cannot be run, prints nothing or too much is a typed error', async () => {
     await assert.rejects(runTokenCommand([]), { kind: 'tokenCommand' });
     await assert.rejects(runTokenCommand(['no-such-invented-program']), { kind: 'tokenCommand' });
-    await assert.rejects(runTokenCommand(node('')), { kind: 'badSetting' });
+    for (const output of ['', 'Update available\\ninvented']) {
+      const printing = node(`process.stdout.write('${output}')`);
+      await assert.rejects(runTokenCommand(printing), { kind: 'tokenCommand' });
+    }
     // What the operating system refuses at once, as Windows does a batch file; the argument is not told on.
     await assert.rejects(runTokenCommand(['invented', 'canary\0']), (error: Error & { kind?: string }) => {
       assert.equal(error.kind, 'tokenCommand');

@@ -42,6 +42,18 @@ test('results near their end from five days before it until it', () => {
   ]);
 });
 
+test('results of a run that ended while nobody looked near their end from when it surely ran', () => {
+  const run = runOf.succeeded;
+  assert.ok(run.state === 'succeeded');
+  const away = { ...run, ranAt: run.exitedAt - 20 * day };
+  assert.deepEqual(after(isNearRetentionEnd, away, run.exitedAt, [0, 5 * day, 10 * day - 1, 10 * day]), [
+    false,
+    true,
+    true,
+    false,
+  ]);
+});
+
 test('what has no results on the service nears no end', () => {
   for (const run of [runOf.packaging, runOf.unknown, runOf.failed, runOf.imported])
     assert.deepEqual(after(isNearRetentionEnd, run, 0, [0, 26 * day, 31 * day]), [false, false, false]);

@@ -97,6 +97,25 @@ describe('results that the service will soon keep no more', () => {
     assert.deepEqual(window.store.get(id), before);
   });
 
+  test('F67 are downloaded again for whoever was just told of the end, while the source is being deleted', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const run = await window.start();
+    assert.ok(run.state === 'running');
+    desk.service.addFault({
+      match: { path: '/delete' },
+      before: { kind: 'reply', status: 429, headers: { 'retry-after': '100' } },
+    });
+    const again = new Promise<void>((resolve, reject) => {
+      window.tracker.onDidEnd(({ id }) => {
+        window.tracker.downloadAgain(id).then(resolve, reject);
+      });
+    });
+    await desk.service.finishRun(run.runId);
+    await desk.clock.passUntil(again, desk.traffic);
+    assert.equal(window.store.get(run.id)?.state, 'succeeded');
+  });
+
   test('F67 a download again that a person stops, while it waits for the service, keeps what is here', async (t) => {
     const desk = await setUpDesk(t);
     const window = openWindow(t, desk);

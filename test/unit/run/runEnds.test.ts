@@ -112,6 +112,15 @@ describe('a run', () => {
     assert.equal((await window.untilEnded(id)).state, 'succeeded');
   });
 
+  test('F60 that the service does not cancel, and that goes on, says so', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const { id } = await trackRemoteRun(desk, window);
+    desk.service.addFault({ match: { path: '/cancel' }, before: { kind: 'reply', status: 409 } });
+    await assert.rejects(desk.clock.passUntil(window.tracker.cancel(id), desk.traffic), { kind: 'conflict' });
+    assert.equal(window.store.get(id)?.state, 'running');
+  });
+
   test('F60 that ends between the cancel and its effect has the result it had', async (t) => {
     const desk = await setUpDesk(t, { cancelDelayMs: 60_000 });
     const window = openWindow(t, desk);

@@ -47,7 +47,12 @@ describe('an upload address', () => {
     desk.service.addFault({ match: { method: 'PUT' }, before: reply });
     const run = await openWindow(t, desk).start();
     assert.ok(run.state === 'failed');
-    assert.equal(run.failure.detail, 'Request has expired');
+    const { kind, detail, subject } = run.failure;
+    assert.deepEqual(
+      [kind, detail, subject],
+      ['forbidden', 'Request has expired', 'upload'],
+      'not of the organization',
+    );
     assert.deepEqual(states(desk), ['cancelled', 'cancelled', 'cancelled']);
   });
 

@@ -147,6 +147,21 @@ describe('a run that is watched', () => {
     });
   }
 
+  test('F63 whose end another window hears of has its results fetched at once', async (t) => {
+    const desk = await setUpDesk(t);
+    const [window, other] = [openWindow(t, desk), openWindow(t, desk)];
+    const { id, runId } = await trackRemoteRun(desk, window);
+    await window.tracker.resume();
+    await other.tracker.resume();
+    // By then the next look of its own is minutes away.
+    await pass(desk, 3 * 3600_000);
+    await desk.service.finishRun(runId);
+    const asked = desk.clock.now();
+    await desk.clock.passUntil(other.tracker.checkNow(id), desk.traffic);
+    await window.untilState(id, 'succeeded');
+    assert.ok(desk.clock.now() - asked <= 30_000, `${String(desk.clock.now() - asked)} ms`);
+  });
+
   test('F63 is asked about, and kept by its window, however long it takes to tidy up after another', async (t) => {
     const desk = await setUpDesk(t);
     const dead = openWindow(t, desk);
