@@ -22,5 +22,5 @@ export async function pickRun(
     ].join(' · '),
     run,
   }));
-  return (await vscode.window.showQuickPick(items, { title }))?.run;
+  return (await vscode.window.showQuickPick(items, { title, matchOnDescription: true }))?.run;
 }
