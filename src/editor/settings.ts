@@ -48,7 +48,7 @@ export function readAssessmentSettings(folder: vscode.Uri | undefined): {
   language: Language;
   webhookEndpointIds: string[];
   archiveType: ArchiveType;
-  exclude: string[];
+  exclude: string[][];
   includeNestedRepositories: boolean;
   maxArchiveBytes: number;
 } {
@@ -63,7 +63,7 @@ export function readAssessmentSettings(folder: vscode.Uri | undefined): {
       own<unknown>('notification.webhookEndpointIds', []),
     ),
     archiveType: checked('archive.format', archiveTypeSchema, settings.get('archive.format', 'tar_gz')),
-    exclude: checked('archive.exclude', z.array(z.string()), settings.get('archive.exclude', [])),
+    exclude: excludeLists(settings),
     includeNestedRepositories: checked(
       'archive.includeNestedRepositories',
       z.boolean(),
@@ -72,6 +72,14 @@ export function readAssessmentSettings(folder: vscode.Uri | undefined): {
     maxArchiveBytes:
       checked('archive.maxSizeMB', maxSizeSchema, own<unknown>('archive.maxSizeMB', 1024)) * 1_000_000,
   };
+}
+
+/** The user's list of patterns, the workspace's and the folder's, each for itself: in place of the user's, as VS Code has it, a repository's list could widen what is sent. */
+function excludeLists(settings: vscode.WorkspaceConfiguration): string[][] {
+  const found = settings.inspect<unknown>('archive.exclude');
+  return [found?.globalValue ?? found?.defaultValue, found?.workspaceValue, found?.workspaceFolderValue]
+    .filter((list) => list !== undefined)
+    .map((list) => checked('archive.exclude', z.array(z.string()), list));
 }
 
 /** True when there is a token command, even one that cannot be run, and the workspace is trusted to have one run. */

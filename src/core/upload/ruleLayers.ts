@@ -152,7 +152,11 @@ export async function layersAt(
   let layers: readonly RuleLayer[] = [
     ...git.layers,
     { rules: none, prefix: '', fileName: '.whiteboxignore' },
-    { rules: none.and(anchor, settingLines(options.exclude)), prefix: '', fileName: undefined },
+    ...options.exclude.map((patterns) => ({
+      rules: none.and(anchor, settingLines(patterns)),
+      prefix: '',
+      fileName: undefined,
+    })),
   ];
   let ignoredBy: IgnoreRule | undefined;
   for (const name of namesBetween(at, root)) {

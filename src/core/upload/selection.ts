@@ -52,8 +52,8 @@ export interface Selection {
 
 /** How to select. */
 export interface SelectOptions {
-  /** Patterns in gitignore syntax, rooted at `within`, else at the folder; they can only leave out more. */
-  readonly exclude: readonly string[];
+  /** Lists of patterns in gitignore syntax, rooted at `within`, else at the folder; each can only leave out more, and none undoes another. */
+  readonly exclude: readonly (readonly string[])[];
   /** The workspace folder that holds the folder, absolute: ignore files from there down count too. Without effect when it does not hold it. */
   readonly within?: string | undefined;
   readonly includeNestedRepositories: boolean;

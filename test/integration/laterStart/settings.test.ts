@@ -9,6 +9,7 @@ import {
   readDisplaySettings,
 } from '../../../src/editor/settings.ts';
 import { openFolders } from '../openFolders.ts';
+import { setUserSettings } from '../userSettings.ts';
 
 describe('settings in a workspace of two folders', () => {
   let shop: vscode.Uri;
@@ -26,8 +27,26 @@ describe('settings in a workspace of two folders', () => {
       const { language, archiveType, exclude } = readAssessmentSettings(folder);
       return { language, archiveType, exclude };
     };
-    assert.deepEqual(pick(shop), { language: 'japanese', archiveType: 'zip', exclude: ['fixtures/'] });
-    assert.deepEqual(pick(many), { language: 'japanese', archiveType: 'tar_gz', exclude: ['*.log'] });
+    const exclude = [[], ['*.log']];
+    assert.deepEqual(pick(shop), {
+      language: 'japanese',
+      archiveType: 'zip',
+      exclude: [...exclude, ['fixtures/']],
+    });
+    assert.deepEqual(pick(many), { language: 'japanese', archiveType: 'tar_gz', exclude });
+  });
+
+  it('F5 F82 neither the workspace’s list of patterns nor a folder’s takes the place of the user’s', async () => {
+    await setUserSettings({ 'whitebox.archive.exclude': ['*.pem', 'customers/'] });
+    try {
+      assert.deepEqual(readAssessmentSettings(shop).exclude, [
+        ['*.pem', 'customers/'],
+        ['*.log'],
+        ['fixtures/'],
+      ]);
+    } finally {
+      await setUserSettings({ 'whitebox.archive.exclude': undefined });
+    }
   });
 
   it('F82 where code and tokens go, and what happens to them there, is for no folder and no workspace to say', () => {

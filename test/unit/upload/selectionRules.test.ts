@@ -58,7 +58,7 @@ test('F5 what is ignored stays out with its rule, and only a person brings it ba
     'dist/b.js': '',
     '.whiteboxignore': '!config.local\n!dist/\n',
   });
-  const exclude = ['!config.local', '!/dist/'];
+  const exclude = [['!config.local', '!/dist/']];
   assert.deepEqual(await paths(at, { exclude }), ['.gitignore', '.whiteboxignore']);
   assert.deepEqual(await paths(at, { include: ['config.local', 'dist/a/one.js'] }), [
     '.gitignore',
@@ -88,17 +88,31 @@ test('F5 .whiteboxignore and settings leave out more, with their own negations',
     'data/x.csv': '',
     'data/y.csv': '',
   });
-  assert.deepEqual(await paths(at, { exclude: ['data/*', '!y.csv', '!*.md'] }), [
+  assert.deepEqual(await paths(at, { exclude: [['data/*', '!y.csv', '!*.md']] }), [
     '.whiteboxignore',
     'README.md',
     'data/y.csv',
     'docs/.whiteboxignore',
     'docs/b.md',
   ]);
-  assert.deepEqual(await leftOut(at, { exclude: ['', 'data/*'] }), [
+  assert.deepEqual(await leftOut(at, { exclude: [['', 'data/*']] }), [
     'a.md: whiteboxignore .whiteboxignore:1 *.md',
     'data/x.csv: setting :2 data/*',
     'data/y.csv: setting :2 data/*',
+  ]);
+});
+
+test('F5 a workspace’s list of patterns brings nothing back that the user’s list leaves out, and neither replaces the other', async (t) => {
+  const at = testRepository(t, { 'customers/a.csv': '', 'key.pem': '', 'notes.md': '', 'a.js': '' });
+  const exclude = [
+    ['*.pem', 'customers/'],
+    ['!key.pem', '!customers/', '*.md'],
+  ];
+  assert.deepEqual(await paths(at, { exclude }), ['a.js']);
+  assert.deepEqual(await leftOut(at, { exclude }), [
+    'customers/: setting :2 customers/',
+    'key.pem: setting :1 *.pem',
+    'notes.md: setting :3 *.md',
   ]);
 });
 

@@ -62,7 +62,7 @@ test('a workspace folder inside a repository keeps the rules of the repository a
 
 test('the patterns of the setting are anchored at the workspace folder, with a repository and without', async (t) => {
   const at = testPlace(t);
-  const exclude = ['/app/src/b.log', '/c.key', 'src/d.tmp'];
+  const exclude = [['/app/src/b.log', '/c.key', 'src/d.tmp']];
   plant(at.root, files);
   assert.deepEqual(await inside(at, 'app/src', { exclude }), ['a', 'c.key', 'd.tmp']);
   plantRepository(at.root);
@@ -88,7 +88,7 @@ test('a workspace folder that is named by a link holds its subfolders, and one e
   const link = join(at.home, 'link');
   symlinkSync(at.root, link);
   assert.deepEqual(await inside(at, 'app/src', { within: link }), ['a', 'c.key', 'd.tmp']);
-  const exclude = ['/a'];
+  const exclude = [['/a']];
   assert.deepEqual(await inside(at, 'app/src', { within: at.home, exclude }), ['b.log', 'c.key', 'd.tmp']);
   await assert.rejects(inside(at, 'app/src', { within: join(at.root, 'gone') }), { kind: 'notAFolder' });
 });
@@ -104,7 +104,7 @@ test('what a subfolder sends, the workspace folder as a whole would send, too', 
     'app/src/deep/e': '',
     'app/src/deep/f.log': '',
   });
-  const more = { exclude: ['/app/**/d.tmp'], includeNestedRepositories: true };
+  const more = { exclude: [['/app/**/d.tmp']], includeNestedRepositories: true };
   const whole = await inside(at, '.', more);
   const below = whole.flatMap((path) => (path.startsWith('app/src/') ? [path.slice(8)] : []));
   assert.deepEqual(await inside(at, 'app/src', more), below);
