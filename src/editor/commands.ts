@@ -7,10 +7,12 @@ import { isUnsent, type Run } from '../core/run/run.ts';
 import type { RunNotes } from '../core/run/runNotes.ts';
 import type { RunStore } from '../core/run/runStore.ts';
 import type { RunTracker } from '../core/run/runTracker.ts';
+import { excludeFromUpload } from './excludeFromUpload.ts';
 import { exportFindings } from './exportFindings.ts';
 import { findingOf, sayNoFinding } from './findingArguments.ts';
 import { revealPlace } from './places.ts';
 import { createFindingCommands, type FindingCommandDeps } from './findingCommands.ts';
+import { editIgnoreFile } from './ignoreFile.ts';
 import { importFindings } from './importFindings.ts';
 import { hasArtifact } from './labels.ts';
 import { mapFindingPaths } from './mapPaths.ts';
@@ -24,7 +26,7 @@ import { signIn } from './signIn.ts';
 import { startAssessment, type StartDeps } from './startAssessment.ts';
 import { showMenu } from './statusMenu.ts';
 import { testConnection } from './testConnection.ts';
-import { editIgnoreFile, excludeFromUpload, previewUpload, saveArchive } from './uploadCommands.ts';
+import { previewUpload, saveArchive } from './uploadCommands.ts';
 import type { UploadPreview } from './uploadPreview.ts';
 import { hasTokenCommand } from './settings.ts';
 import { showError, showInformation } from './showMessage.ts';
@@ -86,13 +88,9 @@ export function createCommands(deps: CommandDeps): ReadonlyMap<string, Handler> 
     ['whitebox.editIgnoreFile', () => editIgnoreFile()],
     [
       'whitebox.excludeFromUpload',
-      async (target, all) => {
-        // The Explorer gives the item that was clicked and everything that is selected.
-        for (const each of Array.isArray(all) && all.length > 0 ? (all as unknown[]) : [target]) {
-          await excludeFromUpload(each, () => deps.preview.reopen(), log);
-        }
-        await deps.preview.reopen();
-      },
+      // The Explorer gives the item that was clicked and everything that is selected.
+      (target, all) =>
+        excludeFromUpload(Array.isArray(all) && all.length > 0 ? (all as unknown[]) : [target], deps),
     ],
     ['whitebox.closePreview', () => deps.preview.close()],
     ['whitebox.trackRun', (node) => trackRun(deps, runOf(node, runs))],

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { SecretDecision } from '../core/upload/draft.ts';
-import { choicesBelow, type FolderChoices, replaceBelow } from '../core/upload/folderChoices.ts';
+import { choicesBelow, type FolderChoices, noChoices, replaceBelow } from '../core/upload/folderChoices.ts';
 import type { Suspicion } from '../core/upload/secretScan.ts';
 import type { Folder } from './folders.ts';
 
@@ -36,7 +36,8 @@ export class UploadChoices {
   }
 
   #stored(folder: Folder): FolderChoices {
-    return this.#memory.get<FolderChoices>(keyOf(folder), { include: [], leaveOut: [] });
+    // Those that an earlier version stored do not have all of it.
+    return { ...noChoices, ...this.#memory.get<Partial<FolderChoices>>(keyOf(folder)) };
   }
 }
 

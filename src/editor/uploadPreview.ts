@@ -101,7 +101,7 @@ async function choose(node: PreviewNode, isSent: boolean, choices: UploadChoices
   if (item.reason.kind === 'secret')
     await choices.decide(item.reason.suspicions, isSent ? 'send' : 'leaveOut');
   else if (item.reason.kind === 'choice')
-    await choices.change(of.folder, (now) => withRestored(now, item.path, of.draft.all.files));
+    await choices.change(of.folder, (now) => withRestored(now, item.path));
   else await choices.change(of.folder, (now) => withChosen(now, item.path, { isSent, isIgnored }));
 }
 

@@ -49,3 +49,25 @@ export function toIgnoreLine(path: string): string {
   const escaped = path.replace(/[\\*?[\]]/g, '\\$&').replace(/ (?=$|\/$)/, '\\ ');
   return `/${escaped}`;
 }
+
+/** The text of an ignore file with these lines at its end, and those of them that did not stand in it before. */
+export function withLines(
+  text: string,
+  lines: readonly string[],
+): { text: string; added: readonly string[] } {
+  const there = new Set(text.split(/\r?\n/));
+  const added = [...new Set(lines)].filter((line) => !there.has(line));
+  const start = text === '' || text.endsWith('\n') ? text : `${text}\n`;
+  return added.length === 0 ? { text, added } : { text: `${start}${added.join('\n')}\n`, added };
+}
+
+/** The text of an ignore file without these lines, of each the last; undefined when one of them does not stand in it. */
+export function withoutLines(text: string, lines: readonly string[]): string | undefined {
+  const all = text.split('\n');
+  for (const line of lines) {
+    const at = all.findLastIndex((each) => each.replace(/\r$/, '') === line);
+    if (at < 0) return undefined;
+    all.splice(at, 1);
+  }
+  return all.join('\n');
+}

@@ -1,5 +1,4 @@
-import { among } from './choices.ts';
-import type { FolderChoices } from './folderChoices.ts';
+import { type FolderChoices, leavingOut } from './folderChoices.ts';
 import type { Suspicion } from './secretScan.ts';
 import type { SecretCheck } from './secrets.ts';
 import type { LeftOut, Reason, SelectedFile, Selection } from './selection.ts';
@@ -63,7 +62,7 @@ export function withCheck(draft: Draft, files: readonly SelectedFile[], check: S
  * goes, and what is undecided goes exactly when the rules block it.
  */
 export function decide({ all, verdicts }: Draft, choices: FolderChoices, rules: SecretRules): Decided {
-  const isLeftOut = among(choices.leaveOut);
+  const isLeftOut = leavingOut(choices);
   const files: SelectedFile[] = [];
   const chosen: LeftOut[] = [];
   const suspected: LeftOut[] = [];

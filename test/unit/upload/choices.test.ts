@@ -4,7 +4,13 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type FolderSum, levelBelow, toIgnoreLine } from '../../../src/core/upload/choices.ts';
+import {
+  type FolderSum,
+  levelBelow,
+  toIgnoreLine,
+  withLines,
+  withoutLines,
+} from '../../../src/core/upload/choices.ts';
 import { selectFiles, type SelectedFile, type Selection } from '../../../src/core/upload/selection.ts';
 
 function file(name: string, bytes = 1): SelectedFile {
@@ -88,4 +94,13 @@ test('an ignore line leaves out exactly the path it was made for, whatever its n
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+});
+
+test('lines go to the end of an ignore file once, and can be taken out of it wherever they stand by then', () => {
+  const { text, added } = withLines('# ours\r\n/a\r\n*.log', ['/a', '/b', '/c/', '/b']);
+  assert.deepEqual({ text, added }, { text: '# ours\r\n/a\r\n*.log\n/b\n/c/\n', added: ['/b', '/c/'] });
+  assert.equal(withoutLines(`${text}/d\n`, added), '# ours\r\n/a\r\n*.log\n/d\n');
+  assert.equal(withoutLines(text.replace('/b\n', ''), added), undefined);
+  assert.deepEqual(withLines('/a\n', ['/a']), { text: '/a\n', added: [] });
+  assert.equal(withoutLines(text.replaceAll('\n', '\r\n'), ['/c/'])?.includes('/c/'), false);
 });

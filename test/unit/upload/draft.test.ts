@@ -8,7 +8,7 @@ import {
   type SecretDecision,
   type SecretRules,
 } from '../../../src/core/upload/draft.ts';
-import { type FolderChoices, withChosen, withRestored } from '../../../src/core/upload/folderChoices.ts';
+import { noChoices, withChosen, withRestored } from '../../../src/core/upload/folderChoices.ts';
 import {
   checkAgain,
   prepareFolders,
@@ -20,7 +20,6 @@ import type { Suspicion } from '../../../src/core/upload/secretScan.ts';
 import type { SelectedFile, Selection } from '../../../src/core/upload/selection.ts';
 
 const waiting = { signal: new AbortController().signal, onStep: () => undefined };
-const noneLeftOut: FolderChoices = { include: [], leaveOut: [] };
 
 function file(path: string): SelectedFile {
   return { path, bytes: path.length, mode: 0o644 };
@@ -40,7 +39,7 @@ function suspicionsIn(path: string): Suspicion[] {
 /** An invented folder: its choices and decisions can be changed, and every look at the disk is counted. */
 function inventedFolder(paths: readonly string[], mode: SecretRules['mode'] = 'block') {
   const folder = {
-    choices: noneLeftOut,
+    choices: noChoices,
     decisions: {} as Record<string, SecretDecision>,
     selections: 0,
     checked: [] as string[],
@@ -105,7 +104,7 @@ test('after any choices the preview shows what a preparation from the start woul
             const others = leftOut.filter(
               ({ reason, path: each }) => reason.kind === 'choice' && each !== item.path,
             );
-            folder.choices = withRestored(folder.choices, item.path, shown.draft.all.files);
+            folder.choices = withRestored(folder.choices, item.path);
             await previewing.applyChoices();
             const now = previewing.shown[0]?.selection.leftOut ?? [];
             assert.deepEqual(
@@ -140,7 +139,7 @@ test('after any choices the preview shows what a preparation from the start woul
 
 test('what a person leaves out is listed as their choice, and no longer counted; a folder is not the beginning of a name', () => {
   const all = selection(['a.txt', 'src/b.txt', 'src/deep/c.txt', 'srcs.txt']);
-  const choices = { include: [], leaveOut: ['src/', 'a.txt'] };
+  const choices = { ...noChoices, leaveOut: ['src/', 'a.txt'] };
   const { selection: left } = decide(newDraft(all, []), choices, {
     mode: 'off',
     decisionOf: () => undefined,
@@ -181,10 +180,10 @@ test('what looks like a secret goes when the setting blocks it, what nobody coul
 
 test('a file that was left out before the preview was opened is looked through once it is restored', async () => {
   const { folder, previewing } = inventedFolder(['a', 'src/b', 'src/secret']);
-  folder.choices = withChosen(noneLeftOut, 'src/', { isSent: false, isIgnored: false });
+  folder.choices = withChosen(noChoices, 'src/', { isSent: false, isIgnored: false });
   await previewing.open(['invented']);
   assert.deepEqual(folder.checked, ['a']);
-  folder.choices = withRestored(folder.choices, 'src/secret', selection(['a', 'src/b', 'src/secret']).files);
+  folder.choices = withRestored(folder.choices, 'src/secret');
   await previewing.applyChoices();
   assert.deepEqual(folder.checked, ['a', 'src/secret']);
   assert.deepEqual(
@@ -201,7 +200,7 @@ test('a file that was left out before the preview was opened is looked through o
 test('what a person sends in spite of ignore files is looked for in the folder', async () => {
   const { folder, previewing } = inventedFolder(['a']);
   await previewing.open(['invented']);
-  folder.choices = withChosen(noneLeftOut, 'build/', { isSent: true, isIgnored: true });
+  folder.choices = withChosen(noChoices, 'build/', { isSent: true, isIgnored: true });
   await previewing.applyChoices();
   assert.equal(folder.selections, 2);
   await previewing.applyChoices();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { FolderChoices } from '../../../src/core/upload/folderChoices.ts';
+import { type FolderChoices, noChoices } from '../../../src/core/upload/folderChoices.ts';
 import { Previewing } from '../../../src/core/upload/previewing.ts';
 import type { SecretCheck } from '../../../src/core/upload/secrets.ts';
 import type { SelectedFile, Selection } from '../../../src/core/upload/selection.ts';
@@ -14,7 +14,7 @@ function stage() {
   let person = new AbortController();
   const previewing = new Previewing<string>({
     steps: {
-      choicesOf: (folder) => choices[folder] ?? { include: [], leaveOut: [] },
+      choicesOf: (folder) => choices[folder] ?? noChoices,
       rules: () => ({ mode: 'block', decisionOf: () => undefined }),
       select: (folder) => {
         const asked = Promise.withResolvers<Selection>();
@@ -57,7 +57,7 @@ function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-const leavingOut = (...leaveOut: string[]): FolderChoices => ({ include: [], leaveOut });
+const leavingOut = (...leaveOut: string[]): FolderChoices => ({ ...noChoices, leaveOut });
 const token = { path: 'b', kind: 'content', rule: 'invented', line: 1, masked: '…', sha256: '0' } as const;
 
 test('files are shown before they are looked through, and what looks like a secret goes once that is known', async () => {
