@@ -252,7 +252,7 @@ test('F5 a chosen folder lifts what leaves the folder out; what other rules leav
     'build/link': { link: 'app.js' },
   });
   plantRepository(join(at.root, 'build/lib'));
-  const more = { exclude: ['notes.txt'], include: ['build/'] };
+  const more = { exclude: [['notes.txt']], include: ['build/'] };
   const sent = ['build/app.js', 'build/deep/.gitignore', 'build/deep/build/again', 'build/sample.pem'];
   assert.deepEqual((await paths(at, more)).slice(2), sent);
   assert.deepEqual(await leftOut(at, more), [
