@@ -5,6 +5,7 @@ import type { RunNote, RunNotes } from '../core/run/runNotes.ts';
 import type { RunStore } from '../core/run/runStore.ts';
 import type { RunTracker } from '../core/run/runTracker.ts';
 import { describeError } from './messages.ts';
+import { doRemedy } from './remedies.ts';
 import { askInDialog, showError, showWarning } from './showMessage.ts';
 
 /** A note, and the key it is kept under. */
@@ -73,8 +74,7 @@ async function askToForget(
     forget,
   );
   if (choice === forget) await notes.forget(key);
-  const remedy = remedies.find((each) => each === choice);
-  if (remedy !== undefined) await vscode.commands.executeCommand(remedy.command, ...(remedy.arguments ?? []));
+  else await doRemedy(remedies.find((remedy) => remedy === choice));
 }
 
 /** Says, once a window, that runs are forgotten with it, since their folder cannot be written. */

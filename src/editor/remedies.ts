@@ -35,3 +35,8 @@ export function openSetting(key: string): Remedy {
     arguments: [key],
   };
 }
+
+/** Does what the pressed button offers; nothing when none was pressed. */
+export async function doRemedy(remedy: Remedy | undefined): Promise<void> {
+  if (remedy !== undefined) await vscode.commands.executeCommand(remedy.command, ...(remedy.arguments ?? []));
+}

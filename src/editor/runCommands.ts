@@ -8,10 +8,12 @@ import { formatTime } from './formats.ts';
 import { lostAnswerLabel } from './labels.ts';
 import { acceptForgetting } from './lostRuns.ts';
 import { pickRun } from './pickRun.ts';
+import { describeError } from './messages.ts';
 import { withProgress } from './progress.ts';
+import { doRemedy } from './remedies.ts';
 import type { RunsNode } from './runsView.ts';
 import { readAssessmentSettings, readDeleteSourceAfterRun, readDestination } from './settings.ts';
-import { askInDialog, showInformation } from './showMessage.ts';
+import { askInDialog, showInformation, showWarning } from './showMessage.ts';
 
 /** What commands on runs work on. */
 interface RunCommandDeps {
@@ -63,11 +65,14 @@ export async function deleteUploadedSource(
   const question = t('Delete the uploaded source code of {0} from the service?', titleOf(run));
   const detail = t('Findings and report stay. The source on this machine is not touched.');
   if ((await askInDialog({ question, detail }, yes)) !== yes) return;
-  const gone = await tracker.deleteUploads(run.id);
-  const message = gone
-    ? t('The uploaded source was deleted.')
-    : t('Some of the uploaded source could not be deleted. Try again later.');
-  void showInformation(message);
+  const failure = await tracker.deleteUploads(run.id);
+  if (failure === undefined) {
+    void showInformation(t('The uploaded source was deleted.'));
+    return;
+  }
+  const { message, remedies } = describeError(failure);
+  const text = t('Some of the uploaded source could not be deleted. {0}', message);
+  await doRemedy(await showWarning(text, ...remedies));
 }
 
 /** Watches a run that was started elsewhere, or goes on with an `unknown` one, by the run ID that a person has. */
@@ -165,15 +170,28 @@ export async function removeRun(
     ...(losesSource(run) ? [t('Its uploaded source is deleted from the service.')] : []),
   ].join('\n\n');
   const question = t('Remove the run of {0} from the history?', formatTime(run.createdAt));
-  if ((await askInDialog({ question, detail }, yes)) === yes)
-    await withProgress(
+  if ((await askInDialog({ question, detail }, yes)) !== yes) return;
+  const remove = (options?: { leavesSource: boolean }): Thenable<AssessmentError | undefined> =>
+    withProgress(
       t('Removing the run…'),
       async () => {
-        await tracker.remove(run.id);
-        await notes.forgetRun(run.id);
+        const failure = await tracker.remove(run.id, options);
+        if (failure === undefined) await notes.forgetRun(run.id);
+        return failure;
       },
       { cancellable: false },
     );
+  const failure = await remove();
+  if (failure === undefined) return;
+  const { message, remedies } = describeError(failure);
+  const leave = { title: t('Remove, Leave the Source') };
+  const text = t(
+    'The run was kept, since its uploaded source could not be deleted. {0} Removed all the same, its source stays until the service’s retention ends.',
+    message,
+  );
+  const choice = await showWarning(text, ...remedies, leave);
+  if (choice === leave) await remove({ leavesSource: true });
+  else await doRemedy(remedies.find((remedy) => remedy === choice));
 }
 
 /** True when removing a run that is not live, or giving it up, takes its source off the service. */

@@ -15,13 +15,13 @@ export function hasRemains(run: Run, confirmedToo: boolean, now: number): boolea
   );
 }
 
-/** Takes a run's files off the service: pending ones are cancelled, also those that only seemed to be confirmed, and confirmed ones deleted when `confirmedToo` (API reference, section 4.1). Returns false when one may still be there. */
+/** Takes a run's files off the service: pending ones are cancelled, also those that only seemed to be confirmed, and confirmed ones deleted when `confirmedToo` (API reference, section 4.1). Returns the first failure, after which one may still be there. */
 export async function releaseUploads(
   run: Run,
   confirmedToo: boolean,
   deps: { store: RunStore; client: AssessmentClient; clock: Clock; log: Logger },
-): Promise<boolean> {
-  let allGone = true;
+): Promise<AssessmentError | undefined> {
+  let failure: AssessmentError | undefined;
   for (const [index, { upload }] of run.targets.entries()) {
     if (upload === undefined || upload.state === 'cancelled' || upload.state === 'deleted') continue;
     const isKept = upload.state === 'confirmed' && !confirmedToo;
@@ -35,13 +35,13 @@ export async function releaseUploads(
       await deps.store.apply(run.id, { type: 'released', target: index, state, at: deps.clock.now() });
     } catch (error) {
       if (!(error instanceof AssessmentError)) throw error;
-      allGone = false;
+      failure ??= error;
       deps.log.warn(
         `Run ${run.id}: the uploaded file ${upload.fileId} could not be removed from the service: ${error.message}`,
       );
     }
   }
-  return allGone;
+  return failure;
 }
 
 /** Takes one file off the service, whichever of the two states a call with a lost reply left it in; a file that neither call knows counts as gone. */

@@ -184,25 +184,26 @@ export class RunTracker implements Disposable {
     }
   }
 
-  /** Deletes what is left of a run's files on the service; false when something may still be there. */
-  async deleteUploads(id: string): Promise<boolean> {
+  /** Deletes what is left of a run's files on the service; returns the first failure, after which something may still be there. */
+  async deleteUploads(id: string): Promise<AssessmentError | undefined> {
     const run = this.#require(id);
     return releaseUploads(run, true, { ...this.#deps, client: this.#deps.clientFor(run) });
   }
 
   /**
    * Forgets a run with everything that was kept of it. What it has on the service goes first, as the setting says, unless the run may still
-   * need it; a failure there is logged and keeps nothing.
+   * need it; when that fails, the run is kept and the failure returned, unless a person `leavesSource` there.
    */
-  async remove(id: string): Promise<void> {
+  async remove(id: string, { leavesSource = false } = {}): Promise<AssessmentError | undefined> {
     const run = this.#require(id);
-    try {
-      await this.#releaseRest(run);
-    } catch (error) {
+    const failure = leavesSource ? undefined : await this.#releaseRest(run);
+    if (failure !== undefined) return failure;
+    if (leavesSource) {
       const files = run.targets.flatMap(({ upload }) => upload?.fileId ?? []);
-      this.#deps.log.warn(`Run ${id}: ${files.join(', ')} may still be on the service: ${String(error)}`);
+      this.#deps.log.warn(`Run ${id} is removed; on the service may stay: ${files.join(', ')}`);
     }
     await this.#watch.discard(id);
+    return undefined;
   }
 
   /** Notes that a person was told how a run ended. */
@@ -221,12 +222,19 @@ export class RunTracker implements Disposable {
     return run;
   }
 
-  /** Takes off the service what a run that goes nowhere any more has there. */
-  async #releaseRest(run: Run): Promise<void> {
-    const { clock, clientFor, deleteSourceAfterRun } = this.#deps;
+  /** Takes off the service what a run that goes nowhere any more has there; returns the first failure. */
+  async #releaseRest(run: Run): Promise<AssessmentError | undefined> {
+    const { store, clock, clientFor, deleteSourceAfterRun } = this.#deps;
     const confirmedToo = deleteSourceAfterRun();
-    if (run.state === 'unknown' || isPreparing(run)) await this.abandon(run.id);
-    else if (hasRemains(run, confirmedToo, clock.now()))
-      await releaseUploads(run, confirmedToo, { ...this.#deps, client: clientFor(run) });
+    try {
+      const isGivenUp = run.state === 'unknown' || isPreparing(run);
+      if (!isGivenUp && !hasRemains(run, confirmedToo, clock.now())) return undefined;
+      const ended = isGivenUp ? await store.applyIfDue(run.id, { type: 'abandoned', at: clock.now() }) : run;
+      return ended && (await releaseUploads(ended, confirmedToo, { ...this.#deps, client: clientFor(run) }));
+    } catch (error) {
+      return error instanceof AssessmentError
+        ? error
+        : new AssessmentError('storage', { detail: String(error) }, { cause: error });
+    }
   }
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { describe, test } from 'node:test';
+import type { RunIn } from '../../../src/core/run/run.ts';
 import { openWindow, setUpDesk } from './runWindow.ts';
 import { seedUnknownRun, trackRemoteRun } from './seededRuns.ts';
 import { states } from './uploads.ts';
@@ -52,28 +53,51 @@ describe('a run that is removed', () => {
     );
   });
 
-  test('is gone although its file could not be deleted, and the log names the file', async (t) => {
+  test('is kept, with the reason, when its file cannot be deleted, until a person leaves it there; the log names the file', async (t) => {
     const desk = await setUpDesk(t);
     const window = openWindow(t, desk);
     const { id, targets } = await seedUnknownRun(desk, window);
     desk.service.addFault({ match: { path: '/delete' }, before: { kind: 'reply', status: 403 } });
-    await desk.clock.passUntil(window.tracker.remove(id), desk.traffic);
-    assert.deepEqual([states(desk), await readdir(desk.root)], [['confirmed'], []]);
+    const failure = await desk.clock.passUntil(window.tracker.remove(id), desk.traffic);
+    assert.equal(failure?.kind, 'forbidden');
+    assert.deepEqual([window.store.get(id)?.state, await readdir(desk.root)], ['cancelled', [id]]);
+    const sent = desk.sent('/delete');
+    assert.equal(await window.tracker.remove(id, { leavesSource: true }), undefined);
+    assert.deepEqual(
+      [desk.sent('/delete'), states(desk), await readdir(desk.root)],
+      [sent, ['confirmed'], []],
+    );
     const fileId = targets[0]!.upload!.fileId;
     assert.ok(
-      window.lines.some((line) => line.includes(fileId) && line.includes('could not be removed')),
+      window.lines.some((line) => line.includes(fileId) && line.includes('may stay')),
       window.lines.join('\n'),
     );
   });
 
-  test('is gone when its end cannot be noted, and the log names the file', async (t) => {
+  test('after its end is kept when nobody is signed in, and goes with its file once somebody is', async (t) => {
     const desk = await setUpDesk(t);
     const window = openWindow(t, desk);
-    const { id, targets } = await seedUnknownRun(desk, window);
+    desk.service.addFault({ match: { path: '/delete', times: 4 }, before: { kind: 'reply', status: 503 } });
+    const { id, runId } = (await window.start()) as RunIn<'running'>;
+    await desk.service.finishRun(runId);
+    await window.untilEnded(id);
+    window.setToken(undefined);
+    assert.equal((await window.tracker.remove(id))?.kind, 'notSignedIn');
+    assert.equal((await window.tracker.deleteUploads(id))?.kind, 'notSignedIn');
+    assert.deepEqual([window.store.get(id)?.state, states(desk)], ['succeeded', ['confirmed']]);
+    window.setToken(desk.service.token);
+    assert.equal(await desk.clock.passUntil(window.tracker.remove(id), desk.traffic), undefined);
+    assert.deepEqual([states(desk), await readdir(desk.root)], [['deleted'], []]);
+  });
+
+  test('is kept when its end cannot be noted, and goes all the same when a person wants that', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const { id } = await seedUnknownRun(desk, window);
     t.mock.method(window.store, 'applyIfDue', () => Promise.reject(new Error('no space')));
-    await window.tracker.remove(id);
+    assert.deepEqual((await window.tracker.remove(id))?.kind, 'storage');
+    await window.tracker.remove(id, { leavesSource: true });
     assert.deepEqual(await readdir(desk.root), []);
-    assert.ok(window.lines.some((line) => line.includes(targets[0]!.upload!.fileId)));
   });
 
   test('while it is running keeps its file, which the service still needs, and is not asked about any more', async (t) => {

@@ -45,8 +45,8 @@ describe('a run', () => {
     await desk.service.finishRun(started.runId);
     await window.untilEnded(started.id);
     assert.equal(desk.service.files()[0]?.state, 'confirmed');
-    const gone = window.tracker.deleteUploads(started.id);
-    assert.equal(await desk.clock.passUntil(gone, desk.traffic), true);
+    const deleted = window.tracker.deleteUploads(started.id);
+    assert.equal(await desk.clock.passUntil(deleted, desk.traffic), undefined);
     assert.equal(desk.service.files()[0]?.state, 'deleted');
   });
 
