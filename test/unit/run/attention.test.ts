@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isNearRetentionEnd, mayStopWatching, needsDecision } from '../../../src/core/run/attention.ts';
+import {
+  isNearRetentionEnd,
+  isOutlived,
+  mayStopWatching,
+  needsDecision,
+} from '../../../src/core/run/attention.ts';
 import type { Run } from '../../../src/core/run/run.ts';
 import { runOf } from './sampleRuns.ts';
 
@@ -57,4 +62,40 @@ test('results of a run that ended while nobody looked near their end from when i
 test('what has no results on the service nears no end', () => {
   for (const run of [runOf.packaging, runOf.unknown, runOf.failed, runOf.imported])
     assert.deepEqual(after(isNearRetentionEnd, run, 0, [0, 26 * day, 31 * day]), [false, false, false]);
+});
+
+test('a run is outlived once it has ended, a person was told, and the days have passed', () => {
+  const run = runOf.succeeded;
+  assert.ok(run.state === 'succeeded');
+  const isOutlivedIn = (days: number) => (each: Run, now: number) => isOutlived(each, days, now);
+  const told = { ...run, noticeDue: false, targets: [] };
+  const moments = [3 * day, 3 * day + 1];
+  assert.deepEqual(after(isOutlivedIn(3), told, run.endedAt, moments), [false, true]);
+  assert.deepEqual(after(isOutlivedIn(3), { ...told, noticeDue: true }, run.endedAt, moments), [
+    false,
+    false,
+  ]);
+  for (const open of [runOf.running, runOf.collecting, runOf.unknown, runOf.uploading])
+    assert.equal(isOutlived({ ...open, noticeDue: false }, 1, 365 * day), false, open.state);
+});
+
+test('a run with files on the service is kept for as long as the service may keep them', () => {
+  const run = runOf.succeeded;
+  assert.ok(run.state === 'succeeded');
+  const leaves = (state: 'reserved' | 'confirmed' | 'deleted' | 'cancelled'): boolean =>
+    isOutlived(
+      {
+        ...run,
+        noticeDue: false,
+        targets: [{ folder: '/shop', name: 'shop', upload: { fileId: 'file', state, at: 0 } }],
+      },
+      3,
+      run.endedAt + 20 * day,
+    );
+  assert.deepEqual((['reserved', 'confirmed', 'deleted', 'cancelled'] as const).map(leaves), [
+    false,
+    false,
+    true,
+    true,
+  ]);
 });
