@@ -12,6 +12,14 @@ function changes({ store }: Scene): Record<string, string | undefined> {
   return Object.fromEntries(store.all().map(({ finding, change }) => [finding.title, change]));
 }
 
+/** Shows a run that found `a` compared with the one before, which found `b`, too; gives the one before. */
+async function compareTwo(scene: Scene): Promise<Run> {
+  scene.open.add(path.join(scene.root, 'shop'));
+  const first = await scene.addRun(['shop'], file('a', 'b'));
+  await scene.store.showComparison(await scene.addRun(['shop'], file('a')), first);
+  return first;
+}
+
 test('a finding is new or unchanged since the run before of the same folders', async (t) => {
   const scene = await setScene(t);
   scene.open.add(path.join(scene.root, 'shop'));
@@ -93,10 +101,7 @@ test('a run that cannot be read is not compared: nothing of it is fixed or new',
 
 test('what is decided about a fixed finding shows in the comparison', async (t) => {
   const scene = await setScene(t);
-  scene.open.add(path.join(scene.root, 'shop'));
-  const first = await scene.addRun(['shop'], file('a', 'b'));
-  const second = await scene.addRun(['shop'], file('a'));
-  await scene.store.showComparison(second, first);
+  await compareTwo(scene);
   const told: string[] = [];
   scene.store.onDidChange(({ kind }) => told.push(kind));
   await scene.store.setTriage(scene.store.comparison()?.fixed ?? [], 'fixed', 'upstream');
@@ -128,10 +133,7 @@ test('a fixed finding follows its code through edits, and is read anew with the 
 
 test('a comparison ends when the run before is there no more', async (t) => {
   const scene = await setScene(t);
-  scene.open.add(path.join(scene.root, 'shop'));
-  const first = await scene.addRun(['shop'], file('a', 'b'));
-  const second = await scene.addRun(['shop'], file('a'));
-  await scene.store.showComparison(second, first);
+  const first = await compareTwo(scene);
   await scene.runs.remove(first.id);
   await scene.store.reload();
   assert.equal(scene.store.comparison(), undefined);
