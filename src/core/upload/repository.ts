@@ -1,12 +1,11 @@
 import { stat } from 'node:fs/promises';
 import { userInfo } from 'node:os';
-import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { AssessmentError, systemCode } from '../errors.ts';
 import { type ConfigEntry, isTrue, parseGitConfig } from './gitConfig.ts';
-import { noRules, readLines } from './ignoreRules.ts';
+import { type ConditionPlaces, holds } from './includeCondition.ts';
 import { isOnOtherHost } from './otherHost.ts';
 import { readRegularFile } from './regularFile.ts';
-import { toUnits } from './units.ts';
 
 /** The person's own surroundings, in which git would look for configuration. */
 export interface GitSurroundings {
@@ -93,11 +92,11 @@ export async function readIgnoreSettings(
 ): Promise<IgnoreSettings> {
   const xdg = env['XDG_CONFIG_HOME'] || join(home, '.config');
   const known = repository === undefined ? [home] : [repository.root, home];
-  const mustBeHere = (path: string): string => {
-    if (!isElsewhere(path, known)) return path;
-    throw new AssessmentError('sourceUnreadable', { subject: path, detail: 'EREMOTE' });
+  const reader: ConditionPlaces = {
+    home,
+    gitDir: repository?.gitDir,
+    isElsewhere: (path) => isElsewhere(path, known),
   };
-  const reader = { home, gitDir: repository?.gitDir, mustBeHere };
   const values = new Map<string, string | undefined>();
   const possible: string[] = [];
   const read = async (path: string | undefined): Promise<void> => {
@@ -117,8 +116,8 @@ export async function readIgnoreSettings(
     await read(join(home, '.gitconfig'));
   }
   if (repository !== undefined) {
-    mustBeHere(repository.gitDir);
-    await read(join(mustBeHere(repository.commonDir), 'config'));
+    mustBeHere(repository.gitDir, reader);
+    await read(join(mustBeHere(repository.commonDir, reader), 'config'));
     if (values.has('extensions.worktreeconfig') && isTrue(values.get('extensions.worktreeconfig'))) {
       await read(join(repository.gitDir, 'config.worktree'));
     }
@@ -126,7 +125,7 @@ export async function readIgnoreSettings(
   const foldsByNature = repository === undefined && process.platform !== 'linux';
   const toPath = (value: string): string | undefined => {
     const path = expand(value, home, repository?.root ?? home);
-    return path === undefined ? undefined : mustBeHere(path);
+    return path === undefined ? undefined : mustBeHere(path, reader);
   };
   const excludesFile = values.has('core.excludesfile')
     ? toPath(values.get('core.excludesfile') ?? '')
@@ -147,10 +146,9 @@ function systemConfig(env: GitSurroundings['env']): string | undefined {
   return env['PROGRAMFILES'] === undefined ? undefined : join(env['PROGRAMFILES'], 'Git', 'etc', 'gitconfig');
 }
 
-interface ConfigReader {
-  readonly home: string;
-  readonly gitDir: string | undefined;
-  readonly mustBeHere: (path: string) => string;
+function mustBeHere(path: string, { isElsewhere }: ConditionPlaces): string {
+  if (!isElsewhere(path)) return path;
+  throw new AssessmentError('sourceUnreadable', { subject: path, detail: 'EREMOTE' });
 }
 
 /** An entry, and whether every condition on the way to it is known to hold. */
@@ -160,7 +158,7 @@ interface FoundEntry extends ConfigEntry {
 
 async function readConfig(
   path: string,
-  reader: ConfigReader,
+  reader: ConditionPlaces,
   { depth, isCertain }: { depth: number; isCertain: boolean },
 ): Promise<FoundEntry[]> {
   const text = await readText(path);
@@ -170,35 +168,13 @@ async function readConfig(
     entries.push({ ...entry, isCertain });
     const condition = /^(?:include|includeif\.(.+))\.path$/s.exec(entry.name);
     if (condition === null || entry.value === undefined || depth >= 10) continue;
-    const held = condition[1] === undefined || holds(condition[1], path, reader);
+    const held = condition[1] === undefined || (await holds(condition[1], path, reader));
     const target = held === false ? undefined : expand(entry.value, reader.home, dirname(path));
     if (target === undefined) continue;
     const included = { depth: depth + 1, isCertain: isCertain && held === true };
-    entries.push(...(await readConfig(reader.mustBeHere(target), reader, included)));
+    entries.push(...(await readConfig(mustBeHere(target, reader), reader, included)));
   }
   return entries;
-}
-
-/** The condition of an `includeIf`, for `gitdir:` and `gitdir/i:`; undefined for those that are not decided. */
-function holds(condition: string, configPath: string, { home, gitDir }: ConfigReader): boolean | undefined {
-  const [, fold, written] = /^gitdir(\/i)?:(.+)$/s.exec(condition) ?? [];
-  if (written === undefined || /^~[^/]/.test(written)) return undefined;
-  if (gitDir === undefined) return false;
-  let pattern = written
-    .replace(/^~\//, () => `${slashes(home)}/`)
-    .replace(/^\.\//, () => `${slashes(dirname(configPath))}/`);
-  if (!isAbsolute(pattern)) pattern = `**/${pattern}`;
-  if (pattern.endsWith('/')) pattern += '**';
-  const rule = readLines(Buffer.from(pattern.replace(/^\//, '')), { source: 'setting' });
-  return (
-    noRules(fold !== undefined)
-      .and('', rule)
-      .match('', toUnits(slashes(gitDir).replace(/^\//, ''))) !== undefined
-  );
-}
-
-function slashes(path: string): string {
-  return process.platform === 'win32' ? path.replaceAll('\\', '/') : path;
 }
 
 /** A path value of a configuration file; undefined when empty. Throws `sourceUnreadable` for the home of somebody else, which is not known. */
