@@ -72,5 +72,8 @@ function readValue(raw: string): string {
 
 /** git's reading of a truth value. */
 export function isTrue(value: string | undefined): boolean {
-  return value === undefined || /^(?:true|yes|on|[-+]?0*[1-9][0-9]*[kmg]?)$/i.test(value);
+  return (
+    value === undefined ||
+    /^(?:true|yes|on|\s*[-+]?(?:0x0*[1-9a-f][0-9a-f]*|0*[1-9][0-9]*)[kmg]?)$/i.test(value)
+  );
 }

@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises';
+import { readlink, stat } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { AssessmentError, systemCode } from '../errors.ts';
@@ -74,8 +74,15 @@ export async function repositoryAt(
   if (!(await isFolder(join(commonDir, 'objects'))) || !(await isFolder(join(commonDir, 'refs')))) {
     return undefined;
   }
-  const head = await readText(join(gitDir, 'HEAD'));
-  return head !== undefined && /^(?:ref:\s*refs\/|[0-9a-f]{40})/.test(head) ? repository : undefined;
+  return (await isHead(join(gitDir, 'HEAD'))) ? repository : undefined;
+}
+
+/** Whether git takes a file for a `HEAD`: it names a reference or a commit, or is a link to a reference that need not be there yet. */
+async function isHead(file: string): Promise<boolean> {
+  const text = await readText(file);
+  if (text !== undefined) return /^(?:ref:\s*refs\/|[0-9a-fA-F]{40})/.test(text);
+  const target = await readlink(file).catch(() => '');
+  return target.startsWith('refs/');
 }
 
 /** The git folder that a `.git` file names (submodules, linked working trees). */
@@ -124,7 +131,7 @@ export async function readIgnoreSettings(
   }
   const foldsByNature = repository === undefined && process.platform !== 'linux';
   const toPath = (value: string): string | undefined => {
-    const path = expand(value, home, repository?.root ?? home);
+    const path = expand(value.replace(/^:\(optional\)/, ''), home, repository?.root ?? home);
     return path === undefined ? undefined : mustBeHere(path, reader);
   };
   const excludesFile = values.has('core.excludesfile')
@@ -177,12 +184,12 @@ async function readConfig(
   return entries;
 }
 
-/** A path value of a configuration file; undefined when empty. Throws `sourceUnreadable` for the home of somebody else, which is not known. */
+/** A path value of a configuration file; undefined when empty. Throws `sourceUnreadable` for git's own folder and the home of somebody else, which are not known. */
 function expand(value: string, home: string, base: string): string | undefined {
   if (value === '') return undefined;
   const [, user, below = ''] = /^~([^/]*)(.*)$/s.exec(value) ?? [];
-  if (user === undefined) return resolve(base, value);
   if (user === '') return join(home, below);
+  if (user === undefined && !value.startsWith('%(prefix)/')) return resolve(base, value);
   const own = userInfo();
   if (user === own.username) return join(own.homedir, below);
   throw new AssessmentError('sourceUnreadable', { subject: value, detail: 'ENOENT' });

@@ -78,11 +78,15 @@ test('any text is read without an error', () => {
   );
 });
 
-test('truth is what git takes for it', () => {
-  for (const value of [undefined, 'true', 'YES', 'on', '1', '-1', '10', '2k']) {
-    assert.equal(isTrue(value), true, value);
+test('truth is what git takes for it', (t) => {
+  const file = join(testPlace(t).home, 'config');
+  const values = ['true', 'YES', 'on', '1', '-1', '10', '2k', '0x1', '-0XaM', '010', '+3m', '" 1"', '00x1'];
+  values.push('""', 'false', 'no', 'off', '0', '00', '0k', '0x0', '0x00m', '-0', 'maybe', '0x', 'x1', '1x');
+  for (const value of values) {
+    writeFileSync(file, `[core]\n\tk = ${value}\n`);
+    const git = spawnSync('git', ['config', '--file', file, '--type=bool', 'core.k'], { encoding: 'utf8' });
+    const [entry] = parseGitConfig(`[core]\n\tk = ${value}\n`);
+    assert.equal(isTrue(entry?.value), git.stdout.trim() === 'true', value);
   }
-  for (const value of ['', 'false', 'no', 'off', '0', '00', 'maybe']) {
-    assert.equal(isTrue(value), false, value);
-  }
+  assert.equal(isTrue(undefined), true);
 });

@@ -112,3 +112,22 @@ test('F4 rules in the home of somebody else are not taken for none', async (t) =
     data: { subject: '~nobody-here/no-such-rules', detail: 'ENOENT' },
   });
 });
+
+test('F4 rules below git’s own installation are not taken for none', async (t) => {
+  const at = testRepository(t, { a: '' });
+  for (const config of ['[core]\n\texcludesFile', '[include]\n\tpath']) {
+    plant(at.home, { '.gitconfig': `${config} = %(prefix)/rules\n` });
+    await assert.rejects(paths(at), {
+      kind: 'sourceUnreadable',
+      data: { subject: '%(prefix)/rules', detail: 'ENOENT' },
+    });
+  }
+});
+
+test('F4 an excludes file that may be absent counts where it is there', async (t) => {
+  const at = testRepository(t, { a: '', b: '' });
+  plant(at.home, { '.gitconfig': '[core]\n\texcludesFile = ":(optional)~/rules"\n' });
+  assert.deepEqual(await sameAsGit(at), ['a', 'b']);
+  plant(at.home, { rules: 'a\n' });
+  assert.deepEqual(await paths(at), ['b']);
+});

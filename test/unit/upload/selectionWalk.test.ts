@@ -82,6 +82,27 @@ test('F7 in a nested repository its own rules count, and the outer ones still', 
   ]);
 });
 
+test(
+  'F7 a repository is one whatever form git takes for its HEAD',
+  { skip: process.platform === 'win32' },
+  async (t) => {
+    const at = testPlace(t);
+    plantRepository(at.root);
+    const heads = {
+      link: { link: 'refs/heads/none' },
+      upper: 'ABCDEF01'.repeat(5),
+      lower: 'abcdef01'.repeat(5),
+    };
+    const none = { away: { link: 'heads/none' }, word: 'REF: refs/heads/main\n', short: 'abcdef01' };
+    for (const [name, head] of Object.entries({ ...heads, ...none })) {
+      plantRepository(join(at.root, name));
+      rmSync(join(at.root, name, '.git/HEAD'));
+      plant(at.root, { [`${name}/.git/HEAD`]: head, [`${name}/x`]: '' });
+    }
+    assert.deepEqual(await sameAsGit(at), ['away/x', 'short/x', 'word/x']);
+  },
+);
+
 test('F8 a loop of links ends, and is reported', async (t) => {
   const at = testPlace(t);
   plant(at.root, { 'a/b/up': { link: '../..' }, 'a/self': { link: 'self' }, 'a/file': '' });
