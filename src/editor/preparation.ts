@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { AssessmentError } from '../core/errors.ts';
 import { visibleLine } from '../core/findings/parse/visibleText.ts';
 import {
-  checkAgain,
+  checkPacked,
   decideFor,
   prepareFolders,
   type PreparationSteps,
@@ -71,13 +71,14 @@ export async function prepare(
   return prepareFolders(folders, preparationSteps(deps), waiting);
 }
 
-/** Looks for credentials in what was packed since it was decided upon, and gives it as it is decided upon now: a file may have changed meanwhile. */
+/** Whether what was packed, an archive for each folder, may go as it is, and what is to be packed for the `next` time if not. */
 export async function prepareAgain(
   prepared: readonly Prepared[],
+  packed: Parameters<typeof checkPacked>[1],
   deps: PreparationDeps,
-  waiting: Waiting,
-): Promise<readonly Prepared[]> {
-  return checkAgain(prepared, preparationSteps(deps), waiting);
+  waiting: Waiting & { readonly next: number },
+): Promise<{ prepared: readonly Prepared[]; isAsPacked: boolean }> {
+  return checkPacked(prepared, packed, preparationSteps(deps), waiting);
 }
 
 /** Asks about files that look like they hold credentials, when the setting says so, and gives what is to be sent then; undefined when the person stops. Throws `nothingToSend` for a folder of which nothing is left. */

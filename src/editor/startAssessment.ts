@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { AssessmentError } from '../core/errors.ts';
+import { readSentFiles, type SentFile } from '../core/findings/place/sentFiles.ts';
 import type { Clock, Logger } from '../core/ports.ts';
 import { pathInside } from '../core/pathInside.ts';
 import type { Assessment } from '../core/run/launch.ts';
@@ -9,7 +10,6 @@ import { takeLease } from '../core/run/lease.ts';
 import { isFinal, type Run } from '../core/run/run.ts';
 import type { RunStore } from '../core/run/runStore.ts';
 import type { RunTracker } from '../core/run/runTracker.ts';
-import { sendsSame } from '../core/upload/preparing.ts';
 import { type Folder, isInside, openFoldersOf, pickFolders } from './folders.ts';
 import { readCommit } from './git.ts';
 import { countFiles, formatTime } from './formats.ts';
@@ -89,7 +89,7 @@ function launchWithProgress(
 ): Thenable<Run | undefined> {
   const t = vscode.l10n.t;
   return withProgress(t('Whitebox Assessment'), async (onStep, signal) => {
-    const launch = async (prepared: readonly Prepared[]): Promise<Run | undefined> => {
+    const launch = async (prepared: readonly Prepared[], time = 1): Promise<Run | undefined> => {
       onStep(t('waiting for your confirmation'));
       const decided = await settle(prepared, deps);
       if (decided === undefined) return undefined;
@@ -101,23 +101,35 @@ function launchWithProgress(
         onPackaging: byteSteps(onStep, (done, total) => t('packaging {0} of {1}', done, total)),
         onUploading: byteSteps(onStep, (done, total) => t('uploading {0} of {1}', done, total)),
         confirmUpload: async (run) => {
-          const packed = await prepareAgain(decided, deps, { signal, onStep });
-          if (!sendsSame(packed, decided)) {
-            changed = packed;
+          const packed = await readPacked(run, deps.runs);
+          const again = await prepareAgain(decided, packed, deps, { signal, onStep, next: time + 1 });
+          if (!again.isAsPacked) {
+            changed = again.prepared;
             return false;
           }
           onStep(t('waiting for your confirmation'));
-          return confirmUpload(run, assessment, packed, deps, retryOf);
+          return confirmUpload(run, assessment, again.prepared, deps, retryOf);
         },
       });
-      // A file was changed before it was packed, and may not go along as it is now; or another may, by a decision made meanwhile.
-      return changed === undefined ? run : launch(changed);
+      // A file was packed with another content than was looked into, or may not go along as it is now; or another may, by a decision made meanwhile.
+      return changed === undefined ? run : launch(changed, time + 1);
     };
     const run = await launch(await prepare(folders, deps, { signal, onStep }));
     // A dispatch under way is not torn off: whoever cancelled meanwhile learns that it was too late for nothing to happen.
     if (signal.aborted && run?.state === 'running') offerToCancel(run, deps.log);
     return run;
   });
+}
+
+/** What stands in each archive of a run. */
+async function readPacked(run: Run, runs: RunStore): Promise<SentFile[][]> {
+  const packed: SentFile[][] = [];
+  for (const [index, { folder }] of run.targets.entries()) {
+    const sent = await readSentFiles(runs.folderOf(run.id), index);
+    if (sent === undefined) throw new AssessmentError('storage', { subject: folder });
+    packed.push([...sent.values()]);
+  }
+  return packed;
 }
 
 function offerToCancel(run: Run, log: Logger): void {

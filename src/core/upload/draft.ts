@@ -24,6 +24,8 @@ export interface Draft {
   readonly include: readonly string[];
   /** By path, for each file that was looked into. */
   readonly verdicts: ReadonlyMap<string, Verdict>;
+  /** Hex, of the content that was looked into, by path. */
+  readonly hashes: ReadonlyMap<string, string>;
 }
 
 /** What would be sent of a draft. */
@@ -39,7 +41,7 @@ const clean: readonly Suspicion[] = [];
 
 /** A draft of which no file was looked into yet. */
 export function newDraft(all: Selection, include: readonly string[]): Draft {
-  return { all, include, verdicts: new Map() };
+  return { all, include, verdicts: new Map(), hashes: new Map() };
 }
 
 /** True while a draft knows all that these choices would send. */
@@ -50,11 +52,22 @@ export function covers(draft: Draft, { include }: FolderChoices): boolean {
 /** A draft that knows, too, what the credential check of these files came to. */
 export function withCheck(draft: Draft, files: readonly SelectedFile[], check: SecretCheck): Draft {
   const verdicts = new Map(draft.verdicts);
-  for (const { path } of files) verdicts.set(path, clean);
+  const hashes = new Map(draft.hashes);
+  for (const { path } of files) {
+    verdicts.set(path, clean);
+    hashes.delete(path);
+  }
+  for (const [path, sha256] of check.hashes) hashes.set(path, sha256);
   for (const [path, suspicions] of Map.groupBy(check.suspicions, ({ path }) => path))
     verdicts.set(path, suspicions);
   for (const { path, code, reason } of check.unchecked) verdicts.set(path, code ?? reason);
-  return { ...draft, verdicts };
+  return { ...draft, verdicts, hashes };
+}
+
+/** A draft without these files, which never stand still between a check and the packing. */
+export function withUnsteady(draft: Draft, files: readonly SelectedFile[]): Draft {
+  const unchecked = files.map(({ path }) => ({ path, reason: 'changed' as const }));
+  return withCheck(draft, files, { suspicions: [], unchecked, hashes: new Map() });
 }
 
 /**

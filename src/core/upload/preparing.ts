@@ -1,4 +1,13 @@
-import { type Decided, decide, type Draft, newDraft, type SecretRules, withCheck } from './draft.ts';
+import type { ManifestEntry } from './archiveEntries.ts';
+import {
+  type Decided,
+  decide,
+  type Draft,
+  newDraft,
+  type SecretRules,
+  withCheck,
+  withUnsteady,
+} from './draft.ts';
 import type { FolderChoices } from './folderChoices.ts';
 import type { SecretCheck } from './secrets.ts';
 import type { SelectedFile, Selection } from './selection.ts';
@@ -59,23 +68,50 @@ export function decideFor<F>(
   return { folder, draft, choices, ...decide(draft, choices, rules()) };
 }
 
-/** Looks for credentials anew in what is to be sent; files that have not changed since they were looked into are not read again. */
-export async function checkAgain<F>(
+/** What stands in an archive. */
+type Packed = Iterable<Pick<ManifestEntry, 'path' | 'sha256'>>;
+
+/** So many times files are packed anew that changed between the check and the packing; those that go on changing stay out then. */
+export const packings = 3;
+
+/**
+ * Compares what was packed, an archive for each folder, with what was looked into, and looks into the rest anew. `isAsPacked` is true when all
+ * that was packed was looked into, and may be sent as it is decided upon now; else `prepared` is to be packed, for the `next` time. What files
+ * hold on the disk before and after says nothing about what was packed between, nor do their times, since whole folders can change places.
+ */
+export async function checkPacked<F>(
   prepared: readonly Prepared<F>[],
+  packed: readonly Packed[],
   steps: PreparationSteps<F>,
-  waiting: Waiting,
-): Promise<Prepared<F>[]> {
-  if (steps.rules().mode === 'off') return [...prepared];
-  const checked: Prepared<F>[] = [];
-  for (const { folder, draft, choices, selection } of prepared) {
-    const found = await steps.check(draft.all.root, selection.files, waiting);
-    checked.push(decideFor({ folder, draft: withCheck(draft, selection.files, found) }, choices, steps));
+  { next, ...waiting }: Waiting & { readonly next: number },
+): Promise<{ prepared: readonly Prepared<F>[]; isAsPacked: boolean }> {
+  if (steps.rules().mode === 'off') return { prepared, isAsPacked: true };
+  const now: Prepared<F>[] = [];
+  let isChecked = true;
+  for (const [index, { folder, draft, choices, selection }] of prepared.entries()) {
+    const entries = packed[index] ?? [];
+    const suspect = packedOtherwise(selection, entries, draft);
+    const checked =
+      suspect.length === 0
+        ? draft
+        : withCheck(draft, suspect, await steps.check(draft.all.root, suspect, waiting));
+    const unsteady = packedOtherwise(selection, entries, checked);
+    isChecked &&= unsteady.length === 0;
+    const decided = next > packings ? withUnsteady(checked, unsteady) : checked;
+    now.push(decideFor({ folder, draft: decided }, choices, steps));
   }
-  return checked;
+  return { prepared: now, isAsPacked: isChecked && sendsSame(now, prepared) };
+}
+
+/** The files that were packed with another content than the one that was looked into. */
+function packedOtherwise({ files }: Selection, entries: Packed, { hashes }: Draft): readonly SelectedFile[] {
+  const other = new Set<string>();
+  for (const { path, sha256 } of entries) if (hashes.get(path) !== sha256) other.add(path);
+  return other.size === 0 ? [] : files.filter(({ path }) => other.has(path));
 }
 
 /** True when exactly these files of the same folders would be sent, which is what was packed. */
-export function sendsSame(
+function sendsSame(
   one: readonly Pick<Decided, 'selection'>[],
   other: readonly Pick<Decided, 'selection'>[],
 ): boolean {

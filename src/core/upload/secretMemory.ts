@@ -4,6 +4,8 @@ import type { Suspicion } from './secretScan.ts';
 export interface Remembered {
   readonly mark: string;
   readonly suspicions: readonly Suspicion[];
+  /** Hex, of its content. */
+  readonly sha256: string;
 }
 
 /** What the credential check found in files as they were, so that a file that has not changed since is not read again. Kept on no disk. */

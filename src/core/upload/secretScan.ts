@@ -33,6 +33,8 @@ const attempts = 3;
 /** A file that was looked through. */
 export interface ScannedFile {
   readonly suspicions: readonly Suspicion[];
+  /** Hex, of the content that was looked through. */
+  readonly sha256: string;
   /** Names the version that was looked through; none where the next one could bear the same name. */
   readonly mark?: string;
 }
@@ -64,9 +66,9 @@ export async function scanFile(
     const source = openSource(root, path);
     if ('reason' in source) return source;
     try {
-      const suspicions = await scanSource(source, path, lint);
+      const scanned = await scanSource(source, path, lint);
       const version = fstatSync(source.fd, { bigint: true });
-      if (isUnchanged(source)) return { suspicions, ...markedWhenSettled(version) };
+      if (isUnchanged(source)) return { ...scanned, ...markedWhenSettled(version) };
     } catch (error) {
       const code = error instanceof Error && 'syscall' in error ? systemCode(error) : undefined;
       if (code === undefined) throw error;
@@ -87,9 +89,10 @@ function toMark({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
   return [dev, ino, size, mtimeNs, ctimeNs].join(':');
 }
 
-async function scanSource({ fd, stat }: SourceFile, path: string, lint: PresetLint): Promise<Suspicion[]> {
+async function scanSource({ fd, stat }: SourceFile, path: string, lint: PresetLint): Promise<ScannedFile> {
   const start = readAt(fd, Math.min(stat.size, startBytes), 0);
-  if (start.length === 0) return [];
+  const sha256 = contentHash(fd, stat.size, start);
+  if (start.length === 0) return { suspicions: [], sha256 };
   const found: Omit<Suspicion, 'sha256'>[] = [];
   const name = riskyName(path);
   if (name !== undefined && !(name.publicIf === 'onlyCertificates' && isPublicPem(start.toString('latin1'))))
@@ -97,9 +100,10 @@ async function scanSource({ fd, stat }: SourceFile, path: string, lint: PresetLi
   const encoding = textEncoding(start);
   if (encoding !== undefined)
     found.push(...(await scanText(textChunks(fd, stat.size, start, encoding), path, lint)));
-  if (found.length === 0) return [];
-  const sha256 = contentHash(fd, stat.size, start);
-  return found.sort((a, b) => (a.line ?? 0) - (b.line ?? 0)).map((suspicion) => ({ ...suspicion, sha256 }));
+  const suspicions = found
+    .sort((a, b) => (a.line ?? 0) - (b.line ?? 0))
+    .map((suspicion) => ({ ...suspicion, sha256 }));
+  return { suspicions, sha256 };
 }
 
 async function scanText(

@@ -30,6 +30,8 @@ export interface SecretCheck {
   readonly suspicions: readonly Suspicion[];
   /** Files that nobody could look into: they may be readable again when they are packed, so they must not go along unasked. */
   readonly unchecked: readonly Omission[];
+  /** Hex, of the content of each file that was looked into, by path. */
+  readonly hashes: ReadonlyMap<string, string>;
 }
 
 interface Task {
@@ -59,6 +61,7 @@ export async function checkSecrets(options: SecretCheckOptions): Promise<SecretC
   return {
     suspicions: skip === undefined ? suspicions : suspicions.filter(({ sha256 }) => !skip(sha256)),
     unchecked: results.flatMap((result) => result.unchecked),
+    hashes: new Map(results.flatMap(({ hashes }) => [...hashes])),
   };
 }
 
@@ -146,14 +149,19 @@ function collect(
 ): SecretCheck {
   const suspicions: Suspicion[] = [];
   const unchecked: Omission[] = [];
+  const hashes = new Map<string, string>();
   for (const [at, path] of paths.entries()) {
     const answer = files[at];
     const found = answer === 'unchanged' ? before[at] : answer;
     const file: ScannedFile | Omission = found ?? { path, reason: 'unreadable' };
     if ('reason' in file) unchecked.push(file);
-    else suspicions.push(...file.suspicions);
-    if ('mark' in file) known.set(path, { mark: file.mark, suspicions: file.suspicions });
+    else {
+      suspicions.push(...file.suspicions);
+      hashes.set(path, file.sha256);
+    }
+    if ('mark' in file)
+      known.set(path, { mark: file.mark, suspicions: file.suspicions, sha256: file.sha256 });
     else known.delete(path);
   }
-  return { suspicions, unchecked };
+  return { suspicions, unchecked, hashes };
 }

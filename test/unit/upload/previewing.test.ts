@@ -46,7 +46,7 @@ function stage() {
     await settled();
   };
   const checkEnds = async (check: Partial<SecretCheck> = {}): Promise<void> => {
-    checks.at(-1)?.resolve({ suspicions: [], unchecked: [], ...check });
+    checks.at(-1)?.resolve({ suspicions: [], unchecked: [], hashes: new Map(), ...check });
     await settled();
   };
   return { previewing, choices, checks, shown, selected, checkEnds, cancel: () => person.abort() };

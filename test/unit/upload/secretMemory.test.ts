@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { hash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { SecretMemory } from '../../../src/core/upload/secretMemory.ts';
@@ -27,14 +28,16 @@ test('a file that has not changed since the last check is not read again: what w
   const remembered = known.get('files.ts');
   assert.ok(remembered);
   known.set('files.ts', { ...remembered, suspicions: [{ ...invention, path: 'files.ts' }] });
-  const { suspicions } = await checkSecrets({ root, files, workerFile, memory });
+  const { suspicions, hashes } = await checkSecrets({ root, files, workerFile, memory });
   assert.deepEqual(suspicions.map(brief), ['files.ts:1 invented …']);
+  for (const { path } of files)
+    assert.equal(hashes.get(path), hash('sha256', readFileSync(join(root, path)), 'hex'));
 });
 
 test('a file that is another version than the one remembered is read again', async (t) => {
   const root = place(t, { 'main.ts': githubToken.content });
   const memory = new SecretMemory();
-  memory.below(root).set('main.ts', { mark: '1:2:3:4:5', suspicions: [] });
+  memory.below(root).set('main.ts', { mark: '1:2:3:4:5', suspicions: [], sha256: '' });
   const { suspicions } = await checkSecrets({ root, files: select(root, ['main.ts']), workerFile, memory });
   assert.deepEqual(
     suspicions.map(({ rule }) => rule),
@@ -57,8 +60,27 @@ test('F30 a file that changes right after it was looked through, in the same tic
 test('a file that vanished is forgotten', async (t) => {
   const root = place(t, {});
   const memory = new SecretMemory();
-  memory.below(root).set('main.ts', { mark: '1:2:3:4:5', suspicions: [invention] });
+  memory.below(root).set('main.ts', { mark: '1:2:3:4:5', suspicions: [invention], sha256: '' });
   const check = await checkSecrets({ root, files: select(root, ['main.ts']), workerFile, memory });
-  assert.deepEqual(check, { suspicions: [], unchecked: [{ path: 'main.ts', reason: 'vanished' }] });
+  assert.deepEqual(check, {
+    suspicions: [],
+    unchecked: [{ path: 'main.ts', reason: 'vanished' }],
+    hashes: new Map(),
+  });
   assert.equal(memory.below(root).size, 0);
+});
+
+test('the check says of which content it speaks: of text and of bytes, of files of any size', async (t) => {
+  const content = {
+    empty: '',
+    'small.ts': 'one();\n',
+    'large.ts': 'two();\n'.repeat(100_000),
+    'large.bin': Buffer.alloc(700_001, '\0\x01\x02'),
+  };
+  const root = place(t, content);
+  const { hashes } = await checkSecrets({ root, files: select(root, Object.keys(content)), workerFile });
+  const expected = Object.entries(content).map(
+    ([path, each]) => [path, hash('sha256', each, 'hex')] as const,
+  );
+  assert.deepEqual(hashes, new Map(expected));
 });
