@@ -43,6 +43,7 @@ export function preparationSteps(deps: PreparationDeps): PreparationSteps<Folder
     rules: () => ({ mode: readSecretCheck(), decisionOf: (sha256) => choices.decisionOf(sha256) }),
     select: async (folder, include, { signal, onStep }) => {
       onStep(t('selecting files…'));
+      let saidAt = performance.now();
       const { exclude, includeNestedRepositories } = readAssessmentSettings(folder.uri);
       return selectFiles(folder.uri.fsPath, {
         exclude,
@@ -51,6 +52,12 @@ export function preparationSteps(deps: PreparationDeps): PreparationSteps<Folder
         within: vscode.workspace.getWorkspaceFolder(folder.uri)?.uri.fsPath,
         workerFile: deps.factsWorkerFile,
         signal,
+        onProgress: (files) => {
+          // Called far more often than anybody can read.
+          if (performance.now() - saidAt < 200) return;
+          saidAt = performance.now();
+          onStep(t('selecting files: {0} so far', countFiles(files)));
+        },
         surroundings: { home: gitHome(), env: process.env },
       });
     },
