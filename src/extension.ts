@@ -3,6 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import type { Surfaces } from './bootstrap.ts';
 import { network } from './core/api/reach.ts';
+import { systemCode } from './core/errors.ts';
+import { sweepTemporary } from './core/files.ts';
 import { FindingStore } from './core/findings/findingStore.ts';
 import { keepSource } from './core/findings/place/keepSource.ts';
 import { TriageStore } from './core/findings/triage/triageStore.ts';
@@ -150,6 +152,11 @@ export async function startExtension(
     contributes: { commands: { command: string; enablement?: string }[] };
   };
   const tool = { name: 'Whitebox Assessment', version };
+  const savingFolder = join(storage, 'saving');
+  sweepTemporary(savingFolder, clock.now()).catch((error: unknown) => {
+    if (systemCode(error) !== 'ENOENT')
+      log.warn(`What a save of an archive left could not be removed: ${String(error)}`);
+  });
   const all = createCommands({
     ...preparation,
     preview,
@@ -166,6 +173,7 @@ export async function startExtension(
     log,
     tool,
     startingFolder: join(storage, 'starting'),
+    savingFolder,
     openReport: (run) => reports.open(reportOf(run)),
     showDetails: (shown) =>
       details.open(sayingErrors('whitebox.showFindingDetails', toDetails(shown, findings))),

@@ -1,5 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import {
+  copyFile,
+  type FileHandle,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+} from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemCode } from './errors.ts';
@@ -56,6 +66,27 @@ export async function replaceFile(
     await sleep(waitMs);
   }
   await system.rename(from, to);
+}
+
+/** Puts a file in the place of another, or of none, on this device or another; there it is copied, whose failure leaves no file. */
+export async function moveFile(
+  from: string,
+  to: string,
+  system = { rename, platform: process.platform },
+): Promise<void> {
+  try {
+    await replaceFile(from, to, system);
+    return;
+  } catch (error) {
+    if (systemCode(error) !== 'EXDEV') throw error;
+  }
+  try {
+    await copyFile(from, to);
+  } catch (error) {
+    await rm(to, { force: true });
+    throw error;
+  }
+  await rm(from, { force: true });
 }
 
 /** Names the version of a file that is there now, so that a replaced file shows even within one tick of the file system's clock; undefined when there is none. */

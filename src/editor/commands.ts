@@ -50,6 +50,8 @@ export interface CommandDeps extends StartDeps, FindingCommandDeps, SaveReportDe
   readonly tool: ExportTool;
   /** The packaging worker. */
   readonly workerFile: string;
+  /** A folder of ours for an archive that is being saved. */
+  readonly savingFolder: string;
 }
 
 /** A command's work; its arguments come from menus, so they are looked at before they are believed. */

@@ -35,6 +35,7 @@ export async function confirmUpload(
   const same = sameAsBefore(run, runs);
   const suspicions = prepared.flatMap(({ undecided }) => undecided);
   const added = retryOf === undefined ? [] : await addedSince(retryOf, run, runs);
+  const unread = assessment.targets.flatMap(({ selection }) => unreadIn(selection));
   const omitted = archives.flatMap(({ omitted: paths = [] }) => paths);
   // A run keeps the names of the first only.
   const allOmitted = assessment.targets.reduce((sum, { selection }) => sum + selection.files.length, -files);
@@ -42,9 +43,7 @@ export async function confirmUpload(
     t('Destination: {0}, organization {1}', originOf(assessment.baseUrl), assessment.organizationId),
     t('Size: {0}, compressed {1}', formatBytes(before), formatBytes(after)),
     ...assessment.targets.map(({ name, selection }) => `${visibleLine(name)}: ${leftOutText(selection)}`),
-    ...(omitted.length === 0
-      ? []
-      : [`${t('Could not be packed and stay out:')}\n${firstLines(omitted.map(visibleLine), allOmitted)}`]),
+    ...stayingOut([...unread, ...omitted], unread.length + allOmitted),
     ...otherThanShown(prepared, preview.shown()),
     ...(added.length === 0
       ? []
@@ -94,12 +93,33 @@ function sameAsBefore(run: Run, runs: RunStore): Run | undefined {
   return runs.all().find((other) => other.id !== run.id && 'runId' in other && hashes(other) === hashes(run));
 }
 
-function leftOutText({ leftOut, files }: Selection): string {
-  const t = vscode.l10n.t;
-  if (leftOut.length === 0) return t('{0}, nothing left out', countFiles(files.length));
-  return t(
-    '{0}; left out by ignore files, settings or kind: {1}',
-    countFiles(files.length),
-    formatNumber(leftOut.length),
+/** What stays out because nobody could read it, by path; no rule and no person said that it should. */
+export function unreadIn({ leftOut }: Selection): string[] {
+  return leftOut.flatMap(({ path, reason: { kind } }) =>
+    kind === 'unreadable' || kind === 'outsideRoot' ? [path] : [],
   );
+}
+
+/** Names what could not be packed, the first of `total`; nothing when there is none. */
+export function stayingOut(paths: readonly string[], total = paths.length): string[] {
+  if (total === 0) return [];
+  return [
+    `${vscode.l10n.t('Could not be packed and stay out:')}\n${firstLines(paths.map(visibleLine), total)}`,
+  ];
+}
+
+function leftOutText(selection: Selection): string {
+  const t = vscode.l10n.t;
+  const { leftOut } = selection;
+  const files = countFiles(selection.files.length);
+  if (leftOut.length === 0) return t('{0}, nothing left out', files);
+  const choices = leftOut.filter(({ reason }) => reason.kind === 'choice').length;
+  const secrets = leftOut.filter(({ reason }) => reason.kind === 'secret').length;
+  const others = leftOut.length - choices - secrets - unreadIn(selection).length;
+  let text = files;
+  if (others > 0)
+    text = t('{0}; left out by ignore files, settings or kind: {1}', text, formatNumber(others));
+  if (choices > 0) text = t('{0}; left out by your choice: {1}', text, formatNumber(choices));
+  if (secrets > 0) text = t('{0}; left out as suspected secrets: {1}', text, formatNumber(secrets));
+  return text;
 }
