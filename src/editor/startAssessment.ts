@@ -170,7 +170,7 @@ async function toAssessment(prepared: readonly Prepared[], destination: Destinat
 /** What is on disk is what is sent: unsaved changes would silently stay out. */
 async function offerToSave(folders: readonly Folder[]): Promise<boolean> {
   const t = vscode.l10n.t;
-  const unsaved = vscode.workspace.textDocuments.filter(
+  const unsaved = [...vscode.workspace.textDocuments, ...vscode.workspace.notebookDocuments].filter(
     (document) => document.isDirty && folders.some(({ uri }) => isInside(document.uri, uri)),
   );
   if (unsaved.length === 0) return true;
