@@ -1,10 +1,12 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
+import { visibleLine } from '../core/findings/parse/visibleText.ts';
 import { type FolderSum, levelBelow } from '../core/upload/choices.ts';
+import type { Suspicion } from '../core/upload/secretScan.ts';
 import type { LeftOut, Reason, SelectedFile } from '../core/upload/selection.ts';
 import { countFiles, formatBytes, formatNumber } from './formats.ts';
 import { reasonLabel, ruleLabel } from './labels.ts';
-import { describeSuspicion, type Prepared } from './preparation.ts';
+import { describeSuspicion, describeSuspicions, type Prepared } from './preparation.ts';
 
 /** A line of the Upload Preview; commands called on a file or folder get its node. */
 export type PreviewNode =
@@ -92,7 +94,7 @@ function toItem(node: PreviewNode): vscode.TreeItem {
   const t = vscode.l10n.t;
   switch (node.kind) {
     case 'root':
-      return line(node.of.folder.name, Expanded, sizeOf(node.of), vscode.ThemeIcon.Folder);
+      return line(visibleLine(node.of.folder.name), Expanded, sizeOf(node.of), vscode.ThemeIcon.Folder);
     case 'sent':
       return line(t('To be uploaded'), Expanded, sizeOf(node.of), new vscode.ThemeIcon('cloud-upload'));
     case 'leftOut':
@@ -109,7 +111,7 @@ function toItem(node: PreviewNode): vscode.TreeItem {
     case 'folder': {
       const { sum } = node;
       const item = line(
-        basename(sum.path),
+        visibleLine(basename(sum.path)),
         Collapsed,
         `${countFiles(sum.files)}, ${formatBytes(sum.bytes)}`,
         vscode.ThemeIcon.Folder,
@@ -117,7 +119,19 @@ function toItem(node: PreviewNode): vscode.TreeItem {
       return withCheckbox(item, true, sum.path);
     }
     case 'file': {
-      const item = line(basename(node.file.path), None, formatBytes(node.file.bytes), vscode.ThemeIcon.File);
+      const suspicions = suspicionsOf(node);
+      const size = formatBytes(node.file.bytes);
+      const item =
+        suspicions.length === 0
+          ? line(nameOf(node.file), None, size, vscode.ThemeIcon.File)
+          : line(
+              nameOf(node.file),
+              None,
+              `${size} · ${t('suspected secret')}`,
+              new vscode.ThemeIcon('warning'),
+            );
+      if (suspicions.length > 0)
+        item.tooltip = [visibleLine(node.file.path), describeSuspicions(suspicions)].join('\n');
       item.resourceUri = vscode.Uri.joinPath(node.of.folder.uri, node.file.path);
       item.command = { title: t('Open'), command: 'vscode.open', arguments: [item.resourceUri] };
       return withCheckbox(item, true, node.file.path);
@@ -127,9 +141,19 @@ function toItem(node: PreviewNode): vscode.TreeItem {
   }
 }
 
+function nameOf({ path }: SelectedFile): string {
+  return visibleLine(basename(path));
+}
+
+/** What looks like a credential in a file that would be sent all the same. */
+function suspicionsOf({ of, file }: PreviewNode & { kind: 'file' }): readonly Suspicion[] {
+  const verdict = of.draft.verdicts.get(file.path);
+  return typeof verdict === 'string' ? [] : (verdict ?? []);
+}
+
 function leftOutItem({ path, reason }: LeftOut): vscode.TreeItem {
-  const item = line(path, vscode.TreeItemCollapsibleState.None, detailOf(reason));
-  item.tooltip = `${path}\n${reasonLabel(reason)}\n${detailOf(reason)}`;
+  const item = line(visibleLine(path), vscode.TreeItemCollapsibleState.None, detailOf(reason));
+  item.tooltip = `${visibleLine(path)}\n${reasonLabel(reason)}\n${detailOf(reason)}`;
   return canBeSent(path, reason) ? withCheckbox(item, false, path) : item;
 }
 
@@ -141,15 +165,47 @@ function canBeSent(path: string, { kind }: Reason): boolean {
 function detailOf(reason: Reason): string {
   switch (reason.kind) {
     case 'ignored':
-      return ruleLabel(reason.rule);
+      return visibleLine(ruleLabel(reason.rule));
     case 'secret':
       return reason.suspicions.slice(0, 1).map(describeSuspicion).join('');
     case 'unreadable':
-      return [reason.code, reason.file ?? ''].join(' ').trim();
+      return [refusalLabel(reason.code), visibleLine(reason.file ?? '')].join(' ').trim();
     case 'special':
-      return reason.type;
+      return specialLabel(reason.type);
     default:
       return '';
+  }
+}
+
+/** Why a file could not be read, in words where it was not the system that refused. */
+function refusalLabel(code: string): string {
+  const t = vscode.l10n.t;
+  switch (code) {
+    case 'changed':
+      return t('changed again and again while it was read');
+    case 'changedType':
+      return t('no regular file any more');
+    case 'vanished':
+      return t('no longer there');
+    case 'outsideRoot':
+      return t('outside the folder');
+    case 'unusableName':
+      return t('name that other systems cannot take');
+    case 'unreadable':
+      return t('unreadable');
+    default:
+      return code;
+  }
+}
+
+function specialLabel(type: 'fifo' | 'socket' | 'device'): string {
+  switch (type) {
+    case 'fifo':
+      return vscode.l10n.t('named pipe');
+    case 'socket':
+      return vscode.l10n.t('socket');
+    case 'device':
+      return vscode.l10n.t('device');
   }
 }
 
@@ -174,7 +230,7 @@ function withCheckbox(item: vscode.TreeItem, isSent: boolean, path: string): vsc
   item.checkboxState = {
     state: isSent ? vscode.TreeItemCheckboxState.Checked : vscode.TreeItemCheckboxState.Unchecked,
     tooltip,
-    accessibilityInformation: { label: `${path}: ${tooltip}` },
+    accessibilityInformation: { label: `${visibleLine(path)}: ${tooltip}` },
   };
   item.contextValue = isSent ? 'sent' : 'leftOut';
   return item;
