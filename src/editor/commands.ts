@@ -81,7 +81,7 @@ export function createCommands(deps: CommandDeps): ReadonlyMap<string, Handler> 
   };
 
   return new Map<string, Handler>([
-    ['whitebox.signIn', () => signIn(accounts)],
+    ['whitebox.signIn', (node) => signIn(accounts, runOf(node, runs))],
     ['whitebox.signOut', () => signOut(accounts)],
     ['whitebox.startAssessment', () => start()],
     ['whitebox.assessFolder', (folder) => start(folder instanceof vscode.Uri ? folder : undefined)],

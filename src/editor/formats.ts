@@ -1,4 +1,10 @@
 import * as vscode from 'vscode';
+import { originOf } from '../core/api/address.ts';
+
+/** A service and an organization, which a token belongs to. */
+export function formatAccount(account: { baseUrl: string; organizationId: string }): string {
+  return vscode.l10n.t('{0}, organization {1}', originOf(account.baseUrl), account.organizationId);
+}
 
 /** "1 finding", "7 findings". */
 export function countFindings(count: number): string {

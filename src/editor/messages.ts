@@ -1,15 +1,15 @@
 import * as vscode from 'vscode';
 import { AssessmentError } from '../core/errors.ts';
 import type { ImportFault } from '../core/findings/handOff/importFault.ts';
-import type { Failure } from '../core/run/run.ts';
+import type { Failure, Run } from '../core/run/run.ts';
 import { describeBadSetting } from './badSettings.ts';
-import { formatBytes } from './formats.ts';
+import { formatAccount, formatBytes } from './formats.ts';
 import { describeImportFault } from './importFaults.ts';
 import { openFile, openSetting, type Remedy, showLog, signInAgain, trackRun } from './remedies.ts';
 
-/** An error or a kept failure as a sentence that says what to do next, and what a button can do. */
-export function describeError(error: unknown): { message: string; remedies: Remedy[] } {
-  if (error instanceof AssessmentError) return describeFailure({ kind: error.kind, ...error.data });
+/** An error as a sentence that says what to do next, and what a button can do; about a run, signing in means its own service and organization. */
+export function describeError(error: unknown, run?: Run): { message: string; remedies: Remedy[] } {
+  if (error instanceof AssessmentError) return describeFailure({ kind: error.kind, ...error.data }, run);
   return {
     message: vscode.l10n.t('Something unexpected went wrong. The log has the details.'),
     remedies: [showLog()],
@@ -17,10 +17,10 @@ export function describeError(error: unknown): { message: string; remedies: Reme
 }
 
 /** The same for a failure that was kept with a run. */
-export function describeFailure(failure: Failure | ({ kind: Failure['kind'] } & AssessmentError['data'])): {
-  message: string;
-  remedies: Remedy[];
-} {
+export function describeFailure(
+  failure: Failure | ({ kind: Failure['kind'] } & AssessmentError['data']),
+  run?: Run,
+): { message: string; remedies: Remedy[] } {
   const said =
     failure.detail === undefined ? '' : ` ${vscode.l10n.t('The service said: {0}', failure.detail)}`;
   const origin = failure.origin ?? vscode.l10n.t('the service');
@@ -30,9 +30,10 @@ export function describeFailure(failure: Failure | ({ kind: Failure['kind'] } & 
     case 'unauthorized':
       return plain(
         t(
-          'The access token is invalid or has expired. Sign in again; runs already started are not affected.',
+          'The access token for {0} is invalid or has expired. Sign in again; runs already started are not affected.',
+          run === undefined ? origin : formatAccount(run),
         ),
-        signInAgain(),
+        signInAgain(run),
       );
     case 'forbidden':
       if (failure.subject === 'upload')
@@ -45,14 +46,14 @@ export function describeFailure(failure: Failure | ({ kind: Failure['kind'] } & 
       return plain(
         t('You are not allowed to do this in this organization. Check the organization ID and your role.') +
           said,
-        signInAgain(),
+        signInAgain(run),
       );
     case 'notFound':
       return plain(
         t(
           'The service does not know this organization or run, or its results are past their retention. Check the organization ID.',
         ) + said,
-        signInAgain(),
+        signInAgain(run),
       );
     case 'rejected':
       return plain(
@@ -251,7 +252,9 @@ export function describeFailure(failure: Failure | ({ kind: Failure['kind'] } & 
     case 'busyElsewhere':
       return plain(t('Another window is taking care of this run. Do it there, or close that window.'));
     case 'notSignedIn':
-      return plain(t('Sign in to the assessment service first.'), signInAgain());
+      return run === undefined
+        ? plain(t('Sign in to the assessment service first.'), signInAgain())
+        : plain(t('Sign in to {0} first.', formatAccount(run)), signInAgain(run));
     case 'restricted':
       return plain(t('This is off in Restricted Mode. Trust this workspace first.'), {
         title: t('Manage Workspace Trust'),

@@ -41,7 +41,7 @@ async function warnOfRetention(run: Run): Promise<void> {
   if (readDisplaySettings().notifications === 'none') return;
   const until = resultsKeptUntil(run);
   if (until === undefined) return;
-  const remedies = isLive(run) && run.trouble !== undefined ? describeFailure(run.trouble).remedies : [];
+  const remedies = isLive(run) && run.trouble !== undefined ? describeFailure(run.trouble, run).remedies : [];
   const actions: Remedy[] = hasRemoteResults(run)
     ? [{ title: t('Download Artifacts Again'), command: 'whitebox.downloadArtifacts' }]
     : [
@@ -115,7 +115,7 @@ function noticeOf(run: Run, read: ShownRun | undefined): Notice {
             : t(
                 'Starting the assessment of {0} again was not accepted, and the first start may still be running. {1}',
                 title,
-                describeFailure(run.refusal).message,
+                describeFailure(run.refusal, run).message,
               ),
         actions: [
           { title: t('I Have the Run ID…'), command: 'whitebox.trackRun' },

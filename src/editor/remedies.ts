@@ -1,4 +1,6 @@
 import * as vscode from 'vscode';
+import type { Run } from '../core/run/run.ts';
+import type { RunsNode } from './runsView.ts';
 
 /** Something that can be done about an error, as a command. */
 export interface Remedy {
@@ -7,9 +9,11 @@ export interface Remedy {
   readonly arguments?: readonly unknown[];
 }
 
-/** A button that asks for the service, the organization and the token anew. */
-export function signInAgain(): Remedy {
-  return { title: vscode.l10n.t('Sign In…'), command: 'whitebox.signIn' };
+/** A button that asks for the service, the organization and the token anew, or for the token alone that this run needs. */
+export function signInAgain(run?: Pick<Run, 'id'>): Remedy {
+  const signIn = { title: vscode.l10n.t('Sign In…'), command: 'whitebox.signIn' };
+  const node: RunsNode | undefined = run && { kind: 'run', id: run.id };
+  return node === undefined ? signIn : { ...signIn, arguments: [node] };
 }
 
 /** A button that asks for a run's ID to watch it again. */

@@ -70,7 +70,7 @@ export async function deleteUploadedSource(
     void showInformation(t('The uploaded source was deleted.'));
     return;
   }
-  const { message, remedies } = describeError(failure);
+  const { message, remedies } = describeError(failure, run);
   const text = t('Some of the uploaded source could not be deleted. {0}', message);
   await doRemedy(await showWarning(text, ...remedies));
 }
@@ -183,7 +183,7 @@ export async function removeRun(
     );
   const failure = await remove();
   if (failure === undefined) return;
-  const { message, remedies } = describeError(failure);
+  const { message, remedies } = describeError(failure, run);
   const leave = { title: t('Remove, Leave the Source') };
   const text = t(
     'The run was kept, since its uploaded source could not be deleted. {0} Removed all the same, its source stays until the service’s retention ends.',

@@ -163,10 +163,10 @@ function linesOf(run: Run, now: number, all: readonly Run[]): vscode.TreeItem[] 
       lostAnswerLabel(run.reason),
     );
     if (run.refusal !== undefined)
-      add(t('Sending it again was not accepted.'), 'error', describeFailure(run.refusal).message);
+      add(t('Sending it again was not accepted.'), 'error', describeFailure(run.refusal, run).message);
   }
   if (isLive(run) && run.trouble !== undefined) {
-    const { message, remedies } = describeFailure(run.trouble);
+    const { message, remedies } = describeFailure(run.trouble, run);
     const [remedy] = remedies;
     add(message, 'warning', undefined, remedy && { ...remedy, arguments: [...(remedy.arguments ?? [])] });
   }

@@ -3,16 +3,20 @@ import { originOf, toBaseUrl } from '../core/api/address.ts';
 import { toToken } from '../core/api/credentials.ts';
 import { isAbortError } from '../core/errors.ts';
 import type { Accounts } from './accounts.ts';
+import { formatAccount } from './formats.ts';
 import { describeError } from './messages.ts';
 import { withProgress } from './progress.ts';
 import { type Destination, readRawDestination, writeDestination } from './settings.ts';
 import { showError, showInformation } from './showMessage.ts';
 
-/** Asks for base URL, organization and token, one after another with what is known filled in, checks them with the service and keeps them; false when the person stops. */
-export async function signIn(accounts: Accounts): Promise<boolean> {
+/**
+ * Asks for base URL, organization and token, one after another with what is known filled in, checks them with the service and keeps them; for
+ * the `account` of a run that is there already, which the settings may not name any more, the token alone. False when the person stops.
+ */
+export async function signIn(accounts: Accounts, account?: Destination): Promise<boolean> {
   let known: Destination = readRawDestination();
   for (;;) {
-    const answers = await askAll(known);
+    const answers = await (account === undefined ? askAll(known) : askToken(account));
     if (answers === undefined) return false;
     const { destination, token } = answers;
     const origin = originOf(destination.baseUrl);
@@ -28,7 +32,7 @@ export async function signIn(accounts: Accounts): Promise<boolean> {
       if (choice !== again) return false;
       continue;
     }
-    await writeDestination(destination);
+    if (account === undefined) await writeDestination(destination);
     await accounts.keep(destination, token);
     void showInformation(
       vscode.l10n.t('Signed in to {0}, organization {1}.', origin, destination.organizationId),
@@ -49,8 +53,14 @@ async function askAll(known: Destination): Promise<{ destination: Destination; t
   let { baseUrl, organizationId } = known;
   let step = 1;
   for (;;) {
-    const question = step === 1 ? aboutAddress() : step === 2 ? aboutOrganization() : aboutToken(baseUrl);
-    const answer = await ask(question, step, ['', baseUrl, organizationId][step] ?? '');
+    const question =
+      step === 1
+        ? aboutAddress()
+        : step === 2
+          ? aboutOrganization()
+          : aboutToken({ baseUrl, organizationId });
+    const value = ['', baseUrl, organizationId][step] ?? '';
+    const answer = await ask(question, { value, step, totalSteps: 3 });
     if (answer === undefined) return undefined;
     if (answer === back) {
       step -= 1;
@@ -61,6 +71,15 @@ async function askAll(known: Destination): Promise<{ destination: Destination; t
     if (step === 3) return { destination: { baseUrl, organizationId }, token: toToken(answer) };
     step += 1;
   }
+}
+
+async function askToken({
+  baseUrl,
+  organizationId,
+}: Destination): Promise<{ destination: Destination; token: string } | undefined> {
+  const destination = { baseUrl, organizationId };
+  const answer = await ask(aboutToken(destination));
+  return typeof answer === 'string' ? { destination, token: toToken(answer) } : undefined;
 }
 
 function aboutAddress(): Question {
@@ -83,11 +102,11 @@ function aboutOrganization(): Question {
   };
 }
 
-function aboutToken(baseUrl: string): Question {
+function aboutToken(account: Destination): Question {
   return {
     prompt: vscode.l10n.t(
       'Access token or API key for {0}: the vendor’s command line tool prints a token once you are signed in there; a long-lived API key works, too. It is kept in the editor’s secret storage and sent nowhere else.',
-      originOf(baseUrl),
+      formatAccount(account),
     ),
     placeholder: vscode.l10n.t('Access token or API key'),
     isSecret: true,
@@ -98,7 +117,10 @@ function aboutToken(baseUrl: string): Question {
 const back = Symbol('back');
 
 /** One step of the sign-in; undefined when the person stops. */
-function ask(question: Question, step: number, value: string): Promise<string | typeof back | undefined> {
+function ask(
+  question: Question,
+  { value, step, totalSteps }: { value: string; step?: number; totalSteps?: number } = { value: '' },
+): Promise<string | typeof back | undefined> {
   return new Promise((resolve) => {
     const input = vscode.window.createInputBox();
     const help = {
@@ -107,13 +129,13 @@ function ask(question: Question, step: number, value: string): Promise<string | 
     };
     input.title = vscode.l10n.t('Sign In to the Assessment Service');
     input.step = step;
-    input.totalSteps = 3;
+    input.totalSteps = totalSteps;
     input.prompt = question.prompt;
     input.placeholder = question.placeholder;
     input.value = value;
     input.password = question.isSecret ?? false;
     input.ignoreFocusOut = true;
-    input.buttons = [...(step > 1 ? [vscode.QuickInputButtons.Back] : []), help];
+    input.buttons = [...(step !== undefined && step > 1 ? [vscode.QuickInputButtons.Back] : []), help];
     input.onDidTriggerButton((button) => {
       if (button === help) void showHelp();
       else end(back);

@@ -101,7 +101,7 @@ function tooltipOf(
   const lines = [`${titleOf(run)}: ${stateLabel(run)}, ${formatDuration(elapsedMs(run, deps.now()))}`];
   if (run.state === 'unknown') lines.push(t('The answer to the start was lost: a person has to decide.'));
   if (isLive(run)) {
-    if (run.trouble !== undefined) lines.push(describeFailure(run.trouble).message);
+    if (run.trouble !== undefined) lines.push(describeFailure(run.trouble, run).message);
     if ('lastAnswerAt' in run && run.lastAnswerAt !== undefined)
       lines.push(t('Last answer: {0}', formatTime(run.lastAnswerAt)));
     const next = deps.nextCheckAt(run.id);

@@ -2,10 +2,10 @@ import * as vscode from 'vscode';
 import type { FindingStore } from '../core/findings/findingStore.ts';
 import type { Clock } from '../core/ports.ts';
 import { mayStopWatching } from '../core/run/attention.ts';
-import { isLive, isUnsent, waitsForToken } from '../core/run/run.ts';
+import { isLive, isUnsent, type Run, waitsForToken } from '../core/run/run.ts';
 import type { RunStore } from '../core/run/runStore.ts';
 import type { Accounts } from './accounts.ts';
-import { countFindings } from './formats.ts';
+import { countFindings, formatAccount } from './formats.ts';
 import { hasArtifact } from './labels.ts';
 import type { RunsNode } from './runsView.ts';
 import { countDisplayed } from './statusBar.ts';
@@ -24,17 +24,16 @@ export async function showMenu({ accounts, runs, findings, clock }: MenuDeps): P
   const all = runs.all();
   const signedIn = await accounts.isSignedIn();
   const trusted = vscode.workspace.isTrusted;
-  const needsToken = all.some(
-    (run) => isLive(run) && run.trouble !== undefined && waitsForToken(run.trouble),
-  );
+  const waiting = all.find((run) => isLive(run) && run.trouble !== undefined && waitsForToken(run.trouble));
   const [newest] = all;
-  const retried: RunsNode | undefined =
-    newest !== undefined && isUnsent(newest) ? { kind: 'run', id: newest.id } : undefined;
+  const nodeOf = ({ id }: Run): RunsNode => ({ kind: 'run', id });
+  const retried = newest !== undefined && isUnsent(newest) ? nodeOf(newest) : undefined;
   const entries = [
     {
       label: `$(sign-in) ${t('Sign In…')}`,
+      ...(waiting && { description: formatAccount(waiting), node: nodeOf(waiting) }),
       command: 'whitebox.signIn',
-      when: trusted && (!signedIn || needsToken),
+      when: trusted && (!signedIn || waiting !== undefined),
     },
     {
       label: `$(warning) ${t('Decide About the Unconfirmed Start…')}`,

@@ -38,7 +38,7 @@ describe('the main job in a real VS Code', () => {
     );
     await workbench.screenshot('main-1-welcome.png');
     await signIn(workbench, stage.service, 'wrong-token');
-    await workbench.notification('Sign-in failed: The access token is invalid');
+    await workbench.notification('Sign-in failed: The access token for http://127.0.0.1');
     await workbench.notificationButton('Sign-in failed', 'Try Again');
     await workbench.answer(stage.service.baseUrl);
     await workbench.answer(stage.service.organizationId);
