@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
-import { describe, test } from 'node:test';
+import { describe, test, type TestContext } from 'node:test';
 import { isPastWatching } from '../../../src/core/run/attention.ts';
 import type { Run } from '../../../src/core/run/run.ts';
 import { RunNotes } from '../../../src/core/run/runNotes.ts';
@@ -27,13 +27,20 @@ function memory() {
   };
 }
 
+/** A window at a desk, whose runs are noted. */
+async function setUpNotes(t: TestContext) {
+  const desk = await setUpDesk(t);
+  const values = memory();
+  const notes = new RunNotes(values, { log });
+  const window = openWindow(t, desk);
+  const following = notes.follow(window.store);
+  t.after(() => following.dispose());
+  return { desk, values, notes, window };
+}
+
 describe('the notes of runs under way', () => {
   test('F93 offer a run whose folder is gone, without a token, until it is over', async (t) => {
-    const desk = await setUpDesk(t);
-    const notes = new RunNotes(memory(), { log });
-    const window = openWindow(t, desk);
-    const following = notes.follow(window.store);
-    t.after(() => following.dispose());
+    const { desk, notes, window } = await setUpNotes(t);
     const { id, runId } = await trackRemoteRun(desk, window);
     assert.deepEqual(notes.lost(window.store), []);
     window.tracker.dispose();
@@ -56,11 +63,7 @@ describe('the notes of runs under way', () => {
   });
 
   test('F93 keep when a run began, all its folders, and what of it is deleted from the service at its end', async (t) => {
-    const desk = await setUpDesk(t);
-    const notes = new RunNotes(memory(), { log });
-    const window = openWindow(t, desk);
-    const following = notes.follow(window.store);
-    t.after(() => following.dispose());
+    const { desk, notes, window } = await setUpNotes(t);
     const [target] = (await window.assessment()).targets;
     const first = await window.start({ targets: [target!, { ...target!, folder: '/docs', name: 'docs' }] });
     assert.ok(first.state === 'running');
@@ -95,12 +98,7 @@ describe('the notes of runs under way', () => {
   });
 
   test('F93 forget a run that a person removed, and mind no note that is damaged', async (t) => {
-    const desk = await setUpDesk(t);
-    const values = memory();
-    const notes = new RunNotes(values, { log });
-    const window = openWindow(t, desk);
-    const following = notes.follow(window.store);
-    t.after(() => following.dispose());
+    const { desk, values, notes, window } = await setUpNotes(t);
     const { id } = await trackRemoteRun(desk, window);
     await desk.clock.passUntil(window.tracker.remove(id), desk.traffic);
     assert.equal(notes.lost(window.store).length, 1);
