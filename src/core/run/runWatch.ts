@@ -1,12 +1,13 @@
 import type { Disposable, Event } from '../ports.ts';
+import type { AssessmentError } from '../errors.ts';
 import { sweepTemporary } from '../files.ts';
 import { needsArchives, removeArchives } from './archives.ts';
 import { DrivenRuns } from './drivenRuns.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { keepHouse } from './housekeeping.ts';
-import { pollIntervalMs } from './pollSchedule.ts';
+import { backoffMs, pollIntervalMs } from './pollSchedule.ts';
 import { hasRemains, releaseUploads } from './release.ts';
-import { isFinal, isLive, isPreparing, type Run } from './run.ts';
+import { isFinal, isLive, isPreparing, type Run, waitsForToken } from './run.ts';
 import { type CheckDeps, RunChecks } from './runChecks.ts';
 
 /** What watching works with. */
@@ -31,6 +32,8 @@ export class RunWatch {
   readonly #told = new Set<string>();
   readonly #retentionListeners = new Set<(run: Run) => void>();
   readonly #settling = new Set<string>();
+  /** Runs whose files could not be taken off the service: how often in a row, and when to try again, by the clock that only grows. */
+  readonly #untidied = new Map<string, { readonly times: number; readonly notBefore: number }>();
   #housedAt = -Infinity;
   #following: Disposable | undefined;
 
@@ -163,10 +166,12 @@ export class RunWatch {
     return run.state !== 'unknown';
   }
 
-  /** True for an open run, and for an ended one that may still have files on the service. */
+  /** True for an open run, and for an ended one that may still have files on the service, once it is time to try that again. */
   isUnfinished(run: Run): boolean {
     const { clock, deleteSourceAfterRun } = this.#deps;
-    return this.isOpen(run) || hasRemains(run, deleteSourceAfterRun(), clock.now());
+    if (this.isOpen(run)) return true;
+    const { notBefore = -Infinity } = this.#untidied.get(run.id) ?? {};
+    return clock.monotonic() >= notBefore && hasRemains(run, deleteSourceAfterRun(), clock.now());
   }
 
   /** Forgets a run of which nothing has left the machine. */
@@ -240,11 +245,24 @@ export class RunWatch {
   async #tidy(run: Run): Promise<void> {
     const { clientFor, deleteSourceAfterRun, log } = this.#deps;
     try {
-      await releaseUploads(run, deleteSourceAfterRun(), { ...this.#deps, client: clientFor(run) });
+      const client = clientFor(run);
+      this.#noteTidied(run.id, await releaseUploads(run, deleteSourceAfterRun(), { ...this.#deps, client }));
     } catch (error) {
       // What is left is tried again at the next start.
       log.warn(`Run ${run.id}: not everything could be tidied up: ${String(error)}`);
     }
+  }
+
+  /** What could not be tidied up is tried again when it is time, or at once with another token. */
+  #noteTidied(id: string, failure: AssessmentError | undefined): void {
+    const { clock, random } = this.#deps;
+    if (failure === undefined || waitsForToken(failure)) {
+      this.#untidied.delete(id);
+      return;
+    }
+    const times = (this.#untidied.get(id)?.times ?? 0) + 1;
+    const waitMs = backoffMs(times, failure.data.retryAfterMs ?? 0, random());
+    this.#untidied.set(id, { times, notBefore: clock.monotonic() + waitMs });
   }
 
   async #onBeat(jumped: boolean): Promise<void> {

@@ -142,3 +142,36 @@ describe('results that the service will soon keep no more', () => {
     });
   });
 });
+
+describe('source that cannot be deleted from the service', () => {
+  for (const [answer, headers, waitMs] of [
+    ['asks to be left alone', { 'retry-after': '3600' }, 3600_000],
+    ['fails', {}, 1_000],
+  ] as const) {
+    test(`F51 is tried again in good time when the service ${answer}, not whenever the window gets the focus`, async (t) => {
+      const desk = await setUpDesk(t);
+      const window = openWindow(t, desk);
+      const heal = desk.service.addFault({
+        match: { path: '/delete' },
+        before: { kind: 'reply', status: 'retry-after' in headers ? 429 : 503, headers },
+      });
+      const run = await window.start();
+      assert.ok(run.state === 'running');
+      await desk.service.finishRun(run.runId);
+      await window.untilEnded(run.id);
+      await pass(desk, 60_000);
+      await desk.clock.passUntil(window.tracker.resume(), desk.traffic);
+      const tried = desk.sent('/delete');
+      for (let focus = 0; focus < 5; focus += 1)
+        await desk.clock.passUntil(window.tracker.resume(), desk.traffic);
+      assert.deepEqual([tried > 0, desk.sent('/delete') - tried], [true, 0]);
+      heal();
+      desk.clock.advance(waitMs + 15 * 60_000);
+      await desk.clock.passUntil(window.tracker.resume(), desk.traffic);
+      assert.deepEqual(
+        desk.service.files().map(({ state }) => state),
+        ['deleted'],
+      );
+    });
+  }
+});
