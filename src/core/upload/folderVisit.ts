@@ -123,6 +123,7 @@ export class FolderVisits {
     // An empty folder counts too: very many of them must not keep the event loop.
     let from = 0;
     do {
+      this.#options.signal?.throwIfAborted();
       const few = entries.length <= batch ? entries : entries.slice(from, from + batch);
       const taking = this.#take({ ...folder, layers }, full, few);
       if (taking !== undefined) await taking;

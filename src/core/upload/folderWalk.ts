@@ -71,6 +71,7 @@ class Walk implements VisitHost {
     } finally {
       await this.#factsThread?.close();
     }
+    this.#options.signal?.throwIfAborted();
     this.#options.onProgress?.(this.#files);
   }
 

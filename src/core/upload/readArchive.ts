@@ -30,11 +30,13 @@ export async function* readArchive(
 }
 
 async function* readZip(file: string, wanted: ReadonlySet<string>): AsyncGenerator<ArchivedFile> {
-  const zip = await openPromise(file, { autoClose: false });
+  // As strings, names with `\` would be changed, and one that starts like a drive would end the reading.
+  const zip = await openPromise(file, { autoClose: false, decodeStrings: false });
   try {
     for await (const entry of zip.eachEntry()) {
-      if (!wanted.has(entry.fileName)) continue;
-      yield { path: entry.fileName, content: await buffer(await zip.openReadStreamPromise(entry)) };
+      const path = entry.fileNameRaw.toString('utf8');
+      if (!wanted.has(path)) continue;
+      yield { path, content: await buffer(await zip.openReadStreamPromise(entry)) };
     }
   } finally {
     zip.close();

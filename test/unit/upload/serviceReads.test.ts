@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { writeArchive } from '../../../src/core/upload/archive.ts';
+import { readArchive as readOurs } from '../../../src/core/upload/readArchive.ts';
 import { selectFiles } from '../../../src/core/upload/selection.ts';
 import { readArchive } from '../../service/unpack.ts';
 import { options, plant, testPlace } from './trees.ts';
@@ -20,7 +21,7 @@ const names = [
 
 for (const format of ['tar_gz', 'zip'] as const) {
   test(
-    `a strict reader of a ${format} takes every name that is selected, byte for byte`,
+    `a strict reader of a ${format}, and our own, take every name that is selected, byte for byte`,
     { skip: process.platform === 'win32' && 'Windows has no files with such names' },
     async (t) => {
       const at = testPlace(t);
@@ -39,6 +40,10 @@ for (const format of ['tar_gz', 'zip'] as const) {
       for await (const { path, content } of readArchive(to, format, new AbortController().signal))
         read.push([path, content?.toString()]);
       assert.deepEqual(read.sort(), names.map((name) => [name, name]).sort());
+      const ours: string[][] = [];
+      for await (const { path, content } of readOurs(to, format, new Set(names)))
+        ours.push([path, content.toString()]);
+      assert.deepEqual(ours.sort(), read);
     },
   );
 }
