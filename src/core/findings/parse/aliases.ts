@@ -227,6 +227,9 @@ export const SNIPPET = keyPaths([
   'lines',
 ]);
 
+/** What stands in the place of code and is none: Semgrep's CLI writes it without an account. */
+export const NO_SNIPPET = 'requires login';
+
 /** What a place says about itself. */
 export const PLACE_LABEL = keyPaths([
   'label',

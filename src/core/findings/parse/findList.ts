@@ -1,19 +1,25 @@
 import { LIST } from './aliases.ts';
 import { type JsonObject, type KeyPath, type Look, isObject, normalKey } from './readValue.ts';
+import { resolveResult } from './sarifResult.ts';
 
-/** One item of the list; `rule` is what a SARIF result refers to. */
+/** One item of the list; for a SARIF result, what it refers to: its rule and the files of its run. */
 export interface Item {
   readonly raw: unknown;
   readonly rule?: JsonObject;
+  readonly artifacts?: readonly unknown[];
 }
 
 const maxWrappers = 3;
 const carriedFinding: KeyPath = ['properties', 'whitebox', 'finding'];
 
-/** The fields of an item, with the rule it refers to in the place where its own reference stands. */
-export function fieldsOf({ raw, rule }: Item): JsonObject | undefined {
-  if (!isObject(raw)) return undefined;
-  return rule === undefined ? raw : { ...raw, rule };
+/** The fields of an item, with what it refers to in the place of its references. */
+export function fieldsOf({ raw, rule, artifacts = [] }: Item): JsonObject | undefined {
+  if (!isObject(raw) || rule === undefined) return isObject(raw) ? raw : undefined;
+  const { messageStrings } = rule;
+  const result = { ...resolveResult(raw, { messageStrings, artifacts }), rule };
+  const { kind = 'fail', level } = raw;
+  // What is no failure has no level unless it says so, whatever its rule's is (SARIF 2.1.0, 3.27.10).
+  return kind === 'fail' || level !== undefined ? result : { ...result, severity: 'none' };
 }
 
 /** The list of findings in a parsed file: bare, under a known key, in SARIF's runs, or a lone finding; undefined when there is none. */
@@ -46,11 +52,12 @@ function sarifResults(look: Look, log: JsonObject): readonly Item[] | undefined 
   return runsWithResults?.flatMap((run) => {
     const ruleOf = createRuleFinder(look, run);
     const results = arrayAt(look, run, ['results']) ?? [];
+    const artifacts = arrayAt(look, run, ['artifacts']) ?? [];
     return results
       .filter((result) => look(result, [normalKey('baseline_state')]) !== 'absent')
       .map((raw) => {
         const own = look(raw, carriedFinding);
-        return isObject(own) ? { raw: own } : { raw, rule: ruleOf(raw) };
+        return isObject(own) ? { raw: own } : { raw, rule: ruleOf(raw), artifacts };
       });
   });
 }
@@ -81,7 +88,7 @@ function createRuleFinder(look: Look, run: unknown): (result: unknown) => JsonOb
 
 const ruleless = withDefaultLevel({});
 
-/** A result without a level has its rule's, and a rule without one means `warning` (SARIF 2.1.0, 3.27.10). */
+/** A failure without a level has its rule's, and a rule without one means `warning` (SARIF 2.1.0, 3.27.10). */
 function withDefaultLevel(rule: JsonObject): JsonObject {
   return { defaultConfiguration: { level: 'warning' }, ...rule };
 }

@@ -1,4 +1,4 @@
-import { FILE, SNIPPET, TARGET_INDEX } from './aliases.ts';
+import { FILE, NO_SNIPPET, SNIPPET, TARGET_INDEX } from './aliases.ts';
 import type { Place } from '../finding.ts';
 import { isLineText, LINES, readLines } from './lines.ts';
 import { looksLikePath, splitPath } from './pathText.ts';
@@ -49,7 +49,8 @@ function toSnippet(value: unknown): string | undefined {
     return lines.every(isLineText) ? undefined : clip(lines.join('\n'));
   }
   const text = isObject(value) && Object.hasOwn(value, 'text') ? value['text'] : value;
-  return typeof text !== 'string' || text.trim() === '' || isLineText(text) ? undefined : clip(text);
+  if (typeof text !== 'string' || text.trim() === '' || isLineText(text)) return undefined;
+  return text === NO_SNIPPET ? undefined : clip(text);
 }
 
 function toIndex(value: unknown): number | undefined {

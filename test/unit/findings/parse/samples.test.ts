@@ -57,6 +57,17 @@ test('Semgrep JSON: what stands under extra is read', async () => {
   );
 });
 
+test('Semgrep JSON: what its CLI writes in the place of code without an account is no snippet', () => {
+  const told = {
+    check_id: 'a',
+    path: 'a.py',
+    start: { line: 1 },
+    extra: { message: 'm', lines: 'requires login' },
+  };
+  const { findings } = parseFindings(JSON.stringify({ results: [told] }), { runId: 'run' });
+  assert.equal(findings[0]?.places[0]?.snippet, undefined);
+});
+
 test('a language model review is read', async () => {
   const [bypass, exposure, ...others] = await readSample('llm-review.json');
   assert.deepEqual(others, []);
