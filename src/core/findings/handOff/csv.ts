@@ -4,6 +4,7 @@ import type { ExportSource } from './exportSource.ts';
 import type { Place } from '../finding.ts';
 import { folderOf } from '../triage/findingFolder.ts';
 import type { ShownFinding } from '../shownFinding.ts';
+import { writtenRating } from './plainFinding.ts';
 import { clip } from '../parse/prose.ts';
 import { isUndecided } from '../triage/triage.ts';
 
@@ -11,10 +12,8 @@ import { isUndecided } from '../triage/triage.ts';
 const columns: readonly (readonly [string, (shown: ShownFinding) => string | number | undefined])[] = [
   ['id', ({ finding }) => finding.id],
   ['title', ({ finding }) => finding.title],
-  [
-    'severity',
-    ({ finding: { severity, severityText } }) => severityText ?? (severity === 'unrated' ? '' : severity),
-  ],
+  ['severity', ({ finding }) => writtenRating(finding).severity],
+  ['priority', ({ finding }) => writtenRating(finding).priority],
   ['cwe', ({ finding }) => finding.cwes.map((cwe) => `CWE-${String(cwe)}`).join(' ')],
   ['cvss_score', ({ finding }) => finding.cvss?.score],
   ['cvss_vector', ({ finding }) => finding.cvss?.vector],

@@ -72,6 +72,11 @@ function ratingValues(look: Look, value: unknown): readonly (string | number)[] 
   return parts.filter((part) => typeof part === 'string' || typeof part === 'number');
 }
 
+/** What a rating says by its word, else by its score; undefined when it says nothing known. */
+export function severityOf(text: string): Severity | undefined {
+  return toSeverity(text, true);
+}
+
 function toSeverity(value: string | number, numbersCount: boolean): Severity | undefined {
   const word =
     typeof value === 'string' && value.length <= maxWordLength
@@ -92,7 +97,7 @@ function severityOfScore(score: number): Severity {
 
 function toScore(value: unknown): number | undefined {
   const score =
-    typeof value === 'string' && value.length < maxWordLength && /^\s*\d{1,2}(\.\d{1,4})?\s*$/.test(value)
+    typeof value === 'string' && value.length < maxWordLength && /^\s*\d{1,2}(\.\d{1,20})?\s*$/.test(value)
       ? Number(value)
       : value;
   return typeof score === 'number' && score >= 0 && score <= 10 ? score : undefined;
