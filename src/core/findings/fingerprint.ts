@@ -10,7 +10,7 @@ const maxSnippet = 10_000;
 /**
  * Names that stay the same from run to run while code moves: of CWE, else title (which is the rule’s where a tool has rules), of path, and of the snippet with white space aside,
  * counted among equals from the top of the file down. They depend on nothing but the findings file and what was sent, so that they are the
- * same on every machine. One for each finding, in their order; `subjects` are what the findings are about.
+ * same on every machine that knows both. One for each finding, in their order; `subjects` are what the findings are about.
  */
 export function* fingerprintsOf(
   findings: readonly Finding[],

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { fingerprintsOf } from '../../../src/core/findings/fingerprint.ts';
 import { parseFindings } from '../../../src/core/findings/parse/parse.ts';
+import { createSubjectOf, type SentOfRun } from '../../../src/core/findings/place/subjects.ts';
 import { readRun } from '../../../src/core/findings/readRun.ts';
 import { atOnce } from '../../../src/core/findings/slices.ts';
 import { shopRun } from './handOff.ts';
@@ -143,5 +144,19 @@ test('a name is the same whatever files are here, whatever paths are mapped to, 
       },
     ),
     { numRuns: 60 },
+  );
+});
+
+test('a path that starts with the number of its archive is the same with and without a list of what was sent', () => {
+  const files = new Map([['src/a.ts', { path: 'src/a.ts', bytes: 1, sha256: '' }]]);
+  const pathOf = (told: string, sent: SentOfRun): string =>
+    createSubjectOf(shopRun, sent)({ path: told, targetIndex: 0 }).path;
+  for (const told of ['src/a.ts', '0/src/a.ts', './0/src/a.ts'])
+    assert.deepEqual([pathOf(told, [files]), pathOf(told, [undefined])], ['src/a.ts', 'src/a.ts'], told);
+  for (const told of ['0', '1/src/b.ts', 'shop/src/b.ts']) assert.equal(pathOf(told, [undefined]), told);
+  assert.equal(
+    pathOf('0/src/b.ts', [files]),
+    '0/src/b.ts',
+    'where it is known what was sent, nothing is guessed',
   );
 });

@@ -7,8 +7,8 @@ import type { SentFile } from './sentFiles.ts';
 import { percentDecoded, toWorkspacePath } from './workspacePath.ts';
 
 /**
- * What a finding is about, going by the findings file and by what was sent alone, so that it is the same on every machine and whatever
- * becomes of the files.
+ * What a finding is about, going by the findings file and by what was sent alone: whatever becomes of the files, it is the same on every
+ * machine that knows what was sent. One that does not (the run was tracked by its ID, or came as SARIF or a table) takes paths as they were told.
  */
 export interface Subject {
   /** As the run's target names it; undefined when nothing tells it, empty when it is none of the run's. */
@@ -55,6 +55,12 @@ export function createSubjectOf({ targets }: Run, sent: SentOfRun): (place: Plac
     // Of one archive everything is; where nobody knows how many there were, another index means another one.
     return targetIndex === undefined || targetIndex === 0 || sent[0] !== undefined ? first?.folder : '';
   };
+  /** Without the archive's number; its name would be another one where the folder is called otherwise, and may be that of a folder in it. */
+  const withoutIndex = (segments: readonly string[], origin: string | undefined): readonly string[] => {
+    const [first, ...rest] = segments;
+    const index = targets.findIndex(({ folder }) => folder === origin);
+    return rest.length > 0 && sent[index] === undefined && first === String(index) ? rest : segments;
+  };
   const look = (place: Place): Subject => {
     const origin = originOf(place);
     const asked = origin === undefined ? folders : folders.filter(({ folder }) => folder === origin);
@@ -64,7 +70,7 @@ export function createSubjectOf({ targets }: Run, sent: SentOfRun): (place: Plac
     });
     const found = hits.length > 1 ? namedBy(place.path, hits) : hits[0];
     if (found !== undefined) return { folder: found.folder, path: found.path };
-    const path = segmentsOf(place.path)?.join('/') ?? place.path;
+    const path = withoutIndex(segmentsOf(place.path) ?? [place.path], origin).join('/');
     return { folder: origin, path: path.normalize('NFC') };
   };
   const known = new Map<string, Subject>();
