@@ -54,8 +54,29 @@ describe('language model tools', () => {
     assert.ok(runs.every(({ state }) => state === 'succeeded'));
   });
 
+  it('decide about a finding, with a note', async () => {
+    const finding = `${shopRunId}:2`;
+    const decision = async (): Promise<unknown[]> => {
+      const told = dataOf(await call('whitebox_getFinding', { finding })) as {
+        triage: { state: string; note: string };
+      };
+      return [told.triage.state, told.triage.note];
+    };
+    const input = { finding, state: 'confirmed', note: 'seen in orders' };
+    assert.deepEqual(dataOf(await call('whitebox_setTriage', input)), { finding, triage: 'confirmed' });
+    assert.deepEqual(await decision(), ['confirmed', 'seen in orders']);
+    await call('whitebox_setTriage', { finding, state: 'open' });
+    assert.deepEqual(await decision(), ['open', '']);
+  });
+
   it('refuse what their schema does not have', async () => {
-    await assert.rejects(call('whitebox_setTriage', { finding: `${shopRunId}:0`, state: 'falsePositive' }));
-    await assert.rejects(call('whitebox_getFinding', { finding: 'no-such-run:0' }));
+    await assert.rejects(
+      call('whitebox_setTriage', { finding: `${shopRunId}:0`, state: 'falsePositive' }),
+      /does not fit the tool's schema.*"open",\s*"confirmed"/s,
+    );
+    await assert.rejects(
+      call('whitebox_getFinding', { finding: 'no-such-run:0' }),
+      /There is no such finding/,
+    );
   });
 });
