@@ -12,12 +12,14 @@ import { showNotifications } from '../../../src/editor/notifications.ts';
 import { removeRun } from '../../../src/editor/runCommands.ts';
 import { downloadArtifacts } from '../../../src/editor/runUpkeep.ts';
 import { runOf } from '../../unit/run/sampleRuns.ts';
+import { eventually } from '../../host/workbench/eventually.ts';
 import { storageVariable } from '../events.ts';
-import { watchEachTest } from '../messages.ts';
+import { watchEachTest, watchMessages } from '../messages.ts';
 import { openFolders } from '../openFolders.ts';
-import { endedRun, storeUnknownRun } from '../storedRuns.ts';
+import { startRecording } from '../recordingServer.ts';
+import { endedRun, storeEndedRun, storeUnknownRun } from '../storedRuns.ts';
 import { inRestrictedMode } from '../restrictedMode.ts';
-import { setUserSettings } from '../userSettings.ts';
+import { printing, setUserSettings } from '../userSettings.ts';
 
 const storage = process.env[storageVariable]!;
 const place = { baseUrl: 'https://assessment.example.test/v1', organizationId: 'invented' };
@@ -120,6 +122,49 @@ describe('runs, where a person decides about them', () => {
     const deps = { tracker, runs: {} as unknown as RunStore, notes: {} as unknown as RunNotes };
     for (const run of [runOf.running, runOf.packaging]) await removeRun(deps, run);
     assert.deepEqual([messages(), removed], [[], []]);
+  });
+
+  it('F64 are warned of while their results are soon gone, with a button that downloads them', async () => {
+    const server = await startRecording();
+    const baseUrl = `http://127.0.0.1:${server.port}/v1`;
+    const stored = { id: '20260101000000-nearing', folder, ...place, baseUrl };
+    await setUserSettings({
+      'whitebox.baseUrl': baseUrl,
+      'whitebox.organizationId': place.organizationId,
+      'whitebox.tokenCommand': printing('invented-token'),
+    });
+    await storeEndedRun(storage, stored, []);
+    await vscode.commands.executeCommand('whitebox.refreshRuns');
+    const nearing = new vscode.EventEmitter<Run>();
+    const never = (): vscode.Disposable => new vscode.Disposable(quiet);
+    const tracker = { onDidEnd: never, onDidNearRetention: nearing.event, onDidFailToKeep: never };
+    const notices = showNotifications({
+      tracker: tracker as unknown as RunTracker,
+      findings: {} as unknown as FindingStore,
+      log,
+    });
+    const watch = watchMessages(({ buttons }) => buttons[0]);
+    try {
+      nearing.fire(endedRun(stored));
+      await eventually(
+        () => Promise.resolve(server.requests.length),
+        (count) => count > 0,
+      );
+    } finally {
+      watch.end();
+      notices.dispose();
+      await server.close();
+      await rm(path.join(storage, 'runs', stored.id), { recursive: true });
+      await vscode.commands.executeCommand('whitebox.refreshRuns');
+    }
+    const [{ text, buttons } = { text: '' }] = watch.shown;
+    assert.match(
+      text,
+      /^The results of the assessment of .* are not on this machine\. The service keeps them until /,
+    );
+    assert.deepEqual(buttons, ['Download Artifacts Again']);
+    const [{ path: asked, body } = { path: '', body: '' }] = server.requests;
+    assert.ok(`${asked} ${String(body)}`.includes(`invented-${stored.id}`));
   });
 
   it('stop downloading their results when a person cancels that', async () => {

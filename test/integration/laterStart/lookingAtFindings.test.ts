@@ -11,12 +11,15 @@ import { compareRuns } from '../../../src/editor/compareRuns.ts';
 import { describeRuns, stateOf } from '../../../src/editor/findingsMessage.ts';
 import { countFindings } from '../../../src/editor/formats.ts';
 import { describeError } from '../../../src/editor/messages.ts';
+import { mapFindingPaths } from '../../../src/editor/mapPaths.ts';
 import { filterFindings } from '../../../src/editor/filterFindings.ts';
 import { findingsOf } from '../../../src/editor/findingArguments.ts';
 import { FindingsByFile } from '../../../src/editor/findingsByFile.ts';
 import { FindingsLens } from '../../../src/editor/findingsLens.ts';
 import { revealPlace } from '../../../src/editor/places.ts';
 import { readDisplaySettings } from '../../../src/editor/settings.ts';
+import { showStatus } from '../../../src/editor/statusBar.ts';
+import { eventually } from '../../host/workbench/eventually.ts';
 import { watchMessages } from '../messages.ts';
 import { openFolders } from '../openFolders.ts';
 import { endedRun } from '../storedRuns.ts';
@@ -154,6 +157,56 @@ describe('what is said of findings and runs', () => {
     await filterFindings(lens, storeOf(findingAt(placeIn('src/orders.js', 'same'), 'falsePositive')));
     assert.deepEqual(lens.filter, { triage: ['falsePositive'] });
     lens.dispose();
+  });
+
+  it('counts in the status bar what the settings let through, settled findings when they want them', async () => {
+    const item = {} as vscode.StatusBarItem;
+    const place = placeIn('src/orders.js', 'same');
+    const findings = storeOf(findingAt(place), findingAt(place, 'falsePositive'));
+    const runs = { all: () => [], onDidChange: findings.onDidChange } as unknown as RunStore;
+    const status = showStatus(item, { runs, findings, nextCheckAt: () => undefined, now: Date.now });
+    try {
+      assert.equal(item.text, '$(shield) 1');
+      await setUserSettings({ 'whitebox.findings.hideTriaged': false });
+      await eventually(
+        () => Promise.resolve(item.text),
+        (text) => text === '$(shield) 2',
+      );
+    } finally {
+      await resetUserSettings();
+      status.dispose();
+    }
+  });
+
+  it('asks for a folder for findings whose main place is missing, though others of their places are here', async () => {
+    const { showOpenDialog } = vscode.window;
+    const titles: (string | undefined)[] = [];
+    vscode.window.showOpenDialog = (options) => {
+      titles.push(options?.title);
+      return Promise.resolve(undefined);
+    };
+    const messages = watchMessages();
+    const told = [{ path: 'main.js' }, { path: 'other.js' }];
+    const found = (at: number): ShownFinding => {
+      const here = { ...placeIn('src/orders.js', 'same'), told: told[at] } as ShownPlace;
+      const shown = findingAt(here);
+      return { ...shown, finding: { ...shown.finding, places: told } };
+    };
+    const mapAmong = (...all: ShownFinding[]): Promise<void> =>
+      mapFindingPaths(Object.assign(storeOf(...all), { folders: () => [] }));
+    try {
+      await mapAmong(found(0));
+      assert.deepEqual(titles, []);
+      await mapAmong(found(0), found(1));
+    } finally {
+      messages.end();
+      vscode.window.showOpenDialog = showOpenDialog;
+    }
+    assert.deepEqual(titles, ['The Folder That the Paths of 1 finding Start In']);
+    assert.deepEqual(
+      messages.shown.map(({ text }) => text),
+      ['Every finding that names a file has its place.'],
+    );
   });
 
   it('means, at the cursor, findings that are seen there', async () => {
