@@ -58,7 +58,7 @@ async function offerToCopy(triage: TriageStore): Promise<void> {
   if ((await showInformation(message, copy, t('Leave Open'))) === copy) await triage.takeOver(lacking);
 }
 
-/** Says once of each file that it cannot be read, for then nothing that was decided in it counts; and again when that comes back. */
+/** Says once of each file that it cannot be read, or is not written for a conflict in it; and again when that comes back. */
 function tellFailures(triage: TriageStore): vscode.Disposable {
   let told: ReadonlySet<string> = new Set();
   const subscription = triage.onDidChange(() => {

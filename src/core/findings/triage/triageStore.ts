@@ -7,6 +7,7 @@ import { takeLease } from '../../run/lease.ts';
 import {
   emptyBook,
   formatBook,
+  hasConflict,
   parseBook,
   type TriageBook,
   type TriageEntry,
@@ -22,7 +23,7 @@ export interface TriageSubject {
   readonly path?: string | undefined;
 }
 
-/** A folder's file as last read. */
+/** A folder's file as last read; with a `failure` it is not written, though decisions of both sides of a conflict are known. */
 interface KnownBook {
   readonly path: string;
   readonly mark: string | undefined;
@@ -65,7 +66,10 @@ export class TriageStore {
     return { dispose: () => this.#listeners.delete(listener) };
   };
 
-  /** Reads the files of these folders that are new or have changed; one that cannot be read counts as empty and is a `failure`. */
+  /**
+   * Reads the files of these folders that are new or have changed; one that cannot be read counts as empty and is a `failure`, and so
+   * is one with a conflict, whose decisions count.
+   */
   load(folders: Iterable<string>): Promise<void> {
     return this.#queued(async () => {
       const changes = await Promise.all([...new Set(folders)].map((folder) => this.#load(folder)));
@@ -195,17 +199,24 @@ export class TriageStore {
     try {
       mark = await markOf(path);
       if (known?.path === path && known.mark === mark && (mark ?? known.failure) === mark) return false;
-      const book = mark === undefined ? emptyBook : parseBook(await readBook(path), path);
-      this.#keep(folder, { path, mark, book });
+      const text = mark === undefined ? undefined : await readBook(path);
+      const book = text === undefined ? emptyBook : parseBook(text, path);
+      const failure =
+        text !== undefined && hasConflict(text)
+          ? new AssessmentError('triageConflict', { subject: path })
+          : undefined;
+      this.#keep(folder, { path, mark, book, failure });
     } catch (error) {
       const failure = error instanceof AssessmentError ? error : toStorageError(error, path);
-      this.#log.warn(`Triage decisions cannot be read (${path}): ${failure.message}`);
       this.#keep(folder, { path, mark, book: emptyBook, failure });
     }
     return true;
   }
 
   #keep(folder: string, book: KnownBook): void {
+    const { path, failure } = book;
+    if (failure !== undefined)
+      this.#log.warn(`Triage decisions cannot all be read (${path}): ${failure.message}`);
     this.#books.set(folder, book);
     this.#version += 1;
   }

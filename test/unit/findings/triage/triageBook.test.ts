@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import fc from 'fast-check';
 import { AssessmentError } from '../../../../src/core/errors.ts';
 import { TRIAGE_STATES } from '../../../../src/core/findings/triage/triage.ts';
 import {
   emptyBook,
   formatBook,
+  hasConflict,
   parseBook,
   type TriageBook,
   type TriageEntry,
@@ -27,6 +28,26 @@ function entry(title: string, more: Partial<TriageEntry> = {}): TriageEntry {
 
 function bookOf(names: readonly string[]): TriageBook {
   return withDecisions(emptyBook, new Map(names.map((name) => [fingerprint(name), entry(name)])));
+}
+
+/** Merges my, the common and their book as git does. */
+function mergeIn(
+  t: TestContext,
+): (sides: readonly TriageBook[], ...options: string[]) => { text: string; isClean: boolean } {
+  const folder = mkdtempSync(path.join(tmpdir(), 'triage-merge-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  return (sides, ...options) => {
+    const files = sides.map((book, at) => {
+      const file = path.join(folder, `${String(at)}.json`);
+      writeFileSync(file, formatBook(book));
+      return file;
+    });
+    const { status, stdout } = spawnSync('git', ['merge-file', '-p', ...options, ...files], {
+      encoding: 'utf8',
+    });
+    assert.ok(status !== null && status >= 0 && status < 128);
+    return { text: stdout, isClean: status === 0 };
+  };
 }
 
 function kindOf(text: string): string {
@@ -109,11 +130,12 @@ test('of two decisions about a finding the later one counts', () => {
   }
 });
 
-test('conflict markers and damage are told apart, and nothing is guessed', () => {
+test('conflict marks and damage are told apart, and nothing is guessed', () => {
   const text = formatBook(bookOf(['one']));
   assert.equal(kindOf(text), 'read');
   assert.equal(kindOf(`\uFEFF${text}`), 'read');
-  assert.equal(kindOf(`<<<<<<< HEAD\n${text}=======\n${text}>>>>>>> theirs\n`), 'triageConflict book.json');
+  assert.equal(hasConflict(text), false);
+  assert.equal(hasConflict(`<<<<<<< HEAD\n${text}=======\n${text}>>>>>>> theirs\n`), true);
   for (const damaged of ['', '[]', 'null', text.slice(0, -9), text.replace('"version": 1', '"version": 2')]) {
     assert.equal(kindOf(damaged), 'triageDamaged book.json', damaged);
   }
@@ -127,32 +149,70 @@ test('keys that name a prototype are only keys', () => {
   assert.equal(({} as { polluted?: number }).polluted, undefined);
 });
 
-test('git merges what two people decided apart, in most cases', (t) => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'triage-merge-'));
-  t.after(() => rmSync(folder, { recursive: true }));
-  const put = (name: string, book: TriageBook): string => {
-    const file = path.join(folder, name);
-    writeFileSync(file, formatBook(book));
-    return file;
-  };
-  let clean = 0;
-  const times = 60;
-  for (let time = 0; time < times; time += 1) {
-    const common = Array.from({ length: time }, (_, at) => `common ${String(time)} ${String(at)}`);
-    const [mine, theirs] = [`mine ${String(time)}`, `theirs ${String(time)}`];
-    const base = put('base.json', bookOf(common));
-    const files = [
-      put('mine.json', bookOf([...common, mine])),
-      base,
-      put('theirs.json', bookOf([...common, theirs])),
-    ];
-    try {
-      const merged = execFileSync('git', ['merge-file', '-p', ...files], { encoding: 'utf8' });
-      assert.equal(merged, formatBook(bookOf([...common, mine, theirs])));
-      clean += 1;
-    } catch (error) {
-      if (!(error instanceof Error && 'status' in error && error.status === 1)) throw error;
+test('of a file with a conflict the decisions of both sides are read, the later one about the same finding', (t) => {
+  const merge = mergeIn(t);
+  const bookWith = (titles: Record<string, string>, state: TriageEntry['state'], at: number): TriageBook =>
+    withDecisions(
+      emptyBook,
+      new Map(Object.entries(titles).map(([key, title]) => [key, entry(title, { state, at })])),
+    );
+  const base = bookWith({ '1:0a0': 'left', '1:0a1': 'both' }, 'confirmed', 1);
+  const mine = bookWith({ '1:0a1': 'both', '1:0b1': 'mine' }, 'fixed', 3);
+  const theirs = bookWith({ '1:0a1': 'both', '1:0b2': 'theirs' }, 'falsePositive', 2);
+  for (const options of [[], ['--diff3']]) {
+    for (const sides of [
+      [mine, base, theirs],
+      [theirs, base, mine],
+    ]) {
+      const { text, isClean } = merge(sides, ...options);
+      assert.equal(isClean, false);
+      for (const newLine of ['\n', '\r\n']) {
+        const { entries } = parseBook(text.replaceAll('\n', newLine), 'book.json');
+        assert.deepEqual([...entries].map(([key, { title, state }]) => `${key} ${title} ${state}`).sort(), [
+          '1:0a1 both fixed',
+          '1:0b1 mine fixed',
+          '1:0b2 theirs falsePositive',
+        ]);
+      }
     }
   }
-  assert.ok(clean >= times * 0.9, `${String(clean)} of ${String(times)} merged`);
+});
+
+test('a file with the sixteen lines of earlier versions is read, and has those of this one when it is written', () => {
+  const text = formatBook(bookOf(['one', 'two']));
+  const earlier = text
+    .split('\n')
+    .filter((line) => !/^ +"[0-9a-f]{3}",$/.test(line))
+    .flatMap((line) =>
+      line.includes('"decisions"')
+        ? [line, ...Array.from('0123456789abcdef', (digit) => `    "${digit}",`)]
+        : [line],
+    );
+  assert.equal(earlier.length, 2 + 3 + 16 + 4);
+  assert.equal(formatBook(parseBook(earlier.join('\n'), 'book.json')), text);
+});
+
+test('git merges what two people decided apart, several decisions each, in nearly all cases', (t) => {
+  const merge = mergeIn(t);
+  const times = 30;
+  for (const [each, least] of [
+    [1, 30],
+    [3, 29],
+    [5, 28],
+    [10, 24],
+  ] as const) {
+    let clean = 0;
+    for (let time = 0; time < times; time += 1) {
+      const names = (whose: string, count: number): string[] =>
+        Array.from({ length: count }, (_, at) => `${whose} ${String(time)} ${String(at)}`);
+      const [common, mine, theirs] = [names('common', time * 3), names('mine', each), names('theirs', each)];
+      const sides = [bookOf([...common, ...mine]), bookOf(common), bookOf([...common, ...theirs])] as const;
+      const merged = merge(sides);
+      const all = bookOf([...common, ...mine, ...theirs]);
+      if (merged.isClean) assert.equal(merged.text, formatBook(all));
+      assert.deepEqual(parseBook(merged.text, 'book.json').entries.size, all.entries.size);
+      clean += Number(merged.isClean);
+    }
+    assert.ok(clean >= least, `${String(clean)} of ${String(times)} merged with ${String(each)} each`);
+  }
 });

@@ -71,7 +71,7 @@ test('what another window decided shows after a reload, and listeners hear of it
   assert.equal(heard, 1);
 });
 
-test('a file with conflict markers is not written over, hides nothing, and counts again once it is mended', async (t) => {
+test('a file with conflict marks is not written over, and its decisions count before it is mended and after', async (t) => {
   const root = await makeRoot(t);
   const store = openWindow(root);
   await store.set([{ folder: 'shop', fingerprint: '1:0a' }], 'fixed', '');
@@ -79,7 +79,7 @@ test('a file with conflict markers is not written over, hides nothing, and count
   const conflict = `<<<<<<< mine\n${whole}=======\n>>>>>>> theirs\n`;
   await writeFile(book(root), conflict);
   await store.reload();
-  assert.equal(store.of('shop', '1:0a'), undefined);
+  assert.equal(store.of('shop', '1:0a')?.state, 'fixed');
   assert.deepEqual(
     store.failures().map(({ kind }) => kind),
     ['triageConflict'],
