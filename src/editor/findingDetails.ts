@@ -2,6 +2,7 @@ import { extname } from 'node:path';
 import * as vscode from 'vscode';
 import { embeddedMarkdown } from '../core/findings/show/embeddedMarkdown.ts';
 import type { Place } from '../core/findings/finding.ts';
+import { placeLinks } from '../core/findings/place/placeLinks.ts';
 import type { FindingStore } from '../core/findings/findingStore.ts';
 import type { ShownFinding, ShownPlace } from '../core/findings/shownFinding.ts';
 import { codeBlock, codeSpan, escapeMarkdown } from '../core/findings/show/inertMarkdown.ts';
@@ -57,9 +58,22 @@ function toContent(shown: ShownFinding): ReportContent {
     title: titleOfFinding(shown.finding),
     facts: factsOf(shown),
     severities: [],
-    places: shown.places.slice(0, maxPlaces).map((place, index) => ({ index, label: placeLabel(place) })),
+    places: linksOf(shown.places.slice(0, maxPlaces)),
     language: shown.run.language === 'japanese' ? 'ja' : 'en',
   };
+}
+
+/** What the view makes links of: texts of the finding that mean one place, and the list of its places, each entry its own. */
+function linksOf(places: readonly ShownPlace[]): ReportContent['places'] {
+  return [
+    ...places.map((_, index) => ({ index, label: placeAddress(index) })),
+    ...[...placeLinks([{ places }])].map(([label, place]) => ({ index: places.indexOf(place), label })),
+  ];
+}
+
+/** No text like `path:line`, which may mean two places. */
+function placeAddress(index: number): string {
+  return `#place-${String(index)}`;
 }
 
 function factsOf({ run, finding, places, triage, change }: ShownFinding): ReportContent['facts'] {
@@ -119,7 +133,9 @@ function placesOf(told: readonly Place[], places: readonly ShownPlace[]): string
     const snippet = each.snippet?.trim() === '' ? undefined : each.snippet;
     const code =
       snippet === undefined ? '' : codeBlock(visibleText(snippet).split('\n'), languageOf(each.path));
-    return `- ${codeSpan(text)}${said.join('')}\n${code.replaceAll(/^(?=.)/gm, '  ')}`;
+    const entry =
+      here === undefined ? codeSpan(text) : `[${codeSpan(text)}](${placeAddress(places.indexOf(here))})`;
+    return `- ${entry}${said.join('')}\n${code.replaceAll(/^(?=.)/gm, '  ')}`;
   });
   if (told.length > maxPlaces) items.push(`- … (${String(told.length - maxPlaces)})`);
   return items.join('\n');

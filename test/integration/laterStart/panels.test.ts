@@ -5,7 +5,7 @@ import * as vscode from 'vscode';
 import { Baselines } from '../../../src/core/findings/baselines.ts';
 import type { FindingStore } from '../../../src/core/findings/findingStore.ts';
 import { parseFindings } from '../../../src/core/findings/parse/parse.ts';
-import type { ShownFinding } from '../../../src/core/findings/shownFinding.ts';
+import type { ShownFinding, ShownPlace } from '../../../src/core/findings/shownFinding.ts';
 import type { RunStore } from '../../../src/core/run/runStore.ts';
 import { undecided } from '../../../src/core/findings/triage/triage.ts';
 import { fillPanel } from '../../../src/editor/documentPanel.ts';
@@ -70,6 +70,39 @@ describe('a document that stands open', () => {
     assert.equal(whole, undefined);
     assert.match(long ?? '', /^in part.*Show Raw JSON/);
     assert.match(unreadable ?? '', /unknown form.*Show Raw JSON/);
+  });
+
+  it('links a text of a finding only where it means one place, and each entry of the list to its own', async () => {
+    const run = endedRun({ id: shopRunId, folder: shop, baseUrl: '', organizationId: '' });
+    const findings = { find: () => undefined } satisfies Partial<FindingStore> as unknown as FindingStore;
+    const [finding] = parseFindings(
+      JSON.stringify([
+        { title: 'Invented', locations: [12, 2, 5].map((line) => ({ path: 'src/server.js', line })) },
+      ]),
+      { runId: run.id },
+    ).findings;
+    const placeNow = (at: number, startLine: number, file: string): ShownPlace => {
+      const told = finding!.places[at]!;
+      return { file, folder: shop, path: told.path, startLine, told, drift: 'moved' };
+    };
+    const places = [placeNow(0, 22, '/one/a.js'), placeNow(1, 12, '/one/a.js'), placeNow(2, 22, '/two/a.js')];
+    const shown = { run, finding: finding!, places, folder: shop, fingerprint: '', triage: undecided };
+    const { markdown, places: links } = await toDetails(shown, findings).load();
+    assert.deepEqual(Object.fromEntries(links.map(({ label, index }) => [label, index])), {
+      '#place-0': 0,
+      '#place-1': 1,
+      '#place-2': 2,
+      'src/server.js:2': 1,
+      'src/server.js:5': 2,
+    });
+    assert.deepEqual(
+      [...markdown.matchAll(/^- \[` (.*) `\]\((.*)\)/gm)].map(([, text, to]) => [text, to]),
+      [
+        ['src/server.js:22', '#place-0'],
+        ['src/server.js:12', '#place-1'],
+        ['src/server.js:22', '#place-2'],
+      ],
+    );
   });
 
   it('is shown anew while it is seen, when it is not as it was', async () => {
