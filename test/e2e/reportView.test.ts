@@ -132,6 +132,24 @@ test('places in code, in link texts, in link addresses and in plain text lead to
   });
 });
 
+test('a text that may mean several places leads where its address says', async () => {
+  await stage.withPage({}, async ({ page, show, posted }) => {
+    const labels = ['#place-0', '#place-1'];
+    await show({
+      markdown: '# R\n\n`a.ts:3`\n\n- [` a.ts:3 `](#place-0)\n- [` a.ts:3 `](#place-1)',
+      places: labels.map((label, index) => ({ index, label })),
+    });
+    const links = page.locator('.place');
+    assert.deepEqual(await links.allInnerTexts(), ['a.ts:3', 'a.ts:3']);
+    await links.nth(0).click();
+    await links.nth(1).click();
+    assert.deepEqual(await posted(), [
+      { type: 'ready' },
+      ...[0, 1].map((index) => ({ type: 'openPlace', index })),
+    ]);
+  });
+});
+
 test('contents and fragment links scroll to their heading and move the focus there', async () => {
   await stage.withPage({}, async ({ page, show }) => {
     await show({
