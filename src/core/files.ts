@@ -68,7 +68,7 @@ export async function replaceFile(
   await system.rename(from, to);
 }
 
-/** Puts a file in the place of another, or of none, on this device or another; there it is copied, whose failure leaves no file. */
+/** Puts a file in the place of another, or of none, on this device or another: there a whole copy takes the place, and one that fails leaves what was there. */
 export async function moveFile(
   from: string,
   to: string,
@@ -80,10 +80,12 @@ export async function moveFile(
   } catch (error) {
     if (systemCode(error) !== 'EXDEV') throw error;
   }
+  const copy = `${to}.${randomBytes(6).toString('hex')}.part`;
   try {
-    await copyFile(from, to);
+    await copyFile(from, copy);
+    await replaceFile(copy, to);
   } catch (error) {
-    await rm(to, { force: true });
+    await rm(copy, { force: true });
     throw error;
   }
   await rm(from, { force: true });

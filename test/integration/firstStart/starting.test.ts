@@ -66,6 +66,24 @@ describe('starting an assessment', () => {
       assert.deepEqual(service.requests, []);
     });
 
+  it('asks about unsaved notebooks, too', async () => {
+    const file = path.join(folder, 'a.ipynb');
+    await writeFile(file, JSON.stringify({ cells: [], metadata: {}, nbformat: 4, nbformat_minor: 5 }));
+    const notebook = await vscode.workspace.openNotebookDocument(vscode.Uri.file(file));
+    try {
+      const cell = new vscode.NotebookCellData(vscode.NotebookCellKind.Code, 'unsaved()', 'python');
+      const edit = new vscode.WorkspaceEdit();
+      edit.set(notebook.uri, [vscode.NotebookEdit.insertCells(0, [cell])]);
+      assert.ok(await vscode.workspace.applyEdit(edit));
+      assert.ok(notebook.isDirty);
+      await vscode.commands.executeCommand('whitebox.startAssessment');
+      assert.match(texts()[0] ?? '', /^There are unsaved changes in 1 file\./);
+    } finally {
+      await notebook.save();
+      await rm(file);
+    }
+  });
+
   it('again names the files that the run before would not have sent', async () => {
     const id = '20260101000000-again';
     const { baseUrl, organizationId } = service;

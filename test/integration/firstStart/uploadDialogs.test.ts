@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
@@ -12,12 +12,13 @@ import { uploadLabel } from '../../../src/editor/labels.ts';
 import { describeSuspicions } from '../../../src/editor/preparation.ts';
 import { UploadChoices } from '../../../src/editor/uploadChoices.ts';
 import { confirmUpload } from '../../../src/editor/uploadQuestion.ts';
-import { skipBecause } from '../events.ts';
+import { skipBecause, storageVariable } from '../events.ts';
 import { type MessageWatch, type ShownMessage, watchEachTest, watchMessages } from '../messages.ts';
 import { openFolders } from '../openFolders.ts';
 import { endedRun } from '../storedRuns.ts';
 import { setUserSettings } from '../userSettings.ts';
 
+const storage = process.env[storageVariable]!;
 const place = { baseUrl: 'https://assessment.example.test/v1', organizationId: 'invented' };
 
 describe('what leaves the machine', () => {
@@ -67,6 +68,36 @@ describe('what leaves the machine', () => {
     assert.match(text, / of b\\u\{202E\}b for assessment\?$/);
     assert.ok(!(text + detail).includes('\u202E'), detail);
     assert.match(detail, /stay out:\n(?:a\\u\{202E\}txt\.exe Size: 0\d\n){10}… and 190 more\n/);
+  });
+
+  it('F22 F23 is asked about with the names of what could not be read, and with counts of choices and secrets for themselves', async () => {
+    const ended = endedRun({ id: 'invented', folder, ...place });
+    const [target] = ended.targets;
+    const archive = { file: 'a', type: 'zip' as const, bytes: 1, sha256: '', files: 1, sourceBytes: 1 };
+    const run = { ...ended, targets: [{ ...target!, archive: { ...archive, omitted: [] } }] };
+    const rule = { source: 'gitignore', line: 1, pattern: 'x', widened: false } as const;
+    const leftOut = [
+      ['locked.txt', { kind: 'unreadable', code: 'EBUSY' }],
+      ['gone.txt', { kind: 'unreadable', code: 'vanished' }],
+      ['swapped/', { kind: 'outsideRoot' }],
+      ['chosen', { kind: 'choice' }],
+      ['key', { kind: 'secret', suspicions: [] }],
+      ['x', { kind: 'ignored', rule }],
+      ['y', { kind: 'link' }],
+    ].map(([name, reason]) => ({ path: name, reason }));
+    const selection = { root: folder, files: [{ path: 'a', bytes: 0, mode: 0o644 }], leftOut, bytes: 0 };
+    const assessment = { ...place, language: 'english', targets: [{ ...run.targets[0], selection }] };
+    const deps = {
+      runs: { all: () => [] } as unknown as RunStore,
+      preview: { show: () => undefined, shown: () => [] },
+    };
+    await confirmUpload(run, assessment as unknown as Assessment, [], deps, undefined);
+    const detail = messages()[0]?.detail ?? '';
+    assert.match(detail, /stay out:\nlocked\.txt\ngone\.txt\nswapped\/\n\n/);
+    assert.match(
+      detail,
+      /: 1 file; left out by ignore files, settings or kind: 2; left out by your choice: 1; left out as suspected secrets: 1\n/,
+    );
   });
 
   it('is told as still there where an ended run could not give it back', () => {
@@ -200,14 +231,46 @@ describe('what leaves the machine', () => {
     const source = path.join(folder, 'b.js');
     await writeFile(source, 'two();\n');
     await writeFile(`${to}.part`, 'mine');
+    await mkdir(path.join(storage, 'saving'), { recursive: true });
+    const cutOff = path.join(storage, 'saving', '0.part');
+    await writeFile(cutOff, 'of a window that was killed');
+    await utimes(cutOff, 1, 1);
     vscode.window.showSaveDialog = () => Promise.resolve(vscode.Uri.file(to));
     try {
       await vscode.commands.executeCommand('whitebox.saveArchive');
       assert.match(messages().at(-1)?.text ?? '', /^Saved /);
+      assert.deepEqual(await readdir(path.join(storage, 'saving')), []);
       assert.equal(await readFile(`${to}.part`, 'utf8'), 'mine');
     } finally {
       vscode.window.showSaveDialog = showSaveDialog;
       for (const file of [source, to, `${to}.part`]) await rm(file, { force: true });
+    }
+  });
+
+  it('F30 is saved as it was checked: what becomes a secret while the save dialog stands open is asked about, and told of in warn mode', async () => {
+    const { showSaveDialog } = vscode.window;
+    const to = path.join(folder, '..', 'saved.tar.gz');
+    const source = path.join(folder, 'b.js');
+    const token = `ghp_${'Ab1'.repeat(12)}`;
+    vscode.window.showSaveDialog = async () => {
+      await writeFile(source, `const key = '${token}';\n`);
+      return vscode.Uri.file(to);
+    };
+    try {
+      await writeFile(source, 'two();\n');
+      await vscode.commands.executeCommand('whitebox.saveArchive');
+      assert.deepEqual(
+        messages().map(({ text }) => text),
+        ['Suspected secrets in 1 file'],
+      );
+      await assert.rejects(readFile(to), { code: 'ENOENT' });
+      await setUserSettings({ 'whitebox.secrets.checkBeforeUpload': 'warn' });
+      await writeFile(source, 'two();\n');
+      await vscode.commands.executeCommand('whitebox.saveArchive');
+      assert.match(messages().at(-1)?.text ?? '', /^Saved .*Suspected secrets .*\nb\.js:1 {2}.*github/s);
+    } finally {
+      vscode.window.showSaveDialog = showSaveDialog;
+      for (const file of [source, to]) await rm(file, { force: true });
     }
   });
 

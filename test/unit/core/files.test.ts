@@ -6,6 +6,7 @@ import {
   createExclusive,
   makePrivateFolder,
   markOf,
+  moveFile,
   quarantine,
   readIfThere,
   replaceFile,
@@ -17,6 +18,26 @@ import { tempFolder } from '../run/tempFolder.ts';
 const posix = { skip: process.platform === 'win32' && 'rights of files are POSIX' };
 
 describe('files', () => {
+  test('a file is moved to another device by a copy, and one that fails leaves what was there', async (t) => {
+    const folder = await tempFolder(t);
+    const [from, to] = [join(folder, 'from'), join(folder, 'to')];
+    const elsewhere = {
+      rename: () => Promise.reject(Object.assign(new Error(), { code: 'EXDEV' })),
+      platform: process.platform,
+    };
+    await writeFile(from, 'new');
+    await writeFile(to, 'old');
+    await moveFile(from, to, elsewhere);
+    assert.deepEqual(await readdir(folder), ['to']);
+    assert.equal(await readFile(to, 'utf8'), 'new');
+    await assert.rejects(moveFile(from, to, elsewhere), { code: 'ENOENT' });
+    assert.deepEqual(await readdir(folder), ['to']);
+    await writeFile(from, 'newer');
+    await moveFile(from, to);
+    assert.deepEqual(await readdir(folder), ['to']);
+    assert.equal(await readFile(to, 'utf8'), 'newer');
+  });
+
   test('an atomic write replaces the whole content and leaves nothing temporary', async (t) => {
     const folder = await tempFolder(t);
     const path = join(folder, 'a.json');
