@@ -46,7 +46,7 @@ describe('the Upload Preview', () => {
     for (const child of (await tree.getChildren(node)) ?? []) {
       const { label, description, iconPath } = await tree.getTreeItem(child);
       const icon = iconPath instanceof vscode.ThemeIcon ? iconPath.id : '';
-      lines.push([label, description, icon].join(' | '), ...(await linesOf(child)));
+      lines.push([label as string, description as string, icon].join(' | '), ...(await linesOf(child)));
     }
     return lines;
   };
