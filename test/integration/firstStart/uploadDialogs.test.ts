@@ -5,6 +5,7 @@ import { afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import type { Logger } from '../../../src/core/ports.ts';
 import type { Assessment } from '../../../src/core/run/launch.ts';
+import type { Run } from '../../../src/core/run/run.ts';
 import type { RunStore } from '../../../src/core/run/runStore.ts';
 import type { FolderChoices } from '../../../src/core/upload/folderChoices.ts';
 import { excludeFromUpload } from '../../../src/editor/excludeFromUpload.ts';
@@ -58,12 +59,7 @@ describe('what leaves the machine', () => {
       mode: 0o644 as const,
     }));
     const selection = { root: folder, files, leftOut: [], bytes: 0 };
-    const assessment = { ...place, language: 'english', targets: [{ ...run.targets[0], selection }] };
-    const deps = {
-      runs: { all: () => [] } as unknown as RunStore,
-      preview: { show: () => undefined, shown: () => [] },
-    };
-    await confirmUpload(run, assessment as unknown as Assessment, [], deps, undefined);
+    await ask(run, selection);
     const [{ text, detail }] = messages() as [ShownMessage];
     assert.match(text, / of b\\u\{202E\}b for assessment\?$/);
     assert.ok(!(text + detail).includes('\u202E'), detail);
@@ -86,12 +82,7 @@ describe('what leaves the machine', () => {
       ['y', { kind: 'link' }],
     ].map(([name, reason]) => ({ path: name, reason }));
     const selection = { root: folder, files: [{ path: 'a', bytes: 0, mode: 0o644 }], leftOut, bytes: 0 };
-    const assessment = { ...place, language: 'english', targets: [{ ...run.targets[0], selection }] };
-    const deps = {
-      runs: { all: () => [] } as unknown as RunStore,
-      preview: { show: () => undefined, shown: () => [] },
-    };
-    await confirmUpload(run, assessment as unknown as Assessment, [], deps, undefined);
+    await ask(run, selection);
     const detail = messages()[0]?.detail ?? '';
     assert.match(detail, /stay out:\nlocked\.txt\ngone\.txt\nswapped\/\n\n/);
     assert.match(
@@ -285,6 +276,16 @@ describe('what leaves the machine', () => {
     assert.deepEqual(messages()[0]?.buttons, ['Open Settings']);
   });
 });
+
+/** Asks about the upload of a run of one folder. */
+async function ask(run: Run, selection: unknown): Promise<void> {
+  const assessment = { ...place, language: 'english', targets: [{ ...run.targets[0], selection }] };
+  const deps = {
+    runs: { all: () => [] } as unknown as RunStore,
+    preview: { show: () => undefined, shown: () => [] },
+  };
+  await confirmUpload(run, assessment as unknown as Assessment, [], deps, undefined);
+}
 
 /** Choices that are kept as long as the test. */
 function uploadChoices(): UploadChoices {
