@@ -5,11 +5,12 @@ import type { RunStore } from '../run/runStore.ts';
 import { Baselines } from './baselines.ts';
 import { compareFindings, type Comparison } from './compare.ts';
 import { decideRuns, type FolderChoice, hasFindings } from './folderRuns.ts';
+import { FollowedRuns } from './followedRuns.ts';
 import { type LoadDeps, LoadedRun, type RenewedFiles } from './loadedRun.ts';
 import type { Decode } from './place/decodeText.ts';
 import { addMapping, forgetMappings, type MappingMemory, mappingsOf } from './place/pathMappings.ts';
 import type { FindingsChange, ShownFinding, ShownRun } from './shownFinding.ts';
-import { hasSameFiles, showSameRuns, toShownRun, visibleIn } from './shownRun.ts';
+import { showSameRuns, toShownRun, visibleIn } from './shownRun.ts';
 import { decisionFolders } from './triage/findingFolder.ts';
 import type { TriageState } from './triage/triage.ts';
 import type { DecisionsByFolder, TakeBack, TriageStore } from './triage/triageStore.ts';
@@ -27,8 +28,7 @@ export class FindingStore implements Disposable {
   readonly #subscriptions: readonly Disposable[];
   /** What a person chose, by folder. */
   readonly #choices = new Map<string, FolderChoice>();
-  /** The text of files that are being edited. */
-  readonly #texts = new Map<string, string>();
+  readonly #followed = new FollowedRuns();
   /** Which run each folder shows. */
   #byFolder: ReadonlyMap<string, Run | undefined> = new Map();
   /** The runs that are shown, whole. */
@@ -60,7 +60,7 @@ export class FindingStore implements Disposable {
       folderOf: (id) => deps.runs.folderOf(id),
       triage: deps.triage,
       mappingOf: (folder) => mappingsOf(deps.mappings, folder),
-      textOf: (file) => this.#texts.get(file),
+      textOf: (file) => this.#followed.textOf(file),
       decode: deps.decode,
       baselineOf: (run) => {
         const compared = this.#compared?.run.id === run.id ? this.#compared.baseline : undefined;
@@ -72,7 +72,7 @@ export class FindingStore implements Disposable {
       deps.runs.onDidChange((run) => {
         if (isFinal(run) || this.#shown.some((shown) => shown.run.id === run.id)) void this.refresh();
       }),
-      deps.triage.onDidChange(() => this.#tellOf(this.#followed().map((each) => each.renewTriage()))),
+      deps.triage.onDidChange(() => this.#tellOf(this.#followed.renewTriage())),
     ];
   }
 
@@ -106,17 +106,17 @@ export class FindingStore implements Disposable {
 
   /** True for a file that findings, which are shown, point at. */
   isPointedAt(file: string): boolean {
-    return this.#followed().some((each) => each.has(file));
+    return this.#followed.isPointedAt(file);
   }
 
   /** The files in these folders, at any depth, that findings point at. */
   filesBelow(folders: ReadonlySet<string>): readonly string[] {
-    return this.#followed().flatMap((each) => each.filesBelow(folders));
+    return this.#followed.filesBelow(folders);
   }
 
   /** True for a file or a folder in which findings may be that have no place so far. */
   isAwaited(file: string): boolean {
-    return this.#followed().some((each) => each.isAwaited(file));
+    return this.#followed.isAwaited(file);
   }
 
   /** How many of the files that a run's findings point at are not as they were scanned; 0 for a run that is not shown. */
@@ -198,25 +198,19 @@ export class FindingStore implements Disposable {
   /** Takes over an open document's text after an edit; undefined when the file on the disk counts again. Listeners hear at once, but for the first time. */
   async textChanged(file: string, text: string | undefined): Promise<void> {
     if (text === undefined) {
-      if (this.#texts.delete(file)) await this.fileChanged(file);
+      if (this.#followed.endEdit(file)) await this.fileChanged(file);
       return;
     }
-    this.#texts.set(file, text);
-    const unready = this.#followed().filter((each) => !each.isReady(file));
-    if (unready.length > 0) await Promise.all(unready.map((each) => each.prepare(file)));
-    const latest = this.#texts.get(file);
-    if (latest !== undefined) this.#tellOf(this.#followed().map((each) => each.renewText(file, latest)));
+    const ready = this.#followed.edit(file, text);
+    if (ready !== undefined) await ready;
+    this.#tellOf(this.#followed.renewEdited(file));
   }
 
   /** Takes over what became of files on the disk. */
   async fileChanged(...files: readonly string[]): Promise<void> {
     // What is being read may have been read before the change.
     await this.#loading.catch(() => undefined);
-    const isEdited = (file: string): boolean => this.#texts.has(file);
-    const renewed = files
-      .filter((file) => !isEdited(file))
-      .flatMap((file) => this.#followed().map((each) => each.renewFromDisk(file, () => isEdited(file))));
-    this.#tellOf(await Promise.all(renewed));
+    this.#tellOf(await this.#followed.renewFromDisk(files));
   }
 
   /** Reads what is shown anew: files that findings point at may have come or gone. */
@@ -258,7 +252,7 @@ export class FindingStore implements Disposable {
   }
 
   async #read(run: Run): Promise<LoadedRun> {
-    return this.#loadedOf(run) ?? LoadedRun.load(run, this.#load);
+    return this.#followed.of(run) ?? LoadedRun.load(run, this.#load);
   }
 
   /** A run to compare. Throws why it cannot be read, with its ID as the `subject`. */
@@ -269,51 +263,25 @@ export class FindingStore implements Disposable {
     return loaded;
   }
 
-  /** The runs whose findings follow edits and decisions. */
-  #followed(): readonly LoadedRun[] {
-    const baseline = this.#compared?.baseline;
-    return baseline === undefined ? this.#loaded : [...new Set([...this.#loaded, baseline])];
-  }
-
   async #refresh(isAnew: boolean): Promise<void> {
     const byFolder = decideRuns(this.#runs.all(), this.#choices, this.#isOpenHere);
     if (!isAnew && showSameRuns(byFolder, this.#byFolder)) return;
     const runs = [...new Set([...byFolder.values()].filter((run) => run !== undefined))];
-    const load = async (run: Run): Promise<LoadedRun> => {
-      const former = this.#followed().find((each) => each.run.id === run.id);
-      return (isAnew ? undefined : this.#loadedOf(run)) ?? LoadedRun.load(run, this.#load, former);
-    };
+    const load = async (run: Run): Promise<LoadedRun> =>
+      (isAnew ? undefined : this.#followed.of(run)) ??
+      LoadedRun.load(run, this.#load, this.#followed.former(run));
     if (!runs.some(({ id }) => id === this.#compared?.run.id)) this.#compared = undefined;
     const baseline = this.#compared && (await load(this.#compared.baseline.run));
     // It was removed meanwhile.
     if (baseline?.failure !== undefined) this.#compared = undefined;
     const loaded = await Promise.all(runs.map(load));
-    await this.#prepareEdited(baseline === undefined ? loaded : [...loaded, baseline]);
+    await this.#followed.prepare(baseline === undefined ? loaded : [...loaded, baseline]);
     this.#byFolder = byFolder;
     this.#loaded = loaded;
     if (this.#compared !== undefined && baseline?.run.id === this.#compared.baseline.run.id)
       this.#compared = { ...this.#compared, baseline };
-    // Decisions and edits may have come while findings were read.
-    for (const each of this.#followed()) {
-      each.renewTriage();
-      for (const [file, text] of this.#texts) each.renewText(file, text);
-    }
+    this.#followed.follow(this.#compared === undefined ? loaded : [...loaded, this.#compared.baseline]);
     this.#tell({ kind: 'all' });
-  }
-
-  /** Until every file that is being edited can be followed at once. */
-  async #prepareEdited(loaded: readonly LoadedRun[]): Promise<void> {
-    const unready = loaded.flatMap((each) =>
-      [...this.#texts.keys()].filter((file) => !each.isReady(file)).map((file) => each.prepare(file)),
-    );
-    if (unready.length === 0) return;
-    await Promise.all(unready);
-    await this.#prepareEdited(loaded);
-  }
-
-  /** A run that is loaded, unless its files were downloaded anew since. */
-  #loadedOf(run: Run): LoadedRun | undefined {
-    return this.#followed().find((each) => each.run.id === run.id && hasSameFiles(each.run, run));
   }
 
   #tellOf(renewed: readonly RenewedFiles[]): void {
