@@ -5,6 +5,7 @@ import { newDraft, withCheck } from '../../../src/core/upload/draft.ts';
 import { noChoices } from '../../../src/core/upload/folderChoices.ts';
 import { decideFor } from '../../../src/core/upload/preparing.ts';
 import type { LeftOut, SelectedFile } from '../../../src/core/upload/selection.ts';
+import { UploadChoices } from '../../../src/editor/uploadChoices.ts';
 import { type PreviewNode, previewTree } from '../../../src/editor/uploadPreviewTree.ts';
 
 const hidden = 'a\u202Etxt.exe';
@@ -64,5 +65,14 @@ describe('the Upload Preview', () => {
       'Cannot be read | 1 | ',
       'locked.ts | changed again and again while it was read | ',
     ]);
+  });
+
+  it('keeps to choices that an earlier version stored', () => {
+    const stored = { include: ['dist/'], leaveOut: ['private/'] };
+    const memory = { keys: () => [], get: () => stored, update: () => Promise.resolve() };
+    assert.deepEqual(new UploadChoices(memory as unknown as vscode.Memento).of(folder), {
+      ...stored,
+      restored: [],
+    });
   });
 });
