@@ -67,6 +67,7 @@ describe('activation without runs', () => {
   });
 
   it('holds no timer while no run is live, with the main part loaded', async () => {
+    await vscode.commands.executeCommand('whitebox.refreshRuns');
     assert.notEqual(hostRequire.cache[bundle('main.cjs')], undefined);
     assert.deepEqual(await timers.held(), []);
   });

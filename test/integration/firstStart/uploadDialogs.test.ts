@@ -126,14 +126,18 @@ describe('what leaves the machine', () => {
       return editor;
     };
     try {
-      const { document } = await edit();
+      const editor = await edit();
+      const { document } = editor;
       assert.match(
         document.getText(),
         /^# Files that are not uploaded .*\n# Same syntax as \.gitignore; .*\n$/,
       );
+      const header = new vscode.Range(0, 0, document.lineCount, 0);
+      await editor.edit((change) => change.replace(header, 'customers/\n'));
+      await document.save();
       await vscode.commands.executeCommand('workbench.action.closeActiveEditor');
-      await writeFile(file, 'customers/\n');
       assert.equal((await edit()).document.getText(), 'customers/\n');
+      assert.equal(await readFile(file, 'utf8'), 'customers/\n');
       assert.deepEqual(messages(), []);
     } finally {
       await vscode.commands.executeCommand('workbench.action.closeActiveEditor');

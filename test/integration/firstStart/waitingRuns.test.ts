@@ -72,7 +72,7 @@ describe('runs that wait for a person', () => {
     await open(findingsOf(), 0, runOf.running);
     assert.ok(!offered.includes('Sign In…') && !offered.includes('Stop Watching'), offered.join());
     await open(findingsOf(), 0, refused);
-    assert.equal(offered[0], 'Sign In…');
+    assert.match(offered[0] ?? '', /^Sign In… https:\/\/\S+, organization \S+$/);
     await open(findingsOf(), 2 * day, runOf.cancelling, runOf.failed);
     assert.ok(offered.includes('Stop Watching') && !offered.includes('Retry Upload'), offered.join());
   });
@@ -115,7 +115,7 @@ describe('runs that wait for a person', () => {
     const lines = (await provider!.getChildren({ kind: 'run', id: refused.id })) as RunsNode[];
     const items = lines.map((line) => provider!.getTreeItem(line) as vscode.TreeItem);
     const trouble = items.find(
-      ({ label }) => typeof label === 'string' && label.startsWith('The access token is'),
+      ({ label }) => typeof label === 'string' && label.startsWith('The access token for '),
     );
     assert.equal(trouble?.command?.command, 'whitebox.signIn');
     shown.dispose();
