@@ -1,4 +1,4 @@
-import { isFinal, keptArtifact, type Run } from '../run/run.ts';
+import { endedEarly, isFinal, keptArtifact, type Run } from '../run/run.ts';
 
 /** What a person wants to see of a folder: a run, or undefined for none; it holds until a run gets findings that had none then. */
 export interface FolderChoice {
@@ -12,9 +12,9 @@ export function hasFindings(run: Run): boolean {
   return isFinal(run) && keptArtifact(run, 'findings') !== undefined;
 }
 
-/** True for a run that has found all it could: an aborted or cancelled one may have left part of its findings. */
+/** True for a run that has found all it could: one that ended early may have left part of its findings. */
 export function hasAllFindings(run: Run): boolean {
-  return (run.state === 'succeeded' || run.state === 'imported') && hasFindings(run);
+  return hasFindings(run) && !endedEarly(run);
 }
 
 /**

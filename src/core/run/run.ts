@@ -190,6 +190,8 @@ export const runSchema = z.discriminatedUnion('state', [
     endedAt: time,
     /** Name of the file it came in. */
     importedFrom: z.string(),
+    /** True for a run that was aborted or cancelled where it was made. */
+    endedEarly: z.optional(z.boolean()),
     runId: z.optional(identifierSchema),
     dispatchedAt: z.optional(time),
     exitedAt: z.optional(time),
@@ -208,6 +210,12 @@ export function isFinal(
   run: Run,
 ): run is RunIn<'succeeded' | 'aborted' | 'cancelled' | 'failed' | 'imported'> {
   return ['succeeded', 'aborted', 'cancelled', 'failed', 'imported'].includes(run.state);
+}
+
+/** True for a run that did not get to its end, here or where it was imported from. */
+export function endedEarly(run: Run): boolean {
+  if (run.state === 'imported') return run.endedEarly === true;
+  return run.state === 'aborted' || run.state === 'cancelled' || run.state === 'failed';
 }
 
 /** True while the service has the run and this side has to ask or to download. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { identifierSchema, languageSchema } from '../../api/schema.ts';
-import type { Run } from '../../run/run.ts';
+import { endedEarly, type Run } from '../../run/run.ts';
 import type { ExportSource, ExportTool } from './exportSource.ts';
 import { isUndecided } from '../triage/triage.ts';
 
@@ -13,6 +13,8 @@ const runFactsSchema = z.object({
   language: languageSchema,
   dispatchedAt: z.optional(digits),
   exitedAt: z.optional(digits),
+  /** True for one that was aborted or cancelled: it may not have found all. */
+  endedEarly: z.optional(z.boolean()),
   targets: z
     .array(
       z.object({
@@ -80,6 +82,7 @@ function toRunFacts(run: Run): RunFacts {
     language: run.language,
     ...(dispatchedAt === undefined ? {} : { dispatchedAt }),
     ...(exitedAt === undefined ? {} : { exitedAt }),
+    ...(endedEarly(run) ? { endedEarly: true } : {}),
     targets: run.targets.map(({ name, commit }) => ({ name, ...(commit === undefined ? {} : { commit }) })),
   };
 }

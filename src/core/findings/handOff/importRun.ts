@@ -48,6 +48,7 @@ export async function importRun(
     ...(facts?.dispatchedAt === undefined || facts.exitedAt === undefined
       ? {}
       : { dispatchedAt: facts.dispatchedAt, exitedAt: facts.exitedAt }),
+    ...(facts?.endedEarly === true ? { endedEarly: true } : {}),
     artifacts: [['findings', 'findings.json'] as const, ['report', 'report.md'] as const].flatMap(
       ([name, file]) => {
         const content = files.get(file);

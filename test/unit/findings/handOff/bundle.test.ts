@@ -67,6 +67,19 @@ describe('an offline bundle', () => {
     });
   });
 
+  test('a run that ended early says so, and is imported as one', async () => {
+    const source = sourceOf(items);
+    const cancelled = { ...source, run: { ...source.run, state: 'cancelled' } as typeof source.run };
+    const read = await importOf(await zipBundle(toBundle(cancelled, artifacts, tool)));
+    assert.equal(read.run?.endedEarly, true);
+    const handedOn = {
+      ...source,
+      run: { ...source.run, state: 'imported', endedEarly: true } as typeof source.run,
+    };
+    const again = await importOf(await zipBundle(toBundle(handedOn, artifacts, tool)));
+    assert.equal(again.run?.endedEarly, true);
+  });
+
   test('it holds no address, organization or folder of this machine, and equal runs give equal bytes', async () => {
     const files = toBundle(sourceOf(items), artifacts, tool);
     for (const { content } of files) assert.ok(!content.includes('canary'));

@@ -8,6 +8,7 @@ import { toCsv } from '../../../../src/core/findings/handOff/csv.ts';
 import { decisionFolders } from '../../../../src/core/findings/triage/findingFolder.ts';
 import { undecidedBy } from '../../../../src/core/findings/triage/decisions.ts';
 import type { ExportSource } from '../../../../src/core/findings/handOff/exportSource.ts';
+import { hasAllFindings } from '../../../../src/core/findings/folderRuns.ts';
 import { importRun } from '../../../../src/core/findings/handOff/importRun.ts';
 import { parseFindings } from '../../../../src/core/findings/parse/parse.ts';
 import { toSarif } from '../../../../src/core/findings/handOff/sarif.ts';
@@ -85,6 +86,12 @@ describe('importing', () => {
       ['findings', 'report'],
     );
     assert.equal(sha256(await readFile(join(store.folderOf(run.id), 'findings.json'))), sha256(findings));
+
+    assert.equal(hasAllFindings(run), true);
+    const early = { ...imported, run: { ...imported.run!, endedEarly: true } };
+    const part = await importRun(early, { fileName: 'c.zip', targets }, { store, clock });
+    assert.equal(hasAllFindings(part), false);
+    await store.remove(part.id);
 
     const broken = { ...imported, files: new Map([...imported.files, ['no/such/folder.json', 'x']]) };
     await assert.rejects(importRun(broken, { fileName: 'b.zip', targets }, { store, clock }));
