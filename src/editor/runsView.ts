@@ -7,6 +7,7 @@ import { countFiles, formatBytes, formatDuration, formatTime } from './formats.t
 import { commitLabel, hasArtifact, lostAnswerLabel, nameOf, stateLabel, uploadLabel } from './labels.ts';
 import type { LazyView } from './lazyView.ts';
 import { describeFailure } from './messages.ts';
+import { renderRuns } from './renderRuns.ts';
 
 /** A line of the Runs view; commands called on a run get its node. */
 export type RunsNode =
@@ -65,9 +66,7 @@ export function showRuns(lazy: LazyView, deps: { runs: RunStore; now: () => numb
         : { value: waiting, tooltip: vscode.l10n.t('Runs that need you: {0}', waiting) };
     changed.fire(undefined);
   };
-  render();
-  const subscription = runs.onDidChange(render);
-  return vscode.Disposable.from(changed, { dispose: () => subscription.dispose() });
+  return vscode.Disposable.from(changed, renderRuns(runs, render));
 }
 
 /** The folders a run assesses, as what tells it from runs of others of the same name. */

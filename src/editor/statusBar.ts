@@ -7,9 +7,8 @@ import type { RunStore } from '../core/run/runStore.ts';
 import { formatDuration, formatTime } from './formats.ts';
 import { stateLabel } from './labels.ts';
 import { describeFailure } from './messages.ts';
+import { renderRuns } from './renderRuns.ts';
 import { readDisplaySettings } from './settings.ts';
-
-const refreshMs = 60_000;
 
 /** Keeps the one status item true: idle, a run under way with its elapsed time, findings, or something that needs a person. */
 export function showStatus(
@@ -21,7 +20,6 @@ export function showStatus(
     now: () => number;
   },
 ): vscode.Disposable {
-  let timer: NodeJS.Timeout | undefined;
   const render = (): void => {
     const runs = deps.runs.all();
     const active = runs.filter((run) => !isFinal(run));
@@ -34,21 +32,14 @@ export function showStatus(
       active.length === 0 ? idleTooltip(deps) : active.map((run) => tooltipOf(run, deps)).join('\n\n'),
     );
     item.accessibilityInformation = { label: labelOf(newest, deps) };
-    if (active.length > 0) timer ??= setInterval(render, refreshMs);
-    else if (timer !== undefined) {
-      clearInterval(timer);
-      timer = undefined;
-    }
   };
-  const subscriptions = [
-    deps.runs.onDidChange(render),
+  return vscode.Disposable.from(
+    renderRuns(deps.runs, render),
     deps.findings.onDidChange(render),
     vscode.workspace.onDidChangeConfiguration((change) => {
       if (change.affectsConfiguration('whitebox.findings')) render();
     }),
-  ];
-  render();
-  return vscode.Disposable.from(...subscriptions, { dispose: () => clearInterval(timer) });
+  );
 }
 
 /** How many findings the settings let through. */

@@ -121,6 +121,33 @@ describe('runs that wait for a person', () => {
     shown.dispose();
   });
 
+  it('tell the time that passes each minute, in the status item and in the Runs view', () => {
+    const beats: (() => void)[] = [];
+    const { setInterval } = globalThis;
+    globalThis.setInterval = ((beat: () => void) => beats.push(beat)) as unknown as typeof setInterval;
+    const run = runOf.running;
+    let now = run.createdAt;
+    try {
+      const item = {} as vscode.StatusBarItem;
+      const view = {} as unknown as vscode.TreeView<unknown>;
+      let provider: vscode.TreeDataProvider<unknown> | undefined;
+      const runs = storeOf(run);
+      const deps = { runs, findings: findingsOf(), now: () => now, nextCheckAt: () => undefined };
+      const fill = (given: vscode.TreeDataProvider<unknown>): void => void (provider = given);
+      const shown = [showStatus(item, deps), showRuns({ view, fill }, deps)];
+      let redrawn = 0;
+      provider!.onDidChangeTreeData!(() => (redrawn += 1));
+      const before = item.text;
+      now += 5 * 60_000;
+      for (const beat of beats) beat();
+      assert.notEqual(item.text, before);
+      assert.equal(redrawn, 1);
+      for (const each of shown) each.dispose();
+    } finally {
+      globalThis.setInterval = setInterval;
+    }
+  });
+
   it('make the status item and the Runs view warn alike', () => {
     const late = runOf.cancelling;
     for (const [now, warns] of [
