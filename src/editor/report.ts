@@ -67,7 +67,7 @@ async function placeNow({ place, name }: LinkedPlace, run: Run, findings: Findin
 function toContent(
   run: Run,
   markdown: string,
-  { shown }: ShownRun,
+  { shown, failure }: ShownRun,
   labels: readonly string[],
   changes: Changes | undefined,
 ): ReportContent {
@@ -91,8 +91,12 @@ function toContent(
       ...(files === 0 ? [] : [{ label: t('Source'), value: countFiles(files) }]),
       ...(commits.length === 0 ? [] : [{ label: t('Commit'), value: commits.join(', ') }]),
       ...('runId' in run && run.runId !== undefined ? [{ label: t('Run ID'), value: run.runId }] : []),
+      ...(failure === undefined
+        ? []
+        : [{ label: t('Findings'), value: t('not known: their file is missing or cannot be read') }]),
     ],
-    severities: SEVERITIES.map((severity) => ({
+    // Nothing is counted where nothing could be read.
+    severities: (failure === undefined ? SEVERITIES : []).map((severity) => ({
       severity,
       label: severityLabel(severity),
       count: shown.filter(({ finding }) => finding.severity === severity).length,

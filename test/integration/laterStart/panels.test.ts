@@ -50,6 +50,19 @@ describe('a document that stands open', () => {
     await vscode.commands.executeCommand('workbench.action.closeActiveEditor');
   });
 
+  it('counts no findings where their file cannot be read, and says so', async () => {
+    const run = endedRun({ id: shopRunId, folder: shop, baseUrl: '', organizationId: '' });
+    const folder = path.join(process.env[storageVariable]!, 'runs', shopRunId);
+    const runs = { all: () => [], folderOf: () => folder } satisfies Partial<RunStore> as unknown as RunStore;
+    const findings = {
+      read: () => Promise.resolve({ run, shown: [], failure: { kind: 'malformedFindings' } }),
+      baselines: new Baselines({ runs, log }),
+    } satisfies Partial<FindingStore> as unknown as FindingStore;
+    const { facts, severities } = await toReport(run, { runs, findings }).load();
+    assert.deepEqual(severities, []);
+    assert.match(facts.find(({ label }) => label === 'Findings')?.value ?? '', /cannot be read/);
+  });
+
   it('says where a finding is not shown whole, and what shows the rest', async () => {
     const run = endedRun({ id: shopRunId, folder: shop, baseUrl: '', organizationId: '' });
     const findings = { find: () => undefined } satisfies Partial<FindingStore> as unknown as FindingStore;
