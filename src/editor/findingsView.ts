@@ -17,6 +17,7 @@ import {
   type FindingsState,
   stateOf,
 } from './findingsMessage.ts';
+import { formatNumber } from './formats.ts';
 import type { LazyView } from './lazyView.ts';
 import { readDisplaySettings } from './settings.ts';
 
@@ -114,7 +115,10 @@ function describe(
   const open = sifted.displayed.filter(
     ({ run, triage }) => run.id !== baseline?.id && !isSettled(triage.state),
   ).length;
-  view.badge = open === 0 ? undefined : { value: open, tooltip: vscode.l10n.t('Open findings: {0}', open) };
+  view.badge =
+    open === 0
+      ? undefined
+      : { value: open, tooltip: vscode.l10n.t('Open findings: {0}', formatNumber(open)) };
 }
 
 function setContext(key: string, value: unknown): void {

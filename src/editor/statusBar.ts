@@ -4,7 +4,7 @@ import type { FindingStore } from '../core/findings/findingStore.ts';
 import { needsDecision } from '../core/run/attention.ts';
 import { elapsedMs, isFinal, isLive, type Run, titleOf } from '../core/run/run.ts';
 import type { RunStore } from '../core/run/runStore.ts';
-import { formatDuration, formatTime } from './formats.ts';
+import { formatDuration, formatNumber, formatTime } from './formats.ts';
 import { stateLabel } from './labels.ts';
 import { describeFailure } from './messages.ts';
 import { renderRuns } from './renderRuns.ts';
@@ -55,7 +55,7 @@ function textOf(
 ): string {
   if (run === undefined) {
     const count = countDisplayed(deps.findings);
-    return count === 0 ? '$(shield)' : `$(shield) ${String(count)}`;
+    return count === 0 ? '$(shield)' : `$(shield) ${formatNumber(count)}`;
   }
   if (isWarning) return '$(warning) Whitebox';
   return isLive(run)
