@@ -26,6 +26,22 @@ describe('the archives of a run', () => {
     assert.deepEqual(JSON.stringify(dispatch?.body).match(/tar_gz|zip/g), ['tar_gz', 'zip']);
   });
 
+  test('tell how much of all folders is in them, and leave nothing out unsaid or said for nothing', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const assessment = await window.assessment();
+    const [shop] = assessment.targets;
+    const told: (readonly [number, number])[] = [];
+    const run = await window.tracker.start(
+      { ...assessment, targets: [shop!, { ...shop!, name: 'tool' }] },
+      { onPackaging: (done, total) => told.push([done, total]) },
+    );
+    const total = 2 * shop!.selection.bytes;
+    assert.deepEqual(told.at(-1), [total, total]);
+    assert.ok(told.every(([done, of]) => done <= of && of === total));
+    for (const { archive } of run?.targets ?? []) assert.ok(archive !== undefined && !('omitted' in archive));
+  });
+
   test('F22 say which selected files are not in them: a hundred in the journal, all in the manifest', async (t) => {
     const desk = await setUpDesk(t);
     const window = openWindow(t, desk);

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -114,6 +115,33 @@ describe('the history', () => {
     assert.ok(left.targets.some(({ upload }) => upload?.state === 'confirmed'));
     assert.deepEqual(await leftAfter(t, [left], 20, 2), ['left']);
     assert.deepEqual(await leftAfter(t, [left], 31, 2), []);
+  });
+
+  test('keeps the archives of a run whose results are missing for a week, and no longer', async (t) => {
+    const desk = await setUpDesk(t);
+    const seeded = new RunStore(desk.root, { clock: desk.clock, log });
+    const { targets } = runOf.succeeded;
+    const [{ archive }] = targets as [(typeof targets)[number]];
+    const file = join(seeded.folderOf('old'), archive!.file);
+    const uploadedAt = desk.clock.now();
+    await seeded.create({
+      ...runOf.succeeded,
+      id: 'old',
+      noticeDue: false,
+      uploadedAt,
+      endedAt: uploadedAt,
+      exitedAt: uploadedAt,
+      targets: [{ folder: '/x', name: 'x', archive }],
+      artifacts: [{ name: 'findings', failure: { kind: 'timeout' } }],
+    } as Run);
+    await writeFile(file, '');
+    const isKeptAfter = async (ms: number): Promise<boolean> => {
+      desk.clock.advance(ms);
+      const window = openWindow(t, desk);
+      await desk.clock.passUntil(window.tracker.resume(), desk.traffic);
+      return existsSync(file);
+    };
+    assert.deepEqual([await isKeptAfter(7 * dayMs), await isKeptAfter(1)], [true, false]);
   });
 
   test('keeps the name that a person gives a run, and gives the usual one back', async (t) => {
