@@ -39,8 +39,10 @@ export const strykerPlugins = [
     name: 'log',
     value: {
       shouldIgnore(path) {
-        if (!path.isCallExpression() || path.node.callee.type !== 'MemberExpression') return undefined;
-        const { object } = path.node.callee;
+        // The whole line can be taken away, too.
+        const call = path.isExpressionStatement() ? path.node.expression : path.node;
+        if (call.type !== 'CallExpression' || call.callee.type !== 'MemberExpression') return undefined;
+        const { object } = call.callee;
         const { name = object.name, id = { name } } = object.property ?? {};
         return id.name === 'log' ? 'a line of the log' : undefined;
       },
