@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import type { Network } from '../../../src/core/api/reach.ts';
+import { NetworkReturn } from '../../../src/core/run/networkReturn.ts';
+import type { Run } from '../../../src/core/run/run.ts';
 import { pass } from './days.ts';
 import { type Desk, openWindow, setUpDesk } from './runWindow.ts';
+import { runOf } from './sampleRuns.ts';
 import { trackRemoteRun } from './seededRuns.ts';
 
 /** A cable that a test pulls: while it is out, no connection to the service comes about. */
@@ -33,6 +36,45 @@ function cableOf(
     looks: () => looks,
   };
 }
+
+describe('the return of the network', () => {
+  const offline = (baseUrl: string): Run => {
+    const trouble = { kind: 'unsent', since: 0, times: 1 };
+    return { ...runOf.running, id: baseUrl, baseUrl, trouble } as Run;
+  };
+  const [one, other] = [offline('https://one.example'), offline('https://other.example')];
+
+  test('is told once for each service that can be reached again', async () => {
+    const reached = new Set<string>();
+    const network = { reaches: (url: string) => Promise.resolve(reached.has(url)), addresses: () => '' };
+    const back = new NetworkReturn(network);
+    const ids = async (...runs: readonly Run[]): Promise<string[]> =>
+      (await back.returned(runs)).map(({ id }) => id);
+    assert.deepEqual(await ids(one, other, runOf.running), []);
+    reached.add(one.baseUrl);
+    assert.deepEqual(await ids(one, other), [one.id]);
+    assert.deepEqual(await ids(one, other), []);
+    assert.deepEqual(await ids(other), []);
+    assert.deepEqual(await ids(one, other), [one.id], 'forgotten once nothing waited for it');
+  });
+
+  test('is told for all when the addresses of this machine change, as behind a proxy', async () => {
+    let addresses = '';
+    const back = new NetworkReturn({ reaches: () => Promise.resolve(false), addresses: () => addresses });
+    const counts: number[] = [];
+    for (addresses of ['', '10.0.0.1', '10.0.0.1', '', '10.0.0.1', '10.0.0.2', '10.0.0.2'])
+      counts.push((await back.returned([one, other])).length);
+    assert.deepEqual(counts, [0, 0, 0, 0, 0, 2, 0]);
+  });
+
+  test('asks nothing where no run waits for it, or nothing can tell', async () => {
+    let looks = 0;
+    const count = (): string => String((looks += 1));
+    const back = new NetworkReturn({ reaches: () => Promise.resolve(count() !== ''), addresses: count });
+    assert.deepEqual([await back.returned([]), await back.returned([runOf.running]), looks], [[], [], 0]);
+    assert.deepEqual(await new NetworkReturn(undefined).returned([one]), []);
+  });
+});
 
 describe('a machine without a network', () => {
   test('F53 pauses its run, says that it is offline, and asks within 10 s after the network is back', async (t) => {
