@@ -5,8 +5,8 @@ import { FindingStore } from '../../src/core/findings/findingStore.ts';
 import { problemsByFile } from '../../src/core/findings/show/problems.ts';
 import { TriageStore } from '../../src/core/findings/triage/triageStore.ts';
 import { RunStore } from '../../src/core/run/runStore.ts';
+import { silent } from '../silentLog.ts';
 
-const silent = { trace: () => {}, debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),

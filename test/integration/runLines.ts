@@ -3,14 +3,13 @@ import type * as vscode from 'vscode';
 import { RunStore } from '../../src/core/run/runStore.ts';
 import { showRuns } from '../../src/editor/runsView.ts';
 import { storageVariable } from './events.ts';
+import { silent } from '../silentLog.ts';
 
-const quiet = (): void => undefined;
-const log = { trace: quiet, debug: quiet, info: quiet, warn: quiet, error: quiet };
 const clock = { now: Date.now, monotonic: () => performance.now(), sleep: () => Promise.resolve() };
 
 /** What a Runs view that reads the extension's storage says of a run: its own line first. Empty when there is no such run. */
 export async function runLines(id: string): Promise<string[]> {
-  const runs = new RunStore(path.join(process.env[storageVariable]!, 'runs'), { clock, log });
+  const runs = new RunStore(path.join(process.env[storageVariable]!, 'runs'), { clock, log: silent });
   await runs.reload();
   if (runs.get(id) === undefined) return [];
   let tree: vscode.TreeDataProvider<unknown> | undefined;

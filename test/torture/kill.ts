@@ -7,6 +7,7 @@ import { openWindow, setUpDesk } from '../unit/run/runWindow.ts';
 import type { Scope } from '../unit/run/tempFolder.ts';
 import { diceOf } from './dice.ts';
 import { judge } from './verdict.ts';
+import { silent } from '../silentLog.ts';
 
 /** The writes of a run's journal from its creation to the last note on what became of its file. */
 export const journalWrites = 12;
@@ -38,9 +39,7 @@ export async function killOnce(scope: Scope, seed: number): Promise<Killed> {
   child.send({ root: desk.root, folder: desk.folder, baseUrl, organizationId, token, death, speed: 100 });
   const [, signal] = (await gone) as [number | null, NodeJS.Signals | null];
 
-  const write = (): void => undefined;
-  const log = { trace: write, debug: write, info: write, warn: write, error: write };
-  const left = new RunStore(desk.root, { clock, log });
+  const left = new RunStore(desk.root, { clock, log: silent });
   await left.reload();
   const [journal] = left.all();
   // What a write left behind is swept once nobody can be writing it any more.

@@ -7,9 +7,7 @@ import type { RunTracker } from '../../../src/core/run/runTracker.ts';
 import { offerLostRuns } from '../../../src/editor/lostRuns.ts';
 import { watchMessages } from '../messages.ts';
 import { openFolders } from '../openFolders.ts';
-
-const quiet = (): void => undefined;
-const log = { trace: quiet, debug: quiet, info: quiet, warn: quiet, error: quiet };
+import { silent } from '../../silentLog.ts';
 
 describe('a run of which only a note is left', () => {
   let folder: string;
@@ -44,7 +42,7 @@ describe('a run of which only a note is left', () => {
     const messages = watchMessages(() => presses.shift());
     try {
       const tracker = { track } as unknown as RunTracker;
-      await offerLostRuns({ notes, runs: {} as unknown as RunStore, tracker, log });
+      await offerLostRuns({ notes, runs: {} as unknown as RunStore, tracker, log: silent });
     } finally {
       messages.end();
     }

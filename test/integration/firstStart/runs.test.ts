@@ -20,11 +20,10 @@ import { startRecording } from '../recordingServer.ts';
 import { endedRun, storeEndedRun, storeUnknownRun } from '../storedRuns.ts';
 import { inRestrictedMode } from '../restrictedMode.ts';
 import { printing, setUserSettings } from '../userSettings.ts';
+import { silent } from '../../silentLog.ts';
 
 const storage = process.env[storageVariable]!;
 const place = { baseUrl: 'https://assessment.example.test/v1', organizationId: 'invented' };
-const quiet = (): void => undefined;
-const log = { trace: quiet, debug: quiet, info: quiet, warn: quiet, error: quiet };
 
 describe('runs, where a person decides about them', () => {
   let folder: string;
@@ -83,7 +82,7 @@ describe('runs, where a person decides about them', () => {
       onDidFailToKeep: () => ended,
     } as unknown as RunTracker;
     const findings = { read: () => Promise.resolve({ shown: [] }) } as unknown as FindingStore;
-    const notices = showNotifications({ tracker, findings, log });
+    const notices = showNotifications({ tracker, findings, log: silent });
     for (const run of runs) ended.fire(run);
     notices.dispose();
     await new Promise(setImmediate);
@@ -136,12 +135,12 @@ describe('runs, where a person decides about them', () => {
     await storeEndedRun(storage, stored, []);
     await vscode.commands.executeCommand('whitebox.refreshRuns');
     const nearing = new vscode.EventEmitter<Run>();
-    const never = (): vscode.Disposable => new vscode.Disposable(quiet);
+    const never = (): vscode.Disposable => new vscode.Disposable(() => undefined);
     const tracker = { onDidEnd: never, onDidNearRetention: nearing.event, onDidFailToKeep: never };
     const notices = showNotifications({
       tracker: tracker as unknown as RunTracker,
       findings: {} as unknown as FindingStore,
-      log,
+      log: silent,
     });
     const watch = watchMessages(({ buttons }) => buttons[0]);
     try {

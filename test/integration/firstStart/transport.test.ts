@@ -13,6 +13,7 @@ import { certificatesVariable, skipBecause } from '../events.ts';
 import { passOn, readIdentity, type RecordingServer, startRecording } from '../recordingServer.ts';
 import { startTunnelProxy, type TunnelProxy } from '../tunnelProxy.ts';
 import { printing, resetUserSettings, setUserSettings } from '../userSettings.ts';
+import { silent } from '../../silentLog.ts';
 
 const baseUrl = `https://${serviceHost}/v1`;
 
@@ -131,13 +132,12 @@ describe('a company’s network', () => {
   });
 
   function clientFor(url: string): AssessmentClient {
-    const quiet = (): void => undefined;
     return new AssessmentClient({
       baseUrl: url,
       organizationId: service.organizationId,
       token: { get: () => Promise.resolve(service.token), refresh: () => Promise.resolve(undefined) },
       clock: { now: () => Date.now(), monotonic: () => performance.now(), sleep: () => Promise.resolve() },
-      log: { trace: quiet, debug: quiet, info: quiet, warn: quiet, error: quiet },
+      log: silent,
       random: () => 0,
     });
   }

@@ -15,9 +15,7 @@ import { storageVariable } from '../events.ts';
 import { openFolders } from '../openFolders.ts';
 import { endedRun } from '../storedRuns.ts';
 import { shopRunId } from './workspace.ts';
-
-const quiet = (): void => undefined;
-const log = { trace: quiet, debug: quiet, info: quiet, warn: quiet, error: quiet };
+import { silent } from '../../silentLog.ts';
 
 describe('a document that stands open', () => {
   let shop: string;
@@ -40,7 +38,7 @@ describe('a document that stands open', () => {
     const findings = {
       read: () => Promise.resolve({ run, shown: [shown] }),
       find: () => undefined,
-      baselines: new Baselines({ runs, log }),
+      baselines: new Baselines({ runs, log: silent }),
     } satisfies Partial<FindingStore> as unknown as FindingStore;
     const report = toReport(run, { runs, findings });
     const { places } = await report.load();
@@ -56,7 +54,7 @@ describe('a document that stands open', () => {
     const runs = { all: () => [], folderOf: () => folder } satisfies Partial<RunStore> as unknown as RunStore;
     const findings = {
       read: () => Promise.resolve({ run, shown: [], failure: { kind: 'malformedFindings' } }),
-      baselines: new Baselines({ runs, log }),
+      baselines: new Baselines({ runs, log: silent }),
     } satisfies Partial<FindingStore> as unknown as FindingStore;
     const { facts, severities } = await toReport(run, { runs, findings }).load();
     assert.deepEqual(severities, []);
@@ -148,7 +146,7 @@ describe('a document that stands open', () => {
         }),
       openPlace: () => Promise.resolve(),
     };
-    const deps = { extensionUri: vscode.Uri.file(shop), explain: String, log };
+    const deps = { extensionUri: vscode.Uri.file(shop), explain: String, log: silent };
     const shown = fillPanel(panel as unknown as vscode.WebviewPanel, document, deps);
     const settled = (): Promise<void> => new Promise(setImmediate);
     received.fire({ type: 'ready' });

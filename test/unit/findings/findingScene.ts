@@ -7,10 +7,9 @@ import { keepSource } from '../../../src/core/findings/place/keepSource.ts';
 import { TriageStore } from '../../../src/core/findings/triage/triageStore.ts';
 import type { Run } from '../../../src/core/run/run.ts';
 import { RunStore } from '../../../src/core/run/runStore.ts';
+import { silent } from '../../silentLog.ts';
 import { storeManifest } from '../../storedManifest.ts';
 
-/** A log that nobody reads. */
-export const silent = { trace: () => {}, debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 /** The machine's own. */
 export const clock = {
   now: () => Date.now(),

@@ -5,7 +5,8 @@ import { test } from 'node:test';
 import type { FindingsChange } from '../../../src/core/findings/shownFinding.ts';
 import { TriageStore } from '../../../src/core/findings/triage/triageStore.ts';
 import type { Run } from '../../../src/core/run/run.ts';
-import { clock, finding, setScene, silent, titles } from './findingScene.ts';
+import { silent } from '../../silentLog.ts';
+import { clock, finding, setScene, titles } from './findingScene.ts';
 
 test('of each open folder the findings of its latest run are shown', async (t) => {
   const scene = await setScene(t);

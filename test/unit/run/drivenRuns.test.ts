@@ -5,9 +5,8 @@ import { DrivenRuns } from '../../../src/core/run/drivenRuns.ts';
 import { RunStore } from '../../../src/core/run/runStore.ts';
 import { tempFolder } from './tempFolder.ts';
 import { VirtualClock } from './virtualClock.ts';
+import { silent } from '../../silentLog.ts';
 
-const quiet = (): void => undefined;
-const log = { trace: quiet, debug: quiet, info: quiet, warn: quiet, error: quiet };
 const hourMs = 3600_000;
 
 /** Drives runs of these IDs, of which there is nothing but a folder. */
@@ -16,7 +15,7 @@ async function drive(
   ...ids: readonly string[]
 ): Promise<{ driven: DrivenRuns; clock: VirtualClock }> {
   const clock = new VirtualClock();
-  const store = new RunStore(await tempFolder(t), { clock, log });
+  const store = new RunStore(await tempFolder(t), { clock, log: silent });
   const driven = new DrivenRuns({ store, clock });
   for (const id of ids) {
     await mkdir(store.folderOf(id), { recursive: true });

@@ -3,9 +3,7 @@ import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { Heartbeat } from '../../../src/core/run/heartbeat.ts';
 import { VirtualClock } from './virtualClock.ts';
-
-const quiet = (): void => undefined;
-const log = { trace: quiet, debug: quiet, info: quiet, warn: quiet, error: quiet };
+import { silent } from '../../silentLog.ts';
 
 function beating() {
   const clock = new VirtualClock();
@@ -14,7 +12,7 @@ function beating() {
   const state = { isNeeded: true };
   const heartbeat = new Heartbeat({
     clock,
-    log,
+    log: silent,
     stopped: stop.signal,
     isNeeded: () => state.isNeeded,
     onBeat: (jumped) => Promise.resolve(void beats.push(jumped)),

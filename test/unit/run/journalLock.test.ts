@@ -11,14 +11,12 @@ import { deadPid } from './buriedWindow.ts';
 import { runOf } from './sampleRuns.ts';
 import { tempFolder } from './tempFolder.ts';
 import { VirtualClock, watchTraffic } from './virtualClock.ts';
-
-const write = (): void => undefined;
-const log = { trace: write, debug: write, info: write, warn: write, error: write };
+import { silent } from '../../silentLog.ts';
 
 describe('the lock of a journal', () => {
   test('lets two processes that apply events to one run at once lose none of them', async (t) => {
     const root = join(await tempFolder(t), 'runs');
-    const store = new RunStore(root, { clock: new VirtualClock(), log });
+    const store = new RunStore(root, { clock: new VirtualClock(), log: silent });
     const { id } = runOf.running;
     await store.create(runOf.running);
     const times = 40;

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../../src/core/ports.ts';
 import { RunStore } from '../../../src/core/run/runStore.ts';
+import { silent } from '../../silentLog.ts';
 
 const [root = '', id = '', times = '0'] = process.argv.slice(2);
 const clock: Clock = {
@@ -9,9 +10,7 @@ const clock: Clock = {
   monotonic: () => performance.now(),
   sleep: (ms, signal) => sleep(ms, undefined, signal === undefined ? {} : { signal }),
 };
-const write = (): void => undefined;
-const log = { trace: write, debug: write, info: write, warn: write, error: write };
-const store = new RunStore(root, { clock, log });
+const store = new RunStore(root, { clock, log: silent });
 
 process.once('message', () => {
   void (async () => {

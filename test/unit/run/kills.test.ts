@@ -9,6 +9,7 @@ import { bury } from './buriedWindow.ts';
 import { DyingStore, type Phase } from './dyingStore.ts';
 import { type Desk, openWindow, type RunWindow, setUpDesk } from './runWindow.ts';
 import { VirtualClock } from './virtualClock.ts';
+import { silent } from '../../silentLog.ts';
 
 /** A window that dies at one write of its start; resolves when it has, or when it had nothing left to write. */
 async function dieWhileStarting(
@@ -117,9 +118,7 @@ describe('a window that is killed', () => {
 });
 
 async function readRuns(desk: Desk): Promise<readonly Run[]> {
-  const write = (): void => undefined;
-  const log = { trace: write, debug: write, info: write, warn: write, error: write };
-  const store = new RunStore(desk.root, { clock: desk.clock, log });
+  const store = new RunStore(desk.root, { clock: desk.clock, log: silent });
   await store.reload();
   return store.all();
 }

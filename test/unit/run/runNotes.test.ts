@@ -8,10 +8,9 @@ import type { RunStore } from '../../../src/core/run/runStore.ts';
 import { openWindow, setUpDesk } from './runWindow.ts';
 import { trackRemoteRun } from './seededRuns.ts';
 import { states } from './uploads.ts';
+import { silent } from '../../silentLog.ts';
 
 const dayMs = 24 * 3600_000;
-const write = (): void => undefined;
-const log = { trace: write, debug: write, info: write, warn: write, error: write };
 
 /** A memory as the editor's, shared by windows. */
 function memory() {
@@ -31,7 +30,7 @@ function memory() {
 async function setUpNotes(t: TestContext) {
   const desk = await setUpDesk(t);
   const values = memory();
-  const notes = new RunNotes(values, { log });
+  const notes = new RunNotes(values, { log: silent });
   const window = openWindow(t, desk);
   const following = notes.follow(window.store);
   t.after(() => following.dispose());
@@ -93,7 +92,7 @@ describe('the notes of runs under way', () => {
     const run = { ...place, language: 'english', runId: 'run-1' } as const;
     await values.update('run:former', { ...run, folder: '/shop', name: 'shop' });
     const store = { all: () => [], get: () => undefined } as unknown as RunStore;
-    const [lost] = new RunNotes(values, { log }).lost(store);
+    const [lost] = new RunNotes(values, { log: silent }).lost(store);
     assert.deepEqual(lost?.note, { ...run, targets: [{ folder: '/shop', name: 'shop' }] });
   });
 

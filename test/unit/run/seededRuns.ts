@@ -6,19 +6,19 @@ import { newRun } from '../../../src/core/run/launch.ts';
 import type { RunIn } from '../../../src/core/run/run.ts';
 import { tarGz } from '../service/archiveMaker.ts';
 import type { Desk, RunWindow } from './runWindow.ts';
+import { silent } from '../../silentLog.ts';
 
 const archive = tarGz([{ path: 'app.js', content: 'eval(request.body);\n' }]);
 
 /** A client for a desk's service that logs nothing. */
 export function clientOf(desk: Desk): AssessmentClient {
   const { baseUrl, organizationId, token } = desk.service;
-  const write = (): void => undefined;
   return new AssessmentClient({
     baseUrl,
     organizationId,
     token: { get: () => Promise.resolve(token), refresh: () => Promise.resolve(undefined) },
     clock: desk.clock,
-    log: { trace: write, debug: write, info: write, warn: write, error: write },
+    log: silent,
     random: () => 0,
   });
 }

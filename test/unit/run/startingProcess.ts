@@ -6,6 +6,7 @@ import type { Clock } from '../../../src/core/ports.ts';
 import { RunTracker } from '../../../src/core/run/runTracker.ts';
 import { selectFiles } from '../../../src/core/upload/selection.ts';
 import { DyingStore, type Phase } from './dyingStore.ts';
+import { silent } from '../../silentLog.ts';
 
 interface Place {
   root: string;
@@ -26,8 +27,6 @@ process.once('message', (message) => {
 process.once('disconnect', () => process.exit());
 
 async function start({ root, folder, token, death, speed = 1, ...destination }: Place): Promise<void> {
-  const write = (): void => undefined;
-  const log = { trace: write, debug: write, info: write, warn: write, error: write };
   const began = Date.now();
   const clock: Clock = {
     now: () => began + performance.now() * speed,
@@ -36,7 +35,7 @@ async function start({ root, folder, token, death, speed = 1, ...destination }: 
   };
   const random = (): number => 0;
   const source = { get: () => Promise.resolve(token), refresh: () => Promise.resolve(undefined) };
-  const store = new DyingStore(root, { clock, log });
+  const store = new DyingStore(root, { clock, log: silent });
   if (death !== undefined) {
     store.dieAt(death.write, death.phase);
     void store.died.then(() => sleep(death.afterMs)).then(() => process.kill(process.pid, 'SIGKILL'));
@@ -45,9 +44,9 @@ async function start({ root, folder, token, death, speed = 1, ...destination }: 
     store,
     clock,
     random,
-    log,
+    log: silent,
     workerFile: join(import.meta.dirname, '../../../src/core/upload/archiveWorker.ts'),
-    clientFor: (place) => new AssessmentClient({ ...place, token: source, clock, log, random }),
+    clientFor: (place) => new AssessmentClient({ ...place, token: source, clock, log: silent, random }),
     deleteSourceAfterRun: () => true,
     retainLocalDays: () => 90,
   });

@@ -12,10 +12,9 @@ import { deadPid } from './buriedWindow.ts';
 import { type Desk, openWindow, setUpDesk } from './runWindow.ts';
 import { runOf } from './sampleRuns.ts';
 import { seedUnknownRun, trackRemoteRun } from './seededRuns.ts';
+import { silent } from '../../silentLog.ts';
 
 const dayMs = 24 * 3600_000;
-const write = (): void => undefined;
-const log = { trace: write, debug: write, info: write, warn: write, error: write };
 
 /** A file where the folder of the runs should be: nothing can be kept there, whoever runs the test. */
 async function deskWithoutStorage(t: TestContext): Promise<Desk> {
@@ -81,7 +80,7 @@ describe('the history', () => {
   /** A store with these runs, and the runs left after a window of it opened at a time. */
   async function leftAfter(t: TestContext, runs: readonly Run[], days: number, keep = 90): Promise<string[]> {
     const desk = await setUpDesk(t);
-    const seeded = new RunStore(desk.root, { clock: desk.clock, log });
+    const seeded = new RunStore(desk.root, { clock: desk.clock, log: silent });
     for (const run of runs) await seeded.create(run);
     desk.clock.advance(days * dayMs - desk.clock.now());
     const window = openWindow(t, desk, { retainLocalDays: keep });
@@ -119,7 +118,7 @@ describe('the history', () => {
 
   test('keeps the archives of a run whose results are missing for a week, and no longer', async (t) => {
     const desk = await setUpDesk(t);
-    const seeded = new RunStore(desk.root, { clock: desk.clock, log });
+    const seeded = new RunStore(desk.root, { clock: desk.clock, log: silent });
     const { targets } = runOf.succeeded;
     const [{ archive }] = targets as [(typeof targets)[number]];
     const file = join(seeded.folderOf('old'), archive!.file);

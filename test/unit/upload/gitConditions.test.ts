@@ -63,7 +63,7 @@ test('F4 a condition holds for whole paths only, as git has it', async (t) => {
     ['~', false],
     ['/', true],
     ['/.git', false],
-    ['/work/', false],
+    ['/nowhere/', false],
     ['work/', true],
     ['app', false],
     ['~/work/app/ ', false],

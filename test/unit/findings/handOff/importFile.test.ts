@@ -17,6 +17,7 @@ import { sourceOf, tool } from '../handOff.ts';
 import { clock as machineClock, finding, setScene, titles } from '../findingScene.ts';
 import { scratchFolder } from '../scratchFolder.ts';
 import { accepted, artifacts, findings, importOf, items } from './bundles.ts';
+import { silent } from '../../../silentLog.ts';
 
 describe('importing', () => {
   test('SARIF, a table and any findings file come in, with the decisions that ours carry', async () => {
@@ -70,7 +71,6 @@ describe('importing', () => {
   test('what came in becomes a run that nothing asks the service about, or leaves nothing behind', async (t) => {
     const root = await scratchFolder(t, []);
     const clock = { now: () => 5, monotonic: () => 5, sleep: () => Promise.resolve() };
-    const silent = { trace: () => {}, debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
     const store = new RunStore(join(root, 'runs'), { clock, log: silent });
     const imported = await importOf(await zipBundle(toBundle(sourceOf(items), artifacts, tool)));
     const targets = [{ folder: '/home/dev/shop', name: 'shop' }];

@@ -5,7 +5,8 @@ import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TriageStore } from '../../../../src/core/findings/triage/triageStore.ts';
-import { clock as sceneClock, silent } from '../findingScene.ts';
+import { silent } from '../../../silentLog.ts';
+import { clock as sceneClock } from '../findingScene.ts';
 
 const clock = { ...sceneClock, sleep: (ms: number) => sleep(ms) };
 
