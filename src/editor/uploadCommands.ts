@@ -78,9 +78,11 @@ async function pack(
   deps: SaveDeps,
   time = 1,
 ): Promise<Saved | undefined> {
+  const [only] = settled;
+  if (only === undefined) return undefined;
   const part = join(deps.savingFolder, `${randomBytes(6).toString('hex')}.part`);
   try {
-    const { archive, again } = await packWithProgress(settled, part, deps, time + 1);
+    const { archive, again } = await packWithProgress(only, part, deps, time + 1);
     if (again.isAsPacked) {
       await moveFile(part, to);
       return { archive, prepared: again.prepared };
@@ -96,15 +98,14 @@ async function pack(
 
 /** Packs a folder behind a cancellable progress notification, and compares the archive with what was looked into. */
 function packWithProgress(
-  prepared: readonly Prepared[],
+  prepared: Prepared,
   to: string,
   deps: SaveDeps,
   next: number,
 ): Thenable<{ archive: Archive; again: Awaited<ReturnType<typeof prepareAgain>> }> {
   return withProgress(vscode.l10n.t('Whitebox Assessment'), async (onStep, signal) => {
-    const [only] = prepared;
-    const { archiveType: format, maxArchiveBytes: maxBytes } = readAssessmentSettings(only?.folder.uri);
-    const { root = '', files = [] } = only?.selection ?? {};
+    const { archiveType: format, maxArchiveBytes: maxBytes } = readAssessmentSettings(prepared.folder.uri);
+    const { root, files } = prepared.selection;
     const archive = await writeArchive({
       root,
       files,
@@ -115,7 +116,7 @@ function packWithProgress(
       signal,
       onBytes: byteSteps(onStep, (done, total) => vscode.l10n.t('packaging {0} of {1}', done, total)),
     });
-    const again = await prepareAgain(prepared, [archive.entries], deps, { signal, onStep, next });
+    const again = await prepareAgain([prepared], [archive.entries], deps, { signal, onStep, next });
     return { archive, again };
   });
 }

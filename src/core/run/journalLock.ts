@@ -7,7 +7,7 @@ const againMs = 10;
 
 /**
  * Runs `act` while no other process does so for the same folder, so that what was read is still so when it is written. It is for moments: who
- * holds it longer than a lease lasts, or has died, is passed. Throws `notFound` when the folder that the lock's folder lies in is gone.
+ * has died, or holds it so long that a lease may be taken over, is passed. Throws `notFound` when the folder that the lock's folder lies in is gone.
  */
 export async function withJournalLock<T>(folder: string, clock: Clock, act: () => Promise<T>): Promise<T> {
   for (;;) {
