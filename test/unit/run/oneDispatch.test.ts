@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import type { RunEvent } from '../../../src/core/run/advance.ts';
+import { takeLease } from '../../../src/core/run/lease.ts';
+import type { Run } from '../../../src/core/run/run.ts';
+import { RunStore } from '../../../src/core/run/runStore.ts';
+import { bury } from './buriedWindow.ts';
+import { type Desk, openWindow, setUpDesk } from './runWindow.ts';
+import { seedUnknownRun } from './seededRuns.ts';
+import { accepted, startWith } from './uploads.ts';
+import { silent } from '../../silentLog.ts';
+
+/** Less than it takes a lease to look abandoned. */
+const waitMs = 12_000;
+
+/** Has another window hold a run that looked abandoned; it has not written to the journal yet. */
+async function takeOver(desk: Desk, id: string): Promise<void> {
+  await bury(desk, id);
+  assert.ok((await takeLease(join(desk.root, id, 'lease'), desk.clock)) !== undefined);
+}
+
+/** A dispatch that waits, having met a 429. */
+async function waitForTurn(desk: Desk): Promise<void> {
+  while (!desk.clock.slept.some((ms) => ms >= waitMs)) await setImmediate();
+}
+
+/** Makes the first dispatch of a desk's service wait. */
+function putOff(desk: Desk): void {
+  const reply = { kind: 'reply' as const, status: 429, headers: { 'retry-after': String(waitMs / 1000) } };
+  desk.service.addFault({ match: { path: '/dispatch', nth: 1 }, before: reply });
+}
+
+/** A store in which something happens right before the intent to dispatch is noted for the first time. */
+class ClickedStore extends RunStore {
+  beforeIntent: (() => Promise<void>) | undefined;
+
+  override async applyIfDue(id: string, event: RunEvent): Promise<Run | undefined> {
+    if (event.type === 'dispatchIntended') {
+      const act = this.beforeIntent;
+      this.beforeIntent = undefined;
+      await act?.();
+    }
+    return super.applyIfDue(id, event);
+  }
+}
+
+describe('a dispatch', () => {
+  test('F47 is neither intended nor sent by a window that lost the run during a question', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const confirmUpload = async ({ id }: Run): Promise<boolean> => {
+      await takeOver(desk, id);
+      return true;
+    };
+    await assert.rejects(startWith(window, desk, { confirmUpload }), { kind: 'busyElsewhere' });
+    assert.equal(desk.sent('/dispatch'), 0);
+    assert.equal(window.store.all()[0]?.state, 'confirming', 'for the other window to end');
+  });
+
+  test('F47 that waits to be sent again is not, once another window holds the run', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    putOff(desk);
+    const started = window.tracker.start(await window.assessment());
+    await waitForTurn(desk);
+    await takeOver(desk, window.store.all()[0]!.id);
+    await assert.rejects(desk.clock.passUntil(started, desk.traffic), { kind: 'busyElsewhere' });
+    assert.deepEqual([desk.sent('/dispatch'), accepted(desk)], [1, 0]);
+  });
+
+  test('F47 that waits to be sent again is not, once the run is to be dispatched by a later decision', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    putOff(desk);
+    const started = window.tracker.start(await window.assessment());
+    await waitForTurn(desk);
+    const { id } = window.store.all()[0]!;
+    const at = desk.clock.now() + 1;
+    const { store } = openWindow(t, desk);
+    await store.reload();
+    await store.apply(id, { type: 'dispatchLost', reason: { kind: 'interrupted' }, at });
+    await store.apply(id, { type: 'dispatchIntended', at });
+    await assert.rejects(desk.clock.passUntil(started, desk.traffic), { kind: 'busyElsewhere' });
+    assert.deepEqual([desk.sent('/dispatch'), accepted(desk)], [1, 0]);
+  });
+
+  test('F47 is sent again for the first of two clicks, however close the second follows', async (t) => {
+    const desk = await setUpDesk(t);
+    const store = new ClickedStore(desk.root, { clock: desk.clock, log: silent });
+    const window = openWindow(t, desk, { store: () => store });
+    const { id } = await seedUnknownRun(desk, window);
+    store.beforeIntent = () => assert.rejects(window.tracker.resend(id), { kind: 'busyElsewhere' });
+    const run = await desk.clock.passUntil(window.tracker.resend(id), desk.traffic);
+    assert.equal(run.state, 'running');
+    assert.deepEqual([desk.sent('/dispatch'), accepted(desk)], [1, 1]);
+  });
+});
