@@ -99,7 +99,8 @@ try {
       tap: { testFiles: values.tests ?? [...tests] },
       incrementalFile: `test-results/mutation/${isWhole ? name : `${name}-some`}.json`,
       htmlReporter: { fileName: `test-results/mutation/${name}.html` },
-      concurrency: availableParallelism(),
+      // They wait for the disk as long as they work.
+      concurrency: availableParallelism() + 1,
       force: values.force,
       ...(isHeld ? {} : { thresholds: { break: null } }),
     }).runMutationTest();

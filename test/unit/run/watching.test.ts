@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { newRun } from '../../../src/core/run/launch.ts';
 import { bury } from './buriedWindow.ts';
-import { minuteMs, pass, sleepOn } from './days.ts';
+import { leap, minuteMs, pass, sleepOn } from './days.ts';
 import { openWindow, setUpDesk } from './runWindow.ts';
 import { seedUnknownRun, trackRemoteRun } from './seededRuns.ts';
 import { startWith } from './uploads.ts';
@@ -154,7 +154,7 @@ describe('a run that is watched', () => {
     await window.tracker.resume();
     await other.tracker.resume();
     // By then the next look of its own is minutes away.
-    await pass(desk, 3 * 3600_000);
+    await leap(desk, 3 * 3600_000);
     await desk.service.finishRun(runId);
     const asked = desk.clock.now();
     await desk.clock.passUntil(other.tracker.checkNow(id), desk.traffic);
