@@ -9,6 +9,8 @@ const longestWaitMs = 24 * 60 * 60 * 1000;
 /** A run this window drives: its lease, and when it may be and will be asked about next, by either clock. */
 interface Driven {
   readonly lease: Lease;
+  /** By the clock that only grows. */
+  readonly takenAt: number;
   nextWall: number;
   nextMonotonic: number;
   /** The service wants to be left alone until then, told by the clock that only grows, and by the wall clock, as the journal has it. */
@@ -51,6 +53,7 @@ export class DrivenRuns {
     if (lease === undefined) return false;
     this.#runs.set(id, {
       lease,
+      takenAt: this.#clock.monotonic(),
       nextWall: Infinity,
       nextMonotonic: Infinity,
       quietUntil: -Infinity,
@@ -60,6 +63,12 @@ export class DrivenRuns {
       busy: undefined,
     });
     return true;
+  }
+
+  /** For how long this window has driven a run, in milliseconds. */
+  drivenForMs(id: string): number {
+    const now = this.#clock.monotonic();
+    return now - (this.#runs.get(id)?.takenAt ?? now);
   }
 
   /** Gives a run's lease back. */

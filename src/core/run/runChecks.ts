@@ -2,7 +2,7 @@ import type { AssessmentClient } from '../api/client.ts';
 import type { Network } from '../api/reach.ts';
 import { AssessmentError, isAbortError } from '../errors.ts';
 import type { Clock, Logger } from '../ports.ts';
-import { isPastWatching } from './attention.ts';
+import { isOffline, isPastWatching } from './attention.ts';
 import type { DrivenRuns } from './drivenRuns.ts';
 import { type KeepSource, look } from './look.ts';
 import { NetworkReturn } from './networkReturn.ts';
@@ -33,7 +33,7 @@ export interface CheckWindow {
   readonly onAnswer: (run: Run) => Promise<unknown>;
 }
 
-/** So many looks in a row have failed before a run is let go: the first may come before the network. */
+/** So many looks in a row have failed here in the same way before a run is let go: the first may come before the network. */
 const leastFailures = 3;
 
 /** Asks about the runs that this window drives: at their time, at once when wanted, and when the network or a token has come back. */
@@ -93,11 +93,11 @@ export class RunChecks {
       });
   }
 
-  /** True for a run that answers no more, and was asked about here in vain: the service may have kept the results for longer than it need. */
+  /** True for a run that answers no more, and was asked about here in vain: the service may have kept the results for longer than it need. One that waits for a person is theirs to let go. */
   isGivenUp(run: Run): boolean {
-    const failures = this.#window.driven.failuresOf(run.id);
-    const enough = needsPerson(run) ? 1 : leastFailures;
-    return failures >= enough && isPastWatching(run, this.#deps.clock.now());
+    if (needsPerson(run) || isOffline(run)) return false;
+    const times = Math.min(this.#window.driven.failuresOf(run.id), troubleOf(run)?.times ?? 0);
+    return times >= leastFailures && isPastWatching(run, this.#deps.clock.now());
   }
 
   async #look(id: string): Promise<void> {
@@ -126,7 +126,10 @@ export class RunChecks {
 
   #planNext(run: Run & { readonly dispatchedAt: number }): void {
     const { clock, random } = this.#deps;
-    this.#window.driven.schedule(run.id, pollIntervalMs(clock.now() - run.dispatchedAt, random()));
+    const { driven } = this.#window;
+    // The clock by which it was dispatched may have been wrong.
+    const ageMs = Math.max(clock.now() - run.dispatchedAt, driven.drivenForMs(run.id));
+    driven.schedule(run.id, pollIntervalMs(ageMs, random()));
   }
 
   async #noteTrouble(id: string, error: unknown): Promise<void> {

@@ -6,7 +6,7 @@ import { type Assessment, type LaunchOptions, newRun } from './launch.ts';
 import { Launcher, type LauncherDeps } from './launcher.ts';
 import { tryToKeepSource } from './look.ts';
 import { hasRemains, releaseUploads } from './release.ts';
-import { isLive, isPreparing, needsPerson, type Run } from './run.ts';
+import { isFinal, isLive, isPreparing, needsPerson, type Run } from './run.ts';
 import type { RunNote } from './runNotes.ts';
 import { RunWatch } from './runWatch.ts';
 
@@ -53,7 +53,7 @@ export class RunTracker implements Disposable {
     return this.#launcher.start(assessment, options);
   }
 
-  /** Watches a run that was started elsewhere, or of which a note was kept; throws when the service does not know it. */
+  /** Watches a run that was started elsewhere, or of which a note was kept; throws when the service does not know it. One that is watched already, or whose end is known, is returned unasked. */
   async track(place: RunNote): Promise<Run> {
     const { store, clock, clientFor } = this.#deps;
     const { runId, dispatchedAt, targets, ...destination } = place;
@@ -62,8 +62,8 @@ export class RunTracker implements Disposable {
       run.runId === runId &&
       run.baseUrl === place.baseUrl &&
       run.organizationId === place.organizationId &&
-      // Let go once, it may be watched again.
-      !(run.state === 'failed' && run.failure.kind === 'unanswered');
+      // Let go, or ended without saying how, it may be watched again: the service may tell more by now.
+      !(isFinal(run) && !('exit' in run && run.exit !== undefined));
     const known = store.all().find(isSame);
     if (known !== undefined) return known;
     await clientFor(place).describe(place.workflow, runId);

@@ -3,7 +3,7 @@ import { describe, test, type TestContext } from 'node:test';
 import { mayStopWatching } from '../../../src/core/run/attention.ts';
 import { dayMs, leap, pass } from './days.ts';
 import { type Desk, openWindow, type RunWindow, setUpDesk } from './runWindow.ts';
-import { trackRemoteRun } from './seededRuns.ts';
+import { trackRemoteRun, trackRun } from './seededRuns.ts';
 
 describe('a service that fails for long', () => {
   test('F52 with 5xx for a day is asked ever less, told of once in the log, and the run recovers', async (t) => {
@@ -111,16 +111,10 @@ describe('a run that answers no more', () => {
     const { desk, window, id, heal } = await forgottenRun(t);
     await desk.clock.passUntil(window.tracker.stopWatching(id), desk.traffic);
     heal();
-    const { baseUrl, organizationId } = desk.service;
     const [remote] = desk.service.runs();
-    const place = { workflow: 'whitebox-assessment', baseUrl, organizationId, language: 'english' } as const;
-    const again = await window.tracker.track({
-      ...place,
-      runId: remote!.id,
-      targets: [{ folder: desk.folder, name: 'shop' }],
-    });
-    assert.equal(again.state, 'running');
-    assert.notEqual(again.id, id);
+    const again = await trackRun(desk, window, remote!.id);
+    assert.equal(window.store.get(again)?.state, 'running');
+    assert.notEqual(again, id);
   });
 
   test('F95 can be let go 24 h after a cancel that the service took and never carried out', async (t) => {
@@ -155,14 +149,55 @@ describe('a run that answers no more', () => {
     assert.equal(window.store.get(id)?.state, 'running');
   });
 
-  test('F95 that waits for a token is let go as well, without being asked about', async (t) => {
+  test('F95 that waits for a token is not asked about, and is theirs to let go who could sign in', async (t) => {
     const desk = await setUpDesk(t);
     const window = openWindow(t, desk);
     const { id } = await trackRemoteRun(desk, window);
     window.setToken(undefined);
     await window.until(id, (run) => 'trouble' in run && run.trouble?.kind === 'notSignedIn');
-    await leap(desk, 31 * dayMs);
-    const run = await window.untilEnded(id);
-    assert.ok(run.state === 'failed' && run.failure.kind === 'unanswered');
+    const asked = desk.sent('/describe');
+    const mayStop = (): boolean => mayStopWatching(window.store.get(id)!, desk.clock.now());
+    await leap(desk, 29 * dayMs);
+    assert.equal(mayStop(), false);
+    await leap(desk, 2 * dayMs);
+    assert.deepEqual([mayStop(), desk.sent('/describe') - asked], [true, 0]);
+    window.setToken(desk.service.token);
+    await desk.clock.passUntil(window.tracker.tokenChanged(), desk.traffic);
+    const run = window.store.get(id);
+    assert.ok(run?.state === 'running' && run.trouble === undefined);
+  });
+
+  test('F62 F95 whose token has expired while VS Code was shut for 31 days waits for the next sign-in', async (t) => {
+    const desk = await setUpDesk(t);
+    const first = openWindow(t, desk);
+    const { id, runId } = await trackRemoteRun(desk, first);
+    first.tracker.dispose();
+    desk.clock.advance(31 * dayMs);
+    await desk.service.finishRun(runId);
+    const second = openWindow(t, desk);
+    second.setToken('expired-invented-token');
+    await second.tracker.resume();
+    await pass(desk, 60_000);
+    assert.equal(second.store.get(id)?.state, 'running');
+    second.setToken(desk.service.token);
+    void second.tracker.tokenChanged();
+    assert.equal((await second.untilEnded(id)).state, 'succeeded');
+  });
+
+  test('F53 F95 is kept for as long as there is no network to ask through', async (t) => {
+    const desk = await setUpDesk(t);
+    const first = openWindow(t, desk);
+    const { id, runId } = await trackRemoteRun(desk, first);
+    first.tracker.dispose();
+    desk.clock.advance(31 * dayMs);
+    await desk.service.finishRun(runId);
+    const second = openWindow(t, desk);
+    const plug = desk.pullCable();
+    t.after(plug);
+    await second.tracker.resume();
+    await pass(desk, 60 * 60_000);
+    assert.equal(second.store.get(id)?.state, 'running');
+    plug();
+    assert.equal((await second.untilEnded(id)).state, 'succeeded');
   });
 });

@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import { mayStopWatching } from '../../../src/core/run/attention.ts';
 import type { Run } from '../../../src/core/run/run.ts';
 import { openWindow, setUpDesk } from './runWindow.ts';
-import { trackRemoteRun } from './seededRuns.ts';
+import { trackRemoteRun, trackRun } from './seededRuns.ts';
 
 describe('a run', () => {
   test('goes from the folder to its findings, and its source leaves the service', async (t) => {
@@ -79,6 +79,21 @@ describe('a run', () => {
     const run = await window.untilEnded(id);
     assert.ok(run.state === 'failed');
     assert.deepEqual([run.failure.kind, run.runId, desk.sent('/describe') - asked], ['noResult', runId, 5]);
+  });
+
+  test('F59 that had no result can be tracked again by its ID, once the service tells more', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const { id, runId } = await trackRemoteRun(desk, window);
+    const after = { kind: 'reply' as const, status: 200, body: JSON.stringify({ status: 'EXITED' }) };
+    const heal = desk.service.addFault({ match: { path: '/describe' }, after });
+    assert.equal((await window.untilEnded(id)).state, 'failed');
+    heal();
+    await desk.service.finishRun(runId);
+    const again = await trackRun(desk, window, runId);
+    assert.notEqual(again, id);
+    assert.equal((await window.untilEnded(again)).state, 'succeeded');
+    assert.equal(await trackRun(desk, window, runId), again, 'its end is known');
   });
 
   test('F59 that exited without output after a cancel was cancelled', async (t) => {

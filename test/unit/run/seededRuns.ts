@@ -78,6 +78,11 @@ export async function seedUnknownRun(desk: Desk, window: RunWindow): Promise<Run
 /** Has a window track a run of the service; resolves to the local run, with its first answer in. */
 export async function trackRemoteRun(desk: Desk, window: RunWindow): Promise<{ id: string; runId: string }> {
   const runId = await startRemoteRun(desk);
+  return { id: await trackRun(desk, window, runId), runId };
+}
+
+/** Has a window track the run of this ID; resolves to the ID of the local run. */
+export async function trackRun(desk: Desk, window: RunWindow, runId: string): Promise<string> {
   const { baseUrl, organizationId } = desk.service;
   const { id } = await window.tracker.track({
     workflow: 'whitebox-assessment',
@@ -87,5 +92,5 @@ export async function trackRemoteRun(desk: Desk, window: RunWindow): Promise<{ i
     runId,
     targets: [{ folder: desk.folder, name: 'shop' }],
   });
-  return { id, runId };
+  return id;
 }

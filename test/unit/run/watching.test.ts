@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
-import { readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { newRun } from '../../../src/core/run/launch.ts';
 import { bury } from './buriedWindow.ts';
 import { leap, minuteMs, pass, sleepOn } from './days.ts';
 import { openWindow, setUpDesk } from './runWindow.ts';
-import { seedUnknownRun, trackRemoteRun } from './seededRuns.ts';
+import { seedUnknownRun, trackRemoteRun, trackRun } from './seededRuns.ts';
 import { startWith } from './uploads.ts';
 import { VirtualClock } from './virtualClock.ts';
 
@@ -147,6 +145,19 @@ describe('a run that is watched', () => {
     });
   }
 
+  test('F55 that was dispatched by a clock two days ahead is asked about ever less all the same', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    await trackRemoteRun(desk, window);
+    await desk.clock.whenAsleep();
+    desk.clock.moveWall(-2 * 24 * 3600_000);
+    const asked = desk.sent('/describe');
+    await pass(desk, 20 * minuteMs);
+    const looks = desk.sent('/describe') - asked;
+    // As for a run of this age: every 15 s for five minutes, and then ever less.
+    assert.ok(looks > 25 && looks < 60, `${String(looks)} in twenty minutes`);
+  });
+
   test('F63 whose end another window hears of has its results fetched at once', async (t) => {
     const desk = await setUpDesk(t);
     const [window, other] = [openWindow(t, desk), openWindow(t, desk)];
@@ -226,12 +237,10 @@ describe('a run that is watched', () => {
     await second.tracker.resume();
     assert.ok(second.lines.some((line) => line.includes(id) && line.includes('unreadable')));
     assert.equal(refresh.mock.callCount(), 1);
-    const leases = join(desk.root, id, 'lease');
-    for (const name of await readdir(leases))
-      assert.equal((await stat(join(leases, name))).mtimeMs, 0, 'given back');
     const third = openWindow(t, desk);
     await desk.service.finishRun(runId);
     await third.tracker.resume();
+    assert.notEqual(third.tracker.nextCheckAt(id), undefined, 'taken up at once');
     assert.equal((await third.untilEnded(id)).state, 'succeeded');
   });
 
@@ -239,14 +248,8 @@ describe('a run that is watched', () => {
     const desk = await setUpDesk(t);
     const window = openWindow(t, desk);
     const { id, runId } = await trackRemoteRun(desk, window);
-    const { baseUrl, organizationId } = desk.service;
-    const place = { workflow: 'whitebox-assessment', baseUrl, organizationId, language: 'english' } as const;
-    const targets = [{ folder: desk.folder, name: 'shop' }];
-    const again = await window.tracker.track({ ...place, runId, targets });
-    assert.equal(again.id, id);
-    assert.deepEqual(again.webhookEndpointIds, []);
-    const nobody = window.tracker.track({ ...place, runId: 'run-nobody', targets });
-    await assert.rejects(nobody, { kind: 'notFound' });
+    assert.equal(await trackRun(desk, window, runId), id);
+    await assert.rejects(trackRun(desk, window, 'run-nobody'), { kind: 'notFound' });
     assert.equal(window.store.all().length, 1);
   });
 });
