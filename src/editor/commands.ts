@@ -9,6 +9,7 @@ import type { RunStore } from '../core/run/runStore.ts';
 import type { RunTracker } from '../core/run/runTracker.ts';
 import { excludeFromUpload } from './excludeFromUpload.ts';
 import { exportFindings } from './exportFindings.ts';
+import { type Folder, folderAt } from './folders.ts';
 import { findingOf, sayNoFinding } from './findingArguments.ts';
 import { revealPlace } from './places.ts';
 import { createFindingCommands, type FindingCommandDeps } from './findingCommands.ts';
@@ -64,29 +65,38 @@ export function createCommands(deps: CommandDeps): ReadonlyMap<string, Handler> 
   let starting: { what: string | undefined; done: Promise<unknown> } | undefined;
 
   /** One start at a time in this window: a double click asks once, and another folder has to wait. */
-  const start = (folder?: vscode.Uri, retryOf?: Run): Promise<unknown> => {
-    const what = retryOf?.id ?? folder?.toString();
+  const start = (folders?: readonly Folder[], retryOf?: Run): Promise<unknown> => {
+    const what = retryOf?.id ?? folders?.map(({ uri }) => uri.toString()).join('\n');
     if (starting !== undefined && starting.what !== what) throw new AssessmentError('startedElsewhere');
     starting ??= {
       what,
-      done: startSignedIn(folder, retryOf).finally(() => {
+      done: startSignedIn(folders, retryOf).finally(() => {
         starting = undefined;
       }),
     };
     return starting.done;
   };
-  const startSignedIn = async (only?: vscode.Uri, retryOf?: Run): Promise<void> => {
-    if (!(await accounts.isSignedIn()) && !(await signIn(accounts))) return;
-    if ((await startAssessment({ only, retryOf }, deps)) !== undefined) deps.preview.close();
+  const startSignedIn = async (folders?: readonly Folder[], retryOf?: Run): Promise<void> => {
+    if ((await accounts.isSignedIn()) || (await signIn(accounts)))
+      await startAssessment({ folders, retryOf }, deps);
+  };
+  const shownFolders = (): readonly Folder[] | undefined => {
+    const shown = deps.preview.shown();
+    return shown.length === 0 ? undefined : shown.map(({ folder }) => folder);
   };
 
   return new Map<string, Handler>([
     ['whitebox.signIn', (node) => signIn(accounts, runOf(node, runs))],
     ['whitebox.signOut', () => signOut(accounts)],
     ['whitebox.startAssessment', () => start()],
-    ['whitebox.assessFolder', (folder) => start(folder instanceof vscode.Uri ? folder : undefined)],
+    [
+      'whitebox.assessFolder',
+      (folder) => start(folder instanceof vscode.Uri ? [folderAt(folder)] : undefined),
+    ],
+    ['whitebox.assessShown', () => start(shownFolders(), runs.get(deps.preview.retryOf() ?? ''))],
     ['whitebox.previewUpload', () => previewUpload(deps.preview)],
     ['whitebox.saveArchive', () => saveArchive(deps)],
+    ['whitebox.saveShown', () => saveArchive(deps, shownFolders())],
     ['whitebox.editIgnoreFile', () => editIgnoreFile()],
     [
       'whitebox.excludeFromUpload',

@@ -9,17 +9,21 @@ export interface Folder {
   readonly name: string;
 }
 
-/** The folder a menu was opened on, or those of the workspace that a person picks; undefined when they stop. Throws `noFolder`, `notAFolder`. */
+/** The folders that are given, or those of the workspace that a person picks; undefined when they stop. Throws `noFolder`, `notAFolder`. */
 export async function pickFolders(
-  only: vscode.Uri | undefined,
+  given: readonly Folder[] | undefined,
   title: string,
 ): Promise<readonly Folder[] | undefined> {
-  const folders =
-    only === undefined ? await pickWorkspaceFolders(title) : [{ uri: only, name: nameOf(only) }];
+  const folders = given ?? (await pickWorkspaceFolders(title));
   for (const { uri } of folders ?? []) {
     if (uri.scheme !== 'file') throw new AssessmentError('notAFolder', { subject: uri.toString() });
   }
   return folders;
+}
+
+/** The folder that a menu was opened on. */
+export function folderAt(uri: vscode.Uri): Folder {
+  return { uri, name: uri.path.slice(uri.path.lastIndexOf('/') + 1) };
 }
 
 /** The folders of a run that is tried again; throws `folderNotOpen` for one that is not open here, since what a person left out of it would be sent. */
@@ -52,8 +56,4 @@ async function pickWorkspaceFolders(title: string): Promise<readonly Folder[] | 
     },
   );
   return picked === undefined || picked.length === 0 ? undefined : picked.map(({ folder }) => folder);
-}
-
-function nameOf(folder: vscode.Uri): string {
-  return folder.path.slice(folder.path.lastIndexOf('/') + 1);
 }

@@ -31,20 +31,18 @@ export interface StartDeps extends PreparationDeps {
   /** A folder of ours in which two windows agree on who starts. */
   readonly startingFolder: string;
   /** Shows what would be sent, file by file, and may show so already. */
-  readonly preview: Pick<UploadPreview, 'show' | 'shown'>;
+  readonly preview: Pick<UploadPreview, 'show' | 'shown' | 'close'>;
 }
 
-/** The main job: pick folders, or take those of the run that is tried again, package them, show what would leave the machine, ask, upload, start. Undefined when the person stops before anything was sent. */
+/** The main job: pick folders, or take those that are given or those of the run that is tried again, package them, show what would leave the machine, ask, upload, start. Undefined when the person stops before anything was sent. */
 export async function startAssessment(
-  what: { readonly only?: vscode.Uri | undefined; readonly retryOf?: Run | undefined },
+  what: { readonly folders?: readonly Folder[] | undefined; readonly retryOf?: Run | undefined },
   deps: StartDeps,
 ): Promise<Run | undefined> {
   const destination = readDestination();
   if (destination === undefined) throw new AssessmentError('notSignedIn');
-  const folders =
-    what.retryOf === undefined
-      ? await pickFolders(what.only, vscode.l10n.t('Start Assessment'))
-      : openFoldersOf(what.retryOf);
+  const given = what.folders ?? (what.retryOf && openFoldersOf(what.retryOf));
+  const folders = await pickFolders(given, vscode.l10n.t('Start Assessment'));
   if (folders === undefined) return undefined;
   await deps.runs.reload();
   const mayBeForgotten = deps.runs.isTemporary;

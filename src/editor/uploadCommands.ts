@@ -7,7 +7,7 @@ import { makePrivateFolder, moveFile, sweepTemporary } from '../core/files.ts';
 import { visibleLine } from '../core/findings/parse/visibleText.ts';
 import type { Clock } from '../core/ports.ts';
 import { type Archive, writeArchive } from '../core/upload/archive.ts';
-import { pickFolders } from './folders.ts';
+import { type Folder, pickFolders } from './folders.ts';
 import { countFiles, formatBytes } from './formats.ts';
 import {
   describeSuspicions,
@@ -39,10 +39,10 @@ interface SaveDeps extends PreparationDeps {
   readonly clock: Clock;
 }
 
-/** Writes exactly the bytes that would be sent of a folder to a file that a person names. */
-export async function saveArchive(deps: SaveDeps): Promise<void> {
+/** Writes exactly the bytes that would be sent of each folder, given or picked, to a file that a person names. */
+export async function saveArchive(deps: SaveDeps, given?: readonly Folder[]): Promise<void> {
   const t = vscode.l10n.t;
-  const folders = await pickFolders(undefined, t('Save Upload Archive to Disk'));
+  const folders = await pickFolders(given, t('Save Upload Archive to Disk'));
   for (const folder of folders ?? []) {
     const prepared = await withProgress(t('Whitebox Assessment'), (onStep, signal) =>
       prepare([folder], deps, { signal, onStep }),

@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 import * as vscode from 'vscode';
+import { visibleLine } from '../core/findings/parse/visibleText.ts';
 import type { Disposable, Logger } from '../core/ports.ts';
 import { countDifferences } from '../core/upload/draft.ts';
 import { withChosen, withRestored } from '../core/upload/folderChoices.ts';
@@ -18,10 +19,12 @@ const ignoreFiles = ['.gitignore', '.whiteboxignore'];
 export interface UploadPreview extends Disposable {
   /** Selects the files of these folders, shows them and brings the view to the front. */
   open(folders: readonly Folder[]): Promise<void>;
-  /** Shows what was prepared elsewhere and brings the view to the front. */
-  show(prepared: readonly Prepared[]): void;
+  /** Shows what was prepared elsewhere, perhaps to try this run again, and brings the view to the front. */
+  show(prepared: readonly Prepared[], retryOf?: string): void;
   /** The folders that are shown. */
   shown(): readonly Prepared[];
+  /** The ID of the run that is tried again with what is shown, if any. */
+  retryOf(): string | undefined;
   /** Selects anew what is shown, if anything. */
   reopen(): Promise<void>;
   /** Takes the view away. */
@@ -45,6 +48,7 @@ export function createUploadPreview(
     },
   });
   const logged = (error: unknown): void => deps.log.error(`The Upload Preview: ${String(error)}`);
+  let retryOf: string | undefined;
   lazy.fill(previewTree(() => previewing.shown, changed.event));
   const checkboxes = lazy.view.onDidChangeCheckboxState(({ items }) => {
     const apply = async (): Promise<void> => {
@@ -62,9 +66,16 @@ export function createUploadPreview(
     if (ignoreFiles.includes(posix.basename(uri.path))) reopen().catch(logged);
   });
   return {
-    open: (folders) => previewing.open(folders),
-    show: (prepared) => previewing.adopt(prepared),
+    open: (folders) => {
+      retryOf = undefined;
+      return previewing.open(folders);
+    },
+    show: (prepared, tried) => {
+      retryOf = tried;
+      previewing.adopt(prepared);
+    },
     shown: () => previewing.shown,
+    retryOf: () => retryOf,
     reopen,
     close: () => previewing.close(),
     dispose: () => {
@@ -75,14 +86,23 @@ export function createUploadPreview(
   };
 }
 
-/** A word for a person who has looked at the preview, where the files on disk, or what is decided about them, have changed since. */
+/** A word for a person who looks at the preview, where it does not show a folder, or the files on disk, or what is decided about them, have changed since. */
 export function otherThanShown(prepared: readonly Prepared[], shown: readonly Prepared[]): string[] {
-  const differences = prepared.reduce((sum, { folder, selection }) => {
+  const t = vscode.l10n.t;
+  if (shown.length === 0) return [];
+  const unseen: string[] = [];
+  let differences = 0;
+  for (const { folder, selection } of prepared) {
     const before = shown.find((each) => each.folder.uri.toString() === folder.uri.toString());
-    return sum + (before === undefined ? 0 : countDifferences(before.selection, selection));
-  }, 0);
-  if (differences === 0) return [];
-  return [vscode.l10n.t('Different from what the Upload Preview shows: {0}.', countFiles(differences))];
+    if (before === undefined) unseen.push(visibleLine(folder.name));
+    else differences += countDifferences(before.selection, selection);
+  }
+  return [
+    ...(unseen.length > 0 ? [t('The Upload Preview does not show {0}.', unseen.join(', '))] : []),
+    ...(differences > 0
+      ? [t('Different from what the Upload Preview shows: {0}.', countFiles(differences))]
+      : []),
+  ];
 }
 
 async function reveal(isVisible: boolean): Promise<void> {

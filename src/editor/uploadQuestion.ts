@@ -16,7 +16,7 @@ import { otherThanShown, type UploadPreview } from './uploadPreview.ts';
 interface QuestionDeps {
   readonly runs: RunStore;
   /** Shows what would be sent, file by file, and may show so already. */
-  readonly preview: Pick<UploadPreview, 'show' | 'shown'>;
+  readonly preview: Pick<UploadPreview, 'show' | 'shown' | 'close'>;
 }
 
 /** Shows exactly what would leave the machine, where it would go and what it costs; true when the person agrees. */
@@ -69,7 +69,9 @@ export async function confirmUpload(
   );
   const show = t('Show Files');
   const choice = await askInDialog({ question, detail, icon: 'info' }, start, show);
-  if (choice === show) preview.show(prepared);
+  if (choice === show) preview.show(prepared, retryOf?.id);
+  // It says that nothing has been sent.
+  if (choice === start) preview.close();
   return choice === start;
 }
 

@@ -87,7 +87,7 @@ describe('what leaves the machine is shown before it does', () => {
   test('the archive is saved to disk as it would be sent', async () => {
     const workbench = stage.workbench();
     const file = path.join(path.dirname(stage.folder), 'shop.tar.gz');
-    await workbench.runCommand('Whitebox: Save Upload Archive to Disk…');
+    await workbench.viewAction('Upload Preview', 'Save Upload Archive to Disk…');
     await workbench.saveAs(file);
     const { message } = await workbench.notification(`Saved ${file}: 16 files`);
     const hash = createHash('sha256')
@@ -123,7 +123,7 @@ describe('what leaves the machine is shown before it does', () => {
   test('a decision about a secret is remembered for its content, and what changed since the preview is told', async () => {
     const workbench = stage.workbench();
     await writeFile(path.join(stage.folder, 'src', 'late.js'), 'export {};\n');
-    await workbench.runCommand('Whitebox: Start Assessment…');
+    await workbench.viewAction('Upload Preview', 'Start Assessment…');
     const dialog = await workbench.dialogText();
     assert.match(dialog.message, /Upload 17 files/);
     assert.match(dialog.detail, /Different from what the Upload Preview shows: 1 file\./);

@@ -10,7 +10,7 @@ import { uploadLabel } from '../../../src/editor/labels.ts';
 import { describeSuspicions } from '../../../src/editor/preparation.ts';
 import { confirmUpload } from '../../../src/editor/uploadQuestion.ts';
 import { storageVariable } from '../events.ts';
-import { type ShownMessage, watchEachTest } from '../messages.ts';
+import { type ShownMessage, watchEachTest, watchMessages } from '../messages.ts';
 import { openFolders } from '../openFolders.ts';
 import { endedRun } from '../storedRuns.ts';
 import { setUserSettings } from '../userSettings.ts';
@@ -87,6 +87,18 @@ describe('what leaves the machine', () => {
     );
   });
 
+  for (const [answer, becomes] of [
+    ['Upload and Start', ['close']],
+    ['Show Files', ['show']],
+    [undefined, []],
+  ] as const)
+    it(`is told by an Upload Preview, which says that nothing was sent, until a person agrees: ${answer ?? 'Cancel'}`, async () => {
+      const watch = watchMessages(() => answer);
+      const selection = { root: folder, files: [], leftOut: [], bytes: 0 };
+      assert.deepEqual(await ask(endedRun({ id: 'invented', folder, ...place }), selection), becomes);
+      watch.end();
+    });
+
   it('is told as still there where an ended run could not give it back', () => {
     const run = endedRun({ id: 'invented', folder, ...place });
     const upload = { fileId: 'invented', state: 'reserved' as const, at: 0 };
@@ -154,12 +166,14 @@ describe('what leaves the machine', () => {
   });
 });
 
-/** Asks about the upload of a run of one folder. */
-async function ask(run: Run, selection: unknown): Promise<void> {
+/** Asks about the upload of a run of one folder; gives what became of the Upload Preview. */
+async function ask(run: Run, selection: unknown): Promise<string[]> {
   const assessment = { ...place, language: 'english', targets: [{ ...run.targets[0], selection }] };
+  const did: string[] = [];
   const deps = {
     runs: { all: () => [] } as unknown as RunStore,
-    preview: { show: () => undefined, shown: () => [] },
+    preview: { show: () => void did.push('show'), shown: () => [], close: () => void did.push('close') },
   };
   await confirmUpload(run, assessment as unknown as Assessment, [], deps, undefined);
+  return did;
 }
