@@ -1,6 +1,6 @@
 import { AssessmentError, isAbortError, systemCode } from '../errors.ts';
 import type { Disposable, Event } from '../ports.ts';
-import type { RunEvent } from './advance.ts';
+import { advance, type RunEvent } from './advance.ts';
 import { intendDispatch, requireStorage, sendDispatch } from './dispatch.ts';
 import {
   type Assessment,
@@ -107,7 +107,7 @@ export class Launcher {
   ): Promise<Run> {
     try {
       const outcome = await sendDispatch(intended, deps, signal);
-      return await this.#watch.settle(await this.#note(intended.id, outcome));
+      return await this.#watch.settle(await this.#note(intended, outcome));
     } catch (error) {
       await this.#watch.driven.letGo(intended.id);
       throw error;
@@ -115,11 +115,12 @@ export class Launcher {
   }
 
   /** Puts what became of a dispatch on disk, however long that takes: the run may have been paid for. Rejects only when the window closes. */
-  async #note(id: string, outcome: RunEvent): Promise<Run> {
-    const { store, clock, log } = this.#deps;
+  async #note(intended: RunIn<'dispatching'>, outcome: RunEvent): Promise<Run> {
+    const { clock, log } = this.#deps;
+    const { id } = intended;
     for (let tries = 1; ; tries += 1) {
       try {
-        return await store.apply(id, outcome);
+        return await this.#keep(intended, outcome);
       } catch (error) {
         if (tries === 1) {
           log.error(`Run ${id}: what became of its dispatch could not be noted: ${String(error)}`);
@@ -128,6 +129,23 @@ export class Launcher {
         await clock.sleep(noteAgainMs, this.#watch.stopped);
       }
     }
+  }
+
+  /** Applies what became of a dispatch to its journal; one that was taken away or damaged meanwhile is made anew. */
+  async #keep(intended: RunIn<'dispatching'>, outcome: RunEvent): Promise<Run> {
+    const { store, log } = this.#deps;
+    const { id } = intended;
+    try {
+      return await store.apply(id, outcome);
+    } catch (error) {
+      if (!(error instanceof AssessmentError && error.kind === 'notFound')) throw error;
+    }
+    log.warn(`Run ${id}: its journal has gone since the dispatch, and is made anew`);
+    // The lease has gone with the folder.
+    if (!(await this.#watch.driven.renew(id))) await this.#watch.take(id);
+    const run = advance(intended, outcome);
+    await store.create(run);
+    return run;
   }
 
   #tellNotKept(runId: string, cause: unknown): void {
