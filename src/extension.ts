@@ -87,6 +87,7 @@ export async function startExtension(
     keepSource: (run, signal) => keepSource(run, runs.folderOf(run.id), signal),
     retainLocalDays: readRetainLocalDays,
     network,
+    notes,
   });
   const triageFolder = join(storage, 'triage');
   const bookFor = (folder: string): string => triageBookOf(folder, triageFolder);

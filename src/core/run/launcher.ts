@@ -10,7 +10,8 @@ import {
   packageTargets,
   uploadTargets,
 } from './launch.ts';
-import { type Run, type RunIn, toFailure } from './run.ts';
+import { isLive, type Run, type RunIn, toFailure } from './run.ts';
+import type { RunNotes } from './runNotes.ts';
 import type { RunWatch, WatchDeps } from './runWatch.ts';
 
 /** What became of a dispatch is written again after so long when the disk did not take it. */
@@ -20,6 +21,8 @@ const noteAgainMs = 5_000;
 export interface LauncherDeps extends WatchDeps {
   /** The packaging worker's script. */
   readonly workerFile: string;
+  /** What notes a run as soon as the service has accepted it. */
+  readonly notes?: Pick<RunNotes, 'keep'> | undefined;
 }
 
 /** Starts runs, each under its lease, and hands them to the watch; a dispatch whose answer was lost is sent again only from here, by a person's decision. */
@@ -116,8 +119,11 @@ export class Launcher {
 
   /** Puts what became of a dispatch on disk, however long that takes: the run may have been paid for. Rejects only when the window closes. */
   async #note(intended: RunIn<'dispatching'>, outcome: RunEvent): Promise<Run> {
-    const { clock, log } = this.#deps;
+    const { clock, log, notes } = this.#deps;
     const { id } = intended;
+    const next = advance(intended, outcome);
+    // Before the journal, which the disk may not take.
+    if (isLive(next)) notes?.keep(next);
     for (let tries = 1; ; tries += 1) {
       try {
         return await this.#keep(intended, outcome);

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { identifierSchema, languageSchema } from '../api/schema.ts';
 import type { Disposable, KeyValueStore, Logger } from '../ports.ts';
-import { isLive, type Run } from './run.ts';
+import { isFinal, isLive, type Run, type RunIn } from './run.ts';
 import type { RunStore } from './runStore.ts';
 
 const prefix = 'run:';
@@ -22,6 +22,8 @@ export type RunNote = z.infer<typeof noteSchema>;
 /** Notes of earlier versions know one folder, and neither its file on the service nor when the run began. */
 const formerNoteSchema = z.object({ ...place, folder: z.string(), name: z.string() });
 
+type LiveRun = RunIn<'running' | 'cancelling' | 'collecting'>;
+
 /** Notes of runs under way, in a memory that outlives the extension's folder (a rebuilt container). Each run has a key of its own, so that windows do not overwrite each other. */
 export class RunNotes {
   readonly #memory: KeyValueStore;
@@ -32,12 +34,17 @@ export class RunNotes {
     this.#log = deps.log;
   }
 
-  /** Notes every run once it is under way, and forgets it at its end. */
+  /** Notes every run once it is under way, and forgets it once it is final; a run whose journal does not know its run ID is given the one noted. */
   follow(store: RunStore): Disposable {
-    for (const run of store.all()) this.#see(run);
+    for (const run of store.all()) this.#see(run, store);
     return store.onDidChange((run) => {
-      if (store.get(run.id) === run) this.#see(run);
+      if (store.get(run.id) === run) this.#see(run, store);
     });
+  }
+
+  /** Notes a run that is under way, whatever its journal says yet. */
+  keep(run: LiveRun): void {
+    this.#write(run.id, toNote(run));
   }
 
   /** Notes of runs that are not in the store; a note that is damaged is no note. */
@@ -60,18 +67,35 @@ export class RunNotes {
     await this.forget(prefix + id);
   }
 
-  #see(run: Run): void {
-    const key = prefix + run.id;
-    const isNoted = this.#memory.get(key) !== undefined;
-    if (isLive(run) === isNoted) return;
-    const write = this.#memory.update(key, isLive(run) ? toNote(run) : undefined);
-    write.then(undefined, (error: unknown) =>
-      this.#log.warn(`Run ${run.id} was not noted: ${String(error)}`),
+  #see(run: Run, store: RunStore): void {
+    const value = this.#memory.get(prefix + run.id);
+    if (isLive(run)) {
+      if (value === undefined) this.keep(run);
+    } else if (value !== undefined) {
+      if (isFinal(run)) this.#write(run.id, undefined);
+      else if (run.state === 'unknown') this.#recall(run, value, store);
+    }
+  }
+
+  /** The disk may have been full, or read-only, when the answer came. */
+  #recall({ id, intendedAt }: RunIn<'unknown'>, value: unknown, store: RunStore): void {
+    const note = readNote(value);
+    if (note === undefined) return;
+    const at = note.dispatchedAt ?? intendedAt;
+    store.apply(id, { type: 'runIdGiven', runId: note.runId, at }).then(
+      () => this.#log.info(`Run ${id} goes on as ${note.runId}, as noted`),
+      (error: unknown) => this.#log.warn(`Run ${id} is noted as ${note.runId}: ${String(error)}`),
     );
+  }
+
+  #write(id: string, note: RunNote | undefined): void {
+    this.#memory.update(prefix + id, note).then(undefined, (error: unknown) => {
+      this.#log.warn(`Run ${id} was not noted: ${String(error)}`);
+    });
   }
 }
 
-function toNote(run: Run & { runId: string; dispatchedAt: number }): RunNote {
+function toNote(run: LiveRun): RunNote {
   const { workflow, baseUrl, organizationId, language, runId, dispatchedAt } = run;
   const targets = run.targets.map(({ folder, name, upload }) => ({ folder, name, fileId: upload?.fileId }));
   return { workflow, baseUrl, organizationId, language, runId, dispatchedAt, targets };

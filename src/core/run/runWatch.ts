@@ -137,7 +137,9 @@ export class RunWatch {
       await this.settle(await store.apply(id, { type: 'failed', failure, at }));
     } else if (run.state === 'dispatching') {
       const reason = { kind: 'interrupted' } as const;
-      await this.settle(await store.apply(id, { type: 'dispatchLost', reason, at }));
+      const lost = await store.apply(id, { type: 'dispatchLost', reason, at });
+      // Its run ID may have been noted, and has been given to it then.
+      await this.settle((await store.refresh(id)) ?? lost);
     } else if (isFinal(run)) {
       await this.settle(run);
     } else {

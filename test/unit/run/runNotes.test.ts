@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import { describe, test, type TestContext } from 'node:test';
 import { isPastWatching } from '../../../src/core/run/attention.ts';
-import type { Run } from '../../../src/core/run/run.ts';
+import { type Run, shared } from '../../../src/core/run/run.ts';
 import { RunNotes } from '../../../src/core/run/runNotes.ts';
-import type { RunStore } from '../../../src/core/run/runStore.ts';
+import { RunStore } from '../../../src/core/run/runStore.ts';
 import { openWindow, setUpDesk } from './runWindow.ts';
-import { trackRemoteRun } from './seededRuns.ts';
+import { seedUnknownRun, trackRemoteRun } from './seededRuns.ts';
 import { states } from './uploads.ts';
 import { silent } from '../../silentLog.ts';
 
@@ -31,7 +31,7 @@ async function setUpNotes(t: TestContext) {
   const desk = await setUpDesk(t);
   const values = memory();
   const notes = new RunNotes(values, { log: silent });
-  const window = openWindow(t, desk);
+  const window = openWindow(t, desk, { notes });
   const following = notes.follow(window.store);
   t.after(() => following.dispose());
   return { desk, values, notes, window };
@@ -104,5 +104,62 @@ describe('the notes of runs under way', () => {
     await notes.forgetRun(id);
     await values.update('run:odd', { runId: 7 });
     assert.deepEqual(notes.lost(window.store), []);
+  });
+
+  /** A window that finds, with the notes, what another has left. */
+  async function openNext(t: TestContext, { desk, notes }: Awaited<ReturnType<typeof setUpNotes>>) {
+    const next = openWindow(t, desk, { notes });
+    await next.store.reload();
+    const again = notes.follow(next.store);
+    t.after(() => again.dispose());
+    await desk.clock.passUntil(next.tracker.resume(), desk.traffic);
+    return next;
+  }
+
+  for (const state of ['dispatching', 'unknown'] as const) {
+    test(`F66 give their run ID to a run whose journal still says ${state}, and nobody is told that it is unknown`, async (t) => {
+      const set = await setUpNotes(t);
+      const { desk, notes, window } = set;
+      const run = await window.start();
+      assert.ok(run.state === 'running');
+      window.tracker.dispose();
+      const { runId, dispatchedAt: intendedAt } = run;
+      const former = { ...shared(run), intendedAt };
+      const reason = { kind: 'timeout' } as const;
+      const behind = state === 'unknown' ? { ...former, state, reason } : { ...former, state };
+      await new RunStore(desk.root, { clock: desk.clock, log: silent }).create(behind);
+      const next = await openNext(t, set);
+      assert.equal((await next.untilState(run.id, 'running')).runId, runId);
+      assert.deepEqual([next.ended, notes.lost(next.store)], [[], []]);
+      await desk.service.finishRun(runId);
+      await next.untilEnded(run.id);
+      assert.deepEqual([set.values.keys(), desk.sent('/dispatch')], [[], 1]);
+    });
+  }
+
+  test('F66 are written when a full disk does not take that a run was accepted, and bring it back', async (t) => {
+    const set = await setUpNotes(t);
+    const { desk, window } = set;
+    const original = window.store.apply.bind(window.store);
+    t.mock.method(window.store, 'apply', (id: string, event: Parameters<typeof original>[1]) =>
+      event.type === 'dispatched' ? Promise.reject(new Error('no space')) : original(id, event),
+    );
+    const told = new Promise((resolve) => window.tracker.onDidFailToKeep(resolve));
+    const started = window.tracker.start(await window.assessment());
+    await told;
+    window.tracker.dispose();
+    await assert.rejects(started, { name: 'AbortError' });
+    const next = await openNext(t, set);
+    const [run] = next.store.all();
+    assert.ok(run?.state === 'running', run?.state);
+    assert.deepEqual([run.runId, desk.sent('/dispatch')], [desk.service.runs()[0]?.id, 1]);
+  });
+
+  test('that are damaged keep no run from staying unknown', async (t) => {
+    const set = await setUpNotes(t);
+    const { id } = await seedUnknownRun(set.desk, set.window);
+    await set.values.update(`run:${id}`, { runId: 7 });
+    const next = await openNext(t, set);
+    assert.equal(next.store.get(id)?.state, 'unknown');
   });
 });

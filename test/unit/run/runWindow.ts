@@ -11,6 +11,7 @@ import type { Clock, Logger } from '../../../src/core/ports.ts';
 import type { Assessment } from '../../../src/core/run/launch.ts';
 import type { KeepSource } from '../../../src/core/run/look.ts';
 import { isFinal, type Run, type RunIn, type RunState } from '../../../src/core/run/run.ts';
+import type { RunNotes } from '../../../src/core/run/runNotes.ts';
 import { RunStore } from '../../../src/core/run/runStore.ts';
 import { RunTracker } from '../../../src/core/run/runTracker.ts';
 import { selectFiles } from '../../../src/core/upload/selection.ts';
@@ -77,6 +78,7 @@ export interface WindowOptions {
   readonly workerFile?: string;
   readonly retainLocalDays?: number;
   readonly network?: Network;
+  readonly notes?: RunNotes;
 }
 
 /** Sets a desk up for the length of a test; runs of its service end when the test finishes them. */
@@ -138,6 +140,7 @@ export function openWindow(t: Scope, desk: Desk, options: WindowOptions = {}): R
     keepSource: options.keepSource,
     retainLocalDays: () => options.retainLocalDays ?? 90,
     network: options.network,
+    notes: options.notes,
   });
   t.after(() => tracker.dispose());
   const ended: Run[] = [];
