@@ -153,9 +153,11 @@ function judge(
     return { ...within(range, keys.length), drift: 'unknown' };
 
   const heirs = lost.map((line) => change.heirOf(line));
-  const changed = [...(isLeft ? left : []), ...heirs.filter((line) => line !== undefined)];
-  if (changed.length > 0)
-    return { startLine: Math.min(...changed) + 1, endLine: Math.max(...changed) + 1, drift: 'changed' };
+  let [start, end] = isLeft ? [from, to] : [Infinity, -1];
+  for (const heir of heirs) {
+    if (heir !== undefined) [start, end] = [Math.min(start, heir), Math.max(end, heir)];
+  }
+  if (end >= 0) return { startLine: start + 1, endLine: end + 1, drift: 'changed' };
   const near = nearest(images, first, last) ?? Math.min(first, keys.length - 1);
   return { startLine: near + 1, endLine: near + 1, drift: 'gone' };
 }

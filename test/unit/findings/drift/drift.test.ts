@@ -176,6 +176,12 @@ test('a text that has little in common says nothing about what it may have kept'
   assert.equal(told(map({ startLine: 402, endLine: 402 })), 'moved 802');
 });
 
+test('a range of a very long text is followed as a shorter one is', () => {
+  const before = Array.from({ length: 300_000 }, (_, at) => `line(${String(at)});`);
+  const map = followLines(before)(before.with(150_000, 'other();'));
+  assert.equal(told(map({ startLine: 1, endLine: 300_000 })), 'changed 1-300000');
+});
+
 /** An edit of one line; `insert` puts a new line before it. */
 const edits = fc.array(
   fc.constantFrom('keep', 'keep', 'keep', 'keep', 'delete', 'edit', 'insert', 'indent', 'blank'),
