@@ -14,7 +14,7 @@ export interface Anchored extends LineRange {
 const minPartLength = 4;
 
 /** A line inside a document of `lineCount` lines; undefined stays undefined, and an empty document has no lines. */
-export function clampLine(line: number | undefined, lineCount: number): number | undefined {
+function clampLine(line: number | undefined, lineCount: number): number | undefined {
   if (line === undefined || !Number.isInteger(line) || line < 1 || lineCount < 1) return undefined;
   return Math.min(line, lineCount);
 }
@@ -56,16 +56,15 @@ export function anchorIn(
   };
 }
 
-/** Whether wanted lines, without any too, stand from a line on, as whole lines or as parts that can be told from chance. */
+/** Whether wanted lines, without any too, stand from a line on. */
 function standsAt(wanted: readonly string[], lines: readonly string[], start: number): boolean {
-  const stands = (test: LineTest): boolean =>
-    wanted.every((part, at) => test(lines[start + at]?.trim() ?? '', part, at));
-  return stands(isWhole) || (isTelling(wanted) && stands(isPart(wanted.length)));
+  const there = lines.slice(start, start + wanted.length).map((line) => line.trim());
+  return wanted.length === 0 || startsIn(there, wanted).length > 0;
 }
 
 /**
- * The lines where a snippet stands, white space at line ends aside: the only match, or the one nearest to `wantedLine`. Whole lines
- * first; else the snippet may start and end inside a line. Undefined when nothing matches, or two matches are equally near.
+ * The lines where a snippet stands, white space at line ends aside: the only match, or the one nearest to `wantedLine`. Undefined when
+ * nothing matches, or two matches are equally near.
  */
 function findSnippet(
   wanted: readonly string[],
@@ -73,16 +72,15 @@ function findSnippet(
   wantedLine: number | undefined,
 ): LineRange | undefined {
   if (wanted.length === 0) return undefined;
-  const starts =
-    startsOf(wanted, trimmed, isWhole) ??
-    (isTelling(wanted) ? startsOf(wanted, trimmed, isPart(wanted.length)) : undefined);
-  const start = nearest(starts ?? [], wantedLine);
+  const start = nearest(startsIn(trimmed, wanted), wantedLine);
   return start === undefined ? undefined : { startLine: start + 1, endLine: start + wanted.length };
 }
 
-type LineTest = (line: string, part: string, at: number) => boolean;
-
-const isWhole: LineTest = (line, part) => line === part;
+/** Indexes from which wanted lines stand, as whole lines, or else as parts that can be told from chance. */
+function startsIn(lines: readonly string[], wanted: readonly string[]): readonly number[] {
+  const starts = wholeIn(lines, wanted);
+  return starts.length === 0 && isTelling(wanted) ? partsIn(lines, wanted) : starts;
+}
 
 /** A short part, or one of braces alone, is found inside lines that have nothing to do with it. */
 function isTelling(parts: readonly string[]): boolean {
@@ -90,26 +88,32 @@ function isTelling(parts: readonly string[]): boolean {
   return text.length >= minPartLength && /[\p{L}\p{N}]/u.test(text);
 }
 
-/** The first part ends its line, the last begins its line, those between are whole lines; a single part is anywhere in its line. */
-function isPart(count: number): LineTest {
-  return (line, part, at) => {
-    if (count === 1) return line.includes(part);
-    if (at === 0) return line.endsWith(part);
-    return at === count - 1 ? line.startsWith(part) : line === part;
-  };
+/**
+ * Indexes from which wanted lines stand, all but the first for none; after Knuth, Morris and Pratt, so that lines that repeat cost no
+ * more than others.
+ */
+function wholeIn(lines: readonly string[], wanted: readonly string[]): readonly number[] {
+  const text = [...wanted, undefined, ...lines];
+  // Of each line, how many that end with it are the same as those that the text begins with.
+  const reach = new Int32Array(text.length);
+  const starts: number[] = [];
+  for (let at = 1; at < text.length; at += 1) {
+    let count = reach[at - 1] ?? 0;
+    while (count > 0 && text[at] !== text[count]) count = reach[count - 1] ?? 0;
+    if (text[at] === text[count]) count += 1;
+    reach[at] = count;
+    if (count === wanted.length) starts.push(at - 2 * wanted.length);
+  }
+  return starts;
 }
 
-/** Indexes at which all parts match; undefined when there are none. */
-function startsOf(
-  parts: readonly string[],
-  lines: readonly string[],
-  test: LineTest,
-): readonly number[] | undefined {
-  const starts: number[] = [];
-  for (let start = 0; start + parts.length <= lines.length; start += 1) {
-    if (parts.every((part, at) => test(lines[start + at] ?? '', part, at))) starts.push(start);
-  }
-  return starts.length > 0 ? starts : undefined;
+/** As `wholeIn`, but the first part ends its line and the last begins its line; a single one is anywhere in its line. */
+function partsIn(lines: readonly string[], parts: readonly string[]): readonly number[] {
+  const [first = '', last = first] = [parts[0], parts.at(-1)];
+  if (parts.length === 1) return [...lines.keys()].filter((at) => lines[at]?.includes(first));
+  return wholeIn(lines, parts.slice(1, -1))
+    .map((at) => at - 1)
+    .filter((start) => lines[start]?.endsWith(first) && lines[start + parts.length - 1]?.startsWith(last));
 }
 
 function nearest(starts: readonly number[], wantedLine: number | undefined): number | undefined {

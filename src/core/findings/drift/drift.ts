@@ -66,7 +66,15 @@ function compare(before: KeyedText, now: readonly string[]): Change {
     [line, shift] = [to, nowTo - to];
   }
   keepUntil(images.length);
-  const hunkOf = (lost: number): Hunk | undefined => hunks.find(({ to }) => lost < to);
+  const hunkOf = (lost: number): Hunk | undefined => {
+    let [low, high] = [0, hunks.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((hunks[middle]?.to ?? 0) <= lost) low = middle + 1;
+      else high = middle;
+    }
+    return hunks[low];
+  };
   const heirs = new Map<Hunk, readonly (number | undefined)[]>();
   return {
     before,

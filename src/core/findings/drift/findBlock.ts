@@ -33,14 +33,24 @@ export function findBlock(
   code: CodeLines,
   isFree: (line: number, key: LineKey) => boolean,
 ): { readonly first: number; readonly last: number } | undefined {
-  const starts = (code.byKey.get(block[0] ?? newLine) ?? []).filter((start) =>
+  const placesOf = (key: LineKey): readonly number[] => code.byKey.get(key) ?? [];
+  const stands = (start: number): boolean =>
     block.every((key, at) => {
       const line = code.lines[start + at];
       return line !== undefined && code.keys[start + at] === key && isFree(line, key);
-    }),
+    });
+  // The rarest line leads: there are the fewest places to compare.
+  const lead = block.reduce(
+    (best, key, at) => (placesOf(key).length < placesOf(block[best] ?? newLine).length ? at : best),
+    0,
   );
-  const [start] = starts;
-  if (start === undefined || starts.length > 1) return undefined;
+  let start: number | undefined;
+  for (const place of placesOf(block[lead] ?? newLine)) {
+    if (!stands(place - lead)) continue;
+    if (start !== undefined) return undefined;
+    start = place - lead;
+  }
+  if (start === undefined) return undefined;
   const [first = 0, last = first] = [code.lines[start], code.lines[start + block.length - 1]];
   return { first, last };
 }

@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import {
-  type Anchored,
-  anchorIn,
-  clampLine,
-  clampPlace,
-} from '../../../../src/core/findings/drift/anchor.ts';
+import { type Anchored, anchorIn, clampPlace } from '../../../../src/core/findings/drift/anchor.ts';
+import { cpuMs } from '../../cpuTime.ts';
 
 const document = [
   'def look(n):',
@@ -18,21 +14,13 @@ const document = [
   '    return 1',
 ];
 
-test('a line is clamped to the document, and an unknown one stays unknown', () => {
-  assert.deepEqual(
-    [1, 7, 8, 10_000_000].map((line) => clampLine(line, 7)),
-    [1, 7, 7, 7],
-  );
-  for (const unknown of [undefined, 0, -3, 1.5, NaN, Infinity])
-    assert.equal(clampLine(unknown, 7), undefined);
-  assert.equal(clampLine(1, 0), undefined);
-});
-
-test('a place is clamped at both ends, and an end before the start is the start', () => {
+test('a place is clamped at both ends, an end before the start is the start, and an unknown line stays unknown', () => {
   assert.deepEqual(clampPlace({ startLine: 5, endLine: 99 }, 7), { startLine: 5, endLine: 7 });
   assert.deepEqual(clampPlace({ startLine: 5, endLine: 2 }, 7), { startLine: 5, endLine: 5 });
   assert.deepEqual(clampPlace({ startLine: 5 }, 7), { startLine: 5, endLine: 5 });
-  assert.equal(clampPlace({}, 7), undefined);
+  for (const startLine of [undefined, 0, -3, 1.5, NaN, Infinity])
+    assert.equal(clampPlace({ startLine, endLine: 5 }, 7), undefined);
+  assert.equal(clampPlace({ startLine: 1 }, 0), undefined);
 });
 
 const anchor = anchorIn(document);
@@ -99,6 +87,16 @@ test('a line in the middle of a snippet with context stays', () => {
   assert.deepEqual(anchor({ startLine: 3, snippet }), told(3));
 });
 
+test('a long snippet is looked for in lines that are all alike in time that grows with both together', () => {
+  const lines = Array.from({ length: 100_000 }, () => '0,');
+  const snippet = '0,\n'.repeat(10_000);
+  const at = anchorIn([...lines, '1,', '2,']);
+  const start = cpuMs();
+  assert.deepEqual(at({ snippet: `${snippet}1,`, startLine: 5 }), found(90_001, 100_001));
+  assert.deepEqual(at({ snippet: `${snippet}3,`, startLine: 5 }), told(5));
+  assert.ok(cpuMs() - start < 3_000);
+});
+
 test('lines cut from a document without repetition are found where they were, whatever line outside of them is told', () => {
   const text = fc.uniqueArray(
     fc.string({ minLength: 1 }).filter((line) => line.trim() === line && !/[\r\n]/.test(line)),
@@ -110,7 +108,7 @@ test('lines cut from a document without repetition are found where they were, wh
       const start = from % lines.length;
       const cut = lines.slice(start, start + 1 + (count % 5));
       const snippet = cut.map((each) => `\t${each} `).join('\n');
-      const line = clampLine(startLine, lines.length);
+      const line = clampPlace({ startLine }, lines.length)?.startLine;
       const isInside = line !== undefined && start < line && line <= start + cut.length;
       assert.deepEqual(
         anchorIn(lines)({ snippet, startLine }),

@@ -4,6 +4,7 @@ import { diffArrays } from 'diff';
 import fc from 'fast-check';
 import { type DriftedRange, followLines } from '../../../../src/core/findings/drift/drift.ts';
 import { splitLines } from '../../../../src/core/findings/drift/lineText.ts';
+import { cpuMs } from '../../cpuTime.ts';
 
 const code = `import db from 'db';
 
@@ -180,6 +181,17 @@ test('a range of a very long text is followed as a shorter one is', () => {
   const before = Array.from({ length: 300_000 }, (_, at) => `line(${String(at)});`);
   const map = followLines(before)(before.with(150_000, 'other();'));
   assert.equal(told(map({ startLine: 1, endLine: 300_000 })), 'changed 1-300000');
+});
+
+test('many differences, or many lines that are alike, take time that grows with their number only', () => {
+  const calls = Array.from({ length: 100_000 }, (_, at) => `call(${String(at)});`);
+  const zeros = (count: number) => Array.from({ length: count }, () => '0,');
+  const start = cpuMs();
+  const changed = followLines(calls)(calls.map((line, at) => (at % 2 === 0 ? line : `edited${line}`)));
+  assert.equal(told(changed({ startLine: 1, endLine: 100_000 })), 'changed 1-100000');
+  const lost = followLines(['first();', ...zeros(20_000), 'last();'])(zeros(100_000));
+  assert.equal(told(lost({ startLine: 2, endLine: 20_001 })), 'unknown 2-20001');
+  assert.ok(cpuMs() - start < 5_000);
 });
 
 /** An edit of one line; `insert` puts a new line before it. */
