@@ -40,7 +40,7 @@ import { showNotifications } from './editor/notifications.ts';
 import { toReport } from './editor/report.ts';
 import { showRuns } from './editor/runsView.ts';
 import { requireTrust } from './editor/requireTrust.ts';
-import { readDeleteSourceAfterRun, readRetainLocalDays } from './editor/settings.ts';
+import { hasTokenCommand, readDeleteSourceAfterRun, readRetainLocalDays } from './editor/settings.ts';
 import { Accounts } from './editor/accounts.ts';
 import { showStatus } from './editor/statusBar.ts';
 import { triageBookOf, watchTriage } from './editor/triageFiles.ts';
@@ -227,7 +227,11 @@ export async function startExtension(
       if (vscode.workspace.isTrusted) logged(tracker.tokenChanged());
     }),
     vscode.workspace.onDidChangeConfiguration((change) => {
-      if (change.affectsConfiguration('whitebox')) logged(showSignedIn());
+      const sources = ['whitebox.tokenCommand', 'whitebox.baseUrl', 'whitebox.organizationId'];
+      if (!sources.some((setting) => change.affectsConfiguration(setting))) return;
+      logged(showSignedIn());
+      // Settings make a token only by a command, for the service and organization that stand there.
+      if (hasTokenCommand()) logged(tracker.tokenSourceChanged());
     }),
     vscode.workspace.onDidChangeWorkspaceFolders(() => logged(findings.refresh())),
     // What another window left behind is taken up here: a window without runs has no heartbeat to notice it.

@@ -69,6 +69,15 @@ export class RunChecks {
       driven.schedule(id, backoffMs(times, 0, this.#deps.random()));
   }
 
+  /** Looks at a run that waited for a token, now that a person has changed where tokens come from: how often one was refused before does not count. */
+  async checkWithNewSource(id: string): Promise<void> {
+    const { driven } = this.#window;
+    if (!driven.has(id)) return;
+    // A look under way began with the old source.
+    await driven.whenIdle(id);
+    await this.check(id);
+  }
+
   /** Looks at every run whose time has come, and after a jump of the clocks at all; none is waited for. */
   checkDue(jumped: boolean): void {
     for (const id of this.#window.driven.due(jumped))

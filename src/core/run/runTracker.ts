@@ -98,11 +98,15 @@ export class RunTracker implements Disposable {
 
   /** To be called when a token was stored or removed, in any window: what waited for one is asked about again, by the window that drives it. */
   async tokenChanged(): Promise<void> {
-    const waiting = this.#deps.store.all().filter((run) => isLive(run) && needsPerson(run));
     await Promise.all([
-      ...waiting.map(({ id }) => this.#watch.checks.checkWithNewToken(id)),
+      ...this.#waitForToken().map(({ id }) => this.#watch.checks.checkWithNewToken(id)),
       this.#watch.adoptAll((run) => this.#watch.isUnfinished(run)),
     ]);
+  }
+
+  /** To be called when a person has changed the settings that tokens come from: what waits for a token is asked about at once, by the window that drives it. */
+  async tokenSourceChanged(): Promise<void> {
+    await Promise.all(this.#waitForToken().map(({ id }) => this.#watch.checks.checkWithNewSource(id)));
   }
 
   /** Asks the service to end a run; it stays `cancelling` until the service says EXITED. */
@@ -214,6 +218,10 @@ export class RunTracker implements Disposable {
   /** Stops asking and gives the leases back, so that another window can take over at once. */
   dispose(): void {
     this.#watch.stop();
+  }
+
+  #waitForToken(): readonly Run[] {
+    return this.#deps.store.all().filter((run) => isLive(run) && needsPerson(run));
   }
 
   #require(id: string): Run {

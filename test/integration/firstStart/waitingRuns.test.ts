@@ -11,10 +11,14 @@ import { type RunsNode, showRuns } from '../../../src/editor/runsView.ts';
 import { showStatus } from '../../../src/editor/statusBar.ts';
 import { showMenu } from '../../../src/editor/statusMenu.ts';
 import { runOf } from '../../unit/run/sampleRuns.ts';
+import { eventually } from '../../host/workbench/eventually.ts';
+import { startService } from '../../service/assessmentService.ts';
 import { storageVariable } from '../events.ts';
 import { openFolders } from '../openFolders.ts';
 import { inRestrictedMode } from '../restrictedMode.ts';
-import { storeUnsentRun } from '../storedRuns.ts';
+import { runLines } from '../runLines.ts';
+import { storeLiveRun, storeUnsentRun } from '../storedRuns.ts';
+import { printing, resetUserSettings, setUserSettings } from '../userSettings.ts';
 
 const storage = process.env[storageVariable]!;
 const place = { baseUrl: 'https://assessment.example.test/v1', organizationId: 'invented' };
@@ -104,6 +108,36 @@ describe('runs that wait for a person', () => {
     } finally {
       await rm(path.join(storage, 'runs', id), { recursive: true });
       await vscode.commands.executeCommand('whitebox.refreshRuns');
+    }
+  });
+
+  it('F56 are asked about when a token command is set, and when it is set right', async () => {
+    const service = await startService();
+    const id = '20260101000000-command';
+    const { baseUrl, organizationId } = service;
+    const answers = (): string[] =>
+      service.requests.map(({ path: name, status }) => `${path.basename(name)} ${String(status)}`);
+    const says = (text: string): Promise<unknown> =>
+      eventually(
+        () => runLines(id),
+        (lines) => lines.some((line) => line.startsWith(text)),
+      );
+    try {
+      await setUserSettings({ 'whitebox.baseUrl': baseUrl, 'whitebox.organizationId': organizationId });
+      await storeLiveRun(storage, { id, folder, baseUrl, organizationId });
+      await vscode.commands.executeCommand('whitebox.refreshRuns');
+      await says('Sign in to ');
+      await setUserSettings({ 'whitebox.tokenCommand': [process.execPath, '-e', ''] });
+      await says('The token command ');
+      assert.deepEqual(answers(), []);
+      await setUserSettings({ 'whitebox.tokenCommand': printing(service.token) });
+      // With its token the service says that it does not know the invented run.
+      await says('The service does not know ');
+      assert.equal(answers()[0], 'describe 404');
+    } finally {
+      await rm(path.join(storage, 'runs', id), { recursive: true });
+      await vscode.commands.executeCommand('whitebox.refreshRuns');
+      await Promise.all([service.close(), resetUserSettings()]);
     }
   });
 

@@ -86,6 +86,32 @@ describe('a run that is watched', () => {
     assert.ok(desk.clock.now() - before <= 60_000);
   });
 
+  test('F56 whose token command fails is asked about at once when a person changes the command, in the window that drives it', async (t) => {
+    const desk = await setUpDesk(t);
+    let tries = 0;
+    let prints = (): Promise<string> => Promise.reject(new AssessmentError('tokenCommand'));
+    const window = openWindow(t, desk, {
+      refresh: () => {
+        tries += 1;
+        return prints();
+      },
+    });
+    const { id } = await trackRemoteRun(desk, window);
+    window.setToken('expired-invented-token');
+    await window.until(id, (run) => needsPerson(run) && 'trouble' in run && run.trouble?.times === 5);
+    const [other, before] = [openWindow(t, desk), desk.clock.now()];
+    await other.tracker.resume();
+    await other.tracker.tokenSourceChanged();
+    assert.equal(tries, 5);
+    await desk.clock.passUntil(window.tracker.tokenSourceChanged(), desk.traffic);
+    assert.equal(tries, 6);
+    prints = () => Promise.resolve(desk.service.token);
+    await desk.clock.passUntil(window.tracker.tokenSourceChanged(), desk.traffic);
+    const run = window.store.get(id);
+    assert.equal(run !== undefined && 'trouble' in run ? run.trouble : undefined, undefined);
+    assert.ok(desk.clock.now() - before < 1_000);
+  });
+
   test('F89 whose token is gone pauses, is kept, and goes on after the next sign-in', async (t) => {
     const desk = await setUpDesk(t);
     const window = openWindow(t, desk);
