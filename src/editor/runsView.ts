@@ -3,6 +3,7 @@ import { lastGoodAnswerAt, mayStopWatching, needsDecision } from '../core/run/at
 import { hasRemoteResults } from '../core/run/downloadAgain.ts';
 import { elapsedMs, isFinal, isLive, isUnsent, type Run, titleOf } from '../core/run/run.ts';
 import type { RunStore } from '../core/run/runStore.ts';
+import { attentionLabel } from './attentionLabel.ts';
 import { countFiles, formatBytes, formatDuration, formatTime } from './formats.ts';
 import { commitLabel, hasArtifact, lostAnswerLabel, nameOf, stateLabel, uploadLabel } from './labels.ts';
 import type { LazyView } from './lazyView.ts';
@@ -88,8 +89,11 @@ function runItem(run: Run, now: number): vscode.TreeItem {
   const item = new vscode.TreeItem(nameOf(run), vscode.TreeItemCollapsibleState.Collapsed);
   item.id = `run:${run.id}`;
   const what = run.state === 'imported' ? run.importedFrom : formatDuration(elapsedMs(run, now));
-  item.description = `${stateLabel(run)} · ${what}${run.label === undefined ? '' : ` · ${created}`}`;
-  item.iconPath = needsDecision(run, now) ? new vscode.ThemeIcon('warning') : iconOf(run);
+  const attention = attentionLabel(run, now);
+  item.description = [stateLabel(run), attention, what, run.label === undefined ? undefined : created]
+    .filter((part) => part !== undefined)
+    .join(' · ');
+  item.iconPath = attention === undefined ? iconOf(run) : new vscode.ThemeIcon('warning');
   item.contextValue = `run ${abilitiesOf(run, now).join(' ')}`;
   item.accessibilityInformation = {
     label: [titleOf(run), nameOf(run), item.description].join(', '),

@@ -4,6 +4,7 @@ import type { FindingStore } from '../core/findings/findingStore.ts';
 import { needsDecision } from '../core/run/attention.ts';
 import { elapsedMs, isFinal, isLive, type Run, titleOf } from '../core/run/run.ts';
 import type { RunStore } from '../core/run/runStore.ts';
+import { attentionLabel } from './attentionLabel.ts';
 import { formatDuration, formatNumber, formatTime } from './formats.ts';
 import { stateLabel } from './labels.ts';
 import { describeFailure } from './messages.ts';
@@ -72,7 +73,7 @@ function labelOf(run: Run | undefined, deps: { findings: FindingStore; now: () =
   return vscode.l10n.t(
     'Whitebox Assessment: {0}, {1}, for {2}',
     titleOf(run),
-    stateLabel(run),
+    [stateLabel(run), attentionLabel(run, deps.now())].filter((part) => part !== undefined).join(', '),
     formatDuration(elapsedMs(run, deps.now())),
   );
 }

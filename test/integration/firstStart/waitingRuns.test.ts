@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import type { FindingStore } from '../../../src/core/findings/findingStore.ts';
-import type { Run } from '../../../src/core/run/run.ts';
+import type { Failure, Run } from '../../../src/core/run/run.ts';
 import type { RunStore } from '../../../src/core/run/runStore.ts';
 import type { Accounts } from '../../../src/editor/accounts.ts';
 import { type RunsNode, showRuns } from '../../../src/editor/runsView.ts';
@@ -154,6 +154,32 @@ describe('runs that wait for a person', () => {
     assert.equal(trouble?.command?.command, 'whitebox.signIn');
     shown.dispose();
   });
+
+  const troubled = (kind: Failure['kind']): Run =>
+    ({ ...runOf.running, trouble: { kind, since: 0, times: 1 } }) as Run;
+  for (const [run, said] of [
+    [refused, 'running · sign-in needed'],
+    [troubled('tokenCommand'), 'running · token command failed'],
+    [troubled('unsent'), 'running · offline'],
+    [troubled('serverError'), 'running · last check failed'],
+    [runOf.unknown, 'start unconfirmed · needs a decision'],
+    [runOf.running, 'running'],
+  ] as const)
+    it(`say “${said}” to those who look and to those who listen`, async () => {
+      const item = {} as vscode.StatusBarItem;
+      const view = {} as unknown as vscode.TreeView<unknown>;
+      let provider: vscode.TreeDataProvider<unknown> | undefined;
+      const fill = (given: vscode.TreeDataProvider<unknown>): void => void (provider = given);
+      const deps = { runs: storeOf(run), findings: findingsOf(), now: () => 0, nextCheckAt: () => undefined };
+      const shown = [showStatus(item, deps), showRuns({ view, fill }, deps)];
+      const row = await provider!.getTreeItem({ kind: 'run', id: run.id });
+      for (const each of shown) each.dispose();
+      assert.equal(row.description, `${said} · 0m`);
+      assert.ok(row.accessibilityInformation?.label.endsWith(row.description));
+      assert.equal((row.iconPath as vscode.ThemeIcon).id, said === 'running' ? 'sync~spin' : 'warning');
+      const heard = item.accessibilityInformation?.label ?? '';
+      assert.ok(heard.endsWith(`, ${said.replace(' · ', ', ')}, for 0m`), heard);
+    });
 
   it('tell the time that passes each minute, in the status item and in the Runs view', () => {
     const beats: (() => void)[] = [];
