@@ -44,9 +44,12 @@ export function levelBelow(
   return { folders: [...folders.values()], files: direct };
 }
 
-/** The line of an ignore file, beside which it stands, that leaves out exactly this path; a folder's path ends in `/`. */
+/** The line of an ignore file, beside which it stands, that leaves out this path, and of others at most such as differ in a line break alone, for which a line has no sign; a folder's path ends in `/`. */
 export function toIgnoreLine(path: string): string {
-  const escaped = path.replace(/[\\*?[\]]/g, '\\$&').replace(/ (?=$|\/$)/, '\\ ');
+  const escaped = path
+    .replace(/[\\*?[\]]/g, '\\$&')
+    .replace(/ (?=$|\/$)/, '\\ ')
+    .replace(/[\r\n]/g, '?');
   return `/${escaped}`;
 }
 

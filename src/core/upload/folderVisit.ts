@@ -107,8 +107,9 @@ export class FolderVisits {
     let layers: readonly RuleLayer[] = enter(folder.layers, folder.key);
     const dotted = entries.filter(({ name }) => name.startsWith('.'));
     if (dotted.length > 0) {
+      // Where both are, git opens the name as it is.
       const named = (wanted: string): Entry | undefined =>
-        dotted.find(({ name }) => this.#fold(name) === wanted);
+        dotted.find(({ name }) => name === wanted) ?? dotted.find(({ name }) => this.#fold(name) === wanted);
       if (folder.path !== '' && named('.git') !== undefined) {
         const nested = await repositoryAt(full, this.#options.surroundings.home);
         if (nested !== undefined) {

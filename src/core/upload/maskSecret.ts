@@ -29,7 +29,7 @@ export function maskToken(token: string): string {
   return /^[A-Za-z0-9]{2}$/.test(tail) ? `${shown}…${tail}` : `${shown}…`;
 }
 
-/** An assignment as it may be shown: the name. */
+/** An assignment as it may be shown: the last part of the name, since what stands before a dot may be another secret. */
 export function maskAssignment(name: string): string {
-  return `${name}=…`;
+  return `${name.slice(name.lastIndexOf('.') + 1)}=…`;
 }

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { buffer } from 'node:stream/consumers';
 import { createGunzip } from 'node:zlib';
 import { openPromise } from 'yauzl';
-import { AssessmentError } from '../errors.ts';
+import { AssessmentError, isAbortError, systemCode } from '../errors.ts';
 import type { ArchiveFormat } from './archive.ts';
 
 const block = 512;
@@ -13,7 +13,7 @@ export interface ArchivedFile {
   readonly content: Buffer;
 }
 
-/** The files of one of our own archives that are wanted, in its order; reading stops with the last of them. Throws `storage` when the archive is damaged. */
+/** The files of one of our own archives that are wanted, in its order; reading stops with the last of them, or at the signal. Throws `storage` when the archive is damaged or not there, and the signal's reason. */
 export async function* readArchive(
   file: string,
   format: ArchiveFormat,
@@ -22,18 +22,28 @@ export async function* readArchive(
 ): AsyncGenerator<ArchivedFile> {
   let left = wanted.size;
   if (left === 0) return;
-  for await (const entry of format === 'zip' ? readZip(file, wanted) : readTarGz(file, wanted)) {
-    signal?.throwIfAborted();
-    yield entry;
-    if (--left === 0) return;
+  try {
+    const read = format === 'zip' ? readZip : readTarGz;
+    for await (const entry of read(file, wanted, signal)) {
+      yield entry;
+      if (--left === 0) return;
+    }
+  } catch (error) {
+    if (isAbortError(error) || error instanceof AssessmentError) throw error;
+    throw new AssessmentError('storage', { subject: file, detail: systemCode(error) }, { cause: error });
   }
 }
 
-async function* readZip(file: string, wanted: ReadonlySet<string>): AsyncGenerator<ArchivedFile> {
+async function* readZip(
+  file: string,
+  wanted: ReadonlySet<string>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<ArchivedFile> {
   // As strings, names with `\` would be changed, and one that starts like a drive would end the reading.
   const zip = await openPromise(file, { autoClose: false, decodeStrings: false });
   try {
     for await (const entry of zip.eachEntry()) {
+      signal?.throwIfAborted();
       const path = entry.fileNameRaw.toString('utf8');
       if (!wanted.has(path)) continue;
       yield { path, content: await buffer(await zip.openReadStreamPromise(entry)) };
@@ -44,11 +54,15 @@ async function* readZip(file: string, wanted: ReadonlySet<string>): AsyncGenerat
 }
 
 /** Reads what `tarHeader` writes: regular files, with long names and sizes in a PAX header. */
-async function* readTarGz(file: string, wanted: ReadonlySet<string>): AsyncGenerator<ArchivedFile> {
+async function* readTarGz(
+  file: string,
+  wanted: ReadonlySet<string>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<ArchivedFile> {
   const source = createReadStream(file, { highWaterMark: 1 << 20 });
   const unpacked = createGunzip();
   source.on('error', (error) => unpacked.destroy(error)).pipe(unpacked);
-  const take = takeFrom(unpacked);
+  const take = takeFrom(unpacked, signal);
   try {
     let pax = new Map<string, string>();
     for (;;) {
@@ -75,6 +89,7 @@ async function* readTarGz(file: string, wanted: ReadonlySet<string>): AsyncGener
 /** Takes so many bytes of a stream, or skips them; undefined when they are skipped, or the stream has ended. */
 function takeFrom(
   stream: AsyncIterable<Buffer>,
+  signal: AbortSignal | undefined,
 ): (bytes: number, keep: boolean) => Promise<Buffer | undefined> {
   const chunks = stream[Symbol.asyncIterator]();
   let rest: Buffer = Buffer.alloc(0);
@@ -86,6 +101,7 @@ function takeFrom(
       missing -= part.length;
       if (keep) kept.push(part);
       if (missing === 0) return keep ? Buffer.concat(kept) : undefined;
+      signal?.throwIfAborted();
       const next = await chunks.next();
       if (next.done) return undefined;
       rest = next.value;

@@ -3,6 +3,7 @@ import { userInfo } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { AssessmentError, systemCode } from '../errors.ts';
 import { type ConfigEntry, isTrue, parseGitConfig } from './gitConfig.ts';
+import { configOfEnvironment } from './gitEnvironment.ts';
 import { type ConditionPlaces, holds } from './includeCondition.ts';
 import { isOnOtherHost } from './otherHost.ts';
 import { readRegularFile } from './regularFile.ts';
@@ -10,7 +11,7 @@ import { readRegularFile } from './regularFile.ts';
 /** The person's own surroundings, in which git would look for configuration. */
 export interface GitSurroundings {
   readonly home: string;
-  /** `XDG_CONFIG_HOME`, `GIT_CONFIG_GLOBAL`, `GIT_CONFIG_SYSTEM`, `GIT_CONFIG_NOSYSTEM` and `PROGRAMFILES` are read. */
+  /** `XDG_CONFIG_HOME`, `GIT_CONFIG_GLOBAL`, `GIT_CONFIG_SYSTEM`, `GIT_CONFIG_NOSYSTEM`, `PROGRAMFILES` and what `gitEnvironment.ts` knows are read. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
@@ -106,12 +107,14 @@ export async function readIgnoreSettings(
   };
   const values = new Map<string, string | undefined>();
   const possible: string[] = [];
-  const read = async (path: string | undefined): Promise<void> => {
-    if (path === undefined) return;
-    for (const { name, value, isCertain } of await readConfig(path, reader, { depth: 0, isCertain: true })) {
+  const note = (entries: readonly FoundEntry[]): void => {
+    for (const { name, value, isCertain } of entries) {
       if (isCertain) values.set(name, value);
       else if (name === 'core.excludesfile') possible.push(value ?? '');
     }
+  };
+  const read = async (path: string | undefined): Promise<void> => {
+    if (path !== undefined) note(await readConfig(path, reader));
   };
   if (!isTrue(env['GIT_CONFIG_NOSYSTEM'] ?? 'false')) {
     await read(env['GIT_CONFIG_SYSTEM'] ?? systemConfig(env));
@@ -129,6 +132,7 @@ export async function readIgnoreSettings(
       await read(join(repository.gitDir, 'config.worktree'));
     }
   }
+  note(await followIncludes(configOfEnvironment(env), repository?.root ?? home, reader));
   const foldsByNature = repository === undefined && process.platform !== 'linux';
   const toPath = (value: string): string | undefined => {
     const path = expand(value.replace(/^:\(optional\)/, ''), home, repository?.root ?? home);
@@ -163,15 +167,23 @@ interface FoundEntry extends ConfigEntry {
   readonly isCertain: boolean;
 }
 
-async function readConfig(
+/** How an entry was come by: through so many includes, and whether every condition on the way is known to hold. */
+const byItself = { depth: 0, isCertain: true };
+
+async function readConfig(path: string, reader: ConditionPlaces, way = byItself): Promise<FoundEntry[]> {
+  const text = await readText(path);
+  return text === undefined ? [] : followIncludes(parseGitConfig(text), path, reader, way);
+}
+
+/** Entries of the configuration at `path`, each include followed by what it brings. */
+async function followIncludes(
+  found: readonly ConfigEntry[],
   path: string,
   reader: ConditionPlaces,
-  { depth, isCertain }: { depth: number; isCertain: boolean },
+  { depth, isCertain } = byItself,
 ): Promise<FoundEntry[]> {
-  const text = await readText(path);
-  if (text === undefined) return [];
   const entries: FoundEntry[] = [];
-  for (const entry of parseGitConfig(text)) {
+  for (const entry of found) {
     entries.push({ ...entry, isCertain });
     const condition = /^(?:include|includeif\.(.+))\.path$/s.exec(entry.name);
     if (condition === null || entry.value === undefined || depth >= 10) continue;

@@ -18,8 +18,6 @@ export interface SecretCheckOptions {
   readonly signal?: AbortSignal;
   /** Bytes of files checked, of the bytes selected. */
   readonly onBytes?: OnBytes;
-  /** True for content (by SHA-256, hex) that a person has decided to send. */
-  readonly skip?: (sha256: string) => boolean;
   /** Files that it knows, and that have not changed since, are not read again; what is found goes into it, however the check ends. */
   readonly memory?: SecretMemory;
 }
@@ -53,13 +51,12 @@ const tasksPerWorker = 2;
  * have ended then, as they have when it returns.
  */
 export async function checkSecrets(options: SecretCheckOptions): Promise<SecretCheck> {
-  const { files, skip, signal } = options;
+  const { files, signal } = options;
   signal?.throwIfAborted();
   const tasks = cutTasks(files);
   const results = await scanInWorkers(tasks, options);
-  const suspicions = results.flatMap((result) => result.suspicions);
   return {
-    suspicions: skip === undefined ? suspicions : suspicions.filter(({ sha256 }) => !skip(sha256)),
+    suspicions: results.flatMap((result) => result.suspicions),
     unchecked: results.flatMap((result) => result.unchecked),
     hashes: new Map(results.flatMap(({ hashes }) => [...hashes])),
   };

@@ -77,6 +77,9 @@ test('an ignore line leaves out exactly the path it was made for, whatever its n
     '設計.md',
     'axb',
     'x',
+    'line\nx',
+    'mid\rdle',
+    'last\r',
   ];
   const folder = await mkdtemp(path.join(tmpdir(), 'ignore-line-'));
   try {

@@ -172,19 +172,6 @@ test('empty files and public certificates raise no suspicion', async (t) => {
   assert.deepEqual(suspicions.map(brief), ['unclear.pem *.pem']);
 });
 
-test('what a person decided about a content holds for that content, under any name', async (t) => {
-  const decided = githubToken.content;
-  const { suspicions } = await check(
-    t,
-    { 'a.ts': decided, 'moved/b.ts': decided, 'changed.ts': `${decided}\n` },
-    { skip: (content) => content === sha256(decided) },
-  );
-  assert.deepEqual(
-    suspicions.map(({ path }) => path),
-    ['changed.ts'],
-  );
-});
-
 test('files that cannot be looked into are named, and links among them are not followed', async (t) => {
   const root = place(t, { 'outside.ts': githubToken.content, 'fine.ts': githubToken.content });
   plant(root, { 'link.ts': { link: 'outside.ts' } });

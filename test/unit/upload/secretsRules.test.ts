@@ -150,6 +150,11 @@ for (const [what, table, count] of [
       for (const line of lines) assert.equal(findAssignments(line, path).length, count, `${path}: ${line}`);
   });
 
+test('of the name of an assignment nothing is shown that may be a secret before it', () => {
+  const [found] = findAssignments('S3cr3tP4ssw0rd.auth_token=Zq8vX2mK9pLw', 'app.env');
+  assert.equal(found?.masked, 'auth_token=…');
+});
+
 test('sample logins in connection URLs and the keys of AWS documentation are not suspected', () => {
   for (const text of [
     'redis://user:password@cache',

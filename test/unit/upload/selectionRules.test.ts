@@ -205,3 +205,22 @@ test('a .gitignore that is a link or a folder holds no rules, as for git', async
   });
   assert.deepEqual(await sameAsGit(at), ['a', 'rules', 'x/.gitignore/y', 'x/a']);
 });
+
+const otherCase = { skip: process.platform !== 'linux' && 'elsewhere a disk takes both names for one' };
+
+test(
+  'F12 nothing with the name of an ignore file in other case keeps that file from being read',
+  otherCase,
+  async (t) => {
+    for (const [name, odd] of [
+      ['.gitignore', '.GITIGNORE'],
+      ['.whiteboxignore', '.WHITEBOXIGNORE'],
+    ] as const)
+      for (const other of [{ [`${odd}/keep`]: '' }, { [odd]: { link: 'open' } }, { [odd]: '' }]) {
+        const at = testRepository(t, { [name]: 'secret\n', open: '', secret: '', ...other });
+        writeFileSync(join(at.root, '.git/config'), '[core]\n\tignorecase = true\n');
+        const sent = await paths(at);
+        assert.ok(sent.includes('open') && !sent.includes('secret'), `${odd}: ${String(sent)}`);
+      }
+  },
+);

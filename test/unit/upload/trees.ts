@@ -96,7 +96,7 @@ export function gitSelects(place: Place, folder = place.root): string[] {
     env: {
       PATH: process.env['PATH'],
       HOME: place.home,
-      GIT_CONFIG_NOSYSTEM: '1',
+      ...place.surroundings.env,
       GIT_INDEX_FILE: join(place.home, 'no-index'),
       LC_ALL: 'C',
     },

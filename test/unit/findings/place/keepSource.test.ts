@@ -124,13 +124,20 @@ for (const format of ['tar_gz', 'zip'] as const) {
     assert.deepEqual(Object.fromEntries(read), files);
   });
 
+  test(`reading a ${format} stops at once, although nothing that is wanted was found yet`, async (t) => {
+    const { runFolder } = await send(t, format);
+    const stop = AbortSignal.abort(new DOMException('Stopped', 'AbortError'));
+    const reading = readArchive(path.join(runFolder, 'archive'), format, new Set(['nowhere']), stop);
+    await assert.rejects(reading.next(), { name: 'AbortError' });
+  });
+
   test(`a damaged ${format} is an error, not a hang or wrong text`, async (t) => {
     const sent = await send(t, format);
     const archive = path.join(sent.runFolder, 'archive');
     const whole = await readFile(archive);
     await writeFile(path.join(sent.folder, 'src/orders.js'), 'edited since\n');
     await writeFile(archive, whole.subarray(0, 40));
-    await assert.rejects(keepSource(sent.run, sent.runFolder));
+    await assert.rejects(keepSource(sent.run, sent.runFolder), { kind: 'storage' });
     assert.equal(await sent.kept('src/orders.js'), undefined);
     assert.equal(await sent.kept('src/empty.js'), '');
   });
