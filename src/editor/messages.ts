@@ -173,7 +173,7 @@ export function describeFailure(
     case 'sourceUnreadable':
       return plain(
         t(
-          'A file that decides what is sent cannot be read: {0}. Check that it is an ordinary file of a usual size, and that you may read it.',
+          'What decides about the files to send cannot be read: {0}. A file must be an ordinary one of a usual size that you may read, an environment variable one that git takes.',
           failure.subject ?? failure.detail ?? '',
         ),
       );

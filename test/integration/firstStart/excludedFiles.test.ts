@@ -30,7 +30,7 @@ describe('what a person excludes from uploads', () => {
       assert.equal(messages().length, 1);
       assert.match(
         messages()[0]!.text,
-        /^A file that decides what is sent cannot be read: .*\.whiteboxignore\. Check/,
+        /^What decides about the files to send cannot be read: .*\.whiteboxignore\. A file must/,
       );
       assert.equal(await readFile(rules, 'utf8'), 'before\n');
     } finally {

@@ -59,7 +59,7 @@ test('variables that git refuses let nothing be sent', async (t) => {
     { GIT_CONFIG_PARAMETERS: 'core.excludesfile=x' },
     { GIT_CONFIG_PARAMETERS: "'core.excludesfile=x" },
   ]) {
-    const at = surrounded(t, () => env as Record<string, string>);
+    const at = surrounded(t, () => env);
     await assert.rejects(paths(at), { kind: 'sourceUnreadable' }, JSON.stringify(env));
     await assert.rejects(sameAsGit(at));
   }
