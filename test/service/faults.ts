@@ -18,6 +18,8 @@ export type FaultAction =
   | { kind: 'reset'; afterBodyBytes?: number }
   /** Goes on after this many milliseconds of real time. */
   | { kind: 'delay'; ms: number }
+  /** Goes on once this resolves. */
+  | { kind: 'hold'; until: Promise<unknown> }
   /** Never answers; with `afterBodyBytes`, stops reading once that much of the request body has arrived. */
   | { kind: 'stall'; afterBodyBytes?: number };
 
@@ -82,6 +84,10 @@ export async function disturb(
   switch (action.kind) {
     case 'delay':
       await wait(action.ms, undefined, { signal: closing });
+      return undefined;
+    case 'hold':
+      await action.until;
+      closing.throwIfAborted();
       return undefined;
     case 'reply':
       await receive(request, action.afterBodyBytes ?? 0);

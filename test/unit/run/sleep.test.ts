@@ -35,13 +35,15 @@ describe('F54 F63 when the machine sleeps and another window wakes first', () =>
     const window = openWindow(t, desk);
     const other = openWindow(t, desk);
     await other.tracker.resume();
-    desk.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'delay', ms: 300 } });
+    const held = Promise.withResolvers<undefined>();
+    desk.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'hold', until: held.promise } });
     const intended = untilMade(window, ({ state }) => state === 'dispatching');
     const started = window.tracker.start(await window.assessment());
     const { id } = await intended;
     desk.clock.moveWall(8 * 3600_000);
     await other.tracker.resume();
     assert.deepEqual([other.store.get(id)?.state, other.ended], ['dispatching', []]);
+    held.resolve(undefined);
     await desk.clock.passUntil(started, desk.traffic);
     assert.deepEqual([(await started)?.state, desk.sent('/dispatch')], ['running', 1]);
   });

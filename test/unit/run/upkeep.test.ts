@@ -202,10 +202,12 @@ describe('a cancellation', () => {
     const desk = await setUpDesk(t);
     const window = openWindow(t, desk);
     const stop = new AbortController();
-    desk.service.addFault({ match: { path: '/dispatch' }, after: { kind: 'delay', ms: 50 } });
+    const held = Promise.withResolvers<undefined>();
+    desk.service.addFault({ match: { path: '/dispatch' }, after: { kind: 'hold', until: held.promise } });
     const started = window.tracker.start(await window.assessment(), { signal: stop.signal });
-    while (desk.sent('/dispatch') === 0) await setImmediate();
+    while (desk.service.runs().length === 0) await setImmediate();
     stop.abort();
+    held.resolve(undefined);
     const run = await desk.clock.passUntil(started, desk.traffic);
     assert.ok(run?.state === 'running');
     assert.equal(run.runId, desk.service.runs()[0]?.id);

@@ -119,6 +119,24 @@ describe('fault rules', () => {
     assert.equal(await outcome, 'broken');
   });
 
+  test('a held operation is done once it is let go, and its reply comes then', async (t) => {
+    const { service, post } = await callService(t);
+    const [held, kept] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
+    const [before, after] = [held, kept].map(({ promise: until }) => ({ kind: 'hold' as const, until }));
+    service.addFault({ match: {}, before: before!, after: after! });
+    let isAnswered = false;
+    const answer = post('/input-files/get-upload-url', { content_length: 1 });
+    void answer.then(() => (isAnswered = true));
+    while (service.requests.length === 0) await setImmediate();
+    assert.equal(service.files().length, 0);
+    held.resolve(undefined);
+    while (service.files().length === 0) await setImmediate();
+    await setImmediate();
+    assert.equal(isAnswered, false);
+    kept.resolve(undefined);
+    assert.equal((await answer).status, 200);
+  });
+
   test('a delayed operation is done after the delay', async (t) => {
     const { service, post } = await callService(t);
     service.addFault({ match: {}, before: { kind: 'delay', ms: 30 } });
