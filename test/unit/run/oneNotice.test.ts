@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import type { RunEvent } from '../../../src/core/run/advance.ts';
+import type { Run } from '../../../src/core/run/run.ts';
+import { RunStore } from '../../../src/core/run/runStore.ts';
+import { bury } from './buriedWindow.ts';
+import { minuteMs, pass } from './days.ts';
+import { openWindow, setUpDesk } from './runWindow.ts';
+import { trackRemoteRun } from './seededRuns.ts';
+import { VirtualClock } from './virtualClock.ts';
+
+/** A store on a disk that does not take it that a person was told of an end. */
+class ForgetfulStore extends RunStore {
+  override async apply(id: string, event: RunEvent): Promise<Run> {
+    if (event.type === 'noticed') throw new Error('no space left on device');
+    return super.apply(id, event);
+  }
+}
+
+describe('the end of a run', () => {
+  test('F63 is told once by a window that cannot note that, and keeps no timer going', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk, { store: (root, deps) => new ForgetfulStore(root, deps) });
+    const started = await window.start();
+    assert.ok(started.state === 'running');
+    // What is left to be tidied up has the window take the run up again.
+    const reply = { kind: 'reply' as const, status: 503 };
+    desk.service.addFault({ match: { path: '/delete' }, before: reply });
+    await desk.service.finishRun(started.runId);
+    await window.untilState(started.id, 'succeeded');
+    await pass(desk, minuteMs);
+    const { length } = desk.clock.slept;
+    await desk.clock.passUntil(desk.clock.sleep(60 * minuteMs), desk.traffic);
+    assert.deepEqual(desk.clock.slept.slice(length + 1), []);
+    const tried = desk.sent('/delete');
+    await desk.clock.passUntil(window.tracker.resume(), desk.traffic);
+    assert.ok(desk.sent('/delete') > tried, 'taken up again');
+    assert.deepEqual([window.ended.length, window.store.get(started.id)?.noticeDue], [1, true]);
+  });
+
+  test('F62 F63 is told once by windows that open together', async (t) => {
+    const desk = await setUpDesk(t);
+    const first = openWindow(t, desk);
+    const { id, runId } = await trackRemoteRun(desk, first);
+    first.tracker.dispose();
+    await desk.service.finishRun(runId);
+    const windows = Array.from({ length: 4 }, () => openWindow(t, desk));
+    await Promise.all(windows.map(({ tracker }) => tracker.resume()));
+    await windows[0]!.untilEnded(id);
+    await pass(desk, minuteMs);
+    assert.equal(windows.flatMap(({ ended }) => ended).length, 1);
+  });
+
+  test('F63 is not told by a window that has lost the run, though it heard last what became of its dispatch', async (t) => {
+    const desk = await setUpDesk(t);
+    const clock = new VirtualClock();
+    const [slow, other] = [openWindow(t, desk, { clock }), openWindow(t, desk)];
+    const held = Promise.withResolvers<undefined>();
+    const hold = { kind: 'hold' as const, until: held.promise };
+    desk.service.addFault({ match: { path: '/dispatch' }, before: hold, after: { kind: 'reset' } });
+    const started = slow.tracker.start(await slow.assessment());
+    while (desk.sent('/dispatch') === 0) await setImmediate();
+    const { id } = slow.store.all()[0]!;
+    await bury(desk, id);
+    await other.tracker.resume();
+    assert.equal(other.store.get(id)?.state, 'unknown');
+    // Its next heartbeat notices.
+    clock.advance(5_000);
+    while (slow.store.get(id)?.state !== 'unknown') await setImmediate();
+    held.resolve(undefined);
+    assert.equal((await started)?.state, 'unknown');
+    assert.deepEqual([slow.ended.length, other.ended.length], [0, 1]);
+  });
+});
