@@ -51,8 +51,9 @@ export async function downloadArtifact(
 }
 
 /**
- * Downloads every artifact of an ended run that is not here yet, and tells `onKept` of each; one that cannot be had keeps no other from coming.
- * Throws, after all were tried, when trying again later may help with one; else notes on the artifact why it is not there.
+ * Downloads every artifact of an ended run that is not here yet, and tells `onKept` of each; one that cannot be had keeps no other from coming,
+ * unless the service wants to be left alone. Throws, after all were tried, when trying again later may help with one, and then what the
+ * service wants to wait for longest; else notes on the artifact why it is not there.
  */
 export async function collectArtifacts(
   run: RunIn<'collecting'>,
@@ -72,11 +73,16 @@ export async function collectArtifacts(
       if (!(error instanceof AssessmentError)) throw error;
       if (isLasting(error, run.trouble)) artifacts.push({ name, failure: toFailure(error) });
       else if (waitsForSomebody(error)) throw error;
-      else mayCome ??= error;
+      else if (mayCome === undefined || waitMsOf(error) > waitMsOf(mayCome)) mayCome = error;
+      if (error.kind === 'rateLimited') break;
     }
   }
   if (mayCome !== undefined) throw mayCome;
   return artifacts;
+}
+
+function waitMsOf({ data }: AssessmentError): number {
+  return data.retryAfterMs ?? 0;
 }
 
 function isLasting(error: AssessmentError, trouble: Trouble | undefined): boolean {

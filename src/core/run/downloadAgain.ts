@@ -13,19 +13,22 @@ export function hasRemoteResults(run: Run): run is RunWithResults {
   return isFinal(run) && 'exit' in run && run.exit !== undefined && run.exit.artifacts.length > 0;
 }
 
-/** Downloads every artifact of an ended run anew; one that cannot be had stays as it is here. Returns them with the first failure. */
+/** Downloads every artifact of an ended run anew; one that cannot be had stays as it is here, and none is asked for once the service wants to be left alone. Returns them with the first failure. */
 export async function downloadAgain(
   run: RunWithResults,
   deps: DownloadDeps,
 ): Promise<{ artifacts: Artifact[]; failure: AssessmentError | undefined }> {
   const artifacts: Artifact[] = [];
   let failure: AssessmentError | undefined;
+  let limited: AssessmentError | undefined;
   for (const name of run.exit.artifacts) {
     try {
+      if (limited !== undefined) throw limited; // as it would be answered
       artifacts.push(await downloadArtifact(run, name, deps));
     } catch (error) {
       if (!(error instanceof AssessmentError)) throw error;
       failure ??= error;
+      if (error.kind === 'rateLimited') limited = error;
       artifacts.push(keptArtifact(run, name) ?? { name, failure: toFailure(error) });
     }
   }
