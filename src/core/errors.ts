@@ -41,6 +41,8 @@ export type ErrorKind =
   | 'interrupted'
   | 'startedElsewhere'
   | 'busyElsewhere'
+  | 'changedMeanwhile'
+  | 'runIdTaken'
   | 'notSignedIn'
   | 'badSetting'
   | 'restricted'

@@ -251,6 +251,16 @@ export function describeFailure(
       return plain(t('An assessment is being started already. Finish or cancel that first.'));
     case 'busyElsewhere':
       return plain(t('Another window is taking care of this run. Do it there, or close that window.'));
+    case 'changedMeanwhile':
+      return plain(
+        t(
+          'This run has changed meanwhile, so nothing was done. See what has become of it, then decide anew.',
+        ),
+      );
+    case 'runIdTaken':
+      return plain(
+        t('Another run in the list has this run ID already. Check the ID: each run has one of its own.'),
+      );
     case 'notSignedIn':
       return run === undefined
         ? plain(t('Sign in to the assessment service first.'), signInAgain())

@@ -1,4 +1,5 @@
 import type { Description } from '../api/schema.ts';
+import { mayStopWatching } from './attention.ts';
 import {
   type Artifact,
   deniesRun,
@@ -220,9 +221,9 @@ function collected(run: RunIn<'collecting'>, artifacts: readonly Artifact[], at:
   return { ...end, state: run.cancelAskedAt === undefined ? 'aborted' : 'cancelled' };
 }
 
-/** A run that answers no more is let go; one that had ended keeps how, and lacks what could not be downloaded. */
+/** A run that answers no more is let go, by a person only while that is still so; one that had ended keeps how, and lacks what could not be downloaded. */
 function unwatched(run: Run, by: 'person' | 'time', at: number): Run {
-  if (!isLive(run)) return run;
+  if (!isLive(run) || (by === 'person' && !mayStopWatching(run, at))) return run;
   const failure: Failure = { kind: 'unanswered' };
   const end =
     run.state === 'collecting'

@@ -57,14 +57,7 @@ export class RunTracker implements Disposable {
   async track(place: RunNote): Promise<Run> {
     const { store, clock, clientFor } = this.#deps;
     const { runId, dispatchedAt, targets, ...destination } = place;
-    const isSame = (run: Run): boolean =>
-      'runId' in run &&
-      run.runId === runId &&
-      run.baseUrl === place.baseUrl &&
-      run.organizationId === place.organizationId &&
-      // Let go, or ended without saying how, it may be watched again: the service may tell more by now.
-      !(isFinal(run) && !('exit' in run && run.exit !== undefined));
-    const known = store.all().find(isSame);
+    const known = store.all().find((run) => isWatchedAs(run, place));
     if (known !== undefined) return known;
     await clientFor(place).describe(place.workflow, runId);
     const at = clock.now();
@@ -135,11 +128,18 @@ export class RunTracker implements Disposable {
     if (conflict !== undefined && store.get(id)?.state === 'running') throw conflict;
   }
 
-  /** Gives an `unknown` run the run ID that a person found for it; throws `busyElsewhere` when it is not unknown any more, since its dispatch is sent again. */
+  /**
+   * Gives an `unknown` run the run ID that a person found for it; throws `busyElsewhere` when it is not unknown any more, since its dispatch is
+   * sent again, and `runIdTaken` when another run has this ID.
+   */
   async giveRunId(id: string, runId: string): Promise<void> {
     const { store, clock, clientFor } = this.#deps;
     const run = this.#require(id);
     await clientFor(run).describe(run.workflow, runId);
+    await store.reload();
+    const others = store.all().filter((other) => other.id !== id);
+    if (others.some((other) => isWatchedAs(other, { ...run, runId })))
+      throw new AssessmentError('runIdTaken');
     const given = await store.applyIfDue(id, { type: 'runIdGiven', runId, at: clock.now() });
     if (given === undefined) throw new AssessmentError('busyElsewhere');
     await this.checkNow(id);
@@ -157,9 +157,9 @@ export class RunTracker implements Disposable {
     if (run !== undefined) await this.#watch.settle(run);
   }
 
-  /** Lets a run go that answers no more; on the service it goes on, if it is there. */
+  /** Lets a run go that answers no more; on the service it goes on, if it is there. Throws `changedMeanwhile` when it answers again, or has ended. */
   async stopWatching(id: string): Promise<void> {
-    await this.#watch.unwatch(id, 'person');
+    if (!(await this.#watch.unwatch(id, 'person'))) throw new AssessmentError('changedMeanwhile');
   }
 
   /** Gives a run a name of a person's own; an empty one takes it back. */
@@ -196,10 +196,14 @@ export class RunTracker implements Disposable {
 
   /**
    * Forgets a run with everything that was kept of it. What it has on the service goes first, as the setting says, unless the run may still
-   * need it; when that fails, the run is kept and the failure returned, unless a person `leavesSource` there.
+   * need it; when that fails, the run is kept and the failure returned, unless a person `leavesSource` there. Throws `changedMeanwhile` for a
+   * run that goes on or is being sent: it was paid for, or may be.
    */
   async remove(id: string, { leavesSource = false } = {}): Promise<AssessmentError | undefined> {
+    // Who wants it gone may have seen a state that another window has changed since.
+    await this.#deps.store.refresh(id);
     const run = this.#require(id);
+    if (isLive(run) || run.state === 'dispatching') throw new AssessmentError('changedMeanwhile');
     const failure = leavesSource ? undefined : await this.#releaseRest(run);
     if (failure !== undefined) return failure;
     if (leavesSource) {
@@ -230,19 +234,33 @@ export class RunTracker implements Disposable {
     return run;
   }
 
-  /** Takes off the service what a run that goes nowhere any more has there; returns the first failure. */
+  /** Takes off the service what a run that goes nowhere any more has there; returns the first failure. Throws `changedMeanwhile` when it goes on after all. */
   async #releaseRest(run: Run): Promise<AssessmentError | undefined> {
     const { store, clock, clientFor, deleteSourceAfterRun } = this.#deps;
     const confirmedToo = deleteSourceAfterRun();
+    let ended: Run | undefined = run;
     try {
       const isGivenUp = run.state === 'unknown' || isPreparing(run);
       if (!isGivenUp && !hasRemains(run, confirmedToo, clock.now())) return undefined;
-      const ended = isGivenUp ? await store.applyIfDue(run.id, { type: 'abandoned', at: clock.now() }) : run;
-      return ended && (await releaseUploads(ended, confirmedToo, { ...this.#deps, client: clientFor(run) }));
+      if (isGivenUp) ended = await store.applyIfDue(run.id, { type: 'abandoned', at: clock.now() });
+      if (ended !== undefined)
+        return await releaseUploads(ended, confirmedToo, { ...this.#deps, client: clientFor(run) });
     } catch (error) {
       return error instanceof AssessmentError
         ? error
         : new AssessmentError('storage', { detail: String(error) }, { cause: error });
     }
+    throw new AssessmentError('changedMeanwhile');
   }
+}
+
+/** True for a run that is this one of the service; one that was let go, or ended without saying how, may be watched anew: the service may tell more by now. */
+function isWatchedAs(run: Run, place: Pick<RunNote, 'baseUrl' | 'organizationId' | 'runId'>): boolean {
+  return (
+    'runId' in run &&
+    run.runId === place.runId &&
+    run.baseUrl === place.baseUrl &&
+    run.organizationId === place.organizationId &&
+    !(isFinal(run) && !('exit' in run && run.exit !== undefined))
+  );
 }

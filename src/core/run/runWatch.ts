@@ -224,13 +224,14 @@ export class RunWatch {
       for (const listener of [...this.#retentionListeners]) listener(run);
   }
 
-  /** Lets a live run go that answers no more. */
-  async unwatch(id: string, by: 'person' | 'time'): Promise<void> {
+  /** Lets a live run go that answers no more; false when it is not to be let go, because it answers again or has ended. */
+  async unwatch(id: string, by: 'person' | 'time'): Promise<boolean> {
     const { store, clock, log } = this.#deps;
     const run = await store.applyIfDue(id, { type: 'unwatched', by, at: clock.now() });
-    if (run === undefined) return;
+    if (run === undefined) return false;
     log.info(`Run ${id} is watched no more`);
     await this.settle(run);
+    return true;
   }
 
   /** Removes the local archives of a run that needs them no more. */

@@ -107,8 +107,21 @@ describe('a run that answers no more', () => {
     assert.deepEqual(offered, [false, false, false, true]);
   });
 
+  test('F95 is watched on, and keeps its source, when it answers again before a person has let it go', async (t) => {
+    const { desk, window, id, heal } = await forgottenRun(t);
+    await leap(desk, dayMs);
+    const other = openWindow(t, desk);
+    await other.store.reload();
+    heal();
+    await desk.clock.passUntil(window.tracker.checkNow(id), desk.traffic);
+    assert.equal(mayStopWatching(other.store.get(id)!, desk.clock.now()), true);
+    await assert.rejects(other.tracker.stopWatching(id), { kind: 'changedMeanwhile' });
+    assert.deepEqual([window.store.get(id)?.state, desk.sent('/delete')], ['running', 0]);
+  });
+
   test('F95 that was let go can be tracked again by its ID', async (t) => {
     const { desk, window, id, heal } = await forgottenRun(t);
+    await leap(desk, dayMs);
     await desk.clock.passUntil(window.tracker.stopWatching(id), desk.traffic);
     heal();
     const [remote] = desk.service.runs();

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { describe, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import type { RunIn } from '../../../src/core/run/run.ts';
 import { openWindow, setUpDesk } from './runWindow.ts';
-import { seedUnknownRun, trackRemoteRun } from './seededRuns.ts';
+import { seedUnknownRun, startRemoteRun } from './seededRuns.ts';
 import { states } from './uploads.ts';
 
 describe('a run that is removed', () => {
@@ -100,15 +101,47 @@ describe('a run that is removed', () => {
     assert.deepEqual(await readdir(desk.root), []);
   });
 
-  test('while it is running keeps its file, which the service still needs, and is not asked about any more', async (t) => {
+  test('is kept when it goes on by then, whatever the window of the person knew', async (t) => {
     const desk = await setUpDesk(t);
     const window = openWindow(t, desk);
-    const run = await window.start();
-    const { id } = await trackRemoteRun(desk, window);
-    await window.tracker.remove(run.id);
-    await window.tracker.remove(id);
-    assert.deepEqual([states(desk), await readdir(desk.root)], [['confirmed', 'confirmed'], []]);
-    assert.equal(window.tracker.nextCheckAt(id), undefined);
+    const { id } = await seedUnknownRun(desk, window);
+    const other = openWindow(t, desk);
+    await other.store.reload();
+    const runId = await startRemoteRun(desk);
+    await desk.clock.passUntil(window.tracker.giveRunId(id, runId), desk.traffic);
+    assert.equal(other.store.get(id)?.state, 'unknown');
+    for (const leavesSource of [false, true])
+      await assert.rejects(other.tracker.remove(id, { leavesSource }), { kind: 'changedMeanwhile' });
+    assert.deepEqual([other.store.get(id)?.state, await readdir(desk.root)], ['running', [id]]);
+    assert.equal(desk.sent('/delete'), 0);
+    assert.ok(window.tracker.nextCheckAt(id) !== undefined);
+  });
+
+  test('is kept while another window sends its dispatch again, and the run that this starts is known', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const { id } = await seedUnknownRun(desk, window);
+    const other = openWindow(t, desk);
+    await other.store.reload();
+    desk.service.addFault({ match: { path: '/dispatch' }, after: { kind: 'delay', ms: 200 } });
+    const sent = window.tracker.resend(id);
+    while (desk.sent('/dispatch') === 0) await setImmediate();
+    await assert.rejects(other.tracker.remove(id), { kind: 'changedMeanwhile' });
+    assert.equal((await desk.clock.passUntil(sent, desk.traffic)).state, 'running');
+    assert.deepEqual([states(desk), await readdir(desk.root)], [['confirmed'], [id]]);
+  });
+
+  test('is kept when it goes on from the moment in which it would be given up', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const { id } = await seedUnknownRun(desk, window);
+    const applyIfDue = window.store.applyIfDue.bind(window.store);
+    t.mock.method(window.store, 'applyIfDue', async (...[run, event]: Parameters<typeof applyIfDue>) => {
+      await window.store.apply(id, { type: 'runIdGiven', runId: 'run-invented', at: event.at });
+      return applyIfDue(run, event);
+    });
+    await assert.rejects(window.tracker.remove(id), { kind: 'changedMeanwhile' });
+    assert.deepEqual([window.store.get(id)?.state, await readdir(desk.root)], ['running', [id]]);
   });
 
   test('while it uploads leaves no reservation behind', async (t) => {

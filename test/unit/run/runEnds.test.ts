@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { mayStopWatching } from '../../../src/core/run/attention.ts';
 import type { Run } from '../../../src/core/run/run.ts';
+import { leap } from './days.ts';
 import { openWindow, setUpDesk } from './runWindow.ts';
 import { trackRemoteRun, trackRun } from './seededRuns.ts';
 
@@ -184,6 +185,7 @@ describe('a run', () => {
     const { since } = troubled.trouble;
     assert.deepEqual([since + day - 1, since + day].map((now) => mayStopWatching(troubled, now)), [false, true]); // prettier-ignore
     assert.equal(desk.service.requests.filter(({ method }) => method === 'GET').length, 1);
+    await leap(desk, day);
     await desk.clock.passUntil(window.tracker.stopWatching(id), desk.traffic);
     const run = window.store.get(id);
     assert.ok(run?.state === 'succeeded');

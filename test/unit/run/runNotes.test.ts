@@ -99,7 +99,7 @@ describe('the notes of runs under way', () => {
   test('F93 forget a run that a person removed, and mind no note that is damaged', async (t) => {
     const { desk, values, notes, window } = await setUpNotes(t);
     const { id } = await trackRemoteRun(desk, window);
-    await desk.clock.passUntil(window.tracker.remove(id), desk.traffic);
+    await window.store.remove(id);
     assert.equal(notes.lost(window.store).length, 1);
     await notes.forgetRun(id);
     await values.update('run:odd', { runId: 7 });

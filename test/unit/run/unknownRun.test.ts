@@ -3,7 +3,7 @@ import { describe, test, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { FaultRule } from '../../service/faults.ts';
 import { type Desk, openWindow, setUpDesk } from './runWindow.ts';
-import { seedUnknownRun } from './seededRuns.ts';
+import { seedUnknownRun, trackRemoteRun } from './seededRuns.ts';
 import { accepted } from './uploads.ts';
 
 /** A dispatch that the service refuses, so often or always. */
@@ -47,6 +47,20 @@ describe('an unknown run', () => {
     const given = desk.clock.passUntil(window.tracker.giveRunId(id, 'run-nobody-has'), desk.traffic);
     await assert.rejects(given, { kind: 'notFound' });
     assert.equal(window.store.get(id)?.state, 'unknown');
+  });
+
+  test('takes no run ID that another run has, from any window, but one of a run that was let go', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const { id } = await seedUnknownRun(desk, window);
+    const other = openWindow(t, desk);
+    const { id: tracked, runId } = await trackRemoteRun(desk, other);
+    const give = () => desk.clock.passUntil(window.tracker.giveRunId(id, runId), desk.traffic);
+    await assert.rejects(give(), { kind: 'runIdTaken' });
+    assert.equal(window.store.get(id)?.state, 'unknown');
+    await other.store.apply(tracked, { type: 'unwatched', by: 'time', at: desk.clock.now() });
+    await give();
+    assert.equal(window.store.get(id)?.state, 'running');
   });
 
   test('is knowingly sent again with the same file, and only then a second time', async (t) => {
