@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { utimesSync } from 'node:fs';
 import { mkdir, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -88,6 +89,35 @@ describe('a lease', () => {
       clock.advance(patienceMs);
       assert.equal(await takeLease(folder, clock), undefined, 'seen to be renewed');
     }
+  });
+
+  test('F63 that its slow holder renews while another window finds it abandoned stays with its holder', async (t) => {
+    const folder = await tempFolder(t);
+    let isRenewed = false;
+    // Its last look at a lease that looks abandoned is the last moment before it makes its own.
+    class LookingClock extends VirtualClock {
+      override monotonic(): number {
+        const now = this.now() / 1000;
+        if (isRenewed) utimesSync(join(folder, 'lease-1.json'), now, now);
+        return super.monotonic();
+      }
+    }
+    const clock = new LookingClock();
+    const holder = await takeLease(folder, clock);
+    clock.advance(leaseMs + 1_000);
+    assert.equal(await takeLease(folder, clock), undefined, 'seen to be stale');
+    clock.advance(patienceMs);
+    isRenewed = true;
+    assert.equal(await takeLease(folder, clock), undefined);
+    assert.deepEqual([await holder?.renew(), await readdir(folder)], [true, ['lease-1.json']]);
+  });
+
+  test('F63 is lost once another window has made the next one, though the old file is still there', async (t) => {
+    const folder = await tempFolder(t);
+    const former = await takeLease(folder, new VirtualClock());
+    assert.equal(await former?.renew(), true);
+    await writeFile(join(folder, 'lease-2.json'), '');
+    assert.equal(await former?.renew(), false);
   });
 
   test('stays with its holder as long as it is renewed', async (t) => {

@@ -173,6 +173,18 @@ describe('a run that is watched', () => {
     assert.ok(desk.clock.now() - asked <= 30_000, `${String(desk.clock.now() - asked)} ms`);
   });
 
+  test('F63 whose end another window hears of leaves the results to the window that watches it', async (t) => {
+    const desk = await setUpDesk(t);
+    const owner = openWindow(t, desk, { clock: new VirtualClock() });
+    const { id, runId } = await trackRemoteRun(desk, owner);
+    const other = openWindow(t, desk);
+    await other.tracker.resume();
+    await desk.service.finishRun(runId);
+    await desk.clock.passUntil(other.tracker.checkNow(id), desk.traffic);
+    assert.equal(other.store.get(id)?.state, 'collecting');
+    assert.equal(desk.sent(/artifact-download-url$/), 0);
+  });
+
   test('F63 is asked about, and kept by its window, however long it takes to tidy up after another', async (t) => {
     const desk = await setUpDesk(t);
     const dead = openWindow(t, desk);
