@@ -28,7 +28,7 @@ describe('results that the service will soon keep no more', () => {
     assert.deepEqual(second.nearing, []);
     desk.clock.advance(2 * dayMs);
     const windows = [openWindow(t, desk), openWindow(t, desk), openWindow(t, desk)];
-    for (const each of windows) await each.tracker.resume();
+    await desk.clock.passUntil(Promise.all(windows.map(({ tracker }) => tracker.resume())), desk.traffic);
     assert.equal(windows.flatMap(({ nearing }) => nearing).length, 1, 'once, in one window');
     heal();
     const [one] = windows;

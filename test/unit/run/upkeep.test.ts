@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
@@ -9,9 +9,10 @@ import { advance } from '../../../src/core/run/advance.ts';
 import type { Run } from '../../../src/core/run/run.ts';
 import { RunStore } from '../../../src/core/run/runStore.ts';
 import { deadPid } from './buriedWindow.ts';
-import { type Desk, openWindow, setUpDesk } from './runWindow.ts';
+import { type Desk, openWindow, type RunWindow, setUpDesk } from './runWindow.ts';
 import { runOf } from './sampleRuns.ts';
 import { seedUnknownRun, trackRemoteRun } from './seededRuns.ts';
+import { startWith } from './uploads.ts';
 import { silent } from '../../silentLog.ts';
 
 const dayMs = 24 * 3600_000;
@@ -20,12 +21,28 @@ const dayMs = 24 * 3600_000;
 async function deskWithoutStorage(t: TestContext): Promise<Desk> {
   const desk = await setUpDesk(t);
   await writeFile(desk.root, '');
+  removeStandIns(t);
+  return desk;
+}
+
+/** Has a window find that it cannot write the folder of the runs any more; the runs in there can still be read. */
+async function loseStorage(t: TestContext, desk: Desk, { store }: RunWindow): Promise<void> {
+  removeStandIns(t);
+  await rename(desk.root, `${desk.root}.kept`);
+  await writeFile(desk.root, '');
+  await store.reload();
+  await rm(desk.root);
+  await rename(`${desk.root}.kept`, desk.root);
+  await store.reload();
+  assert.equal(store.isTemporary, true);
+}
+
+function removeStandIns(t: TestContext): void {
   t.after(async () => {
     for (const name of await readdir(tmpdir()))
       if (name.startsWith(`whitebox-runs-${String(process.pid)}-`))
         await rm(join(tmpdir(), name), { recursive: true, force: true });
   });
-  return desk;
 }
 
 describe('storage that cannot be written', () => {
@@ -54,17 +71,27 @@ describe('storage that cannot be written', () => {
     assert.equal((await desk.clock.passUntil(started, desk.traffic))?.state, 'running');
   });
 
-  test('F66 that cannot be written any more dispatches nothing, nor sends a dispatch again', async (t) => {
+  test('F66 that cannot be written any more sends no dispatch again, unless a person wants that', async (t) => {
     const desk = await setUpDesk(t);
     const window = openWindow(t, desk);
-    await window.tracker.resume();
     const { id } = await seedUnknownRun(desk, window);
-    await rm(desk.root, { recursive: true });
-    await writeFile(desk.root, '');
-    await window.store.reload();
-    const sent = desk.sent('/dispatch');
-    await assert.rejects(window.tracker.resend(id));
-    assert.equal(desk.sent('/dispatch'), sent);
+    await loseStorage(t, desk, window);
+    await assert.rejects(window.tracker.resend(id), { kind: 'storage' });
+    assert.deepEqual([window.store.get(id)?.state, desk.sent('/dispatch')], ['unknown', 0]);
+    const again = window.tracker.resend(id, { mayBeForgotten: true });
+    assert.equal((await desk.clock.passUntil(again, desk.traffic)).state, 'running');
+  });
+
+  test('F66 that cannot be written any more when the archive is made has nothing dispatched', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const confirmUpload = async (): Promise<boolean> => {
+      await loseStorage(t, desk, window);
+      return true;
+    };
+    const run = await startWith(window, desk, { confirmUpload });
+    assert.ok(run?.state === 'failed');
+    assert.deepEqual([run.failure.kind, desk.sent('/dispatch')], ['storage', 0]);
   });
 
   test('F66 leaves the source in no temporary folder for longer than its window lives', async (t) => {
