@@ -7,6 +7,7 @@ import { isUnsent, type Run } from '../core/run/run.ts';
 import type { RunNotes } from '../core/run/runNotes.ts';
 import type { RunStore } from '../core/run/runStore.ts';
 import type { RunTracker } from '../core/run/runTracker.ts';
+import { compareRuns } from './compareRuns.ts';
 import { excludeFromUpload } from './excludeFromUpload.ts';
 import { exportFindings } from './exportFindings.ts';
 import { type Folder, folderAt } from './folders.ts';
@@ -18,15 +19,17 @@ import { importFindings } from './importFindings.ts';
 import { hasArtifact } from './labels.ts';
 import { mapFindingPaths } from './mapPaths.ts';
 import { describeError } from './messages.ts';
-import { cancelRun, deleteUploadedSource, removeRun, resend, runOf, trackRun } from './runCommands.ts';
+import { runOf, runsOf } from './calledRuns.ts';
+import { cancelRun, deleteUploadedSource, removeRun, resend } from './runCommands.ts';
 import { pickRun } from './pickRun.ts';
 import { downloadArtifacts, renameRun, stopWatching } from './runUpkeep.ts';
 import { saveReport, type SaveReportDeps } from './saveReport.ts';
 import type { Accounts } from './accounts.ts';
-import { signIn } from './signIn.ts';
+import { signIn, signInForRun } from './signIn.ts';
 import { startAssessment, type StartDeps } from './startAssessment.ts';
 import { showMenu } from './statusMenu.ts';
 import { testConnection } from './testConnection.ts';
+import { giveRunId, trackRun } from './trackRun.ts';
 import { previewUpload, saveArchive } from './uploadCommands.ts';
 import type { UploadPreview } from './uploadPreview.ts';
 import { hasTokenCommand } from './settings.ts';
@@ -86,7 +89,9 @@ export function createCommands(deps: CommandDeps): ReadonlyMap<string, Handler> 
   };
 
   return new Map<string, Handler>([
-    ['whitebox.signIn', (node) => signIn(accounts, runOf(node, runs))],
+    // A view's title gives the focused row to its commands, which mean no row: what means one run is a command of its own.
+    ['whitebox.signIn', () => signIn(accounts)],
+    ['whitebox.signInForRun', (node) => signInForRun(accounts, runOf(node, runs))],
     ['whitebox.signOut', () => signOut(accounts)],
     ['whitebox.startAssessment', () => start()],
     [
@@ -105,7 +110,8 @@ export function createCommands(deps: CommandDeps): ReadonlyMap<string, Handler> 
         excludeFromUpload(Array.isArray(all) && all.length > 0 ? (all as unknown[]) : [target], deps),
     ],
     ['whitebox.closePreview', () => deps.preview.close()],
-    ['whitebox.trackRun', (node) => trackRun(deps, runOf(node, runs))],
+    ['whitebox.trackRun', () => trackRun(deps)],
+    ['whitebox.giveRunId', (node) => giveRunId(deps, runOf(node, runs))],
     ['whitebox.refreshRuns', () => tracker.checkNow()],
     ['whitebox.cancelRun', (node) => cancelRun(deps, runOf(node, runs))],
     ['whitebox.resendDispatch', (node) => resend(deps, runOf(node, runs))],
@@ -150,6 +156,8 @@ export function createCommands(deps: CommandDeps): ReadonlyMap<string, Handler> 
       },
     ],
     ['whitebox.clearFindings', () => findings.clear()],
+    ['whitebox.compareRuns', () => compareRuns([], deps)],
+    ['whitebox.compareTheseRuns', (...args) => compareRuns(runsOf(args, runs), deps)],
     ...createFindingCommands(deps),
     [
       'whitebox.copyRunId',

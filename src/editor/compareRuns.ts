@@ -7,7 +7,7 @@ import type { Run } from '../core/run/run.ts';
 import type { RunStore } from '../core/run/runStore.ts';
 import { nameOf } from './labels.ts';
 import { pickRun } from './pickRun.ts';
-import { runOf } from './runCommands.ts';
+import { showInformation } from './showMessage.ts';
 
 /** What comparing runs works with. */
 export interface CompareDeps {
@@ -15,14 +15,16 @@ export interface CompareDeps {
   readonly runs: RunStore;
 }
 
-/** Shows what is new, fixed and unchanged from one run to a later one of the same folders: the runs a menu was called on, else those that a person picks. */
-export async function compareRuns(args: readonly unknown[], { findings, runs }: CompareDeps): Promise<void> {
+/** Shows what is new, fixed and unchanged from one run to a later one of the same folders: the runs that it was called on, else those that a person picks. */
+export async function compareRuns(called: readonly Run[], { findings, runs }: CompareDeps): Promise<void> {
   const t = vscode.l10n.t;
-  const nodes = Array.isArray(args[1]) && args[1].length > 1 ? (args[1] as unknown[]) : [args[0]];
-  const called = new Set(nodes.flatMap((node) => runOf(node, runs)?.id ?? []));
-  const [first, second] = runs.all().filter(({ id }) => called.has(id));
-  const all = runs.all().filter(hasFindings);
   const none = t('Two runs can be compared when both have findings and assessed the same folders.');
+  if (!called.every(hasFindings)) {
+    void showInformation(none);
+    return;
+  }
+  const all = runs.all().filter(hasFindings);
+  const [first, second] = all.filter(({ id }) => called.some((run) => run.id === id));
   const later = all.filter((each) => runsBefore(all, each).length > 0);
   const run = first ?? (await pickRun(later, t('Compare Runs: Which Run?'), none));
   if (run === undefined) return;

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { ShownFinding } from '../core/findings/shownFinding.ts';
 import { copyFindings, fixWithAgent } from './agentHandOff.ts';
-import { type CompareDeps, compareRuns, showAllFindings } from './compareRuns.ts';
+import { type CompareDeps, showAllFindings } from './compareRuns.ts';
 import { filterFindings, groupFindings } from './filterFindings.ts';
 import { findingOf, type FindingSources, findingsOf, sayNoFinding } from './findingArguments.ts';
 import { showFindingJson } from './findingJson.ts';
@@ -22,7 +22,6 @@ export function createFindingCommands(
   return [
     ['whitebox.filterFindings', () => filterFindings(lens, findings)],
     ['whitebox.groupFindings', () => groupFindings(lens)],
-    ['whitebox.compareRuns', (...args) => compareRuns(args, deps)],
     ['whitebox.showAllFindings', () => showAllFindings(deps)],
     ['whitebox.clearFilters', () => lens.filterBy({})],
     [

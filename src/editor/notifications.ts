@@ -118,7 +118,7 @@ function noticeOf(run: Run, read: ShownRun | undefined): Notice {
                 describeFailure(run.refusal, run).message,
               ),
         actions: [
-          { title: t('I Have the Run ID…'), command: 'whitebox.trackRun' },
+          { title: t('I Have the Run ID…'), command: 'whitebox.giveRunId' },
           { title: t('Send Again…'), command: 'whitebox.resendDispatch' },
         ],
         isGood: false,

@@ -11,9 +11,10 @@ export interface Remedy {
 
 /** A button that asks for the service, the organization and the token anew, or for the token alone that this run needs. */
 export function signInAgain(run?: Pick<Run, 'id'>): Remedy {
-  const signIn = { title: vscode.l10n.t('Sign In…'), command: 'whitebox.signIn' };
-  const node: RunsNode | undefined = run && { kind: 'run', id: run.id };
-  return node === undefined ? signIn : { ...signIn, arguments: [node] };
+  const title = vscode.l10n.t('Sign In…');
+  if (run === undefined) return { title, command: 'whitebox.signIn' };
+  const node: RunsNode = { kind: 'run', id: run.id };
+  return { title, command: 'whitebox.signInForRun', arguments: [node] };
 }
 
 /** A button that asks for a run's ID to watch it again. */

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { AssessmentError } from '../core/errors.ts';
+import type { AssessmentError } from '../core/errors.ts';
 import { isFinal, type Run, type Target, titleOf } from '../core/run/run.ts';
 import type { RunNotes } from '../core/run/runNotes.ts';
 import type { RunStore } from '../core/run/runStore.ts';
@@ -11,20 +11,14 @@ import { pickRun } from './pickRun.ts';
 import { describeError } from './messages.ts';
 import { withProgress } from './progress.ts';
 import { doRemedy } from './remedies.ts';
-import type { RunsNode } from './runsView.ts';
-import { readAssessmentSettings, readDeleteSourceAfterRun, readDestination } from './settings.ts';
+import { readDeleteSourceAfterRun } from './settings.ts';
 import { askInDialog, showInformation, showWarning } from './showMessage.ts';
+import { giveRunId } from './trackRun.ts';
 
 /** What commands on runs work on. */
 interface RunCommandDeps {
   readonly runs: RunStore;
   readonly tracker: RunTracker;
-}
-
-/** The run a menu or notification speaks of. */
-export function runOf(node: unknown, runs: RunStore): Run | undefined {
-  const candidate = node as RunsNode | undefined;
-  return candidate?.kind === 'run' ? runs.get(candidate.id) : undefined;
 }
 
 /** Asks the service to end a run, once a person has agreed. */
@@ -75,43 +69,7 @@ export async function deleteUploadedSource(
   await doRemedy(await showWarning(text, ...remedies));
 }
 
-/** Watches a run that was started elsewhere, or goes on with an `unknown` one, by the run ID that a person has. */
-export async function trackRun(deps: RunCommandDeps, unknown: Run | undefined): Promise<void> {
-  const t = vscode.l10n.t;
-  const destination = readDestination();
-  if (destination === undefined && unknown?.state !== 'unknown') throw new AssessmentError('notSignedIn');
-  const runId = await vscode.window.showInputBox({
-    title: t('Track Existing Run by ID'),
-    prompt: t(
-      'The run ID is in the webhook delivery, or the vendor can tell it: the service has no list of runs.',
-    ),
-    ignoreFocusOut: true,
-    validateInput: (text) =>
-      text.trim() === '' || text.trim().length > 256 ? t('A run ID has 1 to 256 characters.') : undefined,
-  });
-  if (runId === undefined) return;
-  if (unknown?.state === 'unknown') {
-    await deps.tracker.giveRunId(unknown.id, runId.trim());
-    return;
-  }
-  if (destination === undefined) return;
-  const folders = vscode.workspace.workspaceFolders ?? [];
-  const folder =
-    folders.length === 1
-      ? folders[0]
-      : await vscode.window.showWorkspaceFolderPick({ placeHolder: t('Which folder was assessed?') });
-  if (folder === undefined) {
-    if (folders.length === 0) throw new AssessmentError('noFolder');
-    return;
-  }
-  const { language } = readAssessmentSettings(folder.uri);
-  const place = { workflow: 'whitebox-assessment', ...destination, language, runId: runId.trim() } as const;
-  const targets = [{ folder: folder.uri.fsPath, name: folder.name }];
-  await deps.tracker.track({ ...place, targets });
-  await vscode.commands.executeCommand('whitebox.runs.focus');
-}
-
-/** Sends the dispatch of an `unknown` run again, or gives the run up: what a person decides, knowing that it may cost twice. */
+/** Goes on with an `unknown` run by its run ID, sends its dispatch again, or gives it up: what a person decides, knowing that it may cost twice. */
 export async function resend({ tracker, runs }: RunCommandDeps, chosen: Run | undefined): Promise<void> {
   const t = vscode.l10n.t;
   const run =
@@ -122,6 +80,7 @@ export async function resend({ tracker, runs }: RunCommandDeps, chosen: Run | un
     ));
   // A notification may be older than what has become of its run.
   if (run?.state !== 'unknown') return;
+  const haveId = t('I Have the Run ID…');
   const again = t('Send Again');
   const letGo = t('Give This Run Up');
   const choice = await askInDialog(
@@ -141,6 +100,7 @@ export async function resend({ tracker, runs }: RunCommandDeps, chosen: Run | un
             ),
       ].join('\n\n'),
     },
+    haveId,
     again,
     letGo,
   );
@@ -149,6 +109,7 @@ export async function resend({ tracker, runs }: RunCommandDeps, chosen: Run | un
     await withProgress(t('Starting the assessment of {0} again…', titleOf(run)), (_onStep, signal) =>
       tracker.resend(run.id, { mayBeForgotten, signal }),
     );
+  if (choice === haveId) await giveRunId({ tracker }, run);
   if (choice === letGo) await tracker.abandon(run.id);
 }
 

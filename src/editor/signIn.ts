@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { originOf, toBaseUrl } from '../core/api/address.ts';
 import { toToken } from '../core/api/credentials.ts';
 import { isAbortError } from '../core/errors.ts';
+import type { Run } from '../core/run/run.ts';
 import type { Accounts } from './accounts.ts';
 import { formatAccount } from './formats.ts';
 import { describeError } from './messages.ts';
@@ -39,6 +40,11 @@ export async function signIn(accounts: Accounts, account?: Destination): Promise
     );
     return true;
   }
+}
+
+/** The same for the account of a run; a run that was imported has none, and the settings' is meant. */
+export async function signInForRun(accounts: Accounts, run: Run | undefined): Promise<boolean> {
+  return signIn(accounts, run?.state === 'imported' ? undefined : run);
 }
 
 interface Question {

@@ -32,7 +32,7 @@ export async function showMenu({ accounts, runs, findings, clock }: MenuDeps): P
     {
       label: `$(sign-in) ${t('Sign In…')}`,
       ...(waiting && { description: formatAccount(waiting), node: nodeOf(waiting) }),
-      command: 'whitebox.signIn',
+      command: waiting === undefined ? 'whitebox.signIn' : 'whitebox.signInForRun',
       when: trusted && (!signedIn || waiting !== undefined),
     },
     {

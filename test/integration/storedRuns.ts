@@ -82,6 +82,21 @@ export function endedRun(run: StoredRun): RunIn<'succeeded'> {
   };
 }
 
+/** Puts a run into the extension's storage that was imported, without artifacts. */
+export async function storeImportedRun(
+  storage: string,
+  { id, folder }: Pick<StoredRun, 'id' | 'folder'>,
+): Promise<void> {
+  const at = Date.now() - hourMs;
+  await storeRun(storage, {
+    ...common({ id, folder, baseUrl: '', organizationId: '' }, at),
+    state: 'imported',
+    endedAt: at,
+    importedFrom: 'invented.json',
+    artifacts: [],
+  });
+}
+
 function common({ id, folder, baseUrl, organizationId }: StoredRun, createdAt: number) {
   return {
     version: 1 as const,

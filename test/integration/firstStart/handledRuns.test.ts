@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
+import { afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
-import { type AssessmentService, startService } from '../../service/assessmentService.ts';
 import { storageVariable } from '../events.ts';
 import { type MessageWatch, watchMessages } from '../messages.ts';
 import { openFolders } from '../openFolders.ts';
 import { runLines } from '../runLines.ts';
+import { call, signInEachTest } from '../signedIn.ts';
 import { storeEndedRun, storeLiveRun } from '../storedRuns.ts';
-import { printing, resetUserSettings, setUserSettings } from '../userSettings.ts';
 
 const storage = process.env[storageVariable]!;
 const { showInputBox } = vscode.window;
@@ -19,47 +18,35 @@ describe('a run in the hands of a person', () => {
   const id = '20260101000000-handled';
   const node = { kind: 'run', id };
   let folder: string;
-  let service: AssessmentService;
+  const service = signInEachTest({ 'whitebox.runs.deleteSourceAfterRun': false });
   let messages: MessageWatch;
   let pressed: string | undefined;
 
   before(async () => {
     [folder = ''] = await openFolders(1);
-    service = await startService();
   });
 
-  beforeEach(async () => {
+  beforeEach(() => {
     pressed = undefined;
     messages = watchMessages(({ buttons }) => buttons.find((button) => button === pressed));
-    await setUserSettings({
-      'whitebox.baseUrl': service.baseUrl,
-      'whitebox.organizationId': service.organizationId,
-      'whitebox.tokenCommand': printing(service.token),
-      'whitebox.runs.deleteSourceAfterRun': false,
-    });
   });
 
   afterEach(async () => {
     messages.end();
     Object.assign(vscode.window, { showInputBox });
     await rm(path.join(storage, 'runs', id), { recursive: true, force: true });
-    await run('refreshRuns');
-    await resetUserSettings();
+    await call('refreshRuns');
   });
 
-  after(() => service.close());
-
-  const run = (command: string, ...args: unknown[]): Thenable<unknown> =>
-    vscode.commands.executeCommand(`whitebox.${command}`, ...args);
-  const stored = () => ({ id, folder, baseUrl: service.baseUrl, organizationId: service.organizationId });
+  const stored = () => ({ id, folder, baseUrl: service().baseUrl, organizationId: service().organizationId });
 
   it('has the name that they give it, until they take it back', async () => {
     await storeEndedRun(storage, stored(), []);
-    await run('refreshRuns');
+    await call('refreshRuns');
     const [unnamed = ''] = await runLines(id);
     const type = async (name: string | undefined): Promise<string> => {
       Object.assign(vscode.window, { showInputBox: () => Promise.resolve(name) });
-      await run('renameRun', node);
+      await call('renameRun', node);
       return (await runLines(id))[0] ?? '';
     };
     assert.match(await type(' Before the release '), /^Before the release: finished · /);
@@ -69,20 +56,20 @@ describe('a run in the hands of a person', () => {
 
   it('gives its ID to the clipboard', async () => {
     await storeEndedRun(storage, stored(), []);
-    await run('refreshRuns');
-    await run('copyRunId', node);
+    await call('refreshRuns');
+    await call('copyRunId', node);
     assert.equal(await vscode.env.clipboard.readText(), `invented-${id}`);
   });
 
   it('is let go when the service knows it no more, once they agree to what that means', async () => {
     const since = Date.now() - 2 * dayMs;
     await storeLiveRun(storage, stored(), { kind: 'notFound', since, deniedSince: since, times: 9 });
-    await run('refreshRuns');
+    await call('refreshRuns');
     const offered = (lines: readonly string[]): boolean =>
       lines.some((line) => line.startsWith('Does not end: stop watching?'));
     assert.ok(offered(await runLines(id)));
 
-    await run('stopWatching', node);
+    await call('stopWatching', node);
     const [{ text, detail, isModal, buttons } = {}, ...others] = messages.shown;
     assert.match(text ?? '', /^Stop watching the run of /);
     assert.match(detail ?? '', new RegExp(`track it again by its run ID: invented-${id}$`));
@@ -90,7 +77,7 @@ describe('a run in the hands of a person', () => {
     assert.ok(offered(await runLines(id)), 'it is watched on when the question is dismissed');
 
     pressed = 'Stop Watching';
-    await run('stopWatching', node);
+    await call('stopWatching', node);
     const lines = await runLines(id);
     assert.match(lines[0] ?? '', /: no longer watched · /);
     assert.ok(!offered(lines));
@@ -102,33 +89,36 @@ describe('a run in the hands of a person', () => {
     await writeFile(path.join(part, 'only.js'), 'one();\n');
     const before = await readdir(path.join(storage, 'runs'));
     pressed = 'Upload and Start';
-    await run('assessFolder', vscode.Uri.file(part));
+    await call('assessFolder', vscode.Uri.file(part));
     await rm(part, { recursive: true });
     assert.equal(messages.shown[0]?.text, 'Upload 1 file of part for assessment?');
-    const [sent, ...more] = service.runs();
+    const [sent, ...more] = service().runs();
     const names = sent?.archives.map(({ entries }) => entries.map(({ path: name }) => name));
     assert.deepEqual([names, more], [[['only.js']], []]);
     const started = (await readdir(path.join(storage, 'runs'))).find((name) => !before.includes(name))!;
 
-    await service.finishRun(sent!.id);
-    await run('refreshRuns');
+    await service().finishRun(sent!.id);
+    await call('refreshRuns');
     const sourceLine = async (): Promise<string> =>
       (await runLines(started)).find((line) => line.startsWith('Uploaded source of part: ')) ?? '';
-    const uploads = (): string[] => service.files().map(({ state }) => state);
+    const uploads = (): string[] =>
+      service()
+        .files()
+        .map(({ state }) => state);
     assert.match(await sourceLine(), /: on the service since /);
 
-    await run('deleteUploadedSource');
+    await call('deleteUploadedSource');
     assert.equal(messages.shown.at(-1)?.text, 'Delete the uploaded source code of part from the service?');
     assert.deepEqual(uploads(), ['confirmed'], 'it stays when the question is dismissed');
 
     pressed = 'Delete';
-    await run('deleteUploadedSource');
+    await call('deleteUploadedSource');
     assert.equal(messages.shown.at(-1)?.text, 'The uploaded source was deleted.');
     assert.deepEqual(uploads(), ['deleted']);
     assert.match(await sourceLine(), /: deleted from the service on /);
 
     pressed = 'Remove';
-    await run('removeRun', { kind: 'run', id: started });
+    await call('removeRun', { kind: 'run', id: started });
     assert.deepEqual(await runLines(started), []);
   });
 });

@@ -151,7 +151,7 @@ describe('runs that wait for a person', () => {
     const trouble = items.find(
       ({ label }) => typeof label === 'string' && label.startsWith('The access token for '),
     );
-    assert.equal(trouble?.command?.command, 'whitebox.signIn');
+    assert.equal(trouble?.command?.command, 'whitebox.signInForRun');
     shown.dispose();
   });
 

@@ -129,8 +129,8 @@ describe('what is said of findings and runs', () => {
       },
     });
     const last = { ...after, id: 'invented-2', createdAt: 2 };
-    const runs = { all: () => [last, after, before], get: () => last } as unknown as RunStore;
-    await compareRuns([{ kind: 'run', id: last.id }], { findings: {} as unknown as FindingStore, runs });
+    const runs = { all: () => [last, after, before] } as unknown as RunStore;
+    await compareRuns([last], { findings: {} as unknown as FindingStore, runs });
     assert.deepEqual(offered, [path.basename(shop), 'Before the fix']);
   });
 

@@ -1,0 +1,28 @@
+import { after, afterEach, before, beforeEach } from 'mocha';
+import * as vscode from 'vscode';
+import { type AssessmentService, startService } from '../service/assessmentService.ts';
+import { printing, resetUserSettings, setUserSettings } from './userSettings.ts';
+
+/** A service of a suite's own, which the settings of each test sign in to; they are taken back after it. */
+export function signInEachTest(settings: Readonly<Record<string, unknown>> = {}): () => AssessmentService {
+  let service: AssessmentService | undefined;
+  before(async () => {
+    service = await startService();
+  });
+  beforeEach(() =>
+    setUserSettings({
+      'whitebox.baseUrl': service!.baseUrl,
+      'whitebox.organizationId': service!.organizationId,
+      'whitebox.tokenCommand': printing(service!.token),
+      ...settings,
+    }),
+  );
+  afterEach(resetUserSettings);
+  after(() => service?.close());
+  return () => service!;
+}
+
+/** Calls a command of the extension as a menu would. */
+export function call(command: string, ...args: unknown[]): Thenable<unknown> {
+  return vscode.commands.executeCommand(`whitebox.${command}`, ...args);
+}
