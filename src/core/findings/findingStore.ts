@@ -64,8 +64,9 @@ export class FindingStore implements Disposable {
       decode: deps.decode,
       baselineOf: (run) => {
         const compared = this.#compared?.run.id === run.id ? this.#compared.baseline : undefined;
-        return this.baselines.namesBefore(run, compared?.run);
+        return compared?.run ?? this.baselines.of(run);
       },
+      namesBefore: (run, baseline) => this.baselines.namesBefore(run, baseline),
       log: deps.log,
     };
     this.#subscriptions = [
@@ -128,9 +129,8 @@ export class FindingStore implements Disposable {
   async show({ id }: Run): Promise<void> {
     const run = this.#runs.get(id);
     if (run === undefined || !hasFindings(run)) return;
-    const isCompared = this.#compared !== undefined;
     this.#choose(run, id);
-    await (isCompared ? this.reload() : this.refresh());
+    await this.refresh();
   }
 
   /** Shows no findings until a run is chosen or ends with findings. */
@@ -237,6 +237,8 @@ export class FindingStore implements Disposable {
 
   /** All of a run's findings, whether they are shown or not; a file that cannot be read gives a `failure`. */
   async read(run: Run): Promise<ShownRun> {
+    // Another run to compare it with may just have come.
+    await this.#loading.catch(() => undefined);
     return toShownRun(await this.#read(run));
   }
 
@@ -265,11 +267,16 @@ export class FindingStore implements Disposable {
 
   async #refresh(isAnew: boolean): Promise<void> {
     const byFolder = decideRuns(this.#runs.all(), this.#choices, this.#isOpenHere);
-    if (!isAnew && showSameRuns(byFolder, this.#byFolder)) return;
+    if (!isAnew && showSameRuns(byFolder, this.#byFolder)) {
+      if (await this.#followed.renewRuns(this.#runs.all(), this.#load)) this.#tell({ kind: 'all' });
+      return;
+    }
     const runs = [...new Set([...byFolder.values()].filter((run) => run !== undefined))];
-    const load = async (run: Run): Promise<LoadedRun> =>
-      (isAnew ? undefined : this.#followed.of(run)) ??
-      LoadedRun.load(run, this.#load, this.#followed.former(run));
+    const load = async (run: Run): Promise<LoadedRun> => {
+      const known = isAnew ? undefined : this.#followed.of(run);
+      await known?.renewRun(run, this.#load);
+      return known ?? LoadedRun.load(run, this.#load, this.#followed.former(run));
+    };
     if (!runs.some(({ id }) => id === this.#compared?.run.id)) this.#compared = undefined;
     const baseline = this.#compared && (await load(this.#compared.baseline.run));
     // It was removed meanwhile.

@@ -1,5 +1,5 @@
 import type { Run } from '../run/run.ts';
-import type { LoadedRun, RenewedFiles } from './loadedRun.ts';
+import type { LoadDeps, LoadedRun, RenewedFiles } from './loadedRun.ts';
 import { hasSameFiles } from './shownRun.ts';
 
 /** The runs whose findings follow edits, files and decisions: those that are shown, and the one that they are compared with. */
@@ -56,6 +56,12 @@ export class FollowedRuns {
     if (unready.length === 0) return;
     await Promise.all(unready);
     await this.prepare(runs);
+  }
+
+  /** Takes over what became of runs whose files are still the same, as `LoadedRun.renewRun` does; true when any of it is new. */
+  async renewRuns(runs: readonly Run[], deps: LoadDeps): Promise<boolean> {
+    const renewed = runs.map(async (run) => this.of(run)?.renewRun(run, deps));
+    return (await Promise.all(renewed)).includes(true);
   }
 
   /** Takes over decisions. */

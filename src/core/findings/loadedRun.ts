@@ -5,6 +5,7 @@ import { type FindingName, changeSince, nameOf } from './compare.ts';
 import type { Decode } from './place/decodeText.ts';
 import { decisionFolders } from './triage/findingFolder.ts';
 import type { ShownFinding } from './shownFinding.ts';
+import { isSameRun } from './shownRun.ts';
 import type { PathMapping } from './place/locate.ts';
 import type { Cut } from './parse/parse.ts';
 import { readFailure, type ReadRun, readRun } from './readRun.ts';
@@ -22,8 +23,10 @@ export interface LoadDeps {
   /** The text of a file that is being edited. */
   readonly textOf: (file: string) => string | undefined;
   readonly decode: Decode;
-  /** The findings to compare a run with, if any. */
-  readonly baselineOf: (run: Run) => Promise<readonly FindingName[] | undefined>;
+  /** The run to compare a run with, if any. */
+  readonly baselineOf: (run: Run) => Run | undefined;
+  /** What that run found; undefined when it cannot be read. */
+  readonly namesBefore: (run: Run, baseline: Run) => Promise<readonly FindingName[] | undefined>;
   readonly log: Logger;
 }
 
@@ -32,12 +35,14 @@ export type RenewedFiles = ReadonlySet<string | undefined>;
 
 /** The findings of a run, kept up to date with decisions about them and with the text of their files. */
 export class LoadedRun {
-  readonly run: Run;
   readonly cut: Cut | undefined;
   readonly failure: Failure | undefined;
   readonly #triage: TriageStore;
   readonly #places: ReadRun['places'] | undefined;
   readonly #byFile: ReadonlyMap<string, readonly number[]>;
+  #run: Run;
+  /** What the findings are compared with. */
+  #baseline: Run | undefined;
   #shown: readonly ShownFinding[];
   /** Of the decisions that they have. */
   #triageVersion: number;
@@ -49,7 +54,7 @@ export class LoadedRun {
     { shown, byFile }: Shown,
     triageVersion: number,
   ) {
-    this.run = run;
+    this.#run = run;
     this.#triage = triage;
     this.#triageVersion = triageVersion;
     this.failure = 'kind' in found ? found : undefined;
@@ -64,16 +69,21 @@ export class LoadedRun {
     try {
       const found = await readRun(run, deps.folderOf(run.id), deps, former && former.#places);
       await deps.triage.load(run.targets.map((target) => target.folder));
-      const baseline = await deps.baselineOf(run);
-      const changeOf = baseline && changeSince(baseline);
       const { version } = deps.triage;
-      const shown = await inSlices(toShown(run, found.findings, deps.triage, changeOf));
-      return new LoadedRun(run, deps.triage, found, shown, version);
+      const shown = await inSlices(toShown(run, found.findings, deps.triage));
+      const loaded = new LoadedRun(run, deps.triage, found, shown, version);
+      await loaded.renewRun(run, deps);
+      return loaded;
     } catch (error) {
       const failure = readFailure(error);
       deps.log.warn(`The findings of run ${run.id} cannot be read: ${failure.kind} ${failure.detail ?? ''}`);
       return new LoadedRun(run, deps.triage, failure, { shown: [], byFile: new Map() }, deps.triage.version);
     }
+  }
+
+  /** As it was last taken over. */
+  get run(): Run {
+    return this.#run;
   }
 
   /** All findings, in the order of the file. */
@@ -103,6 +113,19 @@ export class LoadedRun {
   /** True for a file or a folder in which a finding may be that has no place so far. */
   isAwaited(file: string): boolean {
     return this.#places?.missing.has(basename(file)) ?? false;
+  }
+
+  /** Takes over a person's name for the run, and the run that it is compared with; true when either is another one. */
+  async renewRun(run: Run, { baselineOf, namesBefore }: LoadDeps): Promise<boolean> {
+    const baseline = baselineOf(run);
+    const isSame = run.label === this.#run.label && isSameRun(baseline, this.#baseline);
+    if (isSame) return false;
+    const names = baseline && (await namesBefore(run, baseline));
+    const changeOf = names && changeSince(names);
+    this.#run = run;
+    this.#baseline = baseline;
+    this.#shown = this.#shown.map((shown) => ({ ...shown, run, change: changeOf?.(nameOf(shown)) }));
+    return true;
   }
 
   /** Takes over decisions. */
@@ -168,19 +191,13 @@ interface Shown {
   readonly byFile: ReadonlyMap<string, readonly number[]>;
 }
 
-function* toShown(
-  run: Run,
-  findings: ReadRun['findings'],
-  triage: TriageStore,
-  changeOf: ReturnType<typeof changeSince> | undefined,
-): Generator<undefined, Shown> {
+function* toShown(run: Run, findings: ReadRun['findings'], triage: TriageStore): Generator<undefined, Shown> {
   const shown: ShownFinding[] = [];
   const byFile = new Map<string, number[]>();
   for (const each of findings) {
     const one = { run, ...each, triage: undecided };
-    const change = changeOf?.(nameOf(one));
     one.triage = decisionAbout(one, triage);
-    const at = shown.push(change === undefined ? one : { ...one, change }) - 1;
+    const at = shown.push(one) - 1;
     for (const { file } of one.places) {
       const positions = byFile.get(file);
       if (positions === undefined) byFile.set(file, [at]);

@@ -9,16 +9,19 @@ export function hasSameFiles(one: Run, other: Run): boolean {
   return one === other || artifactsOf(one) === artifactsOf(other);
 }
 
+/** True for the same run with the same files, and for none twice. */
+export function isSameRun(one: Run | undefined, other: Run | undefined): boolean {
+  return one?.id === other?.id && (one === undefined || other === undefined || hasSameFiles(one, other));
+}
+
 /** True when two answers of `decideRuns` show the same runs, with the same files. */
 export function showSameRuns(
   one: ReadonlyMap<string, Run | undefined>,
   other: ReadonlyMap<string, Run | undefined>,
 ): boolean {
-  const isSame = (run: Run | undefined, former: Run | undefined): boolean =>
-    run?.id === former?.id && (run === undefined || former === undefined || hasSameFiles(run, former));
   return (
     one.size === other.size &&
-    [...one].every(([folder, run]) => other.has(folder) && isSame(run, other.get(folder)))
+    [...one].every(([folder, run]) => other.has(folder) && isSameRun(run, other.get(folder)))
   );
 }
 

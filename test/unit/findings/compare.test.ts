@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import type { Run, RunIn } from '../../../src/core/run/run.ts';
@@ -31,6 +32,32 @@ test('a finding is new or unchanged since the run before of the same folders', a
   assert.deepEqual(changes(scene), { new: 'new', b: 'unchanged', c: 'new' });
   assert.equal(scene.store.baselines.of(second)?.id, first.id);
   assert.equal(scene.store.baselines.of(first), undefined);
+});
+
+test('what a run is compared with comes and goes while it is shown', async (t) => {
+  const scene = await setScene(t);
+  const { runs, store } = scene;
+  scene.open.add(path.join(scene.root, 'shop'));
+  const run = await scene.addRun(['shop'], file('a', 'b'));
+  assert.deepEqual(changes(scene), { a: undefined, b: undefined });
+  let told = 0;
+  store.onDidChange(() => (told += 1));
+  // As an import brings it, or a download of results that were here no more.
+  const older = { ...run, id: 'run-0', createdAt: 0 };
+  await mkdir(runs.folderOf(older.id));
+  await writeFile(path.join(runs.folderOf(older.id), 'findings.json'), file('a'));
+  await runs.create(older);
+  const { shown } = await store.read(run);
+  assert.deepEqual(
+    shown.map(({ change }) => change),
+    ['unchanged', 'new'],
+  );
+  assert.deepEqual(changes(scene), { a: 'unchanged', b: 'new' });
+  assert.equal(told, 1);
+  await runs.remove(older.id);
+  await store.refresh();
+  assert.deepEqual(changes(scene), { a: undefined, b: undefined });
+  assert.equal(told, 2);
 });
 
 test('two runs compare as new, fixed and unchanged', async (t) => {

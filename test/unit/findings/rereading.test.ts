@@ -54,6 +54,24 @@ test('findings that were downloaded again are shown in place of the former ones,
   assert.deepEqual(titles(scene), ['whole']);
 });
 
+test('runs that are shown, or compared with, have the name that a person gave them last', async (t) => {
+  const scene = await setScene(t);
+  const { store } = scene;
+  scene.open.add(path.join(scene.root, 'shop'));
+  const before = await scene.addRun(['shop'], finding('former'));
+  const run = await scene.addRun(['shop'], finding('here'));
+  const rename = async ({ id }: { id: string }, label: string) => {
+    await scene.runs.apply(id, { type: 'renamed', label, at: 9 });
+    await store.refresh();
+  };
+  await rename(run, 'nightly');
+  assert.deepEqual([store.folders()[0]?.run.label, store.all()[0]?.run.label], ['nightly', 'nightly']);
+  await store.showComparison(run, before);
+  await rename(before, 'weekly');
+  const { run: later, baseline } = store.comparison() ?? {};
+  assert.deepEqual([later?.label, baseline?.label], ['nightly', 'weekly']);
+});
+
 test('a run that is shown is not read again to be looked at', async (t) => {
   const scene = await setScene(t);
   scene.open.add(path.join(scene.root, 'shop'));
