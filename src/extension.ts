@@ -22,7 +22,7 @@ import type { PanelDocument } from './editor/documentPanel.ts';
 import { registerDocumentPanels } from './editor/documentPanels.ts';
 import { watchDrift } from './editor/driftWatch.ts';
 import { followAddresses } from './editor/findingAddress.ts';
-import { findDetails, toDetails } from './editor/findingDetails.ts';
+import { findDetailed, toDetails } from './editor/findingDetails.ts';
 import { provideHovers } from './editor/findingHover.ts';
 import { provideFindingJson } from './editor/findingJson.ts';
 import { FindingsByFile } from './editor/findingsByFile.ts';
@@ -131,8 +131,8 @@ export async function startExtension(
     find: async (id) => {
       await runs.reload();
       await findings.refresh();
-      const found = findDetails(id, findings);
-      return found && sayingErrors('whitebox.showFindingDetails', found);
+      const found = findDetailed(id, findings);
+      return found && sayingErrors('whitebox.showFindingDetails', toDetails(found, findings));
     },
     explain: (error) => describeError(error).message,
     log,
@@ -179,6 +179,7 @@ export async function startExtension(
     showDetails: (shown) =>
       details.open(sayingErrors('whitebox.showFindingDetails', toDetails(shown, findings))),
     byFile,
+    inDetails: () => findDetailed(details.activeId() ?? '', findings),
     goToFinding: createFindingTour(byFile),
     shownReport: () => runs.get(reports.activeId() ?? ''),
     renderReport: (run, signal) => reports.render(reportOf(run), signal),

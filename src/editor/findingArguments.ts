@@ -14,6 +14,8 @@ export type FindingArgument =
 export interface FindingSources {
   readonly findings: FindingStore;
   readonly byFile: FindingsByFile;
+  /** The finding whose details panel has the focus of its group. */
+  readonly inDetails: () => ShownFinding | undefined;
   /** The nodes that are selected in the Findings view. */
   readonly selection: () => readonly unknown[];
 }
@@ -21,11 +23,11 @@ export interface FindingSources {
 /**
  * The findings that a command was called on, each once: those of the nodes that a menu gives (the one that was clicked, all that are
  * selected; a group stands for its findings), those a `FindingArgument` or a pair of run and index names; called on nothing, as from
- * the palette, those at the cursor.
+ * the palette, the one whose details have the focus, else those at the cursor.
  */
 export function findingsOf(args: readonly unknown[], sources: FindingSources): readonly ShownFinding[] {
   const [first, second] = args;
-  if (first === undefined) return findingsAtCursor(sources.byFile);
+  if (first === undefined) return findingsHere(sources);
   if (typeof first === 'string') {
     const found = sources.findings.find(first, Number(second));
     return found === undefined ? [] : [found];
@@ -55,8 +57,10 @@ export function toArgument({ run, finding }: ShownFinding): FindingArgument {
   return { kind: 'finding', runId: run.id, index: finding.index };
 }
 
-/** The findings that are displayed in the line of the cursor, the narrowest first. */
-function findingsAtCursor(byFile: FindingsByFile): readonly ShownFinding[] {
+/** The finding whose details have the focus; else those that are displayed in the line of the cursor, the narrowest first. */
+function findingsHere({ byFile, inDetails }: FindingSources): readonly ShownFinding[] {
+  const detailed = inDetails();
+  if (detailed !== undefined) return [detailed];
   const editor = vscode.window.activeTextEditor;
   if (editor === undefined) return [];
   const { line } = editor.selection.active;

@@ -56,7 +56,7 @@ export function createFindingCommands(
   ];
 }
 
-/** The findings that a person means, undefined when they stop: called from the palette, which of those at the cursor, or those selected in the view. */
+/** The findings that a person means, undefined when they stop: called from the palette, the one whose details have the focus, or which of those at the cursor, or those selected in the view. */
 async function subjectsOf(
   args: readonly unknown[],
   deps: FindingCommandDeps,
@@ -68,7 +68,7 @@ async function subjectsOf(
   if (selected.length > 0 && given.every((shown) => selected.includes(shown))) return selected;
   const items = given.map((shown) => ({
     label: subjectLabel([shown]),
-    description: t('at the cursor'),
+    description: deps.inDetails() === undefined ? t('at the cursor') : t('in the details'),
     shown: [shown],
   }));
   if (selected.length > 0)

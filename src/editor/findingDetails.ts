@@ -40,10 +40,9 @@ export function toDetails(shown: ShownFinding, findings: FindingStore): PanelDoc
 }
 
 /** The finding whose details have this id, while it is shown. */
-export function findDetails(id: string, findings: FindingStore): PanelDocument | undefined {
+export function findDetailed(id: string, findings: FindingStore): ShownFinding | undefined {
   const at = id.lastIndexOf(':');
-  const shown = findings.find(id.slice(0, at), Number(id.slice(at + 1)));
-  return shown === undefined ? undefined : toDetails(shown, findings);
+  return findings.find(id.slice(0, at), Number(id.slice(at + 1)));
 }
 
 /** Where the file is seen already, else the first column: never over the details. */

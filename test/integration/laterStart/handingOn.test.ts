@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import path from 'node:path';
 import { afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { watchEachTest } from '../messages.ts';
 import { openFolders } from '../openFolders.ts';
+import { until } from '../until.ts';
 import { setUserSettings } from '../userSettings.ts';
 import { shopRunId } from './workspace.ts';
 
@@ -11,9 +13,10 @@ const nodeOf = (index: number): object => ({ kind: 'finding', runId: shopRunId, 
 
 describe('handing findings on', () => {
   const messages = watchEachTest();
+  let shop: string;
 
   before(async () => {
-    await openFolders(2);
+    [shop = ''] = await openFolders(2);
     await vscode.commands.executeCommand('whitebox.showRunFindings', { kind: 'run', id: shopRunId });
   });
 
@@ -40,6 +43,19 @@ describe('handing findings on', () => {
       /^## Weak hash$[^]*\*\*Severity:\*\* High$[^]*src\/orders\.js:4[^]*^## Version is told$/m,
     );
     assert.ok(!copied.includes('SQL from a request'));
+  });
+
+  it('hands on the finding whose details have the focus', async () => {
+    const { tabGroups } = vscode.window;
+    const focused = (): string | undefined => tabGroups.activeTabGroup.activeTab?.label;
+    await vscode.window.showTextDocument(vscode.Uri.file(path.join(shop, 'src', 'server.js')));
+    await run('showFindingDetails', nodeOf(1));
+    await vscode.commands.executeCommand('workbench.action.focusSecondEditorGroup');
+    await until(tabGroups.onDidChangeTabGroups, () => focused() === 'Weak hash', focused);
+    await run('copyFinding');
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    assert.match(await clipboard(), /^## Weak hash$/m);
+    assert.deepEqual(messages(), []);
   });
 
   describe('to an agent', () => {

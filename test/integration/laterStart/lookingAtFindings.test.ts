@@ -217,7 +217,9 @@ describe('what is said of findings and runs', () => {
     const settled = findingAt(placeIn('src/orders.js', 'same'), 'falsePositive');
     const findings = storeOf(gone, settled, there);
     const byFile = new FindingsByFile(findings);
-    assert.deepEqual(findingsOf([], { findings, byFile, selection: () => [] }), [there]);
+    assert.deepEqual(findingsOf([], { findings, byFile, inDetails: () => undefined, selection: () => [] }), [
+      there,
+    ]);
     byFile.dispose();
     await vscode.commands.executeCommand('workbench.action.closeActiveEditor');
   });
