@@ -6,7 +6,7 @@ import { hasAllFindings, hasFindings } from '../core/findings/folderRuns.ts';
 import { hiddenFromProblems } from '../core/findings/show/problems.ts';
 import type { Sifted } from '../core/findings/show/sift.ts';
 import { isOffline } from '../core/run/attention.ts';
-import { isLive, type Run, titleOf, waitsForToken } from '../core/run/run.ts';
+import { isFinal, isLive, type Run, titleOf, waitsForToken } from '../core/run/run.ts';
 import { describePart } from './findingLabels.ts';
 import type { FindingsLens } from './findingsLens.ts';
 import { countFiles, countFindings, formatNumber } from './formats.ts';
@@ -20,9 +20,12 @@ export type FindingsState =
   | 'zero'
   | 'hidden'
   | 'filtered'
+  | 'preparing'
+  | 'unconfirmed'
   | 'running'
   | 'offline'
   | 'signIn'
+  | 'tokenCommand'
   | 'cleared'
   | 'none';
 
@@ -33,10 +36,19 @@ export function stateOf(folders: readonly ShownRun[], sifted: Sifted, runs: read
   if (sifted.displayed.length > 0) return 'filtered';
   if (sifted.mild + sifted.settled > 0) return 'hidden';
   if (folders.length > 0) return 'zero';
-  const live = runs.find(isLive);
-  if (live?.trouble !== undefined && waitsForToken(live.trouble)) return 'signIn';
-  if (live !== undefined) return isOffline(live) ? 'offline' : 'running';
-  return runs.some(hasFindings) ? 'cleared' : 'none';
+  return stateOfRuns(runs.filter((run) => !isFinal(run))) ?? (runs.some(hasFindings) ? 'cleared' : 'none');
+}
+
+/** What is to be known of runs that have not ended, the first that a person has to do something about. */
+function stateOfRuns(runs: readonly Run[]): FindingsState | undefined {
+  const live = runs.filter(isLive);
+  const troubles = live.flatMap(({ trouble }) => trouble ?? []);
+  if (troubles.some(waitsForToken)) return 'signIn';
+  if (troubles.some(({ kind }) => kind === 'tokenCommand')) return 'tokenCommand';
+  if (runs.some(({ state }) => state === 'unknown')) return 'unconfirmed';
+  if (live.some(isOffline)) return 'offline';
+  if (live.length > 0) return 'running';
+  return runs.length > 0 ? 'preparing' : undefined;
 }
 
 /** Which runs the findings are of, with their commits and what is to be known about them; or which two are compared. */

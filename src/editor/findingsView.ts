@@ -86,6 +86,7 @@ export function showFindings(lazy: LazyView, deps: FindingsViewDeps): vscode.Dis
   return vscode.Disposable.from(
     changed,
     lens.onDidChange(renderAll),
+    vscode.workspace.onDidChangeWorkspaceFolders(say),
     vscode.workspace.onDidChangeConfiguration((change) => {
       if (change.affectsConfiguration('whitebox.findings')) renderAll();
     }),

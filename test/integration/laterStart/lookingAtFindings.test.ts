@@ -11,6 +11,7 @@ import { compareRuns } from '../../../src/editor/compareRuns.ts';
 import { describeRuns, stateOf } from '../../../src/editor/findingsMessage.ts';
 import { countFindings } from '../../../src/editor/formats.ts';
 import { describeError } from '../../../src/editor/messages.ts';
+import { showFindings } from '../../../src/editor/findingsView.ts';
 import { mapFindingPaths } from '../../../src/editor/mapPaths.ts';
 import { filterFindings } from '../../../src/editor/filterFindings.ts';
 import { findingsOf } from '../../../src/editor/findingArguments.ts';
@@ -21,6 +22,7 @@ import { readDisplaySettings } from '../../../src/editor/settings.ts';
 import { showStatus } from '../../../src/editor/statusBar.ts';
 import { eventually } from '../../host/workbench/eventually.ts';
 import { watchMessages } from '../messages.ts';
+import { runOf } from '../../unit/run/sampleRuns.ts';
 import { openFolders } from '../openFolders.ts';
 import { endedRun } from '../storedRuns.ts';
 import { resetUserSettings, setUserSettings } from '../userSettings.ts';
@@ -84,13 +86,58 @@ describe('what is said of findings and runs', () => {
     }
   });
 
-  it('says that the service cannot be reached only while it cannot, and to sign in only for a token', () => {
-    const stateWith = (kind: ErrorKind): string =>
-      stateOf([], { displayed: [], passing: [], mild: 0, settled: 0 }, [
-        { state: 'running', trouble: { kind, since: 0 } } as unknown as Run,
-      ]);
+  it('says, where there are no findings, what becomes of the runs, and first what a person has to do', () => {
+    const stateWith = (...runs: Run[]): string =>
+      stateOf([], { displayed: [], passing: [], mild: 0, settled: 0 }, runs);
+    const troubled = (kind: ErrorKind): Run =>
+      ({ ...runOf.running, trouble: { kind, since: 0, times: 1 } }) as Run;
     const kinds: readonly ErrorKind[] = ['unsent', 'serverError', 'notFound', 'unauthorized', 'tokenCommand'];
-    assert.deepEqual(kinds.map(stateWith), ['offline', 'running', 'running', 'signIn', 'running']);
+    assert.deepEqual(
+      kinds.map((kind) => stateWith(troubled(kind))),
+      ['offline', 'running', 'running', 'signIn', 'tokenCommand'],
+    );
+    for (const state of ['packaging', 'uploading', 'confirming', 'dispatching'] as const)
+      assert.equal(stateWith(runOf[state]), 'preparing', state);
+    assert.equal(stateWith(runOf.packaging, runOf.running), 'running');
+    assert.equal(stateWith(runOf.running, troubled('unsent')), 'offline');
+    assert.equal(stateWith(troubled('unsent'), runOf.unknown), 'unconfirmed');
+    assert.equal(stateWith(runOf.running, runOf.unknown, troubled('notSignedIn')), 'signIn');
+    assert.equal(stateWith(runOf.failed), 'none');
+  });
+
+  it('says it again when other folders are open', () => {
+    const { executeCommand } = vscode.commands;
+    const opened = new vscode.EventEmitter<vscode.WorkspaceFoldersChangeEvent>();
+    const { onDidChangeWorkspaceFolders } = vscode.workspace;
+    const replace = (event: typeof onDidChangeWorkspaceFolders): object =>
+      Object.defineProperty(vscode.workspace, 'onDidChangeWorkspaceFolders', {
+        value: event,
+        configurable: true,
+      });
+    const states: unknown[] = [];
+    Object.assign(vscode.commands, {
+      executeCommand: (_set: string, key: string, value: unknown) =>
+        Promise.resolve(key === 'whitebox.findingsView' && states.push(value)),
+    });
+    replace(opened.event);
+    let isOpen = false;
+    const memory = { get: () => undefined, update: () => Promise.resolve() } as unknown as vscode.Memento;
+    const lens = new FindingsLens(memory);
+    const findings = Object.assign(storeOf(), { folders: () => [], comparison: () => undefined });
+    const runs = { all: () => [runOf.running], onDidChange: findings.onDidChange } as unknown as RunStore;
+    const view = {} as unknown as vscode.TreeView<unknown>;
+    try {
+      const deps = { findings, runs, lens, isOpenHere: () => isOpen };
+      const shown = showFindings({ view, fill: () => undefined }, deps);
+      isOpen = true;
+      opened.fire({ added: [], removed: [] });
+      shown.dispose();
+    } finally {
+      replace(onDidChangeWorkspaceFolders);
+      Object.assign(vscode.commands, { executeCommand });
+      lens.dispose();
+    }
+    assert.deepEqual(states, ['none', 'running']);
   });
 
   it('names the file that decisions cannot be written to', () => {
