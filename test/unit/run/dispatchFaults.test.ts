@@ -103,7 +103,7 @@ describe('a dispatch', () => {
 
   const odd = [
     ['no run ID', '{"id":"run-1"}', 'run-1'],
-    ['an oversized run ID', JSON.stringify({ workflow_run_id: 'r'.repeat(257) }), 'rrrr'],
+    ['an oversized run ID', JSON.stringify({ workflow_run_id: 'r'.repeat(5_000) }), 'rrrr'],
     ['an empty run ID', '{"workflow_run_id":""}', 'workflow_run_id'],
     ['a page instead of JSON', '<html><title>Please sign in</title></html>', 'Please sign in'],
     ['an empty body', '', undefined],
@@ -117,6 +117,7 @@ describe('a dispatch', () => {
       assert.equal(run.reason.kind, 'badResponse');
       if (kept === undefined) assert.equal(run.reason.detail, undefined);
       else assert.ok(run.reason.detail?.includes(kept), run.reason.detail);
+      assert.ok((run.reason.detail?.length ?? 0) <= 500, 'and not all of a long one');
       assert.equal(desk.sent('/dispatch'), 1);
     });
   }

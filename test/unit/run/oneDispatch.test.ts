@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import http from 'node:http';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
@@ -84,6 +85,25 @@ describe('a dispatch', () => {
     await store.apply(id, { type: 'dispatchIntended', at });
     await assert.rejects(desk.clock.passUntil(started, desk.traffic), { kind: 'busyElsewhere' });
     assert.deepEqual([desk.sent('/dispatch'), accepted(desk)], [1, 0]);
+  });
+
+  test('F45 F49 whose TLS breaks in its middle is sent once, for the service may have accepted it', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    desk.service.addFault({ match: { path: '/dispatch', times: 1 }, after: { kind: 'stall' } });
+    const requests: http.ClientRequest[] = [];
+    const real = http.request.bind(http) as (url: URL, options: object) => http.ClientRequest;
+    t.mock.method(http, 'request', (url: URL, options: object) => {
+      const request = real(url, options);
+      requests.push(request);
+      return request;
+    });
+    const started = window.start();
+    while (accepted(desk) === 0) await setImmediate();
+    requests.at(-1)!.destroy(Object.assign(new Error('write EPROTO'), { code: 'EPROTO', syscall: 'write' }));
+    const run = await started;
+    assert.ok(run.state === 'unknown');
+    assert.deepEqual([run.reason.kind, desk.sent('/dispatch'), accepted(desk)], ['tls', 1, 1]);
   });
 
   test('F47 is sent again for the first of two clicks, however close the second follows', async (t) => {

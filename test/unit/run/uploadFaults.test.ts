@@ -3,7 +3,10 @@ import { randomBytes } from 'node:crypto';
 import { appendFile, readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { usualIdleLimits } from '../../../src/core/api/http.ts';
 import type { Run } from '../../../src/core/run/run.ts';
+import { holdTimers } from '../heldTimers.ts';
 import { openWindow, setUpDesk } from './runWindow.ts';
 import { archiveOf, puts, startWith, states } from './uploads.ts';
 
@@ -30,7 +33,12 @@ describe('an upload', () => {
     await writeFile(join(desk.folder, 'large.bin'), randomBytes(900_000));
     const stall = { kind: 'stall' as const, afterBodyBytes: 100_000 };
     desk.service.addFault({ match: { method: 'PUT', times: 1 }, before: stall });
-    const run = await openWindow(t, desk, { idle: { jsonMs: 5_000, transferMs: 250 } }).start();
+    const { transferMs } = usualIdleLimits;
+    const timers = holdTimers(t, transferMs);
+    const started = openWindow(t, desk).start();
+    while (puts(desk).length === 0) await setImmediate();
+    timers.pass(transferMs);
+    const run = await started;
     assert.equal(run.state, 'running');
     assert.equal(puts(desk).length, 2);
     assert.equal(desk.service.files()[0]?.sha256, run.targets[0]?.archive?.sha256);

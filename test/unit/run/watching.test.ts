@@ -120,6 +120,11 @@ describe('a run that is watched', () => {
     const before = desk.clock.now();
     await window.untilEnded(id);
     assert.ok(desk.clock.now() - before <= 10_000);
+    const { requests } = desk.service;
+    assert.ok(
+      requests.every(({ headers }) => headers['connection'] === 'close'),
+      'no socket is used twice',
+    );
     assert.ok(!window.lines.some((line) => line.includes('failed')), window.lines.join('\n'));
   });
 

@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { describe, test, type TestContext } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import type { AssessmentError } from '../../../src/core/errors.ts';
+import { usualIdleLimits } from '../../../src/core/api/http.ts';
+import { holdTimers } from '../heldTimers.ts';
+import { tempFolder } from '../run/tempFolder.ts';
+import { archiveFile, failureOf, workflow } from './clientCalls.ts';
+import { setUpClient } from './clientDesk.ts';
+
+const { transferMs } = usualIdleLimits;
+
+/** A server of any answer, for the length of a test; resolves to its origin. */
+async function serve(t: TestContext, answer: RequestListener): Promise<string> {
+  const server = createServer(answer);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => server.close());
+  t.after(() => server.closeAllConnections());
+  return `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+}
+
+/** Begins the download of an artifact that is at `url`, into a folder of its own. */
+async function beginDownload(t: TestContext, url: string) {
+  const { client, service } = await setUpClient(t);
+  const body = JSON.stringify({ url, expires_in_seconds: 900 });
+  const match = { path: /artifact-download-url$/ };
+  service.addFault({ match, before: { kind: 'reply', status: 200, body } });
+  const folder = await tempFolder(t);
+  const path = join(folder, 'report.md');
+  return {
+    path,
+    done: client.downloadArtifact(workflow, 'run', 'report', path, { maxBytes: 1e6 }),
+    /** Resolves when so many bytes of it are on disk. */
+    untilHere: async (bytes: number): Promise<void> => {
+      const sizes = async (): Promise<number[]> =>
+        Promise.all((await readdir(folder)).map(async (name) => (await stat(join(folder, name))).size));
+      while (!(await sizes()).includes(bytes)) await setImmediate();
+    },
+  };
+}
+
+describe('the limit of a transfer', () => {
+  test('F33 is one of silence: an upload that goes on takes as long as it takes', async (t) => {
+    const timers = holdTimers(t, transferMs);
+    const { client, service } = await setUpClient(t);
+    const archive = await archiveFile(t, randomBytes(3e6));
+    let pieces = 0;
+    await client.putArchive(await client.getUploadUrl(archive.bytes), archive, {
+      onBytes: () => {
+        pieces += 1;
+        timers.pass(0.9 * transferMs);
+      },
+    });
+    assert.ok(pieces > 2);
+    assert.equal(service.files()[0]?.sha256, archive.sha256);
+  });
+
+  test('F33 is one of silence: a download that goes on takes as long as it takes', async (t) => {
+    const timers = holdTimers(t, transferMs);
+    const writes: ((text: string) => void)[] = [];
+    const origin = await serve(t, (_request, response) => {
+      response.writeHead(200, { 'content-length': 30 });
+      response.flushHeaders();
+      writes.push((text) => void response.write(text));
+    });
+    const { path, done, untilHere } = await beginDownload(t, origin);
+    while (writes.length === 0) await setImmediate();
+    for (const bytes of [10, 20, 30]) {
+      writes[0]!('0123456789');
+      if (bytes < 30) await untilHere(bytes);
+      timers.pass(bytes < 30 ? 0.9 * transferMs : 0);
+    }
+    assert.equal(await done, 30);
+    assert.equal((await readFile(path, 'utf8')).length, 30);
+    assert.equal(writes.length, 1);
+  });
+
+  test('F33 is not that of calls, and ends an upload that nobody reads', async (t) => {
+    const timers = holdTimers(t, transferMs);
+    const { client, service } = await setUpClient(t);
+    service.addFault({ match: { method: 'PUT' }, before: { kind: 'stall', afterBodyBytes: 1_000 } });
+    const archive = await archiveFile(t, randomBytes(1e5));
+    const failure = failureOf(client.putArchive(await client.getUploadUrl(archive.bytes), archive));
+    while (!service.requests.some(({ method }) => method === 'PUT')) await setImmediate();
+    timers.pass(transferMs);
+    const { kind, data } = await failure;
+    assert.deepEqual([kind, data.limit], ['timeout', transferMs]);
+  });
+
+  test('F33 ends a download that stalls in its middle, and nothing of it is left', async (t) => {
+    const timers = holdTimers(t, transferMs);
+    const origin = await serve(t, (_request, response) => {
+      response.writeHead(200, { 'content-length': 10 });
+      response.write('half');
+    });
+    const { path, done, untilHere } = await beginDownload(t, origin);
+    const failure = failureOf(done);
+    await untilHere(4);
+    const over = failure.then(() => true);
+    // It is tried again, as any call that failed in passing.
+    while (!(await Promise.race([over, setImmediate(false)]))) timers.pass(transferMs);
+    const { kind, data } = await failure;
+    assert.deepEqual([kind, data.limit], ['timeout', transferMs]);
+    assert.deepEqual(await readdir(join(path, '..')), []);
+  });
+});
+
+describe('an answer without end', () => {
+  const muchBytes = 100e6;
+
+  /** Calls a service that answers with very much, and tells how the call fails, and how much could be sent before the connection ended. */
+  async function callChatty(
+    t: TestContext,
+    status: number,
+  ): Promise<{ error: AssessmentError; sent: number }> {
+    const sent = Promise.withResolvers<number>();
+    const piece = Buffer.alloc(64 << 10, 'x');
+    const origin = await serve(t, (request, response) => {
+      const write = (): void => {
+        while (request.socket.bytesWritten < muchBytes && !response.destroyed)
+          if (!response.write(piece)) return;
+        response.end();
+      };
+      response.writeHead(status).on('drain', write);
+      response.on('close', () => sent.resolve(request.socket.bytesWritten));
+      write();
+    });
+    const { client } = await setUpClient(t, { baseUrl: `${origin}/v1` });
+    const error = await failureOf(client.describe(workflow, 'run'));
+    return { error, sent: await sent.promise };
+  }
+
+  test('F61 is cut off at its limit', async (t) => {
+    const { error, sent } = await callChatty(t, 200);
+    assert.deepEqual([error.kind, error.data.limit], ['badResponse', 4 << 20]);
+    assert.ok(sent < 0.3 * muchBytes, `${String(sent)} bytes`);
+  });
+
+  test('F61 that is an error is cut off much earlier', async (t) => {
+    const { error, sent } = await callChatty(t, 400);
+    assert.deepEqual([error.kind, error.data.detail?.length], ['rejected', 500]);
+    assert.ok(sent < 0.2 * muchBytes, `${String(sent)} bytes`);
+  });
+});

@@ -1,0 +1,57 @@
+import type { TestContext } from 'node:test';
+
+/** Timers of one length that only a test lets run out. */
+export interface HeldTimers {
+  /** Lets so much of their time pass. */
+  readonly pass: (ms: number) => void;
+}
+
+/** One of them, as far as it is used. */
+class HeldTimer {
+  readonly #now: () => number;
+  readonly #ms: number;
+  readonly act: () => void;
+  due: number;
+
+  constructor(act: () => void, ms: number, now: () => number) {
+    [this.act, this.#ms, this.#now] = [act, ms, now];
+    this.due = now() + ms;
+  }
+
+  refresh(): this {
+    this.due = this.#now() + this.#ms;
+    return this;
+  }
+}
+
+/** Holds the timers of this length for a test; all others are the machine's. */
+export function holdTimers(t: TestContext, ms: number): HeldTimers {
+  const held = new Set<HeldTimer>();
+  let now = 0;
+  const { setTimeout: start, clearTimeout: stop } = globalThis;
+  const startHeld = (act: (...args: unknown[]) => void, delay: number, ...args: unknown[]): unknown => {
+    if (delay !== ms) return start(act, delay, ...args);
+    const timer = new HeldTimer(
+      () => act(...args),
+      ms,
+      () => now,
+    );
+    held.add(timer);
+    return timer;
+  };
+  const stopHeld = (timer: unknown): void => {
+    if (timer instanceof HeldTimer) held.delete(timer);
+    else stop(timer as NodeJS.Timeout | undefined);
+  };
+  t.mock.method(globalThis, 'setTimeout', startHeld as typeof start);
+  t.mock.method(globalThis, 'clearTimeout', stopHeld as typeof stop);
+  return {
+    pass: (passed) => {
+      now += passed;
+      for (const timer of [...held].filter(({ due }) => due <= now)) {
+        held.delete(timer);
+        timer.act();
+      }
+    },
+  };
+}
