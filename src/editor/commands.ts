@@ -107,7 +107,10 @@ export function createCommands(deps: CommandDeps): ReadonlyMap<string, Handler> 
       'whitebox.excludeFromUpload',
       // The Explorer gives the item that was clicked and everything that is selected.
       (target, all) =>
-        excludeFromUpload(Array.isArray(all) && all.length > 0 ? (all as unknown[]) : [target], deps),
+        excludeFromUpload(Array.isArray(all) && all.length > 0 ? (all as unknown[]) : [target], {
+          ...deps,
+          attempt: (work) => runCommand('whitebox.excludeFromUpload', work, [], log),
+        }),
     ],
     ['whitebox.closePreview', () => deps.preview.close()],
     ['whitebox.trackRun', () => trackRun(deps)],

@@ -1,8 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import * as vscode from 'vscode';
+import { readIfThere } from '../core/files.ts';
 import { visibleLine } from '../core/findings/parse/visibleText.ts';
 import { pathInside } from '../core/pathInside.ts';
-import type { Logger } from '../core/ports.ts';
 import { toIgnoreLine, withLines, withoutLines } from '../core/upload/choices.ts';
 import { type FolderChoices, withExcluded, withoutExcluded } from '../core/upload/folderChoices.ts';
 import { formatNumber } from './formats.ts';
@@ -16,7 +16,8 @@ import type { PreviewNode } from './uploadPreviewTree.ts';
 interface ExcludeDeps {
   readonly choices: UploadChoices;
   readonly preview: Pick<UploadPreview, 'reopen'>;
-  readonly log: Logger;
+  /** Reports what goes wrong after Undo was pressed. */
+  readonly attempt: (work: () => Promise<void>) => Promise<unknown>;
 }
 
 /** What was excluded in a workspace folder, and what stood there before. */
@@ -47,9 +48,8 @@ export async function excludeFromUpload(targets: readonly unknown[], deps: Exclu
           '{0} files and folders are left out of uploads from now on, by lines in .whiteboxignore.',
           formatNumber(others.length + 1),
         );
-  offerUndo(message, excluded, deps).catch((error: unknown) =>
-    deps.log.error(`The lines could not be taken back: ${String(error)}`),
-  );
+  // Not waited for: a person may never answer.
+  void deps.attempt(() => offerUndo(message, excluded, deps));
 }
 
 async function exclude(
@@ -75,16 +75,21 @@ async function offerUndo(message: string, excluded: readonly Exclusion[], deps: 
   );
   if ((await showInformation(message, ...(isNew ? [undo] : []))) !== undo) return;
   const changed: string[] = [];
-  for (const { folder, paths, added, before } of excluded) {
+  const takeBack = async ({ folder, paths, added, before }: Exclusion): Promise<void> => {
     const file = ignoreFileOf(folder);
-    const text = withoutLines(await readFile(file, 'utf8'), added);
-    if (text === undefined) {
-      changed.push(file);
-      continue;
+    const text = await readIfThere(file);
+    if (text !== undefined) {
+      const without = withoutLines(text, added);
+      if (without === undefined) {
+        changed.push(file);
+        return;
+      }
+      if (added.length > 0) await writeFile(file, without);
     }
-    await writeFile(file, text);
     await deps.choices.change(folder, (now) => withoutExcluded(now, paths, before));
-  }
+  };
+  // What cannot be taken back in one folder stands in the way of no other.
+  for (const each of excluded) await deps.attempt(() => takeBack(each));
   if (changed.length > 0)
     void showInformation(
       t('{0} has changed since, so that what was excluded there stays excluded.', changed.join(', ')),

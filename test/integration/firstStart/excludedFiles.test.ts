@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, rmdir, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
-import type { Logger } from '../../../src/core/ports.ts';
+import { systemCode } from '../../../src/core/errors.ts';
 import type { FolderChoices } from '../../../src/core/upload/folderChoices.ts';
 import { excludeFromUpload } from '../../../src/editor/excludeFromUpload.ts';
 import { UploadChoices } from '../../../src/editor/uploadChoices.ts';
@@ -72,6 +72,7 @@ describe('what a person excludes from uploads', () => {
     let watch: MessageWatch;
     let press: string | undefined;
     let ignoreFile: string;
+    let failures: unknown[];
     const here: FolderChoices = {
       include: ['kept.txt', 'dist/'],
       leaveOut: ['old/'],
@@ -85,6 +86,7 @@ describe('what a person excludes from uploads', () => {
       ignoreFile = path.join(folder, '.whiteboxignore');
       for (const name of ['kept.txt', 'other.txt']) await writeFile(path.join(folder, name), '');
       press = undefined;
+      failures = [];
       watch = watchMessages(() => press);
     });
 
@@ -102,9 +104,11 @@ describe('what a person excludes from uploads', () => {
         if (++times === (press === undefined ? 1 : 2)) reopened.resolve(undefined);
         return Promise.resolve();
       };
-      const log = { error: reopened.reject } as unknown as Logger;
+      const attempt = async (work: () => Promise<void>): Promise<void> => {
+        await work().catch((error: unknown) => failures.push(error));
+      };
       const uris = names.map((name) => vscode.Uri.file(path.join(folder, name)));
-      await excludeFromUpload(uris, { choices, preview: { reopen }, log });
+      await excludeFromUpload(uris, { choices, preview: { reopen }, attempt });
       await reopened.promise;
     };
 
@@ -139,6 +143,36 @@ describe('what a person excludes from uploads', () => {
       await exclude('kept.txt');
       assert.match(watch.shown.at(-1)?.text ?? '', /\.whiteboxignore has changed since/);
       assert.deepEqual(now().include, ['dist/']);
+    });
+
+    it('and Undo gives the choices back where nobody left a .whiteboxignore to take lines from', async () => {
+      press = 'Undo';
+      watch.end();
+      watch = watchMessages(async () => {
+        await rm(ignoreFile);
+        return press;
+      });
+      await exclude('kept.txt');
+      assert.deepEqual(failures, []);
+      assert.deepEqual(now().include.toSorted(), here.include.toSorted());
+      await assert.rejects(readFile(ignoreFile), { code: 'ENOENT' });
+    });
+
+    it('and Undo says so when the line cannot be taken out', async () => {
+      press = 'Undo';
+      watch.end();
+      watch = watchMessages(async () => {
+        await rm(ignoreFile);
+        await mkdir(ignoreFile);
+        return press;
+      });
+      await exclude('kept.txt');
+      await rmdir(ignoreFile);
+      assert.deepEqual(
+        failures.map((error) => systemCode(error)),
+        ['EISDIR'],
+      );
+      assert.deepEqual(now().include, ['dist/'], 'it stays excluded');
     });
   });
 });
