@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
-import { openSetting, type Remedy, showLog } from './remedies.ts';
+import { openSetting, openSettingsFile, type Remedy, showLog } from './remedies.ts';
 
-/** A setting, or an answer of the sign-in, that cannot be used, as a sentence; `values` are those that it can have. */
+/** A setting, or an answer of the sign-in, that cannot be used, as a sentence; `values` are those that it can have, or what VS Code says about its file. */
 export function describeBadSetting(
   subject: string,
   values: string | undefined,
@@ -11,6 +11,14 @@ export function describeBadSetting(
       return {
         message: vscode.l10n.t('Enter an address such as https://assessment.example.com/v1.'),
         remedies: [openSetting('whitebox.baseUrl')],
+      };
+    case 'settings.json':
+      return {
+        message: vscode.l10n.t(
+          'The token was accepted and kept, but VS Code cannot write the service and the organization into its settings file. Correct that file, then sign in again, or enter both there: {0}',
+          values ?? '',
+        ),
+        remedies: [openSettingsFile()],
       };
     case 'token':
       return {

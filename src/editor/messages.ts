@@ -3,6 +3,7 @@ import { AssessmentError } from '../core/errors.ts';
 import type { ImportFault } from '../core/findings/handOff/importFault.ts';
 import type { Failure, Run } from '../core/run/run.ts';
 import { describeBadSetting } from './badSettings.ts';
+import { toFileFailure } from './fileFailure.ts';
 import { formatAccount, formatBytes } from './formats.ts';
 import { describeImportFault } from './importFaults.ts';
 import { openFile, openSetting, type Remedy, showLog, signInAgain, trackRun } from './remedies.ts';
@@ -10,6 +11,8 @@ import { openFile, openSetting, type Remedy, showLog, signInAgain, trackRun } fr
 /** An error as a sentence that says what to do next, and what a button can do; about a run, signing in means its own service and organization. */
 export function describeError(error: unknown, run?: Run): { message: string; remedies: Remedy[] } {
   if (error instanceof AssessmentError) return describeFailure({ kind: error.kind, ...error.data }, run);
+  const failure = toFileFailure(error);
+  if (failure !== undefined) return describeFailure(failure, run);
   return {
     message: vscode.l10n.t('Something unexpected went wrong. The log has the details.'),
     remedies: [showLog()],

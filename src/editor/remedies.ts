@@ -41,6 +41,14 @@ export function openSetting(key: string): Remedy {
   };
 }
 
+/** A button that opens the file with the person's own settings. */
+export function openSettingsFile(): Remedy {
+  return {
+    title: vscode.l10n.t('Open Settings File'),
+    command: 'workbench.action.openSettingsJson',
+  };
+}
+
 /** Does what the pressed button offers; nothing when none was pressed. */
 export async function doRemedy(remedy: Remedy | undefined): Promise<void> {
   if (remedy !== undefined) await vscode.commands.executeCommand(remedy.command, ...(remedy.arguments ?? []));

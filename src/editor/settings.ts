@@ -32,11 +32,16 @@ export function readRawDestination(): Destination {
   return { baseUrl: typed('baseUrl'), organizationId: typed('organizationId') };
 }
 
-/** Keeps a destination as the user's own setting. */
+/** Keeps a destination as the user's own setting; throws `badSetting` with VS Code's reason where the settings file cannot be written, as with an error in it. */
 export async function writeDestination(destination: Destination): Promise<void> {
   const settings = vscode.workspace.getConfiguration('whitebox');
-  await settings.update('baseUrl', destination.baseUrl, vscode.ConfigurationTarget.Global);
-  await settings.update('organizationId', destination.organizationId, vscode.ConfigurationTarget.Global);
+  try {
+    await settings.update('baseUrl', destination.baseUrl, vscode.ConfigurationTarget.Global);
+    await settings.update('organizationId', destination.organizationId, vscode.ConfigurationTarget.Global);
+  } catch (error) {
+    const detail = error instanceof Error ? error.message : String(error);
+    throw new AssessmentError('badSetting', { subject: 'settings.json', detail }, { cause: error });
+  }
 }
 
 const reportLanguageSchema = z.enum(['auto', ...languageSchema.options]);

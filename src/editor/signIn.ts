@@ -33,8 +33,9 @@ export async function signIn(accounts: Accounts, account?: Destination): Promise
       if (choice !== again) return false;
       continue;
     }
-    if (account === undefined) await writeDestination(destination);
+    // First: an error in the settings file must not cost a token that was accepted.
     await accounts.keep(destination, token);
+    if (account === undefined) await writeDestination(destination);
     void showInformation(
       vscode.l10n.t('Signed in to {0}, organization {1}.', origin, destination.organizationId),
     );

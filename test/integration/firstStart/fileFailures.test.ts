@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { after, before, describe, it } from 'mocha';
+import * as vscode from 'vscode';
+import { AssessmentError } from '../../../src/core/errors.ts';
+import { describeError } from '../../../src/editor/messages.ts';
+import { storageVariable } from '../events.ts';
+import { watchEachTest } from '../messages.ts';
+import { openFolders } from '../openFolders.ts';
+import { storeEndedRun } from '../storedRuns.ts';
+
+const storage = process.env[storageVariable]!;
+
+describe('a file that cannot be written', () => {
+  const id = '20260101000000-unwritten';
+  const node = { kind: 'run', id };
+  let folder: string;
+  let to: string;
+  const { showSaveDialog, showQuickPick } = vscode.window;
+  const messages = watchEachTest();
+
+  before(async () => {
+    [folder = ''] = await openFolders(1);
+    to = path.join(folder, '..', 'taken');
+    await mkdir(to, { recursive: true });
+    await writeFile(path.join(folder, 'a.js'), 'one();\n');
+    const account = { baseUrl: 'https://invented.test/v1', organizationId: 'invented' };
+    await storeEndedRun(storage, { id, folder, ...account }, { findings: [] });
+    await vscode.commands.executeCommand('whitebox.refreshRuns');
+    vscode.window.showSaveDialog = () => Promise.resolve(vscode.Uri.file(to));
+    Object.assign(vscode.window, { showQuickPick: ([first]: unknown[]) => Promise.resolve(first) });
+  });
+
+  after(async () => {
+    Object.assign(vscode.window, { showSaveDialog, showQuickPick });
+    await rm(path.join(folder, 'a.js'));
+    await rm(to, { recursive: true });
+    await rm(path.join(storage, 'runs', id), { recursive: true });
+    await vscode.commands.executeCommand('whitebox.refreshRuns');
+  });
+
+  for (const command of ['exportCsv', 'saveReport', 'saveArchive'])
+    it(`by ${command} is named, with the system’s code`, async () => {
+      await vscode.commands.executeCommand(`whitebox.${command}`, node);
+      const { text = '', buttons } = messages().at(-1) ?? {};
+      assert.ok(text.startsWith(`${to} cannot be read or written (E`), text);
+      assert.deepEqual(buttons, ['Show Log']);
+    });
+
+  it('for want of room is told as that, by whichever file system; what is no file’s error stays unexpected', () => {
+    const full = describeError(new AssessmentError('diskFull')).message;
+    const node = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
+    assert.equal(describeError(node).message, full);
+    assert.equal(describeError(new vscode.FileSystemError(`Error: ${node.message}`)).message, full);
+    const late = Object.assign(new Error('no'), { code: 'ECONNRESET' });
+    assert.match(describeError(late).message, /^Something unexpected/);
+  });
+});
