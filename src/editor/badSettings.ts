@@ -33,9 +33,10 @@ export function describeBadSetting(
         remedies: [openSetting('whitebox.notification.webhookEndpointIds')],
       };
     case 'archive.maxSizeMB':
+    case 'runs.retainLocalDays':
       return {
-        message: vscode.l10n.t('The setting {0} must be a number above 0.', 'whitebox.archive.maxSizeMB'),
-        remedies: [openSetting('whitebox.archive.maxSizeMB')],
+        message: vscode.l10n.t('The setting {0} must be a number above 0.', `whitebox.${subject}`),
+        remedies: [openSetting(`whitebox.${subject}`)],
       };
     case 'archive.includeNestedRepositories':
       return {

@@ -46,9 +46,11 @@ export async function writeDestination(destination: Destination): Promise<void> 
 
 const reportLanguageSchema = z.enum(['auto', ...languageSchema.options]);
 const maxSizeSchema = z.number().check(z.positive());
+const retainLocalDaysSchema = z.number();
+const defaultRetainLocalDays = 90;
 const endpointIdsSchema = z.array(identifierSchema).check(z.maxLength(100));
 
-/** What applies to an assessment of a folder; throws `badSetting` for what VS Code took in, mistyped, and the service would refuse (API reference, section 8). */
+/** What applies to an assessment of a folder; throws `badSetting` for what VS Code took in, mistyped, and the service would refuse (API reference, section 8), or that would otherwise go unnoticed. */
 export function readAssessmentSettings(folder: vscode.Uri | undefined): {
   language: Language;
   webhookEndpointIds: string[];
@@ -58,6 +60,7 @@ export function readAssessmentSettings(folder: vscode.Uri | undefined): {
   maxArchiveBytes: number;
 } {
   const settings = vscode.workspace.getConfiguration('whitebox', folder);
+  checked('runs.retainLocalDays', retainLocalDaysSchema, own('runs.retainLocalDays', defaultRetainLocalDays));
   const language = checked('report.language', reportLanguageSchema, settings.get('report.language', 'auto'));
   return {
     language:
@@ -116,9 +119,10 @@ export function readTriageStorage(folder: vscode.Uri): 'workspace' | 'shared' {
   return vscode.workspace.getConfiguration('whitebox', folder).get('triage.storage', 'workspace');
 }
 
-/** For how many days ended runs stay on this machine. */
+/** For how many days ended runs stay on this machine; the default while it is mistyped, which the next start of an assessment names. */
 export function readRetainLocalDays(): number {
-  return Math.max(1, own('runs.retainLocalDays', 90));
+  const days = retainLocalDaysSchema.safeParse(own('runs.retainLocalDays', defaultRetainLocalDays));
+  return Math.max(1, days.success ? days.data : defaultRetainLocalDays);
 }
 
 /** Which findings the editor shows, and which notifications a person wants. */

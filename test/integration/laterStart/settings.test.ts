@@ -7,6 +7,7 @@ import {
   readDeleteSourceAfterRun,
   readDestination,
   readDisplaySettings,
+  readRetainLocalDays,
 } from '../../../src/editor/settings.ts';
 import { openFolders } from '../openFolders.ts';
 import { setUserSettings } from '../userSettings.ts';
@@ -48,6 +49,20 @@ describe('settings in a workspace of two folders', () => {
       await setUserSettings({ 'whitebox.archive.exclude': undefined });
     }
   });
+
+  for (const [typed, days] of [
+    [30, 30],
+    [0, 1],
+    ['30 days', 90],
+  ] as const)
+    it(`keep ended runs for ${String(days)} days where ${JSON.stringify(typed)} is set`, async () => {
+      await setUserSettings({ 'whitebox.runs.retainLocalDays': typed });
+      try {
+        assert.equal(readRetainLocalDays(), days);
+      } finally {
+        await setUserSettings({ 'whitebox.runs.retainLocalDays': undefined });
+      }
+    });
 
   it('F82 where code and tokens go, and what happens to them there, is for no folder and no workspace to say', () => {
     assert.equal(readDestination(), undefined);
