@@ -11,6 +11,7 @@ export type ErrorKind =
   | 'serverError'
   | 'badResponse'
   | 'redirected'
+  | 'addressRefused'
   // the way to it
   | 'unsent'
   | 'connectionLost'

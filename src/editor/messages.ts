@@ -97,6 +97,15 @@ export function describeFailure(
         ),
         openSetting('whitebox.baseUrl'),
       );
+    case 'addressRefused':
+      return plain(
+        t(
+          '{0}, where the service keeps files, refused the transfer ({1}). Try again later. Should a proxy or filter of your company have answered in its place, have it let this address through.',
+          origin,
+          failure.status ?? '',
+        ) + said,
+        showLog(),
+      );
     case 'unsent':
       return plain(
         t(

@@ -155,7 +155,7 @@ export class AssessmentClient {
       );
     };
     const mayRetry = (error: AssessmentError): boolean =>
-      idempotent.mayRetry(error) || error.kind === 'forbidden';
+      idempotent.mayRetry(error) || error.kind === 'addressRefused';
     return withRetry({ attempts: idempotent.attempts, mayRetry }, attempt, {
       ...this.#options,
       signal: options.signal,

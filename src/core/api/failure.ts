@@ -35,6 +35,29 @@ export async function replyFailure(
   });
 }
 
+/** How object storage, or a proxy before it, says in one status or another that an address is of no use any more. */
+const refusals: readonly ErrorKind[] = ['unauthorized', 'forbidden', 'notFound', 'rejected', 'conflict'];
+
+/** As `replyFailure`, for a presigned address: no token went there, so that a refusal says nothing of ours, and only of this address. */
+export async function presignedFailure(
+  response: http.IncomingMessage,
+  url: URL,
+  now: number,
+): Promise<AssessmentError> {
+  const failure = await replyFailure(response, url, secretsOf(url), now);
+  return refusals.includes(failure.kind) ? new AssessmentError('addressRefused', failure.data) : failure;
+}
+
+/** What makes a presigned address a secret: the values of its query, as they are written and as they are meant. */
+function secretsOf(url: URL): string[] {
+  const written = url.search
+    .slice(1)
+    .split('&')
+    .map((part) => part.slice(part.indexOf('=') + 1));
+  // Short values (`true`, a version, a region) are no secrets, and would blank innocent words.
+  return [...written, ...url.searchParams.values()].filter((value) => value.length >= 16);
+}
+
 function kindOfStatus(status: number): ErrorKind {
   if (status >= 500) return 'serverError';
   if (status >= 300 && status < 400) return 'redirected';

@@ -7,7 +7,7 @@ import { AssessmentError } from '../errors.ts';
 import { replaceFile } from '../files.ts';
 import type { OnBytes } from '../ports.ts';
 import { exchange, readAll } from './exchange.ts';
-import { replyFailure } from './failure.ts';
+import { presignedFailure, replyFailure } from './failure.ts';
 import { checkHashed, type HashedFile, sendUnchanged } from './hashedFile.ts';
 import { serviceMessage } from './serviceMessage.ts';
 
@@ -90,8 +90,7 @@ export async function putFile(
       },
       async (response) => {
         const status = response.statusCode ?? 0;
-        if (status < 200 || status > 299)
-          throw await replyFailure(response, url, secretsOf(url), options.now);
+        if (status < 200 || status > 299) throw await presignedFailure(response, url, options.now);
         response.resume();
         await finished(response);
       },
@@ -113,7 +112,7 @@ export async function getFile(
     const bytes = await exchange(
       { method: 'GET', url, headers: {}, signal: options.signal, idleMs: options.idleMs },
       async (response) => {
-        if (response.statusCode !== 200) throw await replyFailure(response, url, secretsOf(url), options.now);
+        if (response.statusCode !== 200) throw await presignedFailure(response, url, options.now);
         const file = await open(temporary, 'w', 0o600);
         let written = 0;
         const capped = new Transform({
@@ -137,16 +136,6 @@ export async function getFile(
   } finally {
     await rm(temporary, { force: true });
   }
-}
-
-/** What makes a presigned address a secret: the values of its query, as they are written and as they are meant. */
-function secretsOf(url: URL): string[] {
-  const written = url.search
-    .slice(1)
-    .split('&')
-    .map((part) => part.slice(part.indexOf('=') + 1));
-  // Short values (`true`, a version, a region) are no secrets, and would blank innocent words.
-  return [...written, ...url.searchParams.values()].filter((value) => value.length >= 16);
 }
 
 function finished(response: http.IncomingMessage): Promise<void> {

@@ -45,6 +45,6 @@ export async function withRetry<T>(
 }
 
 /** Failures that may be gone in a moment: the network's, 429 and 5xx. */
-export function isPassing(error: AssessmentError): boolean {
-  return ['unsent', 'connectionLost', 'timeout', 'rateLimited', 'serverError'].includes(error.kind);
+export function isPassing({ kind }: Pick<AssessmentError, 'kind'>): boolean {
+  return ['unsent', 'connectionLost', 'timeout', 'rateLimited', 'serverError'].includes(kind);
 }

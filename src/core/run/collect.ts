@@ -7,15 +7,8 @@ import { type Artifact, keptArtifact, type Run, type RunIn, toFailure, type Trou
 
 const maxArtifactBytes = 512 * 1024 * 1024;
 /** Failures of an artifact that a later try will not mend. */
-const lasting: readonly ErrorKind[] = [
-  'notFound',
-  'forbidden',
-  'rejected',
-  'conflict',
-  'tooLarge',
-  'insecureUrl',
-];
-/** Other failures (a portal's page, a certificate, a proxy) are taken as lasting after so many tries in a row. */
+const lasting: readonly ErrorKind[] = ['rejected', 'tooLarge', 'insecureUrl'];
+/** Other failures (an artifact that is not there yet, a portal's page, a certificate, a proxy) are taken as lasting after so many tries in a row. */
 const mostTries = 20;
 
 /** The file an artifact is saved as, in the run's folder; the two of a whitebox run have names of their own (API reference, section 2.4). */
@@ -87,11 +80,16 @@ function waitMsOf({ data }: AssessmentError): number {
 
 function isLasting(error: AssessmentError, trouble: Trouble | undefined): boolean {
   if (lasting.includes(error.kind)) return true;
-  if (isPassing(error) || waitsForSomebody(error)) return false;
-  return trouble?.kind === error.kind && trouble.times >= mostTries;
+  // Several artifacts may fail in ways of their own, of which the trouble tells one.
+  return isStubborn(error) && trouble !== undefined && isStubborn(trouble) && trouble.times >= mostTries;
+}
+
+/** True for a failure that neither time nor a person need mend: that it lasts shows only by trying. */
+function isStubborn(failure: Pick<AssessmentError, 'kind'>): boolean {
+  return !isPassing(failure) && !waitsForSomebody(failure);
 }
 
 /** True for what keeps every artifact from coming until somebody has done something. */
-function waitsForSomebody({ kind }: AssessmentError): boolean {
+function waitsForSomebody({ kind }: Pick<AssessmentError, 'kind'>): boolean {
   return ['unauthorized', 'notSignedIn', 'tokenCommand', 'diskFull', 'storage'].includes(kind);
 }

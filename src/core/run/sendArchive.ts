@@ -33,8 +33,7 @@ export async function sendArchive(archive: HashedFile, options: SendOptions): Pr
       return;
     } catch (error) {
       if (!isExpired(error)) throw error;
-      if (addresses >= mostAddresses)
-        throw new AssessmentError('forbidden', { ...error.data, subject: 'upload' }, { cause: error });
+      if (addresses >= mostAddresses) throw left() > 0 ? error : tooSlow(error);
       // The old reservation goes first: two would count twice against the organization's storage.
       await releaseFile(address.file_id, 'reserved', client, signal);
     }
@@ -64,7 +63,7 @@ async function putWhileValid(
   await withRetry(
     { attempts: 4, mayRetry: isPassing },
     async () => {
-      if (left() < leastMs) throw new AssessmentError('forbidden', { subject: 'upload' });
+      if (left() < leastMs) throw tooSlow();
       await client.putArchive(address, archive, { signal, onBytes });
     },
     options,
@@ -77,7 +76,12 @@ function validity(ms: number, clock: Clock): () => number {
   return () => ms - Math.max(clock.now() - wall, clock.monotonic() - monotonic);
 }
 
-/** Object storage answers 403 when an address has expired, and 404 when it does not know it any more. */
+/** A transfer that took longer than its address is valid. */
+function tooSlow(cause?: AssessmentError): AssessmentError {
+  return new AssessmentError('forbidden', { ...cause?.data, subject: 'upload' }, { cause });
+}
+
+/** True when another address may do. */
 function isExpired(error: unknown): error is AssessmentError {
-  return error instanceof AssessmentError && (error.kind === 'forbidden' || error.kind === 'notFound');
+  return error instanceof AssessmentError && (error.kind === 'addressRefused' || error.kind === 'forbidden');
 }

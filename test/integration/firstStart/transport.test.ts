@@ -84,7 +84,7 @@ describe('a company’s network', () => {
       };
       const archive = { path: file, bytes: content.length, sha256 };
       // The service knows no such address: what counts is what arrives there.
-      await assert.rejects(clientFor(baseUrl).putArchive(target, archive), { kind: 'notFound' });
+      await assert.rejects(clientFor(baseUrl).putArchive(target, archive), { kind: 'addressRefused' });
       const put = front.requests.find(({ method }) => method === 'PUT');
       assert.equal(put?.headers['content-length'], '3000001');
       assert.equal(put.headers['transfer-encoding'], undefined);

@@ -24,14 +24,25 @@ describe('a transfer', () => {
     assert.deepEqual([await readFile(path, 'utf8'), await readdir(folder)], ['from before', ['report.md']]);
   });
 
-  test('F67 a download address that has expired is asked for anew', async (t) => {
+  for (const status of [400, 401, 403, 404, 410]) {
+    test(`F67 a download address that storage answers ${String(status)} to is asked for anew`, async (t) => {
+      const { client, service } = await setUpClient(t);
+      const runId = await startRun(t, client);
+      await service.finishRun(runId);
+      service.addFault({ match: { method: 'GET', times: 1 }, before: { kind: 'reply', status } });
+      const path = join(await tempFolder(t), 'report.md');
+      await client.downloadArtifact(workflow, runId, 'report', path, { maxBytes: 1e6 });
+      assert.equal(service.requests.filter((request) => request.path.endsWith('download-url')).length, 2);
+    });
+  }
+
+  test('a refusal by storage is none of the token', async (t) => {
     const { client, service } = await setUpClient(t);
-    const runId = await startRun(t, client);
-    await service.finishRun(runId);
-    service.addFault({ match: { method: 'GET', times: 1 }, before: { kind: 'reply', status: 403 } });
-    const path = join(await tempFolder(t), 'report.md');
-    await client.downloadArtifact(workflow, runId, 'report', path, { maxBytes: 1e6 });
-    assert.equal(service.requests.filter((request) => request.path.endsWith('download-url')).length, 2);
+    const archive = await archiveFile(t);
+    const address = await client.getUploadUrl(archive.bytes);
+    service.addFault({ match: { method: 'PUT' }, before: { kind: 'reply', status: 401 } });
+    const { kind, data } = await failureOf(client.putArchive(address, archive));
+    assert.deepEqual([kind, data.status], ['addressRefused', 401]);
   });
 
   test('F37 a file that is not the one that was hashed is never completed', async (t) => {

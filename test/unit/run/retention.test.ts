@@ -93,7 +93,7 @@ describe('results that the service will soon keep no more', () => {
     breakStorage(desk);
     const before = window.store.get(id);
     const again = desk.clock.passUntil(window.tracker.downloadAgain(id), desk.traffic);
-    await assert.rejects(again, { kind: 'notFound' });
+    await assert.rejects(again, { kind: 'addressRefused' });
     assert.deepEqual(window.store.get(id), before);
   });
 

@@ -147,22 +147,44 @@ describe('a run', () => {
     assert.equal((await window.untilEnded(id)).state, 'succeeded');
   });
 
+  for (const [where, path, status] of [
+    ['the service', /artifact-download-url$/, 403],
+    ['the service', /artifact-download-url$/, 404],
+    ['the service', /artifact-download-url$/, 409],
+    ['storage', /\/storage\//, 401],
+    ['storage', /\/storage\//, 404],
+  ] as const) {
+    test(`F67 whose artifacts ${where} answers ${String(status)} to for a while has them all the same`, async (t) => {
+      const desk = await setUpDesk(t);
+      const window = openWindow(t, desk);
+      const { id, runId } = await trackRemoteRun(desk, window);
+      const heal = desk.service.addFault({ match: { path }, before: { kind: 'reply', status } });
+      await desk.service.finishRun(runId);
+      await window.until(id, (run) => 'trouble' in run && (run.trouble?.times ?? 0) >= 3);
+      heal();
+      const run = await window.untilEnded(id);
+      assert.ok(run.state === 'succeeded' && run.artifacts.every(({ file }) => file !== undefined));
+    });
+  }
+
   test('whose artifact cannot be had says so, and keeps the others', async (t) => {
     const desk = await setUpDesk(t);
     const window = openWindow(t, desk);
     const { id, runId } = await trackRemoteRun(desk, window);
     await desk.service.finishRun(runId);
-    const storage = desk.service.addFault({
-      match: { method: 'GET', path: /\/storage\//, nth: 1 },
-      before: { kind: 'reply', status: 404 },
+    // The findings come first; the report comes then, and from then on only they are asked for.
+    const before = { kind: 'reply' as const, status: 404 };
+    desk.service.addFault({ match: { method: 'GET', times: 4 }, before });
+    window.store.onDidChange((each) => {
+      if (each.state === 'collecting' && each.trouble?.times === 1)
+        desk.service.addFault({ match: { method: 'GET' }, before });
     });
-    t.after(storage);
     const run = await window.untilEnded(id);
     assert.ok(run.state === 'succeeded');
     assert.deepEqual(
       run.artifacts.map(({ name, file, failure }) => [name, file, failure?.kind]),
       [
-        ['findings', undefined, 'notFound'],
+        ['findings', undefined, 'addressRefused'],
         ['report', 'report.md', undefined],
       ],
     );

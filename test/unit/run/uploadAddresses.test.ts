@@ -29,12 +29,25 @@ describe('an upload address', () => {
     assert.equal(run.targets[0]?.upload?.fileId, desk.service.files()[1]?.fileId);
   });
 
-  test('F34 an address that storage does not know any more is replaced as well', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
-    desk.service.addFault({ match: { method: 'PUT', nth: 1 }, before: { kind: 'reply', status: 404 } });
-    assert.equal((await window.start()).state, 'running');
-    assert.deepEqual(states(desk), ['cancelled', 'confirmed']);
+  for (const status of [400, 401, 404]) {
+    test(`F34 an address that storage answers ${String(status)} to is replaced as well`, async (t) => {
+      const desk = await setUpDesk(t);
+      const window = openWindow(t, desk);
+      desk.service.addFault({ match: { method: 'PUT', nth: 1 }, before: { kind: 'reply', status } });
+      assert.equal((await window.start()).state, 'running');
+      assert.deepEqual(states(desk), ['cancelled', 'confirmed']);
+    });
+  }
+
+  test('F34 an address that is always over when the archive is there is given up after three, as too slow', async (t) => {
+    const desk = await setUpDesk(t, { uploadUrlSeconds: 100 });
+    desk.service.addFault({ match: { method: 'PUT' }, before: { kind: 'reply', status: 403 } });
+    const onUploading = (): void => desk.clock.moveWall(200_000);
+    const run = await startWith(openWindow(t, desk), desk, { onUploading });
+    assert.ok(run?.state === 'failed');
+    const { kind, status, subject } = run.failure;
+    assert.deepEqual([kind, status, subject], ['forbidden', 403, 'upload'], 'not of the organization');
+    assert.deepEqual(states(desk), ['cancelled', 'cancelled', 'cancelled']);
   });
 
   test('F34 an address that never holds is given up after three, with no reservation left', async (t) => {
@@ -47,12 +60,8 @@ describe('an upload address', () => {
     desk.service.addFault({ match: { method: 'PUT' }, before: reply });
     const run = await openWindow(t, desk).start();
     assert.ok(run.state === 'failed');
-    const { kind, detail, subject } = run.failure;
-    assert.deepEqual(
-      [kind, detail, subject],
-      ['forbidden', 'Request has expired', 'upload'],
-      'not of the organization',
-    );
+    const { kind, status, detail } = run.failure;
+    assert.deepEqual([kind, status, detail], ['addressRefused', 403, 'Request has expired']);
     assert.deepEqual(states(desk), ['cancelled', 'cancelled', 'cancelled']);
   });
 
