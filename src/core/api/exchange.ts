@@ -14,8 +14,10 @@ export interface Exchange {
   readonly headers: Record<string, string | number>;
   readonly body?: Buffer | WriteBody;
   readonly signal: AbortSignal | undefined;
-  /** Without a byte in either direction for so long, the exchange fails with `timeout`. */
+  /** Without a byte in either direction for so long, the exchange fails with `timeout`, or with `unsent` when no connection has come about. */
   readonly idleMs: number;
+  /** The same for the whole of it, however steadily bytes trickle. */
+  readonly totalMs?: number;
 }
 
 /** Runs one request and hands its response over; every failure leaves as an AssessmentError, a cancellation as the signal's reason. */
@@ -31,20 +33,39 @@ export async function exchange<T>(
   const outgoing = transport.request(request.url, { method: request.method, headers });
   // Kept apart: once the response is there, what it reports of a stop made here is a reset connection.
   let stopped: Error | undefined;
+  const over = Promise.withResolvers<never>();
+  over.promise.catch(() => undefined);
   const stop = (error: Error): void => {
     stopped ??= error;
     outgoing.destroy(error);
+    // A request that has no socket yet tells of its end only once it gets one.
+    over.reject(error);
   };
   const abort = (): void => stop(new DOMException('Cancelled', 'AbortError'));
   request.signal?.addEventListener('abort', abort, { once: true });
-  const idle = setTimeout(() => {
-    stop(new AssessmentError('timeout', { origin: request.url.origin, limit: request.idleMs }));
-  }, request.idleMs);
-  const over = Promise.withResolvers<never>();
-  over.promise.catch(() => undefined);
+  // Nothing of a request leaves before its socket has connected; through a proxy it has none before the tunnel stands.
+  let mayBeSent = false;
+  const noteConnected = (): void => {
+    mayBeSent = true;
+  };
+  outgoing.on('socket', (socket) => {
+    // TLS over a stream of another kind may only tell that it is secure.
+    if (socket.connecting) socket.once('connect', noteConnected).once('secureConnect', noteConnected);
+    else noteConnected();
+  });
+  const { origin } = request.url;
+  const expire = (limit: number): void =>
+    stop(
+      mayBeSent
+        ? new AssessmentError('timeout', { origin, limit })
+        : new AssessmentError('unsent', { origin, limit, detail: 'ETIMEDOUT' }),
+    );
+  const idle = setTimeout(expire, request.idleMs, request.idleMs);
+  const total =
+    request.totalMs === undefined ? undefined : setTimeout(expire, request.totalMs, request.totalMs);
   let sending: Promise<void> | undefined;
   try {
-    const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
+    const replied = new Promise<http.IncomingMessage>((resolve, reject) => {
       outgoing.on('response', resolve);
       // Later errors (of the body, once the response is here) surface on the response; this listener stays so that none is unhandled.
       outgoing.on('error', reject);
@@ -58,6 +79,7 @@ export async function exchange<T>(
         sending = request.body(write).then(() => void outgoing.end(), stop);
       }
     });
+    const response = await Promise.race([replied, over.promise]);
     response.on('data', () => idle.refresh());
     response.pause();
     try {
@@ -70,6 +92,7 @@ export async function exchange<T>(
     throw transportFailure(stopped ?? error, request.url);
   } finally {
     clearTimeout(idle);
+    clearTimeout(total);
     request.signal?.removeEventListener('abort', abort);
     outgoing.destroy();
     over.reject(new Error('the exchange is over'));

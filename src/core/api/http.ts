@@ -13,6 +13,8 @@ import { serviceMessage } from './serviceMessage.ts';
 
 /** Longest JSON reply that is read; a longer one is a `badResponse`. */
 const maxJsonBytes = 4 * 1024 * 1024;
+/** A JSON exchange may take as long as so many silences: it holds up every later look at its run. */
+const mostSilences = 4;
 
 /** How long an exchange may go without a byte in either direction, in milliseconds. */
 export interface IdleLimits {
@@ -51,6 +53,7 @@ export async function postJson(
       body: bytes,
       signal: options.signal,
       idleMs: options.idleMs,
+      totalMs: mostSilences * options.idleMs,
     },
     async (response) => {
       if (response.statusCode !== 200) throw await replyFailure(response, url, secrets, options.now);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
-import { createServer } from 'node:http';
+import http, { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
@@ -58,6 +58,20 @@ describe('what comes back to the client', () => {
     assert.deepEqual([kind, data.limit], ['timeout', 100]);
   });
 
+  test('F33 an answer that trickles does not hold a call up for ever', async (t) => {
+    const trickle = createServer((_request, response) => {
+      response.writeHead(200);
+      const drops = setInterval(() => response.write(' '), 20);
+      response.on('close', () => clearInterval(drops));
+    });
+    await new Promise<void>((resolve) => trickle.listen(0, '127.0.0.1', resolve));
+    t.after(() => trickle.close());
+    const baseUrl = `http://127.0.0.1:${String((trickle.address() as AddressInfo).port)}/v1`;
+    const { client } = await setUpClient(t, { baseUrl, idle: { jsonMs: 100, transferMs: 100 } });
+    const { kind, data } = await failureOf(client.describe(workflow, 'run'));
+    assert.deepEqual([kind, data.limit], ['timeout', 400]);
+  });
+
   test('F33 a download that stalls in its middle ends as a timeout too', async (t) => {
     const { client, service } = await setUpClient(t, { idle: { jsonMs: 5_000, transferMs: 100 } });
     const runId = await startRun(t, client);
@@ -108,6 +122,21 @@ describe('what comes back to the client', () => {
     service.addFault({ match: {}, before: { kind: 'reset' } });
     assert.equal((await failureOf(client.describe(workflow, 'run'))).kind, 'connectionLost');
   });
+
+  const nowhere = [
+    ['no resolver answers', { hostname: 'service.example', lookup: () => undefined }],
+    ['no tunnel of a proxy comes about', { agent: { addRequest: () => undefined } }],
+  ] as const;
+  for (const [what, options] of nowhere) {
+    test(`F49 a call that waits in vain because ${what} never left`, async (t) => {
+      const { client, service } = await setUpClient(t, { idle: { jsonMs: 100, transferMs: 100 } });
+      const real = http.request.bind(http) as (url: URL, options: object) => http.ClientRequest;
+      t.mock.method(http, 'request', (url: URL, usual: object) => real(url, { ...usual, ...options }));
+      const { kind, data } = await failureOf(client.describe(workflow, 'run'));
+      assert.deepEqual([kind, data.detail, data.limit], ['unsent', 'ETIMEDOUT', 100]);
+      assert.equal(service.requests.length, 0);
+    });
+  }
 
   test('a server that does not speak TLS is told from one that was not reached', async (t) => {
     const plain = createServer();

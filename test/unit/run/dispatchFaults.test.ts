@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import http from 'node:http';
 import { describe, test } from 'node:test';
 import { startService } from '../../service/assessmentService.ts';
 import type { Run } from '../../../src/core/run/run.ts';
@@ -88,6 +89,23 @@ describe('a dispatch', () => {
     assert.ok(run.state === 'unknown');
     assert.equal(run.refusal?.status, 404);
     assert.equal(back.requests.filter(({ path }) => path.endsWith('/dispatch')).length, 1);
+  });
+
+  test('F49 a connection that does not come about in time is tried again, and the run starts once', async (t) => {
+    const desk = await setUpDesk(t);
+    const real = http.request.bind(http) as (url: URL, options: object) => http.ClientRequest;
+    let tries = 0;
+    t.mock.method(http, 'request', (url: URL, options: object) => {
+      const isLost = url.pathname.endsWith('/dispatch') && (tries += 1) < 3;
+      // A name that no resolver answers for.
+      return real(
+        url,
+        isLost ? { ...options, hostname: 'service.example', lookup: () => undefined } : options,
+      );
+    });
+    const run = await openWindow(t, desk, { idle: { jsonMs: 300, transferMs: 5_000 } }).start();
+    assert.equal(run.state, 'running');
+    assert.deepEqual([tries, desk.sent('/dispatch'), accepted(desk)], [3, 1, 1]);
   });
 
   test('F49 a connection that stays refused fails the run, for nothing was started', async (t) => {
