@@ -1,10 +1,12 @@
 import { redact } from './credentials.ts';
 
 const longest = 500;
+/** Of markup, of which most is no words. */
+const longestMarkup = 64 * 1024;
 
 /** What an error body says in words, read as findings-format.md "Errors of the service" lists it; redacted, one line, at most 500 characters; undefined when it says nothing. */
 export function serviceMessage(body: string, secrets: readonly string[]): string | undefined {
-  const text = (fromJson(body) ?? fromMarkup(body)).replace(/\s+/g, ' ').trim();
+  const text = (fromJson(body) ?? fromMarkup(body, secrets)).replace(/\s+/g, ' ').trim();
   return text === '' ? undefined : redact(text, secrets).slice(0, longest);
 }
 
@@ -34,9 +36,11 @@ function fromJson(body: string): string | undefined {
 }
 
 /** Plain text as it is; of HTML and XML (object storage answers in XML) the words without the tags. */
-function fromMarkup(body: string): string {
+function fromMarkup(body: string, secrets: readonly string[]): string {
   const title = text(/<(title|message)>([^<]*)</i.exec(body)?.[2]?.trim());
-  return title ?? body.slice(0, 4 * longest).replace(/<[^>]*>/g, ' ');
+  // Redacted before each cut, which would leave half of a secret that nothing finds.
+  const markup = redact(body.slice(0, longestMarkup), secrets).slice(0, 4 * longest);
+  return title ?? markup.replace(/<[^>]*>/g, ' ');
 }
 
 function text(value: unknown): string | undefined {

@@ -75,6 +75,11 @@ describe('what a body says', () => {
     assert.equal(said?.length, 500);
     assert.ok(!said.includes('cana'));
   });
+
+  test('is redacted before its markup is cut, too', () => {
+    const said = serviceMessage(`<p class="${'x'.repeat(1_975)}">No. canary-token</p>`, ['canary-token']);
+    assert.match(said ?? '', /^No\. \[redac/);
+  });
 });
 
 describe('what the network did', () => {
