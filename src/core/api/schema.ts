@@ -78,11 +78,14 @@ const outputSchema = z.object({
   ),
 });
 
-/** Response of describe; `output` and `artifacts` are absent until EXITED, and absent here too when they make no sense (section 2.3). */
+/** Response of describe; `output` and `artifacts` are absent until EXITED, and absent here too when they make no sense, as is one artifact among others (section 2.3). */
 export const descriptionSchema = z.object({
   status: z.string(),
   output: z.catch(z.optional(outputSchema), undefined),
-  artifacts: z.catch(z.optional(z.array(z.object({ name: identifierSchema }))), undefined),
+  artifacts: z.catch(
+    z.optional(z.array(z.catch(z.optional(z.object({ name: identifierSchema })), undefined))),
+    undefined,
+  ),
 });
 /** The service's answer to describe (section 2.3). */
 export type Description = z.infer<typeof descriptionSchema>;

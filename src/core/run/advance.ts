@@ -194,7 +194,7 @@ function toExit(description: Description): Exit | undefined {
   const { output, artifacts } = description;
   if (output === undefined) return undefined;
   const referenced = Object.values(output.successOutput ?? {}).map((reference) => reference?.artifact_name);
-  const names = [...(artifacts ?? []).map((artifact) => artifact.name), ...referenced];
+  const names = [...(artifacts ?? []).map((artifact) => artifact?.name), ...referenced];
   const unique = [...new Set(names.filter((name) => name !== undefined))];
   if (output.kind === 'SUCCESS' && unique.length === 0) return undefined;
   return {

@@ -15,7 +15,7 @@ describe('the client', () => {
     await service.finishRun(runId);
     const { status, output, artifacts } = await client.describe(workflow, runId);
     assert.deepEqual(
-      [status, output?.kind, artifacts?.map(({ name }) => name)],
+      [status, output?.kind, artifacts?.map((artifact) => artifact?.name)],
       ['EXITED', 'SUCCESS', ['findings', 'report']],
     );
     const path = join(await tempFolder(t), 'report.md');
@@ -91,6 +91,32 @@ describe('the client', () => {
       service.requests.map(({ status }) => status),
       [401, 401, 401, 200],
     );
+  });
+
+  test('keeps the artifacts it can read when the service lists one that makes no sense', async (t) => {
+    const { client, service } = await setUpClient(t);
+    const artifacts = [{ name: 'report' }, { name: '' }, 7, { name: 'findings', size: 1 }];
+    const body = JSON.stringify({ status: 'EXITED', artifacts });
+    service.addFault({ match: { path: '/describe' }, before: { kind: 'reply', status: 200, body } });
+    const description = await client.describe(workflow, 'run');
+    assert.deepEqual(
+      description.artifacts?.flatMap((artifact) => artifact?.name ?? []),
+      ['report', 'findings'],
+    );
+  });
+
+  test('stops the making of a token with the call that needs it', async (t) => {
+    const stop = new AbortController();
+    const get = (signal?: AbortSignal): Promise<string> =>
+      new Promise((_resolve, reject) => {
+        signal?.addEventListener('abort', () => reject(signal.reason as Error));
+        stop.abort();
+      });
+    const { client, service } = await setUpClient(t, {
+      token: { get, refresh: () => Promise.resolve(undefined) },
+    });
+    await assert.rejects(client.describe(workflow, 'run', { signal: stop.signal }), { name: 'AbortError' });
+    assert.equal(service.requests.length, 0);
   });
 
   test('tries harmless calls four times with growing jittered waits, reservations three times, and a look once', async (t) => {
