@@ -5,14 +5,16 @@ import type { SecretStore } from '../ports.ts';
 /** Where a call gets its token from. */
 export interface TokenSource {
   /** The token to send now; undefined when there is none, and then a person must sign in. */
-  get(): Promise<string | undefined>;
+  get(signal?: AbortSignal): Promise<string | undefined>;
   /** After a 401 on `rejected`: another token if one can be had, else undefined; throws `tokenCommand` when a command should have made one. */
   refresh(rejected: string, signal?: AbortSignal): Promise<string | undefined>;
 }
 
 /** Key in the secret store of the one token for this origin and organization, so that no token crosses origins. */
 export function tokenKey(origin: string, organizationId: string): string {
-  return `token:${origin}:${organizationId}`;
+  // A colon in an ID would make it look like a port; other IDs stand as they are, as the keys that people have do.
+  const isPlain = !organizationId.includes(':');
+  return `token:${origin}:${isPlain ? organizationId : `:${encodeURIComponent(organizationId)}`}`;
 }
 
 /** Trims a pasted token; throws `badSetting` for an empty one or one that could break out of a header. */
@@ -34,7 +36,7 @@ export function storedToken(
     return token;
   };
   return {
-    get: async () => (await secrets.get(key)) ?? (await keep(await runTokenCommand?.())),
+    get: async (signal) => (await secrets.get(key)) ?? (await keep(await runTokenCommand?.(signal))),
     refresh: async (rejected, signal) => {
       const current = await secrets.get(key);
       if (current !== undefined && current !== rejected) return current;

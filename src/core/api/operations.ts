@@ -51,7 +51,7 @@ export class Operations {
     }
     const url = new URL(`${baseUrl}/o/${encodeURIComponent(organizationId)}/${operation}`);
     const tornBy = policy.keepsSent === true ? undefined : signal;
-    let token = await this.#token();
+    let token = await this.#token(signal);
     if (token === undefined) throw new AssessmentError('notSignedIn', { origin });
     const send = (): Promise<unknown> => {
       const current = token ?? '';
@@ -83,9 +83,9 @@ export class Operations {
     throw new AssessmentError('badResponse', { status: 200, origin, subject: operation, detail });
   }
 
-  async #token(): Promise<string | undefined> {
+  async #token(signal: AbortSignal | undefined): Promise<string | undefined> {
     try {
-      return await this.#options.token.get();
+      return await this.#options.token.get(signal);
     } catch (error) {
       if (error instanceof AssessmentError || isAbortError(error)) throw error;
       // A keyring that does not answer: nothing was sent, and a person has to act.

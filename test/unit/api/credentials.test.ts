@@ -28,8 +28,12 @@ describe('a token', () => {
       tokenKey('https://a.example', 'two'),
       tokenKey('https://b.example', 'one'),
       tokenKey('https://a.example:8443', 'one'),
+      tokenKey('https://a.example', '8443:one'),
+      tokenKey('https://a.example', '8443%3Aone'),
+      tokenKey('https://a.example', ':8443:one'),
     ];
     assert.equal(new Set(keys).size, keys.length);
+    assert.equal(keys[0], 'token:https://a.example:one', 'as it always was');
   });
 
   test('is trimmed, and refused when it could break out of its header', () => {
@@ -61,6 +65,16 @@ describe('a token', () => {
     secrets.store = () => assert.fail('a change that is none would be told to every window');
     const source = storedToken(secrets, 'key', () => Promise.resolve('same'));
     await assert.rejects(source.refresh('same'), { kind: 'tokenCommand' });
+  });
+
+  test('is made by a command that is stopped with the call', async () => {
+    const source = storedToken(secretStore(), 'key', (signal) =>
+      runTokenCommand(node('setInterval(() => {}, 1000)'), signal),
+    );
+    const stop = new AbortController();
+    const making = source.get(stop.signal);
+    setImmediate(() => stop.abort());
+    await assert.rejects(making, { name: 'AbortError' });
   });
 
   test('without a command is there or is not', async () => {
