@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { inBrief } from '../core/api/serviceMessage.ts';
 import { lastGoodAnswerAt, mayStopWatching, needsDecision } from '../core/run/attention.ts';
 import { hasRemoteResults } from '../core/run/downloadAgain.ts';
 import { elapsedMs, isFinal, isLive, isUnsent, type Run, titleOf, waitsForToken } from '../core/run/run.ts';
@@ -158,6 +159,8 @@ function linesOf(run: Run, now: number, all: readonly Run[]): vscode.TreeItem[] 
     lines.push(item);
   };
   if (run.state === 'failed') add(describeFailure(run.failure).message, 'error');
+  if ('exit' in run && run.exit?.abort?.detail !== undefined)
+    add(t('The service said: {0}', inBrief(run.exit.abort.detail)), 'comment');
   if (run.state === 'imported')
     add(t('Imported from {0}', run.importedFrom), 'archive', formatTime(run.endedAt));
   if (run.state === 'unknown') {

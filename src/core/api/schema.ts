@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { inBrief } from './serviceMessage.ts';
 
 /** An identifier as the service bounds it: 1 to 256 characters (API reference, section 8). */
 export const identifierSchema = z.string().check(z.minLength(1), z.maxLength(256));
@@ -63,9 +64,15 @@ export const dispatchResponseSchema = z.object({ workflow_run_id: identifierSche
 /** Request of describe and cancel (section 4.2). */
 export const runRequestSchema = z.strictObject({ workflow_run_id: identifierSchema });
 
-/** How a run ended; members beyond `kind` and values not in the reference are kept as they came (section 2.5). */
+/** A word of the service, which may be none of the reference and is kept as it came, in brief. */
+const wordSchema = z.pipe(
+  z.string(),
+  z.transform((word) => inBrief(word)),
+);
+
+/** How a run ended; members beyond `kind` and values not in the reference are kept as they came, in brief (section 2.5). */
 const outputSchema = z.object({
-  kind: z.string(),
+  kind: wordSchema,
   successOutput: z.catch(
     z.optional(
       z.record(z.string(), z.catch(z.optional(z.object({ artifact_name: identifierSchema })), undefined)),
@@ -73,14 +80,24 @@ const outputSchema = z.object({
     undefined,
   ),
   abortedReason: z.catch(
-    z.optional(z.object({ code: z.string(), detail: z.optional(z.unknown()) })),
+    z.optional(
+      z.object({
+        code: wordSchema,
+        detail: z.optional(
+          z.pipe(
+            z.unknown(),
+            z.transform((detail) => inBrief(detail)),
+          ),
+        ),
+      }),
+    ),
     undefined,
   ),
 });
 
 /** Response of describe; `output` and `artifacts` are absent until EXITED, and absent here too when they make no sense, as is one artifact among others (section 2.3). */
 export const descriptionSchema = z.object({
-  status: z.string(),
+  status: wordSchema,
   output: z.catch(z.optional(outputSchema), undefined),
   artifacts: z.catch(
     z.optional(z.array(z.catch(z.optional(z.object({ name: identifierSchema })), undefined))),

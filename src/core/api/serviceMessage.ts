@@ -1,13 +1,24 @@
 import { redact } from './credentials.ts';
 
 const longest = 500;
-/** Of markup, of which most is no words. */
-const longestMarkup = 64 * 1024;
+/** No more of a text is read: of markup, most is no words. */
+const longestRead = 64 * 1024;
 
 /** What an error body says in words, read as findings-format.md "Errors of the service" lists it; redacted, one line, at most 500 characters; undefined when it says nothing. */
 export function serviceMessage(body: string, secrets: readonly string[]): string | undefined {
-  const text = (fromJson(body) ?? fromMarkup(body, secrets)).replace(/\s+/g, ' ').trim();
-  return text === '' ? undefined : redact(text, secrets).slice(0, longest);
+  const said = inBrief(fromJson(body) ?? fromMarkup(body, secrets), secrets);
+  return said === '' ? undefined : said;
+}
+
+/** Whatever the service said: as text, redacted, one line, at most 500 characters. */
+export function inBrief(value: unknown, secrets: readonly string[] = []): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return redactStart(text, secrets).slice(0, longest);
+}
+
+/** Redacted before a cut, which would leave half of a secret that nothing finds. */
+function redactStart(text: string, secrets: readonly string[]): string {
+  return redact(text.replace(/\s+/g, ' ').trim().slice(0, longestRead), secrets);
 }
 
 function fromJson(body: string): string | undefined {
@@ -38,9 +49,12 @@ function fromJson(body: string): string | undefined {
 /** Plain text as it is; of HTML and XML (object storage answers in XML) the words without the tags. */
 function fromMarkup(body: string, secrets: readonly string[]): string {
   const title = text(/<(title|message)>([^<]*)</i.exec(body)?.[2]?.trim());
-  // Redacted before each cut, which would leave half of a secret that nothing finds.
-  const markup = redact(body.slice(0, longestMarkup), secrets).slice(0, 4 * longest);
-  return title ?? markup.replace(/<[^>]*>/g, ' ');
+  return (
+    title ??
+    redactStart(body, secrets)
+      .slice(0, 4 * longest)
+      .replace(/<[^>]*>/g, ' ')
+  );
 }
 
 function text(value: unknown): string | undefined {

@@ -47,6 +47,8 @@ export type RunEvent = { readonly at: number } & (
 
 /** Answers that say EXITED without saying how, after which no more is expected. */
 const mostBareExits = 5;
+/** No more artifacts of a run are downloaded; no workflow has more than four (API reference, section 2.4). */
+const mostArtifacts = 50;
 
 /** The next state of a run. Pure; an event that does not belong to the state, or comes after a final state, changes nothing (but what became of the upload, of the artifacts here and of the notices, and a person's name for the run, is always noted). */
 export function advance(run: Run, event: RunEvent): Run {
@@ -199,7 +201,7 @@ function toExit(description: Description): Exit | undefined {
   if (output.kind === 'SUCCESS' && unique.length === 0) return undefined;
   return {
     kind: output.kind,
-    artifacts: unique,
+    artifacts: unique.slice(0, mostArtifacts),
     ...(output.abortedReason === undefined ? {} : { abort: output.abortedReason }),
   };
 }

@@ -141,18 +141,28 @@ describe('runs that wait for a person', () => {
     }
   });
 
-  it('say in the Runs view what is wrong, and a click does something about it', async () => {
+  /** The line under a run in the Runs view that starts so. */
+  const lineOf = async (run: Run, start: string): Promise<vscode.TreeItem | undefined> => {
     let provider: vscode.TreeDataProvider<unknown> | undefined;
     const view = {} as unknown as vscode.TreeView<unknown>;
     const lazy = { view, fill: (given: vscode.TreeDataProvider<unknown>): void => void (provider = given) };
-    const shown = showRuns(lazy, { runs: storeOf(refused), now: () => 0 });
-    const lines = (await provider!.getChildren({ kind: 'run', id: refused.id })) as RunsNode[];
-    const items = lines.map((line) => provider!.getTreeItem(line) as vscode.TreeItem);
-    const trouble = items.find(
-      ({ label }) => typeof label === 'string' && label.startsWith('The access token for '),
-    );
-    assert.equal(trouble?.command?.command, 'whitebox.signInForRun');
+    const shown = showRuns(lazy, { runs: storeOf(run), now: () => 0 });
+    const lines = (await provider!.getChildren({ kind: 'run', id: run.id })) as RunsNode[];
     shown.dispose();
+    const items = lines.map((line) => provider!.getTreeItem(line) as vscode.TreeItem);
+    return items.find(({ label }) => typeof label === 'string' && label.startsWith(start));
+  };
+
+  it('say in the Runs view what is wrong, and a click does something about it', async () => {
+    const trouble = await lineOf(refused, 'The access token for ');
+    assert.equal(trouble?.command?.command, 'whitebox.signInForRun');
+  });
+
+  it('F58 say in the Runs view what the service said of their abortion, as text', async () => {
+    const abort = { code: 'invented', detail: { why: 'It was [too](command:x) hot.' } };
+    const run = { ...runOf.aborted, exit: { kind: 'ABORTED', abort, artifacts: [] } };
+    const said = await lineOf(run, 'The service said: ');
+    assert.equal(said?.label, 'The service said: {"why":"It was [too](command:x) hot."}');
   });
 
   const troubled = (kind: Failure['kind']): Run =>

@@ -105,6 +105,20 @@ describe('the client', () => {
     );
   });
 
+  test('F90 keeps what the service says of a run in brief, without what is secret', async (t) => {
+    const { client, service } = await setUpClient(t);
+    const said = `https://store.example/a?signature=canary ${'x'.repeat(1e6)}`;
+    const abortedReason = { code: said, detail: { said } };
+    const body = JSON.stringify({ status: said, output: { kind: said, abortedReason } });
+    service.addFault({ match: { path: '/describe' }, before: { kind: 'reply', status: 200, body } });
+    const { status, output } = await client.describe(workflow, 'run');
+    for (const word of [status, output?.kind, output?.abortedReason?.code, output?.abortedReason?.detail]) {
+      assert.ok(typeof word === 'string');
+      assert.equal(word.length, 500);
+      assert.match(word, /https:\/\/store\.example\/a\?\[redacted\]/);
+    }
+  });
+
   test('stops the making of a token with the call that needs it', async (t) => {
     const stop = new AbortController();
     const get = (signal?: AbortSignal): Promise<string> =>

@@ -166,6 +166,13 @@ describe('advance', () => {
     assert.deepEqual('exit' in run && run.exit?.artifacts, ['findings', 'report']);
   });
 
+  test('so many artifacts are collected that a disk can hold, however many are listed', () => {
+    const artifacts = Array.from({ length: 1_000 }, (_, index) => ({ name: `artifact-${String(index)}` }));
+    const description = { status: 'EXITED', output: { kind: 'SUCCESS' }, artifacts };
+    const run = advance(runOf.running, { type: 'answered', description, at: 1 });
+    assert.equal('exit' in run && run.exit?.artifacts.length, 50);
+  });
+
   test('artifacts that are only referenced are collected, and a reference to none is none', () => {
     const successOutput = { report: { artifact_name: 'report' }, findings: undefined };
     const description = { status: 'EXITED', output: { kind: 'SUCCESS', successOutput } };

@@ -68,7 +68,8 @@ describe('a run', () => {
     say({ status: 'EXITED', output: { kind: 'EVAPORATED', abortedReason: { code: 'too_hot', detail } } });
     const run = await window.untilEnded(id);
     assert.ok(run.state === 'aborted');
-    assert.deepEqual(run.exit, { kind: 'EVAPORATED', abort: { code: 'too_hot', detail }, artifacts: [] });
+    const abort = { code: 'too_hot', detail: JSON.stringify(detail) };
+    assert.deepEqual(run.exit, { kind: 'EVAPORATED', abort, artifacts: [] });
   });
 
   test('F59 that exited without output is described five times and then has no result', async (t) => {
