@@ -2,7 +2,6 @@
 
 /** A `LogOutputChannel`, or anything that takes its lines; never given tokens, presigned queries or file contents. */
 export interface Logger {
-  trace(message: string): void;
   debug(message: string): void;
   info(message: string): void;
   warn(message: string): void;

@@ -27,7 +27,7 @@ describe('the accounts', () => {
   /** Accounts over a secret storage that answers every question so. */
   const accountsWith = (get: () => Promise<string | undefined>): Accounts => {
     const write = (line: string): void => void lines.push(line);
-    const log = { trace: write, debug: write, info: write, warn: write, error: write };
+    const log = { debug: write, info: write, warn: write, error: write };
     const secrets = { get, onDidChange: new vscode.EventEmitter().event } as unknown as vscode.SecretStorage;
     return new Accounts(secrets, { clock, log, random: () => 0.5 });
   };

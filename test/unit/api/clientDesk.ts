@@ -56,7 +56,7 @@ export async function setUpClient(
     organizationId: service.organizationId,
     token: changes.token ?? fixedToken(service.token),
     clock,
-    log: { trace: write, debug: write, info: write, warn: write, error: write },
+    log: { debug: write, info: write, warn: write, error: write },
     random: changes.random ?? (() => 0.5),
     ...(changes.idle === undefined ? {} : { idle: changes.idle }),
   });

@@ -18,7 +18,7 @@ interface Opened {
 function open(root: string): Opened {
   const lines: string[] = [];
   const write = (line: string): void => void lines.push(line);
-  const log = { trace: write, debug: write, info: write, warn: write, error: write };
+  const log = { debug: write, info: write, warn: write, error: write };
   const store = new RunStore(root, { clock: new VirtualClock(), log });
   const changes: string[] = [];
   store.onDidChange(({ id }) => changes.push(id));
@@ -52,7 +52,7 @@ describe('the run store', () => {
       for (const file of files) await writeFile(join(root, id, file), '');
     };
     const write = (): void => undefined;
-    const log = { trace: write, debug: write, info: write, warn: write, error: write };
+    const log = { debug: write, info: write, warn: write, error: write };
     const store = new RunStore(root, { clock, log });
     await store.create(named('whole'));
     await make('dead', 'run.json.0badcafe.tmp');

@@ -121,7 +121,7 @@ export function openWindow(t: Scope, desk: Desk, options: WindowOptions = {}): R
     lines.push(line);
     warnings.push(line);
   };
-  const log: Logger = { trace: write, debug: write, info: write, warn, error: write };
+  const log: Logger = { debug: write, info: write, warn, error: write };
   const store = options.store?.(desk.root, { clock, log }) ?? new RunStore(desk.root, { clock, log });
   let token: string | undefined = service.token;
   const source: TokenSource = {
