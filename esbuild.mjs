@@ -80,14 +80,23 @@ if (watch) {
   const { size } = await stat('dist/bootstrap.cjs');
   if (size > maxBootstrapBytes) fail(`Activation would load ${size} bytes, more than ${maxBootstrapBytes}`);
   // What the metafile cannot see: a dispatcher that came along inside another package's own bundle.
-  for (const file of ['dist/bootstrap.cjs', 'dist/main.cjs']) {
-    if ((await readFile(file, 'utf8')).includes('undici.globalDispatcher')) fail(`${file} contains undici`);
+  for (const file of (await readdir('dist')).filter((name) => name.endsWith('.cjs'))) {
+    const text = await readFile(path.join('dist', file), 'utf8');
+    if (text.includes('undici.globalDispatcher')) fail(`dist/${file} contains undici`);
   }
 }
 
 /** The licences of the packages that the bundles contain, as they ask for. */
 async function noticesOf(inputs) {
-  const folders = inputs.flatMap((input) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input)?.[0] ?? []);
+  const modules = inputs.filter((input) => input.includes('node_modules/'));
+  // A package that is a bundle itself tells by its source map what it holds; that is installed for its licence.
+  const inner = modules.map(async (input) => {
+    const { sources = [] } = JSON.parse(await readFile(`${input}.map`, 'utf8').catch(() => '{}'));
+    return sources.flatMap((source) => /.*(node_modules\/.*)/.exec(source)?.[1] ?? []);
+  });
+  const folders = [...modules, ...(await Promise.all(inner)).flat()].flatMap(
+    (input) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input)?.[0] ?? [],
+  );
   const notices = [];
   for (const folder of new Set(folders)) {
     const { name, version, license } = JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8'));

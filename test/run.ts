@@ -39,6 +39,8 @@ const layers: Readonly<Record<string, (filter: Filter) => Promise<Tally>>> = {
     check(
       [program('eslint', 'bin/eslint.js'), '.'],
       [program('prettier', 'bin/prettier.cjs'), '--check', '--log-level', 'warn', '.'],
+      // Rows of the fault matrix without a test.
+      ['test/matrix.ts'],
       // What nobody imports, what nothing but tests imports, and what stands in two places.
       [program('knip', 'bin/knip.js')],
       [program('knip', 'bin/knip.js'), '--production'],

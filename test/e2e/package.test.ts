@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { chmod, cp, mkdtemp, readFile, rm, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
+import { promisify } from 'node:util';
 import { listFiles, PackageManager } from '@vscode/vsce';
 import { packageExtension } from '../package.ts';
 
@@ -50,7 +52,42 @@ test('the VSIX holds what runs, what is read, and nothing else', async () => {
 
 test('every package that a bundle contains is named with its licence', async () => {
   const notices = await readFile(path.join(root, 'dist/ThirdPartyNotices.txt'), 'utf8');
-  for (const name of ['zod', 'ignore', 'marked', 'dompurify', '@secretlint/core']) {
+  const inOthers = [
+    '@textlint/regexp-string-matcher',
+    'escape-string-regexp',
+    'lodash.uniq',
+    'lodash.sortby',
+  ];
+  for (const name of ['zod', 'ignore', 'marked', 'dompurify', '@secretlint/core', ...inOthers]) {
     assert.match(notices, new RegExp(`^${name} \\d+\\.\\d+\\.\\d+ \\(.+\\)\\n\\n\\S`, 'm'), name);
   }
+});
+
+/** Loads every part that runs in the extension host, with whatever it wants of VS Code, and prints the dispatchers that changed. */
+const loading = `
+  const Module = require('node:module');
+  const anything = new Proxy(class {}, {
+    get: (_, key) => (key === Symbol.toPrimitive ? () => '' : anything),
+    apply: () => anything,
+    construct: () => anything,
+  });
+  const load = Module._load;
+  Module._load = (name, ...rest) => (name === 'vscode' ? anything : load(name, ...rest));
+  const slots = () => Object.getOwnPropertySymbols(globalThis)
+    .filter(({ description }) => description?.startsWith('undici.'))
+    .map((slot) => [slot, globalThis[slot]]);
+  void fetch;
+  const before = new Map(slots());
+  for (const part of ['bootstrap', 'main']) require('./dist/' + part + '.cjs');
+  const changed = slots().filter(([slot, dispatcher]) => before.get(slot) !== dispatcher);
+  console.log(JSON.stringify(changed.map(([slot]) => String(slot))));
+`;
+
+test('F88 what the extension loads leaves the dispatchers that all extensions share as they were', async () => {
+  const run = promisify(execFile);
+  const changed = async (script: string): Promise<unknown> =>
+    JSON.parse((await run(process.execPath, ['-e', script], { cwd: root })).stdout);
+  assert.deepEqual(await changed(loading), []);
+  const withUndici = loading.replace('for (const', "require('undici'); for (const");
+  assert.notDeepEqual(await changed(withUndici), [], 'it would be seen');
 });

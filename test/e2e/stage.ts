@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { launchBrowser, type TestBrowser } from '../host/browser.ts';
 import { startVsCode, type VsCodeServer } from '../host/server.ts';
 import type { Settings } from '../host/settings.ts';
+import { setUp } from '../host/setUp.ts';
 import { supportedVersions } from '../host/vscode.ts';
 import { openWorkbench, type Workbench } from '../host/workbench.ts';
 import { eventually } from '../host/workbench/eventually.ts';
@@ -45,16 +46,23 @@ export const ignoredSecret = 'INVENTED_PASSWORD=never-uploaded';
 
 /** Starts the service and VS Code and makes the sample workspace ready; no window is open yet. */
 export async function setStage(options: StageOptions = {}): Promise<Stage> {
-  const scratch = await mkdtemp(path.join(tmpdir(), 'whitebox-'));
-  const folder = options.folder ?? (await makeSampleWorkspace(path.join(scratch, 'shop')));
-  const service = await startService(options.service ?? {});
-  const vsix = await packageExtension(path.join(scratch, 'whitebox-assessment.vsix'));
-  const server = await startVsCode({
-    version: options.version ?? supportedVersions.newest,
-    dataDir: path.join(scratch, 'vscode'),
-    vsix,
-    settings: options.settings?.(service, folder) ?? {},
+  const { made, dispose } = await setUp(async (onUndo) => {
+    const scratch = await mkdtemp(path.join(tmpdir(), 'whitebox-'));
+    onUndo(() => rm(scratch, { recursive: true, force: true, maxRetries: 5 }));
+    const folder = options.folder ?? (await makeSampleWorkspace(path.join(scratch, 'shop')));
+    const service = await startService(options.service ?? {});
+    onUndo(() => service.close());
+    const vsix = await packageExtension(path.join(scratch, 'whitebox-assessment.vsix'));
+    const server = await startVsCode({
+      version: options.version ?? supportedVersions.newest,
+      dataDir: path.join(scratch, 'vscode'),
+      vsix,
+      settings: options.settings?.(service, folder) ?? {},
+    });
+    onUndo(() => server.dispose());
+    return { scratch, folder, service, server };
   });
+  const { scratch, folder, service, server } = made;
   const storage = path.join(scratch, 'vscode/data/User/globalStorage/whitebox.whitebox-assessment');
   let browser: TestBrowser | undefined;
   let workbench: Workbench | undefined;
@@ -89,9 +97,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
     closeWindows,
     dispose: async () => {
       await closeWindows();
-      await server.dispose();
-      await service.close();
-      await rm(scratch, { recursive: true, force: true, maxRetries: 5 });
+      await dispose();
     },
   };
 }

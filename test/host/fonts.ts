@@ -5,6 +5,7 @@ import { cacheRoot, installOnce } from './installOnce.ts';
 import { npmInstall } from './npmInstall.ts';
 
 const monospace = '@expo-google-fonts/noto-sans-mono';
+const monospaceVersion = '0.4.2';
 
 /**
  * Environment variables that give a browser exactly the fonts from npm, none of the machine's: Noto Sans JP for Latin and
@@ -16,7 +17,7 @@ export async function prepareFonts(): Promise<{ FONTCONFIG_FILE: string }> {
   );
   const folder = path.join(cacheRoot, 'fonts');
   const file = path.join(folder, 'fonts.conf');
-  await installOnce(folder, 'Fonts', () => npmInstall(folder, [monospace]));
+  await installOnce(folder, 'Fonts', () => npmInstall(folder, [`${monospace}@${monospaceVersion}`]));
   await mkdir(path.join(folder, 'cache'), { recursive: true });
   const mono = path.join(folder, 'node_modules', monospace);
   const folders = [sans, mono].flatMap((family) =>

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { launchBrowser } from '../host/browser.ts';
 import { startVsCode } from '../host/server.ts';
+import { setUp } from '../host/setUp.ts';
 import { supportedVersions } from '../host/vscode.ts';
 import { bundleIntegrationTests } from './bundle.ts';
 import { certificateEnvironment } from './certificates.ts';
@@ -23,23 +24,30 @@ const maxMs = 5 * 60_000;
 
 /** Runs the tests of every window in the extension host of a real VS Code with our extension, and prints each test. */
 export async function runIntegration({ version, grep }: IntegrationOptions): Promise<Tally> {
-  const scratch = await mkdtemp(path.join(tmpdir(), 'integration-'));
-  const dataDir = path.join(scratch, 'data');
-  const storage = storageUnder(path.join(dataDir, 'data', 'User'));
-  const results = path.join(scratch, 'results.jsonl');
-  const server = await startVsCode({
-    version,
-    dataDir,
-    development: true,
-    settings: { 'security.workspace.trust.enabled': false },
-    env: {
-      ...(await certificateEnvironment(path.join(scratch, 'certificates'))),
-      [resultsVariable]: results,
-      [grepVariable]: grep,
-      [storageVariable]: storage,
-    },
+  const { made, dispose } = await setUp(async (onUndo) => {
+    const scratch = await mkdtemp(path.join(tmpdir(), 'integration-'));
+    onUndo(() => rm(scratch, { recursive: true, force: true, maxRetries: 5 }));
+    const dataDir = path.join(scratch, 'data');
+    const storage = storageUnder(path.join(dataDir, 'data', 'User'));
+    const results = path.join(scratch, 'results.jsonl');
+    const server = await startVsCode({
+      version,
+      dataDir,
+      development: true,
+      settings: { 'security.workspace.trust.enabled': false },
+      env: {
+        ...(await certificateEnvironment(path.join(scratch, 'certificates'))),
+        [resultsVariable]: results,
+        [grepVariable]: grep,
+        [storageVariable]: storage,
+      },
+    });
+    onUndo(() => server.dispose());
+    const browser = await launchBrowser({ profileDir: path.join(scratch, 'profile') });
+    onUndo(() => browser.dispose());
+    return { scratch, storage, results, server, browser };
   });
-  const browser = await launchBrowser({ profileDir: path.join(scratch, 'profile') });
+  const { scratch, storage, results, server, browser } = made;
   try {
     const extension = server.remoteUri(path.resolve(import.meta.dirname, '../..'));
     const tallies: Tally[] = [];
@@ -70,9 +78,7 @@ export async function runIntegration({ version, grep }: IntegrationOptions): Pro
     }
     return addTallies(tallies);
   } finally {
-    await browser.dispose();
-    await server.dispose();
-    await rm(scratch, { recursive: true, force: true, maxRetries: 5 });
+    await dispose();
   }
 }
 

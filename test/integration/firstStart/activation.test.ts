@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { after, before, describe, it } from 'mocha';
@@ -73,7 +73,8 @@ describe('activation without runs', () => {
   });
 
   it('F88 no bundle contains undici', () => {
-    for (const name of ['bootstrap.cjs', 'main.cjs', 'archiveWorker.cjs'])
-      assert.doesNotMatch(readFileSync(bundle(name), 'utf8'), /undici/iu, name);
+    const bundles = readdirSync(bundle('')).filter((name) => name.endsWith('.cjs'));
+    assert.ok(bundles.length >= 5, String(bundles));
+    for (const name of bundles) assert.doesNotMatch(readFileSync(bundle(name), 'utf8'), /undici/iu, name);
   });
 });
