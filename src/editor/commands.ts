@@ -20,7 +20,8 @@ import { hasArtifact } from './labels.ts';
 import { mapFindingPaths } from './mapPaths.ts';
 import { describeError } from './messages.ts';
 import { runOf, runsOf } from './calledRuns.ts';
-import { cancelRun, deleteUploadedSource, removeRun, resend } from './runCommands.ts';
+import { deleteUploadedSource, removeRuns } from './removeRuns.ts';
+import { cancelRun, resend } from './runCommands.ts';
 import { pickRun } from './pickRun.ts';
 import { downloadArtifacts, renameRun, stopWatching } from './runUpkeep.ts';
 import { saveReport, type SaveReportDeps } from './saveReport.ts';
@@ -118,7 +119,7 @@ export function createCommands(deps: CommandDeps): ReadonlyMap<string, Handler> 
     ['whitebox.refreshRuns', () => tracker.checkNow()],
     ['whitebox.cancelRun', (node) => cancelRun(deps, runOf(node, runs))],
     ['whitebox.resendDispatch', (node) => resend(deps, runOf(node, runs))],
-    ['whitebox.deleteUploadedSource', (node) => deleteUploadedSource(deps, runOf(node, runs))],
+    ['whitebox.deleteUploadedSource', (...args) => deleteUploadedSource(deps, runsOf(args, runs))],
     [
       'whitebox.openReport',
       async (node) => {
@@ -180,7 +181,7 @@ export function createCommands(deps: CommandDeps): ReadonlyMap<string, Handler> 
     ['whitebox.downloadArtifacts', (node) => downloadArtifacts(deps, runOf(node, runs))],
     ['whitebox.stopWatching', (node) => stopWatching(deps, runOf(node, runs), deps.clock.now())],
     ['whitebox.renameRun', (node) => renameRun(deps, runOf(node, runs))],
-    ['whitebox.removeRun', (node) => removeRun(deps, runOf(node, runs))],
+    ['whitebox.removeRun', (...args) => removeRuns(deps, runsOf(args, runs))],
     ['whitebox.exportSarif', (node) => exportFindings('sarif', runOf(node, runs), deps)],
     ['whitebox.exportCsv', (node) => exportFindings('csv', runOf(node, runs), deps)],
     ['whitebox.exportBundle', (node) => exportFindings('bundle', runOf(node, runs), deps)],

@@ -162,4 +162,16 @@ describe('what is called in the title of the Runs view, and on its rows', () => 
       assert.match(text, /^Two runs can be compared when both have findings /);
     }
   });
+
+  it('removes all rows that are selected, after one question', async () => {
+    const ids = ['20260101000000-one', '20260101000000-two'];
+    for (const id of ids) await storeEndedRun(storage, stored(id), []);
+    await call('refreshRuns');
+    pressed = ['Remove'];
+    const rows = ids.map(rowOf);
+    await call('removeRun', rows[0], rows);
+    assert.deepEqual(await newRuns(), []);
+    const questions = messages.shown.filter(({ isModal }) => isModal).map(({ text }) => text);
+    assert.deepEqual(questions, ['Remove 2 runs from the history?']);
+  });
 });

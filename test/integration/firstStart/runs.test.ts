@@ -9,7 +9,7 @@ import type { RunNotes } from '../../../src/core/run/runNotes.ts';
 import type { RunStore } from '../../../src/core/run/runStore.ts';
 import type { RunTracker } from '../../../src/core/run/runTracker.ts';
 import { showNotifications } from '../../../src/editor/notifications.ts';
-import { removeRun } from '../../../src/editor/runCommands.ts';
+import { removeRuns } from '../../../src/editor/removeRuns.ts';
 import { downloadArtifacts } from '../../../src/editor/runUpkeep.ts';
 import { runOf } from '../../unit/run/sampleRuns.ts';
 import { eventually } from '../../host/workbench/eventually.ts';
@@ -58,7 +58,7 @@ describe('runs, where a person decides about them', () => {
         assert.doesNotMatch(detail(), /[Tt]ry again|before the assessment had started/);
         assert.match(detail(), /Given up, .* its uploaded source is deleted from the service\./);
         await vscode.commands.executeCommand('whitebox.removeRun', node);
-        assert.match(detail(), /goes on there and costs what it costs\.\n\nIts uploaded source is deleted/);
+        assert.match(detail(), /goes on there and costs what it costs\.\n\nThe uploaded source is deleted/);
       });
 
     it('F84 are not removed in Restricted Mode, since that calls the service', async () => {
@@ -118,8 +118,7 @@ describe('runs, where a person decides about them', () => {
   it('are not removed by a menu that is older than their start', async () => {
     const removed: string[] = [];
     const tracker = { remove: (id: string) => Promise.resolve(removed.push(id)) } as unknown as RunTracker;
-    const deps = { tracker, runs: {} as unknown as RunStore, notes: {} as unknown as RunNotes };
-    for (const run of [runOf.running, runOf.packaging]) await removeRun(deps, run);
+    await removeRuns({ tracker, notes: {} as unknown as RunNotes }, [runOf.running, runOf.packaging]);
     assert.deepEqual([messages(), removed], [[], []]);
   });
 
@@ -153,7 +152,8 @@ describe('runs, where a person decides about them', () => {
       watch.end();
       notices.dispose();
       await server.close();
-      await rm(path.join(storage, 'runs', stored.id), { recursive: true });
+      // What is being downloaded may still be written.
+      await rm(path.join(storage, 'runs', stored.id), { recursive: true, maxRetries: 5 });
       await vscode.commands.executeCommand('whitebox.refreshRuns');
     }
     const [{ text, buttons } = { text: '' }] = watch.shown;

@@ -1,14 +1,22 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'mocha';
 import { AssessmentError } from '../../../src/core/errors.ts';
+import type { Run } from '../../../src/core/run/run.ts';
 import type { RunNotes } from '../../../src/core/run/runNotes.ts';
 import type { RunStore } from '../../../src/core/run/runStore.ts';
 import type { RunTracker } from '../../../src/core/run/runTracker.ts';
-import { deleteUploadedSource, removeRun } from '../../../src/editor/runCommands.ts';
+import { deleteUploadedSource, removeRuns } from '../../../src/editor/removeRuns.ts';
+import { runOf } from '../../unit/run/sampleRuns.ts';
 import { watchMessages } from '../messages.ts';
 import { endedRun } from '../storedRuns.ts';
 
-const run = endedRun({ id: 'invented', folder: '/shop', baseUrl: 'https://a.test/v1', organizationId: 'o' });
+const stored = { folder: '/shop', baseUrl: 'https://a.test/v1', organizationId: 'o' };
+const withSource = (id: string): Run => {
+  const run = endedRun({ id, ...stored });
+  const upload = { fileId: `invented-${id}`, state: 'confirmed' as const, at: run.createdAt };
+  return { ...run, targets: run.targets.map((target) => ({ ...target, upload })) };
+};
+const run = withSource('invented');
 const runs = {} as unknown as RunStore;
 
 describe('uploaded source that cannot be deleted', () => {
@@ -16,7 +24,7 @@ describe('uploaded source that cannot be deleted', () => {
     const deleteUploads = (): Promise<AssessmentError> =>
       Promise.resolve(new AssessmentError('forbidden', { detail: 'not yours' }));
     const messages = watchMessages(({ isModal }) => (isModal ? 'Delete' : undefined));
-    await deleteUploadedSource({ runs, tracker: { deleteUploads } as unknown as RunTracker }, run);
+    await deleteUploadedSource({ runs, tracker: { deleteUploads } as unknown as RunTracker }, [run]);
     messages.end();
     const [, said] = messages.shown;
     assert.match(said?.text ?? '', /could not be deleted\. You are not allowed .*not yours/);
@@ -43,12 +51,54 @@ describe('uploaded source that cannot be deleted', () => {
         return Promise.resolve();
       };
       const messages = watchMessages(({ isModal }) => (isModal ? 'Remove' : pressed));
-      await removeRun(
-        { runs, tracker: { remove } as unknown as RunTracker, notes: { forgetRun } as unknown as RunNotes },
-        run,
+      await removeRuns(
+        { tracker: { remove } as unknown as RunTracker, notes: { forgetRun } as unknown as RunNotes },
+        [run],
       );
       messages.end();
       assert.match(messages.shown[1]?.text ?? '', /The run was kept.*cannot be reached.*retention/);
       assert.deepEqual([gone, forgotten], [removed, removed]);
     });
+});
+
+describe('several runs that are selected', () => {
+  const running = { ...runOf.running, targets: run.targets };
+  const selected = [withSource('one'), running, withSource('two')];
+
+  it('lose their source after one question, but for those that go on', async () => {
+    const asked: string[] = [];
+    const deleteUploads = (id: string): Promise<undefined> => {
+      asked.push(id);
+      return Promise.resolve(undefined);
+    };
+    const messages = watchMessages(({ isModal }) => (isModal ? 'Delete' : undefined));
+    await deleteUploadedSource({ runs, tracker: { deleteUploads } as unknown as RunTracker }, selected);
+    messages.end();
+    assert.deepEqual(
+      messages.shown.map(({ text }) => text),
+      ['Delete the uploaded source code of 2 runs from the service?', 'The uploaded source was deleted.'],
+    );
+    assert.deepEqual(asked, ['one', 'two']);
+  });
+
+  it('are removed after one question, but for those that go on, and kept together where their source stays', async () => {
+    const removed: string[] = [];
+    const remove = (
+      id: string,
+      options?: { leavesSource: boolean },
+    ): Promise<AssessmentError | undefined> => {
+      removed.push(`${id} ${String(options?.leavesSource ?? false)}`);
+      return Promise.resolve(options === undefined ? new AssessmentError('unsent') : undefined);
+    };
+    const notes = { forgetRun: () => Promise.resolve() } as unknown as RunNotes;
+    const messages = watchMessages(({ isModal }) => (isModal ? 'Remove' : 'Remove, Leave the Source'));
+    await removeRuns({ tracker: { remove } as unknown as RunTracker, notes }, selected);
+    messages.end();
+    const [question, kept, ...others] = messages.shown;
+    assert.equal(question?.text, 'Remove 2 runs from the history?');
+    assert.match(question.detail, /\n\nA run that has not ended stays\.$/);
+    assert.match(kept?.text ?? '', /^2 runs were kept, .*retention ends\.$/);
+    assert.deepEqual(others, []);
+    assert.deepEqual(removed, ['one false', 'two false', 'one true', 'two true']);
+  });
 });
