@@ -91,6 +91,7 @@ export class RunTracker implements Disposable {
 
   /** To be called when a token was stored or removed, in any window: what waited for one is asked about again, by the window that drives it. */
   async tokenChanged(): Promise<void> {
+    this.#watch.tidying.tokenChanged();
     await Promise.all([
       ...this.#waitForToken().map(({ id }) => this.#watch.checks.checkWithNewToken(id)),
       this.#watch.adoptAll((run) => this.#watch.isUnfinished(run)),
@@ -99,7 +100,11 @@ export class RunTracker implements Disposable {
 
   /** To be called when a person has changed the settings that tokens come from: what waits for a token is asked about at once, by the window that drives it. */
   async tokenSourceChanged(): Promise<void> {
-    await Promise.all(this.#waitForToken().map(({ id }) => this.#watch.checks.checkWithNewSource(id)));
+    this.#watch.tidying.tokenSourceChanged();
+    await Promise.all([
+      ...this.#waitForToken().map(({ id }) => this.#watch.checks.checkWithNewSource(id)),
+      this.#watch.adoptAll((run) => this.#watch.isUnfinished(run)),
+    ]);
   }
 
   /** Asks the service to end a run; it stays `cancelling` until the service says EXITED. */

@@ -1,19 +1,16 @@
 import type { Disposable, Event } from '../ports.ts';
-import type { AssessmentError } from '../errors.ts';
 import { sweepTemporary } from '../files.ts';
 import { needsArchives, removeArchives } from './archives.ts';
 import { DrivenRuns } from './drivenRuns.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { keepHouse } from './housekeeping.ts';
-import { backoffMs, pollIntervalMs } from './pollSchedule.ts';
-import { hasRemains, releaseUploads } from './release.ts';
-import { isFinal, isLive, isPreparing, type Run, waitsForToken } from './run.ts';
+import { pollIntervalMs } from './pollSchedule.ts';
+import { isFinal, isLive, isPreparing, type Run } from './run.ts';
 import { type CheckDeps, RunChecks } from './runChecks.ts';
+import { Tidying, type TidyingDeps } from './tidying.ts';
 
 /** What watching works with. */
-export interface WatchDeps extends CheckDeps {
-  /** Whether confirmed files are deleted from the service once nothing needs them any more. */
-  readonly deleteSourceAfterRun: () => boolean;
+export interface WatchDeps extends CheckDeps, TidyingDeps {
   /** For how many days ended runs stay on this machine. */
   readonly retainLocalDays: () => number;
 }
@@ -24,6 +21,7 @@ const houseMs = 24 * 60 * 60 * 1000;
 export class RunWatch {
   readonly driven: DrivenRuns;
   readonly checks: RunChecks;
+  readonly tidying: Tidying;
   readonly #deps: WatchDeps;
   readonly #heartbeat: Heartbeat;
   readonly #stop = new AbortController();
@@ -32,14 +30,13 @@ export class RunWatch {
   readonly #told = new Set<string>();
   readonly #retentionListeners = new Set<(run: Run) => void>();
   readonly #settling = new Set<string>();
-  /** Runs whose files could not be taken off the service: how often in a row, and when to try again, by the clock that only grows. */
-  readonly #untidied = new Map<string, { readonly times: number; readonly notBefore: number }>();
   #housedAt = -Infinity;
   #following: Disposable | undefined;
 
   constructor(deps: WatchDeps) {
     this.#deps = deps;
     this.driven = new DrivenRuns(deps);
+    this.tidying = new Tidying(deps);
     this.checks = new RunChecks(deps, {
       driven: this.driven,
       stopped: this.stopped,
@@ -168,12 +165,9 @@ export class RunWatch {
     return run.state !== 'unknown';
   }
 
-  /** True for an open run, and for an ended one that may still have files on the service, once it is time to try that again. */
+  /** True for an open run, and for an ended one that it is time to tidy up after. */
   isUnfinished(run: Run): boolean {
-    const { clock, deleteSourceAfterRun } = this.#deps;
-    if (this.isOpen(run)) return true;
-    const { notBefore = -Infinity } = this.#untidied.get(run.id) ?? {};
-    return clock.monotonic() >= notBefore && hasRemains(run, deleteSourceAfterRun(), clock.now());
+    return this.isOpen(run) || this.tidying.isDue(run);
   }
 
   /** Forgets a run of which nothing has left the machine. */
@@ -200,7 +194,7 @@ export class RunWatch {
     }
     this.#tell(run);
     await this.dropArchives(run);
-    if (isFinal(run)) await this.#tidy(run);
+    if (isFinal(run)) await this.tidying.tidy(run);
     // What listeners noted goes on disk before another window may take the run up.
     const latest = await store.refresh(run.id);
     await this.driven.letGo(run.id);
@@ -245,35 +239,12 @@ export class RunWatch {
     }
   }
 
-  async #tidy(run: Run): Promise<void> {
-    const { clientFor, deleteSourceAfterRun, log } = this.#deps;
-    try {
-      const client = clientFor(run);
-      this.#noteTidied(run.id, await releaseUploads(run, deleteSourceAfterRun(), { ...this.#deps, client }));
-    } catch (error) {
-      // What is left is tried again at the next start.
-      log.warn(`Run ${run.id}: not everything could be tidied up: ${String(error)}`);
-    }
-  }
-
-  /** What could not be tidied up is tried again when it is time, or at once with another token. */
-  #noteTidied(id: string, failure: AssessmentError | undefined): void {
-    const { clock, random } = this.#deps;
-    if (failure === undefined || waitsForToken(failure)) {
-      this.#untidied.delete(id);
-      return;
-    }
-    const times = (this.#untidied.get(id)?.times ?? 0) + 1;
-    const waitMs = backoffMs(times, failure.data.retryAfterMs ?? 0, random());
-    this.#untidied.set(id, { times, notBefore: clock.monotonic() + waitMs });
-  }
-
   async #onBeat(jumped: boolean): Promise<void> {
     const { store, log } = this.#deps;
     try {
       await this.driven.renewAll();
       await store.reload();
-      void this.adoptAll((run) => this.isOpen(run));
+      void this.adoptAll((run) => this.isUnfinished(run));
       await this.keepHouse();
     } catch (error) {
       log.error(`The journals could not be read: ${String(error)}`);
