@@ -38,6 +38,7 @@ export type RunEvent = { readonly at: number } & (
   | { readonly type: 'failed'; readonly failure: Failure }
   | { readonly type: 'abandoned' }
   | { readonly type: 'released'; readonly target: number; readonly state: 'cancelled' | 'deleted' }
+  | { readonly type: 'releaseDelayed'; readonly retryAfterMs: number }
   | { readonly type: 'noticed' }
   | { readonly type: 'unwatched'; readonly by: 'person' | 'time' }
   | { readonly type: 'recollected'; readonly artifacts: readonly Artifact[] }
@@ -50,7 +51,7 @@ const mostBareExits = 5;
 /** No more artifacts of a run are downloaded; no workflow has more than four (API reference, section 2.4). */
 const mostArtifacts = 50;
 
-/** The next state of a run. Pure; an event that does not belong to the state, or comes after a final state, changes nothing (but what became of the upload, of the artifacts here and of the notices, and a person's name for the run, is always noted). */
+/** The next state of a run. Pure; an event that does not belong to the state, or comes after a final state, changes nothing (but what became of the upload and when more may, of the artifacts here and of the notices, and a person's name for the run, is always noted). */
 export function advance(run: Run, event: RunEvent): Run {
   switch (event.type) {
     case 'archived':
@@ -109,6 +110,8 @@ export function advance(run: Run, event: RunEvent): Run {
         : run;
     case 'released':
       return withUpload(run, event.target, undefined, event.state, event.at);
+    case 'releaseDelayed':
+      return { ...run, releaseNotBefore: event.at + event.retryAfterMs };
     case 'noticed':
       return run.noticeDue ? { ...run, noticeDue: false } : run;
     case 'unwatched':

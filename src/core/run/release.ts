@@ -6,6 +6,8 @@ import type { RunStore } from './runStore.ts';
 
 /** After so long the service's own retention has removed what could not be. */
 const retriedForMs = 30 * 24 * 60 * 60 * 1000;
+/** No wish of the service is for longer: a time further off was noted by a clock that has been set back since. */
+const longestWaitMs = 24 * 60 * 60 * 1000;
 
 /** True when an ended run may still have files on the service that are to go. */
 export function hasRemains(run: Run, confirmedToo: boolean, now: number): boolean {
@@ -15,12 +17,16 @@ export function hasRemains(run: Run, confirmedToo: boolean, now: number): boolea
   );
 }
 
-/** Takes a run's files off the service: pending ones are cancelled, also those that only seemed to be confirmed, and confirmed ones deleted when `confirmedToo` (API reference, section 4.1). Returns the first failure, after which one may still be there. */
+/** Takes a run's files off the service: pending ones are cancelled, also those that only seemed to be confirmed, and confirmed ones deleted when `confirmedToo` (API reference, section 4.1). Returns the first failure, or the one that the service wants to wait after longest; one may still be there then. Asks nothing while the service wants to be left alone. */
 export async function releaseUploads(
   run: Run,
   confirmedToo: boolean,
   deps: { store: RunStore; client: AssessmentClient; clock: Clock; log: Logger },
 ): Promise<AssessmentError | undefined> {
+  const { store, clock, log } = deps;
+  const waitMs = (run.releaseNotBefore ?? 0) - clock.now();
+  if (waitMs > 0 && waitMs <= longestWaitMs)
+    return new AssessmentError('rateLimited', { retryAfterMs: waitMs });
   let failure: AssessmentError | undefined;
   for (const [index, { upload }] of run.targets.entries()) {
     if (upload === undefined || upload.state === 'cancelled' || upload.state === 'deleted') continue;
@@ -32,15 +38,25 @@ export async function releaseUploads(
         ? await releaseReservation(upload.fileId, deps.client)
         : await releaseFile(upload.fileId, upload.state, deps.client);
       if (state === undefined) continue;
-      await deps.store.apply(run.id, { type: 'released', target: index, state, at: deps.clock.now() });
+      await store.apply(run.id, { type: 'released', target: index, state, at: clock.now() });
     } catch (error) {
       if (!(error instanceof AssessmentError)) throw error;
-      failure ??= error;
-      deps.log.warn(
+      const waitsLonger = (error.data.retryAfterMs ?? 0) > (failure?.data.retryAfterMs ?? 0);
+      if (failure === undefined || waitsLonger) failure = error;
+      log.warn(
         `Run ${run.id}: the uploaded file ${upload.fileId} could not be removed from the service: ${error.message}`,
       );
+      if (error.kind === 'rateLimited') break;
     }
   }
+  const { retryAfterMs } = failure?.data ?? {};
+  // For other windows, and for after a restart.
+  if (retryAfterMs !== undefined)
+    await store
+      .apply(run.id, { type: 'releaseDelayed', retryAfterMs, at: clock.now() })
+      .catch((error: unknown) =>
+        log.warn(`Run ${run.id}: how long to leave its files alone was not noted: ${String(error)}`),
+      );
   return failure;
 }
 

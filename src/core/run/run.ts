@@ -100,6 +100,8 @@ const base = z.object({
   retryOf: z.optional(idSchema),
   /** When a person was told that the service will soon keep its results no more. */
   retentionNoticedAt: z.optional(time),
+  /** Until when the service wants to be left alone with taking the run's files off it. */
+  releaseNotBefore: z.optional(time),
 });
 
 /** A dispatch that may have been accepted, and why that is not known. */

@@ -59,6 +59,8 @@ const table: Readonly<Record<keyof typeof eventOf, string>> = {
     /*     */ 'cancelled cancelled  cancelled  ·          cancelled ·          ·          ·          ·     ·      ·     ·    ·',
   released:
     /*      */ '=         =          =          =          =         =          =          =          =     =      =     =    =',
+  releaseDelayed:
+    '=         =          =          =          =         =          =          =          =     =      =     =    =',
   noticed:
     /*       */ '·         ·          ·          ·          ·         ·          ·          ·          =     =      ·     =    ·',
 };
