@@ -32,7 +32,8 @@ export type RunEvent = { readonly at: number } & (
   | { readonly type: 'answered'; readonly description: Description }
   | { readonly type: 'askFailed'; readonly failure: Failure; readonly retryAfterMs: number }
   | { readonly type: 'cancelAsked' }
-  | { readonly type: 'cancelLost' }
+  | { readonly type: 'cancelSent' }
+  | { readonly type: 'cancelRefused'; readonly sentAt: number }
   | { readonly type: 'artifactKept'; readonly artifact: Artifact }
   | { readonly type: 'collected'; readonly artifacts: readonly Artifact[] }
   | { readonly type: 'failed'; readonly failure: Failure }
@@ -94,8 +95,13 @@ export function advance(run: Run, event: RunEvent): Run {
       return isLive(run) ? { ...run, trouble: worsened(run.trouble, event) } : run;
     case 'cancelAsked':
       return run.state === 'running' ? toCancelling(run, event.at) : run;
-    case 'cancelLost':
-      return run.state === 'running' ? { ...run, cancelSentAt: event.at } : run;
+    case 'cancelSent':
+      return run.state === 'running' && run.cancelSentAt === undefined
+        ? { ...run, cancelSentAt: event.at }
+        : run;
+    case 'cancelRefused':
+      // One before it, whose answer was lost, may have been taken all the same.
+      return run.state === 'running' && run.cancelSentAt === event.sentAt ? withoutCancel(run) : run;
     case 'artifactKept':
       return run.state === 'collecting'
         ? { ...run, artifacts: [...(run.artifacts ?? []), event.artifact] }
@@ -152,7 +158,11 @@ function dispatched(run: Run, runId: string, at: number): Run {
 }
 
 function toCancelling(run: RunIn<'running'>, at: number): RunIn<'cancelling'> {
-  const next = { ...run, state: 'cancelling' as const, cancelAskedAt: at };
+  return { ...withoutCancel(run), state: 'cancelling', cancelAskedAt: at };
+}
+
+function withoutCancel(run: RunIn<'running'>): RunIn<'running'> {
+  const next = { ...run };
   delete next.cancelSentAt;
   return next;
 }

@@ -148,7 +148,7 @@ export const runSchema = z.discriminatedUnion('state', [
   z.extend(base, {
     state: z.literal('running'),
     ...watched,
-    /** When a cancellation was sent whose answer was lost: it may have been taken. */
+    /** When the first cancellation was sent, or was to be, that was not refused: it may have been taken. */
     cancelSentAt: z.optional(time),
   }),
   z.extend(base, { state: z.literal('cancelling'), ...watched, cancelAskedAt: time }),

@@ -112,19 +112,22 @@ export class RunTracker implements Disposable {
     const { store, clock, clientFor } = this.#deps;
     const run = this.#require(id);
     if (run.state !== 'running') return;
+    const sentAt = clock.now();
     let sends = 0;
     let conflict: AssessmentError | undefined;
-    const beforeSend = (): Promise<void> => {
+    const beforeSend = async (): Promise<void> => {
       sends += 1;
-      return Promise.resolve();
+      // On disk first: whatever keeps the answer from it, how the run ends is read by this.
+      if (sends === 1) await store.apply(id, { type: 'cancelSent', at: sentAt });
     };
     try {
       await clientFor(run).cancel(run.workflow, run.runId, { beforeSend });
       await store.apply(id, { type: 'cancelAsked', at: clock.now() });
     } catch (error) {
       if (!(error instanceof AssessmentError)) throw error;
-      // The service may have taken it, or one before it whose answer was lost: how the run ends is then read by that.
-      if (!wasRefused(error) || sends > 1) await store.apply(id, { type: 'cancelLost', at: clock.now() });
+      // Sent more than once, one whose answer was lost may have been taken.
+      if (wasRefused(error) && sends <= 1)
+        await store.apply(id, { type: 'cancelRefused', sentAt, at: clock.now() });
       // A run that has ended meanwhile cannot be cancelled: describe decides what it is.
       if (error.kind !== 'conflict') throw error;
       conflict = error;

@@ -45,8 +45,10 @@ const table: Readonly<Record<keyof typeof eventOf, string>> = {
     '·         ·          ·          ·          ·         collecting collecting ·          ·     ·      ·     ·    ·',
   askFailed:
     /*     */ '·         ·          ·          ·          ·         =          =          =          ·     ·      ·     ·    ·',
-  cancelLost:
+  cancelSent:
     /*    */ '·         ·          ·          ·          ·         =          ·          ·          ·     ·      ·     ·    ·',
+  cancelRefused:
+    /* */ '·         ·          ·          ·          ·         ·          ·          ·          ·     ·      ·     ·    ·',
   artifactKept:
     /*  */ '·         ·          ·          ·          ·         ·          ·          =          ·     ·      ·     ·    ·',
   cancelAsked:
@@ -125,6 +127,16 @@ describe('advance', () => {
     assert.equal(after(runOf.cancelling, 'answered ABORTED', 'collected').state, 'cancelled');
     assert.equal(after(runOf.cancelling, 'answered SUCCESS', 'collected').state, 'succeeded');
     assert.equal(after(runOf.running, 'answered ABORTED', 'collected').state, 'aborted');
+  });
+
+  test('a cancellation may have been taken from the first that was sent until that one is refused', () => {
+    const sentAt = (run: Run): unknown => 'cancelSentAt' in run && run.cancelSentAt;
+    const sent = after(runOf.running, 'cancelSent');
+    const again = advance(sent, { type: 'cancelSent', at: 50 });
+    assert.deepEqual([sentAt(sent), sentAt(again)], [10, 10]);
+    assert.equal(sentAt(advance(again, { type: 'cancelRefused', sentAt: 50, at: 51 })), 10);
+    assert.deepEqual(after(again, 'cancelRefused'), runOf.running);
+    assert.deepEqual(after(again, 'cancelAsked'), runOf.cancelling);
   });
 
   test('F59 a success that names no artifact is no answer yet', () => {

@@ -225,6 +225,27 @@ describe('a cancellation', () => {
     assert.equal((await window.untilEnded(id)).state, 'cancelled');
   });
 
+  test('of a run that the service took, and that cannot be noted any more, is told as what it was', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const { id } = await trackRemoteRun(desk, window);
+    const apply = window.store.apply.bind(window.store);
+    t.mock.method(window.store, 'apply', (...[run, event]: Parameters<typeof apply>) =>
+      event.type === 'cancelAsked' ? Promise.reject(new Error('no space')) : apply(run, event),
+    );
+    await assert.rejects(desk.clock.passUntil(window.tracker.cancel(id), desk.traffic), /no space/);
+    assert.equal((await window.untilEnded(id)).state, 'cancelled');
+  });
+
+  test('is not sent when it cannot be noted first', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const { id } = await trackRemoteRun(desk, window);
+    t.mock.method(window.store, 'apply', () => Promise.reject(new Error('no space')));
+    await assert.rejects(desk.clock.passUntil(window.tracker.cancel(id), desk.traffic), /no space/);
+    assert.equal(desk.sent('/cancel'), 0);
+  });
+
   test('during the dispatch does not tear it off: the run that was paid for is known', async (t) => {
     const desk = await setUpDesk(t);
     const window = openWindow(t, desk);
