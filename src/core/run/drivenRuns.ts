@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Clock } from '../ports.ts';
+import type { Clock, Logger } from '../ports.ts';
 import { type Lease, takeLease } from './lease.ts';
 import type { RunStore } from './runStore.ts';
 
@@ -27,11 +27,13 @@ interface Driven {
 export class DrivenRuns {
   readonly #store: RunStore;
   readonly #clock: Clock;
+  readonly #log: Logger;
   readonly #runs = new Map<string, Driven>();
 
-  constructor(deps: { store: RunStore; clock: Clock }) {
+  constructor(deps: { store: RunStore; clock: Clock; log: Logger }) {
     this.#store = deps.store;
     this.#clock = deps.clock;
+    this.#log = deps.log;
   }
 
   get size(): number {
@@ -92,9 +94,15 @@ export class DrivenRuns {
     return false;
   }
 
-  /** Renews every lease. */
+  /** Renews every lease; one that cannot be renewed keeps no other from it. */
   async renewAll(): Promise<void> {
-    for (const id of [...this.#runs.keys()]) await this.renew(id);
+    for (const id of [...this.#runs.keys()]) {
+      try {
+        await this.renew(id);
+      } catch (error) {
+        this.#log.warn(`The lease of run ${id} could not be renewed: ${String(error)}`);
+      }
+    }
   }
 
   /** When a run is looked at next, in wall-clock milliseconds; undefined when no look is planned. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { describe, test, type TestContext } from 'node:test';
 import { DrivenRuns } from '../../../src/core/run/drivenRuns.ts';
 import { RunStore } from '../../../src/core/run/runStore.ts';
@@ -13,15 +13,15 @@ const hourMs = 3600_000;
 async function drive(
   t: TestContext,
   ...ids: readonly string[]
-): Promise<{ driven: DrivenRuns; clock: VirtualClock }> {
+): Promise<{ driven: DrivenRuns; clock: VirtualClock; store: RunStore }> {
   const clock = new VirtualClock();
   const store = new RunStore(await tempFolder(t), { clock, log: silent });
-  const driven = new DrivenRuns({ store, clock });
+  const driven = new DrivenRuns({ store, clock, log: silent });
   for (const id of ids) {
     await mkdir(store.folderOf(id), { recursive: true });
     assert.equal(await driven.take(id), true);
   }
-  return { driven, clock };
+  return { driven, clock, store };
 }
 
 describe('the runs that a window drives', () => {
@@ -31,6 +31,18 @@ describe('the runs that a window drives', () => {
     assert.deepEqual([await driven.renew('one'), await driven.renew('none')], [true, false]);
     await driven.letGo('one');
     assert.deepEqual([await driven.renew('one'), driven.has('one')], [false, false]);
+  });
+
+  test('are renewed one and all, whatever keeps another from it', async (t) => {
+    const { driven, clock, store } = await drive(t, 'one', 'two');
+    await rm(store.folderOf('one'), { recursive: true });
+    await writeFile(store.folderOf('one'), '');
+    const other = new DrivenRuns({ store, clock, log: silent });
+    clock.advance(30_000);
+    await driven.renewAll();
+    assert.equal(await other.take('two'), false);
+    clock.advance(15_000);
+    assert.equal(await other.take('two'), false);
   });
 
   test('are due when their time has come by either clock', async (t) => {
