@@ -68,9 +68,11 @@ export class InputFiles {
         method: 'PUT',
         contentLength,
         refusal: () => this.#putRefusal(entry),
-        store: (content) => {
+        store: async (content) => {
+          const earlier = entry.content;
           entry.content = content;
           entry.state = 'uploaded';
+          if (earlier) await rm(earlier.path, { force: true });
         },
       },
       uploadUrlSeconds,

@@ -1,6 +1,6 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -16,12 +16,12 @@ export interface StoredContent {
 
 /** What a presigned address leads to. */
 export type StorageObject =
-  /** `refusal` says, at any moment, why no content is taken; a later `store` replaces an earlier one. */
+  /** `refusal` says, at any moment, why no content is taken; `store` takes it at once and replaces what came earlier. */
   | {
       readonly method: 'PUT';
       readonly contentLength: number;
       readonly refusal: () => Reply | undefined;
-      readonly store: (content: StoredContent) => void;
+      readonly store: (content: StoredContent) => Promise<void>;
     }
   /** `read` returns nothing once the content has been deleted. */
   | { readonly method: 'GET'; readonly read: () => { body: Buffer; mediaType: string } | undefined };
@@ -95,9 +95,10 @@ export class PresignedStorage {
     const early = object.refusal();
     if (early) return early;
 
-    const path = join(this.#directory, key);
-    const part = `${path}.${randomBytes(4).toString('hex')}`;
+    // A name of its own: what came earlier stays until this has arrived whole.
+    const path = join(this.#directory, `${key}.${randomBytes(4).toString('hex')}`);
     const hash = createHash('sha256');
+    let sha256: string | undefined;
     try {
       await pipeline(
         request,
@@ -107,17 +108,16 @@ export class PresignedStorage {
             yield chunk;
           }
         },
-        createWriteStream(part, { mode: 0o600 }),
+        createWriteStream(path, { mode: 0o600 }),
       );
-      // The upload may have been cancelled while its bytes were on the way.
+      // The upload may have been confirmed or cancelled while its bytes were on the way; from here to `store` nothing is waited for.
       const late = object.refusal();
       if (late) return late;
-      await rename(part, path);
+      sha256 = hash.digest('hex');
+      await object.store({ path, bytes: object.contentLength, sha256 });
     } finally {
-      await rm(part, { force: true });
+      if (sha256 === undefined) await rm(path, { force: true });
     }
-    const sha256 = hash.digest('hex');
-    object.store({ path, bytes: object.contentLength, sha256 });
     return { status: 200, headers: { etag: `"${sha256.slice(0, 32)}"` }, body: Buffer.alloc(0) };
   }
 

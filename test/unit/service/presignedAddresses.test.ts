@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
+import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
 import { describe, test } from 'node:test';
+import { PresignedStorage } from '../../service/storage.ts';
+import { tempFolder } from '../run/tempFolder.ts';
 import { tarGz } from './archiveMaker.ts';
 import {
   callService,
@@ -126,6 +130,35 @@ describe('presigned addresses', () => {
     const answer = await send('PUT', url, { body: content });
     assert.equal(answer.status, 404);
     assert.match(answer.text, /<Code>NoSuchUpload</);
+  });
+
+  test('an upload is stored in the moment in which it is looked whether it still may be', async (t) => {
+    const directory = await tempFolder(t);
+    const storage = new PresignedStorage({ clock: Date, directory, origin: () => 'http://a' });
+    let isLooking = false;
+    let wasLooking: boolean | undefined;
+    const address = storage.presign(
+      {
+        method: 'PUT',
+        contentLength: content.length,
+        refusal: () => {
+          isLooking = true;
+          queueMicrotask(() => (isLooking = false));
+          return undefined;
+        },
+        store: () => {
+          wasLooking = isLooking;
+          return Promise.resolve();
+        },
+      },
+      60,
+    );
+    const url = new URL(address);
+    const body = Readable.from([content], { objectMode: false });
+    const headers = { 'content-length': String(content.length) };
+    const request = Object.assign(body, { method: 'PUT', url: address, headers });
+    assert.equal((await storage.answer(request as unknown as IncomingMessage, url))?.status, 200);
+    assert.equal(wasLooking, true);
   });
 
   test('a download has the length and the type of the artifact', async (t) => {
