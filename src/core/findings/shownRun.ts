@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Run } from '../run/run.ts';
 import type { LoadedRun } from './loadedRun.ts';
 import type { ShownFinding, ShownRun } from './shownFinding.ts';
@@ -6,7 +7,7 @@ import { folderOf } from './triage/findingFolder.ts';
 /** True when nothing was downloaded for a run since it was this one. */
 export function hasSameFiles(one: Run, other: Run): boolean {
   const artifactsOf = (run: Run): unknown => ('artifacts' in run ? run.artifacts : undefined);
-  return one === other || artifactsOf(one) === artifactsOf(other);
+  return one === other || isDeepStrictEqual(artifactsOf(one), artifactsOf(other));
 }
 
 /** True for the same run with the same files, and for none twice. */

@@ -1,4 +1,5 @@
 import { AssessmentError } from '../errors.ts';
+import type { Clock } from '../ports.ts';
 import { type Artifact, isFinal, keptArtifact, type Run, type RunIn, toFailure } from './run.ts';
 import { downloadArtifact, type DownloadDeps } from './collect.ts';
 
@@ -16,7 +17,7 @@ export function hasRemoteResults(run: Run): run is RunWithResults {
 /** Downloads every artifact of an ended run anew; one that cannot be had stays as it is here, and none is asked for once the service wants to be left alone. Returns them with the first failure. */
 export async function downloadAgain(
   run: RunWithResults,
-  deps: DownloadDeps,
+  deps: DownloadDeps & { readonly clock: Clock },
 ): Promise<{ artifacts: Artifact[]; failure: AssessmentError | undefined }> {
   const artifacts: Artifact[] = [];
   let failure: AssessmentError | undefined;
@@ -24,7 +25,7 @@ export async function downloadAgain(
   for (const name of run.exit.artifacts) {
     try {
       if (limited !== undefined) throw limited; // as it would be answered
-      artifacts.push(await downloadArtifact(run, name, deps));
+      artifacts.push({ ...(await downloadArtifact(run, name, deps)), at: deps.clock.now() });
     } catch (error) {
       if (!(error instanceof AssessmentError)) throw error;
       failure ??= error;

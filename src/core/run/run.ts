@@ -72,6 +72,8 @@ const artifactSchema = z.object({
   file: z.optional(z.string()),
   bytes: z.optional(count),
   failure: z.optional(failureSchema),
+  /** When it was downloaded again. */
+  at: z.optional(time),
 });
 /** An artifact of an ended run: the file it was saved as, or why it could not be downloaded. */
 export type Artifact = z.infer<typeof artifactSchema>;

@@ -185,7 +185,7 @@ export class RunTracker implements Disposable {
     if (!isMine && !(await this.#watch.take(id))) throw new AssessmentError('busyElsewhere');
     try {
       const signal = this.#watch.until(cancelled);
-      const download = { client: clientFor(run), folder: store.folderOf(id), signal };
+      const download = { client: clientFor(run), folder: store.folderOf(id), signal, clock };
       const { artifacts, failure } = await downloadAgain(run, download);
       await tryToKeepSource(run, { ...this.#deps, signal });
       const next = await store.apply(id, { type: 'recollected', artifacts, at: clock.now() });

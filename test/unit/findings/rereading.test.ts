@@ -2,8 +2,11 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import { finding, type Scene, setScene, titles } from './findingScene.ts';
+import { RunStore } from '../../../src/core/run/runStore.ts';
+import { silent } from '../../silentLog.ts';
+import { clock, finding, type Scene, setScene, titles } from './findingScene.ts';
 
+const downloaded = [{ name: 'findings', file: 'findings.json', at: 9 }];
 const code = 'import db;\n\nrun(query);\n';
 
 /** Does something once findings are being read anew, after their files were. */
@@ -45,13 +48,27 @@ test('findings that were downloaded again are shown in place of the former ones,
   const [first] = scene.store.folders();
   assert.equal(first?.failure?.kind, 'malformedFindings');
   await writeFile(path.join(scene.runs.folderOf(run.id), 'findings.json'), finding('whole'));
-  await scene.runs.apply(run.id, {
-    type: 'recollected',
-    artifacts: [{ name: 'findings', file: 'findings.json' }],
-    at: 9,
-  });
+  await scene.runs.apply(run.id, { type: 'recollected', artifacts: downloaded, at: 9 });
   await scene.store.refresh();
   assert.deepEqual(titles(scene), ['whole']);
+});
+
+test('what another window notes on a run that is shown lets its findings be, unless it has downloaded them again', async (t) => {
+  const scene = await setScene(t);
+  const { runs, store } = scene;
+  scene.open.add(path.join(scene.root, 'shop'));
+  const run = await scene.addRun(['shop'], finding('here'));
+  await writeFile(path.join(runs.folderOf(run.id), 'findings.json'), finding('anew'));
+  const other = new RunStore(path.join(scene.root, 'runs'), { clock, log: silent });
+  await other.reload();
+  await other.apply(run.id, { type: 'retentionNoticed', at: 8 });
+  await runs.refresh(run.id);
+  await store.refresh();
+  assert.deepEqual(titles(scene), ['here']);
+  await other.apply(run.id, { type: 'recollected', artifacts: downloaded, at: 9 });
+  await runs.refresh(run.id);
+  await store.refresh();
+  assert.deepEqual(titles(scene), ['anew']);
 });
 
 test('runs that are shown, or compared with, have the name that a person gave them last', async (t) => {

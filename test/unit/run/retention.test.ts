@@ -37,11 +37,12 @@ describe('results that the service will soon keep no more', () => {
     const run = one!.store.get(id);
     assert.ok(run?.state === 'succeeded');
     assert.deepEqual(
-      run.artifacts.map(({ file, failure }) => [file, failure]),
+      run.artifacts.map(({ file, failure, at }) => [file, failure, at !== undefined]),
       [
-        ['findings.json', undefined],
-        ['report.md', undefined],
+        ['findings.json', undefined, true],
+        ['report.md', undefined, true],
       ],
+      'with the time, by which other windows see that they are new',
     );
   });
 
