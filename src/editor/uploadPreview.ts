@@ -5,7 +5,7 @@ import type { Disposable, Logger } from '../core/ports.ts';
 import { countDifferences } from '../core/upload/draft.ts';
 import { withChosen, withRestored } from '../core/upload/folderChoices.ts';
 import { Previewing } from '../core/upload/previewing.ts';
-import type { Folder } from './folders.ts';
+import { type Folder, isInside } from './folders.ts';
 import { countFiles, formatBytes } from './formats.ts';
 import type { LazyView } from './lazyView.ts';
 import { type PreparationDeps, preparationSteps, type Prepared } from './preparation.ts';
@@ -14,6 +14,11 @@ import { type PreviewNode, previewTree } from './uploadPreviewTree.ts';
 import type { UploadChoices } from './uploadChoices.ts';
 
 const ignoreFiles = ['.gitignore', '.whiteboxignore'];
+const decidingSettings = [
+  'whitebox.archive.exclude',
+  'whitebox.archive.includeNestedRepositories',
+  'whitebox.secrets.checkBeforeUpload',
+];
 
 /** The Upload Preview: what would be sent, what would not and why, and checkboxes with which a person changes that by name. */
 export interface UploadPreview extends Disposable {
@@ -62,9 +67,23 @@ export function createUploadPreview(
   const reopen = async (): Promise<void> => {
     await deps.attempt(() => previewing.reopen());
   };
-  const saves = vscode.workspace.onDidSaveTextDocument(({ uri }) => {
-    if (ignoreFiles.includes(posix.basename(uri.path))) reopen().catch(logged);
-  });
+  /** Also an ignore file above a folder counts for it. */
+  const counts = (ignoreFile: vscode.Uri): boolean => {
+    const place = vscode.Uri.joinPath(ignoreFile, '..');
+    return previewing.shown.some(({ folder: { uri } }) => isInside(place, uri) || isInside(uri, place));
+  };
+  const events = vscode.Disposable.from(
+    vscode.workspace.onDidSaveTextDocument(({ uri }) => {
+      if (ignoreFiles.includes(posix.basename(uri.path)) && counts(uri)) reopen().catch(logged);
+    }),
+    vscode.workspace.onDidChangeConfiguration((change) => {
+      if (decidingSettings.some((key) => change.affectsConfiguration(key))) reopen().catch(logged);
+    }),
+    vscode.workspace.onDidChangeWorkspaceFolders(() => {
+      const isThere = ({ uri }: Folder): boolean => vscode.workspace.getWorkspaceFolder(uri) !== undefined;
+      deps.attempt(() => previewing.keepOnly(isThere)).catch(logged);
+    }),
+  );
   return {
     open: (folders) => {
       retryOf = undefined;
@@ -80,7 +99,7 @@ export function createUploadPreview(
     close: () => previewing.close(),
     dispose: () => {
       checkboxes.dispose();
-      saves.dispose();
+      events.dispose();
       changed.dispose();
     },
   };

@@ -72,6 +72,18 @@ export class Previewing<F> {
     if (this.#shown.length > 0) await this.open(this.#shown.map(({ folder }) => folder));
   }
 
+  /** Shows only the folders that are still there, selected anew, as soon as one is gone. */
+  async keepOnly(isThere: (folder: F) => boolean): Promise<void> {
+    const kept = this.#shown.filter(({ folder }) => isThere(folder));
+    if (kept.length === this.#shown.length) return;
+    if (kept.length === 0) {
+      this.close();
+      return;
+    }
+    this.#show(kept, false);
+    await this.reopen();
+  }
+
   /** Shows nothing any more; what is being prepared will not be shown. */
   close(): void {
     this.#restart();

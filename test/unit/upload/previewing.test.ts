@@ -96,6 +96,25 @@ test('a preview that is closed while it is prepared stays closed', async () => {
   assert.deepEqual(previewing.shown, []);
 });
 
+test('a folder that is gone is shown no more, not even while it is still being looked through', async () => {
+  const { previewing, shown, selected, checkEnds } = stage();
+  const opening = assert.rejects(previewing.open(['one', 'two']), { name: 'AbortError' });
+  await selected('one', ['a']);
+  await selected('two', ['b']);
+  const keeping = previewing.keepOnly((folder) => folder === 'two');
+  await opening;
+  assert.equal(shown.at(-1), 'two: b (unchecked)');
+  await selected('two', ['b', 'c']);
+  await checkEnds();
+  await keeping;
+  assert.equal(shown.at(-1), 'two: b c');
+  const times = shown.length;
+  await previewing.keepOnly(() => true);
+  assert.equal(shown.length, times);
+  await previewing.keepOnly(() => false);
+  assert.equal(shown.at(-1), '');
+});
+
 test('a file left out while the others are looked through is gone at once, and stays gone', async () => {
   const { previewing, choices, checks, shown, selected, checkEnds } = stage();
   const opening = previewing.open(['one']);
