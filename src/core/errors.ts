@@ -48,7 +48,8 @@ export type ErrorKind =
   | 'badSetting'
   | 'restricted'
   | 'tokenCommand'
-  | 'storage';
+  | 'storage'
+  | 'unexpected';
 
 /** Facts that go with an error; values are redacted before they get here. */
 export interface ErrorData {
@@ -91,4 +92,15 @@ export function systemCode(error: unknown): string | undefined {
     if ('code' in current && typeof current.code === 'string') return current.code;
   }
   return undefined;
+}
+
+/** Anything that was thrown, as an error of ours: what the system did to a file by its code, what nobody foresaw as `unexpected`. */
+export function knownError(error: unknown): AssessmentError {
+  if (error instanceof AssessmentError) return error;
+  const code = systemCode(error) ?? '';
+  // Node's own codes have an underscore, and say nothing of a disk.
+  if (!/^E[A-Z0-9]+$/.test(code))
+    return new AssessmentError('unexpected', { detail: String(error).slice(0, 500) }, { cause: error });
+  const kind = ['ENOSPC', 'EDQUOT'].includes(code) ? 'diskFull' : 'storage';
+  return new AssessmentError(kind, { detail: code }, { cause: error });
 }

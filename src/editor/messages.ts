@@ -11,12 +11,7 @@ import { openFile, openSetting, type Remedy, showLog, signInAgain, trackRun } fr
 /** An error as a sentence that says what to do next, and what a button can do; about a run, signing in means its own service and organization. */
 export function describeError(error: unknown, run?: Run): { message: string; remedies: Remedy[] } {
   if (error instanceof AssessmentError) return describeFailure({ kind: error.kind, ...error.data }, run);
-  const failure = toFileFailure(error);
-  if (failure !== undefined) return describeFailure(failure, run);
-  return {
-    message: vscode.l10n.t('Something unexpected went wrong. The log has the details.'),
-    remedies: [showLog()],
-  };
+  return describeFailure(toFileFailure(error) ?? { kind: 'unexpected' }, run);
 }
 
 /** The same for a failure that was kept with a run. */
@@ -297,5 +292,7 @@ export function describeFailure(
         t('VS Code’s storage for this extension cannot be read or written ({0}).', failure.detail ?? ''),
         showLog(),
       );
+    case 'unexpected':
+      return plain(t('Something unexpected went wrong. The log has the details.'), showLog());
   }
 }

@@ -42,7 +42,7 @@ export class Operations {
     policy: RetryPolicy,
     { signal, beforeSend }: CallOptions,
   ): Promise<Reply> {
-    const { baseUrl, organizationId, token: source, idle } = this.#options;
+    const { baseUrl, organizationId, idle } = this.#options;
     const origin = originOf(baseUrl);
     const checked = requestSchema.safeParse(body);
     if (!checked.success) {
@@ -73,7 +73,7 @@ export class Operations {
       reply = await send();
     } catch (error) {
       if (!(error instanceof AssessmentError) || error.kind !== 'unauthorized') throw error;
-      token = await source.refresh(token, signal);
+      token = await this.#refresh(token, signal);
       if (token === undefined) throw error;
       reply = await send();
     }
@@ -90,6 +90,17 @@ export class Operations {
       if (error instanceof AssessmentError || isAbortError(error)) throw error;
       // A keyring that does not answer: nothing was sent, and a person has to act.
       throw new AssessmentError('notSignedIn', { origin: originOf(this.#options.baseUrl) }, { cause: error });
+    }
+  }
+
+  /** Another token after a 401; undefined where none can be had, as from a keyring that does not answer. */
+  async #refresh(rejected: string, signal: AbortSignal | undefined): Promise<string | undefined> {
+    try {
+      return await this.#options.token.refresh(rejected, signal);
+    } catch (error) {
+      if (error instanceof AssessmentError || isAbortError(error)) throw error;
+      this.#options.log.warn(`No other token could be had: ${String(error)}`);
+      return undefined;
     }
   }
 

@@ -1,4 +1,4 @@
-import { AssessmentError, isAbortError, systemCode } from '../errors.ts';
+import { AssessmentError, isAbortError, systemCode, knownError } from '../errors.ts';
 import type { Disposable, Event } from '../ports.ts';
 import { advance, type RunEvent } from './advance.ts';
 import { intendDispatch, requireStorage, sendDispatch } from './dispatch.ts';
@@ -65,7 +65,7 @@ export class Launcher {
     } catch (error) {
       await this.#watch.discard(run.id);
       if (isAbortError(error)) return undefined;
-      throw error;
+      throw this.#toKnown(run.id, error);
     }
     let intended: RunIn<'dispatching'>;
     try {
@@ -164,23 +164,28 @@ export class Launcher {
   async #giveUp(id: string, error: unknown): Promise<Run> {
     const { store, clock, log } = this.#deps;
     if (this.#watch.stopped.aborted) throw error;
-    const known =
-      error instanceof AssessmentError ? error : new AssessmentError('storage', {}, { cause: error });
+    const known = isAbortError(error) ? undefined : this.#toKnown(id, error);
     try {
-      if (known.kind === 'busyElsewhere') throw known;
+      if (known?.kind === 'busyElsewhere') throw known;
       const at = clock.now();
-      if (isAbortError(error))
-        return await this.#watch.settle(await store.apply(id, { type: 'abandoned', at }));
-      if (known !== error)
-        log.error(`Run ${id}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
-      return await this.#watch.settle(
-        await store.apply(id, { type: 'failed', failure: toFailure(known), at }),
-      );
+      const end: RunEvent =
+        known === undefined ? { type: 'abandoned', at } : { type: 'failed', failure: toFailure(known), at };
+      return await this.#watch.settle(await store.apply(id, end));
     } catch (failure) {
       // The journal takes no more, or is another window's: the next start goes on from what it says.
       log.error(`Run ${id}: the end of its start could not be noted: ${String(failure)}`);
       await this.#watch.driven.letGo(id);
-      throw known;
+      throw known ?? knownError(failure);
     }
+  }
+
+  /** What went wrong as an error of ours; the log has it as it came. */
+  #toKnown(id: string, error: unknown): AssessmentError {
+    const known = knownError(error);
+    if (known !== error)
+      this.#deps.log.error(
+        `Run ${id}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+      );
+    return known;
   }
 }

@@ -1,6 +1,6 @@
 import type { AssessmentClient } from '../api/client.ts';
 import type { Network } from '../api/reach.ts';
-import { AssessmentError, isAbortError } from '../errors.ts';
+import { isAbortError, knownError } from '../errors.ts';
 import type { Clock, Logger } from '../ports.ts';
 import { isOffline, isPastWatching } from './attention.ts';
 import type { DrivenRuns } from './drivenRuns.ts';
@@ -144,10 +144,7 @@ export class RunChecks {
   async #noteTrouble(id: string, error: unknown): Promise<void> {
     const { store, clock, random, log } = this.#deps;
     const { driven } = this.#window;
-    const known =
-      error instanceof AssessmentError
-        ? error
-        : new AssessmentError('storage', { detail: String(error) }, { cause: error });
+    const known = knownError(error);
     const failure = toFailure(known);
     const retryAfterMs = known.data.retryAfterMs ?? 0;
     const times = driven.countFailure(id);

@@ -72,6 +72,14 @@ describe('the client', () => {
     assert.deepEqual([without.service.requests, service.requests], [[], []]);
   });
 
+  test('leaves a 401 as it is when the keyring does not answer with another token', async (t) => {
+    const refresh = (): Promise<undefined> => Promise.reject(new Error('keyring is locked'));
+    const token = { get: () => Promise.resolve('stale-invented-token'), refresh };
+    const { client, service } = await setUpClient(t, { token });
+    const { kind, data } = await failureOf(client.getUploadUrl(1));
+    assert.deepEqual([kind, data.status, service.requests.length], ['unauthorized', 401, 1]);
+  });
+
   test('sends a fresh token once after a 401', async (t) => {
     const asked: string[] = [];
     const { client, service } = await setUpClient(t, {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AssessmentError, isAbortError, systemCode } from '../../../src/core/errors.ts';
+import { AssessmentError, isAbortError, knownError, systemCode } from '../../../src/core/errors.ts';
 
 test('an error says its kind and what the service said, and keeps its cause', () => {
   const cause = new Error('inner');
@@ -22,4 +22,20 @@ test("the system's code is found on an error or on its causes", () => {
   assert.equal(systemCode(new Error('outer', { cause: new Error('middle', { cause: system }) })), 'ENOSPC');
   assert.equal(systemCode(Object.assign(new Error('no'), { code: 7 })), undefined);
   assert.equal(systemCode('ENOSPC'), undefined);
+});
+
+test('an error of the system is known by its code, and any other as one that nobody foresaw', () => {
+  const system = (code: string): Error => Object.assign(new Error('no'), { code });
+  for (const [error, kind, detail] of [
+    [system('ENOSPC'), 'diskFull', 'ENOSPC'],
+    [system('EDQUOT'), 'diskFull', 'EDQUOT'],
+    [system('EROFS'), 'storage', 'EROFS'],
+    [system('ERR_INVALID_ARG_TYPE'), 'unexpected', 'Error: no'],
+    [new TypeError('x is undefined'), 'unexpected', 'TypeError: x is undefined'],
+  ] as const) {
+    const known = knownError(error);
+    assert.deepEqual([known.kind, known.data.detail, known.cause], [kind, detail, error]);
+  }
+  const ours = new AssessmentError('timeout');
+  assert.equal(knownError(ours), ours);
 });

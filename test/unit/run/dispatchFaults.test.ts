@@ -181,6 +181,16 @@ describe('a dispatch', () => {
     assert.deepEqual([desk.sent('/dispatch'), accepted(desk)], [2, 0]);
   });
 
+  test('F96 a 401 whose fresh token a locked keyring withholds fails the run, for nothing was started', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk, { refresh: () => Promise.reject(new Error('keyring is locked')) });
+    desk.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'reply', status: 401 } });
+    const run = await window.start();
+    assert.ok(run.state === 'failed');
+    assert.equal(run.failure.kind, 'unauthorized');
+    assert.deepEqual([desk.sent('/dispatch'), accepted(desk)], [1, 0]);
+  });
+
   test('F96 a reply lost after the resend makes the run unknown', async (t) => {
     const desk = await setUpDesk(t);
     const window = openWindow(t, desk, { refresh: () => Promise.resolve(desk.service.token) });

@@ -96,17 +96,33 @@ describe('a start that comes to its end early', () => {
     assert.deepEqual(second.ended, [], 'its end was told before');
   });
 
-  test('a reservation that cannot be put on disk is given back', async (t) => {
+  const full = (): Promise<never> =>
+    Promise.reject(Object.assign(new Error('no space left'), { code: 'ENOSPC' }));
+  const refusals = [
+    ['a full disk does not take', 'diskFull', full],
+    ['cannot be noted', 'unexpected', () => Promise.reject(new Error('x is undefined'))],
+  ] as const;
+  for (const [how, kind, refuse] of refusals) {
+    test(`a reservation that ${how} is given back, and the run has failed by that`, async (t) => {
+      const desk = await setUpDesk(t);
+      const window = openWindow(t, desk);
+      const original = window.store.apply.bind(window.store);
+      t.mock.method(window.store, 'apply', (id: string, event: Parameters<typeof original>[1]) =>
+        event.type === 'reserved' ? refuse() : original(id, event),
+      );
+      const run = await window.start();
+      assert.ok(run.state === 'failed');
+      assert.equal(run.failure.kind, kind);
+      assert.deepEqual([puts(desk).length, states(desk)], [0, ['cancelled']]);
+    });
+  }
+
+  test('F24 a disk that is full before the first journal is what a person is told', async (t) => {
     const desk = await setUpDesk(t);
     const window = openWindow(t, desk);
-    const original = window.store.apply.bind(window.store);
-    t.mock.method(window.store, 'apply', (id: string, event: Parameters<typeof original>[1]) =>
-      event.type === 'reserved' ? Promise.reject(new Error('no space')) : original(id, event),
-    );
-    const run = await window.start();
-    assert.ok(run.state === 'failed');
-    assert.equal(run.failure.kind, 'storage');
-    assert.deepEqual([puts(desk).length, states(desk)], [0, ['cancelled']]);
+    t.mock.method(window.store, 'create', full);
+    await assert.rejects(window.start(), { kind: 'diskFull' });
+    assert.deepEqual([desk.service.requests, await readdir(desk.root)], [[], []]);
   });
 
   test('F94 a reservation that was taken for a confirmed file is given back, though confirmed files are to stay', async (t) => {
