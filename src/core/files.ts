@@ -112,6 +112,10 @@ export async function createExclusive(path: string, content: string): Promise<bo
   }
   try {
     await file.writeFile(content);
+  } catch (error) {
+    // Left behind empty, it would stand for somebody who lives.
+    await rm(path, { force: true });
+    throw error;
   } finally {
     await file.close();
   }

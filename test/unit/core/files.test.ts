@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join, posix as posixPath, win32 } from 'node:path';
 import { describe, test } from 'node:test';
 import {
@@ -89,6 +89,20 @@ describe('files', () => {
     assert.equal(made.filter(Boolean).length, 1);
     assert.equal(await readFile(path, 'utf8'), String(made.indexOf(true)));
     await assert.rejects(createExclusive(join(path, 'below a file'), ''), { code: 'ENOTDIR' });
+  });
+
+  test('a file whose content a full disk does not take is not created exclusively, and can be once there is space', async (t) => {
+    const folder = await tempFolder(t);
+    const path = join(folder, 'lock');
+    const other = await open(join(folder, 'other'), 'w');
+    await other.close();
+    const full = t.mock.method(Object.getPrototypeOf(other) as FileHandle, 'writeFile', () =>
+      Promise.reject(Object.assign(new Error('no space left'), { code: 'ENOSPC' })),
+    );
+    await assert.rejects(createExclusive(path, 'me'), { code: 'ENOSPC' });
+    assert.deepEqual(await readdir(folder), ['other']);
+    full.mock.restore();
+    assert.equal(await createExclusive(path, 'me'), true);
   });
 
   test('a file that is not there has no text and no mark; a folder in its place is an error', async (t) => {
