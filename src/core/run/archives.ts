@@ -1,7 +1,6 @@
-import { rm } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isFinal, type Run } from './run.ts';
-import type { RunStore } from './runStore.ts';
 
 const longestKeptMs = 7 * 24 * 60 * 60 * 1000;
 
@@ -12,9 +11,17 @@ export function needsArchives(run: Run, now: number): boolean {
   return 'artifacts' in run && (run.artifacts ?? []).some(({ failure }) => failure !== undefined);
 }
 
-/** Removes the local archives of a run. */
-export async function removeArchives(run: Run, store: RunStore): Promise<void> {
+/** Removes the local archives of a run from its folder. */
+export async function removeArchives(run: Run, folder: string): Promise<void> {
   for (const { archive } of run.targets) {
-    if (archive !== undefined) await rm(join(store.folderOf(run.id), archive.file), { force: true });
+    if (archive !== undefined) await rm(join(folder, archive.file), { force: true });
+  }
+}
+
+/** Removes archives past their time from the folder of a run whose journal cannot be read. */
+export async function sweepArchives(folder: string, now: number): Promise<void> {
+  for (const name of (await readdir(folder)).filter((each) => /^archive-\d+\./.test(each))) {
+    const path = join(folder, name);
+    if (now - (await stat(path)).mtimeMs > longestKeptMs) await rm(path, { force: true });
   }
 }

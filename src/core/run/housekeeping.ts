@@ -45,7 +45,7 @@ async function keepOne(run: Run, deps: HouseDeps): Promise<Run | undefined> {
     }
     return undefined;
   }
-  if (!isPreparing(run) && !needsArchives(run, now)) await removeArchives(run, store);
+  if (!isPreparing(run) && !needsArchives(run, now)) await removeArchives(run, store.folderOf(run.id));
   if (run.retentionNoticedAt !== undefined || !isNearRetentionEnd(run, now)) return undefined;
   if (await hasResults(run, store)) return undefined;
   return store.applyIfDue(run.id, { type: 'retentionNoticed', at: now });

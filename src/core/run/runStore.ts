@@ -6,6 +6,7 @@ import { makePrivateFolder, markOf, quarantine, readIfThere, syncFolder, writeFi
 import { watchFolder } from '../folderWatch.ts';
 import type { Clock, Disposable, Event, Logger } from '../ports.ts';
 import { advance, type RunEvent } from './advance.ts';
+import { sweepArchives } from './archives.ts';
 import { withJournalLock } from './journalLock.ts';
 import { idSchema, isFinal, type Run, runSchema } from './run.ts';
 import { foldersIn, StandInFolder, writeProblem } from './standInFolder.ts';
@@ -92,14 +93,15 @@ export class RunStore {
     });
   }
 
-  /** Removes folders in which no journal was ever written, because the process that made them died first; a fresh one may still be somebody's and stays. */
+  /** Removes folders in which no journal was ever written, because the process that made them died first (a fresh one may still be somebody's and stays), and old archives beside a damaged one. */
   async sweep(): Promise<void> {
     if (this.#standIn !== undefined) return;
     for (const name of (await foldersIn(this.#root)).filter((each) => !this.#runs.has(each))) {
       const folder = this.folderOf(name);
       const { mtimeMs } = await stat(folder);
       const began = (await readdir(folder)).some((each) => !/^(?:lease|lock)$|\.tmp$/.test(each));
-      if (!began && this.#clock.now() - mtimeMs > freshMs) await rm(folder, { recursive: true, force: true });
+      if (began) await sweepArchives(folder, this.#clock.now());
+      else if (this.#clock.now() - mtimeMs > freshMs) await rm(folder, { recursive: true, force: true });
     }
   }
 

@@ -233,7 +233,7 @@ export class RunWatch {
     const { store, clock, log } = this.#deps;
     if (needsArchives(run, clock.now())) return;
     try {
-      await removeArchives(run, store);
+      await removeArchives(run, store.folderOf(run.id));
     } catch (error) {
       log.warn(`Run ${run.id}: a local archive could not be removed: ${String(error)}`);
     }

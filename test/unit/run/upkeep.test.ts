@@ -170,6 +170,24 @@ describe('the history', () => {
     assert.deepEqual([await isKeptAfter(7 * dayMs), await isKeptAfter(1)], [true, false]);
   });
 
+  test('F65 keeps the archive of a run whose journal is damaged for a week, and no longer; the damaged journal stays', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const { id } = await window.start();
+    window.tracker.dispose();
+    await writeFile(join(desk.root, id, 'run.json'), '{');
+    const leftAfter = async (ms: number): Promise<string[]> => {
+      desk.clock.advance(ms);
+      const next = openWindow(t, desk);
+      await desk.clock.passUntil(next.tracker.resume(), desk.traffic);
+      next.tracker.dispose();
+      const names = await readdir(join(desk.root, id));
+      return names.filter((name) => /^(archive|run)/.test(name)).map((name) => name.replace(/-\d+$/, ''));
+    };
+    assert.deepEqual(await leftAfter(6 * dayMs), ['archive-0.tar.gz', 'run.json.damaged']);
+    assert.deepEqual(await leftAfter(dayMs + 60_000), ['run.json.damaged']);
+  });
+
   test('keeps the name that a person gives a run, and gives the usual one back', async (t) => {
     const desk = await setUpDesk(t);
     const window = openWindow(t, desk);
