@@ -241,9 +241,9 @@ export async function startExtension(
     }),
   );
   await showSignedIn();
+  made.push(warnOfStorage(runs));
   await runs.reload();
   made.push(runs.watch(), notes.follow(runs));
-  warnOfStorage(runs);
   await findings.refresh();
   // Not waited for: tidying up may need a network that does not answer.
   const takeUp = (): void => {

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { pathInside } from '../core/pathInside.ts';
-import type { Logger } from '../core/ports.ts';
+import type { Disposable, Logger } from '../core/ports.ts';
 import type { RunNote, RunNotes } from '../core/run/runNotes.ts';
 import type { RunStore } from '../core/run/runStore.ts';
 import type { RunTracker } from '../core/run/runTracker.ts';
@@ -77,15 +77,16 @@ async function askToForget(
   else await doRemedy(remedies.find((remedy) => remedy === choice));
 }
 
-/** Says, once a window, that runs are forgotten with it, since their folder cannot be written. */
-export function warnOfStorage(runs: RunStore): void {
-  if (!runs.isTemporary) return;
-  void showWarning(
-    vscode.l10n.t(
-      'VS Code’s storage for this extension cannot be written ({0}). Runs are shown and watched, but what happens from now on is forgotten when this window closes.',
-      runs.problem ?? '',
-    ),
-  );
+/** Says, once a window, that runs are forgotten with it, as soon as their folder cannot be written. */
+export function warnOfStorage(runs: RunStore): Disposable {
+  return runs.onDidBecomeTemporary((problem) => {
+    void showWarning(
+      vscode.l10n.t(
+        'VS Code’s storage for this extension cannot be written ({0}). Runs are shown and watched, but what happens from now on is forgotten when this window closes.',
+        problem,
+      ),
+    );
+  });
 }
 
 /** Asks whether to start a run that is forgotten with this window, since runs cannot be kept. */

@@ -24,6 +24,7 @@ export class RunStore {
   readonly #seen = new Map<string, string>();
   readonly #queues = new Map<string, Promise<unknown>>();
   readonly #listeners = new Set<(run: Run) => void>();
+  readonly #temporaryListeners = new Set<(problem: string) => void>();
   #standIn: StandInFolder | undefined;
 
   constructor(root: string, deps: { clock: Clock; log: Logger }) {
@@ -36,6 +37,12 @@ export class RunStore {
   readonly onDidChange: Event<Run> = (listener): Disposable => {
     this.#listeners.add(listener);
     return { dispose: () => this.#listeners.delete(listener) };
+  };
+
+  /** Called once, with the system's word for why, when runs are kept for this window only from now on, since their folder cannot be written. */
+  readonly onDidBecomeTemporary: Event<string> = (listener): Disposable => {
+    this.#temporaryListeners.add(listener);
+    return { dispose: () => this.#temporaryListeners.delete(listener) };
   };
 
   /** All runs, newest first. */
@@ -68,10 +75,7 @@ export class RunStore {
   async reload(): Promise<void> {
     if (this.#standIn === undefined) {
       const problem = await writeProblem(this.#root);
-      if (problem !== undefined) {
-        this.#standIn = await StandInFolder.make(this.#root, problem);
-        this.#log.warn(`Runs cannot be kept (${problem}): what happens now is forgotten with this window`);
-      }
+      if (problem !== undefined) await this.#becomeTemporary(problem);
     }
     for (const id of new Set([...(await foldersIn(this.#root)), ...this.#runs.keys()])) {
       try {
@@ -150,6 +154,15 @@ export class RunStore {
       await rm(this.folderOf(id), { recursive: true, force: true, maxRetries: 3 });
       this.#forget(id);
     });
+  }
+
+  async #becomeTemporary(problem: string): Promise<void> {
+    const standIn = await StandInFolder.make(this.#root, problem);
+    // Another reload may have come first, and runs may be kept there by now.
+    if (this.#standIn !== undefined) return;
+    this.#standIn = standIn;
+    this.#log.warn(`Runs cannot be kept (${problem}): what happens now is forgotten with this window`);
+    for (const listener of [...this.#temporaryListeners]) listener(problem);
   }
 
   #advance(id: string, event: RunEvent): Promise<{ run: Run; changed: boolean }> {

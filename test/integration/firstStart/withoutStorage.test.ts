@@ -46,6 +46,10 @@ describe('storage that cannot be written', () => {
   it('F66 asks before a run that would be forgotten, and goes on to the upload when that is accepted', async () => {
     await vscode.commands.executeCommand('whitebox.startAssessment');
     const asked = messages.shown.filter(({ isModal }) => isModal).map(({ text }) => text);
+    const warned = messages.shown.filter(({ text }) =>
+      text.includes('what happens from now on is forgotten'),
+    );
+    assert.equal(warned.length, 1, 'the window was open when its storage became unwritable');
     assert.equal(asked[0], 'This run would be forgotten when the window closes.');
     assert.match(asked[1] ?? '', /^Upload .* for assessment\?$/);
     assert.equal(asked.length, 2);

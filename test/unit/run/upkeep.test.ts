@@ -60,6 +60,24 @@ describe('storage that cannot be written', () => {
     assert.equal(window.ended.length, 1);
   });
 
+  test('F66 is told of once, also when it comes later, and two looks at it lose nothing of what is kept elsewhere', async (t) => {
+    const desk = await setUpDesk(t);
+    const { store } = openWindow(t, desk);
+    const told: string[] = [];
+    store.onDidBecomeTemporary((problem) => told.push(problem));
+    await store.reload();
+    assert.deepEqual(told, []);
+    removeStandIns(t);
+    await rm(desk.root, { recursive: true });
+    await writeFile(desk.root, '');
+    const looks = [store.reload(), store.reload()];
+    await Promise.race(looks);
+    await store.create(runOf.running);
+    await Promise.all(looks);
+    await store.reload();
+    assert.deepEqual([told, store.all().length], [[store.problem], 1]);
+  });
+
   test('F66 does not let a paid run be started unknowingly, and lets it when a person wants that', async (t) => {
     const desk = await deskWithoutStorage(t);
     const window = openWindow(t, desk);
