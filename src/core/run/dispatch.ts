@@ -17,8 +17,9 @@ export async function intendDispatch(run: Run, deps: LaunchDeps): Promise<RunIn<
 
 /**
  * Sends the dispatch that a run intends; what the service may have accepted without our knowing makes the run `unknown` (DESIGN, "Dispatch is
- * sent at most once per intent"). A cancellation counts while nothing is under way: a request that was sent is never torn off. Resolves with
- * what became of it, to be put on disk. Throws `busyElsewhere` when nothing was sent because another window drives the run or has moved it on.
+ * sent at most once per intent"). A cancellation and the window's end count while nothing is under way: a request that was sent is never torn
+ * off. Resolves with what became of it, to be put on disk. Throws `busyElsewhere` when nothing was sent because another window drives the run
+ * or has moved it on.
  */
 export async function sendDispatch(
   intended: RunIn<'dispatching'>,
@@ -35,10 +36,17 @@ export async function sendDispatch(
   };
   let runId: string;
   try {
-    const beforeSend = (): Promise<void> => requireIntent(intended, deps);
+    const beforeSend = async (): Promise<void> => {
+      try {
+        await requireIntent(intended, deps);
+      } finally {
+        // A window that closes has given its lease back: that is no other window's doing.
+        signal?.throwIfAborted();
+      }
+    };
     runId = await client.dispatch(intended.workflow, request, { signal, beforeSend });
   } catch (cause) {
-    if (isAbortError(cause)) return { type: 'dispatchStopped', at: clock.now() };
+    if (isAbortError(cause)) return stoppedDispatch(intended, deps);
     const error =
       cause instanceof AssessmentError ? cause : new AssessmentError('connectionLost', {}, { cause });
     if (error.kind === 'busyElsewhere') throw error;
@@ -50,6 +58,13 @@ export async function sendDispatch(
   // Named in the log before the journal: a disk that fails now must not take the only trace of a paid run with it.
   deps.log.info(`Run ${id} was accepted as ${runId}`);
   return { type: 'dispatched', runId, at: clock.now() };
+}
+
+/** A window that closes is no person's decision: the run says that nothing was started, unless what it sends again may have been. */
+function stoppedDispatch({ resendOf }: RunIn<'dispatching'>, { stopped, clock }: LaunchDeps): RunEvent {
+  return stopped.aborted && resendOf === undefined
+    ? { type: 'failed', failure: { kind: 'interrupted' }, at: clock.now() }
+    : { type: 'dispatchStopped', at: clock.now() };
 }
 
 /** Throws `storage` while runs are kept for this window only: what costs is not started unknowingly where it would be forgotten. */

@@ -60,6 +60,8 @@ export interface LaunchDeps {
   readonly workerFile: string;
   /** Asked last before each send of a dispatch: whether this window still drives the run. */
   readonly stillMine: () => Promise<boolean>;
+  /** Aborts when the window closes. */
+  readonly stopped: AbortSignal;
   /** True when a person knows that nothing of the run will be kept, and wants it all the same. */
   readonly mayBeForgotten: boolean;
 }

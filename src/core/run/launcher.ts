@@ -93,11 +93,12 @@ export class Launcher {
   }
 
   #launchDeps({ id, ...place }: Run, mayBeForgotten = false): LaunchDeps {
-    const { driven } = this.#watch;
+    const { driven, stopped } = this.#watch;
     return {
       ...this.#deps,
       client: this.#deps.clientFor(place),
       stillMine: () => driven.renew(id),
+      stopped,
       mayBeForgotten,
     };
   }
@@ -109,7 +110,7 @@ export class Launcher {
     signal: AbortSignal | undefined,
   ): Promise<Run> {
     try {
-      const outcome = await sendDispatch(intended, deps, signal);
+      const outcome = await sendDispatch(intended, deps, this.#watch.until(signal));
       return await this.#watch.settle(await this.#note(intended, outcome));
     } catch (error) {
       await this.#watch.driven.letGo(intended.id);

@@ -3,6 +3,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { isFinal, isLive, type Run } from '../../../src/core/run/run.ts';
 import { RunStore } from '../../../src/core/run/runStore.ts';
 import { bury } from './buriedWindow.ts';
@@ -89,7 +90,7 @@ describe('a window that is killed', () => {
       const arrived = new Promise<void>((resolve) => {
         const look = (): void => {
           if (desk.sent(path) > 0) resolve();
-          else setImmediate(look);
+          else void setImmediate().then(look);
         };
         look();
       });
@@ -115,6 +116,58 @@ describe('a window that is killed', () => {
       assert.equal(window.ended.length, 1);
     });
   }
+});
+
+describe('a window that is closed', () => {
+  /** What the next window finds of the run, and that its end is told once. */
+  async function findNext(t: TestContext, desk: Desk, closed: RunWindow): Promise<Run | undefined> {
+    const next = openWindow(t, desk);
+    await desk.clock.passUntil(next.tracker.resume(), desk.traffic);
+    const ended = [...closed.ended, ...next.ended].map(({ state }) => state);
+    assert.deepEqual(ended, ['failed'], 'a person was told once');
+    return next.store.all()[0];
+  }
+
+  test('F46 before the dispatch it intended is sent has started nothing, and says so', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    window.store.onDidChange(({ state }) => {
+      if (state === 'dispatching') window.tracker.dispose();
+    });
+    await window.start();
+    const run = await findNext(t, desk, window);
+    assert.ok(run?.state === 'failed');
+    assert.deepEqual([run.failure, desk.sent('/dispatch')], [{ kind: 'interrupted' }, 0]);
+    assert.equal(desk.service.files()[0]?.state, 'deleted');
+  });
+
+  test('F46 while its dispatch waits, having met a 429, has started nothing, and sends nothing more', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const reply = { kind: 'reply' as const, status: 429, headers: { 'retry-after': '60' } };
+    desk.service.addFault({ match: { path: '/dispatch', times: 1 }, before: reply });
+    const started = window.tracker.start(await window.assessment());
+    while (!desk.clock.slept.some((ms) => ms >= 60_000)) await setImmediate();
+    window.tracker.dispose();
+    await desk.clock.passUntil(started, desk.traffic);
+    const run = await findNext(t, desk, window);
+    assert.ok(run?.state === 'failed');
+    assert.deepEqual([run.failure, desk.sent('/dispatch')], [{ kind: 'interrupted' }, 1]);
+  });
+
+  test('F46 while its dispatch is under way knows the run all the same', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const answer = Promise.withResolvers<undefined>();
+    desk.service.addFault({ match: { path: '/dispatch' }, after: { kind: 'hold', until: answer.promise } });
+    const started = window.tracker.start(await window.assessment());
+    while (desk.service.runs().length === 0) await setImmediate();
+    window.tracker.dispose();
+    answer.resolve(undefined);
+    const run = await desk.clock.passUntil(started, desk.traffic);
+    assert.ok(run?.state === 'running');
+    assert.deepEqual([run.runId, desk.sent('/dispatch')], [desk.service.runs()[0]?.id, 1]);
+  });
 });
 
 async function readRuns(desk: Desk): Promise<readonly Run[]> {

@@ -134,16 +134,21 @@ describe('an unknown run', () => {
     assert.equal(run.runId, first?.id);
   });
 
-  test('whose second dispatch is stopped while it waits is as unknown as before', async (t) => {
-    const { desk, window, id, again, stop } = await waitAgain(t);
-    const sent = desk.sent('/dispatch');
-    stop.abort();
-    const run = await again;
-    assert.ok(run.state === 'unknown');
-    assert.deepEqual([run.reason.kind, run.refusal], ['connectionLost', undefined]);
-    assert.deepEqual([desk.sent('/dispatch'), desk.service.files()[0]?.state], [sent, 'confirmed']);
-    assert.equal((await desk.clock.passUntil(window.tracker.resend(id), desk.traffic)).state, 'running');
-  });
+  for (const who of ['a person', 'the end of its window'] as const) {
+    test(`whose second dispatch is stopped by ${who} while it waits is as unknown as before`, async (t) => {
+      const { desk, window, id, again, stop } = await waitAgain(t);
+      const sent = desk.sent('/dispatch');
+      if (who === 'a person') stop.abort();
+      else window.tracker.dispose();
+      const run = await again;
+      assert.ok(run.state === 'unknown');
+      assert.deepEqual([run.reason.kind, run.refusal], ['connectionLost', undefined]);
+      assert.deepEqual([desk.sent('/dispatch'), desk.service.files()[0]?.state], [sent, 'confirmed']);
+      const next = openWindow(t, desk);
+      await next.tracker.resume();
+      assert.equal((await desk.clock.passUntil(next.tracker.resend(id), desk.traffic)).state, 'running');
+    });
+  }
 
   test('F47 sent again twice at once, in one window and in two, is sent once', async (t) => {
     const desk = await setUpDesk(t);
