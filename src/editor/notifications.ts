@@ -87,6 +87,7 @@ function noticeOf(run: Run, read: ShownRun | undefined): Notice {
   const report = hasArtifact(run, 'report')
     ? [{ title: t('Open Report'), command: 'whitebox.openReport' }]
     : [];
+  const show = { title: t('Show Findings'), command: 'whitebox.showRunFindings' };
   switch (run.state) {
     case 'succeeded': {
       const lost = lostFindings(run.artifacts);
@@ -96,7 +97,6 @@ function noticeOf(run: Run, read: ShownRun | undefined): Notice {
         const again = { title: t('Download Artifacts Again'), command: 'whitebox.downloadArtifacts' };
         return { message, actions: lost === undefined ? report : [again, ...report], isGood: false };
       }
-      const show = { title: t('Show Findings'), command: 'whitebox.showRunFindings' };
       const message = t(
         'The assessment of {0} has finished: {1}.',
         title,
@@ -134,7 +134,7 @@ function noticeOf(run: Run, read: ShownRun | undefined): Notice {
     default:
       return {
         message: t('The assessment of {0} has ended: {1}.', title, stateLabel(run)),
-        actions: report,
+        actions: hasArtifact(run, 'findings') ? [show, ...report] : report,
         // Whoever cancelled it knows.
         isGood: run.state === 'cancelled',
       };

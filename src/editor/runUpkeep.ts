@@ -4,6 +4,7 @@ import { hasRemoteResults } from '../core/run/downloadAgain.ts';
 import { isLive, type Run, titleOf } from '../core/run/run.ts';
 import type { RunStore } from '../core/run/runStore.ts';
 import type { RunTracker } from '../core/run/runTracker.ts';
+import { losesSource } from './runCommands.ts';
 import { pickRun } from './pickRun.ts';
 import { withProgress } from './progress.ts';
 import { askInDialog, showInformation } from './showMessage.ts';
@@ -43,15 +44,17 @@ export async function stopWatching(
     ));
   if (run === undefined || !isLive(run)) return;
   const yes = t('Stop Watching');
-  const detail =
+  const detail = [
     run.state === 'collecting'
       ? t(
-          'What could not be downloaded is left out, and its uploaded source is deleted as after any run. While the service keeps the results, Download Artifacts Again fetches them.',
+          'What could not be downloaded is left out. While the service keeps the results, Download Artifacts Again fetches them.',
         )
       : t(
-          'Nothing is asked about it any more, and its uploaded source is deleted as after any run. If it still goes on at the service, it goes on there; you can track it again by its run ID: {0}',
+          'Nothing is asked about it any more. If it still goes on at the service, it goes on there; you can track it again by its run ID: {0}',
           run.runId,
-        );
+        ),
+    ...(losesSource(run) ? [t('The uploaded source is deleted from the service.')] : []),
+  ].join('\n\n');
   const question = t('Stop watching the run of {0}?', titleOf(run));
   const choice = await askInDialog({ question, detail }, yes);
   if (choice === yes) await tracker.stopWatching(run.id);

@@ -11,7 +11,7 @@ interface Entry {
 }
 
 const root = path.resolve(import.meta.dirname, '../..');
-let menus: Readonly<Record<'view/title' | 'view/item/context', readonly Entry[]>>;
+let menus: Readonly<Record<'view/title' | 'view/item/context' | 'commandPalette', readonly Entry[]>>;
 
 before(async () => {
   const manifest = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')) as {
@@ -42,4 +42,13 @@ test('while several runs are selected, their menu has what means all of them', (
     onSeveral.map(({ command, submenu }) => command ?? submenu),
     ['whitebox.deleteUploadedSource', 'whitebox.removeRun', 'whitebox.compareTheseRuns'],
   );
+});
+
+test('what has no effect on two compared runs is not in the palette either while they are compared', () => {
+  const withoutEffect = menus['view/title'].filter(({ when }) => when.includes('!whitebox.comparing'));
+  assert.notDeepEqual(withoutEffect, []);
+  for (const { command } of withoutEffect) {
+    const entry = menus.commandPalette.find((each) => each.command === command);
+    assert.match(entry?.when ?? '', /&& !whitebox\.comparing$/, command);
+  }
 });

@@ -10,7 +10,7 @@ import type { RunStore } from '../../../src/core/run/runStore.ts';
 import type { RunTracker } from '../../../src/core/run/runTracker.ts';
 import { showNotifications } from '../../../src/editor/notifications.ts';
 import { removeRuns } from '../../../src/editor/removeRuns.ts';
-import { downloadArtifacts } from '../../../src/editor/runUpkeep.ts';
+import { downloadArtifacts, stopWatching } from '../../../src/editor/runUpkeep.ts';
 import { runOf } from '../../unit/run/sampleRuns.ts';
 import { eventually } from '../../host/workbench/eventually.ts';
 import { storageVariable } from '../events.ts';
@@ -103,6 +103,33 @@ describe('runs, where a person decides about them', () => {
     assert.deepEqual(messages(), []);
     await endWith('all', cancelled);
     assert.match(messages()[0]?.text ?? '', /has ended: cancelled\.$/);
+  });
+
+  it('show what they have found, also when they were aborted or cancelled', async () => {
+    const ended = endedRun({ id: 'invented', folder, ...place });
+    const aborted = { ...ended, state: 'aborted' as const };
+    await endWith('all', { ...aborted, artifacts: [] }, aborted, { ...ended, state: 'cancelled' });
+    assert.deepEqual(
+      messages().map(({ buttons }) => buttons),
+      [[], ['Show Findings', 'Open Report'], ['Show Findings', 'Open Report']],
+    );
+  });
+
+  it('that are watched no more say that their source is deleted only where it is', async () => {
+    const { running } = runOf;
+    assert.ok(running.state === 'running');
+    const stored = { ...running, targets: running.targets.map(({ folder, name }) => ({ folder, name })) };
+    const deps = { tracker: {} as unknown as RunTracker, runs: {} as unknown as RunStore };
+    const saysSo = async (run: Run): Promise<boolean> => {
+      await stopWatching(deps, run, 0);
+      return detail().endsWith('\n\nThe uploaded source is deleted from the service.');
+    };
+    assert.equal(await saysSo(running), true);
+    assert.equal(await saysSo(runOf.collecting), true);
+    assert.equal(await saysSo(stored), false, 'a run that is tracked has no files that are known');
+    await setUserSettings({ 'whitebox.runs.deleteSourceAfterRun': false });
+    assert.equal(await saysSo(running), false);
+    assert.match(detail(), /^Nothing is asked about it any more\. .*: run-1$/);
   });
 
   it('offer to try again first, when they failed before the service had them', async () => {
