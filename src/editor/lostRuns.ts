@@ -4,6 +4,7 @@ import type { Disposable, Logger } from '../core/ports.ts';
 import type { RunNote, RunNotes } from '../core/run/runNotes.ts';
 import type { RunStore } from '../core/run/runStore.ts';
 import type { RunTracker } from '../core/run/runTracker.ts';
+import { formatNumber } from './formats.ts';
 import { describeError } from './messages.ts';
 import { doRemedy } from './remedies.ts';
 import { askInDialog, showError, showWarning } from './showMessage.ts';
@@ -31,16 +32,21 @@ export async function offerLostRuns(deps: {
   const track = t('Track Again');
   const forget = t('Forget');
   const names = [...new Set(lost.flatMap(({ note }) => note.targets.map(({ name }) => name)))].join(', ');
-  const choice = await showWarning(
-    t(
-      'An assessment of {0} was started here, and what this editor kept of it is gone, as after a container was rebuilt. Its run ID: {1}',
-      names,
-      lost.map(({ note }) => note.runId).join(', '),
-    ),
-    track,
-    forget,
-  );
-  if (choice === forget) for (const { key } of lost) await deps.notes.forget(key);
+  const ids = lost.map(({ note }) => note.runId).join(', ');
+  const message =
+    lost.length === 1
+      ? t(
+          'An assessment of {0} was started here, and what this editor kept of it is gone, as after a container was rebuilt. Its run ID: {1}',
+          names,
+          ids,
+        )
+      : t(
+          'Assessments of {0} were started here, and what this editor kept of them is gone, as after a container was rebuilt. Their run IDs: {1}',
+          names,
+          ids,
+        );
+  const choice = await showWarning(message, track, forget);
+  if (choice === forget) await forgetLost(lost, deps);
   if (choice !== track) return;
   const failures: (LostRun & { error: unknown })[] = [];
   for (const { key, note } of lost) {
@@ -56,10 +62,31 @@ export async function offerLostRuns(deps: {
   await Promise.all(failures.map((failure) => askToForget(failure, deps)));
 }
 
-/** The note is the only record of a paid run: any failure may pass, and only a person gives it up. */
+/** Forgets runs that were paid for, once a person has agreed: the notes are the only record of them. */
+async function forgetLost(lost: readonly LostRun[], { notes }: { notes: RunNotes }): Promise<void> {
+  const t = vscode.l10n.t;
+  const ids = lost.map(({ note }) => note.runId);
+  const [question, detail] =
+    lost.length === 1
+      ? [
+          t('Forget the run {0}?', ids.join()),
+          t(
+            'It was paid for, and may go on at the service. Nothing here knows it any more then; only by its run ID can it be tracked again.',
+          ),
+        ]
+      : [
+          t('Forget {0} runs?', formatNumber(lost.length)),
+          `${t('They were paid for, and may go on at the service. Nothing here knows them any more then; only by their run IDs can they be tracked again:')}\n${ids.join('\n')}`,
+        ];
+  const forget = t('Forget');
+  if ((await askInDialog({ question, detail }, forget)) !== forget) return;
+  for (const { key } of lost) await notes.forget(key);
+}
+
+/** Any failure may pass, and only a person gives a run up. */
 async function askToForget(
-  { key, note, error }: LostRun & { error: unknown },
-  { notes }: { notes: RunNotes },
+  { error, ...lost }: LostRun & { error: unknown },
+  deps: { notes: RunNotes },
 ): Promise<void> {
   const t = vscode.l10n.t;
   const { message, remedies } = describeError(error);
@@ -67,13 +94,13 @@ async function askToForget(
   const choice = await showError(
     t(
       'Run {0} could not be tracked again; the next start of VS Code offers it again. {1}',
-      note.runId,
+      lost.note.runId,
       message,
     ),
     ...remedies,
     forget,
   );
-  if (choice === forget) await notes.forget(key);
+  if (choice === forget) await forgetLost([lost], deps);
   else await doRemedy(remedies.find((remedy) => remedy === choice));
 }
 
