@@ -1,7 +1,13 @@
 import type * as vscode from 'vscode';
 import { originOf } from '../core/api/address.ts';
 import { AssessmentClient } from '../core/api/client.ts';
-import { runTokenCommand, storedToken, tokenKey, type TokenSource } from '../core/api/credentials.ts';
+import {
+  readTokenKey,
+  runTokenCommand,
+  storedToken,
+  tokenKey,
+  type TokenSource,
+} from '../core/api/credentials.ts';
 import { AssessmentError } from '../core/errors.ts';
 import type { Clock, Logger } from '../core/ports.ts';
 import { type Destination, hasTokenCommand, readDestination, readTokenCommand } from './settings.ts';
@@ -56,13 +62,26 @@ export class Accounts {
     await this.#secrets.store(keyOf(destination), token);
   }
 
-  /** Forgets the token of the destination in the settings; true when there was one. */
-  async forget(): Promise<boolean> {
+  /** Whether a token of the destination in the settings is kept, and the other accounts that one is kept of. */
+  async kept(): Promise<{ isCurrent: boolean; others: readonly Destination[] }> {
     const destination = currentDestination();
-    if (destination === undefined || (await this.#secrets.get(keyOf(destination))) === undefined)
-      return false;
-    await this.#secrets.delete(keyOf(destination));
-    return true;
+    const current = destination && keyOf(destination);
+    const keys = await this.#secrets.keys();
+    return {
+      isCurrent: keys.some((key) => key === current),
+      others: keys.flatMap((key) => (key === current ? [] : (accountOf(key) ?? []))),
+    };
+  }
+
+  /** Forgets the token of the destination in the settings. */
+  async forget(): Promise<void> {
+    const destination = currentDestination();
+    if (destination !== undefined) await this.#secrets.delete(keyOf(destination));
+  }
+
+  /** Forgets every token. */
+  async forgetAll(): Promise<void> {
+    for (const key of await this.#secrets.keys()) await this.#secrets.delete(key);
   }
 
   async #reserveAndGiveBack(client: AssessmentClient, signal?: AbortSignal): Promise<void> {
@@ -108,4 +127,9 @@ function currentDestination(): Destination | undefined {
 
 function keyOf(destination: Destination): string {
   return tokenKey(originOf(destination.baseUrl), destination.organizationId);
+}
+
+function accountOf(key: string): Destination | undefined {
+  const account = readTokenKey(key);
+  return account && { baseUrl: account.origin, organizationId: account.organizationId };
 }

@@ -27,13 +27,13 @@ import { downloadArtifacts, renameRun, stopWatching } from './runUpkeep.ts';
 import { saveReport, type SaveReportDeps } from './saveReport.ts';
 import type { Accounts } from './accounts.ts';
 import { signIn, signInForRun } from './signIn.ts';
+import { signOut } from './signOut.ts';
 import { startAssessment, type StartDeps } from './startAssessment.ts';
 import { showMenu } from './statusMenu.ts';
 import { testConnection } from './testConnection.ts';
 import { giveRunId, trackRun } from './trackRun.ts';
 import { previewUpload, saveArchive } from './uploadCommands.ts';
 import type { UploadPreview } from './uploadPreview.ts';
-import { hasTokenCommand } from './settings.ts';
 import { showError, showInformation } from './showMessage.ts';
 
 /** What the commands work on. */
@@ -231,19 +231,6 @@ export async function runCommand(
     });
     return undefined;
   }
-}
-
-async function signOut(accounts: Accounts): Promise<void> {
-  const t = vscode.l10n.t;
-  const wasSignedIn = await accounts.forget();
-  const message = wasSignedIn
-    ? t('Signed out. The token was removed from this machine; runs that were started go on.')
-    : t('You were not signed in.');
-  void showInformation(
-    hasTokenCommand()
-      ? t('The token command in the settings goes on signing in. Remove it there to stay signed out.')
-      : message,
-  );
 }
 
 async function revealFinding(shown: ShownFinding | undefined): Promise<void> {

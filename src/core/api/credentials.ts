@@ -17,6 +17,13 @@ export function tokenKey(origin: string, organizationId: string): string {
   return `token:${origin}:${isPlain ? organizationId : `:${encodeURIComponent(organizationId)}`}`;
 }
 
+/** The origin and the organization that a key is of; undefined for what is no key of a token. */
+export function readTokenKey(key: string): { origin: string; organizationId: string } | undefined {
+  const [, origin, organizationId] =
+    /^token:(https?:\/\/(?:\[[^\]]*\]|[^:/]+)(?::\d+)?):(.*)$/s.exec(key) ?? [];
+  return origin === undefined || organizationId === undefined ? undefined : { origin, organizationId };
+}
+
 /** Trims a pasted token; throws `badSetting` for an empty one or one that could break out of a header. */
 export function toToken(text: string): string {
   const token = text.trim();

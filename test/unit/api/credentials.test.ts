@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
+  readTokenKey,
   redact,
   runTokenCommand,
   storedToken,
@@ -141,4 +142,11 @@ describe('redaction', () => {
     for (const text of [once, JSON.stringify(once)])
       assert.doesNotMatch(redact(text, []), /canary/, redact(text, []));
   });
+});
+
+test('a key says which origin and organization its token is of', () => {
+  for (const origin of ['https://a.test', 'https://a.test:8443', 'http://[::1]:80', 'http://127.0.0.1:3'])
+    for (const organizationId of ['invented', '7', 'a:b'])
+      assert.deepEqual(readTokenKey(tokenKey(origin, organizationId)), { origin, organizationId });
+  assert.equal(readTokenKey('something else'), undefined);
 });
