@@ -2,6 +2,7 @@ import type { Log, Result, Run as SarifRun } from 'sarif';
 import type { ExportSource, ExportTool } from './exportSource.ts';
 import type { Finding, Severity } from '../finding.ts';
 import { hasAllFindings } from '../folderRuns.ts';
+import type { Run } from '../../run/run.ts';
 import type { ShownFinding } from '../shownFinding.ts';
 import { toPlainFinding } from './plainFinding.ts';
 import { sarifPlaces, sourceRoot } from './sarifPlaces.ts';
@@ -35,10 +36,13 @@ export function toSarif(source: ExportSource, tool: ExportTool): Log {
         columnKind: 'utf16CodeUnits',
         results: [
           ...shown.map((each) => ({
-            ...toResult(each, rules),
+            ...toResult(each, rules, run),
             ...(fixed === undefined ? {} : { baselineState: each.change ?? 'new' }),
           })),
-          ...(fixed ?? []).map((each) => ({ ...toResult(each, rules), baselineState: 'absent' as const })),
+          ...(fixed ?? []).map((each) => ({
+            ...toResult(each, rules, run),
+            baselineState: 'absent' as const,
+          })),
         ],
       },
     ],
@@ -62,7 +66,7 @@ function toInvocation({ run }: ExportSource): NonNullable<SarifRun['invocations'
   };
 }
 
-function toResult(shown: ShownFinding, rules: Rules): Result {
+function toResult(shown: ShownFinding, rules: Rules, run: Run): Result {
   const { finding, fingerprint, triage } = shown;
   const score = securityScore(finding);
   return {
@@ -70,7 +74,7 @@ function toResult(shown: ShownFinding, rules: Rules): Result {
     level: toLevel(finding.severity),
     ...(score === undefined ? {} : { rank: Math.round(score * 10) }),
     message: { text: toMessage(finding) },
-    ...sarifPlaces(shown),
+    ...sarifPlaces(shown, run),
     partialFingerprints: { 'whiteboxFinding/v1': fingerprint },
     taxa: finding.cwes.map(cweReference),
     ...(needsNote(triage.state)

@@ -8,8 +8,11 @@ export function sourceRoot({ targets }: Run, index: number): string {
   return targets.length === 1 ? '%SRCROOT%' : `%SRCROOT-${String(index + 1)}%`;
 }
 
-/** A finding's places as SARIF keeps them: where it is, how data flows to it, and what else belongs to it. */
-export function sarifPlaces(shown: ShownFinding): {
+/** A finding's places as SARIF keeps them: where it is, how data flows to it, and what else belongs to it; folders are those of `run`, which may be a later one than the finding's own. */
+export function sarifPlaces(
+  shown: ShownFinding,
+  run: Run,
+): {
   locations: Location[];
   codeFlows?: CodeFlow[];
   relatedLocations?: Location[];
@@ -22,7 +25,7 @@ export function sarifPlaces(shown: ShownFinding): {
   const related = having('evidence', 'related');
   const main = own.length > 0 ? own : places.slice(0, 1);
   return {
-    locations: main.map((place) => toLocation(place, shown)),
+    locations: main.map((place) => toLocation(place, shown, run)),
     ...(flow.length === 0
       ? {}
       : {
@@ -32,7 +35,7 @@ export function sarifPlaces(shown: ShownFinding): {
                 {
                   locations: flow.map((place) => ({
                     kinds: [place.role ?? 'step'],
-                    location: toLocation(place, shown),
+                    location: toLocation(place, shown, run),
                   })),
                 },
               ],
@@ -42,25 +45,28 @@ export function sarifPlaces(shown: ShownFinding): {
     ...(related.length === 0
       ? {}
       : {
-          relatedLocations: related.map((place, index) => ({ id: index + 1, ...toLocation(place, shown) })),
+          relatedLocations: related.map((place, index) => ({
+            id: index + 1,
+            ...toLocation(place, shown, run),
+          })),
         }),
   };
 }
 
 /** A place with the lines of the text that was assessed, and with its path in the workspace where it was found there. */
-function toLocation(place: Place, { run, places }: ShownFinding): Location {
+function toLocation(place: Place, { run: { targets }, places }: ShownFinding, run: Run): Location {
   const found = places.find(({ told }) => told === place);
-  const target = run.targets.findIndex(({ folder }) => folder === found?.folder);
-  const only = run.targets.length === 1 ? 0 : undefined;
-  const index = target >= 0 ? target : (place.targetIndex ?? only);
+  const told = targets[place.targetIndex ?? (targets.length === 1 ? 0 : -1)];
+  const folders = [found?.folder, told?.folder];
+  const index = folders
+    .map((wanted) => run.targets.findIndex(({ folder }) => folder === wanted))
+    .find((target) => target >= 0);
   const region = toRegion(place);
   return {
     physicalLocation: {
       artifactLocation: {
         uri: toRelativeUri(found?.path ?? place.path),
-        ...(index === undefined || run.targets[index] === undefined
-          ? {}
-          : { uriBaseId: sourceRoot(run, index) }),
+        ...(index === undefined ? {} : { uriBaseId: sourceRoot(run, index) }),
       },
       ...(region === undefined ? {} : { region }),
     },

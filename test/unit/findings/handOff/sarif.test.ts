@@ -11,7 +11,7 @@ import { toSarif } from '../../../../src/core/findings/handOff/sarif.ts';
 import { readSarifExtras } from '../../../../src/core/findings/handOff/sarifExtras.ts';
 import { undecided } from '../../../../src/core/findings/triage/triage.ts';
 import type { Run } from '../../../../src/core/run/run.ts';
-import { anyItems, anyTriage, essence, shownOf, sourceOf, tool } from '../handOff.ts';
+import { anyItems, anyTriage, essence, shopRun, shownOf, sourceOf, tool } from '../handOff.ts';
 
 /** The published schema, as OASIS gives it out; it is draft 4, whose few differences to draft 7 it does not use but for `id`. */
 async function createValidator(): Promise<(log: unknown) => void> {
@@ -159,6 +159,21 @@ describe('SARIF', () => {
   test('the score never says another severity than the finding', () => {
     const [result] = resultsOf(sourceOf([{ ...weak, cvss: 9.9 }]));
     assert.deepEqual([result?.level, result?.properties?.['security-severity']], ['note', '2.0']);
+  });
+
+  test('what is absent was in the folder that the log calls so, in whatever order the run before had them', () => {
+    const [shop, tool] = ['shop', 'tool'].map((name) => ({ folder: `/home/${name}`, name }));
+    const inShop = (targets: Run['targets'], index: number): ExportSource => {
+      const run = { ...shopRun, targets };
+      const { findings } = parseFindings(JSON.stringify([{ ...weak, target_index: index }]), { runId: 'r' });
+      return { run, shown: shownOf(findings, undefined, run) };
+    };
+    const now = inShop([shop!, tool!], 0);
+    const results = resultsOf({ ...now, fixed: inShop([tool!, shop!], 1).shown });
+    assert.deepEqual(
+      results.map(({ locations }) => locations?.[0]?.physicalLocation?.artifactLocation?.uriBaseId),
+      ['%SRCROOT-1%', '%SRCROOT-1%'],
+    );
   });
 
   test('with a baseline every result says whether it is new, unchanged or absent; without one none does', () => {
