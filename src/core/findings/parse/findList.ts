@@ -22,13 +22,16 @@ export function fieldsOf({ raw, rule, artifacts = [] }: Item): JsonObject | unde
   return kind === 'fail' || level !== undefined ? result : { ...result, severity: 'none' };
 }
 
-/** The list of findings in a parsed file: bare, under a known key, in SARIF's runs, or a lone finding; undefined when there is none. */
+/** The list of findings in a parsed file: bare, under a known key, in SARIF's runs, or a lone finding, whose own list has none; undefined when there is none. */
 export function findList(
   look: Look,
   root: unknown,
-  isFinding: (object: JsonObject) => boolean,
+  isFinding: (object: JsonObject, hasList: boolean) => boolean,
 ): readonly Item[] | undefined {
-  return wrappedList(look, root, 0) ?? (isObject(root) && isFinding(root) ? [{ raw: root }] : undefined);
+  const list = wrappedList(look, root, 0);
+  const isLone =
+    !list?.some(({ raw }) => isObject(raw)) && isObject(root) && isFinding(root, list !== undefined);
+  return isLone ? [{ raw: root }] : list;
 }
 
 function wrappedList(look: Look, value: unknown, depth: number): readonly Item[] | undefined {

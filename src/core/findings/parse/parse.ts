@@ -88,7 +88,7 @@ function toMalformed(cause: unknown): AssessmentError {
 /** The one implementation of both readers: yields after every item. */
 function* readAll(root: unknown, options: ParseOptions): Generator<undefined, ParsedFindings> {
   const look = createLook(createShapes(normalKey));
-  const items = findList(look, root, (object) => isLoneFinding(look, object));
+  const items = findList(look, root, (object, hasList) => isLoneFinding(look, object, hasList));
   if (items === undefined) throw new AssessmentError('malformedFindings', { detail: 'no list of findings' });
   const maxFindings = options.maxFindings ?? MAX_FINDINGS;
   const chosen = items.length > maxFindings ? yield* worst(items, maxFindings, look) : items.keys();

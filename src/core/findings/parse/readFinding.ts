@@ -62,10 +62,11 @@ export function readFinding(look: Look, item: Item, index: number, makeId: MakeI
   };
 }
 
-/** Whether an object by itself is a finding: it has a name or prose, and a rating or a place. */
-export function isLoneFinding(look: Look, object: JsonObject): boolean {
-  const finding = readFinding(look, { raw: object }, 0, () => '');
-  return finding.title !== '' && (finding.severity !== 'unrated' || finding.places.length > 0);
+/** Whether an object by itself is a finding: it has a name or prose, and a rating or a place; both when it has a list, as a report without findings has. */
+export function isLoneFinding(look: Look, object: JsonObject, hasList: boolean): boolean {
+  const { title, severity, places } = readFinding(look, { raw: object }, 0, () => '');
+  const [isRated, isPlaced] = [severity !== 'unrated', places.length > 0];
+  return title !== '' && (hasList ? isRated && isPlaced : isRated || isPlaced);
 }
 
 function unreadable(raw: unknown, index: number, makeId: MakeId): Finding {

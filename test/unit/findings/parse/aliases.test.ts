@@ -25,6 +25,17 @@ test('a lone object is a list of one', () => {
   );
 });
 
+test('a lone object may have a list of its own, but a report without findings is none', () => {
+  const lone = { title: 'SQL injection', severity: 'high', file: 'a.ts', line: 2 };
+  const titles = (file: unknown) =>
+    parseFindings(JSON.stringify(file), { runId: 'run' }).findings.map(({ title }) => title);
+  assert.deepEqual(titles({ ...lone, items: [] }), ['SQL injection']);
+  assert.deepEqual(titles({ ...lone, data: ['a', 'b'] }), ['SQL injection']);
+  assert.deepEqual(titles({ ...lone, issues: [{ title: 'a' }] }), ['a']);
+  assert.deepEqual(titles({ title: 'Report', severity: 'high', findings: [] }), []);
+  assert.deepEqual(titles({ name: 'scan', path: 'src', results: [] }), []);
+});
+
 test('the id comes from any of its names, as text or number', () => {
   for (const key of keysOf('id finding_id vulnerability_id uuid guid fingerprint number')) {
     assert.equal(readOne({ title: 't', [key]: 'F-7' }).id, 'F-7', key);
