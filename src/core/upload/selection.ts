@@ -40,7 +40,7 @@ export interface LeftOut {
   readonly reason: Reason;
 }
 
-/** What would be sent of a folder, and what would not; both in the byte order of their paths. */
+/** What would be sent of a folder, and what would not, in the byte order of their paths; what people or suspicions leave out is at the end. */
 export interface Selection {
   /** Absolute and free of links. */
   readonly root: string;
