@@ -1,7 +1,8 @@
-import { mkdir, readFile, stat } from 'node:fs/promises';
+import { mkdir, readFile, realpath, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { AssessmentError, systemCode } from '../../errors.ts';
 import { markOf, writeFileAtomic } from '../../files.ts';
+import { pathInside } from '../../pathInside.ts';
 import type { Clock, Disposable, Event, Logger } from '../../ports.ts';
 import { takeLease } from '../../run/lease.ts';
 import {
@@ -185,9 +186,10 @@ export class TriageStore {
     const book = withDecisions(present, change(present));
     try {
       await mkdir(dirname(path), { recursive: true });
+      await refuseOutside(folder, path, dirname(path));
       this.#keep(folder, { path, mark: await writeFileAtomic(path, formatBook(book)), book });
     } catch (error) {
-      throw toStorageError(error, path);
+      throw error instanceof AssessmentError ? error : toStorageError(error, path);
     }
   }
 
@@ -199,6 +201,7 @@ export class TriageStore {
     try {
       mark = await markOf(path);
       if (known?.path === path && known.mark === mark && (mark ?? known.failure) === mark) return false;
+      if (mark !== undefined) await refuseOutside(folder, path, path);
       const text = mark === undefined ? undefined : await readBook(path);
       const book = text === undefined ? emptyBook : parseBook(text, path);
       const failure =
@@ -247,6 +250,13 @@ export class TriageStore {
   #tell(): void {
     for (const listener of [...this.#listeners]) listener();
   }
+}
+
+/** A repository can hold links that lead out of it: throws `storage` when what is there of a file in a folder lies elsewhere. */
+async function refuseOutside(folder: string, path: string, there: string): Promise<void> {
+  if (pathInside(folder, path) === undefined) return;
+  if (pathInside(await realpath(folder), await realpath(there)) === undefined)
+    throw new AssessmentError('storage', { subject: path, detail: 'ELOOP' });
 }
 
 /** A repository may hold anything under that name. */

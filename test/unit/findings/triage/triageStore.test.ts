@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
@@ -37,6 +37,29 @@ test('a decision is there after a restart, for its folder only', async (t) => {
   assert.deepEqual({ state, note }, { state: 'acceptedRisk', note: 'behind a login' });
   assert.equal(later.of('tool', '1:0a'), undefined);
   assert.equal(later.of('shop', '1:0b'), undefined);
+});
+
+test('a shared file is neither read nor written through a link that leads out of its folder', async (t) => {
+  const root = await makeRoot(t);
+  const [folder, outside] = [path.join(root, 'shop'), path.join(root, 'outside')];
+  await mkdir(folder);
+  await mkdir(outside);
+  await symlink(outside, path.join(folder, '.vscode'), 'junction');
+  const shared = (): TriageStore =>
+    new TriageStore({
+      bookFor: (each) => path.join(each, '.vscode', 'triage.json'),
+      lockFolder: path.join(root, 'lock'),
+      clock,
+      log: silent,
+    });
+  const refused = { kind: 'storage', data: { subject: book(root), detail: 'ELOOP' } };
+  await assert.rejects(shared().set([{ folder, fingerprint: '1:0a' }], 'confirmed', ''), refused);
+  assert.deepEqual(await readdir(outside), []);
+  await openWindow(root).set([{ folder: 'shop', fingerprint: '1:0a' }], 'confirmed', '');
+  const store = shared();
+  await store.load([folder]);
+  assert.equal(store.of(folder, '1:0a'), undefined);
+  assert.deepEqual(store.failures()[0]?.data, refused.data);
 });
 
 test('windows that decide at the same time lose nothing', async (t) => {
