@@ -12,7 +12,9 @@ export function provideFindingJson(deps: { findings: FindingStore; runs: RunStor
     provideTextDocumentContent: async ({ path }) => {
       const [, runId = '', index] = path.split('/');
       const shown = deps.findings.find(runId, Number(index)) ?? (await stored(deps, runId, Number(index)));
-      return shown === undefined ? undefined : `${toVisibleJson(shown.finding.raw)}\n`;
+      if (shown === undefined) return undefined;
+      const json = toVisibleJson(shown.finding.raw);
+      return `${json ?? `// ${vscode.l10n.t('This finding is nested too deeply to be shown as JSON.')}`}\n`;
     },
   });
 }

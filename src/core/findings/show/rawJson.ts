@@ -1,11 +1,20 @@
 // All that JSON allows in a string as it is, and that no eye sees; line breaks stand between the values.
 const invisible = /[\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u007F-\u009F]/gu;
 
-/** A finding's raw value as indented JSON in which no invisible character hides: reading it gives the same value. */
-export function toVisibleJson(raw: unknown): string {
-  return JSON.stringify(raw, undefined, 2).replace(invisible, (character) =>
+/** A finding's raw value as indented JSON in which no invisible character hides: reading it gives the same value. Undefined for one that is nested too deeply to be written. */
+export function toVisibleJson(raw: unknown): string | undefined {
+  return toJson(raw)?.replace(invisible, (character) =>
     Array.from({ length: character.length }, (_, at) => escaped(character.charCodeAt(at))).join(''),
   );
+}
+
+function toJson(raw: unknown): string | undefined {
+  try {
+    return JSON.stringify(raw, undefined, 2);
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
 }
 
 function escaped(unit: number): string {
