@@ -223,9 +223,9 @@ export async function startExtension(
     provideCodeActions(byFile),
     followAddresses(),
     showNotifications({ tracker, findings, log }),
-    context.secrets.onDidChange(() => {
+    context.secrets.onDidChange(({ key }) => {
       logged(showSignedIn());
-      if (vscode.workspace.isTrusted) logged(tracker.tokenChanged());
+      if (vscode.workspace.isTrusted) logged(tracker.tokenChanged((run) => accounts.isTokenOf(key, run)));
     }),
     vscode.workspace.onDidChangeConfiguration((change) => {
       const sources = ['whitebox.tokenCommand', 'whitebox.baseUrl', 'whitebox.organizationId'];

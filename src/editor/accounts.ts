@@ -43,6 +43,11 @@ export class Accounts {
     }
   }
 
+  /** True when what is kept under this key of the secret storage is the token of this destination. */
+  isTokenOf(key: string, destination: Destination): boolean {
+    return key === keyOf(destination);
+  }
+
   /** Checks a token with the service, on the operation that an assessment needs first; the reservation it makes is given back at once. */
   async check(destination: Destination, token: string, signal?: AbortSignal): Promise<void> {
     const source: TokenSource = {

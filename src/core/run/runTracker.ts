@@ -89,12 +89,13 @@ export class RunTracker implements Disposable {
     await Promise.all(runs.map((run) => this.#watch.checks.check(run.id)));
   }
 
-  /** To be called when a token was stored or removed, in any window: what waited for one is asked about again, by the window that drives it. */
-  async tokenChanged(): Promise<void> {
-    this.#watch.tidying.tokenChanged();
+  /** To be called when a token was stored or removed, in any window: what waited for it is asked about again, by the window that drives it. `isTokenOf` says whose it is; every run's when left out. */
+  async tokenChanged(isTokenOf: (run: Run) => boolean = () => true): Promise<void> {
+    const waiting = this.#waitForToken().filter(isTokenOf);
+    this.#watch.tidying.tokenChanged(isTokenOf);
     await Promise.all([
-      ...this.#waitForToken().map(({ id }) => this.#watch.checks.checkWithNewToken(id)),
-      this.#watch.adoptAll((run) => this.#watch.isUnfinished(run)),
+      ...waiting.map(({ id }) => this.#watch.checks.checkWithNewToken(id)),
+      this.#watch.adoptAll((run) => this.#watch.isUnfinished(run) && isTokenOf(run)),
     ]);
   }
 

@@ -63,10 +63,11 @@ export class Tidying {
    * Makes what waits for another token due: at once after the first change, and ever later after each that was refused as well, since a token
    * command may make one at every try, and what it makes is a change, too.
    */
-  tokenChanged(): void {
-    const { clock, random } = this.#deps;
+  tokenChanged(isTokenOf: (run: Run) => boolean): void {
+    const { store, clock, random } = this.#deps;
     for (const [id, untidied] of this.#untidied) {
-      if (untidied.notBefore !== Infinity) continue;
+      const run = store.get(id);
+      if (run === undefined || untidied.notBefore !== Infinity || !isTokenOf(run)) continue;
       const tokens = untidied.tokens + 1;
       const waitMs = tokens === 1 ? 0 : backoffMs(tokens, 0, random());
       this.#untidied.set(id, { ...untidied, tokens, notBefore: clock.monotonic() + waitMs });

@@ -25,11 +25,14 @@ describe('the accounts', () => {
   });
 
   /** Accounts over a secret storage that answers every question so. */
-  const accountsWith = (get: () => Promise<string | undefined>): Accounts => {
+  const accountsWith = (
+    get: () => Promise<string | undefined>,
+    store?: (key: string) => Promise<void>,
+  ): Accounts => {
     const write = (line: string): void => void lines.push(line);
     const log = { debug: write, info: write, warn: write, error: write };
-    const secrets = { get, onDidChange: new vscode.EventEmitter().event } as unknown as vscode.SecretStorage;
-    return new Accounts(secrets, { clock, log, random: () => 0.5 });
+    const secrets = { get, store, onDidChange: new vscode.EventEmitter().event };
+    return new Accounts(secrets as unknown as vscode.SecretStorage, { clock, log, random: () => 0.5 });
   };
 
   it('F89 count as signed out, said in the log, when the secret storage fails', async () => {
@@ -48,6 +51,17 @@ describe('the accounts', () => {
     const [file] = service.files();
     assert.equal(file?.state, 'reserved');
     assert.ok(lines.some((line) => line.includes(file.fileId)));
+  });
+
+  it('F56 know whose token was kept by the key of it', async () => {
+    let key = '';
+    const accounts = accountsWith(
+      () => Promise.resolve(undefined),
+      (given) => Promise.resolve(void (key = given)),
+    );
+    await accounts.keep(service, service.token);
+    assert.equal(accounts.isTokenOf(key, service), true);
+    assert.equal(accounts.isTokenOf(key, { ...service, organizationId: 'another' }), false);
   });
 
   it('give the reservation back when a person cancels the check meanwhile', async () => {

@@ -66,6 +66,28 @@ describe('a run that is watched', () => {
     await window.until(id, (run) => run.state === 'running' && run.trouble === undefined);
   });
 
+  test('F56 with a token that is refused goes on at once with the right one, however often the tokens of others changed', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const { id } = await trackRemoteRun(desk, window);
+    desk.service.setTokens(['next-invented-token']);
+    await window.until(id, needsPerson);
+    const asked = desk.sent('/describe');
+    for (let change = 0; change < 5; change += 1)
+      await desk.clock.passUntil(
+        window.tracker.tokenChanged((run) => run.id !== id),
+        desk.traffic,
+      );
+    assert.equal(desk.sent('/describe'), asked);
+    window.setToken('next-invented-token');
+    await desk.clock.passUntil(
+      window.tracker.tokenChanged((run) => run.id === id),
+      desk.traffic,
+    );
+    const run = window.store.get(id);
+    assert.ok(run?.state === 'running' && run.trouble === undefined);
+  });
+
   test('F56 whose token command fails once is shown as waiting for a person, and goes on by itself', async (t) => {
     const desk = await setUpDesk(t);
     let tries = 0;

@@ -31,9 +31,10 @@ async function untidyRun(t: TestContext, status: number) {
 
 describe('the source of an ended run', () => {
   test('F56 is not asked to go with a token that is known to be wrong, and goes once that has changed', async (t) => {
-    const { desk, window, heal } = await untidyRun(t, 401);
+    const { desk, window, id, heal } = await untidyRun(t, 401);
     const asked = desk.sent('/delete');
     for (let focus = 0; focus < 10; focus += 1) await window.tracker.resume();
+    for (let change = 0; change < 3; change += 1) await window.tracker.tokenChanged((run) => run.id !== id);
     assert.equal(desk.sent('/delete'), asked);
     heal();
     await desk.clock.passUntil(window.tracker.tokenChanged(), desk.traffic);
