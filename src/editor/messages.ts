@@ -261,7 +261,7 @@ export function describeFailure(
     case 'changedMeanwhile':
       return plain(
         t(
-          'This run has changed meanwhile, so nothing was done. See what has become of it, then decide anew.',
+          'The run has changed meanwhile and was left as it is. See what has become of it, then decide anew.',
         ),
       );
     case 'runIdTaken':

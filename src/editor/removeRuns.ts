@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { AssessmentError } from '../core/errors.ts';
+import { AssessmentError } from '../core/errors.ts';
 import { isFinal, type Run, titleOf } from '../core/run/run.ts';
 import type { RunNotes } from '../core/run/runNotes.ts';
 import type { RunStore } from '../core/run/runStore.ts';
@@ -122,11 +122,19 @@ function remove(
     vscode.l10n.t('Removing from the history…'),
     async () => {
       const kept: Kept[] = [];
+      let changed: AssessmentError | undefined;
       for (const run of runs) {
-        const failure = await tracker.remove(run.id, options);
-        if (failure === undefined) await notes.forgetRun(run.id);
-        else kept.push({ run, failure });
+        try {
+          const failure = await tracker.remove(run.id, options);
+          if (failure === undefined) await notes.forgetRun(run.id);
+          else kept.push({ run, failure });
+        } catch (error) {
+          // One that goes on after all keeps no other from being removed.
+          if (!(error instanceof AssessmentError) || error.kind !== 'changedMeanwhile') throw error;
+          changed = error;
+        }
       }
+      if (changed !== undefined && kept.length === 0) throw changed;
       return kept;
     },
     { cancellable: false },

@@ -210,8 +210,8 @@ export class RunTracker implements Disposable {
    */
   async remove(id: string, { leavesSource = false } = {}): Promise<AssessmentError | undefined> {
     // Who wants it gone may have seen a state that another window has changed since.
-    await this.#deps.store.refresh(id);
-    const run = this.#require(id);
+    const run = await this.#deps.store.refresh(id);
+    if (run === undefined) return undefined;
     if (isLive(run) || run.state === 'dispatching') throw new AssessmentError('changedMeanwhile');
     const failure = leavesSource ? undefined : await this.#releaseRest(run);
     if (failure !== undefined) return failure;

@@ -81,6 +81,20 @@ describe('several runs that are selected', () => {
     assert.deepEqual(asked, ['one', 'two']);
   });
 
+  it('are removed but for one that goes on after all, of which they are told', async () => {
+    const removed: string[] = [];
+    const remove = (id: string): Promise<undefined> => {
+      if (id === 'one') return Promise.reject(new AssessmentError('changedMeanwhile'));
+      removed.push(id);
+      return Promise.resolve(undefined);
+    };
+    const notes = { forgetRun: () => Promise.resolve() } as unknown as RunNotes;
+    const messages = watchMessages(({ isModal }) => (isModal ? 'Remove' : undefined));
+    const done = removeRuns({ tracker: { remove } as unknown as RunTracker, notes }, selected);
+    await assert.rejects(async () => done, { kind: 'changedMeanwhile' });
+    messages.end();
+    assert.deepEqual([removed, messages.shown.length], [['two'], 1]);
+  });
   it('are removed after one question, but for those that go on, and kept together where their source stays', async () => {
     const removed: string[] = [];
     const remove = (

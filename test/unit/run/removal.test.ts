@@ -144,6 +144,17 @@ describe('a run that is removed', () => {
     assert.deepEqual([window.store.get(id)?.state, await readdir(desk.root)], ['running', [id]]);
   });
 
+  test('is gone as well when another window has removed it just before', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const { id } = await seedUnknownRun(desk, window);
+    const other = openWindow(t, desk);
+    await other.store.reload();
+    await desk.clock.passUntil(window.tracker.remove(id), desk.traffic);
+    assert.equal(await other.tracker.remove(id), undefined);
+    assert.deepEqual([other.store.all(), await readdir(desk.root), desk.sent('/delete')], [[], [], 1]);
+  });
+
   test('while it uploads leaves no reservation behind', async (t) => {
     const desk = await setUpDesk(t);
     const window = openWindow(t, desk);
