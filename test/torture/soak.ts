@@ -1,4 +1,4 @@
-import { setTimeout as realTime } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { isFinal } from '../../src/core/run/run.ts';
@@ -12,6 +12,8 @@ const collectGarbage = runInNewContext('gc') as () => void;
 const hourMs = 3_600_000;
 /** A day passes in so many steps; in one of them nothing can be reached. */
 const steps = 8;
+/** What has not been let go by then is a leak. */
+const letGoMs = 5_000;
 const mostDriftBytes = 5 * 1024 * 1024;
 /** What a run's first day may cost in requests. */
 const mostDescribes = 240;
@@ -65,8 +67,7 @@ export async function soak(
     for (const kept of [clock.slept, service.requests, ...windows.map(({ lines }) => lines)])
       (kept as unknown[]).length = 0;
     await clock.passUntil(Promise.resolve(), traffic);
-    // Sockets and timers that have ended are let go a moment later.
-    await realTime(200);
+    await untilLetGo();
     collectGarbage();
     measures.push({
       heapBytes: process.memoryUsage().heapUsed,
@@ -83,4 +84,11 @@ export async function soak(
   if (watched !== 'running') problems.push(`the long run is ${String(watched)}`);
   const handles = `handles ${String(early.handles)} to ${String(late.handles)}`;
   return { state: `${String(days)} days, heap ${(drift / 2 ** 20).toFixed(2)} MB, ${handles}`, problems };
+}
+
+/** Resolves when sockets that have ended are closed and no work on the disk is under way. */
+async function untilLetGo(): Promise<void> {
+  const until = performance.now() + letGoMs;
+  const isHeld = (kind: string): boolean => kind === 'TCPSocketWrap' || kind.includes('Req');
+  while (process.getActiveResourcesInfo().some(isHeld) && performance.now() < until) await setImmediate();
 }

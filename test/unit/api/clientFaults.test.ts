@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict';
-import { readdir } from 'node:fs/promises';
 import http, { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { AssessmentError } from '../../../src/core/errors.ts';
-import { tempFolder } from '../run/tempFolder.ts';
 import { archiveFile, failureOf, startRun, workflow } from './clientCalls.ts';
 import { fixedToken, setUpClient } from './clientDesk.ts';
 
@@ -70,32 +67,6 @@ describe('what comes back to the client', () => {
     const { client } = await setUpClient(t, { baseUrl, idle: { jsonMs: 100, transferMs: 100 } });
     const { kind, data } = await failureOf(client.describe(workflow, 'run'));
     assert.deepEqual([kind, data.limit], ['timeout', 400]);
-  });
-
-  test('F33 a download that stalls in its middle ends as a timeout too', async (t) => {
-    const { client, service } = await setUpClient(t, { idle: { jsonMs: 5_000, transferMs: 100 } });
-    const runId = await startRun(t, client);
-    await service.finishRun(runId);
-    const half = createServer((_request, response) => {
-      response.writeHead(200, { 'content-length': 10 });
-      response.write('half');
-    });
-    await new Promise<void>((resolve) => half.listen(0, '127.0.0.1', resolve));
-    t.after(() => half.closeAllConnections());
-    t.after(() => half.close());
-    const url = `http://127.0.0.1:${String((half.address() as AddressInfo).port)}/`;
-    const body = JSON.stringify({ url, expires_in_seconds: 9 });
-    service.addFault({
-      match: { path: /artifact-download-url$/ },
-      before: { kind: 'reply', status: 200, body },
-    });
-    const folder = await tempFolder(t);
-    const path = join(folder, 'report.md');
-    const { kind } = await failureOf(
-      client.downloadArtifact(workflow, runId, 'report', path, { maxBytes: 99 }),
-    );
-    assert.equal(kind, 'timeout');
-    assert.deepEqual(await readdir(folder), [], 'and nothing of it is left');
   });
 
   test('a cancellation ends a call with the reason of its signal', async (t) => {
