@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { Run } from '../../../src/core/run/run.ts';
 import { bury } from './buriedWindow.ts';
+import { storeThat, storeWithoutSpaceFor } from './preparedStore.ts';
 import { openWindow, setUpDesk } from './runWindow.ts';
 import { puts, startWith, states } from './uploads.ts';
 import { VirtualClock } from './virtualClock.ts';
@@ -96,21 +97,17 @@ describe('a start that comes to its end early', () => {
     assert.deepEqual(second.ended, [], 'its end was told before');
   });
 
-  const full = (): Promise<never> =>
-    Promise.reject(Object.assign(new Error('no space left'), { code: 'ENOSPC' }));
+  const unforeseen = storeThat(({ type }) => {
+    if (type === 'reserved') throw new Error('x is undefined');
+  });
   const refusals = [
-    ['a full disk does not take', 'diskFull', full],
-    ['cannot be noted', 'unexpected', () => Promise.reject(new Error('x is undefined'))],
+    ['a full disk does not take', 'diskFull', storeWithoutSpaceFor('reserved')],
+    ['cannot be noted', 'unexpected', unforeseen],
   ] as const;
-  for (const [how, kind, refuse] of refusals) {
+  for (const [how, kind, store] of refusals) {
     test(`a reservation that ${how} is given back, and the run has failed by that`, async (t) => {
       const desk = await setUpDesk(t);
-      const window = openWindow(t, desk);
-      const original = window.store.apply.bind(window.store);
-      t.mock.method(window.store, 'apply', (id: string, event: Parameters<typeof original>[1]) =>
-        event.type === 'reserved' ? refuse() : original(id, event),
-      );
-      const run = await window.start();
+      const run = await openWindow(t, desk, { store }).start();
       assert.ok(run.state === 'failed');
       assert.equal(run.failure.kind, kind);
       assert.deepEqual([puts(desk).length, states(desk)], [0, ['cancelled']]);
@@ -120,7 +117,8 @@ describe('a start that comes to its end early', () => {
   test('F24 a disk that is full before the first journal is what a person is told', async (t) => {
     const desk = await setUpDesk(t);
     const window = openWindow(t, desk);
-    t.mock.method(window.store, 'create', full);
+    const noSpace = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+    t.mock.method(window.store, 'create', () => Promise.reject(noSpace));
     await assert.rejects(window.start(), { kind: 'diskFull' });
     assert.deepEqual([desk.service.requests, await readdir(desk.root)], [[], []]);
   });
@@ -183,11 +181,7 @@ describe('a start that comes to its end early', () => {
 
   test('F45 an accepted dispatch that cannot be put on disk before its window goes is neither failed nor sent again', async (t) => {
     const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
-    const original = window.store.apply.bind(window.store);
-    t.mock.method(window.store, 'apply', (id: string, event: Parameters<typeof original>[1]) =>
-      event.type === 'dispatched' ? Promise.reject(new Error('no space')) : original(id, event),
-    );
+    const window = openWindow(t, desk, { store: storeWithoutSpaceFor('dispatched') });
     const told = new Promise((resolve) => window.tracker.onDidFailToKeep(resolve));
     const started = window.tracker.start(await window.assessment());
     await told;

@@ -7,22 +7,12 @@ import type { AssessmentError } from '../../../src/core/errors.ts';
 import type { RunEvent } from '../../../src/core/run/advance.ts';
 import type { Run } from '../../../src/core/run/run.ts';
 import { RunStore } from '../../../src/core/run/runStore.ts';
+import { storeWithoutSpaceFor } from './preparedStore.ts';
 import { openWindow, setUpDesk } from './runWindow.ts';
-
-/** A store on a disk that is full when the service has accepted a run, so many times in a row. */
-class FullStore extends RunStore {
-  #refusals = 3;
-
-  override async apply(id: string, event: RunEvent): Promise<Run> {
-    if (event.type === 'dispatched' && this.#refusals-- > 0)
-      throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
-    return super.apply(id, event);
-  }
-}
 
 async function startOnFullDisk(t: TestContext) {
   const desk = await setUpDesk(t);
-  const window = openWindow(t, desk, { store: (root, deps) => new FullStore(root, deps) });
+  const window = openWindow(t, desk, { store: storeWithoutSpaceFor('dispatched', 3) });
   const told: AssessmentError[] = [];
   window.tracker.onDidFailToKeep((error) => told.push(error));
   return { desk, window, told };

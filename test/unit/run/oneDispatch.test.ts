@@ -3,15 +3,13 @@ import http from 'node:http';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import type { RunEvent } from '../../../src/core/run/advance.ts';
 import { takeLease } from '../../../src/core/run/lease.ts';
 import type { Run } from '../../../src/core/run/run.ts';
-import { RunStore } from '../../../src/core/run/runStore.ts';
 import { bury } from './buriedWindow.ts';
+import { storeThat } from './preparedStore.ts';
 import { type Desk, openWindow, setUpDesk } from './runWindow.ts';
 import { seedUnknownRun } from './seededRuns.ts';
 import { accepted, startWith } from './uploads.ts';
-import { silent } from '../../silentLog.ts';
 
 /** Less than it takes a lease to look abandoned. */
 const waitMs = 12_000;
@@ -31,20 +29,6 @@ async function waitForTurn(desk: Desk): Promise<void> {
 function putOff(desk: Desk): void {
   const reply = { kind: 'reply' as const, status: 429, headers: { 'retry-after': String(waitMs / 1000) } };
   desk.service.addFault({ match: { path: '/dispatch', nth: 1 }, before: reply });
-}
-
-/** A store in which something happens right before the intent to dispatch is noted for the first time. */
-class ClickedStore extends RunStore {
-  beforeIntent: (() => Promise<void>) | undefined;
-
-  override async applyIfDue(id: string, event: RunEvent): Promise<Run | undefined> {
-    if (event.type === 'dispatchIntended') {
-      const act = this.beforeIntent;
-      this.beforeIntent = undefined;
-      await act?.();
-    }
-    return super.applyIfDue(id, event);
-  }
 }
 
 describe('a dispatch', () => {
@@ -108,10 +92,14 @@ describe('a dispatch', () => {
 
   test('F47 is sent again for the first of two clicks, however close the second follows', async (t) => {
     const desk = await setUpDesk(t);
-    const store = new ClickedStore(desk.root, { clock: desk.clock, log: silent });
-    const window = openWindow(t, desk, { store: () => store });
+    let isFirst = true;
+    const store = storeThat(async ({ type }) => {
+      if (type !== 'dispatchIntended' || !isFirst) return;
+      isFirst = false;
+      await assert.rejects(window.tracker.resend(id), { kind: 'busyElsewhere' });
+    });
+    const window = openWindow(t, desk, { store });
     const { id } = await seedUnknownRun(desk, window);
-    store.beforeIntent = () => assert.rejects(window.tracker.resend(id), { kind: 'busyElsewhere' });
     const run = await desk.clock.passUntil(window.tracker.resend(id), desk.traffic);
     assert.equal(run.state, 'running');
     assert.deepEqual([desk.sent('/dispatch'), accepted(desk)], [1, 1]);

@@ -1,27 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import type { RunEvent } from '../../../src/core/run/advance.ts';
-import type { Run } from '../../../src/core/run/run.ts';
-import { RunStore } from '../../../src/core/run/runStore.ts';
 import { bury } from './buriedWindow.ts';
 import { minuteMs, pass } from './days.ts';
+import { storeWithoutSpaceFor } from './preparedStore.ts';
 import { openWindow, setUpDesk } from './runWindow.ts';
 import { trackRemoteRun } from './seededRuns.ts';
 import { VirtualClock } from './virtualClock.ts';
 
-/** A store on a disk that does not take it that a person was told of an end. */
-class ForgetfulStore extends RunStore {
-  override async apply(id: string, event: RunEvent): Promise<Run> {
-    if (event.type === 'noticed') throw new Error('no space left on device');
-    return super.apply(id, event);
-  }
-}
-
 describe('the end of a run', () => {
   test('F63 is told once by a window that cannot note that, and keeps no timer going', async (t) => {
     const desk = await setUpDesk(t);
-    const window = openWindow(t, desk, { store: (root, deps) => new ForgetfulStore(root, deps) });
+    const window = openWindow(t, desk, { store: storeWithoutSpaceFor('noticed') });
     const started = await window.start();
     assert.ok(started.state === 'running');
     // What is left to be tidied up has the window take the run up again.

@@ -3,6 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { RunIn } from '../../../src/core/run/run.ts';
+import { storeThat, storeWithoutSpaceFor } from './preparedStore.ts';
 import { openWindow, setUpDesk } from './runWindow.ts';
 import { seedUnknownRun, startRemoteRun } from './seededRuns.ts';
 import { states } from './uploads.ts';
@@ -93,9 +94,8 @@ describe('a run that is removed', () => {
 
   test('is kept when its end cannot be noted, and goes all the same when a person wants that', async (t) => {
     const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
+    const window = openWindow(t, desk, { store: storeWithoutSpaceFor('abandoned') });
     const { id } = await seedUnknownRun(desk, window);
-    t.mock.method(window.store, 'applyIfDue', () => Promise.reject(new Error('no space')));
     assert.deepEqual((await window.tracker.remove(id))?.kind, 'storage');
     await window.tracker.remove(id, { leavesSource: true });
     assert.deepEqual(await readdir(desk.root), []);
@@ -123,23 +123,26 @@ describe('a run that is removed', () => {
     const { id } = await seedUnknownRun(desk, window);
     const other = openWindow(t, desk);
     await other.store.reload();
-    desk.service.addFault({ match: { path: '/dispatch' }, after: { kind: 'delay', ms: 200 } });
+    const { promise: until, resolve } = Promise.withResolvers<undefined>();
+    desk.service.addFault({ match: { path: '/dispatch' }, after: { kind: 'hold', until } });
     const sent = window.tracker.resend(id);
     while (desk.sent('/dispatch') === 0) await setImmediate();
     await assert.rejects(other.tracker.remove(id), { kind: 'changedMeanwhile' });
+    resolve(undefined);
     assert.equal((await desk.clock.passUntil(sent, desk.traffic)).state, 'running');
     assert.deepEqual([states(desk), await readdir(desk.root)], [['confirmed'], [id]]);
   });
 
   test('is kept when it goes on from the moment in which it would be given up', async (t) => {
     const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
-    const { id } = await seedUnknownRun(desk, window);
-    const applyIfDue = window.store.applyIfDue.bind(window.store);
-    t.mock.method(window.store, 'applyIfDue', async (...[run, event]: Parameters<typeof applyIfDue>) => {
-      await window.store.apply(id, { type: 'runIdGiven', runId: 'run-invented', at: event.at });
-      return applyIfDue(run, event);
+    const other = openWindow(t, desk);
+    const { id } = await seedUnknownRun(desk, other);
+    const store = storeThat(async ({ type }) => {
+      if (type !== 'abandoned') return;
+      await other.store.apply(id, { type: 'runIdGiven', runId: 'run-invented', at: desk.clock.now() });
     });
+    const window = openWindow(t, desk, { store });
+    await window.store.reload();
     await assert.rejects(window.tracker.remove(id), { kind: 'changedMeanwhile' });
     assert.deepEqual([window.store.get(id)?.state, await readdir(desk.root)], ['running', [id]]);
   });

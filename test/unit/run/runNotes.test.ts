@@ -5,7 +5,8 @@ import { isPastWatching } from '../../../src/core/run/attention.ts';
 import { type Run, shared } from '../../../src/core/run/run.ts';
 import { RunNotes } from '../../../src/core/run/runNotes.ts';
 import { RunStore } from '../../../src/core/run/runStore.ts';
-import { openWindow, setUpDesk } from './runWindow.ts';
+import { storeWithoutSpaceFor } from './preparedStore.ts';
+import { openWindow, setUpDesk, type WindowOptions } from './runWindow.ts';
 import { seedUnknownRun, trackRemoteRun } from './seededRuns.ts';
 import { states } from './uploads.ts';
 import { silent } from '../../silentLog.ts';
@@ -27,11 +28,11 @@ function memory() {
 }
 
 /** A window at a desk, whose runs are noted. */
-async function setUpNotes(t: TestContext) {
+async function setUpNotes(t: TestContext, options: WindowOptions = {}) {
   const desk = await setUpDesk(t);
   const values = memory();
   const notes = new RunNotes(values, { log: silent });
-  const window = openWindow(t, desk, { notes });
+  const window = openWindow(t, desk, { ...options, notes });
   const following = notes.follow(window.store);
   t.after(() => following.dispose());
   return { desk, values, notes, window };
@@ -138,12 +139,8 @@ describe('the notes of runs under way', () => {
   }
 
   test('F66 are written when a full disk does not take that a run was accepted, and bring it back', async (t) => {
-    const set = await setUpNotes(t);
+    const set = await setUpNotes(t, { store: storeWithoutSpaceFor('dispatched') });
     const { desk, window } = set;
-    const original = window.store.apply.bind(window.store);
-    t.mock.method(window.store, 'apply', (id: string, event: Parameters<typeof original>[1]) =>
-      event.type === 'dispatched' ? Promise.reject(new Error('no space')) : original(id, event),
-    );
     const told = new Promise((resolve) => window.tracker.onDidFailToKeep(resolve));
     const started = window.tracker.start(await window.assessment());
     await told;

@@ -3,7 +3,8 @@ import { describe, test, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { RunIn } from '../../../src/core/run/run.ts';
 import { minuteMs, pass } from './days.ts';
-import { type Desk, openWindow, type RunWindow, setUpDesk } from './runWindow.ts';
+import { storeWithoutSpaceFor } from './preparedStore.ts';
+import { type Desk, openWindow, type RunWindow, setUpDesk, type WindowOptions } from './runWindow.ts';
 import { trackRemoteRun } from './seededRuns.ts';
 import { states } from './uploads.ts';
 
@@ -19,9 +20,9 @@ async function end(desk: Desk, window: RunWindow, run: RunIn<'running'>): Promis
 }
 
 /** A run whose end has come, and whose file the service refused to delete with this status. */
-async function untidyRun(t: TestContext, status: number) {
+async function untidyRun(t: TestContext, status: number, options: WindowOptions = {}) {
   const desk = await setUpDesk(t);
-  const window = openWindow(t, desk);
+  const window = openWindow(t, desk, options);
   const run = (await window.start()) as RunIn<'running'>;
   const heal = refuse(desk, status);
   await end(desk, window, run);
@@ -91,12 +92,9 @@ describe('the source of an ended run', () => {
   });
 
   test('is asked to go ever less while what becomes of it cannot be noted', async (t) => {
-    const { desk, window, heal } = await untidyRun(t, 503);
+    const store = storeWithoutSpaceFor('released');
+    const { desk, window, heal } = await untidyRun(t, 503, { store });
     heal();
-    const apply = window.store.apply.bind(window.store);
-    t.mock.method(window.store, 'apply', (...[id, event]: Parameters<typeof apply>) =>
-      event.type === 'released' ? Promise.reject(new Error('no space')) : apply(id, event),
-    );
     await trackRemoteRun(desk, window);
     const asked = desk.sent('/delete');
     await pass(desk, 60 * minuteMs);

@@ -9,6 +9,7 @@ import { advance } from '../../../src/core/run/advance.ts';
 import type { Run } from '../../../src/core/run/run.ts';
 import { RunStore } from '../../../src/core/run/runStore.ts';
 import { deadPid } from './buriedWindow.ts';
+import { storeWithoutSpaceFor } from './preparedStore.ts';
 import { type Desk, openWindow, type RunWindow, setUpDesk } from './runWindow.ts';
 import { runOf } from './sampleRuns.ts';
 import { seedUnknownRun, trackRemoteRun } from './seededRuns.ts';
@@ -263,21 +264,16 @@ describe('a cancellation', () => {
 
   test('of a run that the service took, and that cannot be noted any more, is told as what it was', async (t) => {
     const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
+    const window = openWindow(t, desk, { store: storeWithoutSpaceFor('cancelAsked') });
     const { id } = await trackRemoteRun(desk, window);
-    const apply = window.store.apply.bind(window.store);
-    t.mock.method(window.store, 'apply', (...[run, event]: Parameters<typeof apply>) =>
-      event.type === 'cancelAsked' ? Promise.reject(new Error('no space')) : apply(run, event),
-    );
     await assert.rejects(desk.clock.passUntil(window.tracker.cancel(id), desk.traffic), /no space/);
     assert.equal((await window.untilEnded(id)).state, 'cancelled');
   });
 
   test('is not sent when it cannot be noted first', async (t) => {
     const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
+    const window = openWindow(t, desk, { store: storeWithoutSpaceFor('cancelSent') });
     const { id } = await trackRemoteRun(desk, window);
-    t.mock.method(window.store, 'apply', () => Promise.reject(new Error('no space')));
     await assert.rejects(desk.clock.passUntil(window.tracker.cancel(id), desk.traffic), /no space/);
     assert.equal(desk.sent('/cancel'), 0);
   });

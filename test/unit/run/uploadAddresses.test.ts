@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, test } from 'node:test';
+import { storeThat } from './preparedStore.ts';
 import { type Desk, openWindow, setUpDesk } from './runWindow.ts';
 import { puts, startWith, states } from './uploads.ts';
 
@@ -12,13 +13,11 @@ describe('an upload address', () => {
       clock: { now: () => Date.now() + ahead },
       uploadUrlSeconds: 100,
     });
-    const window = openWindow(t, desk);
-    const original = window.store.apply.bind(window.store);
-    t.mock.method(window.store, 'apply', async (id: string, event: Parameters<typeof original>[1]) => {
+    const store = storeThat(({ type }) => {
       // The service's clock, not ours, runs ahead between the first reservation and its transfer.
-      if (event.type === 'reserved' && ahead === 0) ahead = 200_000;
-      return original(id, event);
+      if (type === 'reserved' && ahead === 0) ahead = 200_000;
     });
+    const window = openWindow(t, desk, { store });
     const run = await window.start();
     assert.equal(run.state, 'running');
     assert.deepEqual(

@@ -1,0 +1,41 @@
+import type { RunEvent } from '../../../src/core/run/advance.ts';
+import type { Run } from '../../../src/core/run/run.ts';
+import { RunStore } from '../../../src/core/run/runStore.ts';
+import type { WindowOptions } from './runWindow.ts';
+
+type MakeStore = NonNullable<WindowOptions['store']>;
+/** Called before an event is noted; what it throws keeps the event from the disk. */
+type BeforeNote = (event: RunEvent) => Promise<void> | void;
+
+class PreparedStore extends RunStore {
+  readonly #before: BeforeNote;
+
+  constructor(before: BeforeNote, ...rest: ConstructorParameters<typeof RunStore>) {
+    super(...rest);
+    this.#before = before;
+  }
+
+  override async apply(id: string, event: RunEvent): Promise<Run> {
+    await this.#before(event);
+    return super.apply(id, event);
+  }
+
+  override async applyIfDue(id: string, event: RunEvent): Promise<Run | undefined> {
+    await this.#before(event);
+    return super.applyIfDue(id, event);
+  }
+}
+
+/** A window's store in which something happens before each event is noted. */
+export function storeThat(before: BeforeNote): MakeStore {
+  return (root, deps) => new PreparedStore(before, root, deps);
+}
+
+/** A window's store on a disk that is full whenever one of these events is to be noted, or so many times. */
+export function storeWithoutSpaceFor(type: RunEvent['type'], times = Infinity): MakeStore {
+  let refusals = times;
+  return storeThat((event) => {
+    if (event.type === type && refusals-- > 0)
+      throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+  });
+}
