@@ -1,7 +1,7 @@
 import type { LineRange } from './anchor.ts';
 import { type CodeLines, codeOf, findBlock } from './findBlock.ts';
 import { diffLines, type Hunk } from './lineDiff.ts';
-import { blankLine, compact, type KeyedText, keyText, type LineKey } from './lineText.ts';
+import { blankLine, compact, type KeyedText, keyText, type LineKey, newLine } from './lineText.ts';
 import { pairLines } from './pairLines.ts';
 
 /** Where a place is now, compared with the text that was scanned; `unknown` when that text is not at hand. */
@@ -166,8 +166,28 @@ function judge(
     if (heir !== undefined) [start, end] = [Math.min(start, heir), Math.max(end, heir)];
   }
   if (end >= 0) return { startLine: start + 1, endLine: end + 1, drift: 'changed' };
+  const known = onlyLineOf(block, before, code.before(), code.now());
+  if (known !== undefined) return { startLine: known + 1, endLine: known + 1, drift: 'changed' };
   const near = nearest(images, first, last) ?? Math.min(first, keys.length - 1);
   return { startLine: near + 1, endLine: near + 1, drift: 'gone' };
+}
+
+/**
+ * Where the longest line of a block is now that both texts have once: of two that changed places, a shorter one may have been taken for
+ * the one that stayed.
+ */
+function onlyLineOf(
+  block: readonly LineKey[],
+  text: KeyedText,
+  before: CodeLines,
+  now: CodeLines,
+): number | undefined {
+  const isOnly = (key: LineKey): boolean => [before, now].every(({ byKey }) => byKey.get(key)?.length === 1);
+  let longest = newLine;
+  for (const key of block) {
+    if (text.sizeOf(key) >= Math.max(minBlockSize, text.sizeOf(longest) + 1) && isOnly(key)) longest = key;
+  }
+  return now.lines[now.byKey.get(longest)?.[0] ?? -1];
 }
 
 /** The lines of a range that are not blank; all of them when there are only blank ones. */

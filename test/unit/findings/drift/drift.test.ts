@@ -155,6 +155,17 @@ test('code that is cut and put back elsewhere has moved; twice, or in part, it h
   );
 });
 
+test('code of several lines is not gone whose own line is still there, once, though another one moved past it', () => {
+  const map = followLines(['foo();', 'foo();', query, '', 'foo();'])([
+    'foo();',
+    'foo();',
+    'foo();',
+    query,
+    '',
+  ]);
+  assert.equal(told(map({ startLine: 2, endLine: 3 })), 'changed 4');
+});
+
 test('a brace that is found somewhere is not a function that is left', () => {
   assert.equal(
     follow((text) => text.replace(/export function find[^]*?\n\}\n/, ''), 3, 6),
