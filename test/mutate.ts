@@ -5,11 +5,12 @@
  * `test-results/mutation`.
  */
 import { globSync } from 'node:fs';
-import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
-import { availableParallelism, tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { Stryker } from '@stryker-mutator/core';
+import { ownTemporary } from './ownTemporary.ts';
 
 process.chdir(path.resolve(import.meta.dirname, '..'));
 
@@ -82,11 +83,7 @@ async function linesOf(patterns: readonly string[]): Promise<string[]> {
   return places;
 }
 
-// A test that a mutant kills does not tidy up after itself.
-const temporary = await mkdtemp(path.join(tmpdir(), 'mutation-'));
-// A test looks at folders as somebody else.
-await chmod(temporary, 0o755);
-process.env['TMPDIR'] = temporary;
+const removeTemporary = await ownTemporary();
 // Property tests notice a mutant with a part of their cases, or not at all.
 process.env['FUZZ_RUNS'] ??= '40';
 const isWhole = values.tests === undefined && values.sample === undefined;
@@ -106,5 +103,5 @@ try {
     }).runMutationTest();
   }
 } finally {
-  await rm(temporary, { recursive: true, force: true, maxRetries: 3 });
+  await removeTemporary();
 }

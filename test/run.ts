@@ -10,6 +10,7 @@ import { inspect, parseArgs } from 'node:util';
 import { prepareVsCode, supportedVersions } from './host/vscode.ts';
 import type { Tally } from './integration/results.ts';
 import { runIntegration } from './integration/run.ts';
+import { ownTemporary } from './ownTemporary.ts';
 
 // Paths below are from the project's root.
 process.chdir(path.resolve(import.meta.dirname, '..'));
@@ -48,9 +49,11 @@ const layers: Readonly<Record<string, (filter: Filter) => Promise<Tally>>> = {
       ['node_modules/jscpd/bin/jscpd', '--silent', ...duplicates, 'src', 'webview-ui', 'test'],
     ),
   unit: (filter) =>
-    runNodeTests('test/unit/**/*.test.ts', {
+    // The longest first.
+    runNodeTests(['test/unit/together.ts', 'test/unit/{,!(core|findings|report)/**/}*.test.ts'], {
       ...filter,
-      concurrency: availableParallelism(),
+      // They wait for the disk as long as they work.
+      concurrency: availableParallelism() + 1,
       listPassed: false,
     }),
   integration: async ({ grep }) => {
@@ -64,7 +67,7 @@ const layers: Readonly<Record<string, (filter: Filter) => Promise<Tally>>> = {
   e2e: async (filter) => {
     // Here, where its progress is seen; the tests' own output is not.
     for (const version of Object.values(supportedVersions)) await prepareVsCode(version);
-    return runNodeTests('test/e2e/**/*.test.ts', { ...filter, concurrency: 1, listPassed: true });
+    return runNodeTests(['test/e2e/**/*.test.ts'], { ...filter, concurrency: 1, listPassed: true });
   },
 };
 
@@ -74,6 +77,7 @@ const unknown = chosen.filter((name) => !(name in layers));
 if (unknown.length > 0)
   throw new Error(`No such layer: ${unknown.join(', ')}. There are: ${Object.keys(layers).join(', ')}.`);
 
+const removeTemporary = await ownTemporary();
 const tallies: Tally[] = [];
 const times: string[] = [];
 for (const [name, runLayer] of Object.entries(layers).filter(([layer]) => chosen.includes(layer))) {
@@ -90,6 +94,7 @@ for (const [name, runLayer] of Object.entries(layers).filter(([layer]) => chosen
   times.push(`${name} ${seconds} s`);
   print(`${name}: ${describeTally(tally)} in ${seconds} s`);
 }
+await removeTemporary();
 const total = sum(tallies);
 print(`\n${times.join(', ')}`);
 print(describeTally(total));
@@ -125,15 +130,15 @@ interface Marked {
 }
 
 async function runNodeTests(
-  pattern: string,
+  patterns: readonly string[],
   { concurrency, listPassed, grep }: NodeTestOptions,
 ): Promise<Tally> {
-  const files = globSync(pattern);
-  if (files.length === 0) throw new Error(`No test file matches ${pattern}.`);
+  const files = patterns.flatMap((pattern) => globSync(pattern).sort());
+  if (files.length === 0) throw new Error(`No test file matches ${String(patterns)}.`);
   const tally = { passed: 0, failed: 0, skipped: 0 };
   const literal = grep?.replaceAll(/[.*+?^${}()|[\]\\]/gu, '\\$&');
   const filter = literal === undefined ? {} : { testNamePatterns: new RegExp(literal, 'u') };
-  const events = run({ files: files.sort(), concurrency, timeout: maxFileMs, ...filter });
+  const events = run({ files, concurrency, timeout: maxFileMs, ...filter });
   const isSkipped = ({ name, skip, todo }: Marked): boolean => {
     const reason = [skip, todo].find((mark) => mark !== undefined && mark !== false);
     if (reason === undefined) return false;

@@ -4,14 +4,10 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { installOnce } from '../../host/installOnce.ts';
 
-let scratch: string;
-
-before(async () => {
-  scratch = await mkdtemp(path.join(tmpdir(), 'install-'));
-});
+const scratch = await mkdtemp(path.join(tmpdir(), 'install-'));
 
 after(() => rm(scratch, { recursive: true, force: true }));
 
