@@ -36,6 +36,9 @@ export class Api {
    * operation that does not fit its documented shape is an error of this service.
    */
   async answer(request: IncomingMessage, path: string, onBody: (body: unknown) => void): Promise<Reply> {
+    // What an address is normalized to, or carries beside it, is not what the reference shows.
+    if (request.url !== `/v1${path}`)
+      throw new Refusal(400, 'malformed_path', 'An operation has neither a query nor dot segments.');
     const [, organization = '', operationPath = ''] = /^\/o\/([^/]+)(\/.+)$/.exec(path) ?? [];
     const operation = this.#operations.get(operationPath);
     if (!operation) throw new Refusal(404, 'not_found', `There is no operation ${path}.`);

@@ -55,16 +55,31 @@ export function describeResponse(artifacts: readonly { name: string; required: b
     artifacts.filter(({ required }) => required).map(({ name }) => name),
   );
   const abortedReason = closedObject({ code: { type: 'string' }, detail: {} }, ['code']);
-  return closedObject(
+  const output = closedObject({ kind: { enum: ['SUCCESS', 'ABORTED'] }, successOutput, abortedReason }, [
+    'kind',
+  ]);
+  const description = closedObject(
     {
       status: { enum: ['RUNNING', 'EXITED'] },
-      output: closedObject({ kind: { enum: ['SUCCESS', 'ABORTED'] }, successOutput, abortedReason }, [
-        'kind',
-      ]),
+      output: {
+        ...output,
+        if: has('kind', 'SUCCESS'),
+        then: lacks('abortedReason'),
+        else: lacks('successOutput'),
+      },
       artifacts: { type: 'array', items: closedObject({ name: { type: 'string' } }) },
     },
     ['status'],
   );
+  return { ...description, if: has('status', 'RUNNING'), then: lacks('output', 'artifacts') };
+}
+
+function has(name: string, value: string): JsonSchema {
+  return { type: 'object', properties: { [name]: { const: value } } };
+}
+
+function lacks(...names: readonly string[]): JsonSchema {
+  return { type: 'object', properties: Object.fromEntries(names.map((name) => [name, false])) };
 }
 
 /** `input` of a whitebox-assessment dispatch (section 2.9). An empty list of targets leaves nothing to analyse and is refused. */

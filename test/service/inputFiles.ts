@@ -94,7 +94,7 @@ export class InputFiles {
     return { file_id: fileId };
   }
 
-  /** delete: deletes a confirmed file; runs that were dispatched with it keep their own copy. */
+  /** delete: deletes a confirmed file; runs that were dispatched with it keep their own copy. Stricter than section 8, which lets a delete release a reservation, too: that is left to cancel. */
   async delete(organizationId: string, fileId: string) {
     await this.#release(this.#find(organizationId, fileId, 'delete', ['confirmed']), 'deleted');
     return { file_id: fileId };

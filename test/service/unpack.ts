@@ -138,7 +138,10 @@ function nameProblem(name: string): string | undefined {
   const shown = JSON.stringify(name);
   if (/^[\\/]/.test(name) || /^[A-Za-z]:(?:[\\/]|$)/.test(name)) return `absolute name: ${shown}`;
   if (name.split(/[\\/]/).includes('..')) return `name leads out of the archive: ${shown}`;
-  if (name.includes('\0') || name === '') return `unusable name: ${shown}`;
+  // Other spellings of a name would hide that it is repeated; a folder's own ends in a slash.
+  const segments = name.replace(/\/$/, '').split('/');
+  if (name.includes('\0') || segments.some((segment) => segment === '' || segment === '.'))
+    return `unusable name: ${shown}`;
   if (name.includes('\uFFFD')) return `name is not UTF-8: ${shown}`;
   return undefined;
 }

@@ -218,6 +218,8 @@ describe('archives that must not be unpacked', () => {
     ['a device', 'tar_gz', tarGz([{ path: 'null', type: 'CharacterDevice' }])],
     ['a pipe', 'tar_gz', tarGz([{ path: 'pipe', type: 'FIFO' }])],
     ['the same name twice', 'tar_gz', tarGz([plain, plain])],
+    ['the same name in another spelling', 'tar_gz', tarGz([plain, { ...plain, path: './a.js' }])],
+    ['an empty segment in a name', 'tar_gz', tarGz([{ ...plain, path: 'a//b.js' }])],
     ['no end marker', 'tar_gz', tarGz([plain], { endMarker: false })],
     ['its end cut off', 'tar_gz', tarGz([plain]).subarray(0, -12)],
     ['no gzip', 'tar_gz', Buffer.from('this is no archive at all')],
@@ -227,6 +229,7 @@ describe('archives that must not be unpacked', () => {
     ['an absolute name in a zip', 'zip', zip([{ path: '/etc/invented', content: '' }])],
     ['a symbolic link in a zip', 'zip', zip([{ path: 'link.js', content: 'a.js', mode: 0o120_777 }])],
     ['a wrong checksum in a zip', 'zip', zip([{ ...plain, wrongChecksum: true }])],
+    ['a dot segment in a name in a zip', 'zip', zip([{ ...plain, path: 'a/./b.js' }])],
     ['the same name twice in a zip', 'zip', zip([plain, plain])],
   ];
 
