@@ -129,8 +129,10 @@ export class FindingStore implements Disposable {
   async show({ id }: Run): Promise<void> {
     const run = this.#runs.get(id);
     if (run === undefined || !hasFindings(run)) return;
+    // The same runs may be shown as before, but not compared.
+    const isCompared = this.#compared !== undefined;
     this.#choose(run, id);
-    await this.refresh();
+    await (isCompared ? this.reload() : this.refresh());
   }
 
   /** Shows no findings until a run is chosen or ends with findings. */

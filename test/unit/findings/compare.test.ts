@@ -191,3 +191,14 @@ test('what an import of unknown origin found is compared with nothing by itself'
   await scene.runs.create({ ...unknown, runId } as Run);
   assert.equal(scene.store.baselines.of(next)?.id, unknown.id);
 });
+
+test('a comparison with the run before that is ended is told of, although the same run stays', async (t) => {
+  const scene = await setScene(t);
+  await compareTwo(scene);
+  const run = scene.store.comparison()?.run;
+  assert.ok(run);
+  const told: boolean[] = [];
+  scene.store.onDidChange(() => told.push(scene.store.comparison() === undefined));
+  await scene.store.show(run);
+  assert.deepEqual(told, [true]);
+});
