@@ -26,6 +26,8 @@ describe('storage that cannot be written', () => {
       'whitebox.organizationId': service.organizationId,
       'whitebox.tokenCommand': printing(service.token),
     });
+    // The window has begun with its storage as usual.
+    await vscode.commands.executeCommand('whitebox.refreshRuns');
     for (const name of names) {
       await rename(name, `${name}.kept`).catch(() => undefined);
       await writeFile(name, '');
