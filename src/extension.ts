@@ -215,7 +215,7 @@ export async function startExtension(
     }),
     provideFindingJson({ findings, runs }),
     showDiagnostics({ findings, now: () => clock.monotonic(), log }),
-    watchTriage(triage, triageFolder),
+    watchTriage(triage, triageFolder, log),
     watchDrift(findings),
     findings.onDidChange(() => details.refresh()),
     runs.onDidChange((run) => reports.refresh(run.id)),

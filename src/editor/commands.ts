@@ -10,7 +10,7 @@ import type { RunTracker } from '../core/run/runTracker.ts';
 import { compareRuns } from './compareRuns.ts';
 import { excludeFromUpload } from './excludeFromUpload.ts';
 import { exportFindings } from './exportFindings.ts';
-import { type Folder, folderAt } from './folders.ts';
+import { type Folder, folderAt, openFoldersOf, pickFolders } from './folders.ts';
 import { findingOf, sayNoFinding } from './findingArguments.ts';
 import { revealPlace } from './places.ts';
 import { createFindingCommands, type FindingCommandDeps } from './findingCommands.ts';
@@ -20,9 +20,10 @@ import { hasArtifact } from './labels.ts';
 import { mapFindingPaths } from './mapPaths.ts';
 import { describeError } from './messages.ts';
 import { runOf, runsOf } from './calledRuns.ts';
+import { offerRemedies } from './remedies.ts';
 import { deleteUploadedSource, removeRuns } from './removeRuns.ts';
-import { cancelRun, resend } from './runCommands.ts';
-import { pickRun } from './pickRun.ts';
+import { cancelRun, checkRuns, resend } from './runCommands.ts';
+import { pickRun, pickShownRun } from './pickRun.ts';
 import { downloadArtifacts, renameRun, stopWatching } from './runUpkeep.ts';
 import { saveReport, type SaveReportDeps } from './saveReport.ts';
 import type { Accounts } from './accounts.ts';
@@ -64,7 +65,7 @@ export type Handler = (...args: unknown[]) => unknown;
 
 /** The handler of every command, by id. */
 export function createCommands(deps: CommandDeps): ReadonlyMap<string, Handler> {
-  const { accounts, findings, runs, tracker, log } = deps;
+  const { accounts, findings, runs, log } = deps;
   const t = vscode.l10n.t;
   let starting: { what: string | undefined; done: Promise<unknown> } | undefined;
 
@@ -80,8 +81,10 @@ export function createCommands(deps: CommandDeps): ReadonlyMap<string, Handler> 
     };
     return starting.done;
   };
-  const startSignedIn = async (folders?: readonly Folder[], retryOf?: Run): Promise<void> => {
-    if ((await accounts.isSignedIn()) || (await signIn(accounts)))
+  /** Folders come first: without one there is nothing to sign in for. */
+  const startSignedIn = async (given?: readonly Folder[], retryOf?: Run): Promise<void> => {
+    const folders = await pickFolders(given ?? (retryOf && openFoldersOf(retryOf)), t('Start Assessment'));
+    if (folders !== undefined && ((await accounts.isSignedIn()) || (await signIn(accounts))))
       await startAssessment({ folders, retryOf }, deps);
   };
   const shownFolders = (): readonly Folder[] | undefined => {
@@ -116,19 +119,14 @@ export function createCommands(deps: CommandDeps): ReadonlyMap<string, Handler> 
     ['whitebox.closePreview', () => deps.preview.close()],
     ['whitebox.trackRun', () => trackRun(deps)],
     ['whitebox.giveRunId', (node) => giveRunId(deps, runOf(node, runs))],
-    ['whitebox.refreshRuns', () => tracker.checkNow()],
+    ['whitebox.refreshRuns', () => checkRuns(deps)],
     ['whitebox.cancelRun', (node) => cancelRun(deps, runOf(node, runs))],
     ['whitebox.resendDispatch', (node) => resend(deps, runOf(node, runs))],
     ['whitebox.deleteUploadedSource', (...args) => deleteUploadedSource(deps, runsOf(args, runs))],
     [
       'whitebox.openReport',
       async (node) => {
-        const run =
-          runOf(node, runs) ??
-          (await pickRun(
-            runs.all().filter((each) => hasArtifact(each, 'report')),
-            t('Open Report'),
-          ));
+        const run = runOf(node, runs) ?? (await pickShownRun(deps, 'report', t('Open Report')));
         if (run !== undefined) deps.openReport(run);
       },
     ],
@@ -136,12 +134,7 @@ export function createCommands(deps: CommandDeps): ReadonlyMap<string, Handler> 
       'whitebox.saveReport',
       async (node) => {
         const run =
-          runOf(node, runs) ??
-          deps.shownReport() ??
-          (await pickRun(
-            runs.all().filter((each) => hasArtifact(each, 'report')),
-            t('Save Report'),
-          ));
+          runOf(node, runs) ?? deps.shownReport() ?? (await pickShownRun(deps, 'report', t('Save Report')));
         if (run !== undefined) await saveReport(run, deps);
       },
     ],
@@ -186,7 +179,7 @@ export function createCommands(deps: CommandDeps): ReadonlyMap<string, Handler> 
     ['whitebox.exportCsv', (node) => exportFindings('csv', runOf(node, runs), deps)],
     ['whitebox.exportBundle', (node) => exportFindings('bundle', runOf(node, runs), deps)],
     ['whitebox.importFindings', () => importFindings(deps)],
-    ['whitebox.testConnection', () => testConnection(accounts)],
+    ['whitebox.testConnection', () => testConnection(deps)],
     [
       'whitebox.showLog',
       () => {
@@ -225,10 +218,7 @@ export async function runCommand(
     log.error(`${id}: ${error instanceof Error ? error.message : String(error)}`);
     if (!(error instanceof AssessmentError) && error instanceof Error) log.error(error.stack ?? '');
     const { message, remedies } = describeError(error);
-    void showError(message, ...remedies).then((remedy) => {
-      if (remedy !== undefined)
-        void vscode.commands.executeCommand(remedy.command, ...(remedy.arguments ?? []));
-    });
+    offerRemedies(showError(message, ...remedies), log);
     return undefined;
   }
 }

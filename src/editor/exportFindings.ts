@@ -14,7 +14,7 @@ import { type Run, type Target, titleOf } from '../core/run/run.ts';
 import type { RunStore } from '../core/run/runStore.ts';
 import { countFindings } from './formats.ts';
 import { hasArtifact } from './labels.ts';
-import { pickRun } from './pickRun.ts';
+import { pickShownRun } from './pickRun.ts';
 import { withProgress } from './progress.ts';
 import { askInDialog, showInformation } from './showMessage.ts';
 
@@ -37,7 +37,9 @@ export async function exportFindings(
   deps: ExportDeps,
 ): Promise<void> {
   const t = vscode.l10n.t;
-  const run = chosen ?? (await pickShownRun(deps));
+  const which = t('Export Findings of Which Run?');
+  const none = t('There are no findings to export yet.');
+  const run = chosen ?? (await pickShownRun(deps, 'findings', which, none));
   if (run === undefined) return;
   if (format === 'bundle' && !(await agreesToContents(run))) return;
   const to = await vscode.window.showSaveDialog({
@@ -92,14 +94,6 @@ async function readArtifacts(run: Run, runs: RunStore): Promise<readonly BundleF
     if (text !== undefined) files.push({ path, content: Buffer.from(text) });
   }
   return files;
-}
-
-/** The run whose findings are shown; of several, and when none is, the one that a person picks. */
-async function pickShownRun({ runs, findings }: ExportDeps): Promise<Run | undefined> {
-  const t = vscode.l10n.t;
-  const shown = findings.folders().map(({ run }) => run);
-  const candidates = shown.length > 0 ? shown : runs.all().filter((run) => hasArtifact(run, 'findings'));
-  return pickRun(candidates, t('Export Findings of Which Run?'), t('There are no findings to export yet.'));
 }
 
 async function agreesToContents(run: Run): Promise<boolean> {

@@ -22,16 +22,12 @@ export interface FindingSources {
 
 /**
  * The findings that a command was called on, each once: those of the nodes that a menu gives (the one that was clicked, all that are
- * selected; a group stands for its findings), those a `FindingArgument` or a pair of run and index names; called on nothing, as from
+ * selected; a group stands for its findings), those a `FindingArgument` names; called on nothing, as from
  * the palette, the one whose details have the focus, else those at the cursor.
  */
 export function findingsOf(args: readonly unknown[], sources: FindingSources): readonly ShownFinding[] {
   const [first, second] = args;
   if (first === undefined) return findingsHere(sources);
-  if (typeof first === 'string') {
-    const found = sources.findings.find(first, Number(second));
-    return found === undefined ? [] : [found];
-  }
   const isSelection = isObject(first) && first['kind'] === 'selection';
   const chosen = Array.isArray(second) && second.length > 0 ? (second as unknown[]) : [first];
   const nodes = isSelection ? sources.selection() : chosen;

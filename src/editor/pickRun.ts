@@ -1,7 +1,9 @@
 import * as vscode from 'vscode';
+import type { FindingStore } from '../core/findings/findingStore.ts';
 import { type Run, titleOf } from '../core/run/run.ts';
+import type { RunStore } from '../core/run/runStore.ts';
 import { formatTime } from './formats.ts';
-import { commitLabel, stateLabel } from './labels.ts';
+import { commitLabel, hasArtifact, stateLabel } from './labels.ts';
 import { showInformation } from './showMessage.ts';
 
 /** The only one of some runs, or the one that a person picks; undefined, said as `none` has it, when there is none. */
@@ -23,4 +25,19 @@ export async function pickRun(
     run,
   }));
   return (await vscode.window.showQuickPick(items, { title, matchOnDescription: true }))?.run;
+}
+
+/** The run with this artifact whose findings are shown; of several, and when none is, the one that a person picks. */
+export function pickShownRun(
+  { runs, findings }: { runs: RunStore; findings: FindingStore },
+  artifact: 'report' | 'findings',
+  title: string,
+  none?: string,
+): Promise<Run | undefined> {
+  const hasIt = (run: Run): boolean => hasArtifact(run, artifact);
+  const shown = findings
+    .folders()
+    .map(({ run }) => run)
+    .filter(hasIt);
+  return pickRun(shown.length > 0 ? shown : runs.all().filter(hasIt), title, none);
 }

@@ -21,6 +21,11 @@ export function withProgress<T>(
   });
 }
 
+/** Waits for the service while the Runs view shows that something is being done. */
+export function withViewProgress<T>(work: () => Promise<T>): Thenable<T> {
+  return vscode.window.withProgress({ location: { viewId: 'whitebox.runs' } }, work);
+}
+
 /** Tells `onStep` of bytes done at each percent. */
 export function byteSteps(
   onStep: (message: string) => void,

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import type { Logger } from '../core/ports.ts';
 import type { Run } from '../core/run/run.ts';
 import type { RunsNode } from './runsView.ts';
 
@@ -52,4 +53,9 @@ export function openSettingsFile(): Remedy {
 /** Does what the pressed button offers; nothing when none was pressed. */
 export async function doRemedy(remedy: Remedy | undefined): Promise<void> {
   if (remedy !== undefined) await vscode.commands.executeCommand(remedy.command, ...(remedy.arguments ?? []));
+}
+
+/** Does what the button offers that is pressed in a message, which nobody waits for; a failure goes to the log. */
+export function offerRemedies(pressed: Thenable<Remedy | undefined>, log: Logger): void {
+  pressed.then(doRemedy).then(undefined, (error: unknown) => log.error(String(error)));
 }

@@ -7,7 +7,7 @@ import type { RunTracker } from '../core/run/runTracker.ts';
 import { formatNumber, formatTime } from './formats.ts';
 import { describeError } from './messages.ts';
 import { pickRun } from './pickRun.ts';
-import { withProgress } from './progress.ts';
+import { withProgress, withViewProgress } from './progress.ts';
 import { doRemedy } from './remedies.ts';
 import { losesSource } from './runCommands.ts';
 import { askInDialog, showInformation, showWarning } from './showMessage.ts';
@@ -48,10 +48,12 @@ export async function deleteUploadedSource(
   const detail = t('Findings and report stay. The source on this machine is not touched.');
   if ((await askInDialog({ question, detail }, yes)) !== yes) return;
   const kept: Kept[] = [];
-  for (const run of chosen) {
-    const failure = await tracker.deleteUploads(run.id);
-    if (failure !== undefined) kept.push({ run, failure });
-  }
+  await withViewProgress(async () => {
+    for (const run of chosen) {
+      const failure = await tracker.deleteUploads(run.id);
+      if (failure !== undefined) kept.push({ run, failure });
+    }
+  });
   const [failed] = kept;
   if (failed === undefined) {
     void showInformation(t('The uploaded source was deleted.'));

@@ -1,20 +1,27 @@
 import * as vscode from 'vscode';
-import { type Run, type Target, titleOf } from '../core/run/run.ts';
+import { isLive, type Run, type Target, titleOf } from '../core/run/run.ts';
 import type { RunStore } from '../core/run/runStore.ts';
 import type { RunTracker } from '../core/run/runTracker.ts';
 import { formatTime } from './formats.ts';
 import { lostAnswerLabel } from './labels.ts';
 import { acceptForgetting } from './lostRuns.ts';
 import { pickRun } from './pickRun.ts';
-import { withProgress } from './progress.ts';
+import { withProgress, withViewProgress } from './progress.ts';
 import { readDeleteSourceAfterRun } from './settings.ts';
-import { askInDialog } from './showMessage.ts';
+import { askInDialog, showInformation } from './showMessage.ts';
 import { giveRunId } from './trackRun.ts';
 
 /** What commands on runs work on. */
 interface RunCommandDeps {
   readonly runs: RunStore;
   readonly tracker: RunTracker;
+}
+
+/** Asks about all runs that are under way, and says so when there is none. */
+export async function checkRuns({ runs, tracker }: RunCommandDeps): Promise<void> {
+  await runs.reload();
+  if (runs.all().some(isLive)) await withViewProgress(() => tracker.checkNow());
+  else void showInformation(vscode.l10n.t('No run is under way that could be asked about.'));
 }
 
 /** Asks the service to end a run, once a person has agreed. */
@@ -33,7 +40,7 @@ export async function cancelRun({ runs, tracker }: RunCommandDeps, chosen: Run |
   );
   const question = t('Cancel the assessment of {0}?', titleOf(run));
   const choice = await askInDialog({ question, detail }, yes);
-  if (choice === yes) await tracker.cancel(run.id);
+  if (choice === yes) await withViewProgress(() => tracker.cancel(run.id));
 }
 
 /** Goes on with an `unknown` run by its run ID, sends its dispatch again, or gives it up: what a person decides, knowing that it may cost twice. */
@@ -77,7 +84,7 @@ export async function resend({ tracker, runs }: RunCommandDeps, chosen: Run | un
       tracker.resend(run.id, { mayBeForgotten, signal }),
     );
   if (choice === haveId) await giveRunId({ tracker }, run);
-  if (choice === letGo) await tracker.abandon(run.id);
+  if (choice === letGo) await withViewProgress(() => tracker.abandon(run.id));
 }
 
 /** True when removing a run that is not live, or giving it up, takes its source off the service. */

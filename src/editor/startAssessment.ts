@@ -10,7 +10,7 @@ import { takeLease } from '../core/run/lease.ts';
 import { isFinal, type Run } from '../core/run/run.ts';
 import type { RunStore } from '../core/run/runStore.ts';
 import type { RunTracker } from '../core/run/runTracker.ts';
-import { type Folder, isInside, openFoldersOf, pickFolders } from './folders.ts';
+import { type Folder, isInside } from './folders.ts';
 import { readCommit } from './git.ts';
 import { countFiles, formatTime } from './formats.ts';
 import { stateLabel } from './labels.ts';
@@ -34,22 +34,19 @@ export interface StartDeps extends PreparationDeps {
   readonly preview: Pick<UploadPreview, 'show' | 'shown' | 'close'>;
 }
 
-/** The main job: pick folders, or take those that are given or those of the run that is tried again, package them, show what would leave the machine, ask, upload, start. Undefined when the person stops before anything was sent. */
+/** The main job: package folders, those of the run that is tried again if one is, show what would leave the machine, ask, upload, start. Undefined when the person stops before anything was sent. */
 export async function startAssessment(
-  what: { readonly folders?: readonly Folder[] | undefined; readonly retryOf?: Run | undefined },
+  { folders, retryOf }: { readonly folders: readonly Folder[]; readonly retryOf?: Run | undefined },
   deps: StartDeps,
 ): Promise<Run | undefined> {
   const destination = readDestination();
   if (destination === undefined) throw new AssessmentError('notSignedIn');
-  const given = what.folders ?? (what.retryOf && openFoldersOf(what.retryOf));
-  const folders = await pickFolders(given, vscode.l10n.t('Start Assessment'));
-  if (folders === undefined) return undefined;
   await deps.runs.reload();
   const mayBeForgotten = deps.runs.isTemporary;
   if (mayBeForgotten && !(await acceptForgetting(deps.runs))) return undefined;
   const start = async (): Promise<Run | undefined> =>
     (await offerToSave(folders)) && (await acceptLiveRun(folders, deps.runs))
-      ? launchWithProgress(deps, folders, destination, { retryOf: what.retryOf, mayBeForgotten })
+      ? launchWithProgress(deps, folders, destination, { retryOf, mayBeForgotten })
       : undefined;
   // Where nothing can be written, windows cannot agree.
   return mayBeForgotten ? start() : withFolderLease(folders, deps, start);

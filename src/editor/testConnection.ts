@@ -1,15 +1,23 @@
 import * as vscode from 'vscode';
 import { CONNECTION_PARTS, failedPart } from '../core/api/connectionParts.ts';
 import { AssessmentError } from '../core/errors.ts';
+import type { Logger } from '../core/ports.ts';
 import { connectionLabel } from './labels.ts';
 import { describeError } from './messages.ts';
 import { withProgress } from './progress.ts';
+import { offerRemedies } from './remedies.ts';
 import { readDestination } from './settings.ts';
 import type { Accounts } from './accounts.ts';
 import { showError, showInformation } from './showMessage.ts';
 
+/** What testing the connection works with. */
+interface TestDeps {
+  readonly accounts: Accounts;
+  readonly log: Logger;
+}
+
 /** Calls the service as an assessment would and says which part of the way fails, and which work. */
-export async function testConnection(accounts: Accounts): Promise<void> {
+export async function testConnection({ accounts, log }: TestDeps): Promise<void> {
   const t = vscode.l10n.t;
   try {
     const destination = readDestination();
@@ -26,10 +34,7 @@ export async function testConnection(accounts: Accounts): Promise<void> {
     // Without a sign-in nothing was called, so nothing is known to work.
     const isCalled = before.length > 0 && (error as AssessmentError).kind !== 'notSignedIn';
     const sentences = [text, ...(isCalled ? [t('These work: {0}.', before.join(', '))] : [])];
-    void showError(sentences.join(' '), ...remedies).then((remedy) => {
-      if (remedy !== undefined)
-        void vscode.commands.executeCommand(remedy.command, ...(remedy.arguments ?? []));
-    });
+    offerRemedies(showError(sentences.join(' '), ...remedies), log);
     return;
   }
   void showInformation(t('The connection works: address, token and organization are right.'));

@@ -5,7 +5,10 @@ import { type Run, titleOf } from '../core/run/run.ts';
 import type { RunStore } from '../core/run/runStore.ts';
 import type { RunTracker } from '../core/run/runTracker.ts';
 import { formatTime } from './formats.ts';
+import { nameOf } from './labels.ts';
+import { withViewProgress } from './progress.ts';
 import { type Destination, readAssessmentSettings, readDestination } from './settings.ts';
+import { showInformation } from './showMessage.ts';
 
 /** What watching a run by its ID works on. */
 interface TrackDeps {
@@ -34,8 +37,11 @@ export async function trackRun({ runs, tracker }: TrackDeps): Promise<void> {
   const { language } = readAssessmentSettings(folder.uri);
   const place = { workflow: 'whitebox-assessment', ...destination, language, runId } as const;
   const targets = [{ folder: folder.uri.fsPath, name: folder.name }];
-  await tracker.track({ ...place, targets });
+  const listed = runs.all().map(({ id }) => id);
+  const run = await withViewProgress(() => tracker.track({ ...place, targets }));
   await vscode.commands.executeCommand('whitebox.runs.focus');
+  if (listed.includes(run.id))
+    void showInformation(vscode.l10n.t('Run {0} is in the list already: {1}.', runId, nameOf(run)));
 }
 
 /** Goes on with a run whose start is unconfirmed, by the run ID that a person has. */
@@ -46,7 +52,7 @@ export async function giveRunId(
   // A notification may be older than what has become of its run.
   if (run?.state !== 'unknown') return;
   const runId = await askRunId();
-  if (runId !== undefined) await tracker.giveRunId(run.id, runId);
+  if (runId !== undefined) await withViewProgress(() => tracker.giveRunId(run.id, runId));
 }
 
 /** Which unconfirmed start of this account the ID is of, if any is there: listed as another run, the start could be given up, and the source deleted that it uses. */

@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import type { TriageStore } from '../core/findings/triage/triageStore.ts';
+import type { Logger } from '../core/ports.ts';
 import { countFindings } from './formats.ts';
 import { describeError } from './messages.ts';
+import { offerRemedies } from './remedies.ts';
 import { readTriageStorage } from './settings.ts';
 import { showError, showInformation, showWarning } from './showMessage.ts';
 
@@ -17,7 +19,7 @@ export function triageBookOf(folder: string, storageFolder: string): string {
 }
 
 /** Reads decisions again when another window, git or a person wrote them, or the setting keeps them elsewhere. */
-export function watchTriage(triage: TriageStore, storageFolder: string): vscode.Disposable {
+export function watchTriage(triage: TriageStore, storageFolder: string, log: Logger): vscode.Disposable {
   const reload = (): void => void triage.reload();
   const storage = new vscode.RelativePattern(vscode.Uri.file(storageFolder), '*.json');
   const watchers = [storage, '**/.vscode/whitebox-triage.json'].map((pattern) =>
@@ -34,7 +36,7 @@ export function watchTriage(triage: TriageStore, storageFolder: string): vscode.
       if (change.affectsConfiguration('whitebox.triage'))
         offerToCopy(triage).catch((error: unknown) => void showError(describeError(error).message));
     }),
-    tellFailures(triage),
+    tellFailures(triage, log),
     // Where a watcher is blind (excluded files, a network's disk), coming back to the window has to do.
     vscode.window.onDidChangeWindowState(({ focused }) => {
       if (focused) reload();
@@ -59,17 +61,14 @@ async function offerToCopy(triage: TriageStore): Promise<void> {
 }
 
 /** Says once of each file that it cannot be read, or is not written for a conflict in it; and again when that comes back. */
-function tellFailures(triage: TriageStore): vscode.Disposable {
+function tellFailures(triage: TriageStore, log: Logger): vscode.Disposable {
   let told: ReadonlySet<string> = new Set();
   const subscription = triage.onDidChange(() => {
     const failures = triage.failures();
     const nameOf = ({ kind, data }: (typeof failures)[number]): string => `${kind} ${data.subject ?? ''}`;
     for (const failure of failures.filter((each) => !told.has(nameOf(each)))) {
       const { message, remedies } = describeError(failure);
-      void showWarning(message, ...remedies).then((remedy) => {
-        if (remedy !== undefined)
-          void vscode.commands.executeCommand(remedy.command, ...(remedy.arguments ?? []));
-      });
+      offerRemedies(showWarning(message, ...remedies), log);
     }
     told = new Set(failures.map(nameOf));
   });

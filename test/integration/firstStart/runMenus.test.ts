@@ -8,7 +8,14 @@ import { storageVariable } from '../events.ts';
 import { openFolders } from '../openFolders.ts';
 import { runLines } from '../runLines.ts';
 import { call, signInEachTest } from '../signedIn.ts';
-import { storeEndedRun, storeImportedRun, storeUnknownRun, storeUnsentRun } from '../storedRuns.ts';
+import {
+  storeEndedRun,
+  storeImportedRun,
+  storeLiveRun,
+  storeUnknownRun,
+  storeUnsentRun,
+} from '../storedRuns.ts';
+import { setUserSettings } from '../userSettings.ts';
 
 const storage = process.env[storageVariable]!;
 const { createInputBox, showInputBox, showQuickPick } = vscode.window;
@@ -173,5 +180,51 @@ describe('what is called in the title of the Runs view, and on its rows', () => 
     assert.deepEqual(await newRuns(), []);
     const questions = messages.shown.filter(({ isModal }) => isModal).map(({ text }) => text);
     assert.deepEqual(questions, ['Remove 2 runs from the history?']);
+  });
+
+  it('says of an ID that is in the list already where it is, and of no run under way that there is none', async () => {
+    const id = '20260101000000-listed';
+    await storeEndedRun(storage, stored(id), []);
+    await call('refreshRuns');
+    assert.equal(messages.shown.at(-1)?.text, 'No run is under way that could be asked about.');
+    typed = `invented-${id}`;
+    await call('trackRun');
+    assert.match(messages.shown.at(-1)?.text ?? '', /^Run invented-\S+-listed is in the list already: .+\.$/);
+    assert.deepEqual(await newRuns(), [id]);
+  });
+
+  it('shows in the view that the service is waited for', async () => {
+    const { withProgress } = vscode.window;
+    const places: unknown[] = [];
+    Object.assign(vscode.window, {
+      withProgress: (options: vscode.ProgressOptions, ...rest: [never]) => {
+        places.push(options.location);
+        return withProgress(options, ...rest);
+      },
+    });
+    try {
+      await storeLiveRun(storage, stored('20260101000000-asked'));
+      await call('refreshRuns');
+    } finally {
+      Object.assign(vscode.window, { withProgress });
+    }
+    assert.deepEqual(places, [{ viewId: 'whitebox.runs' }]);
+  });
+
+  it('asks for a folder before a sign-in or an ID', async () => {
+    const workspaceFolders = Object.getOwnPropertyDescriptor(vscode.workspace, 'workspaceFolders')!;
+    Object.defineProperty(vscode.workspace, 'workspaceFolders', {
+      ...workspaceFolders,
+      get: () => undefined,
+    });
+    await setUserSettings({ 'whitebox.tokenCommand': undefined });
+    try {
+      for (const command of ['startAssessment', 'trackRun']) await call(command);
+    } finally {
+      Object.defineProperty(vscode.workspace, 'workspaceFolders', workspaceFolders);
+    }
+    const texts = messages.shown.map(({ text }) => text);
+    assert.deepEqual(texts, Array(2).fill('Open the folder that you want to have assessed first.'));
+    assert.deepEqual(asked, []);
   });
 });

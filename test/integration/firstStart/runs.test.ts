@@ -66,7 +66,9 @@ describe('runs, where a person decides about them', () => {
       await vscode.commands.executeCommand('whitebox.refreshRuns');
       await inRestrictedMode(() => vscode.commands.executeCommand('whitebox.removeRun', node));
       assert.deepEqual(
-        messages().map(({ text, isModal, buttons }) => [text, isModal, buttons]),
+        messages()
+          .slice(-1)
+          .map(({ text, isModal, buttons }) => [text, isModal, buttons]),
         [['This is off in Restricted Mode. Trust this workspace first.', false, ['Manage Workspace Trust']]],
       );
     });

@@ -104,7 +104,8 @@ describe('findings in the code', () => {
       () => Promise.resolve(tabs()),
       ([tab]) => tab === '2: Weak hash',
     );
-    await vscode.commands.executeCommand('whitebox.showFindingDetails', shopRunId, 0);
+    const finding = { kind: 'finding', runId: shopRunId, index: 0 };
+    await vscode.commands.executeCommand('whitebox.showFindingDetails', finding);
     await eventually(
       () => Promise.resolve(tabs()),
       (all) => all.join() === '2: SQL from a request',

@@ -17,6 +17,7 @@ import { filterFindings } from '../../../src/editor/filterFindings.ts';
 import { findingsOf } from '../../../src/editor/findingArguments.ts';
 import { FindingsByFile } from '../../../src/editor/findingsByFile.ts';
 import { FindingsLens } from '../../../src/editor/findingsLens.ts';
+import { pickShownRun } from '../../../src/editor/pickRun.ts';
 import { revealPlace } from '../../../src/editor/places.ts';
 import { readDisplaySettings } from '../../../src/editor/settings.ts';
 import { showStatus } from '../../../src/editor/statusBar.ts';
@@ -179,6 +180,16 @@ describe('what is said of findings and runs', () => {
     const runs = { all: () => [last, after, before] } as unknown as RunStore;
     await compareRuns([last], { findings: {} as unknown as FindingStore, runs });
     assert.deepEqual(offered, [path.basename(shop), 'Before the fix']);
+  });
+
+  it('takes the report of the run that is shown, of all that are on this machine', async () => {
+    const [other, shown] = ['other', 'shown'].map((id) =>
+      endedRun({ id, folder: shop, baseUrl: '', organizationId: '' }),
+    ) as [Run, Run];
+    const runs = { all: () => [other, shown] } as unknown as RunStore;
+    const folders = [{ run: shown, shown: [] }];
+    const findings = { folders: () => folders } as unknown as FindingStore;
+    assert.equal(await pickShownRun({ runs, findings }, 'report', 'Open Report'), shown);
   });
 
   it('says after signing out that a token command signs in again', async () => {
