@@ -6,7 +6,7 @@ import type { Run } from '../../../src/core/run/run.ts';
 import { bury } from './buriedWindow.ts';
 import { storeThat, storeWithoutSpaceFor } from './preparedStore.ts';
 import { openWindow, setUpDesk } from './runWindow.ts';
-import { puts, startWith, states } from './uploads.ts';
+import { puts, startUnkept, startWith, states } from './uploads.ts';
 import { VirtualClock } from './virtualClock.ts';
 
 describe('a start that comes to its end early', () => {
@@ -182,11 +182,7 @@ describe('a start that comes to its end early', () => {
   test('F45 an accepted dispatch that cannot be put on disk before its window goes is neither failed nor sent again', async (t) => {
     const desk = await setUpDesk(t);
     const window = openWindow(t, desk, { store: storeWithoutSpaceFor('dispatched') });
-    const told = new Promise((resolve) => window.tracker.onDidFailToKeep(resolve));
-    const started = window.tracker.start(await window.assessment());
-    await told;
-    window.tracker.dispose();
-    await assert.rejects(started, { name: 'AbortError' });
+    await startUnkept(window);
     const [accepted] = desk.service.runs();
     assert.ok(
       window.lines.some((line) => line.includes(accepted!.id)),

@@ -8,7 +8,7 @@ import { RunStore } from '../../../src/core/run/runStore.ts';
 import { storeWithoutSpaceFor } from './preparedStore.ts';
 import { openWindow, setUpDesk, type WindowOptions } from './runWindow.ts';
 import { seedUnknownRun, trackRemoteRun } from './seededRuns.ts';
-import { states } from './uploads.ts';
+import { startUnkept, states } from './uploads.ts';
 import { silent } from '../../silentLog.ts';
 
 const dayMs = 24 * 3600_000;
@@ -141,11 +141,7 @@ describe('the notes of runs under way', () => {
   test('F66 are written when a full disk does not take that a run was accepted, and bring it back', async (t) => {
     const set = await setUpNotes(t, { store: storeWithoutSpaceFor('dispatched') });
     const { desk, window } = set;
-    const told = new Promise((resolve) => window.tracker.onDidFailToKeep(resolve));
-    const started = window.tracker.start(await window.assessment());
-    await told;
-    window.tracker.dispose();
-    await assert.rejects(started, { name: 'AbortError' });
+    await startUnkept(window);
     const next = await openNext(t, set);
     const [run] = next.store.all();
     assert.ok(run?.state === 'running', run?.state);

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import type { Run } from '../../../src/core/run/run.ts';
 import type { Desk, RunWindow } from './runWindow.ts';
@@ -20,4 +21,13 @@ export async function startWith(
 ): Promise<Run | undefined> {
   const started = window.tracker.start(await window.assessment(), options);
   return desk.clock.passUntil(started, desk.traffic);
+}
+
+/** Starts an assessment that the service accepts and the disk does not take, and closes its window while that is tried again. */
+export async function startUnkept({ tracker, assessment }: RunWindow): Promise<void> {
+  const told = new Promise((resolve) => tracker.onDidFailToKeep(resolve));
+  const started = tracker.start(await assessment());
+  await told;
+  tracker.dispose();
+  await assert.rejects(started, { name: 'AbortError' });
 }

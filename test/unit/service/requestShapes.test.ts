@@ -158,6 +158,19 @@ describe('request shapes', () => {
     );
     assert.match(twice, /^HTTP\/1\.1 404 /);
   });
+
+  test('an operation is only where the reference has it: no query, no dot segments', async (t) => {
+    const { service } = await callService(t);
+    const { organizationId, token } = service;
+    const operation = `/o/${organizationId}${files}/get-upload-url`;
+    const body = '{"content_length":1}';
+    for (const path of [`/v1${operation}?dry_run=1`, `/v1${operation}?`, `/v1/x/..${operation}`]) {
+      const head = `POST ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nAuthorization: Bearer ${token}\r\n`;
+      const type = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
+      assert.match(await sendRaw(service, head + type + body), /^HTTP\/1\.1 400 [^]*malformed_path/, path);
+    }
+    assert.deepEqual(service.files(), []);
+  });
 });
 
 describe('authentication', () => {
@@ -215,18 +228,5 @@ describe('authentication', () => {
     assert.deepEqual(service.requests[0]?.body, { content_length: 7 });
     assert.ok(!JSON.stringify(service.requests).includes(service.token));
     assert.ok(!JSON.stringify(service.requests).includes('signature='));
-  });
-
-  test('an operation is only where the reference has it: no query, no dot segments', async (t) => {
-    const { service } = await callService(t);
-    const { organizationId, token } = service;
-    const operation = `/o/${organizationId}${files}/get-upload-url`;
-    const body = '{"content_length":1}';
-    for (const path of [`/v1${operation}?dry_run=1`, `/v1${operation}?`, `/v1/x/..${operation}`]) {
-      const head = `POST ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nAuthorization: Bearer ${token}\r\n`;
-      const type = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
-      assert.match(await sendRaw(service, head + type + body), /^HTTP\/1\.1 400 [^]*malformed_path/, path);
-    }
-    assert.deepEqual(service.files(), []);
   });
 });
