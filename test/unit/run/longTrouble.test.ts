@@ -180,7 +180,8 @@ describe('a run that answers no more', () => {
     assert.ok(run?.state === 'running' && run.trouble === undefined);
   });
 
-  test('F62 F95 whose token has expired while VS Code was shut for 31 days waits for the next sign-in', async (t) => {
+  /** A run that ended while VS Code was shut for 31 days, and the window that opens then. */
+  async function openAfterMonth(t: TestContext) {
     const desk = await setUpDesk(t);
     const first = openWindow(t, desk);
     const { id, runId } = await trackRemoteRun(desk, first);
@@ -188,6 +189,11 @@ describe('a run that answers no more', () => {
     desk.clock.advance(31 * dayMs);
     await desk.service.finishRun(runId);
     const second = openWindow(t, desk);
+    return { desk, second, id };
+  }
+
+  test('F62 F95 whose token has expired while VS Code was shut for 31 days waits for the next sign-in', async (t) => {
+    const { desk, second, id } = await openAfterMonth(t);
     second.setToken('expired-invented-token');
     await second.tracker.resume();
     await pass(desk, 60_000);
@@ -198,13 +204,7 @@ describe('a run that answers no more', () => {
   });
 
   test('F53 F95 is kept for as long as there is no network to ask through', async (t) => {
-    const desk = await setUpDesk(t);
-    const first = openWindow(t, desk);
-    const { id, runId } = await trackRemoteRun(desk, first);
-    first.tracker.dispose();
-    desk.clock.advance(31 * dayMs);
-    await desk.service.finishRun(runId);
-    const second = openWindow(t, desk);
+    const { desk, second, id } = await openAfterMonth(t);
     const plug = desk.pullCable();
     t.after(plug);
     await second.tracker.resume();
