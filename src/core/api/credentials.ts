@@ -19,9 +19,10 @@ export function tokenKey(origin: string, organizationId: string): string {
 
 /** The origin and the organization that a key is of; undefined for what is no key of a token. */
 export function readTokenKey(key: string): { origin: string; organizationId: string } | undefined {
-  const [, origin, organizationId] =
-    /^token:(https?:\/\/(?:\[[^\]]*\]|[^:/]+)(?::\d+)?):(.*)$/s.exec(key) ?? [];
-  return origin === undefined || organizationId === undefined ? undefined : { origin, organizationId };
+  const [, origin, encoded, plain = ''] =
+    /^token:(https?:\/\/(?:\[[^\]]*\]|[^:/]+)(?::\d+)?):(?::((?:[^%]|%[0-9A-F]{2})*)|(.*))$/s.exec(key) ?? [];
+  if (origin === undefined) return undefined;
+  return { origin, organizationId: encoded === undefined ? plain : decodeURIComponent(encoded) };
 }
 
 /** Trims a pasted token; throws `badSetting` for an empty one or one that could break out of a header. */

@@ -146,7 +146,7 @@ describe('redaction', () => {
 
 test('a key says which origin and organization its token is of', () => {
   for (const origin of ['https://a.test', 'https://a.test:8443', 'http://[::1]:80', 'http://127.0.0.1:3'])
-    for (const organizationId of ['invented', '7', 'a:b'])
+    for (const organizationId of ['invented', '7', 'a:b', ':', '会社:%'])
       assert.deepEqual(readTokenKey(tokenKey(origin, organizationId)), { origin, organizationId });
   assert.equal(readTokenKey('something else'), undefined);
 });
