@@ -41,7 +41,6 @@ describe('a report in a real VS Code', () => {
   test('a report says what is new since the run before', async () => {
     const workbench = stage.workbench();
     await workbench.runCommand('Whitebox: Open Report');
-    await workbench.pick('shop');
     const report = await workbench.webviewFrame('Report: shop');
     const changes = report.getByRole('table', { name: /^Since the run of / }).getByRole('row');
     await changes.first().waitFor();
