@@ -198,6 +198,8 @@ export async function startExtension(
 
   made.push(
     log,
+    // First: it is told of once, whoever looks at the runs first.
+    warnOfStorage(runs),
     tracker,
     findings,
     reports,
@@ -241,7 +243,6 @@ export async function startExtension(
     }),
   );
   await showSignedIn();
-  made.push(warnOfStorage(runs));
   await runs.reload();
   made.push(runs.watch(), notes.follow(runs));
   await findings.refresh();

@@ -32,8 +32,12 @@ export function describeBadSetting(
         ),
         remedies: [openSetting('whitebox.notification.webhookEndpointIds')],
       };
-    case 'archive.maxSizeMB':
     case 'runs.retainLocalDays':
+      return {
+        message: vscode.l10n.t('The setting {0} must be a number of at least 1.', `whitebox.${subject}`),
+        remedies: [openSetting(`whitebox.${subject}`)],
+      };
+    case 'archive.maxSizeMB':
       return {
         message: vscode.l10n.t('The setting {0} must be a number above 0.', `whitebox.${subject}`),
         remedies: [openSetting(`whitebox.${subject}`)],

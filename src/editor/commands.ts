@@ -3,7 +3,7 @@ import type { ExportTool } from '../core/findings/handOff/exportSource.ts';
 import type { ShownFinding } from '../core/findings/shownFinding.ts';
 import { AssessmentError, isAbortError } from '../core/errors.ts';
 import type { Logger } from '../core/ports.ts';
-import { isUnsent, type Run } from '../core/run/run.ts';
+import { isUnsent, needsToken, type Run } from '../core/run/run.ts';
 import type { RunNotes } from '../core/run/runNotes.ts';
 import type { RunStore } from '../core/run/runStore.ts';
 import type { RunTracker } from '../core/run/runTracker.ts';
@@ -95,7 +95,10 @@ export function createCommands(deps: CommandDeps): ReadonlyMap<string, Handler> 
   return new Map<string, Handler>([
     // A view's title gives the focused row to its commands, which mean no row: what means one run is a command of its own.
     ['whitebox.signIn', () => signIn(accounts)],
-    ['whitebox.signInForRun', (node) => signInForRun(accounts, runOf(node, runs))],
+    [
+      'whitebox.signInForRun',
+      (node) => signInForRun(accounts, runOf(node, runs) ?? runs.all().find(needsToken)),
+    ],
     ['whitebox.signOut', () => signOut(accounts)],
     ['whitebox.startAssessment', () => start()],
     [

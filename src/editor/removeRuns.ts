@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
+import { isPassing } from '../core/api/retry.ts';
 import { AssessmentError } from '../core/errors.ts';
-import { isFinal, type Run, titleOf } from '../core/run/run.ts';
+import { isFinal, type Run, titleOf, waitsForToken } from '../core/run/run.ts';
 import type { RunNotes } from '../core/run/runNotes.ts';
 import type { RunStore } from '../core/run/runStore.ts';
 import type { RunTracker } from '../core/run/runTracker.ts';
@@ -50,7 +51,7 @@ export async function deleteUploadedSource(
   const kept: Kept[] = [];
   await withViewProgress(async () => {
     for (const run of chosen) {
-      const failure = await tracker.deleteUploads(run.id);
+      const failure = wouldFail(kept, run) ?? (await tracker.deleteUploads(run.id));
       if (failure !== undefined) kept.push({ run, failure });
     }
   });
@@ -114,6 +115,14 @@ export async function removeRuns(deps: Omit<RemoveDeps, 'runs'>, called: readonl
   else await doRemedy(remedies.find((remedy) => remedy === choice));
 }
 
+/** Why the service need not be asked about a run: it could not be reached, or wants to be left alone, for another of the same account a moment ago. */
+function wouldFail(kept: readonly Kept[], run: Run): AssessmentError | undefined {
+  const isSame = (other: Run): boolean =>
+    other.baseUrl === run.baseUrl && other.organizationId === run.organizationId;
+  const fails = (failure: AssessmentError): boolean => isPassing(failure) || waitsForToken(failure);
+  return kept.find((each) => isSame(each.run) && fails(each.failure))?.failure;
+}
+
 /** Removes one run after the other; gives those that are kept, since their source could not be deleted. */
 function remove(
   runs: readonly Run[],
@@ -127,7 +136,8 @@ function remove(
       let changed: AssessmentError | undefined;
       for (const run of runs) {
         try {
-          const failure = await tracker.remove(run.id, options);
+          const known = losesSource(run) ? wouldFail(kept, run) : undefined;
+          const failure = known ?? (await tracker.remove(run.id, options));
           if (failure === undefined) await notes.forgetRun(run.id);
           else kept.push({ run, failure });
         } catch (error) {

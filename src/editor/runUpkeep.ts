@@ -6,7 +6,7 @@ import type { RunStore } from '../core/run/runStore.ts';
 import type { RunTracker } from '../core/run/runTracker.ts';
 import { losesSource } from './runCommands.ts';
 import { pickRun } from './pickRun.ts';
-import { withProgress } from './progress.ts';
+import { withProgress, withViewProgress } from './progress.ts';
 import { askInDialog, showInformation } from './showMessage.ts';
 
 /** What upkeep of runs works on. */
@@ -57,7 +57,7 @@ export async function stopWatching(
   ].join('\n\n');
   const question = t('Stop watching the run of {0}?', titleOf(run));
   const choice = await askInDialog({ question, detail }, yes);
-  if (choice === yes) await tracker.stopWatching(run.id);
+  if (choice === yes) await withViewProgress(() => tracker.stopWatching(run.id));
 }
 
 /** Gives a run a name of a person's own; an empty one takes it back. */

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { inBrief } from '../core/api/serviceMessage.ts';
 import { lastGoodAnswerAt, mayStopWatching, needsDecision } from '../core/run/attention.ts';
 import { hasRemoteResults } from '../core/run/downloadAgain.ts';
-import { elapsedMs, isFinal, isLive, isUnsent, type Run, titleOf, waitsForToken } from '../core/run/run.ts';
+import { elapsedMs, isFinal, isLive, isUnsent, needsToken, type Run, titleOf } from '../core/run/run.ts';
 import type { RunStore } from '../core/run/runStore.ts';
 import { attentionLabel } from './attentionLabel.ts';
 import { countFiles, formatBytes, formatDuration, formatTime } from './formats.ts';
@@ -110,7 +110,7 @@ function abilitiesOf(run: Run, now: number): string[] {
     ['final', isFinal(run)],
     ['hasRunId', 'runId' in run && run.runId !== undefined],
     ['isStuck', mayStopWatching(run, now)],
-    ['needsToken', isLive(run) && run.trouble !== undefined && waitsForToken(run.trouble)],
+    ['needsToken', needsToken(run)],
     ['hasRemoteResults', hasRemoteResults(run)],
     ['isUnsent', isUnsent(run)],
     ['hasReport', hasArtifact(run, 'report')],

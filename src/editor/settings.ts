@@ -46,7 +46,7 @@ export async function writeDestination(destination: Destination): Promise<void> 
 
 const reportLanguageSchema = z.enum(['auto', ...languageSchema.options]);
 const maxSizeSchema = z.number().check(z.positive());
-const retainLocalDaysSchema = z.number();
+const retainLocalDaysSchema = z.number().check(z.minimum(1));
 const defaultRetainLocalDays = 90;
 const endpointIdsSchema = z.array(identifierSchema).check(z.maxLength(100));
 
@@ -122,7 +122,7 @@ export function readTriageStorage(folder: vscode.Uri): 'workspace' | 'shared' {
 /** For how many days ended runs stay on this machine; the default while it is mistyped, which the next start of an assessment names. */
 export function readRetainLocalDays(): number {
   const days = retainLocalDaysSchema.safeParse(own('runs.retainLocalDays', defaultRetainLocalDays));
-  return Math.max(1, days.success ? days.data : defaultRetainLocalDays);
+  return days.success ? days.data : defaultRetainLocalDays;
 }
 
 /** Which findings the editor shows, and which notifications a person wants. */

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import type { FindingStore } from '../core/findings/findingStore.ts';
 import type { Clock } from '../core/ports.ts';
 import { mayStopWatching } from '../core/run/attention.ts';
-import { isLive, isUnsent, type Run, waitsForToken } from '../core/run/run.ts';
+import { isLive, isUnsent, needsToken, type Run } from '../core/run/run.ts';
 import type { RunStore } from '../core/run/runStore.ts';
 import type { Accounts } from './accounts.ts';
 import { countFindings, formatAccount } from './formats.ts';
@@ -24,7 +24,7 @@ export async function showMenu({ accounts, runs, findings, clock }: MenuDeps): P
   const all = runs.all();
   const signedIn = await accounts.isSignedIn();
   const trusted = vscode.workspace.isTrusted;
-  const waiting = all.find((run) => isLive(run) && run.trouble !== undefined && waitsForToken(run.trouble));
+  const waiting = all.find(needsToken);
   const [newest] = all;
   const nodeOf = ({ id }: Run): RunsNode => ({ kind: 'run', id });
   const retried = newest !== undefined && isUnsent(newest) ? nodeOf(newest) : undefined;

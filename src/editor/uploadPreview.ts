@@ -85,9 +85,11 @@ export function createUploadPreview(
     }),
   );
   return {
-    open: (folders) => {
-      retryOf = undefined;
-      return previewing.open(folders);
+    open: async (folders) => {
+      const before = previewing.shown;
+      await previewing.open(folders);
+      // One that was given up has changed nothing.
+      if (previewing.shown !== before) retryOf = undefined;
     },
     show: (prepared, tried) => {
       retryOf = tried;

@@ -32,6 +32,8 @@ export async function listen(
       fault.after && !instead
         ? await disturbReply(fault.after, reply, request, response, { closing, again })
         : reply;
+    // It is padded, and tells its status all the same.
+    if (fault.after?.kind === 'oversize') entry.status = reply.status;
     if (sent === 'gone') return;
     entry.status = sent.status;
     log(`${entry.method} ${entry.path} ${sent.status}`);

@@ -39,6 +39,7 @@ export type RunEvent = { readonly at: number } & (
   | { readonly type: 'failed'; readonly failure: Failure }
   | { readonly type: 'abandoned' }
   | { readonly type: 'released'; readonly target: number; readonly state: 'cancelled' | 'deleted' }
+  | { readonly type: 'foundConfirmed'; readonly target: number }
   | { readonly type: 'releaseDelayed'; readonly retryAfterMs: number }
   | { readonly type: 'noticed' }
   | { readonly type: 'unwatched'; readonly by: 'person' | 'time' }
@@ -100,8 +101,7 @@ export function advance(run: Run, event: RunEvent): Run {
         ? { ...run, cancelSentAt: event.at }
         : run;
     case 'cancelRefused':
-      // One before it, whose answer was lost, may have been taken all the same.
-      return run.state === 'running' && run.cancelSentAt === event.sentAt ? withoutCancel(run) : run;
+      return cancelRefused(run, event.sentAt);
     case 'artifactKept':
       return run.state === 'collecting'
         ? { ...run, artifacts: [...(run.artifacts ?? []), event.artifact] }
@@ -116,6 +116,12 @@ export function advance(run: Run, event: RunEvent): Run {
         : run;
     case 'released':
       return withUpload(run, event.target, undefined, event.state, event.at);
+    case 'foundConfirmed':
+      return withTarget(run, event.target, (target) =>
+        target.upload?.state === 'confirmed'
+          ? { ...target, upload: { ...target.upload, isSure: true } }
+          : target,
+      );
     case 'releaseDelayed':
       return { ...run, releaseNotBefore: event.at + event.retryAfterMs };
     case 'noticed':
@@ -161,10 +167,18 @@ function toCancelling(run: RunIn<'running'>, at: number): RunIn<'cancelling'> {
   return { ...withoutCancel(run), state: 'cancelling', cancelAskedAt: at };
 }
 
-function withoutCancel(run: RunIn<'running'>): RunIn<'running'> {
+function withoutCancel<R extends RunIn<'running' | 'collecting'>>(run: R): R {
   const next = { ...run };
-  delete next.cancelSentAt;
+  if (next.state === 'running') delete next.cancelSentAt;
+  else delete next.cancelAskedAt;
   return next;
+}
+
+/** A cancellation that was refused; one sent before it, whose answer was lost, may have been taken all the same. */
+function cancelRefused(run: Run, sentAt: number): Run {
+  if (run.state === 'running') return run.cancelSentAt === sentAt ? withoutCancel(run) : run;
+  // It ended by itself while the cancellation was under way.
+  return run.state === 'collecting' && run.cancelAskedAt === sentAt ? withoutCancel(run) : run;
 }
 
 function answered(run: RunIn<'running' | 'cancelling'>, description: Description, at: number): Run {

@@ -16,11 +16,11 @@ export function lastGoodAnswerAt(run: RunIn<'running' | 'cancelling' | 'collecti
   return run.state === 'collecting' ? run.exitedAt : (run.lastAnswerAt ?? run.dispatchedAt);
 }
 
-/** True once a run has been refused or unknown to the service for a day, has not ended within a day of its cancellation, has results that could not all be had for a day, or waits for a token while the service need not know it any more: a person may want to let it go. */
+/** True once a run has been refused or unknown to the service for a day, has not ended within a day of its cancellation, has results that could not all be had for a day, or waits for a token or the network while the service need not know it any more: a person may want to let it go. */
 export function mayStopWatching(run: Run, now: number): boolean {
   if (!isLive(run)) return false;
   const { trouble } = run;
-  if (needsPerson(run) && isPastWatching(run, now)) return true;
+  if ((needsPerson(run) || isOffline(run)) && isPastWatching(run, now)) return true;
   if (run.state === 'collecting') return trouble !== undefined && now - trouble.since >= dayMs;
   if (run.state === 'cancelling' && now - run.cancelAskedAt >= dayMs) return true;
   return trouble !== undefined && deniesRun(trouble) && now - (trouble.deniedSince ?? now) >= dayMs;

@@ -107,7 +107,8 @@ function nameOf(number: number): string {
 async function isAlive(path: string, clock: Clock): Promise<boolean> {
   try {
     const { mtimeMs } = await stat(path);
-    if (mtimeMs === releasedMs || (await isOfDeadProcess(path))) return false;
+    // Earlier versions gave leases back with the time 0.
+    if (mtimeMs <= releasedMs || (await isOfDeadProcess(path))) return false;
     if (Math.abs(clock.now() - mtimeMs) <= leaseMs) return true;
     return !isPatienceOver(path, mtimeMs, clock);
   } catch (error) {

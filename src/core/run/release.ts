@@ -13,8 +13,15 @@ const longestWaitMs = 24 * 60 * 60 * 1000;
 export function hasRemains(run: Run, confirmedToo: boolean, now: number): boolean {
   if (!isFinal(run) || now - run.endedAt > retriedForMs) return false;
   return run.targets.some(
-    ({ upload }) => upload?.state === 'reserved' || (confirmedToo && upload?.state === 'confirmed'),
+    ({ upload }) =>
+      upload?.state === 'reserved' ||
+      (upload?.state === 'confirmed' && (confirmedToo || !isSurelyConfirmed(run, upload))),
   );
+}
+
+/** What was dispatched is surely confirmed; else a conflict may have been taken for it (`confirm`), until the service has said more. */
+function isSurelyConfirmed(run: Run, upload: { readonly isSure?: boolean | undefined }): boolean {
+  return upload.isSure === true || ('runId' in run && run.runId !== undefined);
 }
 
 /** Takes a run's files off the service: pending ones are cancelled, also those that only seemed to be confirmed, and confirmed ones deleted when `confirmedToo` (API reference, section 4.1). Returns the first failure, or the one that the service wants to wait after longest; one may still be there then. Asks nothing while the service wants to be left alone. */
@@ -31,14 +38,14 @@ export async function releaseUploads(
   for (const [index, { upload }] of run.targets.entries()) {
     if (upload === undefined || upload.state === 'cancelled' || upload.state === 'deleted') continue;
     const isKept = upload.state === 'confirmed' && !confirmedToo;
-    // What was dispatched is surely confirmed; else a conflict may have been taken for it (`confirm`).
-    if (isKept && 'runId' in run && run.runId !== undefined) continue;
+    if (isKept && isSurelyConfirmed(run, upload)) continue;
     try {
       const state = isKept
         ? await releaseReservation(upload.fileId, deps.client)
         : await releaseFile(upload.fileId, upload.state, deps.client);
-      if (state === undefined) continue;
-      await store.apply(run.id, { type: 'released', target: index, state, at: clock.now() });
+      const change =
+        state === undefined ? ({ type: 'foundConfirmed' } as const) : ({ type: 'released', state } as const);
+      await store.apply(run.id, { ...change, target: index, at: clock.now() });
     } catch (error) {
       if (!(error instanceof AssessmentError)) throw error;
       const waitsLonger = (error.data.retryAfterMs ?? 0) > (failure?.data.retryAfterMs ?? 0);

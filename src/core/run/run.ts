@@ -45,6 +45,8 @@ const uploadSchema = z.object({
   fileId: identifierSchema,
   state: z.enum(['reserved', 'confirmed', 'cancelled', 'deleted']),
   at: time,
+  /** True once the service has said of a file that is believed to be confirmed, and is to stay, that it is no reservation. */
+  isSure: z.optional(z.boolean()),
 });
 /** What is known of an input file on the service; `cancelled` and `deleted` say that the service has confirmed it is gone. */
 export type UploadState = z.infer<typeof uploadSchema>['state'];
@@ -237,6 +239,11 @@ export function needsPerson(run: Run): boolean {
   if (!isLive(run)) return run.state === 'unknown';
   // A command that failed may work the next time: what waits for it is asked about again all the same.
   return run.trouble !== undefined && (waitsForToken(run.trouble) || run.trouble.kind === 'tokenCommand');
+}
+
+/** True for a live run that nobody asks about before its token has changed. */
+export function needsToken(run: Run): boolean {
+  return isLive(run) && run.trouble !== undefined && waitsForToken(run.trouble);
 }
 
 /** True when asking again makes no sense before the token has changed. */

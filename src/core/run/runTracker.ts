@@ -110,7 +110,7 @@ export class RunTracker implements Disposable {
 
   /** Asks the service to end a run; it stays `cancelling` until the service says EXITED. */
   async cancel(id: string): Promise<void> {
-    const { store, clock, clientFor } = this.#deps;
+    const { store, clock, clientFor, log } = this.#deps;
     const run = this.#require(id);
     if (run.state !== 'running') return;
     const sentAt = clock.now();
@@ -118,8 +118,11 @@ export class RunTracker implements Disposable {
     let conflict: AssessmentError | undefined;
     const beforeSend = async (): Promise<void> => {
       sends += 1;
-      // On disk first: whatever keeps the answer from it, how the run ends is read by this.
-      if (sends === 1) await store.apply(id, { type: 'cancelSent', at: sentAt });
+      if (sends > 1) return;
+      // On disk first: whatever keeps the answer from it, how the run ends is read by this. Credits go on without the cancel, so it is sent all the same.
+      await store.apply(id, { type: 'cancelSent', at: sentAt }).catch((error: unknown) => {
+        log.warn(`Run ${id}: that it is cancelled was not noted: ${String(error)}`);
+      });
     };
     try {
       await clientFor(run).cancel(run.workflow, run.runId, { beforeSend });
@@ -199,7 +202,9 @@ export class RunTracker implements Disposable {
 
   /** Deletes what is left of a run's files on the service; returns the first failure, after which something may still be there. */
   async deleteUploads(id: string): Promise<AssessmentError | undefined> {
-    const run = this.#require(id);
+    // Another window may have removed it meanwhile, with its source.
+    const run = await this.#deps.store.refresh(id);
+    if (run === undefined) return undefined;
     return releaseUploads(run, true, { ...this.#deps, client: this.#deps.clientFor(run) });
   }
 

@@ -54,7 +54,7 @@ describe('starting an assessment', () => {
       'false',
       /whitebox\.archive\.includeNestedRepositories must be true or/,
     ],
-    ['runs.retainLocalDays', '30 days', /whitebox\.runs\.retainLocalDays must be a number above 0/],
+    ['runs.retainLocalDays', '30 days', /whitebox\.runs\.retainLocalDays must be a number of at least 1/],
     ['notification.webhookEndpointIds', [''], /at most 100 IDs, none of them empty/],
   ];
   for (const [name, value, told] of refused)

@@ -61,6 +61,8 @@ const table: Readonly<Record<keyof typeof eventOf, string>> = {
     /*     */ 'cancelled cancelled  cancelled  ·          cancelled ·          ·          ·          ·     ·      ·     ·    ·',
   released:
     /*      */ '=         =          =          =          =         =          =          =          =     =      =     =    =',
+  foundConfirmed:
+    /*      */ '=         =          =          =          =         =          =          =          =     =      =     =    =',
   releaseDelayed:
     '=         =          =          =          =         =          =          =          =     =      =     =    =',
   noticed:
@@ -137,6 +139,11 @@ describe('advance', () => {
     assert.equal(sentAt(advance(again, { type: 'cancelRefused', sentAt: 50, at: 51 })), 10);
     assert.deepEqual(after(again, 'cancelRefused'), runOf.running);
     assert.deepEqual(after(again, 'cancelAsked'), runOf.cancelling);
+    // A look that comes between finds a run that has ended by itself.
+    const ended = after(again, 'answered ABORTED');
+    assert.ok(ended.state === 'collecting' && ended.cancelAskedAt === 10);
+    const refused = after(ended, 'cancelRefused');
+    assert.ok(refused.state === 'collecting' && refused.cancelAskedAt === undefined);
   });
 
   test('F59 a success that names no artifact is no answer yet', () => {

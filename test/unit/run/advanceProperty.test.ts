@@ -62,6 +62,7 @@ const event = fc.oneof(
   fc.record({ type: type('failed'), failure, at }),
   fc.record({ type: type('abandoned'), at }),
   fc.record({ type: type('released'), target, state: fc.constantFrom('cancelled', 'deleted'), at }),
+  fc.record({ type: type('foundConfirmed'), target, at }),
   fc.record({ type: type('releaseDelayed'), retryAfterMs: fc.nat(), at }),
   fc.record({ type: type('noticed'), at }),
   fc.record({ type: type('unwatched'), by: fc.constantFrom('person', 'time'), at }),
@@ -115,7 +116,15 @@ test('after a final state events change nothing but what became of the upload, t
     fc.property(events, (all) => {
       for (const { before, event: next, after } of way(all)) {
         if (!isFinal(before) || before === after) continue;
-        const late = ['released', 'releaseDelayed', 'noticed', 'recollected', 'retentionNoticed', 'renamed'];
+        const late = [
+          'released',
+          'foundConfirmed',
+          'releaseDelayed',
+          'noticed',
+          'recollected',
+          'retentionNoticed',
+          'renamed',
+        ];
         assert.ok(late.includes(next.type), next.type);
         const frozen = (run: Run): unknown => ({
           ...run,

@@ -138,6 +138,24 @@ describe('a start that comes to its end early', () => {
     desk.service.addFault({ match: { path: '/dispatch' }, before: reply });
     const kept = await window.start();
     assert.deepEqual([kept.targets[0]?.upload?.state, states(desk)[1]], ['confirmed', 'confirmed']);
+    window.tracker.dispose();
+    const asked = desk.sent('/cancel-upload');
+    await openWindow(t, desk, { deleteSource: false }).tracker.resume();
+    assert.equal(desk.sent('/cancel-upload') - asked, 0, 'it is known to be confirmed by now');
+  });
+
+  test('F94 such a reservation that cannot be given back at once is at the next start', async (t) => {
+    const desk = await setUpDesk(t);
+    const welcome = { kind: 'reply' as const, status: 200, body: 'Welcome' };
+    desk.service.addFault({ match: { method: 'PUT', times: 1 }, before: welcome });
+    const plug = desk.service.addFault({ match: { path: '/cancel-upload' }, before: { kind: 'reset' } });
+    const window = openWindow(t, desk, { deleteSource: false });
+    assert.equal((await window.start()).state, 'failed');
+    assert.deepEqual(states(desk), ['reserved']);
+    window.tracker.dispose();
+    plug();
+    await openWindow(t, desk, { deleteSource: false }).tracker.resume();
+    assert.deepEqual(states(desk), ['cancelled']);
   });
 
   test('a cancellation while bytes are sent ends the run as cancelled and cancels the upload', async (t) => {

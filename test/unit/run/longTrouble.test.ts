@@ -209,7 +209,8 @@ describe('a run that answers no more', () => {
     t.after(plug);
     await second.tracker.resume();
     await pass(desk, 60 * 60_000);
-    assert.equal(second.store.get(id)?.state, 'running');
+    const run = second.store.get(id)!;
+    assert.deepEqual([run.state, mayStopWatching(run, desk.clock.now())], ['running', true]);
     plug();
     assert.equal((await second.untilEnded(id)).state, 'succeeded');
   });

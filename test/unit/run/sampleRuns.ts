@@ -113,6 +113,7 @@ export const eventOf = {
   failed: { type: 'failed', failure: lost, at },
   abandoned: { type: 'abandoned', at },
   released: { type: 'released', target: 0, state: 'deleted', at },
+  foundConfirmed: { type: 'foundConfirmed', target: 0, at },
   releaseDelayed: { type: 'releaseDelayed', retryAfterMs: 60_000, at },
   noticed: { type: 'noticed', at },
 } as const satisfies Record<string, RunEvent>;
