@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { chmodSync, existsSync } from 'node:fs';
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { describe, test } from 'node:test';
+import { foldersIn, StandInFolder, writeProblem } from '../../../src/core/run/standInFolder.ts';
+import { asNobody, testPlace } from '../upload/trees.ts';
+import { deadPid } from './buriedWindow.ts';
+import { tempFolder } from './tempFolder.ts';
+
+const posix = { skip: process.platform === 'win32' && 'rights of files are POSIX' };
+
+describe('a folder of runs', () => {
+  test('F66 that can be made and written has no problem, and names what keeps it from that', async (t) => {
+    const folder = await tempFolder(t);
+    await writeFile(join(folder, 'file'), '');
+    assert.equal(await writeProblem(join(folder, 'new/runs')), undefined);
+    assert.equal(await writeProblem(join(folder, 'file')), 'EEXIST');
+    assert.equal(await writeProblem(join(folder, 'file/runs')), 'ENOTDIR');
+  });
+
+  test(
+    'F66 of somebody else cannot be written, and lists nothing where it cannot be read',
+    posix,
+    async (t) => {
+      const place = testPlace(t);
+      const folder = join(place.root, 'theirs');
+      await mkdir(join(folder, 'run'), { recursive: true });
+      chmodSync(folder, 0o700);
+      const seen = await asNobody(place, async () => [
+        await writeProblem(join(place.root, 'new')),
+        await foldersIn(folder),
+      ]);
+      // Who runs the tests as nobody special owns the folder.
+      assert.deepEqual(seen, process.getuid?.() === 0 ? ['EACCES', []] : [undefined, ['run']]);
+    },
+  );
+
+  test('lists folders alone, none where there is no folder, and hides no other trouble', posix, async (t) => {
+    const folder = await tempFolder(t);
+    await mkdir(join(folder, 'run'));
+    await writeFile(join(folder, 'file'), '');
+    await symlink('loop', join(folder, 'loop'));
+    assert.deepEqual(await foldersIn(folder), ['run']);
+    assert.deepEqual(await foldersIn(join(folder, 'none')), []);
+    assert.deepEqual(await foldersIn(join(folder, 'file')), []);
+    await assert.rejects(foldersIn(join(folder, 'loop')), { code: 'ELOOP' });
+    await assert.rejects(writeProblem(join(folder, 'loop/runs')), { code: 'ELOOP' });
+  });
+
+  test('F66 whose place another takes is copied there run by run, without what says who drives it', async (t) => {
+    const root = await tempFolder(t);
+    for (const name of ['lease', 'lock', 'source']) await mkdir(join(root, 'run', name), { recursive: true });
+    await writeFile(join(root, 'run/run.json'), '{}');
+    const left = join(tmpdir(), `whitebox-runs-${String(await deadPid())}-left`);
+    await mkdir(left);
+    const standIn = await StandInFolder.make(root, 'EROFS');
+    assert.deepEqual(
+      [standIn.problem, standIn.folderOf('run'), existsSync(left)],
+      ['EROFS', undefined, false],
+    );
+    await standIn.bring('run');
+    await standIn.bring('run');
+    const there = standIn.folderOf('run')!;
+    t.after(() => rm(dirname(there), { recursive: true, force: true }));
+    assert.deepEqual((await foldersIn(there)).toSorted(), ['source']);
+    assert.ok(existsSync(join(there, 'run.json')));
+    standIn.add('new');
+    assert.notEqual(standIn.folderOf('new'), undefined);
+  });
+});
