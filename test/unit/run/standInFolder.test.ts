@@ -11,13 +11,6 @@ import { tempFolder } from './tempFolder.ts';
 
 const posix = { skip: process.platform === 'win32' && 'rights of files are POSIX' };
 
-/** Changes rights from within `asNobody`. */
-function chmodAsRoot(folder: string, mode: number): void {
-  process.seteuid?.(0);
-  chmodSync(folder, mode);
-  process.seteuid?.(65_534);
-}
-
 describe('a folder of runs', () => {
   test('F66 that can be made and written has no problem, and names what keeps it from that', async (t) => {
     const folder = await tempFolder(t);
@@ -79,21 +72,15 @@ describe('a folder of runs', () => {
 
   test('F66 leaves what others left in a shared temporary folder to them', posix, async (t) => {
     const place = testPlace(t);
-    const theirs = join(place.home, `whitebox-runs-${String(await deadPid())}-theirs`);
+    // Whoever acts as somebody else is told of no other by TMPDIR.
+    const shared = await asNobody(place, () => Promise.resolve(tmpdir()));
+    const theirs = join(shared, `whitebox-runs-${String(await deadPid())}-theirs`);
     await mkdir(join(theirs, 'run'), { recursive: true });
     chmodSync(theirs, 0o700);
-    const before = process.env['TMPDIR'];
-    process.env['TMPDIR'] = place.home;
-    try {
-      await asNobody(place, async () => {
-        // As a shared one is: for all to write, and for nobody to take from another.
-        if (process.getuid?.() === 0) chmodAsRoot(place.home, 0o1777);
-        await StandInFolder.make(place.root, 'EROFS');
-      });
-    } finally {
-      if (before === undefined) delete process.env['TMPDIR'];
-      else process.env['TMPDIR'] = before;
-    }
+    t.after(() => rm(theirs, { recursive: true, force: true }));
+    const standIn = await asNobody(place, () => StandInFolder.make(place.root, 'EROFS'));
+    standIn.add('run');
+    t.after(() => rm(dirname(standIn.folderOf('run')!), { recursive: true, force: true }));
     assert.equal(existsSync(theirs), process.getuid?.() === 0);
   });
 });
