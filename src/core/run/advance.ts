@@ -1,14 +1,11 @@
 import type { Description } from '../api/schema.ts';
-import { mayStopWatching } from './attention.ts';
 import {
   type Artifact,
   deniesRun,
-  type Exit,
   type Failure,
   isFinal,
   isLive,
   isPreparing,
-  keptArtifact,
   type Run,
   type RunIn,
   shared,
@@ -16,6 +13,7 @@ import {
   type Trouble,
   type UploadState,
 } from './run.ts';
+import { answered, collected, toFailed, unwatched } from './runEnd.ts';
 
 /** What can happen to a run; `at` is wall-clock milliseconds. */
 export type RunEvent = { readonly at: number } & (
@@ -47,11 +45,6 @@ export type RunEvent = { readonly at: number } & (
   | { readonly type: 'retentionNoticed' }
   | { readonly type: 'renamed'; readonly label: string }
 );
-
-/** Answers that say EXITED without saying how, after which no more is expected. */
-const mostBareExits = 5;
-/** No more artifacts of a run are downloaded; no workflow has more than four (API reference, section 2.4). */
-const mostArtifacts = 50;
 
 /** The next state of a run. Pure; an event that does not belong to the state, or comes after a final state, changes nothing (but what became of the upload and when more may, of the artifacts here and of the notices, and a person's name for the run, is always noted). */
 export function advance(run: Run, event: RunEvent): Run {
@@ -181,99 +174,11 @@ function cancelRefused(run: Run, sentAt: number): Run {
   return run.state === 'collecting' && run.cancelAskedAt === sentAt ? withoutCancel(run) : run;
 }
 
-function answered(run: RunIn<'running' | 'cancelling'>, description: Description, at: number): Run {
-  const { runId, dispatchedAt } = run;
-  const cancelAt = run.state === 'running' ? run.cancelSentAt : run.cancelAskedAt;
-  const seen = (bareExits: number): Run => {
-    const watched = { ...shared(run), runId, dispatchedAt, lastAnswerAt: at, bareExits };
-    const known = description.status === 'RUNNING' || description.status === 'EXITED';
-    const status = known ? {} : { status: description.status };
-    return run.state === 'running'
-      ? {
-          ...watched,
-          ...status,
-          state: 'running',
-          ...(cancelAt === undefined ? {} : { cancelSentAt: cancelAt }),
-        }
-      : { ...watched, ...status, state: 'cancelling', cancelAskedAt: run.cancelAskedAt };
-  };
-  if (description.status !== 'EXITED') return seen(0);
-  const exit = toExit(description);
-  if (exit !== undefined) {
-    const asked = cancelAt === undefined ? {} : { cancelAskedAt: cancelAt };
-    const ranAt = run.lastAnswerAt ?? dispatchedAt;
-    return { ...shared(run), state: 'collecting', runId, dispatchedAt, exit, exitedAt: at, ranAt, ...asked };
-  }
-  const bareExits = run.bareExits + 1;
-  if (bareExits < mostBareExits) return seen(bareExits);
-  if (cancelAt === undefined) return { ...toFailed(run, { kind: 'noResult' }, at), runId, dispatchedAt };
-  return {
-    ...shared(run),
-    state: 'cancelled',
-    runId,
-    dispatchedAt,
-    exitedAt: at,
-    endedAt: at,
-    noticeDue: true,
-  };
-}
-
-/** How a run ended, or undefined while the answer does not say it whole: a success must name its artifacts. */
-function toExit(description: Description): Exit | undefined {
-  const { output, artifacts } = description;
-  if (output === undefined) return undefined;
-  const referenced = Object.values(output.successOutput ?? {}).map((reference) => reference?.artifact_name);
-  const names = [...(artifacts ?? []).map((artifact) => artifact?.name), ...referenced];
-  const unique = [...new Set(names.filter((name) => name !== undefined))];
-  if (output.kind === 'SUCCESS' && unique.length === 0) return undefined;
-  return {
-    kind: output.kind,
-    artifacts: unique.slice(0, mostArtifacts),
-    ...(output.abortedReason === undefined ? {} : { abort: output.abortedReason }),
-  };
-}
-
-function collected(run: RunIn<'collecting'>, artifacts: readonly Artifact[], at: number): Run {
-  const { runId, dispatchedAt, exit, exitedAt, ranAt } = run;
-  const end = {
-    ...shared(run),
-    runId,
-    dispatchedAt,
-    exit,
-    exitedAt,
-    ...(ranAt === undefined ? {} : { ranAt }),
-    endedAt: at,
-    artifacts: [...artifacts],
-    noticeDue: true,
-  };
-  if (exit.kind === 'SUCCESS') return { ...end, state: 'succeeded' };
-  return { ...end, state: run.cancelAskedAt === undefined ? 'aborted' : 'cancelled' };
-}
-
-/** A run that answers no more is let go, by a person only while that is still so; one that had ended keeps how, and lacks what could not be downloaded. */
-function unwatched(run: Run, by: 'person' | 'time', at: number): Run {
-  if (!isLive(run) || (by === 'person' && !mayStopWatching(run, at))) return run;
-  const failure: Failure = { kind: 'unanswered' };
-  const end =
-    run.state === 'collecting'
-      ? collected(
-          run,
-          run.exit.artifacts.map((name) => keptArtifact(run, name) ?? { name, failure }),
-          at,
-        )
-      : { ...toFailed(run, failure, at), runId: run.runId, dispatchedAt: run.dispatchedAt };
-  return { ...end, noticeDue: by === 'time' };
-}
-
 function renamed(run: Run, label: string): Run {
   if (label === (run.label ?? '')) return run;
   const next = { ...run, label };
   if (label === '') delete (next as { label?: string }).label;
   return next;
-}
-
-function toFailed(run: Run, failure: Failure, at: number): RunIn<'failed'> {
-  return { ...shared(run), state: 'failed', failure, endedAt: at, noticeDue: true };
 }
 
 function worsened(
