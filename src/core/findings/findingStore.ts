@@ -9,6 +9,7 @@ import { FollowedRuns } from './followedRuns.ts';
 import { type LoadDeps, LoadedRun, type RenewedFiles } from './loadedRun.ts';
 import type { Decode } from './place/decodeText.ts';
 import { addMapping, forgetMappings, type MappingMemory, mappingsOf } from './place/pathMappings.ts';
+import { Readings } from './readings.ts';
 import type { FindingsChange, ShownFinding, ShownRun } from './shownFinding.ts';
 import { showSameRuns, toShownRun, visibleIn } from './shownRun.ts';
 import { decisionFolders } from './triage/findingFolder.ts';
@@ -38,9 +39,7 @@ export class FindingStore implements Disposable {
   #compared: { readonly run: Run; readonly baseline: LoadedRun } | undefined;
   /** Made from what is shown when somebody asks. */
   #comparison: Comparison | undefined;
-  #loading: Promise<void> = Promise.resolve();
-  /** A reading anew that has not begun: whoever wants one by then gets that one. */
-  #reloading: Promise<void> | undefined;
+  readonly #readings = new Readings((isAnew) => this.#refresh(isAnew));
 
   /** `isOpenHere` tells whether this window has a folder (an absolute path) open; `mappings` remembers what `mapPaths` is told; `decode` reads files that are not UTF-8. */
   constructor(deps: {
@@ -211,36 +210,24 @@ export class FindingStore implements Disposable {
   /** Takes over what became of files on the disk. */
   async fileChanged(...files: readonly string[]): Promise<void> {
     // What is being read may have been read before the change.
-    await this.#loading.catch(() => undefined);
+    await this.#readings.over();
     this.#tellOf(await this.#followed.renewFromDisk(files));
   }
 
   /** Reads what is shown anew: files that findings point at may have come or gone. */
   reload(): Promise<void> {
-    if (this.#reloading !== undefined) return this.#reloading;
-    this.#reloading = this.#afterLoading(() => {
-      this.#reloading = undefined;
-      return this.#refresh(true);
-    });
-    this.#loading = this.#reloading;
-    return this.#loading;
+    return this.#readings.reload();
   }
 
   /** Reads what should be shown now; one reading at a time. */
   refresh(): Promise<void> {
-    this.#loading = this.#afterLoading(() => this.#refresh(false));
-    return this.#loading;
-  }
-
-  /** Waits for the reading under way, whose failure is for those who asked for it. */
-  #afterLoading(read: () => Promise<void>): Promise<void> {
-    return this.#loading.catch(() => undefined).then(read);
+    return this.#readings.refresh();
   }
 
   /** All of a run's findings, whether they are shown or not; a file that cannot be read gives a `failure`. */
   async read(run: Run): Promise<ShownRun> {
     // Another run to compare it with may just have come.
-    await this.#loading.catch(() => undefined);
+    await this.#readings.over();
     return toShownRun(await this.#read(run));
   }
 
