@@ -1,20 +1,11 @@
-import type { AssessmentClient } from '../api/client.ts';
 import type { AssessmentError } from '../errors.ts';
-import type { Clock, Logger } from '../ports.ts';
 import { backoffMs } from './pollSchedule.ts';
 import { hasRemains, releaseUploads } from './release.ts';
 import { type Run, waitsForToken } from './run.ts';
-import type { RunStore } from './runStore.ts';
+import type { CheckDeps } from './runChecks.ts';
 
 /** What tidying up works with. */
-export interface TidyingDeps {
-  readonly store: RunStore;
-  /** A client for a run's own origin and organization. */
-  readonly clientFor: (place: { baseUrl: string; organizationId: string }) => AssessmentClient;
-  readonly clock: Clock;
-  /** 0 to 1, for jitter. */
-  readonly random: () => number;
-  readonly log: Logger;
+export interface TidyingDeps extends Pick<CheckDeps, 'store' | 'clientFor' | 'clock' | 'random' | 'log'> {
   /** Whether confirmed files are deleted from the service once nothing needs them any more. */
   readonly deleteSourceAfterRun: () => boolean;
 }
