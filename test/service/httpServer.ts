@@ -32,9 +32,11 @@ export async function listen(
       fault.after && !instead
         ? await disturbReply(fault.after, reply, request, response, { closing, again })
         : reply;
-    // It is padded, and tells its status all the same.
-    if (fault.after?.kind === 'oversize') entry.status = reply.status;
-    if (sent === 'gone') return;
+    if (sent === 'gone') {
+      // The head of a padded or truncated reply tells its status all the same.
+      if (response.headersSent) entry.status = reply.status;
+      return;
+    }
     entry.status = sent.status;
     log(`${entry.method} ${entry.path} ${sent.status}`);
     response.writeHead(sent.status, { ...sent.headers, 'content-length': sent.body.length });
