@@ -6,7 +6,7 @@ import { isFinal, type Run } from '../../src/core/run/run.ts';
 import { type Desk, openWindow, type RunWindow } from '../unit/run/runWindow.ts';
 import type { Scope } from '../unit/run/tempFolder.ts';
 import { diceOf } from './dice.ts';
-import type { Act, Plan } from './plan.ts';
+import { type Act, longestRetryAfterMs, type Plan } from './plan.ts';
 import { judge } from './verdict.ts';
 import { forgetWaits, tooEarly, watchWire } from './wire.ts';
 
@@ -128,11 +128,13 @@ export async function livePlan(scope: Scope, shared: Desk, plan: Plan, workerFil
   const intents = 1 + (await decide(desk, last, plan, () => remote().at(-1)?.id));
   await exitAll();
   await pass(desk, Promise.all(last.store.all().map(({ id }) => reached(last, id, isAtRest))));
-  // What could not be taken off the service while there was trouble goes at the next start.
+  // What could not be taken off the service while there was trouble goes at the next start, or when the window is looked at once more.
   for (const window of windows) window.tracker.dispose();
   const next = open();
   await pass(desk, next.tracker.resume());
   await pass(desk, Promise.all(under));
+  await pass(desk, clock.sleep(longestRetryAfterMs));
+  await pass(desk, next.tracker.resume());
   await pass(desk, clock.sleep(10_000));
 
   const affectsDispatch = plan.faults.some(

@@ -120,8 +120,21 @@ function lateFault(dice: Dice, mayBeDispatch: boolean): NonNullable<FaultRule['a
   }
 }
 
+/** No plan has the service ask for a longer wait. */
+export const longestRetryAfterMs = 600_000;
+
 function retryAfterOf(dice: Dice): string {
-  return dice.pick(['0', '1', '7', '45', '130', '600', 'soon', '-5', new Date(0).toUTCString()]);
+  return dice.pick([
+    '0',
+    '1',
+    '7',
+    '45',
+    '130',
+    String(longestRetryAfterMs / 1000),
+    'soon',
+    '-5',
+    new Date(0).toUTCString(),
+  ]);
 }
 
 function actOf(dice: Dice): Act {
