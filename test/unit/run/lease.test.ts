@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
-import { fork } from 'node:child_process';
+import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { utimesSync } from 'node:fs';
-import { mkdir, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { chmodSync, rmSync, utimesSync } from 'node:fs';
+import { mkdir, readdir, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { describe, test } from 'node:test';
+import { describe, test, type TestContext } from 'node:test';
 import { type Lease, leaseMs, patienceMs, takeLease } from '../../../src/core/run/lease.ts';
+import { asNobody, testPlace } from '../upload/trees.ts';
 import { deadPid } from './buriedWindow.ts';
 import { tempFolder } from './tempFolder.ts';
 import { VirtualClock } from './virtualClock.ts';
@@ -18,6 +19,17 @@ async function takeStale(folder: string, clock: VirtualClock): Promise<Lease | u
   assert.equal(await takeLease(folder, clock), undefined);
   clock.advance(1);
   return takeLease(folder, clock);
+}
+
+const posix = { skip: process.platform === 'win32' && 'rights of files are POSIX' };
+const isRoot = process.getuid?.() === 0;
+
+/** A process that runs for as long as the test, and is somebody else's: where nobody may start one as another, the machine's first. */
+function strangersPid(t: TestContext): number {
+  if (!isRoot) return 1;
+  const child = spawn('sleep', ['600'], { uid: 65_533, stdio: 'ignore' });
+  t.after(() => child.kill());
+  return child.pid ?? 0;
 }
 
 describe('a lease', () => {
@@ -161,6 +173,68 @@ describe('a lease', () => {
       assert.ok((await takeStale(folder, clock)) !== undefined);
     });
   }
+
+  test('F63 is told by its own files alone', async (t) => {
+    const folder = await tempFolder(t);
+    const others = ['lease-8.json.tmp', 'lease-x.json', 'notes.txt', 'old-lease-9.json'];
+    for (const name of others) await writeFile(join(folder, name), '');
+    const lease = await takeLease(folder, new VirtualClock());
+    assert.equal(await lease?.renew(), true);
+    assert.deepEqual((await readdir(folder)).toSorted(), ['lease-1.json', ...others]);
+  });
+
+  test('F63 whose file goes while somebody looks at it can be taken', async (t) => {
+    const folder = await tempFolder(t);
+    let isGoing = false;
+    class LookingClock extends VirtualClock {
+      override now(): number {
+        if (isGoing) rmSync(join(folder, 'lease-1.json'), { force: true });
+        return super.now();
+      }
+    }
+    const clock = new LookingClock();
+    await takeLease(folder, clock);
+    clock.advance(leaseMs + 1_000);
+    assert.equal(await takeLease(folder, clock), undefined, 'seen to be stale');
+    clock.advance(patienceMs);
+    isGoing = true;
+    assert.ok((await takeLease(folder, clock)) !== undefined);
+  });
+
+  test('F63 that cannot be looked at is not taken, and the system says why', posix, async (t) => {
+    const folder = await tempFolder(t);
+    const clock = new VirtualClock();
+    const lease = await takeLease(folder, clock);
+    await rm(join(folder, 'lease-1.json'));
+    await symlink('lease-1.json', join(folder, 'lease-1.json'));
+    await assert.rejects(takeLease(folder, clock), { code: 'ELOOP' });
+    await assert.rejects(lease!.renew(), { code: 'ELOOP' });
+  });
+
+  test(
+    'F63 whose file or folder cannot be read is not taken, and the system says why',
+    { skip: posix.skip || (!isRoot && 'whoever may not become somebody else owns all files') },
+    async (t) => {
+      const place = testPlace(t);
+      const folder = join(place.root, 'lease');
+      const clock = new VirtualClock();
+      await takeLease(folder, clock);
+      chmodSync(folder, 0o755);
+      const take = (): Promise<unknown> => asNobody(place, () => takeLease(folder, clock));
+      await assert.rejects(take(), { code: 'EACCES', syscall: 'open' });
+      chmodSync(folder, 0o300);
+      await assert.rejects(take(), { code: 'EACCES', syscall: 'scandir' });
+    },
+  );
+
+  test("F63 of somebody else's process counts while that lives", posix, async (t) => {
+    const place = testPlace(t);
+    const holder = { pid: strangersPid(t), host: hostname() };
+    await writeFile(join(place.root, 'lease-1.json'), JSON.stringify(holder));
+    if (isRoot) chmodSync(place.root, 0o777);
+    const taken = await asNobody(place, () => takeLease(place.root, new VirtualClock()));
+    assert.equal(taken, undefined);
+  });
 
   test('from the future, by a clock that was set back, is stale', async (t) => {
     const folder = await tempFolder(t);
