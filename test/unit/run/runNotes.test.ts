@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import { describe, test, type TestContext } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { isPastWatching } from '../../../src/core/run/attention.ts';
-import { type Run, shared } from '../../../src/core/run/run.ts';
+import { type Run, type RunIn, shared } from '../../../src/core/run/run.ts';
 import { RunNotes } from '../../../src/core/run/runNotes.ts';
 import { RunStore } from '../../../src/core/run/runStore.ts';
 import { storeWithoutSpaceFor } from './preparedStore.ts';
 import { openWindow, setUpDesk, type WindowOptions } from './runWindow.ts';
+import { runOf } from './sampleRuns.ts';
 import { seedUnknownRun, trackRemoteRun } from './seededRuns.ts';
 import { startUnkept, states } from './uploads.ts';
 import { silent } from '../../silentLog.ts';
@@ -83,18 +85,60 @@ describe('the notes of runs under way', () => {
     assert.deepEqual(states(desk), ['deleted', 'deleted']);
   });
 
+  const noted = {
+    workflow: 'whitebox-assessment',
+    baseUrl: 'https://a.test',
+    organizationId: 'o',
+    language: 'english',
+    runId: 'run-1',
+  } as const;
+
   test('F93 of an earlier version, with one folder and no files, are read', async () => {
     const values = memory();
-    const place = {
-      workflow: 'whitebox-assessment',
-      baseUrl: 'https://a.test',
-      organizationId: 'o',
-    } as const;
-    const run = { ...place, language: 'english', runId: 'run-1' } as const;
-    await values.update('run:former', { ...run, folder: '/shop', name: 'shop' });
+    await values.update('run:former', { ...noted, folder: '/shop', name: 'shop' });
     const store = { all: () => [], get: () => undefined } as unknown as RunStore;
     const [lost] = new RunNotes(values, { log: silent }).lost(store);
-    assert.deepEqual(lost?.note, { ...run, targets: [{ folder: '/shop', name: 'shop' }] });
+    assert.deepEqual(lost?.note, { ...noted, targets: [{ folder: '/shop', name: 'shop' }] });
+  });
+
+  test('F93 offer no run that is there without its run ID, and take nothing else in the memory for a note', async (t) => {
+    const { desk, values, notes, window } = await setUpNotes(t);
+    const { id } = await seedUnknownRun(desk, window);
+    const note = { ...noted, folder: '/shop', name: 'shop' };
+    for (const key of [`run:${id}`, 'choice', 'former:run:1']) await values.update(key, note);
+    assert.deepEqual(notes.lost(window.store), []);
+  });
+
+  test('F93 are written once, and only of a run under way', async (t) => {
+    const { values, desk, window } = await setUpNotes(t);
+    const { update } = values;
+    const written: string[] = [];
+    values.update = (key, value) => {
+      written.push(`${key} ${value === undefined ? 'forgotten' : 'noted'}`);
+      return update(key, value);
+    };
+    const run = await window.start();
+    await window.store.apply(run.id, { type: 'renamed', label: 'Monday', at: 6 });
+    assert.ok(run.state === 'running');
+    assert.deepEqual(written, [`run:${run.id} noted`]);
+    await desk.service.finishRun(run.runId);
+    await window.untilEnded(run.id);
+    await window.store.apply(run.id, { type: 'renamed', label: 'Tuesday', at: 7 });
+    assert.deepEqual(written, [`run:${run.id} noted`, `run:${run.id} forgotten`]);
+  });
+
+  test('F93 are not written again of a run that goes, and that they were not written is logged', async (t) => {
+    const { desk, values, notes, window } = await setUpNotes(t);
+    const { id } = await trackRemoteRun(desk, window);
+    await notes.forgetRun(id);
+    await window.store.remove(id);
+    assert.deepEqual([notes.lost(window.store), values.keys()], [[], []]);
+    const lines: string[] = [];
+    const log = { ...silent, warn: (line: string) => void lines.push(line) };
+    const full = { ...values, update: () => Promise.reject(new Error('no space left')) };
+    new RunNotes(full, { log }).keep(runOf.running as RunIn<'running'>);
+    await setImmediate();
+    assert.match(lines.join('\n'), /^Run \S+ was not noted: Error: no space left$/);
   });
 
   test('F93 forget a run that a person removed, and mind no note that is damaged', async (t) => {

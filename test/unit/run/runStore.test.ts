@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import type { Run } from '../../../src/core/run/run.ts';
@@ -44,38 +44,17 @@ describe('the run store', () => {
     assert.equal(store.all().length, runs.length);
   });
 
-  test('F25 a folder whose process died before the first journal is swept; a fresh one and a damaged run stay', async (t) => {
-    const clock = new VirtualClock();
-    const root = join(await tempFolder(t), 'runs');
-    const make = async (id: string, ...files: string[]): Promise<void> => {
-      await mkdir(join(root, id, 'lease'), { recursive: true });
-      for (const file of files) await writeFile(join(root, id, file), '');
-    };
-    const write = (): void => undefined;
-    const log = { debug: write, info: write, warn: write, error: write };
-    const store = new RunStore(root, { clock, log });
-    await store.create(named('whole'));
-    await make('dead', 'run.json.0badcafe.tmp');
-    await make('bare');
-    await make('damaged', 'run.json.damaged-1');
-    await store.sweep();
-    const before = (await readdir(root)).sort();
-    assert.deepEqual(before, ['bare', 'damaged', 'dead', 'whole']);
-    clock.advance(61_000);
-    await store.sweep();
-    assert.deepEqual((await readdir(root)).sort(), ['damaged', 'whole']);
-  });
-
   test('lists runs newest first', async (t) => {
     const { store } = await storeWith(
       t,
+      { ...named('c'), createdAt: 5 },
       { ...named('b'), createdAt: 5 },
       { ...named('a'), createdAt: 9 },
-      { ...named('c'), createdAt: 5 },
+      { ...named('d'), createdAt: 5 },
     );
     assert.deepEqual(
       store.all().map(({ id }) => id),
-      ['a', 'c', 'b'],
+      ['a', 'd', 'c', 'b'],
     );
   });
 
@@ -146,7 +125,8 @@ describe('the run store', () => {
     async (t) => {
       const { root, store } = await storeWith(t);
       await store.reload();
-      const other = open(root).store;
+      assert.deepEqual([store.isTemporary, store.problem], [false, undefined]);
+      const { store: other, lines } = open(root);
       const watching = other.watch();
       t.after(() => watching.dispose());
       const seen = (isSeen: () => boolean): Promise<void> =>
@@ -157,6 +137,8 @@ describe('the run store', () => {
             resolve();
           });
         });
+      // No run has such a name.
+      await writeFile(join(root, '.DS_Store'), '');
       const created = seen(() => other.get('one')?.state === 'packaging');
       await store.create(named('one'));
       await created;
@@ -166,14 +148,53 @@ describe('the run store', () => {
       const removed = seen(() => other.get('one') === undefined);
       await store.remove('one');
       await removed;
+      assert.deepEqual(lines, []);
     },
   );
 
-  test('reads nothing anew when nothing has changed', async (t) => {
-    const { store, changes } = await storeWith(t, named('one'));
+  test('reads nothing anew when nothing has changed, whoever wrote it', async (t) => {
+    const { root, store, changes } = await storeWith(t, named('one'));
+    const other = open(root);
+    await other.store.reload();
+    const before = [changes.length, other.changes.length];
+    for (const each of [store, other.store]) await each.reload();
+    assert.deepEqual([changes.length, other.changes.length], before);
+  });
+
+  test('F65 a run whose journal is damaged while it is known is gone, and whoever listens hears that', async (t) => {
+    const { root, store, changes } = await storeWith(t, named('one'));
     const before = changes.length;
-    await store.reload();
-    assert.equal(changes.length, before);
+    await writeFile(join(root, 'one', 'run.json'), '{');
+    assert.equal(await store.refresh('one'), undefined);
+    assert.deepEqual([store.all(), changes.slice(before)], [[], ['one']]);
+  });
+
+  test('a run whose folder is moved away and back is there again', async (t) => {
+    const { root, store } = await storeWith(t, named('one'));
+    const [there, away] = [join(root, 'one'), `${root}-away`];
+    await rename(there, away);
+    assert.equal(await store.refresh('one'), undefined);
+    await rename(away, there);
+    assert.equal((await store.refresh('one'))?.id, 'one');
+  });
+
+  test('a run that is removed is gone at once, also when nothing is left of it, and whoever listens no more hears nothing', async (t) => {
+    const { root, store } = await storeWith(t, named('one'), named('other'));
+    const heard: string[] = [];
+    const listening = store.onDidChange(({ id }) => heard.push(id));
+    await rm(join(root, 'one'), { recursive: true });
+    await store.remove('one');
+    assert.deepEqual([store.get('one'), heard], [undefined, ['one']]);
+    listening.dispose();
+    await store.remove('other');
+    assert.deepEqual([store.all(), heard], [[], ['one']]);
+  });
+
+  test('logs each change of a state, and no other', async (t) => {
+    const { store, lines } = await storeWith(t, named('one'));
+    await store.apply('one', { type: 'renamed', label: 'Monday', at: 6 });
+    await store.apply('one', { type: 'packaged', at: 7 });
+    assert.deepEqual(lines, ['Run one: packaging → uploading']);
   });
 
   test('two windows that take turns lose nothing, however fast they follow each other', async (t) => {
@@ -214,7 +235,10 @@ describe('the run store', () => {
 
   test('an event of a run that is not there is refused', async (t) => {
     const { store } = await storeWith(t);
-    await assert.rejects(store.apply('nobody', { type: 'noticed', at: 1 }), { kind: 'notFound' });
+    await assert.rejects(store.apply('nobody', { type: 'noticed', at: 1 }), {
+      kind: 'notFound',
+      data: { subject: 'nobody' },
+    });
   });
 
   test('a run whose folder was taken away is gone, and is not brought back by an event', async (t) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { chmodSync, existsSync } from 'node:fs';
-import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
@@ -53,21 +53,37 @@ describe('a folder of runs', () => {
     const root = await tempFolder(t);
     for (const name of ['lease', 'lock', 'source']) await mkdir(join(root, 'run', name), { recursive: true });
     await writeFile(join(root, 'run/run.json'), '{}');
-    const left = join(tmpdir(), `whitebox-runs-${String(await deadPid())}-left`);
-    await mkdir(left);
     const standIn = await StandInFolder.make(root, 'EROFS');
-    assert.deepEqual(
-      [standIn.problem, standIn.folderOf('run'), existsSync(left)],
-      ['EROFS', undefined, false],
-    );
-    await standIn.bring('run');
+    assert.deepEqual([standIn.problem, standIn.folderOf('run')], ['EROFS', undefined]);
     await standIn.bring('run');
     const there = standIn.folderOf('run')!;
     t.after(() => rm(dirname(there), { recursive: true, force: true }));
     assert.deepEqual((await foldersIn(there)).toSorted(), ['source']);
-    assert.ok(existsSync(join(there, 'run.json')));
+    assert.equal(await readFile(join(there, 'run.json'), 'utf8'), '{}');
+    await writeFile(join(there, 'run.json'), '{"changed":true}');
+    await standIn.bring('run');
+    assert.equal(await readFile(join(there, 'run.json'), 'utf8'), '{"changed":true}', 'it is there already');
     standIn.add('new');
     assert.notEqual(standIn.folderOf('new'), undefined);
+  });
+
+  test('F66 removes what windows left that are no more, and nothing else', async (t) => {
+    const dead = String(await deadPid());
+    const names = [
+      `whitebox-runs-${String(process.pid)}-living`,
+      `x-whitebox-runs-${dead}-invented`,
+      'whitebox-runs-x-invented',
+      `whitebox-runs-${dead}-left`,
+    ];
+    const folders = names.map((name) => join(tmpdir(), name));
+    for (const folder of folders) await mkdir(folder);
+    const standIn = await StandInFolder.make(await tempFolder(t), 'EROFS');
+    standIn.add('run');
+    t.after(async () => {
+      for (const folder of [...folders, dirname(standIn.folderOf('run')!)])
+        await rm(folder, { recursive: true, force: true });
+    });
+    assert.deepEqual(folders.map(existsSync), [true, true, true, false]);
   });
 
   test('F66 leaves what others left in a shared temporary folder to them', posix, async (t) => {

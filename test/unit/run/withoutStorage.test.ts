@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
+import type { Run, UploadState } from '../../../src/core/run/run.ts';
 import { deadPid } from './buriedWindow.ts';
 import { type Desk, openWindow, type RunWindow, setUpDesk } from './runWindow.ts';
-import { runOf } from './sampleRuns.ts';
+import { packagingRun, runOf } from './sampleRuns.ts';
 import { seedUnknownRun, trackRemoteRun } from './seededRuns.ts';
 import { startWith } from './uploads.ts';
 
@@ -29,11 +30,15 @@ async function loseStorage(t: TestContext, desk: Desk, { store }: RunWindow): Pr
   assert.equal(store.isTemporary, true);
 }
 
+/** The folders of this process that stand in for others. */
+async function standIns(): Promise<string[]> {
+  const names = await readdir(tmpdir());
+  return names.filter((name) => name.startsWith(`whitebox-runs-${String(process.pid)}-`));
+}
+
 function removeStandIns(t: TestContext): void {
   t.after(async () => {
-    for (const name of await readdir(tmpdir()))
-      if (name.startsWith(`whitebox-runs-${String(process.pid)}-`))
-        await rm(join(tmpdir(), name), { recursive: true, force: true });
+    for (const name of await standIns()) await rm(join(tmpdir(), name), { recursive: true, force: true });
   });
 }
 
@@ -57,6 +62,7 @@ describe('storage that cannot be written', () => {
     const { store } = openWindow(t, desk);
     const told: string[] = [];
     store.onDidBecomeTemporary((problem) => told.push(problem));
+    store.onDidBecomeTemporary((problem) => told.push(`not heard: ${problem}`)).dispose();
     await store.reload();
     assert.deepEqual(told, []);
     removeStandIns(t);
@@ -68,6 +74,39 @@ describe('storage that cannot be written', () => {
     await Promise.all(looks);
     await store.reload();
     assert.deepEqual([told, store.all().length], [[store.problem], 1]);
+  });
+
+  test('F66 still shows ended runs where they are, and takes along those that will be written to', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const ended = { ...runOf.failed, noticeDue: false };
+    const uploaded = (state: UploadState): Run => ({
+      ...ended,
+      targets: [...packagingRun.targets, ...ended.targets].map((target, index) => ({
+        ...target,
+        upload: { fileId: `file-${String(index)}`, state: index === 0 ? 'deleted' : state, at: 1 },
+      })),
+    });
+    const runs = {
+      ended,
+      cancelled: uploaded('cancelled'),
+      confirmed: uploaded('confirmed'),
+      reserved: uploaded('reserved'),
+      told: { ...ended, noticeDue: true },
+      unknown: runOf.unknown,
+    };
+    for (const [id, run] of Object.entries(runs)) await window.store.create({ ...run, id });
+    await loseStorage(t, desk, window);
+    const here = Object.keys(runs).filter((id) => dirname(window.store.folderOf(id)) === desk.root);
+    assert.deepEqual([here, window.store.all().length], [['ended', 'cancelled'], 6]);
+    assert.ok(!window.lines.some((line) => line.includes('TypeError')), window.lines.join('\n'));
+    const made = await standIns();
+    await window.store.reload();
+    assert.deepEqual(await standIns(), made, 'one folder is enough');
+    await mkdir(join(desk.root, 'bare'));
+    desk.clock.advance(24 * 3600_000);
+    await window.store.sweep();
+    assert.ok((await readdir(desk.root)).includes('bare'), 'nothing is swept that cannot be written');
   });
 
   test('F66 does not let a paid run be started unknowingly, and lets it when a person wants that', async (t) => {

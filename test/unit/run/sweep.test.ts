@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { describe, test } from 'node:test';
+import { RunStore } from '../../../src/core/run/runStore.ts';
+import { silent } from '../../silentLog.ts';
+import { packagingRun } from './sampleRuns.ts';
+import { tempFolder } from './tempFolder.ts';
+import { VirtualClock } from './virtualClock.ts';
+
+describe("a run's folder", () => {
+  test('F25 whose process died before the first journal is swept; a fresh one and a damaged run stay', async (t) => {
+    const clock = new VirtualClock();
+    const root = join(await tempFolder(t), 'runs');
+    const make = async (id: string, ...files: string[]): Promise<void> => {
+      await mkdir(join(root, id, 'lease'), { recursive: true });
+      for (const file of files) await writeFile(join(root, id, file), '');
+    };
+    const store = new RunStore(root, { clock, log: silent });
+    await store.create({ ...packagingRun, id: 'whole' });
+    await make('dead', 'run.json.0badcafe.tmp');
+    await make('bare');
+    await make('damaged', 'run.json.damaged-1');
+    for (const name of ['leased', 'my-lock', 'notes.tmp.txt']) await make(`with-${name.slice(0, 2)}`, name);
+    const kept = ['damaged', 'whole', 'with-le', 'with-my', 'with-no'];
+    await store.sweep();
+    const before = (await readdir(root)).sort();
+    assert.deepEqual(before, ['bare', 'dead', ...kept].sort());
+    clock.advance(61_000);
+    await store.sweep();
+    assert.deepEqual((await readdir(root)).sort(), kept);
+  });
+
+  test('F25 loses an old archive beside a damaged journal; a new one, and one of a run that is read, stay', async (t) => {
+    const root = join(await tempFolder(t), 'runs');
+    const store = new RunStore(root, { clock: new VirtualClock(), log: silent });
+    await store.create({ ...packagingRun, id: 'whole' });
+    const weekAgo = Date.now() / 1000 - 8 * 24 * 3600;
+    for (const file of ['whole/archive-0.zip', 'damaged/archive-0.zip', 'damaged/archive-1.zip']) {
+      await mkdir(dirname(join(root, file)), { recursive: true });
+      await writeFile(join(root, file), '');
+      if (!file.endsWith('1.zip')) await utimes(join(root, file), weekAgo, weekAgo);
+    }
+    await store.sweep();
+    assert.deepEqual(await readdir(join(root, 'damaged')), ['archive-1.zip']);
+    assert.ok((await readdir(join(root, 'whole'))).includes('archive-0.zip'));
+  });
+});
