@@ -96,6 +96,7 @@ describe('a machine without a network', () => {
     await window.untilEnded(id);
     assert.ok(desk.clock.now() - before <= 10_000, `${String(desk.clock.now() - before)} ms`);
     assert.equal(window.ended.length, 1);
+    assert.equal(window.lines.filter((line) => line.startsWith('The network is back')).length, 1);
   });
 
   test('F53 asks a service that takes connections and no requests no more often than any that fails', async (t) => {
