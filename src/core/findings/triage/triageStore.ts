@@ -211,6 +211,8 @@ export class TriageStore {
       this.#keep(folder, { path, mark, book, failure });
     } catch (error) {
       const failure = error instanceof AssessmentError ? error : toStorageError(error, path);
+      // What the disk refuses it may give the next time, though the file is the same.
+      if (failure.kind === 'storage') mark = undefined;
       this.#keep(folder, { path, mark, book: emptyBook, failure });
     }
     return true;

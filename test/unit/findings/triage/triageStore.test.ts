@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
@@ -26,6 +26,16 @@ function openWindow(root: string): TriageStore {
   });
 }
 
+/** A store whose files are in the folders themselves, as a repository has them. */
+function shared(root: string): TriageStore {
+  return new TriageStore({
+    bookFor: (folder) => path.join(folder, '.vscode', 'triage.json'),
+    lockFolder: path.join(root, 'lock'),
+    clock,
+    log: silent,
+  });
+}
+
 const book = (root: string): string => path.join(root, 'shop', '.vscode', 'triage.json');
 
 test('a decision is there after a restart, for its folder only', async (t) => {
@@ -45,21 +55,30 @@ test('a shared file is neither read nor written through a link that leads out of
   await mkdir(folder);
   await mkdir(outside);
   await symlink(outside, path.join(folder, '.vscode'), 'junction');
-  const shared = (): TriageStore =>
-    new TriageStore({
-      bookFor: (each) => path.join(each, '.vscode', 'triage.json'),
-      lockFolder: path.join(root, 'lock'),
-      clock,
-      log: silent,
-    });
   const refused = { kind: 'storage', data: { subject: book(root), detail: 'ELOOP' } };
-  await assert.rejects(shared().set([{ folder, fingerprint: '1:0a' }], 'confirmed', ''), refused);
+  await assert.rejects(shared(root).set([{ folder, fingerprint: '1:0a' }], 'confirmed', ''), refused);
   assert.deepEqual(await readdir(outside), []);
   await openWindow(root).set([{ folder: 'shop', fingerprint: '1:0a' }], 'confirmed', '');
-  const store = shared();
+  const store = shared(root);
   await store.load([folder]);
   assert.equal(store.of(folder, '1:0a'), undefined);
   assert.deepEqual(store.failures()[0]?.data, refused.data);
+});
+
+test('decisions that the disk refused are there again when it gives the same file', async (t) => {
+  const root = await makeRoot(t);
+  const [folder, outside] = [path.join(root, 'shop'), path.join(root, 'outside')];
+  const about = [{ folder, fingerprint: '1:0a' }];
+  await shared(root).set(about, 'confirmed', '');
+  await rename(path.join(folder, '.vscode'), outside);
+  await symlink(outside, path.join(folder, '.vscode'), 'junction');
+  const store = shared(root);
+  await store.load([folder]);
+  assert.equal(store.failures().length, 1);
+  await rm(path.join(folder, '.vscode'));
+  await rename(outside, path.join(folder, '.vscode'));
+  await store.load([folder]);
+  assert.deepEqual([store.of(folder, '1:0a')?.state, store.failures()], ['confirmed', []]);
 });
 
 test('windows that decide at the same time lose nothing', async (t) => {
