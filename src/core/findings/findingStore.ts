@@ -256,7 +256,8 @@ export class FindingStore implements Disposable {
 
   async #refresh(isAnew: boolean): Promise<void> {
     const byFolder = decideRuns(this.#runs.all(), this.#choices, this.#isOpenHere);
-    if (!isAnew && showSameRuns(byFolder, this.#byFolder)) {
+    const isSame = !isAnew && showSameRuns(byFolder, this.#byFolder);
+    if (isSame && !(await this.#followed.readOtherwise(this.#load))) {
       if (await this.#followed.renewRuns(this.#runs.all(), this.#load)) this.#tell({ kind: 'all' });
       return;
     }

@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Run } from '../run/run.ts';
-import type { LoadDeps, LoadedRun, RenewedFiles } from './loadedRun.ts';
+import { type LoadDeps, LoadedRun, type RenewedFiles } from './loadedRun.ts';
 import { hasSameFiles } from './shownRun.ts';
 
 /** The runs whose findings follow edits, files and decisions: those that are shown, and the one that they are compared with. */
@@ -18,10 +19,10 @@ export class FollowedRuns {
     return this.#runs.find(({ run }) => run.id === id);
   }
 
-  /** A run as it was read, unless its files were downloaded anew since. */
+  /** A run as it was read, unless its files were downloaded anew since, or could not be read: they may be readable by now. */
   of(run: Run): LoadedRun | undefined {
-    const former = this.former(run);
-    return former !== undefined && hasSameFiles(former.run, run) ? former : undefined;
+    const same = this.#same(run);
+    return same?.failure === undefined ? same : undefined;
   }
 
   /** True for a file that findings point at. */
@@ -58,9 +59,16 @@ export class FollowedRuns {
     await this.prepare(runs);
   }
 
+  /** True when a run that could not be read can be by now, or cannot for another reason. */
+  async readOtherwise(deps: LoadDeps): Promise<boolean> {
+    const unread = this.#runs.filter(({ failure }) => failure !== undefined);
+    const again = await Promise.all(unread.map(({ run }) => LoadedRun.load(run, deps)));
+    return again.some(({ failure }, at) => !isDeepStrictEqual(failure, unread[at]?.failure));
+  }
+
   /** Takes over what became of runs whose files are still the same, as `LoadedRun.renewRun` does; true when any of it is new. */
   async renewRuns(runs: readonly Run[], deps: LoadDeps): Promise<boolean> {
-    const renewed = runs.map(async (run) => this.of(run)?.renewRun(run, deps));
+    const renewed = runs.map(async (run) => this.#same(run)?.renewRun(run, deps));
     return (await Promise.all(renewed)).includes(true);
   }
 
@@ -95,5 +103,10 @@ export class FollowedRuns {
         .filter((file) => !isEdited(file))
         .flatMap((file) => this.#runs.map((each) => each.renewFromDisk(file, () => isEdited(file)))),
     );
+  }
+
+  #same(run: Run): LoadedRun | undefined {
+    const former = this.former(run);
+    return former !== undefined && hasSameFiles(former.run, run) ? former : undefined;
   }
 }

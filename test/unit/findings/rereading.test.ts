@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
+import { rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { RunStore } from '../../../src/core/run/runStore.ts';
@@ -106,4 +106,27 @@ test('a run that is shown is not read again to be looked at', async (t) => {
     fixed: 1,
     unchanged: 0,
   });
+});
+
+test('a run that could not be read is read again when it is looked at or shown, and tells of nothing until then', async (t) => {
+  const scene = await setScene(t);
+  const { runs, store } = scene;
+  scene.open.add(path.join(scene.root, 'shop'));
+  const run = await scene.addRun(['shop'], finding('here'));
+  const file = path.join(runs.folderOf(run.id), 'findings.json');
+  await rename(file, `${file}.away`);
+  await store.reload();
+  assert.equal(store.folders()[0]?.failure?.kind, 'storage');
+  let heard = 0;
+  store.onDidChange(() => (heard += 1));
+  await store.show(run);
+  assert.equal(heard, 0);
+  await runs.apply(run.id, { type: 'renamed', label: 'nightly', at: 9 });
+  await store.refresh();
+  assert.equal(store.folders()[0]?.run.label, 'nightly');
+  await rename(`${file}.away`, file);
+  const { failure, shown } = await store.read(run);
+  assert.deepEqual([failure, shown.length], [undefined, 1]);
+  await store.show(run);
+  assert.deepEqual(titles(scene), ['here']);
 });
