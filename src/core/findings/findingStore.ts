@@ -243,7 +243,10 @@ export class FindingStore implements Disposable {
   }
 
   async #read(run: Run): Promise<LoadedRun> {
-    return this.#followed.of(run) ?? LoadedRun.load(run, this.#load);
+    const known = this.#followed.of(run);
+    // What it is compared with may be readable by now.
+    if (await known?.renewRun(known.run, this.#load)) this.#tell({ kind: 'all' });
+    return known ?? LoadedRun.load(run, this.#load);
   }
 
   /** A run to compare. Throws why it cannot be read, with its ID as the `subject`. */

@@ -41,7 +41,7 @@ export class LoadedRun {
   readonly #places: ReadRun['places'] | undefined;
   readonly #byFile: ReadonlyMap<string, readonly number[]>;
   #run: Run;
-  /** What the findings are compared with. */
+  /** What the findings are compared with; it could be read. */
   #baseline: Run | undefined;
   #shown: readonly ShownFinding[];
   /** Of the decisions that they have. */
@@ -115,15 +115,17 @@ export class LoadedRun {
     return this.#places?.missing.has(basename(file)) ?? false;
   }
 
-  /** Takes over a person's name for the run, and the run that it is compared with; true when either is another one. */
+  /** Takes over a person's name for the run, and the run that it is compared with once that can be read; true when either is another one. */
   async renewRun(run: Run, { baselineOf, namesBefore }: LoadDeps): Promise<boolean> {
     const baseline = baselineOf(run);
-    const isSame = run.label === this.#run.label && isSameRun(baseline, this.#baseline);
-    if (isSame) return false;
+    const isRenamed = run.label !== this.#run.label;
+    if (!isRenamed && isSameRun(baseline, this.#baseline)) return false;
     const names = baseline && (await namesBefore(run, baseline));
+    const known = names && baseline;
+    if (!isRenamed && isSameRun(known, this.#baseline)) return false;
     const changeOf = names && changeSince(names);
     this.#run = run;
-    this.#baseline = baseline;
+    this.#baseline = known;
     this.#shown = this.#shown.map((shown) => ({ ...shown, run, change: changeOf?.(nameOf(shown)) }));
     return true;
   }

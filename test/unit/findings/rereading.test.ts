@@ -130,3 +130,21 @@ test('a run that could not be read is read again when it is looked at or shown, 
   await store.show(run);
   assert.deepEqual(titles(scene), ['here']);
 });
+
+test('what a run is compared with is read again as long as it could not be read, and then told of', async (t) => {
+  const scene = await setScene(t);
+  const { runs, store } = scene;
+  scene.open.add(path.join(scene.root, 'shop'));
+  const before = await scene.addRun(['shop'], finding('here'));
+  const file = path.join(runs.folderOf(before.id), 'findings.json');
+  await rename(file, `${file}.away`);
+  const run = await scene.addRun(['shop'], finding('here'));
+  const change = () => store.all()[0]?.change;
+  let heard = 0;
+  store.onDidChange(() => (heard += 1));
+  await store.refresh();
+  assert.deepEqual([change(), heard], [undefined, 0]);
+  await rename(`${file}.away`, file);
+  const read = await store.read(run);
+  assert.deepEqual([read.shown[0]?.change, change(), heard], ['unchanged', 'unchanged', 1]);
+});

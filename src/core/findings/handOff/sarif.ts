@@ -37,7 +37,7 @@ export function toSarif(source: ExportSource, tool: ExportTool): Log {
         results: [
           ...shown.map((each) => ({
             ...toResult(each, rules, run),
-            ...(fixed === undefined ? {} : { baselineState: each.change ?? 'new' }),
+            ...(fixed === undefined || each.change === undefined ? {} : { baselineState: each.change }),
           })),
           ...(fixed ?? []).map((each) => ({
             ...toResult(each, rules, run),

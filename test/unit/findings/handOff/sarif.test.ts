@@ -192,6 +192,12 @@ describe('SARIF', () => {
       ['new', 'unchanged', 'absent'],
     );
     assert.ok(resultsOf(source).every((result) => !('baselineState' in result)));
+    const untold = resultsOf({ ...compared, shown: source.shown });
+    assert.deepEqual(
+      untold.map(({ baselineState }) => baselineState),
+      [undefined, undefined, 'absent'],
+      'what is not known to be new',
+    );
     const { findings } = parseFindings(JSON.stringify(logOf(compared)), { runId: 'run' });
     assert.deepEqual(
       findings.map(({ title }) => title),
