@@ -78,7 +78,10 @@ export function compareFindings(
 /** The latest run before one that has all findings of the same folders; `runs` come newest first. Findings of unknown origin are compared only when a person says so. */
 export function baselineAmong(runs: readonly Run[], run: Run): Run | undefined {
   if (!isOfService(run)) return undefined;
-  return runsBefore(runs, run).find((other) => hasAllFindings(other) && isOfService(other));
+  const runId = runIdOf(run);
+  // A run that was imported or tracked, and is here already, differs in nothing from itself.
+  const isOther = (other: Run): boolean => runId === undefined || runIdOf(other) !== runId;
+  return runsBefore(runs, run).find((other) => isOther(other) && hasAllFindings(other) && isOfService(other));
 }
 
 /** The runs before one, of the same folders, in the order of `runs`. */
@@ -93,6 +96,10 @@ export function runsBefore(runs: readonly Run[], run: Run): readonly Run[] {
 
 function isOfService(run: Run): boolean {
   return run.state !== 'imported' || run.runId !== undefined;
+}
+
+function runIdOf(run: Run): string | undefined {
+  return 'runId' in run ? run.runId : undefined;
 }
 
 function foldersOf({ targets }: Run): string {

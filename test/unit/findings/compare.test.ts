@@ -43,7 +43,7 @@ test('what a run is compared with comes and goes while it is shown', async (t) =
   let told = 0;
   store.onDidChange(() => (told += 1));
   // As an import brings it, or a download of results that were here no more.
-  const older = { ...run, id: 'run-0', createdAt: 0 };
+  const older = { ...run, id: 'run-0', runId: 'run-0', createdAt: 0 };
   await mkdir(runs.folderOf(older.id));
   await writeFile(path.join(runs.folderOf(older.id), 'findings.json'), file('a'));
   await runs.create(older);
@@ -201,4 +201,17 @@ test('a comparison with the run before that is ended is told of, although the sa
   scene.store.onDidChange(() => told.push(scene.store.comparison() === undefined));
   await scene.store.show(run);
   assert.deepEqual(told, [true]);
+});
+
+test('a run that comes again, as an import, is compared with the run before it and not with itself', async (t) => {
+  const scene = await setScene(t);
+  scene.open.add(path.join(scene.root, 'shop'));
+  const first = await scene.addRun(['shop'], file('a'));
+  const second = (await scene.addRun(['shop'], file('a', 'b'))) as RunIn<'succeeded'>;
+  const again = await scene.addRun(['shop'], file('a', 'b'));
+  const imported = { ...again, state: 'imported', importedFrom: 'b.zip', runId: second.runId } as Run;
+  await scene.runs.create(imported);
+  await scene.store.refresh();
+  assert.equal(scene.store.baselines.of(imported)?.id, first.id);
+  assert.deepEqual(changes(scene), { a: 'unchanged', b: 'new' });
 });
