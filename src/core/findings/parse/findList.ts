@@ -22,6 +22,15 @@ export function fieldsOf({ raw, rule, artifacts = [] }: Item): JsonObject | unde
   return kind === 'fail' || level !== undefined ? result : { ...result, severity: 'none' };
 }
 
+/** A list as found, and the key that it stands under. */
+interface Found {
+  readonly items: readonly Item[];
+  readonly key?: string | undefined;
+}
+
+/** Keys that a finding may have a list of its own under; a list under any other says what was found, also when it is empty. */
+const ownLists = ['items', 'data'];
+
 /** The list of findings in a parsed file: bare, under a known key, in SARIF's runs, or a lone finding, whose own list has none; undefined when there is none. */
 export function findList(
   look: Look,
@@ -29,19 +38,21 @@ export function findList(
   isFinding: (object: JsonObject, hasList: boolean) => boolean,
 ): readonly Item[] | undefined {
   const list = wrappedList(look, root, 0);
-  const isLone =
-    !list?.some(({ raw }) => isObject(raw)) && isObject(root) && isFinding(root, list !== undefined);
-  return isLone ? [{ raw: root }] : list;
+  const mayBeOwn =
+    list === undefined || (ownLists.includes(list.key ?? '') && !list.items.some(({ raw }) => isObject(raw)));
+  const isLone = mayBeOwn && isObject(root) && isFinding(root, list !== undefined);
+  return isLone ? [{ raw: root }] : list?.items;
 }
 
-function wrappedList(look: Look, value: unknown, depth: number): readonly Item[] | undefined {
-  if (Array.isArray(value)) return value.map((raw: unknown) => ({ raw }));
+function wrappedList(look: Look, value: unknown, depth: number): Found | undefined {
+  if (Array.isArray(value)) return { items: value.map((raw: unknown) => ({ raw })) };
   if (!isObject(value) || depth > maxWrappers) return undefined;
   for (const path of LIST) {
     const list = wrappedList(look, look(value, path), depth + 1);
-    if (list !== undefined) return list;
+    if (list !== undefined) return { key: path[0], ...list };
   }
-  return sarifResults(look, value);
+  const items = sarifResults(look, value);
+  return items && { items };
 }
 
 /**

@@ -34,6 +34,14 @@ test('a lone object may have a list of its own, but a report without findings is
   assert.deepEqual(titles({ ...lone, issues: [{ title: 'a' }] }), ['a']);
   assert.deepEqual(titles({ title: 'Report', severity: 'high', findings: [] }), []);
   assert.deepEqual(titles({ name: 'scan', path: 'src', results: [] }), []);
+  const none = { summary: 'No vulnerabilities found', severity: 'none', path: 'src' };
+  for (const key of keysOf('findings vulnerabilities results issues alerts'))
+    assert.deepEqual(titles({ ...none, [key]: [] }), [], key);
+  assert.deepEqual(titles({ ...none, data: { findings: [] } }), []);
+  const texts = ['SQL injection in a.js:12', 'XSS in b.js:3'];
+  const report = { title: 'Assessment of x', risk_level: 'high', files: ['a.js', 'b.js'] };
+  assert.deepEqual(titles({ ...report, findings: texts }), texts);
+  assert.deepEqual(titles({ ...report, issues: texts }), texts);
 });
 
 test('the id comes from any of its names, as text or number', () => {
