@@ -129,15 +129,21 @@ function readRole(look: Look, object: JsonObject): PlaceRole | undefined {
   return firstHit(look, object, PLACE_ROLE, (value) => PLACE_ROLES.find((role) => role === value));
 }
 
+/** Each path and line of an archive once; of a telling that names no archive, it is the first one. */
 function distinct(places: readonly Place[]): readonly Place[] {
   if (places.length < 2) return places;
-  const byPosition = new Map<string, Place>();
+  const found: Place[] = [];
+  const positions = new Map<string, number>();
   for (const place of places) {
     const position = `${place.path}\0${String(place.startLine)}`;
-    const told = byPosition.get(position);
-    byPosition.set(position, told === undefined ? place : completed(told, place));
+    const key = place.targetIndex === undefined ? position : `${position}\0${String(place.targetIndex)}`;
+    const first = positions.get(position) ?? found.length;
+    const at = positions.get(key) ?? (found[first]?.targetIndex === undefined ? first : found.length);
+    const told = found[at];
+    found[at] = told === undefined ? place : completed(told, place);
+    positions.set(position, first).set(key, at);
   }
-  return [...byPosition.values()];
+  return found;
 }
 
 /** A place with what it lacks taken from another telling of it. */

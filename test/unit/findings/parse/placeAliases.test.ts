@@ -57,6 +57,15 @@ test('a tool, code or prose where a place could be is not taken for a path', () 
   );
 });
 
+test('the same path and line in two archives are two places; one that names no archive is the first of them', () => {
+  const place = (target_index?: number) => ({ file: 'a.py', line: 1, target_index });
+  const indexes = (...locations: unknown[]) =>
+    readOne({ title: 't', locations }).places.map(({ targetIndex }) => targetIndex);
+  assert.deepEqual(indexes(place(0), place(1), place(0), place(1)), [0, 1]);
+  assert.deepEqual(indexes(place(), place(1), place(0), place()), [1, 0]);
+  assert.deepEqual(indexes(place(1), place(), place(0)), [1, 0]);
+});
+
 test('several locations come in order, each path and line once, with the role their key gives them', () => {
   const { places } = readOne({
     title: 't',
