@@ -14,21 +14,21 @@ export interface FileIndex {
 /** Indexes workspace-relative paths once, so that each look-up costs as much as there are files of that name. */
 export function createFileIndex(files: Iterable<string>): FileIndex {
   const byPath = new Map<string, string>();
-  const byName = new Map<string, string[]>();
+  const byName = new Map<string, { readonly file: string; readonly path: string }[]>();
   for (const file of files) {
     const path = comparable(file);
     byPath.set(path, file);
     const name = path.slice(path.lastIndexOf('/') + 1);
     const namesakes = byName.get(name);
-    if (namesakes === undefined) byName.set(name, [file]);
-    else namesakes.push(file);
+    if (namesakes === undefined) byName.set(name, [{ file, path: `/${path}` }]);
+    else namesakes.push({ file, path: `/${path}` });
   }
   return {
     exact: (path) => byPath.get(comparable(path)),
     endingWith: (path) => {
-      const end = comparable(path);
+      const end = `/${comparable(path)}`;
       const namesakes = byName.get(end.slice(end.lastIndexOf('/') + 1)) ?? [];
-      return namesakes.filter((file) => `/${comparable(file)}`.endsWith(`/${end}`));
+      return namesakes.filter((each) => each.path.endsWith(end)).map(({ file }) => file);
     },
   };
 }
