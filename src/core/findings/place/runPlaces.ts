@@ -3,6 +3,7 @@ import { type Decode, toText } from './decodeText.ts';
 import type { Finding, Place } from '../finding.ts';
 import type { ShownPlace } from '../shownFinding.ts';
 import { splitLines } from '../drift/lineText.ts';
+import { inSlices } from '../slices.ts';
 import type { Located, Spot } from './locateFindings.ts';
 import { isSent, readText, sourceFile } from './sentFiles.ts';
 import { type TextNow, type TrackedFile, trackFile } from '../drift/trackedFile.ts';
@@ -47,14 +48,15 @@ export class RunPlaces {
     textOf: (file: string) => string | undefined,
   ): Promise<readonly (readonly ShownPlace[])[]> {
     const shown = new Map<Place, ShownPlace>();
+    // Files are read side by side, but the slices of several would be one long one.
+    let placing = Promise.resolve();
     const look = async ([file, told]: [string, Located['spots']]): Promise<void> => {
       const text = textOf(file);
       if (text !== undefined) await this.prepare(file);
       const now = text === undefined ? await this.lookAtDisk(file) : this.look(file, text);
       if (now === undefined) return;
-      for (const { spot, places } of told) {
-        for (const place of places) shown.set(place, toShownPlace(spot, place, now));
-      }
+      placing = placing.then(() => inSlices(showPlaces(told, now, shown)));
+      await placing;
     };
     const waiting = Map.groupBy(this.#located, ({ spot }) => spot.file).entries();
     const lookOn = async (): Promise<void> => {
@@ -140,6 +142,20 @@ const unreadText: TextNow = {
     drift: 'unknown',
   }),
 };
+
+/** Finds the places of one file in its present text. */
+function* showPlaces(
+  told: Located['spots'],
+  now: TextNow,
+  shown: Map<Place, ShownPlace>,
+): Generator<undefined, void> {
+  for (const { spot, places } of told) {
+    for (const place of places) {
+      shown.set(place, toShownPlace(spot, place, now));
+      yield;
+    }
+  }
+}
 
 /** A place that is a file here, in that file's present text. */
 export function toShownPlace(
