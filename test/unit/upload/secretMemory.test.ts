@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { SecretMemory } from '../../../src/core/upload/secretMemory.ts';
-import type { Suspicion } from '../../../src/core/upload/secretScan.ts';
+import { scanFile, type Suspicion } from '../../../src/core/upload/secretScan.ts';
 import { checkSecrets } from '../../../src/core/upload/secrets.ts';
 import { brief, githubToken, place, select, workerFile } from './secretChecks.ts';
 
@@ -55,6 +55,19 @@ test('F30 a file that changes right after it was looked through, in the same tic
   writeFileSync(join(root, 'main.ts'), githubToken.content);
   const { suspicions } = await checkSecrets({ root, files, workerFile, memory });
   assert.equal(suspicions.length, 1);
+});
+
+test('F30 a file that changes while it is looked through is looked through again', async (t) => {
+  const root = place(t, { 'a.ts': githubToken.content });
+  const changed = `${githubToken.content}\nchanged();\n`;
+  const asked: string[] = [];
+  const scanned = await scanFile(root, 'a.ts', (text) => {
+    if (asked.push(text) === 1) writeFileSync(join(root, 'a.ts'), changed);
+    return Promise.resolve([]);
+  });
+  assert.deepEqual(asked, [githubToken.content, changed]);
+  assert.ok('sha256' in scanned);
+  assert.equal(scanned.sha256, hash('sha256', changed, 'hex'));
 });
 
 test('a file that vanished is forgotten', async (t) => {
