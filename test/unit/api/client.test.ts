@@ -154,7 +154,8 @@ describe('the client', () => {
 
   test('F51 never tries again before Retry-After, and leaves a long one to its caller', async (t) => {
     const now = Date.UTC(2030, 0, 1);
-    const { client, service, waits } = await setUpClient(t, { now: () => now });
+    // Our clock is an hour ahead of the service's, by which its dates are meant.
+    const { client, service, waits } = await setUpClient(t, { now: () => now + 3600_000 });
     const asks = [
       ['30', 30_500],
       [new Date(now + 40_000).toUTCString(), 40_500],
