@@ -1,22 +1,59 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { chmodSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync, truncateSync } from 'node:fs';
+import fs, { chmodSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'; // prettier-ignore
 import { open } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
-import { test } from 'node:test';
-import { writeArchive } from '../../../src/core/upload/archive.ts';
+import { type TestContext, test } from 'node:test';
+import { type ArchiveFormat, writeArchive } from '../../../src/core/upload/archive.ts';
 import { archiveWriter } from '../../../src/core/upload/archiveWriter.ts';
-import { packTask } from '../../../src/core/upload/packing.ts';
+import { type PackMessage, packTask } from '../../../src/core/upload/packing.ts';
 import { selectFiles } from '../../../src/core/upload/selection.ts';
 import { tarSegments } from '../../../src/core/upload/tarSegment.ts';
 import { zipSegments } from '../../../src/core/upload/zipSegment.ts';
-import { formats, pack, place, read, workerFile } from './archiving.ts';
+import { type ArchivePlace, formats, pack, place, read, sha256, workerFile } from './archiving.ts';
 import { oracle } from './readArchive.ts';
 import { asNobody, options, plant } from './trees.ts';
 
 /** No part of it is like another, and all of it is quickly packed. */
 function sixMegabytes(): Buffer {
   return Buffer.concat(Array.from({ length: 6 }, () => Buffer.alloc(1 << 20, randomBytes(1000))));
+}
+
+/** Packs files in this thread, and tells of each message once it is written. */
+async function packHere(
+  at: ArchivePlace,
+  format: ArchiveFormat,
+  paths: readonly string[],
+  told: (message: PackMessage) => void = () => undefined,
+) {
+  const files = paths.map((path) => ({ path, mode: 0o644 }));
+  const output = await open(at.to, 'wx');
+  const writer = archiveWriter(output, { format, maxBytes: 1e9, files });
+  await writer.start();
+  const builder = format === 'zip' ? zipSegments() : tarSegments();
+  await packTask({ id: 0, first: 0, files }, at.root, builder, async (message) => {
+    await writer.take(message);
+    told(message);
+  });
+  const { entries, ...end } = await writer.end();
+  await output.close();
+  return { ...end, entries: [...entries] };
+}
+
+/** Calls back after the next time that something is read. */
+function onceRead(t: TestContext, then: () => void): void {
+  const ask = fs.readSync;
+  const reading = t.mock.method(fs, 'readSync', (...args: Parameters<typeof ask>) => {
+    const bytes = ask(...args);
+    if (reading.mock.callCount() === 0) then();
+    return bytes;
+  });
+  syncBuiltinESMExports();
+  t.after(() => {
+    reading.mock.restore();
+    syncBuiltinESMExports();
+  });
 }
 
 for (const format of formats) {
@@ -67,30 +104,37 @@ for (const format of formats) {
     // By the number of the attempt at a large file: `once` is cut in the first of its two, `twice` in all three.
     const cuts = new Map<number, readonly [string, number]>([[1, ['once', 4.5]], [3, ['twice', 5.75]], [4, ['twice', 5.25]], [5, ['twice', 4.25]]]); // prettier-ignore
     let attempt = 0;
-    const files = ['a', 'once', 'twice', 'z'].map((path) => ({ path, mode: 0o644 }));
-    const output = await open(at.to, 'wx');
-    const writer = archiveWriter(output, { format, maxBytes: 1e9, files });
-    await writer.start();
-    await packTask(
-      { id: 0, first: 0, files },
-      at.root,
-      format === 'zip' ? zipSegments() : tarSegments(),
-      async (message) => {
-        await writer.take(message);
-        if (message.kind === 'mark') attempt++;
-        const cut = message.kind === 'segment' ? cuts.get(attempt) : undefined;
+    const { entries, omitted, bytes } = await packHere(
+      at,
+      format,
+      ['a', 'once', 'twice', 'z'],
+      ({ kind }) => {
+        if (kind === 'mark') attempt++;
+        const cut = kind === 'segment' ? cuts.get(attempt) : undefined;
         if (cut !== undefined) truncateSync(join(at.root, cut[0]), cut[1] * 2 ** 20);
       },
     );
-    const { entries: packed, omitted, bytes } = await writer.end();
-    await output.close();
-    const entries = [...packed];
     assert.equal(bytes, statSync(at.to).size);
     assert.deepEqual(entries.map(({ path }) => path), ['a', 'once', 'z']); // prettier-ignore
     assert.deepEqual(omitted, [{ path: 'twice', reason: 'changed' }]);
     assert.equal(entries[1]?.bytes, 4.5 * 2 ** 20);
     assert.deepEqual((await read(format, at.to)).map(({ path, sha256 }) => [path, sha256]), entries.map(({ path, sha256 }) => [path, sha256])); // prettier-ignore
   });
+
+  for (const [size, before, after] of [
+    ['small', Buffer.from('before'), Buffer.from('after!')],
+    ['large', sixMegabytes(), sixMegabytes()],
+  ] as const)
+    test(`F21 a ${size} file that changes while it is read, to the same size, is read again for a ${format}`, async (t) => {
+      const at = place(t);
+      plant(at.root, { file: before });
+      // A change within a tick of the file system's clock would have the same time.
+      utimesSync(join(at.root, 'file'), 0, 0);
+      onceRead(t, () => writeFileSync(join(at.root, 'file'), after));
+      const { entries, omitted } = await packHere(at, format, ['file']);
+      assert.deepEqual([entries.map((entry) => entry.sha256), omitted], [[sha256(after)], []]);
+      assert.deepEqual((await read(format, at.to)).map((entry) => entry.sha256), [sha256(after)]); // prettier-ignore
+    });
 
   test(`F22 files that vanished are listed, and the ${format} holds the others`, async (t) => {
     const at = place(t);
