@@ -48,7 +48,7 @@ function watchDisk(findings: FindingStore): vscode.Disposable {
     isReloadDue = false;
   };
   const note = ({ fsPath }: vscode.Uri): void => {
-    if (!findings.isPointedAt(fsPath)) return;
+    if (!findings.mayPointAt(fsPath)) return;
     changed.add(fsPath);
     timer ??= setTimeout(settle, gatherMs);
   };

@@ -6,12 +6,12 @@ import { Baselines } from './baselines.ts';
 import { compareFindings, type Comparison } from './compare.ts';
 import { decideRuns, type FolderChoice, hasFindings } from './folderRuns.ts';
 import { FollowedRuns } from './followedRuns.ts';
-import { type LoadDeps, LoadedRun, type RenewedFiles } from './loadedRun.ts';
+import { type LoadDeps, LoadedRun } from './loadedRun.ts';
 import type { Decode } from './place/decodeText.ts';
 import { addMapping, forgetMappings, type MappingMemory, mappingsOf } from './place/pathMappings.ts';
 import { Readings } from './readings.ts';
 import type { FindingsChange, ShownFinding, ShownRun } from './shownFinding.ts';
-import { showSameRuns, toShownRun, visibleIn } from './shownRun.ts';
+import { showSameRuns, toChange, toShownRun, visibleIn } from './shownRun.ts';
 import { decisionFolders } from './triage/findingFolder.ts';
 import type { TriageState } from './triage/triage.ts';
 import type { DecisionsByFolder, TakeBack, TriageStore } from './triage/triageStore.ts';
@@ -72,7 +72,7 @@ export class FindingStore implements Disposable {
       deps.runs.onDidChange((run) => {
         if (isFinal(run) || this.#shown.some((shown) => shown.run.id === run.id)) void this.refresh();
       }),
-      deps.triage.onDidChange(() => this.#tellOf(this.#followed.renewTriage())),
+      deps.triage.onDidChange(() => this.#tell(toChange(this.#followed.renewTriage()))),
     ];
   }
 
@@ -107,6 +107,11 @@ export class FindingStore implements Disposable {
   /** True for a file that findings, which are shown, point at. */
   isPointedAt(file: string): boolean {
     return this.#followed.isPointedAt(file);
+  }
+
+  /** True for a file that findings may point at: while some are being read, any. */
+  mayPointAt(file: string): boolean {
+    return this.#readings.areUnderWay || this.isPointedAt(file);
   }
 
   /** The files in these folders, at any depth, that findings point at. */
@@ -204,14 +209,14 @@ export class FindingStore implements Disposable {
     }
     const ready = this.#followed.edit(file, text);
     if (ready !== undefined) await ready;
-    this.#tellOf(this.#followed.renewEdited(file));
+    this.#tell(toChange(this.#followed.renewEdited(file)));
   }
 
   /** Takes over what became of files on the disk. */
   async fileChanged(...files: readonly string[]): Promise<void> {
     // What is being read may have been read before the change.
     await this.#readings.over();
-    this.#tellOf(await this.#followed.renewFromDisk(files));
+    this.#tell(toChange(await this.#followed.renewFromDisk(files)));
   }
 
   /** Reads what is shown anew: files that findings point at may have come or gone. */
@@ -284,14 +289,8 @@ export class FindingStore implements Disposable {
     this.#tell({ kind: 'all' });
   }
 
-  #tellOf(renewed: readonly RenewedFiles[]): void {
-    const files = new Set(renewed.flatMap((each) => [...each]));
-    if (files.size === 0) return;
-    const known = new Set([...files].filter((file) => file !== undefined));
-    this.#tell(known.size < files.size ? { kind: 'all' } : { kind: 'files', files: known });
-  }
-
-  #tell(change: FindingsChange): void {
+  #tell(change: FindingsChange | undefined): void {
+    if (change === undefined) return;
     this.#shown = this.#loaded.map((each) => visibleIn(this.#byFolder, each));
     this.#comparison = undefined;
     for (const listener of [...this.#listeners]) listener(change);

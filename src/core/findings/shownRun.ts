@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Run } from '../run/run.ts';
-import type { LoadedRun } from './loadedRun.ts';
-import type { ShownFinding, ShownRun } from './shownFinding.ts';
+import type { LoadedRun, RenewedFiles } from './loadedRun.ts';
+import type { FindingsChange, ShownFinding, ShownRun } from './shownFinding.ts';
 import { folderOf } from './triage/findingFolder.ts';
 
 /** True when nothing was downloaded for a run since it was this one. */
@@ -42,4 +42,12 @@ export function toShownRun(loaded: LoadedRun, isVisible?: (shown: ShownFinding) 
   const { run, cut, failure } = loaded;
   const shown = isVisible === undefined ? loaded.shown : loaded.shown.filter(isVisible);
   return { run, shown, cut, failure };
+}
+
+/** What findings that were renewed are told of as; undefined when none were. */
+export function toChange(renewed: readonly RenewedFiles[]): FindingsChange | undefined {
+  const files = new Set(renewed.flatMap((each) => [...each]));
+  if (files.size === 0) return undefined;
+  const known = new Set([...files].filter((file) => file !== undefined));
+  return known.size < files.size ? { kind: 'all' } : { kind: 'files', files: known };
 }

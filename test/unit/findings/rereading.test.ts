@@ -9,15 +9,19 @@ import { clock, finding, type Scene, setScene, titles } from './findingScene.ts'
 const downloaded = [{ name: 'findings', file: 'findings.json', at: 9 }];
 const code = 'import db;\n\nrun(query);\n';
 
-/** Does something once findings are being read anew, after their files were. */
-async function reloadMeanwhile({ store, triage }: Scene, act: () => Promise<{ done: Promise<unknown> }>) {
+/** Does something once findings are being read, anew if nobody says otherwise, after their files were. */
+async function reloadMeanwhile(
+  { store, triage }: Scene,
+  act: () => Promise<{ done: Promise<unknown> }>,
+  read = () => store.reload(),
+) {
   const load = triage.load.bind(triage);
   let acted: { done: Promise<unknown> } | undefined;
   triage.load = async (folders) => {
     acted ??= await act();
     await load(folders);
   };
-  await store.reload();
+  await read();
   await acted?.done;
 }
 
@@ -39,6 +43,23 @@ test('what happens to a file while findings are read anew is taken over, on the 
     Promise.resolve({ done: store.textChanged(file, `// one\n// two\n${code}`) }),
   );
   assert.equal(line(), 5);
+});
+
+test('what happens to a file while the findings that point at it are read for the first time is taken over', async (t) => {
+  const scene = await setScene(t);
+  const { store } = scene;
+  const folder = path.join(scene.root, 'shop');
+  const file = path.join(folder, 'src.js');
+  await scene.addRun(['shop'], finding('found', { file: 'src.js', line: 3 }), { 'src.js': code });
+  scene.open.add(folder);
+  assert.equal(store.mayPointAt(file), false);
+  const change = async () => {
+    await writeFile(file, `// one\n${code}`);
+    return { done: store.mayPointAt(file) ? store.fileChanged(file) : Promise.resolve() };
+  };
+  await reloadMeanwhile(scene, change, () => store.refresh());
+  assert.equal(store.all()[0]?.places[0]?.startLine, 4);
+  assert.deepEqual([store.mayPointAt(file), store.mayPointAt(`${file}.bak`)], [true, false]);
 });
 
 test('findings that were downloaded again are shown in place of the former ones, whoever asked for them', async (t) => {
