@@ -3,20 +3,26 @@ import * as vscode from 'vscode';
 import { type AssessmentService, startService } from '../service/assessmentService.ts';
 import { printing, resetUserSettings, setUserSettings } from './userSettings.ts';
 
+/** Has the user's settings sign in to a service, with other settings besides. */
+export function signIn(
+  { baseUrl, organizationId, token }: AssessmentService,
+  settings: Readonly<Record<string, unknown>> = {},
+): Promise<void> {
+  return setUserSettings({
+    'whitebox.baseUrl': baseUrl,
+    'whitebox.organizationId': organizationId,
+    'whitebox.tokenCommand': printing(token),
+    ...settings,
+  });
+}
+
 /** A service of a suite's own, which the settings of each test sign in to; they are taken back after it. */
 export function signInEachTest(settings: Readonly<Record<string, unknown>> = {}): () => AssessmentService {
   let service: AssessmentService | undefined;
   before(async () => {
     service = await startService();
   });
-  beforeEach(() =>
-    setUserSettings({
-      'whitebox.baseUrl': service!.baseUrl,
-      'whitebox.organizationId': service!.organizationId,
-      'whitebox.tokenCommand': printing(service!.token),
-      ...settings,
-    }),
-  );
+  beforeEach(() => signIn(service!, settings));
   afterEach(resetUserSettings);
   after(() => service?.close());
   return () => service!;

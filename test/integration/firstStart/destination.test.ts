@@ -10,6 +10,7 @@ import { openFolders } from '../openFolders.ts';
 import { type RecordingServer, startRecording } from '../recordingServer.ts';
 import { storeLiveRun } from '../storedRuns.ts';
 import { until } from '../until.ts';
+import { signIn } from '../signedIn.ts';
 import { printing, resetUserSettings, setUserSettings } from '../userSettings.ts';
 
 const testConnection = (): Thenable<unknown> => vscode.commands.executeCommand('whitebox.testConnection');
@@ -74,11 +75,7 @@ describe('where code and tokens go', () => {
     });
 
     it('F82 calls go to the service that the person has set', async () => {
-      await setUserSettings({
-        'whitebox.baseUrl': service.baseUrl,
-        'whitebox.organizationId': service.organizationId,
-        'whitebox.tokenCommand': printing(service.token),
-      });
+      await signIn(service);
       await testConnection();
       assert.deepEqual(calls(), accepted);
       assert.deepEqual(other.requests, []);
@@ -88,11 +85,7 @@ describe('where code and tokens go', () => {
 
   describe('when a person changes them', () => {
     beforeEach(async () => {
-      await setUserSettings({
-        'whitebox.baseUrl': service.baseUrl,
-        'whitebox.organizationId': service.organizationId,
-        'whitebox.tokenCommand': printing(service.token),
-      });
+      await signIn(service);
       await testConnection();
       assert.deepEqual(calls(), accepted);
       await setUserSettings({ 'whitebox.tokenCommand': undefined });

@@ -7,7 +7,8 @@ import { zipBundle } from '../../../src/core/findings/handOff/bundleZip.ts';
 import { type AssessmentService, startService } from '../../service/assessmentService.ts';
 import { link, type MessageWatch, watchMessages } from '../messages.ts';
 import { openFolders } from '../openFolders.ts';
-import { printing, resetUserSettings, setUserSettings } from '../userSettings.ts';
+import { signIn } from '../signedIn.ts';
+import { resetUserSettings } from '../userSettings.ts';
 
 const hostile = '[Sign in](command:workbench.action.quit)';
 
@@ -44,11 +45,7 @@ describe('what others wrote stays text in a message', () => {
     const service: AssessmentService = await startService();
     const body = JSON.stringify({ error: { code: 'no', message: hostile } });
     service.addFault({ match: { path: '/get-upload-url' }, before: { kind: 'reply', status: 403, body } });
-    await setUserSettings({
-      'whitebox.baseUrl': service.baseUrl,
-      'whitebox.organizationId': service.organizationId,
-      'whitebox.tokenCommand': printing(service.token),
-    });
+    await signIn(service);
     await vscode.commands.executeCommand('whitebox.testConnection');
     await service.close();
     assertPlain('You are not allowed to do this');

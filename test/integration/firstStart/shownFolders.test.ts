@@ -8,7 +8,8 @@ import { storageVariable } from '../events.ts';
 import { type MessageWatch, watchMessages } from '../messages.ts';
 import { openFolders } from '../openFolders.ts';
 import { storeUnsentRun } from '../storedRuns.ts';
-import { printing, resetUserSettings, setUserSettings } from '../userSettings.ts';
+import { signIn } from '../signedIn.ts';
+import { resetUserSettings } from '../userSettings.ts';
 
 const storage = process.env[storageVariable]!;
 const run = (command: string, ...args: unknown[]): Thenable<unknown> =>
@@ -34,11 +35,7 @@ describe('what the Upload Preview shows', () => {
   beforeEach(async () => {
     press = 'Show Files';
     messages = watchMessages(() => press);
-    await setUserSettings({
-      'whitebox.baseUrl': service.baseUrl,
-      'whitebox.organizationId': service.organizationId,
-      'whitebox.tokenCommand': printing(service.token),
-    });
+    await signIn(service);
   });
 
   afterEach(async () => {

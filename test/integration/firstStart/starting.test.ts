@@ -9,7 +9,8 @@ import { storageVariable } from '../events.ts';
 import { type MessageWatch, type ShownMessage, watchMessages } from '../messages.ts';
 import { openFolders } from '../openFolders.ts';
 import { storeUnsentRun } from '../storedRuns.ts';
-import { printing, resetUserSettings, setUserSettings } from '../userSettings.ts';
+import { signIn } from '../signedIn.ts';
+import { resetUserSettings, setUserSettings } from '../userSettings.ts';
 
 const storage = process.env[storageVariable]!;
 
@@ -28,11 +29,7 @@ describe('starting an assessment', () => {
   beforeEach(async () => {
     press = () => undefined;
     messages = watchMessages((message) => press(message));
-    await setUserSettings({
-      'whitebox.baseUrl': service.baseUrl,
-      'whitebox.organizationId': service.organizationId,
-      'whitebox.tokenCommand': printing(service.token),
-    });
+    await signIn(service);
   });
 
   afterEach(async () => {

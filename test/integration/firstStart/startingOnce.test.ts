@@ -9,7 +9,8 @@ import { storageVariable } from '../events.ts';
 import { type MessageWatch, type ShownMessage, watchMessages } from '../messages.ts';
 import { openFolders } from '../openFolders.ts';
 import { storeLiveRun } from '../storedRuns.ts';
-import { printing, resetUserSettings, setUserSettings } from '../userSettings.ts';
+import { signIn } from '../signedIn.ts';
+import { resetUserSettings } from '../userSettings.ts';
 
 const storage = process.env[storageVariable]!;
 const clock = { now: Date.now, monotonic: () => performance.now(), sleep: () => Promise.resolve() };
@@ -31,10 +32,7 @@ describe('starting an assessment, which costs credits', () => {
     service = await startService();
     press = () => undefined;
     messages = watchMessages((message) => press(message));
-    await setUserSettings({
-      'whitebox.baseUrl': service.baseUrl,
-      'whitebox.organizationId': service.organizationId,
-      'whitebox.tokenCommand': printing(service.token),
+    await signIn(service, {
       'whitebox.notifications.level': 'attention',
     });
   });

@@ -7,7 +7,8 @@ import { type AssessmentService, startService } from '../../service/assessmentSe
 import { storageVariable } from '../events.ts';
 import { type MessageWatch, watchMessages } from '../messages.ts';
 import { openFolders } from '../openFolders.ts';
-import { printing, resetUserSettings, setUserSettings } from '../userSettings.ts';
+import { signIn } from '../signedIn.ts';
+import { resetUserSettings } from '../userSettings.ts';
 
 const storage = process.env[storageVariable]!;
 
@@ -21,11 +22,7 @@ describe('storage that cannot be written', () => {
     const [folder = ''] = await openFolders(1);
     await writeFile(path.join(folder, 'a.js'), 'one();\n');
     service = await startService();
-    await setUserSettings({
-      'whitebox.baseUrl': service.baseUrl,
-      'whitebox.organizationId': service.organizationId,
-      'whitebox.tokenCommand': printing(service.token),
-    });
+    await signIn(service);
     // The window has begun with its storage as usual.
     await vscode.commands.executeCommand('whitebox.refreshRuns');
     for (const name of names) {
