@@ -1,12 +1,22 @@
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
-import { describe, test } from 'node:test';
+import { describe, test, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { RunIn } from '../../../src/core/run/run.ts';
 import { storeThat, storeWithoutSpaceFor } from './preparedStore.ts';
 import { openWindow, setUpDesk } from './runWindow.ts';
 import { seedUnknownRun, startRemoteRun } from './seededRuns.ts';
 import { states } from './uploads.ts';
+
+/** An unknown run of one window, which another window at the same desk knows as well. */
+async function sharedUnknownRun(t: TestContext) {
+  const desk = await setUpDesk(t);
+  const window = openWindow(t, desk);
+  const { id } = await seedUnknownRun(desk, window);
+  const other = openWindow(t, desk);
+  await other.store.reload();
+  return { desk, window, other, id };
+}
 
 describe('a run that is removed', () => {
   for (const [deleteSource, left] of [
@@ -102,11 +112,7 @@ describe('a run that is removed', () => {
   });
 
   test('is kept when it goes on by then, whatever the window of the person knew', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
-    const { id } = await seedUnknownRun(desk, window);
-    const other = openWindow(t, desk);
-    await other.store.reload();
+    const { desk, window, other, id } = await sharedUnknownRun(t);
     const runId = await startRemoteRun(desk);
     await desk.clock.passUntil(window.tracker.giveRunId(id, runId), desk.traffic);
     assert.equal(other.store.get(id)?.state, 'unknown');
@@ -118,11 +124,7 @@ describe('a run that is removed', () => {
   });
 
   test('is kept while another window sends its dispatch again, and the run that this starts is known', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
-    const { id } = await seedUnknownRun(desk, window);
-    const other = openWindow(t, desk);
-    await other.store.reload();
+    const { desk, window, other, id } = await sharedUnknownRun(t);
     const { promise: until, resolve } = Promise.withResolvers<undefined>();
     desk.service.addFault({ match: { path: '/dispatch' }, after: { kind: 'hold', until } });
     const sent = window.tracker.resend(id);
@@ -148,11 +150,7 @@ describe('a run that is removed', () => {
   });
 
   test('is gone as well when another window has removed it just before', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
-    const { id } = await seedUnknownRun(desk, window);
-    const other = openWindow(t, desk);
-    await other.store.reload();
+    const { desk, window, other, id } = await sharedUnknownRun(t);
     await desk.clock.passUntil(window.tracker.remove(id), desk.traffic);
     assert.equal(await other.tracker.remove(id), undefined);
     assert.deepEqual([other.store.all(), await readdir(desk.root), desk.sent('/delete')], [[], [], 1]);
