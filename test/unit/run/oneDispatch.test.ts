@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import { join } from 'node:path';
-import { describe, test } from 'node:test';
+import { describe, test, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { takeLease } from '../../../src/core/run/lease.ts';
 import type { Run } from '../../../src/core/run/run.ts';
@@ -20,15 +20,15 @@ async function takeOver(desk: Desk, id: string): Promise<void> {
   assert.ok((await takeLease(join(desk.root, id, 'lease'), desk.clock)) !== undefined);
 }
 
-/** A dispatch that waits, having met a 429. */
-async function waitForTurn(desk: Desk): Promise<void> {
-  while (!desk.clock.slept.some((ms) => ms >= waitMs)) await setImmediate();
-}
-
-/** Makes the first dispatch of a desk's service wait. */
-function putOff(desk: Desk): void {
+/** A start whose first dispatch has met a 429, and now waits to be sent again. */
+async function startAndWait(t: TestContext) {
+  const desk = await setUpDesk(t);
+  const window = openWindow(t, desk);
   const reply = { kind: 'reply' as const, status: 429, headers: { 'retry-after': String(waitMs / 1000) } };
   desk.service.addFault({ match: { path: '/dispatch', nth: 1 }, before: reply });
+  const started = window.tracker.start(await window.assessment());
+  while (!desk.clock.slept.some((ms) => ms >= waitMs)) await setImmediate();
+  return { desk, started, id: window.store.all()[0]!.id };
 }
 
 describe('a dispatch', () => {
@@ -45,23 +45,14 @@ describe('a dispatch', () => {
   });
 
   test('F47 that waits to be sent again is not, once another window holds the run', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
-    putOff(desk);
-    const started = window.tracker.start(await window.assessment());
-    await waitForTurn(desk);
-    await takeOver(desk, window.store.all()[0]!.id);
+    const { desk, started, id } = await startAndWait(t);
+    await takeOver(desk, id);
     await assert.rejects(desk.clock.passUntil(started, desk.traffic), { kind: 'busyElsewhere' });
     assert.deepEqual([desk.sent('/dispatch'), accepted(desk)], [1, 0]);
   });
 
   test('F47 that waits to be sent again is not, once the run is to be dispatched by a later decision', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
-    putOff(desk);
-    const started = window.tracker.start(await window.assessment());
-    await waitForTurn(desk);
-    const { id } = window.store.all()[0]!;
+    const { desk, started, id } = await startAndWait(t);
     const at = desk.clock.now() + 1;
     const { store } = openWindow(t, desk);
     await store.reload();
