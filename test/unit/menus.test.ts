@@ -12,12 +12,13 @@ interface Entry {
 
 const root = path.resolve(import.meta.dirname, '../..');
 let menus: Readonly<Record<'view/title' | 'view/item/context' | 'commandPalette', readonly Entry[]>>;
+let commands: readonly { readonly command: string; readonly enablement?: string }[];
 
 before(async () => {
   const manifest = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')) as {
-    contributes: { menus: typeof menus };
+    contributes: { menus: typeof menus; commands: typeof commands };
   };
-  ({ menus } = manifest.contributes);
+  ({ menus, commands } = manifest.contributes);
 });
 
 const ofRuns = (entries: readonly Entry[]): readonly Entry[] =>
@@ -51,4 +52,38 @@ test('what has no effect on two compared runs is not in the palette either while
     const entry = menus.commandPalette.find((each) => each.command === command);
     assert.match(entry?.when ?? '', /&& !whitebox\.comparing$/, command);
   }
+});
+
+test('F84 in Restricted Mode there is nothing but what views, hands on and signs out', () => {
+  const always = commands
+    .filter(({ enablement = '' }) => !enablement.includes('isWorkspaceTrusted'))
+    .map(({ command }) => command.replace('whitebox.', ''));
+  assert.deepEqual(always.toSorted(), [
+    'clearFilters',
+    'clearFindings',
+    'closePreview',
+    'compareRuns',
+    'compareTheseRuns',
+    'copyFinding',
+    'copyRunId',
+    'exportBundle',
+    'exportCsv',
+    'exportSarif',
+    'filterFindings',
+    'fixWithAgent',
+    'groupFindings',
+    'importFindings',
+    'mapFindingPaths',
+    'nextFinding',
+    'openReport',
+    'previousFinding',
+    'renameRun',
+    'saveReport',
+    'showAllFindings',
+    'showFindingDetails',
+    'showFindingJson',
+    'showLog',
+    'showRunFindings',
+    'signOut',
+  ]);
 });

@@ -106,7 +106,7 @@ describe('runs that wait for a person', () => {
       await inRestrictedMode(() => vscode.commands.executeCommand('whitebox.showMenu'));
       assert.deepEqual(offered, ['Show Runs', 'Show Log']);
     } finally {
-      await rm(path.join(storage, 'runs', id), { recursive: true });
+      await rm(path.join(storage, 'runs', id), { recursive: true, maxRetries: 3 });
       await vscode.commands.executeCommand('whitebox.refreshRuns');
     }
   });
@@ -135,7 +135,7 @@ describe('runs that wait for a person', () => {
       await says('The service does not know ');
       assert.equal(answers()[0], 'describe 404');
     } finally {
-      await rm(path.join(storage, 'runs', id), { recursive: true });
+      await rm(path.join(storage, 'runs', id), { recursive: true, maxRetries: 3 });
       await vscode.commands.executeCommand('whitebox.refreshRuns');
       await Promise.all([service.close(), resetUserSettings()]);
     }

@@ -1,11 +1,21 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { describe, test, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { AssessmentError } from '../../../src/core/errors.ts';
 import { needsPerson } from '../../../src/core/run/run.ts';
 import { minuteMs, pass } from './days.ts';
 import { openWindow, setUpDesk } from './runWindow.ts';
 import { trackRemoteRun } from './seededRuns.ts';
+
+/** A run that waits for another token than its window has, and how often it has been asked about. */
+async function pausedRun(t: TestContext) {
+  const desk = await setUpDesk(t);
+  const window = openWindow(t, desk);
+  const { id } = await trackRemoteRun(desk, window);
+  desk.service.setTokens(['next-invented-token']);
+  await window.until(id, needsPerson);
+  return { desk, window, id, asked: desk.sent('/describe') };
+}
 
 describe('a run that is watched', () => {
   test('that cannot be asked about keeps its state and is asked again', async (t) => {
@@ -67,12 +77,7 @@ describe('a run that is watched', () => {
   });
 
   test('F56 with a token that is refused goes on at once with the right one, however often the tokens of others changed', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
-    const { id } = await trackRemoteRun(desk, window);
-    desk.service.setTokens(['next-invented-token']);
-    await window.until(id, needsPerson);
-    const asked = desk.sent('/describe');
+    const { desk, window, id, asked } = await pausedRun(t);
     for (let change = 0; change < 5; change += 1)
       await desk.clock.passUntil(
         window.tracker.tokenChanged((run) => run.id !== id),
@@ -86,6 +91,16 @@ describe('a run that is watched', () => {
     );
     const run = window.store.get(id);
     assert.ok(run?.state === 'running' && run.trouble === undefined);
+  });
+
+  test('F56 with a token that is refused is not put off by tokens that change, however often they do', async (t) => {
+    const { desk, window, asked } = await pausedRun(t);
+    for (let change = 0; change < 60; change += 1) {
+      await desk.clock.passUntil(window.tracker.tokenChanged(), desk.traffic);
+      await pass(desk, 10_000);
+    }
+    const times = desk.sent('/describe') - asked;
+    assert.ok(times > 2 && times < 12, `${String(times)} times in ten minutes`);
   });
 
   test('F56 whose token command fails once is shown as waiting for a person, and goes on by itself', async (t) => {

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { needsPerson } from '../../../src/core/run/run.ts';
 import { minuteMs, pass } from './days.ts';
 import { storeWithoutSpaceFor } from './preparedStore.ts';
 import { openWindow, setUpDesk } from './runWindow.ts';
@@ -35,21 +34,6 @@ describe('a run that a window asks about', () => {
     const slept = desk.clock.slept.length;
     await desk.clock.passUntil(desk.clock.sleep(60 * minuteMs), desk.traffic);
     assert.equal(desk.clock.slept.length - slept, 1);
-  });
-
-  test('F56 is not put off by tokens that change, however often they do', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
-    const { id } = await trackRemoteRun(desk, window);
-    desk.service.setTokens(['next-invented-token']);
-    await window.until(id, needsPerson);
-    const asked = desk.sent('/describe');
-    for (let change = 0; change < 60; change += 1) {
-      await desk.clock.passUntil(window.tracker.tokenChanged(), desk.traffic);
-      await pass(desk, 10_000);
-    }
-    const times = desk.sent('/describe') - asked;
-    assert.ok(times > 2 && times < 12, `${String(times)} times in ten minutes`);
   });
 
   test('F66 is asked about all the same when trouble with it cannot be noted, and that is logged', async (t) => {
