@@ -69,6 +69,8 @@ export class RunTracker implements Disposable {
           ? { folder, name }
           : { folder, name, upload: { fileId, state: 'confirmed', at } },
       ),
+      // A run that began before others is not the latest for being tracked again.
+      createdAt: Math.min(at, dispatchedAt ?? at),
       state: 'running',
       runId,
       dispatchedAt: dispatchedAt ?? at,

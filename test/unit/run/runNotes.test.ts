@@ -78,6 +78,7 @@ describe('the notes of runs under way', () => {
     const known = (of: Run) => of.targets.map(({ folder, name, upload }) => [folder, name, upload?.fileId]);
     assert.deepEqual(known(run), known(first));
     assert.ok(run.state === 'running' && run.dispatchedAt === first.dispatchedAt);
+    assert.equal(run.createdAt, first.dispatchedAt, 'what was started since is newer');
     assert.equal(isPastWatching(run, desk.clock.now() + 29 * dayMs), false, 'it has just answered');
     await desk.service.finishRun(run.runId);
     await rebuilt.untilEnded(run.id);
