@@ -43,6 +43,7 @@ export function describeBadSetting(
         remedies: [openSetting(`whitebox.${subject}`)],
       };
     case 'archive.includeNestedRepositories':
+    case 'runs.deleteSourceAfterRun':
       return {
         message: vscode.l10n.t(
           'The setting {0} must be true or false, without quotes.',

@@ -45,6 +45,7 @@ export async function writeDestination(destination: Destination): Promise<void> 
 }
 
 const reportLanguageSchema = z.enum(['auto', ...languageSchema.options]);
+const secretCheckSchema = z.enum(['block', 'warn', 'off']);
 const maxSizeSchema = z.number().check(z.positive());
 const retainLocalDaysSchema = z.number().check(z.minimum(1));
 const defaultRetainLocalDays = 90;
@@ -61,6 +62,8 @@ export function readAssessmentSettings(folder: vscode.Uri | undefined): {
 } {
   const settings = vscode.workspace.getConfiguration('whitebox', folder);
   checked('runs.retainLocalDays', retainLocalDaysSchema, own('runs.retainLocalDays', defaultRetainLocalDays));
+  checked('secrets.checkBeforeUpload', secretCheckSchema, own<unknown>('secrets.checkBeforeUpload', 'block'));
+  checked('runs.deleteSourceAfterRun', z.boolean(), own<unknown>('runs.deleteSourceAfterRun', true));
   const language = checked('report.language', reportLanguageSchema, settings.get('report.language', 'auto'));
   return {
     language:
@@ -104,9 +107,8 @@ export function readTokenCommand(): readonly string[] {
 }
 
 /** What happens about files that look like they hold credentials; what is none of the three counts as the strictest. */
-export function readSecretCheck(): 'block' | 'warn' | 'off' {
-  const mode = own<unknown>('secrets.checkBeforeUpload', 'block');
-  return mode === 'warn' || mode === 'off' ? mode : 'block';
+export function readSecretCheck(): z.infer<typeof secretCheckSchema> {
+  return secretCheckSchema.safeParse(own<unknown>('secrets.checkBeforeUpload', 'block')).data ?? 'block';
 }
 
 /** Whether uploaded source is deleted from the service once a run has ended; nothing but `false` keeps it there. */

@@ -43,6 +43,8 @@ describe('starting an assessment', () => {
 
   const refused: readonly (readonly [string, unknown, RegExp])[] = [
     ['archive.format', 'tar.gz', /whitebox\.archive\.format .* tar_gz, zip\./],
+    ['secrets.checkBeforeUpload', 'Off', /whitebox\.secrets\.checkBeforeUpload .* block, warn, off\./],
+    ['runs.deleteSourceAfterRun', 'false', /whitebox\.runs\.deleteSourceAfterRun must be true or false/],
     ['report.language', 'german', /whitebox\.report\.language .* auto, english, japanese\./],
     ['archive.maxSizeMB', '1 GB', /whitebox\.archive\.maxSizeMB must be a number above 0/],
     ['archive.exclude', 'customers/', /whitebox\.archive\.exclude must be a list/],
