@@ -30,7 +30,7 @@ import { FindingsLens } from './editor/findingsLens.ts';
 import { showFindings } from './editor/findingsView.ts';
 import { createFindingTour } from './editor/goToFinding.ts';
 import { withFocusedRows } from './editor/focusedRows.ts';
-import { isInside } from './editor/folders.ts';
+import { isOpenHere } from './editor/folders.ts';
 import { createTools } from './editor/languageModelTools.ts';
 import { describeError } from './editor/messages.ts';
 import { UploadChoices } from './editor/uploadChoices.ts';
@@ -92,8 +92,6 @@ export async function startExtension(
   const triageFolder = join(storage, 'triage');
   const bookFor = (folder: string): string => triageBookOf(folder, triageFolder);
   const triage = new TriageStore({ bookFor, lockFolder: triageFolder, clock, log });
-  const isOpenHere = (folder: string): boolean =>
-    (vscode.workspace.workspaceFolders ?? []).some(({ uri }) => isInside(vscode.Uri.file(folder), uri));
   const findings = new FindingStore({
     runs,
     log,

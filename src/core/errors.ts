@@ -42,6 +42,7 @@ export type ErrorKind =
   | 'interrupted'
   | 'startedElsewhere'
   | 'busyElsewhere'
+  | 'runGone'
   | 'changedMeanwhile'
   | 'runIdTaken'
   | 'notSignedIn'

@@ -35,9 +35,9 @@ export function findingsOf(args: readonly unknown[], sources: FindingSources): r
   return [...new Map(found.map((shown) => [keyOf(shown), shown])).values()];
 }
 
-/** The first of `findingsOf`. */
-export function findingOf(args: readonly unknown[], sources: FindingSources): ShownFinding | undefined {
-  return findingsOf(args, sources)[0];
+/** The first of `findingsOf`, of the node that was clicked or has the focus, whatever else is selected. */
+export function findingOf([first]: readonly unknown[], sources: FindingSources): ShownFinding | undefined {
+  return findingsOf([first], sources)[0];
 }
 
 /** What to say when a command was called where no finding is. */

@@ -13,13 +13,16 @@ export async function withFocusedRows(
 }
 
 /**
- * The rows that a key press means: all that are selected where the focused row is among them, else that row alone. The API tells what is
+ * The rows that a key press means, the focused one first: all that are selected where it is among them, else it alone. The API tells what is
  * selected, not what is focused: selecting the focused row, or not, and back does.
  */
 async function focusedRows(view: vscode.TreeView<unknown>): Promise<readonly unknown[]> {
   const before = view.selection;
   await vscode.commands.executeCommand('list.toggleSelection');
-  const added = view.selection.filter((row) => !before.includes(row));
+  const toggled = view.selection;
   await vscode.commands.executeCommand('list.toggleSelection');
-  return added.length > 0 ? added : before;
+  const added = toggled.filter((row) => !before.includes(row));
+  if (added.length > 0) return added;
+  const focused = before.filter((row) => !toggled.includes(row));
+  return [...focused, ...before.filter((row) => toggled.includes(row))];
 }

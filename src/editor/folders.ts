@@ -41,6 +41,12 @@ export function isInside(file: vscode.Uri, folder: vscode.Uri): boolean {
   return file.scheme === folder.scheme && pathInside(folder.fsPath, file.fsPath) !== undefined;
 }
 
+/** True for a folder (an absolute path) that is open in this window, or inside one that is. */
+export function isOpenHere(folder: string): boolean {
+  const open = vscode.workspace.workspaceFolders ?? [];
+  return open.some(({ uri }) => isInside(vscode.Uri.file(folder), uri));
+}
+
 /** One assessed folder is the common case; several become one run with one archive each. */
 async function pickWorkspaceFolders(title: string): Promise<readonly Folder[] | undefined> {
   const folders = vscode.workspace.workspaceFolders ?? [];

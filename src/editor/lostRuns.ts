@@ -1,9 +1,9 @@
 import * as vscode from 'vscode';
-import { pathInside } from '../core/pathInside.ts';
 import type { Disposable, Logger } from '../core/ports.ts';
 import type { RunNote, RunNotes } from '../core/run/runNotes.ts';
 import type { RunStore } from '../core/run/runStore.ts';
 import type { RunTracker } from '../core/run/runTracker.ts';
+import { isOpenHere } from './folders.ts';
 import { formatNumber } from './formats.ts';
 import { describeError } from './messages.ts';
 import { doRemedy } from './remedies.ts';
@@ -23,11 +23,10 @@ export async function offerLostRuns(deps: {
   log: Logger;
 }): Promise<void> {
   const t = vscode.l10n.t;
-  const open = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
-  const isOpen = ({ folder }: { folder: string }): boolean =>
-    open.some((each) => pathInside(each, folder) === '');
   // Notes are shared by every container and machine of this person: only folders that are open here are meant.
-  const lost = deps.notes.lost(deps.runs).filter(({ note }) => note.targets.some((target) => isOpen(target)));
+  const lost = deps.notes
+    .lost(deps.runs)
+    .filter(({ note }) => note.targets.some(({ folder }) => isOpenHere(folder)));
   if (lost.length === 0) return;
   const track = t('Track Again');
   const forget = t('Forget');

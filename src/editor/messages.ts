@@ -7,6 +7,8 @@ import { toFileFailure } from './fileFailure.ts';
 import { formatAccount, formatBytes } from './formats.ts';
 import { describeImportFault } from './importFaults.ts';
 import { openFile, openSetting, type Remedy, showLog, signInAgain, trackRun } from './remedies.ts';
+import { describeWay } from './wayFailure.ts';
+import { describeTokenCommand } from './tokenCommandFailure.ts';
 
 /** An error as a sentence that says what to do next, and what a button can do; about a run, signing in means its own service and organization. */
 export function describeError(error: unknown, run?: Run): { message: string; remedies: Remedy[] } {
@@ -102,44 +104,12 @@ export function describeFailure(
         showLog(),
       );
     case 'unsent':
-      return plain(
-        t(
-          '{0} cannot be reached ({1}). Check the network, the base URL and the proxy settings.',
-          origin,
-          failure.detail ?? '',
-        ),
-        openSetting('whitebox.baseUrl'),
-        showLog(),
-      );
     case 'connectionLost':
-      return plain(t('The connection to {0} was lost. Try again.', origin), showLog());
     case 'timeout':
-      return plain(t('{0} did not answer in time. Try again.', origin), showLog());
     case 'tls':
-      return plain(
-        t(
-          'No secure connection to {0} could be made ({1}). If your company uses its own certificates, install its certificate authority on this machine.',
-          origin,
-          failure.detail ?? '',
-        ),
-        showLog(),
-      );
     case 'proxy':
-      return plain(
-        t(
-          'The proxy refused the connection to {0}. Check the setting http.proxy and its credentials.',
-          origin,
-        ),
-        openSetting('http.proxy'),
-      );
     case 'insecureUrl':
-      return plain(
-        t(
-          'This address is not used because it is not https, or contains a user name: {0}',
-          failure.detail ?? '',
-        ),
-        openSetting('whitebox.baseUrl'),
-      );
+      return describeWay({ ...failure, kind: failure.kind }, origin);
     case 'noFolder':
       return plain(t('Open the folder that you want to have assessed first.'), {
         title: t('Open Folder'),
@@ -188,7 +158,11 @@ export function describeFailure(
       return plain(t('The archive changed on disk while it was uploaded. Start again.'));
     case 'tooLarge':
       return plain(
-        t('The service sent more than the {0} that can be taken in.', formatBytes(failure.limit ?? 0)),
+        t(
+          'The service sent more than the {0} that can be taken in. Ask whoever runs the service for the results.',
+          formatBytes(failure.limit ?? 0),
+        ),
+        showLog(),
       );
     case 'malformedFindings':
       return plain(
@@ -258,6 +232,10 @@ export function describeFailure(
       return plain(t('An assessment is being started already. Finish or cancel that first.'));
     case 'busyElsewhere':
       return plain(t('Another window is taking care of this run. Do it there, or close that window.'));
+    case 'runGone':
+      return plain(
+        t('This run is not in the list any more: it was removed, or its time in the history was over.'),
+      );
     case 'changedMeanwhile':
       return plain(
         t(
@@ -282,12 +260,20 @@ export function describeFailure(
     case 'tokenCommand':
       if (failure.detail === 'notAList') return describeBadSetting('tokenCommand', undefined);
       return plain(
-        t('The token command {0} did not print a token ({1}).', failure.subject ?? '', failure.detail ?? ''),
+        describeTokenCommand(failure.subject ?? '', failure.detail),
         openSetting('whitebox.tokenCommand'),
+        showLog(),
       );
     case 'storage':
       if (failure.subject !== undefined && failure.detail !== undefined)
-        return plain(t('{0} cannot be read or written ({1}).', failure.subject, failure.detail), showLog());
+        return plain(
+          t(
+            '{0} cannot be read or written ({1}). Check that you may, and that nothing else holds it, then try again.',
+            failure.subject,
+            failure.detail,
+          ),
+          showLog(),
+        );
       return plain(
         t('VS Code’s storage for this extension cannot be read or written ({0}).', failure.detail ?? ''),
         showLog(),

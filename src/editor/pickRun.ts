@@ -27,7 +27,7 @@ export async function pickRun(
   return (await vscode.window.showQuickPick(items, { title, matchOnDescription: true }))?.run;
 }
 
-/** The run with this artifact whose findings are shown; of several, and when none is, the one that a person picks. */
+/** The run with this artifact whose findings are shown; of several, and when none is shown at all, the one that a person picks. */
 export function pickShownRun(
   { runs, findings }: { runs: RunStore; findings: FindingStore },
   artifact: 'report' | 'findings',
@@ -35,9 +35,8 @@ export function pickShownRun(
   none?: string,
 ): Promise<Run | undefined> {
   const hasIt = (run: Run): boolean => hasArtifact(run, artifact);
-  const shown = findings
-    .folders()
-    .map(({ run }) => run)
-    .filter(hasIt);
-  return pickRun(shown.length > 0 ? shown : runs.all().filter(hasIt), title, none);
+  const shown = findings.folders().map(({ run }) => run);
+  if (shown.length === 0) return pickRun(runs.all().filter(hasIt), title, none);
+  const without = vscode.l10n.t('The findings that are shown came without a report.');
+  return pickRun(shown.filter(hasIt), title, artifact === 'report' ? without : none);
 }

@@ -6,6 +6,7 @@ import type { RunNotes } from '../core/run/runNotes.ts';
 import type { RunStore } from '../core/run/runStore.ts';
 import type { RunTracker } from '../core/run/runTracker.ts';
 import { formatNumber, formatTime } from './formats.ts';
+import { hasArtifact } from './labels.ts';
 import { describeError } from './messages.ts';
 import { pickRun } from './pickRun.ts';
 import { withProgress, withViewProgress } from './progress.ts';
@@ -72,8 +73,19 @@ export async function removeRuns(deps: Omit<RemoveDeps, 'runs'>, called: readonl
   const [first] = chosen;
   if (first === undefined) return;
   const yes = t('Remove');
+  const lost = chosen.flatMap((run) => (run.state === 'failed' ? (run.runId ?? []) : []));
   const detail = [
-    ...(chosen.some(isFinal) ? [t('Findings and report are deleted from this machine.')] : []),
+    ...(chosen.some((run) => hasArtifact(run, 'findings') || hasArtifact(run, 'report'))
+      ? [t('Findings and report are deleted from this machine.')]
+      : []),
+    ...(lost.length > 0
+      ? [
+          t(
+            'How it ended is not known here. Should it still exist at the service, you can track it again by its run ID: {0}',
+            lost.join(', '),
+          ),
+        ]
+      : []),
     ...(chosen.every(isFinal)
       ? []
       : [

@@ -10,10 +10,10 @@ export function toBaseUrl(text: string): string {
   return `${url.origin}${/\/v\d+$/.test(path) ? path : `${path}/v1`}`;
 }
 
-/** Reads a presigned address that the service returned; throws `insecureUrl` unless it is https (or http on loopback) without user information. */
+/** Reads a presigned address that the service returned; throws `insecureUrl`, with `files` as its `subject`, unless it is https (or http on loopback) without user information. */
 export function toPresignedUrl(text: string): URL {
   const url = parse(text, 'insecureUrl');
-  requireSafe(url);
+  requireSafe(url, 'files');
   return url;
 }
 
@@ -27,15 +27,15 @@ function parse(text: string, kind: 'badSetting' | 'insecureUrl'): URL {
     return new URL(text);
   } catch (cause) {
     // The text may be a presigned address: it stays out of the error.
-    if (kind === 'insecureUrl') throw new AssessmentError(kind);
+    if (kind === 'insecureUrl') throw new AssessmentError(kind, { subject: 'files' });
     throw new AssessmentError(kind, { subject: 'baseUrl' }, { cause });
   }
 }
 
-function requireSafe(url: URL): void {
+function requireSafe(url: URL, subject?: 'files'): void {
   const secure = url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname));
   if (!secure || url.username !== '' || url.password !== '') {
-    throw new AssessmentError('insecureUrl', { detail: `${url.protocol}//${url.host}` });
+    throw new AssessmentError('insecureUrl', { subject, detail: `${url.protocol}//${url.host}` });
   }
 }
 

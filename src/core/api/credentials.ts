@@ -6,7 +6,7 @@ import type { SecretStore } from '../ports.ts';
 export interface TokenSource {
   /** The token to send now; undefined when there is none, and then a person must sign in. */
   get(signal?: AbortSignal): Promise<string | undefined>;
-  /** After a 401 on `rejected`: another token if one can be had, else undefined; throws `tokenCommand` when a command should have made one. */
+  /** After a 401 on `rejected`: another token if one can be had, else undefined; throws `tokenCommand` when a command should have made one, with `sameToken` as `detail` when it made the rejected one again. */
   refresh(rejected: string, signal?: AbortSignal): Promise<string | undefined>;
 }
 
@@ -51,13 +51,13 @@ export function storedToken(
       const fresh = await runTokenCommand?.(signal);
       // No other token to wait for: what the command prints changes when a person signs in to whatever it asks.
       if (fresh !== undefined && fresh === rejected)
-        throw new AssessmentError('tokenCommand', { detail: 'the same token again, which was refused' });
+        throw new AssessmentError('tokenCommand', { detail: 'sameToken' });
       return keep(fresh);
     },
   };
 }
 
-/** Runs the token command (program and arguments, no shell, 30 s, 64 KiB) and reads the token it prints; throws `tokenCommand` without any of its output. */
+/** Runs the token command (program and arguments, no shell, 30 s, 64 KiB) and reads the token it prints; throws `tokenCommand` without any of its output, but with how it ended, `noAnswer` or `notOneLine`, as `detail`. */
 export async function runTokenCommand(command: readonly string[], signal?: AbortSignal): Promise<string> {
   const [program, ...args] = command;
   if (program === undefined) throw new AssessmentError('tokenCommand');
@@ -79,17 +79,13 @@ export async function runTokenCommand(command: readonly string[], signal?: Abort
   try {
     return toToken(output);
   } catch (cause) {
-    throw new AssessmentError(
-      'tokenCommand',
-      { subject: program, detail: 'not one line without spaces' },
-      { cause },
-    );
+    throw new AssessmentError('tokenCommand', { subject: program, detail: 'notOneLine' }, { cause });
   }
 }
 
 function exitDetail(error: unknown): string | undefined {
   const { code, killed } = error as { code?: unknown; killed?: unknown };
-  if (killed === true) return 'no answer within 30 s';
+  if (killed === true) return 'noAnswer';
   return typeof code === 'string' || typeof code === 'number' ? String(code) : undefined;
 }
 

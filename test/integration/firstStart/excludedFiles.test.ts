@@ -168,10 +168,9 @@ describe('what a person excludes from uploads', () => {
         return press;
       });
       await exclude('kept.txt');
-      assert.deepEqual(
-        failures.map((error) => describeError(error).message),
-        [`${ignoreFile} cannot be read or written (ELOOP).`],
-      );
+      const [told = '', ...others] = failures.map((error) => describeError(error).message);
+      assert.ok(told.startsWith(`${ignoreFile} cannot be read or written (ELOOP).`), told);
+      assert.deepEqual(others, []);
       assert.deepEqual(now().include, ['dist/'], 'it stays excluded');
     });
   });

@@ -3,7 +3,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
-import { AssessmentError } from '../../../src/core/errors.ts';
+import { AssessmentError, type ErrorKind } from '../../../src/core/errors.ts';
 import { describeError } from '../../../src/editor/messages.ts';
 import { storageVariable } from '../events.ts';
 import { watchEachTest } from '../messages.ts';
@@ -47,6 +47,37 @@ describe('a file that cannot be written', () => {
       assert.ok(text.startsWith(`${to} cannot be read or written (E`), text);
       assert.deepEqual(buttons, ['Show Log']);
     });
+
+  it('is told with what to do next, as is a token command', () => {
+    const told = (kind: ErrorKind, detail?: string): string =>
+      describeError(new AssessmentError(kind, { subject: 'print', detail })).message;
+    assert.match(
+      told('storage', 'EACCES'),
+      /^print cannot be read or written \(EACCES\)\. Check that you may/,
+    );
+    assert.match(
+      told('tokenCommand', 'sameToken'),
+      /^The token command printed the token again .* sign in again/,
+    );
+    assert.match(told('tokenCommand', 'notOneLine'), /print printed something that is no token\. It must /);
+    assert.match(
+      told('tokenCommand', 'noAnswer'),
+      /print did not end within 30 seconds\. Run it in a terminal/,
+    );
+    assert.match(told('tokenCommand', 'ENOENT'), /print failed \(ENOENT\)\. Run it in a terminal/);
+    assert.match(told('tokenCommand'), /print failed\. Run it in a terminal/);
+  });
+
+  it('names the service, not your settings, where the service gives an address that is not used', () => {
+    const of = (subject?: string) =>
+      describeError(new AssessmentError('insecureUrl', { subject, detail: 'http://a' }));
+    assert.deepEqual(
+      of('files').remedies.map(({ title }) => title),
+      ['Show Log'],
+    );
+    assert.match(of('files').message, /^The service names an address for files/);
+    assert.match(of().message, /^This address is not used .*: http:\/\/a$/);
+  });
 
   it('for want of room is told as that, by whichever file system; what is no file’s error stays unexpected', () => {
     const full = describeError(new AssessmentError('diskFull')).message;

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import path from 'node:path';
 import { before, describe, it } from 'mocha';
 import { AssessmentError } from '../../../src/core/errors.ts';
 import type { RunNote, RunNotes } from '../../../src/core/run/runNotes.ts';
@@ -21,6 +22,7 @@ describe('a run of which only a note is left', () => {
     kind: AssessmentError['kind'],
     presses: readonly (string | undefined)[],
     ids: readonly string[] = ['run-77'],
+    of = folder,
   ): Promise<{ texts: string[]; questions: string[]; forgotten: string[] }> {
     const noteOf = (runId: string): RunNote => ({
       workflow: 'whitebox-assessment',
@@ -30,7 +32,7 @@ describe('a run of which only a note is left', () => {
       runId,
       targets: [
         { folder: '/not/open', name: 'docs' },
-        { folder, name: 'shop' },
+        { folder: of, name: 'shop' },
       ],
     });
     const forgotten: string[] = [];
@@ -62,6 +64,12 @@ describe('a run of which only a note is left', () => {
   it('F93 is offered where any of its folders is open, by its run ID', async () => {
     const { texts } = await offered('notFound', []);
     assert.match(texts[0] ?? '', /^An assessment of docs, shop .* Its run ID: run-77$/);
+  });
+
+  it('F93 is offered also where it is of a folder inside one that is open, and not where none is open', async () => {
+    const inside = await offered('notFound', [], ['run-77'], path.join(folder, 'packages', 'api'));
+    assert.match(inside.texts[0] ?? '', /Its run ID: run-77$/);
+    assert.deepEqual((await offered('notFound', [], ['run-77'], `${folder}-other`)).texts, []);
   });
 
   it('F93 is kept, and named, when the service does not know it for once', async () => {

@@ -170,6 +170,20 @@ describe('what is called in the title of the Runs view, and on its rows', () => 
     }
   });
 
+  it('does to no other run what was meant for one that is gone', async () => {
+    const id = '20260101000000-left';
+    await storeEndedRun(storage, stored(id), []);
+    await call('refreshRuns');
+    const commands = ['openReport', 'showRunFindings', 'downloadArtifacts', 'retryUpload', 'resendDispatch'];
+    for (const command of commands) {
+      const shown = messages.shown.length;
+      await call(command, rowOf('20260101000000-gone'));
+      const texts = messages.shown.slice(shown).map(({ text }) => text);
+      assert.equal(texts.length, 1, `${command}: ${texts.join()}`);
+      assert.match(texts[0] ?? '', /^This run is not in the list any more/);
+    }
+  });
+
   it('removes all rows that are selected, after one question', async () => {
     const ids = ['20260101000000-one', '20260101000000-two'];
     for (const id of ids) await storeEndedRun(storage, stored(id), []);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'mocha';
 import { AssessmentError } from '../../../src/core/errors.ts';
-import type { Run } from '../../../src/core/run/run.ts';
+import { type Run, shared } from '../../../src/core/run/run.ts';
 import type { RunNotes } from '../../../src/core/run/runNotes.ts';
 import type { RunStore } from '../../../src/core/run/runStore.ts';
 import type { RunTracker } from '../../../src/core/run/runTracker.ts';
@@ -79,6 +79,27 @@ describe('several runs that are selected', () => {
       ['Delete the uploaded source code of 2 runs from the service?', 'The uploaded source was deleted.'],
     );
     assert.deepEqual(asked, ['one', 'two']);
+  });
+
+  it('are removed with a word on those of which nothing but the run ID is known, and none on results that there are not', async () => {
+    const lost: Run = {
+      ...shared(running),
+      state: 'failed',
+      failure: { kind: 'unanswered' },
+      endedAt: 1,
+      runId: 'run-77',
+    };
+    const details: string[] = [];
+    for (const chosen of [[lost], [endedRun({ id: 'ended', ...stored })]]) {
+      const messages = watchMessages();
+      await removeRuns({ tracker: {} as unknown as RunTracker, notes: {} as unknown as RunNotes }, chosen);
+      messages.end();
+      details.push(messages.shown[0]?.detail ?? '');
+    }
+    const [ofLost = '', ofEnded = ''] = details;
+    assert.match(ofLost, /track it again by its run ID: run-77/);
+    assert.doesNotMatch(ofLost, /Findings and report/);
+    assert.equal(ofEnded, 'Findings and report are deleted from this machine.');
   });
 
   it('are removed but for one that goes on after all, of which they are told', async () => {

@@ -14,7 +14,7 @@ import { describeError } from '../../../src/editor/messages.ts';
 import { showFindings } from '../../../src/editor/findingsView.ts';
 import { mapFindingPaths } from '../../../src/editor/mapPaths.ts';
 import { filterFindings } from '../../../src/editor/filterFindings.ts';
-import { findingsOf } from '../../../src/editor/findingArguments.ts';
+import { findingOf, type FindingSources, findingsOf } from '../../../src/editor/findingArguments.ts';
 import { FindingsByFile } from '../../../src/editor/findingsByFile.ts';
 import { FindingsLens } from '../../../src/editor/findingsLens.ts';
 import { pickShownRun } from '../../../src/editor/pickRun.ts';
@@ -144,7 +144,7 @@ describe('what is said of findings and runs', () => {
   it('names the file that decisions cannot be written to', () => {
     const error = new AssessmentError('storage', { subject: '/repo/.vscode/triage.json', detail: 'EROFS' });
     const { message } = describeError(error);
-    assert.equal(message, '/repo/.vscode/triage.json cannot be read or written (EROFS).');
+    assert.match(message, /^\/repo\/\.vscode\/triage\.json cannot be read or written \(EROFS\)\. /);
   });
 
   it('offers what can be done about an error', () => {
@@ -190,6 +190,22 @@ describe('what is said of findings and runs', () => {
     const folders = [{ run: shown, shown: [] }];
     const findings = { folders: () => folders } as unknown as FindingStore;
     assert.equal(await pickShownRun({ runs, findings }, 'report', 'Open Report'), shown);
+    const messages = watchMessages();
+    folders[0]!.run = runOf.failed;
+    assert.equal(await pickShownRun({ runs, findings }, 'report', 'Open Report'), undefined);
+    messages.end();
+    assert.equal(messages.shown[0]?.text, 'The findings that are shown came without a report.');
+  });
+
+  it('looks at the finding that was clicked, or has the focus, whatever else is selected', () => {
+    const nodes = [0, 1, 2].map((index) => ({
+      kind: 'finding',
+      shown: { run: { id: 'invented' }, finding: { index } },
+    }));
+    const findings = { find: () => undefined } as unknown as FindingStore;
+    const sources = { findings } as unknown as FindingSources;
+    assert.equal(findingOf([nodes[2], nodes], sources)?.finding.index, 2);
+    assert.equal(findingsOf([nodes[2], nodes], sources).length, 3);
   });
 
   it('says after signing out that a token command signs in again', async () => {

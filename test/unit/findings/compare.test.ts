@@ -119,7 +119,7 @@ test('a run that cannot be read is not compared: nothing of it is fixed or new',
   const broken = await scene.addRun(['shop'], '"nothing"');
   const why = {
     kind: 'malformedFindings',
-    data: { kind: 'malformedFindings', detail: 'no list of findings', subject: broken.id },
+    data: { kind: 'malformedFindings', subject: broken.id },
   };
   await assert.rejects(scene.store.showComparison(broken, readable), why);
   await assert.rejects(scene.store.compare(readable, broken), why);

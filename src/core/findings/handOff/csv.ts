@@ -59,7 +59,7 @@ export function readCsv(text: string): readonly ReadonlyMap<string, string>[] {
   const [error] = errors;
   if (error !== undefined) throw new AssessmentError('malformedFindings', { detail: error.message });
   if (!['title', 'severity', 'file'].every((name) => header.includes(name)))
-    throw new AssessmentError('malformedFindings', { detail: 'no columns title, severity, file' });
+    throw new AssessmentError('malformedFindings');
   const known = new Set(columns.map(([name]) => name));
   return rows.map(
     (row) =>

@@ -89,7 +89,7 @@ function toMalformed(cause: unknown): AssessmentError {
 function* readAll(root: unknown, options: ParseOptions): Generator<undefined, ParsedFindings> {
   const look = createLook(createShapes(normalKey));
   const items = findList(look, root, (object, hasList) => isLoneFinding(look, object, hasList));
-  if (items === undefined) throw new AssessmentError('malformedFindings', { detail: 'no list of findings' });
+  if (items === undefined) throw new AssessmentError('malformedFindings');
   const maxFindings = options.maxFindings ?? MAX_FINDINGS;
   const chosen = items.length > maxFindings ? yield* worst(items, maxFindings, look) : items.keys();
 
