@@ -4,19 +4,26 @@ export function cpuMs(): number {
   return (user + system) / 1000;
 }
 
-/** Processor time between two turns of the event loop while something is under way, the longest last: a machine that is busy with other tests does not count. */
-export async function pausesWhile(work: Promise<unknown>): Promise<readonly number[]> {
+/** What work comes to, and the processor time between two turns of the event loop from its start to its end, the longest last: a machine that is busy with other tests does not count. */
+export async function pausesWhile<T>(
+  work: () => Promise<T>,
+): Promise<{ readonly result: T; readonly pausesMs: readonly number[] }> {
   const pausesMs: number[] = [];
   let isWorking = true;
   let before = process.threadCpuUsage();
-  const turn = (): void => {
+  const pause = (): void => {
     const { user, system } = process.threadCpuUsage(before);
     pausesMs.push((user + system) / 1000);
     before = process.threadCpuUsage();
-    if (isWorking) setImmediate(turn);
+  };
+  const turn = (): void => {
+    if (!isWorking) return;
+    pause();
+    setImmediate(turn);
   };
   setImmediate(turn);
-  await work;
+  const result = await work();
   isWorking = false;
-  return pausesMs.sort((one, other) => one - other);
+  pause();
+  return { result, pausesMs: pausesMs.sort((one, other) => one - other) };
 }

@@ -40,7 +40,7 @@ test('many snippets that stand nowhere in a long file are looked for without a s
     snippet: `nothing like it ${String(at)}\nnor this`,
   }));
   await scene.addRun(['shop'], JSON.stringify(found), { 'long.js': text });
-  const pausesMs = await pausesWhile(scene.store.reload());
+  const { pausesMs } = await pausesWhile(() => scene.store.reload());
   assert.equal(scene.store.all()[77]?.places[0]?.startLine, 78);
   assert.ok((pausesMs.at(-1) ?? 0) < 300, `${String(pausesMs.at(-1))} ms`);
 });
