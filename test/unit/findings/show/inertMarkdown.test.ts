@@ -44,6 +44,8 @@ describe('Markdown of a finding in a hover', () => {
       '<https://x.test>',
       'www.x.test',
       'a@x.test',
+      '~~~\n```\n[a](command:x)\n~~~',
+      '````\n```\n[a](command:x)\n````',
     ])
       assertInert(payload);
   });
