@@ -201,6 +201,15 @@ describe('advance', () => {
     assert.deepEqual('exit' in run && run.exit?.artifacts, ['report']);
   });
 
+  test('artifacts are fetched again of runs alone whose end is known', () => {
+    const artifacts = [{ name: 'report', file: 'report.md' }];
+    for (const state of states) {
+      const next = advance(runOf[state], { type: 'recollected', artifacts, at: 1 });
+      const isKnown = state === 'succeeded' || state === 'aborted';
+      assert.deepEqual(next, isKnown ? { ...runOf[state], artifacts } : runOf[state], state);
+    }
+  });
+
   test('an unknown run and a refused token need a person, and nothing else does', () => {
     const refused = { kind: 'unauthorized' } as const;
     const waiting = advance(runOf.running, { type: 'askFailed', failure: refused, retryAfterMs: 0, at: 1 });

@@ -36,13 +36,16 @@ describe("a run's folder", () => {
     const store = new RunStore(root, { clock: new VirtualClock(), log: silent });
     await store.create({ ...packagingRun, id: 'whole' });
     const weekAgo = Date.now() / 1000 - 8 * 24 * 3600;
-    for (const file of ['whole/archive-0.zip', 'damaged/archive-0.zip', 'damaged/archive-1.zip']) {
+    const others = ['damaged/my-archive-0.zip', 'damaged/notes.txt'];
+    const old = ['whole/archive-0.zip', 'damaged/archive-0.zip', 'damaged/archive-10.zip', ...others];
+    for (const file of [...old, 'damaged/archive-1.zip']) {
       await mkdir(dirname(join(root, file)), { recursive: true });
       await writeFile(join(root, file), '');
-      if (!file.endsWith('1.zip')) await utimes(join(root, file), weekAgo, weekAgo);
+      if (old.includes(file)) await utimes(join(root, file), weekAgo, weekAgo);
     }
     await store.sweep();
-    assert.deepEqual(await readdir(join(root, 'damaged')), ['archive-1.zip']);
+    const left = (await readdir(join(root, 'damaged'))).toSorted();
+    assert.deepEqual(left, ['archive-1.zip', 'my-archive-0.zip', 'notes.txt']);
     assert.ok((await readdir(join(root, 'whole'))).includes('archive-0.zip'));
   });
 });
