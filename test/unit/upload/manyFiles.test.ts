@@ -47,11 +47,18 @@ describe('with more files than one thread asks about alone', () => {
   test('F29 a selection that is cancelled meanwhile ends with the reason', async () => {
     const stop = new AbortController();
     const reason = new Error('enough');
+    let found = 0;
+    let foundByThen = 0;
     const onProgress = (files: number): void => {
-      if (files > 15_000) stop.abort(reason);
+      found = files;
+      if (files <= 15_000 || stop.signal.aborted) return;
+      foundByThen = files;
+      stop.abort(reason);
     };
     const selecting = selectFiles(at.root, { ...options(at), workerFile, signal: stop.signal, onProgress });
     await assert.rejects(selecting, reason);
+    // Where files are asked about slowly, eight folders at a time take 32 entries each.
+    assert.ok(found - foundByThen <= 8 * 32, `${found - foundByThen} files were found after that`);
   });
 
   test('a second thread that ends too early fails the selection, which does not hang', async () => {
