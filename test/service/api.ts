@@ -70,7 +70,7 @@ export class Api {
   }
 
   #authorize(header: string | undefined, pathSegment: string): string {
-    const token = /^Bearer (\S+)$/i.exec(header ?? '')?.[1];
+    const token = /^Bearer (\S+)$/.exec(header ?? '')?.[1];
     const isKnown =
       token !== undefined && [...this.#organizations.values()].some((tokens) => tokens.has(token));
     if (!isKnown) throw new Refusal(401, 'unauthorized', 'The access token is missing, unknown or expired.');

@@ -180,10 +180,10 @@ describe('authentication', () => {
     const json = { 'content-type': 'application/json' };
     const body = '{"file_id":"f"}';
     assert.equal((await send('POST', url, { headers: json, body })).status, 401);
-    assert.equal(
-      (await send('POST', url, { headers: { ...json, authorization: service.token }, body })).status,
-      401,
-    );
+    for (const authorization of [service.token, `bearer ${service.token}`]) {
+      const headers = { ...json, authorization };
+      assert.equal((await send('POST', url, { headers, body })).status, 401, authorization);
+    }
     assert.equal((await post(`${files}/delete`, { file_id: 'f' }, { token: 'invented-other' })).status, 401);
   });
 
