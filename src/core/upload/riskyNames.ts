@@ -13,7 +13,11 @@ interface Rule extends RiskyName {
 
 // Templates (.env.example) are committed to be read: their name says nothing, their values are checked like any content.
 // .npmrc mostly sets a registry: it is checked by content, too (secretlint's npm rule, `npmrc-auth` of ours).
-const rules: readonly Rule[] = [
+/**
+ * Every name that is risky.
+ * @internal Tests see by it that they have an example of each.
+ */
+export const riskyNames: readonly Rule[] = [
   {
     pattern: '.env*',
     name: /^\.env(?:rc)?$|^\.env[._-](?!(?:.*[._-])?(?:example|sample|template|dist|defaults?|schema)(?:$|[._-]))/,
@@ -60,7 +64,7 @@ const rules: readonly Rule[] = [
 export function riskyName(path: string): RiskyName | undefined {
   const lower = path.toLowerCase();
   const name = lower.slice(lower.lastIndexOf('/') + 1);
-  return rules.find((rule) => rule.path?.test(lower) === true || rule.name?.test(name) === true);
+  return riskyNames.find((rule) => rule.path?.test(lower) === true || rule.name?.test(name) === true);
 }
 
 /** True for PEM text that holds certificates, public keys and parameters only. */

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { findAssignments } from '../../../src/core/upload/assignmentRule.ts';
 import { maskAssignment, maskToken } from '../../../src/core/upload/maskSecret.ts';
 import { presetLint } from '../../../src/core/upload/presetLint.ts';
-import { riskyName } from '../../../src/core/upload/riskyNames.ts';
+import { riskyName, riskyNames } from '../../../src/core/upload/riskyNames.ts';
 import { mayHoldToken } from '../../../src/core/upload/tokenHints.ts';
 import { findTokens } from '../../../src/core/upload/tokenRules.ts';
 import { randomFrom, seeds } from './secretSeeds.ts';
@@ -28,13 +28,29 @@ test('F30 names that stand for credentials are risky, their look-alikes are not'
     '*.pem': ['key.pem', 'a/b/Server.PEM'],
     '*.p12': ['x.p12'],
     '*.pfx': ['x.pfx'],
+    '*.p8': ['AuthKey.p8'],
+    '*.ppk': ['deploy.ppk'],
+    '*.jks': ['app/release.jks'],
+    '*.keystore': ['debug.keystore'],
+    '*.kdbx': ['team.kdbx', 'old.kdb'],
     'id_*': ['id_rsa', 'deploy/id_ed25519', 'id_work', 'id_rsa.bak', 'id_ecdsa_sk'],
     '.netrc': ['.netrc', 'home/_netrc'],
+    '.pgpass': ['.pgpass', 'pgpass.conf'],
+    '.git-credentials': ['.git-credentials'],
+    '.htpasswd': ['www/.htpasswd'],
+    '.pypirc': ['.pypirc'],
+    '.s3cfg': ['.s3cfg'],
+    '.vault-token': ['.vault-token'],
+    'master.key': ['config/master.key'],
+    kubeconfig: ['kubeconfig', 'prod.kubeconfig'],
     '*.tfstate': ['terraform.tfstate', 'terraform.tfstate.backup'],
+    '.kube/': ['.kube/config', 'home/.kube/config'],
     '.aws/': ['.aws/credentials', 'home/.aws/config'],
     '.ssh/': ['.ssh/config', '.ssh/deploy'],
-    '.docker/config.json': ['.docker/config.json', '.dockercfg'],
+    '.gnupg/': ['.gnupg/secring.gpg'],
+    '.docker/config.json': ['.docker/config.json', '.dockercfg', '.dockerconfigjson'],
   };
+  assert.deepEqual(Object.keys(risky).sort(), riskyNames.map(({ pattern }) => pattern).sort());
   for (const [pattern, paths] of Object.entries(risky))
     for (const path of paths) assert.equal(riskyName(path)?.pattern, pattern, path);
   for (const path of [
