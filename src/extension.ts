@@ -190,8 +190,14 @@ export async function startExtension(
       log.error(error instanceof Error ? (error.stack ?? error.message) : String(error)),
     );
   };
-  const showSignedIn = async (): Promise<void> => {
-    await vscode.commands.executeCommand('setContext', 'whitebox.signedIn', await accounts.isSignedIn());
+  let signedInShown: Promise<void> = Promise.resolve();
+  // One after the other: what was asked before must not be shown after what was asked last.
+  const showSignedIn = (): Promise<void> => {
+    const show = async (): Promise<void> => {
+      await vscode.commands.executeCommand('setContext', 'whitebox.signedIn', await accounts.isSignedIn());
+    };
+    signedInShown = signedInShown.then(show, show);
+    return signedInShown;
   };
 
   made.push(
@@ -234,6 +240,8 @@ export async function startExtension(
       // Settings make a token only by a command, for the service and organization that stand there.
       if (hasTokenCommand()) logged(tracker.tokenSourceChanged());
     }),
+    // A token command counts only now, which may be while this starts.
+    vscode.workspace.onDidGrantWorkspaceTrust(() => logged(showSignedIn())),
     vscode.workspace.onDidChangeWorkspaceFolders(() => logged(findings.refresh())),
     // What another window left behind is taken up here: a window without runs has no heartbeat to notice it.
     vscode.window.onDidChangeWindowState(({ focused }) => {
@@ -251,13 +259,7 @@ export async function startExtension(
   };
   // In Restricted Mode runs are shown as they were last known; nothing is asked and no lease is taken.
   if (vscode.workspace.isTrusted) takeUp();
-  made.push(
-    vscode.workspace.onDidGrantWorkspaceTrust(() => {
-      // A token command counts only now.
-      logged(showSignedIn());
-      takeUp();
-    }),
-  );
+  made.push(vscode.workspace.onDidGrantWorkspaceTrust(takeUp));
 
   return {
     tools: createTools({ runs, findings, clock }),
