@@ -50,7 +50,7 @@ const layers: Readonly<Record<string, (filter: Filter) => Promise<Tally>>> = {
     ),
   unit: (filter) =>
     // The longest first.
-    runNodeTests(['test/unit/together.ts', 'test/unit/{,!(core|findings|report)/**/}*.test.ts'], {
+    runNodeTests(['test/unit/together.ts', 'test/unit/{,!(core|findings|report|service)/**/}*.test.ts'], {
       ...filter,
       // They wait for the disk as long as they work.
       concurrency: availableParallelism() + 1,

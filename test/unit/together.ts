@@ -7,6 +7,8 @@ import { before } from 'node:test';
 const loaded = Promise.withResolvers<undefined>();
 before(() => loaded.promise);
 
-for (const file of globSync('{core,findings,report}/**/*.test.ts', { cwd: import.meta.dirname }).sort())
+for (const file of globSync('{core,findings,report,service}/**/*.test.ts', {
+  cwd: import.meta.dirname,
+}).sort())
   await import(path.join(import.meta.dirname, file));
 loaded.resolve(undefined);
