@@ -1,8 +1,11 @@
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { context, build } from 'esbuild';
 
 const watch = process.argv.includes('--watch');
+
+// What an earlier build left, a bundle that is no longer made among it, would be packed.
+await rm('dist', { recursive: true, force: true });
 
 /** Minified bytes of what activation loads, at most. */
 const maxBootstrapBytes = 40_000;
@@ -41,9 +44,9 @@ const bundles = [
     ...node,
     entryPoints: {
       main: 'src/extension.ts',
-      archiveWorker: 'src/core/upload/archiveWorker.ts',
-      factsWorker: 'src/core/upload/factsWorker.ts',
-      secretWorker: 'src/core/upload/secretWorker.ts',
+      archiveWorker: 'src/core/upload/archive/archiveWorker.ts',
+      parseWorker: 'src/core/findings/parse/parseWorker.ts',
+      secretWorker: 'src/core/upload/secrets/secretWorker.ts',
     },
     outdir: 'dist',
     outExtension: { '.js': '.cjs' },

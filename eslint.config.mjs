@@ -131,6 +131,11 @@ export default tseslint.config(
     },
   },
   {
+    // Playwright reads it so.
+    files: ['test/e2e/playwright.config.ts'],
+    rules: { 'no-restricted-exports': 'off' },
+  },
+  {
     files: ['**/*.mjs'],
     extends: [tseslint.configs.disableTypeChecked],
     languageOptions: { globals: { process: 'readonly', console: 'readonly', URL: 'readonly' } },

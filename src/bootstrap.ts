@@ -4,7 +4,7 @@ import * as vscode from 'vscode';
 import { watchFolder } from './core/folderWatch.ts';
 import { once } from './core/once.ts';
 import type { Disposable } from './core/ports.ts';
-import { type LazyView, lazyView } from './editor/lazyView.ts';
+import { type LazyView, lazyView } from './lazyView.ts';
 
 /** What must be there before the main part is loaded: empty views, an idle status item and commands that load it. */
 export interface Surfaces {

@@ -7,43 +7,44 @@ import { systemCode } from './core/errors.ts';
 import { sweepTemporary } from './core/files.ts';
 import { FindingStore } from './core/findings/findingStore.ts';
 import { keepSource } from './core/findings/place/keepSource.ts';
+import type { TriagePlace } from './core/findings/triage/triageDisk.ts';
 import { TriageStore } from './core/findings/triage/triageStore.ts';
 import type { Clock, Disposable } from './core/ports.ts';
-import type { Run } from './core/run/run.ts';
-import { RunNotes } from './core/run/runNotes.ts';
-import { RunStore } from './core/run/runStore.ts';
+import type { Run } from './core/run/state/run.ts';
+import { RunNotes } from './core/run/disk/recoveryNotes.ts';
+import { RunStore } from './core/run/disk/runStore.ts';
 import { RunTracker } from './core/run/runTracker.ts';
-import { SecretMemory } from './core/upload/secretMemory.ts';
-import { provideCodeActions } from './editor/codeActions.ts';
+import { SecretMemory } from './core/upload/secrets/secretMemory.ts';
+import { provideCodeActions } from './editor/findings/code/codeActions.ts';
 import { createCommands, runCommand } from './editor/commands.ts';
-import { decodeFile } from './editor/decodeFile.ts';
-import { showDiagnostics } from './editor/diagnostics.ts';
-import type { PanelDocument } from './editor/documentPanel.ts';
-import { registerDocumentPanels } from './editor/documentPanels.ts';
-import { watchDrift } from './editor/driftWatch.ts';
-import { followAddresses } from './editor/findingAddress.ts';
-import { findDetailed, toDetails } from './editor/findingDetails.ts';
-import { provideHovers } from './editor/findingHover.ts';
-import { provideFindingJson } from './editor/findingJson.ts';
-import { FindingsByFile } from './editor/findingsByFile.ts';
-import { FindingsLens } from './editor/findingsLens.ts';
-import { showFindings } from './editor/findingsView.ts';
-import { createFindingTour } from './editor/goToFinding.ts';
-import { withFocusedRows } from './editor/focusedRows.ts';
+import { decodeFile } from './editor/findings/code/decodeFile.ts';
+import { showDiagnostics } from './editor/findings/code/diagnostics.ts';
+import type { PanelDocument } from './editor/report/documentPanel.ts';
+import { registerDocumentPanels } from './editor/report/documentPanels.ts';
+import { watchDrift } from './editor/findings/code/driftWatch.ts';
+import { followAddresses } from './editor/findings/code/findingAddress.ts';
+import { findDetailed, toDetails } from './editor/findings/findingDetails.ts';
+import { provideHovers } from './editor/findings/code/findingHover.ts';
+import { provideFindingJson } from './editor/findings/findingJson.ts';
+import { FindingsByFile } from './editor/findings/code/findingsByFile.ts';
+import { FindingsLens } from './editor/findings/tree/findingsLens.ts';
+import { showFindings } from './editor/findings/tree/findingsView.ts';
+import { createFindingTour } from './editor/findings/code/goToFinding.ts';
+import { withFocusedRows } from './editor/findings/tree/focusedRows.ts';
 import { isOpenHere } from './editor/folders.ts';
-import { createTools } from './editor/languageModelTools.ts';
-import { describeError } from './editor/messages.ts';
-import { UploadChoices } from './editor/uploadChoices.ts';
-import { offerLostRuns, warnOfStorage } from './editor/lostRuns.ts';
-import { createUploadPreview } from './editor/uploadPreview.ts';
-import { showNotifications } from './editor/notifications.ts';
-import { toReport } from './editor/report.ts';
-import { showRuns } from './editor/runsView.ts';
-import { requireTrust } from './editor/requireTrust.ts';
+import { createTools } from './editor/agents/languageModelTools.ts';
+import { describeError } from './editor/errors/messages.ts';
+import { UploadChoices } from './editor/upload/uploadChoices.ts';
+import { offerLostRuns, warnOfStorage } from './editor/runs/lostRuns.ts';
+import { createUploadPreview } from './editor/upload/uploadPreview.ts';
+import { showNotifications } from './editor/runs/notifications.ts';
+import { toReport } from './editor/report/report.ts';
+import { showRuns } from './editor/runs/runsView.ts';
+import { requireTrust } from './editor/account/requireTrust.ts';
 import { hasTokenCommand, readDeleteSourceAfterRun, readRetainLocalDays } from './editor/settings.ts';
-import { Accounts } from './editor/accounts.ts';
-import { showStatus } from './editor/statusBar.ts';
-import { triageBookOf, watchTriage } from './editor/triageFiles.ts';
+import { Accounts } from './editor/account/accounts.ts';
+import { showStatus } from './editor/runs/statusBar.ts';
+import { triagePlaceOf, watchTriage } from './editor/findings/triageFiles.ts';
 
 /** The loaded main part, as the bootstrap uses it. */
 export interface Extension {
@@ -73,6 +74,7 @@ export async function startExtension(
   const random = (): number => Math.random();
 
   const workerFile = join(context.extensionPath, 'dist', 'archiveWorker.cjs');
+  const parseWorkerFile = join(context.extensionPath, 'dist', 'parseWorker.cjs');
   const runs = new RunStore(join(storage, 'runs'), { clock, log });
   const notes = new RunNotes(context.globalState, { log });
   const accounts = new Accounts(context.secrets, { clock, log, random });
@@ -84,14 +86,15 @@ export async function startExtension(
     log,
     workerFile,
     deleteSourceAfterRun: readDeleteSourceAfterRun,
-    keepSource: (run, signal) => keepSource(run, runs.folderOf(run.id), signal),
+    keepSource: (run, signal) =>
+      keepSource(run, runs.folderOf(run.id), { workerFile: parseWorkerFile, signal }),
     retainLocalDays: readRetainLocalDays,
     network,
     notes,
   });
   const triageFolder = join(storage, 'triage');
-  const bookFor = (folder: string): string => triageBookOf(folder, triageFolder);
-  const triage = new TriageStore({ bookFor, lockFolder: triageFolder, clock, log });
+  const placeFor = (folder: string): TriagePlace => triagePlaceOf(folder, triageFolder);
+  const triage = new TriageStore({ placeFor, lockFolder: triageFolder, clock, log });
   const findings = new FindingStore({
     runs,
     log,
@@ -99,6 +102,7 @@ export async function startExtension(
     mappings: context.workspaceState,
     isOpenHere,
     decode: decodeFile,
+    workerFile: parseWorkerFile,
   });
   const lens = new FindingsLens(context.workspaceState);
   const sayingErrors = (id: string, document: PanelDocument): PanelDocument => ({
@@ -118,7 +122,7 @@ export async function startExtension(
       const run = runs.get(id);
       return run === undefined ? undefined : reportOf(run);
     },
-    explain: (error) => describeError(error).message,
+    explain: (error) => describeError(error),
     log,
   });
   const byFile = new FindingsByFile(findings);
@@ -132,13 +136,12 @@ export async function startExtension(
       const found = findDetailed(id, findings);
       return found && sayingErrors('whitebox.showFindingDetails', toDetails(found, findings));
     },
-    explain: (error) => describeError(error).message,
+    explain: (error) => describeError(error),
     log,
   });
   const preparation = {
     choices: new UploadChoices(context.workspaceState),
     secretMemory: new SecretMemory(),
-    factsWorkerFile: join(context.extensionPath, 'dist', 'factsWorker.cjs'),
     secretWorkerFile: join(context.extensionPath, 'dist', 'secretWorker.cjs'),
   };
   const preview = createUploadPreview(surfaces.uploadPreview, {
@@ -160,6 +163,7 @@ export async function startExtension(
     ...preparation,
     preview,
     workerFile,
+    parseWorkerFile,
     accounts,
     findings,
     lens,
@@ -171,7 +175,6 @@ export async function startExtension(
     clock,
     log,
     tool,
-    startingFolder: join(storage, 'starting'),
     savingFolder,
     openReport: (run) => reports.open(reportOf(run)),
     showDetails: (shown) =>
@@ -211,7 +214,7 @@ export async function startExtension(
     byFile,
     preview,
     showStatus(surfaces.status, { runs, findings, now, nextCheckAt: (id) => tracker.nextCheckAt(id) }),
-    showRuns(surfaces.runs, { runs, now }),
+    showRuns(surfaces.runs, { runs, findings, now }),
     lens,
     showFindings(surfaces.findings, {
       findings,

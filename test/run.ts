@@ -1,16 +1,21 @@
 // What `npm test` runs, layer by layer: `node test/run.ts [--only unit,lint] [--grep TEXT]`.
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { globSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { availableParallelism } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import path from 'node:path';
 import { finished } from 'node:stream/promises';
 import { run } from 'node:test';
 import { inspect, parseArgs } from 'node:util';
-import { prepareVsCode, supportedVersions } from './host/vscode.ts';
-import type { Tally } from './integration/results.ts';
-import { runIntegration } from './integration/run.ts';
-import { ownTemporary } from './ownTemporary.ts';
+import { installedVariable, installPackaged } from './e2e/stage.ts';
+import { prepareBrowser } from './host/chromium.ts';
+import { ownTemporary } from './host/ownTemporary.ts';
+import { supportedVersions } from './host/vscode.ts';
+import type { Tally } from './integration/runner/results.ts';
+import { runIntegration } from './integration/runner/run.ts';
+import { rowsOf, untestedRows } from './tools/matrix.ts';
 
 // Paths below are from the project's root.
 process.chdir(path.resolve(import.meta.dirname, '..'));
@@ -28,6 +33,9 @@ interface Filter {
   readonly grep?: string;
 }
 
+/** The names of what has passed. */
+const passedNames = new Set<string>();
+
 /** Build, typecheck and lint count as one test each. */
 const layers: Readonly<Record<string, (filter: Filter) => Promise<Tally>>> = {
   build: () => check(['esbuild.mjs']),
@@ -41,7 +49,7 @@ const layers: Readonly<Record<string, (filter: Filter) => Promise<Tally>>> = {
       [program('eslint', 'bin/eslint.js'), '.'],
       [program('prettier', 'bin/prettier.cjs'), '--check', '--log-level', 'warn', '.'],
       // Rows of the fault matrix without a test.
-      ['test/matrix.ts'],
+      ['test/tools/matrix.ts'],
       // What nobody imports, what nothing but tests imports, and what stands in two places.
       [program('knip', 'bin/knip.js')],
       [program('knip', 'bin/knip.js'), '--production'],
@@ -50,26 +58,41 @@ const layers: Readonly<Record<string, (filter: Filter) => Promise<Tally>>> = {
     ),
   unit: (filter) =>
     // The longest first.
-    runNodeTests(['test/unit/together.ts', 'test/unit/{,!(core|findings|report|service)/**/}*.test.ts'], {
-      ...filter,
-      // They wait for the disk as long as they work.
-      concurrency: availableParallelism() + 1,
-      listPassed: false,
-    }),
+    runNodeTests(
+      [
+        'test/unit/together/*.group.ts',
+        'test/unit/{,!(api|core|findings|report|run|service|upload)/**/}*.test.ts',
+      ],
+      {
+        ...filter,
+        // They wait for the disk as long as they work.
+        concurrency: availableParallelism() + 1,
+      },
+    ),
   integration: async ({ grep }) => {
     const tallies: Tally[] = [];
-    for (const version of [supportedVersions.newest, supportedVersions.oldest]) {
+    for (const [version, set] of [
+      [supportedVersions.newest, 'all'],
+      [supportedVersions.oldest, 'eachVersion'],
+    ] as const) {
       print(`VS Code ${version}`);
-      tallies.push(await runIntegration({ version, ...(grep === undefined ? {} : { grep }) }));
+      const onPassed = (name: string): unknown => passedNames.add(name);
+      tallies.push(await runIntegration({ version, set, onPassed, ...(grep === undefined ? {} : { grep }) }));
     }
     return sum(tallies);
   },
+  browser: (filter) => runPlaywright('browser', filter),
   e2e: async (filter) => {
-    // Here, where its progress is seen; the tests' own output is not.
-    for (const version of Object.values(supportedVersions)) await prepareVsCode(version);
-    return runNodeTests(['test/e2e/**/*.test.ts'], { ...filter, concurrency: 1, listPassed: true });
+    // Once, for all stages to copy.
+    const installed = await mkdtemp(path.join(tmpdir(), 'installed-'));
+    await installPackaged(installed);
+    process.env[installedVariable] = installed;
+    return runPlaywright('e2e', filter);
   },
 };
+
+/** Those of a line run at the same time: each of the three has parts that leave a core idle. */
+const order = [['build'], ['typecheck', 'lint', 'unit'], ['integration'], ['browser'], ['e2e']];
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, grep: { type: 'string' } } });
 const chosen = values.only?.split(',') ?? Object.keys(layers);
@@ -80,10 +103,26 @@ if (unknown.length > 0)
 const removeTemporary = await ownTemporary();
 const tallies: Tally[] = [];
 const times: string[] = [];
-for (const [name, runLayer] of Object.entries(layers).filter(([layer]) => chosen.includes(layer))) {
-  print(`\n${name}`);
+for (const together of order) {
+  const names = together.filter((name) => chosen.includes(name));
+  if (names.length > 0) print(`\n${names.join(', ')}`);
+  await Promise.all(names.map(runLayer));
+}
+// A row of the fault matrix counts when a test of it has run; a part of the tests cannot say.
+if (values.only === undefined && values.grep === undefined) {
+  const untested = await untestedRows(rowsOf(passedNames));
+  for (const { number, title } of untested) print(`  ✖ no test of this row has run: F${number} ${title}`);
+  tallies.push({ passed: 0, failed: untested.length, skipped: 0 });
+}
+await removeTemporary();
+const total = sum(tallies);
+print(`\n${times.join(', ')}`);
+print(describeTally(total));
+process.exitCode = total.failed > 0 || total.passed === 0 ? 1 : 0;
+
+async function runLayer(name: string): Promise<void> {
   const start = performance.now();
-  const tally = await runLayer(values.grep === undefined ? {} : { grep: values.grep }).catch(
+  const tally = await layers[name]!(values.grep === undefined ? {} : { grep: values.grep }).catch(
     (error: unknown) => {
       print(inspect(error));
       return { passed: 0, failed: 1, skipped: 0 };
@@ -94,23 +133,65 @@ for (const [name, runLayer] of Object.entries(layers).filter(([layer]) => chosen
   times.push(`${name} ${seconds} s`);
   print(`${name}: ${describeTally(tally)} in ${seconds} s`);
 }
-await removeTemporary();
-const total = sum(tallies);
-print(`\n${times.join(', ')}`);
-print(describeTally(total));
-process.exitCode = total.failed > 0 || total.passed === 0 ? 1 : 0;
 
-/** Runs Node programs one after the other; all must succeed. */
+/** Runs Node programs one after the other; all must succeed. What one prints stands together, whatever runs beside it. */
 async function check(...commands: readonly (readonly string[])[]): Promise<Tally> {
   for (const command of commands) {
-    const code = await new Promise<number | null>((resolve, reject) => {
-      const child = spawn(process.execPath, command, { stdio: 'inherit' });
+    const { code, said } = await new Promise<{ code: number | null; said: string }>((resolve, reject) => {
+      const child = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'pipe'] });
+      const parts: Buffer[] = [];
+      for (const output of [child.stdout, child.stderr])
+        output.on('data', (part: Buffer) => parts.push(part));
       child.once('error', reject);
-      child.once('exit', (exitCode) => resolve(exitCode));
+      child.once('close', (exitCode) => resolve({ code: exitCode, said: String(Buffer.concat(parts)) }));
     });
+    if (said.trim() !== '') print(said.trimEnd());
     if (code !== 0) return { passed: 0, failed: 1, skipped: 0 };
   }
   return { passed: 1, failed: 0, skipped: 0 };
+}
+
+function literally(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\]/gu, '\\$&');
+}
+
+interface PlaywrightSuite {
+  readonly specs: readonly {
+    readonly title: string;
+    readonly tests: readonly { readonly status: string }[];
+  }[];
+  readonly suites?: readonly PlaywrightSuite[];
+}
+
+interface PlaywrightReport {
+  /** What did not run because a test before it failed counts as skipped. */
+  readonly stats: { readonly expected: number; readonly unexpected: number; readonly skipped: number };
+  /** What failed outside of any test. */
+  readonly errors: readonly unknown[];
+  readonly suites: readonly PlaywrightSuite[];
+}
+
+/** Runs a project of the Playwright configuration, which prints what passes, and keeps a picture and a trace of what does not. */
+async function runPlaywright(project: string, { grep }: Filter): Promise<Tally> {
+  // Not by two tests at the same time.
+  await prepareBrowser();
+  const report = 'test-results/results.json';
+  await rm(report, { force: true });
+  const cli = path.join(path.dirname(resolvePackage('@playwright/test/package.json')), 'cli.js');
+  const args = ['--config', 'test/e2e', '--project', project, '--pass-with-no-tests'];
+  if (grep !== undefined) args.push('--grep', literally(grep));
+  await once(spawn(process.execPath, [cli, 'test', ...args], { stdio: 'inherit' }), 'exit');
+  const { stats, errors, suites } = JSON.parse(await readFile(report, 'utf8')) as PlaywrightReport;
+  notePassed(suites);
+  return { passed: stats.expected, failed: stats.unexpected + errors.length, skipped: stats.skipped };
+}
+
+function notePassed(suites: readonly PlaywrightSuite[]): void {
+  for (const suite of suites) {
+    for (const { title, tests } of suite.specs)
+      if (tests.every(({ status }) => status === 'expected')) passedNames.add(title);
+    notePassed(suite.suites ?? []);
+  }
 }
 
 function program(name: string, file: string): string {
@@ -119,8 +200,6 @@ function program(name: string, file: string): string {
 
 interface NodeTestOptions extends Filter {
   readonly concurrency: number;
-  /** Whether passed tests are printed too. */
-  readonly listPassed: boolean;
 }
 
 interface Marked {
@@ -131,13 +210,12 @@ interface Marked {
 
 async function runNodeTests(
   patterns: readonly string[],
-  { concurrency, listPassed, grep }: NodeTestOptions,
+  { concurrency, grep }: NodeTestOptions,
 ): Promise<Tally> {
   const files = patterns.flatMap((pattern) => globSync(pattern).sort());
   if (files.length === 0) throw new Error(`No test file matches ${String(patterns)}.`);
   const tally = { passed: 0, failed: 0, skipped: 0 };
-  const literal = grep?.replaceAll(/[.*+?^${}()|[\]\\]/gu, '\\$&');
-  const filter = literal === undefined ? {} : { testNamePatterns: new RegExp(literal, 'u') };
+  const filter = grep === undefined ? {} : { testNamePatterns: new RegExp(literally(grep), 'u') };
   const events = run({ files, concurrency, timeout: maxFileMs, ...filter });
   const isSkipped = ({ name, skip, todo }: Marked): boolean => {
     const reason = [skip, todo].find((mark) => mark !== undefined && mark !== false);
@@ -148,7 +226,10 @@ async function runNodeTests(
   };
   events.on('test:stderr', ({ message }) => process.stdout.write(message));
   events.on('test:pass', (data) => {
-    if (data.details.type === 'suite' || isSkipped(data)) return;
+    const isSuite = data.details.type === 'suite';
+    if (!isSuite && isSkipped(data)) return;
+    passedNames.add(data.name);
+    if (isSuite) return;
     // A file that registers no test passes under its own name.
     if (path.resolve(data.name) === data.file) {
       if (grep !== undefined) return;
@@ -157,7 +238,6 @@ async function runNodeTests(
       return;
     }
     tally.passed += 1;
-    if (listPassed) print(`  ✔ ${data.name} (${Math.round(data.details.duration_ms)} ms)`);
   });
   events.on('test:fail', (data) => {
     const { error } = data.details;

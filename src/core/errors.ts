@@ -31,11 +31,12 @@ export type ErrorKind =
   // what came back
   | 'tooLarge'
   | 'malformedFindings'
+  | 'reportTooLarge'
+  | 'findingsTooLarge'
   | 'badImport'
   | 'noResult'
   | 'unanswered'
   | 'notKept'
-  | 'triageConflict'
   | 'triageDamaged'
   | 'outsideFolder'
   // here
@@ -50,6 +51,7 @@ export type ErrorKind =
   | 'restricted'
   | 'tokenCommand'
   | 'storage'
+  | 'workerCrashed'
   | 'unexpected';
 
 /** Facts that go with an error; values are redacted before they get here. */
@@ -95,13 +97,26 @@ export function systemCode(error: unknown): string | undefined {
   return undefined;
 }
 
+/** What the system did to a file (`subject`, where it is known), by its code; undefined for any other error. */
+export function fileError(error: unknown, subject?: string): AssessmentError | undefined {
+  const code = systemCode(error) ?? '';
+  // Node's own codes have an underscore, and say nothing of a disk.
+  if (error instanceof AssessmentError || !/^E[A-Z0-9]+$/.test(code)) return undefined;
+  const kind = ['ENOSPC', 'EDQUOT'].includes(code) ? 'diskFull' : 'storage';
+  return new AssessmentError(kind, { subject, detail: code }, { cause: error });
+}
+
+/** What ended a worker thread before its work was done. */
+export function workerCrash(cause: unknown): AssessmentError {
+  const detail = systemCode(cause) ?? String(cause).slice(0, 500);
+  return new AssessmentError('workerCrashed', { detail }, { cause });
+}
+
 /** Anything that was thrown, as an error of ours: what the system did to a file by its code, what nobody foresaw as `unexpected`. */
 export function knownError(error: unknown): AssessmentError {
   if (error instanceof AssessmentError) return error;
-  const code = systemCode(error) ?? '';
-  // Node's own codes have an underscore, and say nothing of a disk.
-  if (!/^E[A-Z0-9]+$/.test(code))
-    return new AssessmentError('unexpected', { detail: String(error).slice(0, 500) }, { cause: error });
-  const kind = ['ENOSPC', 'EDQUOT'].includes(code) ? 'diskFull' : 'storage';
-  return new AssessmentError(kind, { detail: code }, { cause: error });
+  return (
+    fileError(error) ??
+    new AssessmentError('unexpected', { detail: String(error).slice(0, 500) }, { cause: error })
+  );
 }

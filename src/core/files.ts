@@ -12,7 +12,7 @@ import {
 } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { systemCode } from './errors.ts';
+import { fileError, systemCode } from './errors.ts';
 
 /** Makes a folder that only this user can enter (0700), with its parents. */
 export async function makePrivateFolder(path: string): Promise<void> {
@@ -122,6 +122,15 @@ export async function createExclusive(path: string, content: string): Promise<bo
   return true;
 }
 
+/** Work on a local file beside a request, whose failure is named as the disk's and not taken for the network's. */
+export async function onDisk<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw fileError(error) ?? error;
+  }
+}
+
 /** The text of a file, or undefined when there is none. */
 export async function readIfThere(path: string): Promise<string | undefined> {
   try {
@@ -138,7 +147,12 @@ const staleMs = 60_000;
 export async function sweepTemporary(folder: string, now: number): Promise<void> {
   for (const name of (await readdir(folder)).filter((each) => /\.(tmp|part)$/.test(each))) {
     const path = join(folder, name);
-    if (now - (await stat(path)).mtimeMs > staleMs) await rm(path, { force: true });
+    try {
+      if (now - (await stat(path)).mtimeMs > staleMs) await rm(path, { force: true });
+    } catch (error) {
+      // Another window may have given it its final name meanwhile.
+      if (systemCode(error) !== 'ENOENT') throw error;
+    }
   }
 }
 

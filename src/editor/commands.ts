@@ -1,40 +1,42 @@
 import * as vscode from 'vscode';
-import type { ExportTool } from '../core/findings/handOff/exportSource.ts';
+import type { ExportTool } from '../core/findings/importExport/exportSource.ts';
 import type { ShownFinding } from '../core/findings/shownFinding.ts';
-import { AssessmentError, isAbortError } from '../core/errors.ts';
+import { AssessmentError, type ErrorKind, isAbortError } from '../core/errors.ts';
 import type { Logger } from '../core/ports.ts';
-import { isUnsent, needsToken, type Run } from '../core/run/run.ts';
-import type { RunNotes } from '../core/run/runNotes.ts';
-import type { RunStore } from '../core/run/runStore.ts';
+import { isUnsent, needsToken, type Run } from '../core/run/state/run.ts';
+import type { RunNotes } from '../core/run/disk/recoveryNotes.ts';
+import type { RunStore } from '../core/run/disk/runStore.ts';
 import type { RunTracker } from '../core/run/runTracker.ts';
-import { compareRuns } from './compareRuns.ts';
-import { excludeFromUpload } from './excludeFromUpload.ts';
-import { exportFindings } from './exportFindings.ts';
+import { compareRuns } from './findings/compareRuns.ts';
+import { excludeFromUpload } from './upload/excludeFromUpload.ts';
+import { exportFindings } from './findings/exportFindings.ts';
 import { type Folder, folderAt, openFoldersOf, pickFolders } from './folders.ts';
-import { findingOf, sayNoFinding } from './findingArguments.ts';
-import { revealPlace } from './places.ts';
-import { createFindingCommands, type FindingCommandDeps } from './findingCommands.ts';
-import { editIgnoreFile } from './ignoreFile.ts';
-import { importFindings } from './importFindings.ts';
+import { findingOf, sayNoFinding } from './findings/findingArguments.ts';
+import { focusView } from '../lazyView.ts';
+import { revealPlace } from './findings/code/places.ts';
+import { createFindingCommands, type FindingCommandDeps } from './findings/findingCommands.ts';
+import { editIgnoreFile } from './upload/ignoreFile.ts';
+import { importFindings } from './findings/importFindings.ts';
 import { hasArtifact } from './labels.ts';
-import { mapFindingPaths } from './mapPaths.ts';
-import { describeError } from './messages.ts';
-import { runOf, runsOf } from './calledRuns.ts';
-import { offerRemedies } from './remedies.ts';
-import { deleteUploadedSource, removeRuns } from './removeRuns.ts';
-import { cancelRun, checkRuns, resend } from './runCommands.ts';
-import { pickRun, pickShownRun } from './pickRun.ts';
-import { downloadArtifacts, renameRun, stopWatching } from './runUpkeep.ts';
-import { saveReport, type SaveReportDeps } from './saveReport.ts';
-import type { Accounts } from './accounts.ts';
-import { signIn, signInForRun } from './signIn.ts';
-import { signOut } from './signOut.ts';
-import { startAssessment, type StartDeps } from './startAssessment.ts';
-import { showMenu } from './statusMenu.ts';
-import { testConnection } from './testConnection.ts';
-import { giveRunId, trackRun } from './trackRun.ts';
-import { previewUpload, saveArchive } from './uploadCommands.ts';
-import type { UploadPreview } from './uploadPreview.ts';
+import { openFindingsFile, pickUnreadRun } from './findings/openFindingsFile.ts';
+import { mapFindingPaths } from './findings/mapPaths.ts';
+import { describeError } from './errors/messages.ts';
+import { runOf, runsOf } from './runs/runArguments.ts';
+import { offerRemedies } from './errors/remedies.ts';
+import { deleteUploadedSource, removeRuns } from './runs/removeRuns.ts';
+import { cancelRun, checkRuns, resend } from './runs/runCommands.ts';
+import { pickRun, pickShownRun } from './runs/pickRun.ts';
+import { downloadArtifacts, renameRun, stopWatching } from './runs/runUpkeep.ts';
+import { saveReport, type SaveReportDeps } from './report/saveReport.ts';
+import type { Accounts } from './account/accounts.ts';
+import { signIn, signInForRun } from './account/signIn.ts';
+import { signOut } from './account/signOut.ts';
+import { startAssessment, type StartDeps } from './upload/startAssessment.ts';
+import { showMenu } from './runs/statusMenu.ts';
+import { testConnection } from './account/testConnection.ts';
+import { giveRunId, trackRun } from './runs/trackRun.ts';
+import { previewUpload, saveArchive } from './upload/uploadCommands.ts';
+import type { UploadPreview } from './upload/uploadPreview.ts';
 import { showError, showInformation } from './showMessage.ts';
 
 /** What the commands work on. */
@@ -56,9 +58,14 @@ export interface CommandDeps extends StartDeps, FindingCommandDeps, SaveReportDe
   readonly tool: ExportTool;
   /** The packaging worker. */
   readonly workerFile: string;
+  /** The parsing worker. */
+  readonly parseWorkerFile: string;
   /** A folder of ours for an archive that is being saved. */
   readonly savingFolder: string;
 }
+
+/** Nothing has failed: the person is to do something first. */
+const hints: readonly ErrorKind[] = ['noFolder', 'nothingToSend'];
 
 /** A command's work; its arguments come from menus, so they are looked at before they are believed. */
 export type Handler = (...args: unknown[]) => unknown;
@@ -152,7 +159,14 @@ export function createCommands(deps: CommandDeps): ReadonlyMap<string, Handler> 
           ));
         if (run === undefined) return;
         await findings.show(run);
-        await vscode.commands.executeCommand('whitebox.findings.focus');
+        await focusView('findings');
+      },
+    ],
+    [
+      'whitebox.openFindingsFile',
+      async (node) => {
+        const run = runOf(node, runs) ?? (await pickUnreadRun(deps));
+        if (run !== undefined) await openFindingsFile(run, runs);
       },
     ],
     ['whitebox.clearFindings', () => findings.clear()],
@@ -221,7 +235,8 @@ export async function runCommand(
     log.error(`${id}: ${error instanceof Error ? error.message : String(error)}`);
     if (!(error instanceof AssessmentError) && error instanceof Error) log.error(error.stack ?? '');
     const { message, remedies } = describeError(error);
-    offerRemedies(showError(message, ...remedies), log);
+    const isHint = error instanceof AssessmentError && hints.includes(error.kind);
+    offerRemedies((isHint ? showInformation : showError)(message, ...remedies), log);
     return undefined;
   }
 }

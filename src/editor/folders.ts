@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { AssessmentError } from '../core/errors.ts';
 import { pathInside } from '../core/pathInside.ts';
-import type { Run } from '../core/run/run.ts';
+import type { Run } from '../core/run/state/run.ts';
 
 /** A folder that may be assessed. */
 export interface Folder {

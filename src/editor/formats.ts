@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { originOf } from '../core/api/address.ts';
+import type { Cut } from '../core/findings/parse/parse.ts';
 
 /** A service and an organization, which a token belongs to. */
 export function formatAccount(account: { baseUrl: string; organizationId: string }): string {
@@ -9,6 +10,13 @@ export function formatAccount(account: { baseUrl: string; organizationId: string
 /** "1 finding", "7 findings". */
 export function countFindings(count: number): string {
   return count === 1 ? vscode.l10n.t('1 finding') : vscode.l10n.t('{0} findings', formatNumber(count));
+}
+
+/** "7 findings", or "10,000 of 60,000 findings" where there were more than are shown. */
+export function countShown(shown: number, cut: Cut | undefined): string {
+  return cut === undefined
+    ? countFindings(shown)
+    : vscode.l10n.t('{0} of {1}', formatNumber(shown), countFindings(cut.total));
 }
 
 /** "1 file", "7 files". */
@@ -46,6 +54,11 @@ export function formatNumber(value: number): string {
 /** Date and time, to the minute, in the display language. */
 export function formatTime(at: number): string {
   return new Intl.DateTimeFormat(vscode.env.language, { dateStyle: 'medium', timeStyle: 'short' }).format(at);
+}
+
+/** A day, as short as it can be told from another of the last twelve months, in the display language. */
+export function formatDay(at: number): string {
+  return new Intl.DateTimeFormat(vscode.env.language, { month: 'short', day: 'numeric' }).format(at);
 }
 
 /** The first of some lines, and how many more there are of `total`. */

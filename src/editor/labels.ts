@@ -1,11 +1,11 @@
 import * as vscode from 'vscode';
-import type { Drift } from '../core/findings/drift/drift.ts';
 import type { BlockKind, Finding, Severity } from '../core/findings/finding.ts';
+import type { ShownPlace } from '../core/findings/shownFinding.ts';
 import type { TriageState } from '../core/findings/triage/triage.ts';
 import type { ConnectionPart } from '../core/api/connectionParts.ts';
-import { isFinal, keptArtifact, type Run, type RunIn, type Target } from '../core/run/run.ts';
-import type { IgnoreRule } from '../core/upload/ignoreRules.ts';
-import type { Reason } from '../core/upload/selection.ts';
+import { isFinal, keptArtifact, type Run, type RunIn, type Target } from '../core/run/state/run.ts';
+import type { IgnoreRule } from '../core/upload/ignore/ignoreRules.ts';
+import type { Reason } from '../core/upload/select/selection.ts';
 import { formatTime } from './formats.ts';
 
 /** True when an artifact of an ended run is on this machine. */
@@ -77,14 +77,18 @@ export function uploadLabel(run: Run, target: Target): string | undefined {
   if (upload === undefined) return undefined;
   switch (upload.state) {
     case 'reserved':
-      return isFinal(run) ? t('not yet removed from the service') : t('being uploaded');
+      return atHost(isFinal(run) ? t('not yet removed from the service') : t('being uploaded'), upload);
     case 'confirmed':
-      return t('on the service since {0}', formatTime(upload.at));
+      return atHost(t('on the service since {0}', formatTime(upload.at)), upload);
     case 'cancelled':
       return t('upload given up on {0}', formatTime(upload.at));
     case 'deleted':
       return t('deleted from the service on {0}', formatTime(upload.at));
   }
+}
+
+function atHost(state: string, { host }: NonNullable<Target['upload']>): string {
+  return host === undefined ? state : vscode.l10n.t('{0}, at {1}', state, host);
 }
 
 /** Why a file is not sent, as a heading over all that share the reason. */
@@ -109,6 +113,8 @@ export function reasonLabel(reason: Reason): string {
       return t('Names that other systems cannot take');
     case 'outsideRoot':
       return t('Outside the folder');
+    case 'repositoryData':
+      return t('Data of git, Mercurial or Subversion');
     case 'choice':
       return t('By your choice');
     case 'secret':
@@ -117,8 +123,9 @@ export function reasonLabel(reason: Reason): string {
 }
 
 /** A rule with the place where it stands. */
-export function ruleLabel({ pattern, file, line }: IgnoreRule): string {
-  return file === undefined ? pattern : `${pattern}  (${file}:${String(line)})`;
+export function ruleLabel({ pattern, file, line, widened }: IgnoreRule): string {
+  const place = file === undefined ? pattern : `${pattern}  (${file}:${String(line)})`;
+  return widened ? vscode.l10n.t('{0}: leaves out more than git may', place) : place;
 }
 
 /** A commit by the start of its ID, and whether there were changes that it does not have. */
@@ -197,8 +204,8 @@ export function shortfallLabel(shortfall: NonNullable<Finding['shortfall']>): st
     : vscode.l10n.t('little, since the findings file has it in an unknown form; “Show Raw JSON” shows it');
 }
 
-/** What became of a finding's code since the scan; undefined where nothing is to be said. */
-export function driftLabel(drift: Drift): string | undefined {
+/** What became of a place's code since the scan, or that its line is not known; undefined where nothing is to be said. */
+export function driftLabel({ drift, startLine, told }: ShownPlace): string | undefined {
   const t = vscode.l10n.t;
   switch (drift) {
     case 'moved':
@@ -207,8 +214,12 @@ export function driftLabel(drift: Drift): string | undefined {
       return t('changed');
     case 'gone':
       return t('gone');
-    case 'same':
     case 'unknown':
+      if (startLine !== undefined) return undefined;
+      return told.startLine === undefined
+        ? t('line not known')
+        : t('line not known: the file ends before line {0}', told.startLine);
+    case 'same':
       return undefined;
   }
 }

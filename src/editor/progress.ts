@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { OnBytes } from '../core/ports.ts';
 import { formatBytes } from './formats.ts';
-import { withoutLinks } from './showMessage.ts';
+import { plainLine } from './showMessage.ts';
 
 /** Runs long work behind a progress notification, which can be cancelled unless said otherwise; `report` shows what it is doing. */
 export function withProgress<T>(
@@ -11,13 +11,13 @@ export function withProgress<T>(
 ): Thenable<T> {
   const options = {
     location: vscode.ProgressLocation.Notification,
-    title: withoutLinks(title),
+    title: plainLine(title),
     cancellable,
   };
   return vscode.window.withProgress(options, (progress, cancellation) => {
     const stop = new AbortController();
     cancellation.onCancellationRequested(() => stop.abort());
-    return work((message) => progress.report({ message: withoutLinks(message) }), stop.signal);
+    return work((message) => progress.report({ message: plainLine(message) }), stop.signal);
   });
 }
 

@@ -1,27 +1,28 @@
-// `npm run bench [-- --big] [--corpus FOLDER] [--pairs N] [--only activation,folders,upload,secrets,findings,problems,reports,cold] [--json]`: ours against the native tools, in one
+// `npm run bench [-- --big] [--corpus FOLDER] [--pairs N] [--only activation,folders,start,upload,secrets,findings,problems,reports,cold] [--json]`: ours against the native tools, in one
 // run, on folders it makes or is given. Ratios carry over to other machines, times do not. Exits 1 when a target is missed. `cold` drops the page cache, which takes root.
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { measureActivation } from './activationCase.ts';
-import { measureColdSelection } from './coldCase.ts';
+import { measureActivation } from './cases/activationCase.ts';
+import { measureColdSelection } from './cases/coldCase.ts';
 import { makeCorpus } from './corpus.ts';
-import { measureFindings } from './findingsCase.ts';
-import { type Corpus, growthRows, measureFolder, type Seen } from './folderCases.ts';
-import { measureReports } from './reportCase.ts';
-import { measureProblems } from './problemsCase.ts';
+import { measureFindings } from './cases/findingsCase.ts';
+import { type Corpus, growthRows, measureFolder, type Seen } from './cases/folderCases.ts';
+import { measureReports } from './cases/reportCase.ts';
+import { measureProblems } from './cases/problemsCase.ts';
 import { isKept, type Row, toTable } from './rows.ts';
-import { measureSecretCheck } from './secretCase.ts';
-import { bundleSubjects } from './subjects.ts';
-import { measureUpload, writeNoise } from './uploadCase.ts';
+import { measureSecretCheck } from './cases/secretCase.ts';
+import { measureStart } from './cases/startCase.ts';
+import { bundleSubjects } from './subjects/subjects.ts';
+import { measureUpload, writeNoise } from './cases/uploadCase.ts';
 
 const { values } = parseArgs({
   options: {
     big: { type: 'boolean', default: false },
     corpus: { type: 'string' },
     pairs: { type: 'string', default: '5' },
-    only: { type: 'string', default: 'activation,folders,upload,secrets,findings,problems,reports' },
+    only: { type: 'string', default: 'activation,folders,start,upload,secrets,findings,problems,reports' },
     json: { type: 'boolean', default: false },
   },
 });
@@ -39,7 +40,7 @@ const subjects = await bundleSubjects(folder('bundles'));
 const rows: Row[] = [];
 const seen: Seen[] = [];
 if (only.includes('activation')) rows.push(...(await measureActivation(folder('activation'), pairs)));
-const corpora = only.some((part) => ['folders', 'cold', 'secrets'].includes(part)) ? folders() : [];
+const corpora = only.some((part) => ['folders', 'start', 'cold', 'secrets'].includes(part)) ? folders() : [];
 for (const corpus of corpora) {
   if (only.includes('folders')) {
     say(`measuring ${corpus.name} …`);
@@ -47,6 +48,7 @@ for (const corpus of corpora) {
     rows.push(...measured.rows);
     seen.push(measured.seen);
   }
+  if (only.includes('start')) rows.push(...(await measureStart(corpus, subjects, scratch, pairs)));
   if (only.includes('cold')) {
     rows.push(...(await measureColdSelection(corpus, subjects, folder(`cold-${corpus.name}`), pairs)));
   }
@@ -107,7 +109,7 @@ async function measureOneLargeFile(): Promise<Row> {
     corpus: 'one file of 2 GB',
     unit: 'MB',
     ours: outcome.peakBytes / 1e6,
-    target: { atMost: 180 },
+    target: { atMost: 250 },
   };
 }
 

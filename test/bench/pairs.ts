@@ -9,10 +9,10 @@ export interface Paired {
 export async function inPairs(
   pairs: number,
   ours: () => Promise<number>,
-  peer: () => number,
+  peer: () => number | Promise<number>,
 ): Promise<Paired> {
   const measured: { ours: number; peer: number }[] = [];
-  for (let pair = 0; pair < pairs; pair++) measured.push({ peer: peer(), ours: await ours() });
+  for (let pair = 0; pair < pairs; pair++) measured.push({ peer: await peer(), ours: await ours() });
   return {
     ours: median(measured.map((one) => one.ours)),
     peer: median(measured.map((one) => one.peer)),

@@ -21,7 +21,7 @@ const operations: Readonly<Record<string, Readonly<Record<Direction, z.ZodMiniTy
     request: ours.whiteboxDispatchRequestSchema,
     response: ours.dispatchResponseSchema,
   },
-  [`${runs}/describe`]: { request: ours.runRequestSchema, response: ours.descriptionSchema },
+  [`${runs}/describe`]: { request: ours.runRequestSchema, response: ours.toDescriptionSchema(() => []) },
   [`${runs}/cancel`]: { request: ours.runRequestSchema, response: ours.emptySchema },
   [`${runs}/get-artifact-download-url`]: {
     request: ours.artifactRequestSchema,

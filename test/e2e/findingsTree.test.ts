@@ -1,205 +1,203 @@
 import assert from 'node:assert/strict';
 import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import type { Workbench } from '../host/workbench.ts';
 import { eventually } from '../host/workbench/eventually.ts';
 import type { TreeRowReading } from '../host/workbench/trees.ts';
-import { setStage, signedIn, type Stage, startAssessment } from './stage.ts';
+import { signedIn, startAssessment } from './stage.ts';
+import { test } from './fixtures.ts';
 
-describe('the Findings view', () => {
-  let stage: Stage;
+test.describe.configure({ mode: 'serial' });
+test.use({ stageOptions: { service: { runDurationMs: 3_600_000 }, settings: signedIn } });
 
-  before(async () => {
-    stage = await setStage({
-      service: { runDurationMs: 3_600_000 },
-      settings: signedIn,
-      viewport: { width: 1280, height: 1600 },
-    });
-  });
+const headings = async (workbench: Workbench): Promise<string[]> => {
+  const rows = await workbench.treeRows('Findings');
+  return rows.filter(({ level }) => level === 1).map(({ label, description }) => `${label} ${description}`);
+};
+const untilHeadings = (workbench: Workbench, ...expected: string[]): Promise<string[]> =>
+  eventually(
+    () => headings(workbench),
+    (found) => found.join() === expected.join(),
+  );
+const findings = (rows: readonly TreeRowReading[]): string[] =>
+  rows.filter(({ level }) => level === 3).map(({ label }) => label);
 
-  after(async () => {
-    await stage.dispose();
-  });
+test('says that an assessment is running, and shows what it has found when it has ended', async ({
+  service,
+  stage,
+  workbench,
+}) => {
+  await startAssessment(stage);
+  await eventually(
+    () => workbench.viewText('Findings'),
+    (text) => text.includes('The assessment is running'),
+  );
+  const early = await workbench.viewActions('Findings');
+  assert.ok(!early.some((name) => /^(Open Report|Filter|Group By)/.test(name)), early.join());
+  assert.equal(await workbench.listsCommand('Whitebox: Show Raw JSON'), false);
+  const [run] = service.runs();
+  assert.ok(run);
+  await service.finishRun(run.id);
+  await workbench.runCommand('Whitebox: Check Run Status Now');
+  await workbench.notification('The assessment of shop has finished');
+  await workbench.dismissNotifications();
+  await untilHeadings(workbench, 'Critical 3', 'High 4', 'Medium 3', 'Low 1', 'No impact 1');
+  await eventually(
+    () => workbench.viewActions('Findings'),
+    (names) => ['Open Report', 'Filter…', 'Group By…'].every((name) => names.includes(name)),
+  );
+  assert.equal(await workbench.listsCommand('Whitebox: Show Raw JSON'), true);
+  await workbench.expandAll('Findings');
+  await workbench.screenshot('tree-1-findings.png');
+  const rows = await workbench.treeRows('Findings');
+  const hash = rows.find(({ label }) => label === 'Weak hash function');
+  assert.equal(hash?.ariaLabel, 'Medium: Weak hash function, line 7, CWE-328');
+  const file = rows.find(({ label }) => label === 'passwords.js');
+  assert.equal(file?.ariaLabel, 'src/passwords.js, 1 finding');
+});
 
-  const headings = async (): Promise<string[]> => {
-    const rows = await stage.workbench().treeRows('Findings');
-    return rows.filter(({ level }) => level === 1).map(({ label, description }) => `${label} ${description}`);
-  };
-  const untilHeadings = (...expected: string[]): Promise<string[]> =>
-    eventually(headings, (found) => found.join() === expected.join());
-  const findings = (rows: readonly TreeRowReading[]): string[] =>
-    rows.filter(({ level }) => level === 3).map(({ label }) => label);
+test('is filtered by severity and text together, says so, and keeps that over a reload', async ({
+  workbench,
+}) => {
+  await workbench.viewAction('Findings', 'Filter…');
+  await workbench.pick('Severity');
+  await workbench.screenshot('tree-2-filter.png');
+  await workbench.pickSeveral(['Critical', 'High']);
+  await untilHeadings(workbench, 'Critical 3', 'High 4');
+  await workbench.runCommand('Whitebox: Filter…');
+  const { items } = await workbench.currentQuickInput();
+  assert.deepEqual(items.map(({ label, description }) => `${label}: ${description}`).slice(0, 2), [
+    'Severity: Critical, High',
+    'Triage State: ',
+  ]);
+  await workbench.pick('Text');
+  await workbench.answer('ＳＱＬ');
+  await untilHeadings(workbench, 'Critical 1');
+  assert.match(await workbench.viewText('Findings'), /Filter: Critical, High · “ＳＱＬ” \(1 of 12\)/);
+  await workbench.screenshot('tree-3-filtered.png');
+  await workbench.stateKept(/ＳＱＬ/);
+  await workbench.reload();
+  await untilHeadings(workbench, 'Critical 1');
+});
 
-  test('says that an assessment is running, and shows what it has found when it has ended', async () => {
-    const workbench = await stage.openWindow();
-    await startAssessment(stage);
-    await eventually(
-      () => workbench.viewText('Findings'),
-      (text) => text.includes('The assessment is running'),
-    );
-    const early = await workbench.viewActions('Findings');
-    assert.ok(!early.some((name) => /^(Open Report|Filter|Group By)/.test(name)), early.join());
-    assert.equal(await workbench.listsCommand('Whitebox: Show Raw JSON'), false);
-    const [run] = stage.service.runs();
-    assert.ok(run);
-    await stage.service.finishRun(run.id);
-    await workbench.runCommand('Whitebox: Check Run Status Now');
-    await workbench.notification('The assessment of shop has finished');
-    await workbench.dismissNotifications();
-    await untilHeadings('Critical 3', 'High 4', 'Medium 3', 'Low 1', 'No impact 1');
-    await eventually(
-      () => workbench.viewActions('Findings'),
-      (names) => ['Open Report', 'Filter…', 'Group By…'].every((name) => names.includes(name)),
-    );
-    assert.equal(await workbench.listsCommand('Whitebox: Show Raw JSON'), true);
-    await workbench.expandAll('Findings');
-    await workbench.screenshot('tree-1-findings.png');
-    const rows = await workbench.treeRows('Findings');
-    const hash = rows.find(({ label }) => label === 'Weak hash function');
-    assert.equal(hash?.ariaLabel, 'Medium: Weak hash function, line 7, CWE-328');
-    const file = rows.find(({ label }) => label === 'passwords.js');
-    assert.equal(file?.ariaLabel, 'src/passwords.js, 1 finding');
-  });
+test('leads out of filters that nothing passes', async ({ workbench }) => {
+  await workbench.runCommand('Whitebox: Filter…');
+  await workbench.pick('Text');
+  await workbench.answer('nothing is called like this');
+  await eventually(
+    () => workbench.viewText('Findings'),
+    (text) => text.includes('No finding passes the filters.'),
+  );
+  await workbench.screenshot('tree-4-nothing.png');
+  await workbench.viewButton('Findings', 'Clear Filters');
+  await untilHeadings(workbench, 'Critical 3', 'High 4', 'Medium 3', 'Low 1', 'No impact 1');
+});
 
-  test('is filtered by severity and text together, says so, and keeps that over a reload', async () => {
-    const workbench = stage.workbench();
-    await workbench.viewAction('Findings', 'Filter…');
-    await workbench.pick('Severity');
-    await workbench.screenshot('tree-2-filter.png');
-    await workbench.pickSeveral(['Critical', 'High']);
-    await untilHeadings('Critical 3', 'High 4');
-    await workbench.runCommand('Whitebox: Filter…');
-    const { items } = await workbench.currentQuickInput();
-    assert.deepEqual(items.map(({ label, description }) => `${label}: ${description}`).slice(0, 2), [
-      'Severity: Critical, High',
-      'Triage State: ',
-    ]);
-    await workbench.pick('Text');
-    await workbench.answer('ＳＱＬ');
-    await untilHeadings('Critical 1');
-    assert.match(await workbench.viewText('Findings'), /Filter: Critical, High · “ＳＱＬ” \(1 of 12\)/);
-    await workbench.screenshot('tree-3-filtered.png');
-    await workbench.stateKept(/ＳＱＬ/);
-    await workbench.reload();
-    await untilHeadings('Critical 1');
-  });
+test('groups by CWE, every finding once', async ({ workbench }) => {
+  const before = findings(await workbench.treeRows('Findings')).sort();
+  await workbench.runCommand('Whitebox: Group By…');
+  await workbench.pick('CWE');
+  await eventually(
+    () => headings(workbench),
+    (found) => found.every((heading) => heading.startsWith('CWE-')),
+  );
+  await workbench.expandAll('Findings');
+  await workbench.screenshot('tree-5-cwe.png');
+  const rows = await workbench.treeRows('Findings');
+  assert.deepEqual(findings(rows).sort(), before);
+  await workbench.runCommand('Whitebox: Group By…');
+  await workbench.pick('Severity');
+  await untilHeadings(workbench, 'Critical 3', 'High 4', 'Medium 3', 'Low 1', 'No impact 1');
+});
 
-  test('leads out of filters that nothing passes', async () => {
-    const workbench = stage.workbench();
-    await workbench.runCommand('Whitebox: Filter…');
-    await workbench.pick('Text');
-    await workbench.answer('nothing is called like this');
-    await eventually(
-      () => workbench.viewText('Findings'),
-      (text) => text.includes('No finding passes the filters.'),
-    );
-    await workbench.screenshot('tree-4-nothing.png');
-    await workbench.viewButton('Findings', 'Clear Filters');
-    await untilHeadings('Critical 3', 'High 4', 'Medium 3', 'Low 1', 'No impact 1');
-  });
+test('shows a finding as the service told it', async ({ workbench }) => {
+  await workbench.expandAll('Findings');
+  await workbench.treeRowMenu('Findings', 'Weak hash function', 'Show Raw JSON');
+  await eventually(workbench.editor, ({ title }) => title.endsWith('.json'));
+  await workbench.screenshot('tree-6-json.png');
+});
 
-  test('groups by CWE, every finding once', async () => {
-    const workbench = stage.workbench();
-    const before = findings(await workbench.treeRows('Findings')).sort();
-    await workbench.runCommand('Whitebox: Group By…');
-    await workbench.pick('CWE');
-    await eventually(headings, (found) => found.every((heading) => heading.startsWith('CWE-')));
-    await workbench.expandAll('Findings');
-    await workbench.screenshot('tree-5-cwe.png');
-    const rows = await workbench.treeRows('Findings');
-    assert.deepEqual(findings(rows).sort(), before);
-    await workbench.runCommand('Whitebox: Group By…');
-    await workbench.pick('Severity');
-    await untilHeadings('Critical 3', 'High 4', 'Medium 3', 'Low 1', 'No impact 1');
-  });
+test('several findings are judged at once with a reason, and that is taken back', async ({ workbench }) => {
+  await workbench.treeRowClick('Findings', 'Weak hash function');
+  // The editor that opens takes the focus, and with it a menu that is open by then.
+  await eventually(workbench.editor, ({ title }) => title === 'passwords.js');
+  await workbench.treeRowClick('Findings', 'Predictable random value', 'ControlOrMeta');
+  await workbench.treeRowMenu('Findings', 'Predictable random value', 'Set Triage State…');
+  const { title, items } = await workbench.currentQuickInput();
+  assert.equal(title, 'Set Triage State: 2 findings');
+  assert.deepEqual(
+    items.map(({ label, description }) => `${label} ${description}`.trim()),
+    ['Still open now: 2 findings', 'Confirmed', 'False positive', 'Accepted risk', 'Fixed'],
+  );
+  await workbench.screenshot('tree-7-triage.png');
+  await workbench.pick('False positive');
+  await workbench.answer('  ');
+  assert.equal((await workbench.currentQuickInput()).message, 'A reason is needed for this state.');
+  await workbench.answer('Invented: test code only');
+  await untilHeadings(workbench, 'Critical 3', 'High 4', 'Medium 1', 'Low 1', 'No impact 1');
+  assert.match(await workbench.viewText('Findings'), /Hidden because triage settled them: 2 findings/);
+  await workbench.screenshot('tree-8-judged.png');
+  await workbench.notificationButton('2 findings: False positive', 'Undo');
+  await untilHeadings(workbench, 'Critical 3', 'High 4', 'Medium 3', 'Low 1', 'No impact 1');
+});
 
-  test('shows a finding as the service told it', async () => {
-    const workbench = stage.workbench();
-    await workbench.expandAll('Findings');
-    await workbench.treeRowMenu('Findings', 'Weak hash function', 'Show Raw JSON');
-    await eventually(workbench.editor, ({ title }) => title.endsWith('.json'));
-    await workbench.screenshot('tree-6-json.png');
-  });
+test('works by keyboard alone: from the first row to a judged finding', async ({ workbench }) => {
+  const { page } = workbench;
+  await workbench.runCommand('Whitebox Assessment: Focus on Findings View');
+  for (const key of ['Home', 'ArrowDown', 'ArrowDown']) await page.keyboard.press(key);
+  await page.keyboard.press('Delete');
+  assert.equal(
+    (await workbench.currentQuickInput()).title,
+    'Set Triage State: Critical: SQL injection through a composed statement',
+  );
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await workbench.answer('Invented: seen in a review', 'Confirmed: Critical: SQL injection');
+  await eventually(
+    async () => (await workbench.treeRows('Findings')).find(({ label }) => label.startsWith('SQL injection')),
+    (row) => row?.ariaLabel.endsWith('Confirmed') === true,
+  );
+  await workbench.screenshot('tree-9-keyboard.png');
+  await workbench.runCommand('Whitebox: Filter…');
+  await workbench.pick('Triage State');
+  await workbench.pickSeveral(['Confirmed']);
+  await untilHeadings(workbench, 'Critical 1');
+  await workbench.runCommand('Whitebox: Clear Filters');
+  await untilHeadings(workbench, 'Critical 3', 'High 4', 'Medium 3', 'Low 1', 'No impact 1');
+});
 
-  test('several findings are judged at once with a reason, and that is taken back', async () => {
-    const workbench = stage.workbench();
-    await workbench.treeRowClick('Findings', 'Weak hash function');
-    // The editor that opens takes the focus, and with it a menu that is open by then.
-    await eventually(workbench.editor, ({ title }) => title === 'passwords.js');
-    await workbench.treeRowClick('Findings', 'Predictable random value', 'ControlOrMeta');
-    await workbench.treeRowMenu('Findings', 'Predictable random value', 'Set Triage State…');
-    const { title, items } = await workbench.currentQuickInput();
-    assert.equal(title, 'Set Triage State: 2 findings');
-    assert.deepEqual(
-      items.map(({ label, description }) => `${label} ${description}`.trim()),
-      ['Still open now: 2 findings', 'Confirmed', 'False positive', 'Accepted risk', 'Fixed'],
-    );
-    await workbench.screenshot('tree-7-triage.png');
-    await workbench.pick('False positive');
-    await workbench.answer('  ');
-    assert.equal((await workbench.currentQuickInput()).message, 'A reason is needed for this state.');
-    await workbench.answer('Invented: test code only');
-    await untilHeadings('Critical 3', 'High 4', 'Medium 1', 'Low 1', 'No impact 1');
-    assert.match(await workbench.viewText('Findings'), /Hidden because triage settled them: 2 findings/);
-    await workbench.screenshot('tree-8-judged.png');
-    await workbench.notificationButton('2 findings: False positive', 'Undo');
-    await untilHeadings('Critical 3', 'High 4', 'Medium 3', 'Low 1', 'No impact 1');
-  });
-
-  test('works by keyboard alone: from the first row to a judged finding', async () => {
-    const workbench = stage.workbench();
-    const { page } = workbench;
-    await workbench.runCommand('Whitebox Assessment: Focus on Findings View');
-    for (const key of ['Home', 'ArrowDown', 'ArrowDown']) await page.keyboard.press(key);
-    await page.keyboard.press('Delete');
-    assert.equal(
-      (await workbench.currentQuickInput()).title,
-      'Set Triage State: Critical: SQL injection through a composed statement',
-    );
-    await page.keyboard.press('ArrowDown');
-    await page.keyboard.press('Enter');
-    await workbench.answer('Invented: seen in a review', 'Confirmed: Critical: SQL injection');
-    await eventually(
-      async () =>
-        (await workbench.treeRows('Findings')).find(({ label }) => label.startsWith('SQL injection')),
-      (row) => row?.ariaLabel.endsWith('Confirmed') === true,
-    );
-    await workbench.screenshot('tree-9-keyboard.png');
-    await workbench.runCommand('Whitebox: Filter…');
-    await workbench.pick('Triage State');
-    await workbench.pickSeveral(['Confirmed']);
-    await untilHeadings('Critical 1');
-    await workbench.runCommand('Whitebox: Clear Filters');
-    await untilHeadings('Critical 3', 'High 4', 'Medium 3', 'Low 1', 'No impact 1');
-  });
-
-  test('two runs are compared: what is new, what was fixed, what stayed', async () => {
-    const workbench = stage.workbench();
-    const { folder, service } = stage;
-    await rm(path.join(folder, 'src/passwords.js'));
-    await writeFile(path.join(folder, 'src/added.js'), 'export const run = (code) => eval(code);\n');
-    await startAssessment(stage);
-    const run = service.runs().at(-1);
-    assert.ok(run);
-    await service.finishRun(run.id);
-    await workbench.runCommand('Whitebox: Check Run Status Now');
-    await eventually(
-      () => workbench.treeRows('Findings'),
-      (rows) => rows.some(({ label }) => label === 'added.js'),
-    );
-    await workbench.expandAll('Findings');
-    const added = (await workbench.treeRows('Findings')).filter(({ description }) =>
-      description.endsWith(' · new'),
-    );
-    assert.equal(added.length, 1);
-    await workbench.runCommand('Whitebox: Compare Runs…');
-    await untilHeadings('New 1', 'Fixed 1', 'Unchanged 11');
-    await workbench.expandAll('Findings');
-    assert.match(await workbench.viewText('Findings'), /1 new, 1 fixed, 11 unchanged/);
-    const fixed = (await workbench.treeRows('Findings')).find(({ label }) => label === 'Weak hash function');
-    assert.match(fixed?.ariaLabel ?? '', /src\/passwords\.js/);
-    await workbench.screenshot('tree-10-compared.png');
-    await workbench.viewAction('Findings', 'Show All Findings');
-    await eventually(headings, (found) => found.some((heading) => heading.startsWith('Critical')));
-  });
+test('two runs are compared: what is new, what was fixed, what stayed', async ({
+  service,
+  stage,
+  workbench,
+}) => {
+  const { folder } = stage;
+  await rm(path.join(folder, 'src/passwords.js'));
+  await writeFile(path.join(folder, 'src/added.js'), 'export const run = (code) => eval(code);\n');
+  await startAssessment(stage);
+  const run = service.runs().at(-1);
+  assert.ok(run);
+  await service.finishRun(run.id);
+  await workbench.runCommand('Whitebox: Check Run Status Now');
+  await eventually(
+    () => workbench.treeRows('Findings'),
+    (rows) => rows.some(({ label }) => label === 'added.js'),
+  );
+  await workbench.expandAll('Findings');
+  const added = (await workbench.treeRows('Findings')).filter(({ description }) =>
+    description.endsWith(' · new'),
+  );
+  assert.equal(added.length, 1);
+  await workbench.runCommand('Whitebox: Compare Runs…');
+  await untilHeadings(workbench, 'New 1', 'Fixed 1', 'Unchanged 11');
+  await workbench.expandAll('Findings');
+  assert.match(await workbench.viewText('Findings'), /1 new, 1 fixed, 11 unchanged/);
+  const fixed = (await workbench.treeRows('Findings')).find(({ label }) => label === 'Weak hash function');
+  assert.match(fixed?.ariaLabel ?? '', /src\/passwords\.js/);
+  await workbench.screenshot('tree-10-compared.png');
+  await workbench.viewAction('Findings', 'Show All Findings');
+  await eventually(
+    () => headings(workbench),
+    (found) => found.some((heading) => heading.startsWith('Critical')),
+  );
 });

@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { launchBrowser, type TestBrowser } from '../host/browser.ts';
-import { startVsCode, type VsCodeServer } from '../host/server.ts';
+import { installExtension, startVsCode, type VsCodeServer } from '../host/server.ts';
 import type { Settings } from '../host/settings.ts';
 import { setUp } from '../host/setUp.ts';
 import { supportedVersions } from '../host/vscode.ts';
 import { openWorkbench, type Workbench } from '../host/workbench.ts';
 import { eventually } from '../host/workbench/eventually.ts';
-import { packageExtension } from '../package.ts';
+import { packageExtension } from '../tools/package.ts';
 import { type AssessmentService, startService } from '../service/assessmentService.ts';
 
 /** Everything a person's path needs: the service, a real VS Code with the packaged extension installed, and a folder to assess. */
@@ -21,6 +21,8 @@ export interface Stage {
   readonly folder: string;
   /** The extension's global storage; what lies there before a window opens is what an earlier one left. */
   readonly storage: string;
+  readonly hasWindow: () => boolean;
+  /** The window that was opened last. */
   readonly workbench: () => Workbench;
   /** Opens the folder in a window of its own, in a browser whose secrets and state are kept. */
   openWindow(): Promise<Workbench>;
@@ -31,32 +33,47 @@ export interface Stage {
 
 /** How a stage differs from the usual one. */
 export interface StageOptions {
-  readonly version?: string;
   readonly service?: Parameters<typeof startService>[0];
   readonly language?: 'en' | 'ja';
   readonly settings?: (service: AssessmentService, folder: string) => Settings;
   /** Size of the window in pixels; a tall one shows long trees whole. */
   readonly viewport?: { readonly width: number; readonly height: number };
-  /** What to open instead of the sample workspace, a folder or a `.code-workspace` file; made ready by the caller. */
-  readonly folder?: string;
+  /** Makes what is opened instead of the sample workspace, a folder or a `.code-workspace` file, under this folder. */
+  readonly makeFolder?: (scratch: string) => Promise<string>;
 }
 
 /** A line in a file that `.gitignore` names: whoever finds it in an upload has found a leak. */
 export const ignoredSecret = 'INVENTED_PASSWORD=never-uploaded';
+
+/** Names an environment variable: a folder with the packaged extension installed, for every stage to copy instead of installing it again. */
+export const installedVariable = 'INSTALLED_EXTENSIONS';
+
+/** Packages the extension and installs it into a folder. */
+export async function installPackaged(extensionsDir: string): Promise<void> {
+  const scratch = await mkdtemp(path.join(tmpdir(), 'whitebox-vsix-'));
+  try {
+    const vsix = await packageExtension(path.join(scratch, 'whitebox-assessment.vsix'));
+    await installExtension(supportedVersions.newest, vsix, extensionsDir);
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
 
 /** Starts the service and VS Code and makes the sample workspace ready; no window is open yet. */
 export async function setStage(options: StageOptions = {}): Promise<Stage> {
   const { made, dispose } = await setUp(async (onUndo) => {
     const scratch = await mkdtemp(path.join(tmpdir(), 'whitebox-'));
     onUndo(() => rm(scratch, { recursive: true, force: true, maxRetries: 5 }));
-    const folder = options.folder ?? (await makeSampleWorkspace(path.join(scratch, 'shop')));
+    const folder = await (options.makeFolder ?? makeShop)(scratch);
     const service = await startService(options.service ?? {});
     onUndo(() => service.close());
-    const vsix = await packageExtension(path.join(scratch, 'whitebox-assessment.vsix'));
+    const extensionsDir = path.join(scratch, 'extensions');
+    if (process.env[installedVariable] === undefined) await installPackaged(extensionsDir);
+    else await cp(process.env[installedVariable], extensionsDir, { recursive: true });
     const server = await startVsCode({
-      version: options.version ?? supportedVersions.newest,
+      version: supportedVersions.newest,
       dataDir: path.join(scratch, 'vscode'),
-      vsix,
+      extensionsDir,
       settings: options.settings?.(service, folder) ?? {},
     });
     onUndo(() => server.dispose());
@@ -78,6 +95,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
     server,
     folder,
     storage,
+    hasWindow: () => workbench !== undefined,
     workbench: () => {
       if (workbench === undefined) throw new Error('No window is open');
       return workbench;
@@ -101,6 +119,8 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
     },
   };
 }
+
+const makeShop = (scratch: string): Promise<string> => makeSampleWorkspace(path.join(scratch, 'shop'));
 
 /** Copies the sample workspace and adds what a developer's folder has beside it: a repository, and files that git ignores. */
 export async function makeSampleWorkspace(folder: string): Promise<string> {
@@ -147,6 +167,24 @@ export async function startAssessment(stage: Stage): Promise<void> {
   await workbench.openView('Whitebox Assessment');
   await eventually(
     () => workbench.treeRows('Runs'),
-    (rows) => rows.some(({ description }) => description.startsWith('running')),
+    (rows) => rows.some(({ label }) => label.startsWith('running')),
+  );
+}
+
+/** Takes in a file by the command and VS Code's own file dialog. */
+export async function importFrom({ workbench }: Stage, file: string): Promise<void> {
+  const { currentQuickInput, page, runCommand } = workbench();
+  await runCommand('Whitebox: Import Findings or Bundle…');
+  await eventually(currentQuickInput, ({ title }) => title === 'Import Findings or Bundle');
+  const widget = page.locator('.quick-input-widget');
+  const input = widget.locator('.quick-input-box input');
+  // The dialog replaces what is typed while it still looks at the folder.
+  await eventually(
+    async () => {
+      await input.fill(file, { timeout: 1_000 }).catch(() => undefined);
+      await input.press('Enter', { timeout: 1_000 }).catch(() => undefined);
+      return widget.isVisible();
+    },
+    (isOpen) => !isOpen,
   );
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { chromium, type BrowserContext, type Page } from 'playwright-core';
+import { chromium, type BrowserContext, type Page } from '@playwright/test';
 import { prepareBrowser } from './chromium.ts';
 
 /** What `launchBrowser` needs to know. */

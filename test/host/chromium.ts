@@ -4,7 +4,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliDecompress } from 'node:zlib';
-import { chromium, type BrowserContextOptions, type LaunchOptions } from 'playwright-core';
+import { chromium, type BrowserContextOptions, type LaunchOptions } from '@playwright/test';
 import * as tar from 'tar';
 import { cacheRoot, installOnce } from './installOnce.ts';
 import { prepareFonts } from './fonts.ts';

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { inspect, parseArgs } from 'node:util';
 import { downloadAndUnzipVSCode, runTests } from '@vscode/test-electron';
-import { bundleIntegrationTests } from '../integration/bundle.ts';
+import { bundleIntegrationTests } from '../integration/runner/bundle.ts';
 import { certificateEnvironment } from '../integration/certificates.ts';
 import { grepVariable, resultsVariable, storageVariable } from '../integration/events.ts';
-import { addTallies, followResults, type Tally } from '../integration/results.ts';
-import { storageUnder, testWindows } from '../integration/windows.ts';
+import { addTallies, followResults, type Tally } from '../integration/runner/results.ts';
+import { activationWatchFolder, storageUnder, testWindows } from '../integration/runner/windows.ts';
 import { cacheRoot } from './installOnce.ts';
 import { writeUserSettings } from './settings.ts';
 
@@ -27,7 +27,7 @@ async function runDesktop(version: string, grep: string | undefined): Promise<Ta
       await writeFile(results, '');
       const stopped = runTests({
         vscodeExecutablePath,
-        extensionDevelopmentPath: path.resolve(import.meta.dirname, '../..'),
+        extensionDevelopmentPath: [path.resolve(import.meta.dirname, '../..'), activationWatchFolder],
         extensionTestsPath: await bundleIntegrationTests(window),
         extensionTestsEnv: {
           ...(await certificateEnvironment(path.join(scratch, 'certificates'))),

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { startKept, type KeptProcess } from './keptProcess.ts';
 import { writeUserSettings, type Settings } from './settings.ts';
-import { prepareVsCode, type VsCode } from './vscode.ts';
+import { prepareVsCode } from './vscode.ts';
 
 /** What `startVsCode` needs to know. Folders are made when they are missing. */
 export interface VsCodeOptions {
@@ -12,9 +12,7 @@ export interface VsCodeOptions {
   readonly dataDir: string;
   /** User settings beside the quiet ones; they win. */
   readonly settings?: Settings;
-  /** A packaged extension to install first. */
-  readonly vsix?: string;
-  /** Where installed extensions lie; `extensions` under `dataDir` unless given. */
+  /** Where installed extensions lie (see `installExtension`); `extensions` under `dataDir` unless given. */
   readonly extensionsDir?: string;
   /**
    * Whether windows take a `payload` (an extension under development, its tests). VS Code then draws no notification toasts
@@ -44,6 +42,20 @@ export interface VsCodeServer {
   dispose(): Promise<void>;
 }
 
+const common = ['--accept-server-license-terms', '--telemetry-level', 'off'];
+
+/** Installs a packaged extension into a folder for `VsCodeOptions.extensionsDir`, which can be copied afterwards. */
+export async function installExtension(version: string, vsix: string, extensionsDir: string): Promise<void> {
+  const code = await prepareVsCode(version);
+  const folders = ['--server-data-dir', path.dirname(extensionsDir), '--extensions-dir', extensionsDir];
+  const args = [code.serverMain, '--install-extension', vsix, ...common, ...folders];
+  const installer = startKept(code.node, args, hostEnvironment({}));
+  const said = collectOutput(installer);
+  await installer.ended;
+  if (!said.some((line) => line.includes('was successfully installed')))
+    throw new Error(`VS Code ${code.version} did not install ${vsix}:\n${said.join('\n')}`);
+}
+
 /** Starts VS Code on a free loopback port, and answers when it accepts windows. Nothing it starts outlives `dispose()`. */
 export async function startVsCode(options: VsCodeOptions): Promise<VsCodeServer> {
   const code = await prepareVsCode(options.version);
@@ -53,9 +65,7 @@ export async function startVsCode(options: VsCodeOptions): Promise<VsCodeServer>
   // Settings of scope "machine" are read from here alone once the window knows that it is a remote one.
   await writeUserSettings(path.join(options.dataDir, 'data', 'Machine'), options.settings ?? {});
   const env = hostEnvironment(options.env ?? {});
-  const common = ['--accept-server-license-terms', '--telemetry-level', 'off'];
   const folders = ['--server-data-dir', options.dataDir, '--extensions-dir', extensionsDir];
-  if (options.vsix !== undefined) await installVsix(code, options.vsix, [...common, ...folders], env);
 
   const network = ['--host', '127.0.0.1', '--port', '0', '--without-connection-token'];
   const switches = ['--disable-telemetry', '--disable-update-check'];
@@ -81,19 +91,6 @@ export async function startVsCode(options: VsCodeOptions): Promise<VsCodeServer>
     output: () => said.join('\n'),
     dispose: () => server.stop(),
   };
-}
-
-async function installVsix(
-  code: VsCode,
-  vsix: string,
-  args: readonly string[],
-  env: NodeJS.ProcessEnv,
-): Promise<void> {
-  const installer = startKept(code.node, [code.serverMain, '--install-extension', vsix, ...args], env);
-  const said = collectOutput(installer);
-  await installer.ended;
-  if (!said.some((line) => line.includes('was successfully installed')))
-    throw new Error(`VS Code ${code.version} did not install ${vsix}:\n${said.join('\n')}`);
 }
 
 function listeningPort(server: KeptProcess, said: readonly string[]): Promise<number> {

@@ -16,8 +16,6 @@ export const quietSettings: Settings = {
   'workbench.enableExperiments': false,
   'workbench.settings.enableNaturalLanguageSearch': false,
   'workbench.welcomePage.walkthroughs.openOnInstall': false,
-  // Headings that stick lie over rows that a test wants to click.
-  'workbench.tree.enableStickyScroll': false,
   'window.commandCenter': false,
   'window.confirmBeforeClose': 'never',
   'files.autoSave': 'off',

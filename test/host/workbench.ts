@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import type { Page } from 'playwright-core';
+import type { Page } from '@playwright/test';
 import { codeOf } from './workbench/code.ts';
 import { editorsOf } from './workbench/editors.ts';
 import { eventually } from './workbench/eventually.ts';

@@ -1,11 +1,10 @@
 import { appendFileSync } from 'node:fs';
 
-/** What the tests in the extension host report, a JSON object per line of the results file. */
+/** What the tests in the extension host report, a JSON object per line of the results file; a title is the test's name after those of its suites. */
 export type IntegrationEvent =
-  | { readonly kind: 'passed'; readonly title: string; readonly ms: number }
+  | { readonly kind: 'passed'; readonly title: string; readonly name: string; readonly ms: number }
   | { readonly kind: 'failed'; readonly title: string; readonly ms: number; readonly error: string }
   | { readonly kind: 'skipped'; readonly title: string; readonly reason: string }
-  | { readonly kind: 'figure'; readonly text: string }
   | { readonly kind: 'end' };
 
 /** The environment variable that names the results file to the extension host. */

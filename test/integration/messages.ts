@@ -7,6 +7,8 @@ export interface ShownMessage {
   readonly text: string;
   readonly detail: string;
   readonly isModal: boolean;
+  /** As which it is shown. */
+  readonly severity: 'Information' | 'Warning' | 'Error';
   readonly buttons: readonly string[];
 }
 
@@ -27,21 +29,27 @@ export function watchMessages(
 ): MessageWatch {
   const shown: ShownMessage[] = [];
   const window = vscode.window as unknown as Record<string, Show>;
-  const names = ['showInformationMessage', 'showWarningMessage', 'showErrorMessage'];
-  const own = names.map((name) => [name, window[name]!] as const);
-  const show: Show = async (text, ...rest) => {
+  const severities = ['Information', 'Warning', 'Error'] as const;
+  const nameOf = (severity: ShownMessage['severity']): string => `show${severity}Message`;
+  const own = severities.map((severity) => [nameOf(severity), window[nameOf(severity)]!] as const);
+  const showAs = async (
+    severity: ShownMessage['severity'],
+    text: string,
+    rest: readonly unknown[],
+  ): Promise<unknown> => {
     const [first] = rest;
     const options = isOptions(first) ? first : {};
     const buttons = (isOptions(first) ? rest.slice(1) : rest) as (string | vscode.MessageItem)[];
     const titleOf = (button: string | vscode.MessageItem): string =>
       typeof button === 'string' ? button : button.title;
     const { modal = false, detail = '' } = options;
-    const message = { text, detail, isModal: modal, buttons: buttons.map(titleOf) };
+    const message = { text, detail, isModal: modal, severity, buttons: buttons.map(titleOf) };
     shown.push(message);
     const pressed = await press(message);
     return buttons.find((button) => titleOf(button) === pressed);
   };
-  for (const name of names) window[name] = show;
+  for (const severity of severities)
+    window[nameOf(severity)] = (text, ...rest) => showAs(severity, text, rest);
   return {
     shown,
     end: () => {

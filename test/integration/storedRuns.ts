@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { Failure, Run, RunIn, Trouble } from '../../src/core/run/run.ts';
+import type { Failure, Run, RunIn, Trouble } from '../../src/core/run/state/run.ts';
 import { storeManifest } from '../storedManifest.ts';
 
 const hourMs = 60 * 60 * 1000;

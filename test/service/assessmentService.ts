@@ -13,11 +13,11 @@ import { inputFileOperations, workflowOperations } from './operations.ts';
 import { jsonReply, Refusal } from './replies.ts';
 import type { LoggedRequest } from './requestLog.ts';
 import { PresignedStorage } from './storage.ts';
-import { Webhooks, type Delivery } from './webhooks.ts';
-import { whiteboxAssessment } from './whiteboxAssessment.ts';
-import type { RunOutcome, RunState } from './run.ts';
-import { WorkflowRuns } from './workflowRuns.ts';
-import type { Workflow } from './workflows.ts';
+import { Webhooks, type Delivery } from './runs/webhooks.ts';
+import { whiteboxAssessment } from './whitebox/whiteboxAssessment.ts';
+import type { RunOutcome, RunState } from './runs/run.ts';
+import { WorkflowRuns } from './runs/workflowRuns.ts';
+import type { Workflow } from './runs/workflow.ts';
 
 /** Everything that can differ between two services; what is left out has the default named with it. */
 export interface ServiceOptions {

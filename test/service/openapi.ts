@@ -1,6 +1,6 @@
 import type { JsonSchema } from './apiSchemas.ts';
 import type { Operation } from './operations.ts';
-import type { Workflow } from './workflows.ts';
+import type { Workflow } from './runs/workflow.ts';
 
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 

@@ -11,8 +11,8 @@ import {
   type JsonSchema,
 } from './apiSchemas.ts';
 import type { InputFiles } from './inputFiles.ts';
-import type { WorkflowRuns } from './workflowRuns.ts';
-import type { Workflow } from './workflows.ts';
+import type { WorkflowRuns } from './runs/workflowRuns.ts';
+import type { Workflow } from './runs/workflow.ts';
 
 /** One POST operation of section 4; `path` is relative to `/o/{orgID}`. */
 export interface Operation {

@@ -1,11 +1,11 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AssessmentError } from '../../src/core/errors.ts';
-import { leaseMs } from '../../src/core/run/lease.ts';
-import { isFinal, type Run } from '../../src/core/run/run.ts';
+import { leaseMs } from '../../src/core/run/disk/lease.ts';
+import { isFinal, type Run } from '../../src/core/run/state/run.ts';
 import { type Desk, openWindow, type RunWindow } from '../unit/run/runWindow.ts';
 import type { Scope } from '../unit/run/tempFolder.ts';
-import { diceOf } from './dice.ts';
+import { randomOf } from './chance.ts';
 import { type Act, longestRetryAfterMs, type Plan } from './plan.ts';
 import { judge } from './verdict.ts';
 import { forgetWaits, tooEarly, watchWire } from './wire.ts';
@@ -34,7 +34,7 @@ export async function livePlan(scope: Scope, shared: Desk, plan: Plan, workerFil
     files: service.files().length,
     sent: service.requests.length,
   };
-  const dice = diceOf(plan.seed + 1);
+  const random = randomOf(plan.seed + 1);
   const windows: RunWindow[] = [];
   const known = new Set<string>();
   const under = new Set<Promise<unknown>>();
@@ -46,7 +46,7 @@ export async function livePlan(scope: Scope, shared: Desk, plan: Plan, workerFil
   const open = (): RunWindow => {
     const window = openWindow(scope, desk, {
       deleteSource: plan.deleteSource,
-      random: dice.next,
+      random,
       ...(plan.faults.some(({ before: fault }) => fault?.kind === 'stall') ? { idle } : {}),
       ...(plan.hasTokenCommand ? { refresh: () => Promise.resolve(token) } : {}),
       ...(workerFile === undefined ? {} : { workerFile }),
@@ -88,7 +88,7 @@ export async function livePlan(scope: Scope, shared: Desk, plan: Plan, workerFil
       token = `invented-token-${String(plan.seed)}`;
       service.setTokens([token]);
     },
-    sleep: () => clock.moveWall(dice.between(1, 8) * 3_600_000),
+    sleep: () => clock.moveWall(Math.ceil(random() * 8) * 3_600_000),
     clockForward: () => clock.moveWall(dayMs),
     clockBack: () => clock.moveWall(-dayMs),
   };

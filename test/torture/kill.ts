@@ -1,11 +1,12 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { isFinal, type Run } from '../../src/core/run/run.ts';
-import { RunStore } from '../../src/core/run/runStore.ts';
+import fc from 'fast-check';
+import { isFinal, type Run } from '../../src/core/run/state/run.ts';
+import { RunStore } from '../../src/core/run/disk/runStore.ts';
 import { openWindow, setUpDesk } from '../unit/run/runWindow.ts';
 import type { Scope } from '../unit/run/tempFolder.ts';
-import { diceOf } from './dice.ts';
+import { valueOf } from './chance.ts';
 import { judge } from './verdict.ts';
 import { silent } from '../silentLog.ts';
 
@@ -19,19 +20,18 @@ export interface Killed {
   readonly problems: readonly string[];
 }
 
+const moment = fc.oneof(
+  fc.record({ phase: fc.constantFrom('before', 'after'), afterMs: fc.constant(0) }),
+  fc.record({ phase: fc.constant('during' as const), afterMs: fc.nat({ max: 3 }) }),
+);
+
 /** Has a process of its own start an assessment and kill itself at a write of the journal that the seed names, and starts anew. */
 export async function killOnce(scope: Scope, seed: number): Promise<Killed> {
-  const dice = diceOf(seed);
   const desk = await setUpDesk(scope, { runDurationMs: 0 });
   const { service, clock, traffic } = desk;
   const { baseUrl, organizationId, token } = service;
-  const phase = dice.pick(['before', 'during', 'during', 'after'] as const);
-  const death = {
-    write: 1 + (seed % journalWrites),
-    phase,
-    afterMs: phase === 'during' ? dice.between(0, 3) : 0,
-  };
-  const child = fork(join(import.meta.dirname, '../unit/run/startingProcess.ts'), [], {
+  const death = { write: 1 + (seed % journalWrites), ...valueOf(moment, seed) };
+  const child = fork(join(import.meta.dirname, '../unit/run/start/startingProcess.ts'), [], {
     stdio: 'inherit',
     execArgv: [],
   });

@@ -1,6 +1,7 @@
+import fc from 'fast-check';
 import type { FaultRule } from '../service/faults.ts';
-import type { RunOutcome } from '../service/run.ts';
-import { type Dice, diceOf } from './dice.ts';
+import type { RunOutcome } from '../service/runs/run.ts';
+import { valueOf } from './chance.ts';
 
 /** What happens in and around the windows once so many requests have been sent. */
 export interface Act {
@@ -53,92 +54,88 @@ const places: readonly FaultRule['match'][] = [
 ];
 const page = '<!doctype html><html><head><title>Please sign in</title></head><body>A portal</body></html>';
 
-/** The plan of a seed. */
-export function planOf(seed: number): Plan {
-  const dice = diceOf(seed);
-  const count = dice.pick([0, 1, 1, 2, 2, 3, 4]);
-  return {
-    seed,
-    faults: Array.from({ length: count }, () => faultOf(dice)),
-    acts: Array.from({ length: dice.pick([0, 0, 1, 1, 2, 3]) }, () => actOf(dice)),
-    describesBeforeExit: dice.between(0, 5),
-    outcome: outcomeOf(dice),
-    deleteSource: dice.falls(0.8),
-    hasTokenCommand: dice.falls(0.5),
-    troubledMs: dice.falls(0.005) ? 3_600_000 : dice.between(0, 40) * 1_000,
-    checksByHand: dice.falls(0.9),
-    onUnknown: dice.pick(['giveRunId', 'resend', 'resendAndLose', 'resendRefused', 'abandon', 'leave']),
-  };
-}
-
-function faultOf(dice: Dice): FaultRule {
-  const place = dice.pick(places);
-  const often = dice.pick([{ nth: dice.between(1, 3) }, { times: dice.between(1, 6) }, {}]);
-  const match = { ...place, ...often };
-  if (dice.falls(0.5)) return { match, before: instead(dice) };
-  // A service that takes a dispatch and says that it refused it breaks its word; nothing can be held against that.
-  return { match, after: lateFault(dice, place.path === undefined || place.path === '/dispatch') };
-}
-
-function instead(dice: Dice): NonNullable<FaultRule['before']> {
-  switch (dice.between(0, 9)) {
-    case 0:
-    case 1:
-    case 2:
-      return { kind: 'reset' };
-    case 3:
-      return dice.falls(0.3) ? { kind: 'stall' } : { kind: 'delay', ms: dice.between(1, 20) };
-    case 4:
-      return { kind: 'reply', status: 429, headers: { 'retry-after': retryAfterOf(dice) } };
-    case 5:
-      return { kind: 'reply', status: dice.pick([200, 502]), body: page };
-    default: {
-      const status = dice.pick([301, 307, 400, 401, 403, 404, 409, 413, 422, 500, 502, 503, 504]);
-      const headers = status === 503 ? { 'retry-after': retryAfterOf(dice) } : {};
-      return { kind: 'reply', status, headers, body: dice.pick(['', page, '{"error":{"code":"no"}}']) };
-    }
-  }
-}
-
-function lateFault(dice: Dice, mayBeDispatch: boolean): NonNullable<FaultRule['after']> {
-  switch (dice.between(0, 9)) {
-    case 0:
-    case 1:
-    case 2:
-    case 3:
-      return { kind: 'reset' };
-    case 4:
-      return { kind: 'truncate', bytes: dice.between(0, 40) };
-    case 5:
-      return { kind: 'oversize', bytes: dice.falls(0.1) ? 5_000_000 : 70_000 };
-    case 6:
-      return mayBeDispatch ? { kind: 'reset' } : { kind: 'duplicate' };
-    case 7:
-      return { kind: 'reply', status: 200, body: dice.pick(['', '\uFEFF{}', '[]', 'null', page]) };
-    default:
-      return { kind: 'reply', status: dice.pick([500, 502, 503]), body: dice.pick(['', page]) };
-  }
-}
-
 /** No plan has the service ask for a longer wait. */
 export const longestRetryAfterMs = 600_000;
 
-function retryAfterOf(dice: Dice): string {
-  return dice.pick([
+const oneIn = (times: number): fc.Arbitrary<boolean> => fc.nat({ max: times - 1 }).map((side) => side === 0);
+const between = (min: number, max: number): fc.Arbitrary<number> => fc.integer({ min, max });
+const severalOf = <T>(each: fc.Arbitrary<T>, ...counts: readonly number[]): fc.Arbitrary<T[]> =>
+  fc.constantFrom(...counts).chain((count) => fc.array(each, { minLength: count, maxLength: count }));
+
+const retryAfter = fc
+  .constantFrom(
     '0',
     '1',
     '7',
     '45',
     '130',
-    String(longestRetryAfterMs / 1000),
+    `${longestRetryAfterMs / 1000}`,
     'soon',
     '-5',
     new Date(0).toUTCString(),
-  ]);
-}
+  )
+  .map((value) => ({ 'retry-after': value }));
 
-function actOf(dice: Dice): Act {
-  const kind = dice.pick([
+const reset = fc.constant({ kind: 'reset' } as const);
+const reply = <S extends number>(statuses: readonly S[], bodies: readonly string[]) =>
+  fc.record({
+    kind: fc.constant('reply' as const),
+    status: fc.constantFrom(...statuses),
+    body: fc.constantFrom(...bodies),
+  });
+
+/** Instead of the service's own answer. */
+const instead: fc.Arbitrary<NonNullable<FaultRule['before']>> = fc.oneof(
+  { weight: 30, arbitrary: reset },
+  { weight: 3, arbitrary: fc.constant({ kind: 'stall' } as const) },
+  { weight: 7, arbitrary: fc.record({ kind: fc.constant('delay' as const), ms: between(1, 20) }) },
+  {
+    weight: 14,
+    arbitrary: fc.record({
+      kind: fc.constant('reply' as const),
+      status: fc.constantFrom(429, 503),
+      headers: retryAfter,
+    }),
+  },
+  { weight: 10, arbitrary: reply([200, 502], [page]) },
+  {
+    weight: 36,
+    arbitrary: reply(
+      [301, 307, 400, 401, 403, 404, 409, 413, 422, 500, 502, 504],
+      ['', page, '{"error":{"code":"no"}}'],
+    ),
+  },
+);
+
+/** Of the answer, once the service has done what it was asked. */
+const late: fc.Arbitrary<NonNullable<FaultRule['after']>> = fc.oneof(
+  { weight: 40, arbitrary: reset },
+  { weight: 10, arbitrary: fc.record({ kind: fc.constant('truncate' as const), bytes: between(0, 40) }) },
+  { weight: 9, arbitrary: fc.constant({ kind: 'oversize', bytes: 70_000 } as const) },
+  { weight: 1, arbitrary: fc.constant({ kind: 'oversize', bytes: 5_000_000 } as const) },
+  { weight: 10, arbitrary: fc.constant({ kind: 'duplicate' } as const) },
+  { weight: 10, arbitrary: reply([200], ['', '\uFEFF{}', '[]', 'null', page]) },
+  { weight: 20, arbitrary: reply([500, 502, 503], ['', page]) },
+);
+
+const often = fc.oneof(
+  fc.record({ nth: between(1, 3) }),
+  fc.record({ times: between(1, 6) }),
+  fc.constant({}),
+);
+
+const fault: fc.Arbitrary<FaultRule> = fc
+  .record({ place: fc.constantFrom(...places), often, isLate: oneIn(2), instead, late })
+  .map(({ place, often: times, isLate, instead: before, late: after }) => {
+    const match = { ...place, ...times };
+    if (!isLate) return { match, before };
+    // A service that performs a dispatch twice breaks its word; nothing can be held against that.
+    const mayBeDispatch = place.path === undefined || place.path === '/dispatch';
+    return { match, after: mayBeDispatch && after.kind === 'duplicate' ? { kind: 'reset' } : after };
+  });
+
+const act: fc.Arbitrary<Act> = fc.record({
+  kind: fc.constantFrom(
     'openWindow',
     'openWindow',
     'closeOwner',
@@ -151,17 +148,30 @@ function actOf(dice: Dice): Act {
     'sleep',
     'clockForward',
     'clockBack',
-  ] as const);
-  return { kind, afterRequests: dice.between(1, 12) };
-}
+  ),
+  afterRequests: between(1, 12),
+});
 
-function outcomeOf(dice: Dice): RunOutcome {
-  switch (dice.between(0, 5)) {
-    case 0:
-      return { kind: 'aborted', code: 'too_hot', detail: [1, null] };
-    case 1:
-      return { kind: 'bare' };
-    default:
-      return { kind: 'success' };
-  }
+const plan: fc.Arbitrary<Omit<Plan, 'seed'>> = fc.record({
+  faults: severalOf(fault, 0, 1, 1, 2, 2, 3, 4),
+  acts: severalOf(act, 0, 0, 1, 1, 2, 3),
+  describesBeforeExit: between(0, 5),
+  outcome: fc.constantFrom<RunOutcome[]>(
+    { kind: 'aborted', code: 'too_hot', detail: [1, null] },
+    { kind: 'bare' },
+    ...Array<RunOutcome>(4).fill({ kind: 'success' }),
+  ),
+  deleteSource: oneIn(5).map((isKept) => !isKept),
+  hasTokenCommand: oneIn(2),
+  troubledMs: fc.oneof(
+    { weight: 1, arbitrary: fc.constant(3_600_000) },
+    { weight: 199, arbitrary: between(0, 40).map((seconds) => seconds * 1_000) },
+  ),
+  checksByHand: oneIn(10).map((waits) => !waits),
+  onUnknown: fc.constantFrom('giveRunId', 'resend', 'resendAndLose', 'resendRefused', 'abandon', 'leave'),
+});
+
+/** The plan of a seed. */
+export function planOf(seed: number): Plan {
+  return { seed, ...valueOf(plan, seed) };
 }

@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { isFinal } from '../../src/core/run/run.ts';
+import { isFinal } from '../../src/core/run/state/run.ts';
 import { openWindow, setUpDesk } from '../unit/run/runWindow.ts';
 import type { Scope } from '../unit/run/tempFolder.ts';
-import { diceOf } from './dice.ts';
+import { randomOf } from './chance.ts';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
@@ -38,7 +38,7 @@ export async function soak(
 ): Promise<Soaked> {
   const desk = await setUpDesk(scope);
   const { service, clock, traffic } = desk;
-  const random = diceOf(1).next;
+  const random = randomOf(1);
   const options = { random, ...(workerFile === undefined ? {} : { workerFile }) };
   const windows = [openWindow(scope, desk, options), openWindow(scope, desk, options)] as const;
   const [first, second] = windows;

@@ -1,8 +1,8 @@
 import { readdir } from 'node:fs/promises';
-import { isFinal, type Run } from '../../src/core/run/run.ts';
+import { isFinal, type Run } from '../../src/core/run/state/run.ts';
 import type { InputFile } from '../service/inputFiles.ts';
 import type { LoggedRequest } from '../service/requestLog.ts';
-import type { RunState } from '../service/run.ts';
+import type { RunState } from '../service/runs/run.ts';
 
 /** What both sides know of one launch at the end. */
 export interface Evidence {

@@ -12,13 +12,15 @@ interface Entry {
 
 const root = path.resolve(import.meta.dirname, '../..');
 let menus: Readonly<Record<'view/title' | 'view/item/context' | 'commandPalette', readonly Entry[]>>;
-let commands: readonly { readonly command: string; readonly enablement?: string }[];
+let commands: readonly { readonly command: string; readonly enablement?: string; readonly icon?: string }[];
+let views: readonly { readonly id: string; readonly when?: string }[];
 
 before(async () => {
   const manifest = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')) as {
-    contributes: { menus: typeof menus; commands: typeof commands };
+    contributes: { menus: typeof menus; commands: typeof commands; views: { whitebox: typeof views } };
   };
   ({ menus, commands } = manifest.contributes);
+  views = manifest.contributes.views.whitebox;
 });
 
 const ofRuns = (entries: readonly Entry[]): readonly Entry[] =>
@@ -31,6 +33,41 @@ test('no command of the title of the Runs view is one of its rows: VS Code gives
     inTitle.filter((command) => command !== undefined && onRows.includes(command)),
     [],
   );
+});
+
+test('what waits for a person has a button on its row: a lost answer, a cut-off upload, a run that does not end, findings that cannot be read', () => {
+  const inline = ofRuns(menus['view/item/context']).filter(({ group }) => group.startsWith('inline'));
+  for (const [word, command] of [
+    ['unknown', 'whitebox.resendDispatch'],
+    ['isUnsent', 'whitebox.retryUpload'],
+    ['isStuck', 'whitebox.stopWatching'],
+    ['hasUnreadFindings', 'whitebox.openFindingsFile'],
+  ] as const) {
+    const entry = inline.find(({ when }) => when.includes(`\\b${word}\\b`));
+    assert.equal(entry?.command, command, word);
+    assert.ok(commands.find((each) => each.command === command)?.icon, command);
+  }
+});
+
+test('F107 where findings cannot be read, their row and the Findings view lead to their file', async () => {
+  const text = await readFile(path.join(root, 'package.json'), 'utf8');
+  assert.match(
+    text,
+    /"contents": "%welcome\.findings\.unreadable%",\s*"when": "whitebox\.findingsView == unreadable"/,
+  );
+  const onRow = ofRuns(menus['view/item/context']).filter(
+    ({ command }) => command === 'whitebox.openFindingsFile',
+  );
+  assert.deepEqual(
+    onRow.map(({ group }) => group.replace(/@.*/, '')),
+    ['inline', '1_results'],
+  );
+});
+
+test('the Upload Preview stands alone while it is the question', () => {
+  const others = views.filter(({ id }) => id !== 'whitebox.uploadPreview');
+  assert.equal(others.length, views.length - 1);
+  for (const { id, when } of others) assert.match(when ?? '', /!whitebox\.choosingFiles\b/, id);
 });
 
 test('while several runs are selected, their menu has what means all of them', () => {
@@ -75,6 +112,7 @@ test('F84 in Restricted Mode there is nothing but what views, hands on and signs
     'importFindings',
     'mapFindingPaths',
     'nextFinding',
+    'openFindingsFile',
     'openReport',
     'previousFinding',
     'renameRun',

@@ -1,6 +1,7 @@
 import {
   readHostMessage,
   readWebviewState,
+  type ProblemMessage,
   type ShowMessage,
   type WebviewMessage,
   type WebviewState,
@@ -49,9 +50,16 @@ function show(message: ShowMessage): void {
   vscode.setState({ documentId: message.documentId, ...from });
 }
 
-function showProblem(documentId: string, text: string): void {
+function showProblem({ documentId, text, actions }: ProblemMessage): void {
   clear();
-  root.replaceChildren(element('main', { class: 'problem' }, element('p', { role: 'alert' }, text)));
+  const buttons = actions.map((action, index) => {
+    const button = element('button', { type: 'button' }, action);
+    button.addEventListener('click', () => vscode.postMessage({ type: 'act', index }));
+    return button;
+  });
+  root.replaceChildren(
+    element('main', { class: 'problem' }, element('p', { role: 'alert' }, text), ...buttons),
+  );
   vscode.setState({ documentId });
 }
 
@@ -112,7 +120,7 @@ window.addEventListener('message', ({ data }) => {
   const message = readHostMessage(data);
   if (message?.type === 'show') show(message);
   if (message?.type === 'render' && shown) void sendHtml(shown);
-  if (message?.type === 'problem') showProblem(message.documentId, message.text);
+  if (message?.type === 'problem') showProblem(message);
 });
 
 // VS Code in a browser finds with this function, which does not see what content-visibility leaves out; the desktop's does.

@@ -1,7 +1,14 @@
 import { Lexer, Parser, Renderer, Tokenizer, getDefaults } from 'marked';
 import type { MarkedOptions, Token, Tokens } from 'marked';
-import { allowedTags } from './sanitize.ts';
-import { splitSections } from './sections.ts';
+import { type Section, splitSections } from './sections.ts';
+
+/** The elements a report may consist of; everything else becomes text. */
+export const allowedTags: ReadonlySet<string> = new Set(
+  (
+    'a abbr b blockquote br caption cite code dd del details div dl dt em figcaption figure h1 h2 h3 h4 h5 h6 hr i ins kbd li ' +
+    'mark ol p pre q rp rt ruby s samp small span strong sub summary sup table tbody td tfoot th thead tr u ul var wbr'
+  ).split(' '),
+);
 
 /** Quotes and lists nested deeper than this stay as written. */
 const maxDepth = 24;
@@ -10,11 +17,14 @@ const maxHtmlDepth = 64;
 const neverNested: ReadonlySet<string> = new Set(
   'br hr wbr p li dt dd tr td th thead tbody tfoot rt rp'.split(' '),
 );
-/** Emphasis is quadratic in what it may pair up: text with more pairs to try than this is shown as code. */
-const maxEmphasisWork = 3_000_000;
+/** A paragraph, cell or heading with more characters, and a table with more cells, is shown as text. */
+const maxInlineChars = 16_000;
+const maxCells = 20_000;
 /** Blocks are turned into HTML this many characters of Markdown at a time. */
 const chunkChars = 12_000;
 
+/** A line with a bar, and one of dashes below it. */
+const tableStart = /^[^|\n]*\|[^\n]*\n[ \t]{0,3}[|:-][-:| \t]*(?:\n|$)/;
 const comment = /<!--[^]*?-->/g;
 const tag = /<(\/?)([a-z][^\s/>]*)([^>]*)/gi;
 /** Dropped before parsing: the policy would refuse it, and say so in the console. */
@@ -23,27 +33,37 @@ const handler = /[\s/"']on[a-z]+\s*=/i;
 
 /** A report ready to be turned into HTML, a section at a time and in any order. */
 export interface MarkdownReport {
-  readonly sections: readonly string[];
-  /** Yields untrusted HTML, a few blocks at a time. */
-  html(section: number): Generator<string, void, void>;
+  readonly sections: readonly Section[];
+  /** Yields untrusted HTML of a section that is no text, a few blocks at a time. */
+  html(section: Section): Generator<string, void, void>;
 }
 
 /** Reads GitHub-flavoured Markdown of unknown origin: time and depth are bounded. */
 export function readMarkdown(markdown: string): MarkdownReport {
   const { sections, definitions } = splitSections(markdown);
   const options: MarkedOptions = { ...getDefaults(), gfm: true };
-  const definitionLexer = new Lexer(options);
-  const links = definitionLexer.lex(definitions).links;
+  const { links } = new Lexer(options).lex(definitions);
+  const extensions = { renderers: {}, childTokens: {}, block: [largeTable] };
 
   return {
     sections,
     *html(section) {
-      const lexer = new BoundedLexer({ ...options, tokenizer: new BoundedTokenizer() });
-      Object.assign(lexer.tokens.links, links);
+      const lexer = new BoundedLexer({ ...options, extensions, tokenizer: new BoundedTokenizer() });
+      lexer.tokens.links = links;
       const parser = { ...options, renderer: new ReportRenderer() };
-      for (const chunk of inChunks(lexer.lex(sections[section] ?? ''))) yield Parser.parse(chunk, parser);
+      for (const chunk of inChunks(lexer.lex(section.source))) yield Parser.parse(chunk, parser);
     },
   };
+}
+
+/** Takes a table with too many cells for a block of code; a row that is short has as many cells as the first. */
+function largeTable(source: string): Tokens.Code | undefined {
+  if (!tableStart.test(source)) return undefined;
+  const blank = source.search(/\n[ \t]*(?:\n|$)/);
+  const raw = blank === -1 ? source : source.slice(0, blank + 1);
+  const columns = raw.slice(0, raw.indexOf('\n')).split('|').length;
+  const isLarge = columns * raw.split('\n').length > maxCells;
+  return isLarge ? { type: 'code', raw, text: raw.trimEnd() } : undefined;
 }
 
 class BoundedTokenizer extends Tokenizer {
@@ -70,8 +90,7 @@ class BoundedTokenizer extends Tokenizer {
 
 class BoundedLexer extends Lexer {
   override inline(source: string, tokens: Token[] = []): Token[] {
-    const delimiters = source.match(/[*_~]/g)?.length ?? 0;
-    if (delimiters * source.length <= maxEmphasisWork) return super.inline(source, tokens);
+    if (source.length <= maxInlineChars) return super.inline(source, tokens);
     tokens.push({ type: 'codespan', raw: source, text: source } satisfies Tokens.Codespan);
     return tokens;
   }

@@ -9,6 +9,8 @@ export interface RenderContext {
   readonly clean: Clean;
   readonly places: PlaceLinks;
   readonly strings: ReportStrings;
+  /** How many levels deeper its headings stand than they are written, for those above to be ours. */
+  readonly depth: number;
 }
 
 /** Turns untrusted HTML of one part of a report into nodes that are safe, readable and usable by keyboard. */
@@ -32,8 +34,13 @@ export function renderPart(html: string, context: RenderContext): DocumentFragme
     );
   }
   for (const details of part.querySelectorAll('details')) details.open = true;
-  for (const heading of part.querySelectorAll('h1, h2, h3, h4, h5, h6'))
+  for (const written of part.querySelectorAll<HTMLElement>('h1, h2, h3, h4, h5, h6')) {
+    const level = Math.min(6, Number(written.tagName.slice(1)) + context.depth);
+    const heading = element(`h${level}` as 'h6', {}, ...written.childNodes);
+    for (const { name, value } of written.attributes) heading.setAttribute(name, value);
     heading.setAttribute('tabindex', '-1');
+    written.replaceWith(heading);
+  }
   return part;
 }
 

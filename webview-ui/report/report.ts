@@ -17,6 +17,9 @@ const firstSliceMs = 16;
 const charsPerLine = 30;
 const lineHeightEm = 2;
 
+/** The headings of a part stand below its own, which is of the second level. */
+const partDepth = 2;
+
 /** A report on the page. */
 export interface ShownReport {
   /** Where the reader is. */
@@ -43,8 +46,14 @@ export function showReport(
   from?: Position,
 ): ShownReport {
   const { content, strings } = message;
-  const report = readMarkdown(content.markdown);
-  const contents = createContents(strings.tableOfContents, report.sections.length);
+  const pieces = content.parts.flatMap(({ heading, markdown }) => {
+    const report = readMarkdown(markdown);
+    return report.sections.map((section, index) => {
+      const startsPart = index === 0;
+      return { section, html: () => report.html(section), part: heading, startsPart };
+    });
+  });
+  const contents = createContents(strings.tableOfContents, pieces.length);
   const finisher = createBlockFinisher(tools.highlight, tools.sanitizer.highlighted);
   const stop = new AbortController();
   const places = {
@@ -53,7 +62,7 @@ export function showReport(
   };
   const context = { clean: tools.sanitizer.report, places, strings };
 
-  const sections = report.sections.map((source) => {
+  const sections = pieces.map(({ section: { source } }) => {
     const section = element('section');
     section.style.setProperty('--estimate', `${Math.ceil(source.length / charsPerLine) * lineHeightEm}em`);
     return section;
@@ -70,20 +79,36 @@ export function showReport(
   const whole = new Promise<void>((resolve) => (finished = resolve));
 
   function* renderSection(index: number): Generator<void> {
-    const section = sections[index];
+    const [piece, section] = [pieces[index], sections[index]];
+    if (!piece || !section) return;
+    const add = (nodes: DocumentFragment | HTMLElement): void => {
+      contents.add(index, nodes);
+      section.append(nodes);
+      finisher.observe(section);
+    };
+    const { section: markdown, html, part, startsPart } = piece;
+    const start = (): void => {
+      if (part === undefined || !startsPart) return;
+      const holder = document.createDocumentFragment();
+      holder.append(element('h2', { tabindex: '-1' }, part));
+      add(holder);
+    };
+    start();
     try {
-      for (const html of report.html(index)) {
-        const part = renderPart(html, context);
-        contents.add(index, part);
-        section?.append(part);
-        if (section) finisher.observe(section);
-        yield;
-      }
+      if (markdown.isText) add(renderAsWritten(markdown.source, strings));
+      else
+        for (const each of html()) {
+          add(renderPart(each, { ...context, depth: part === undefined ? 0 : partDepth }));
+          yield;
+        }
     } catch (error) {
       // Nothing is lost to a section that the parser cannot take: it is shown as it was written.
       console.error(error);
-      section?.replaceChildren(renderAsWritten(report.sections[index] ?? '', strings));
+      section.replaceChildren();
+      start();
+      add(renderAsWritten(markdown.source, strings));
     }
+    yield;
   }
 
   function* render(): Generator<void> {

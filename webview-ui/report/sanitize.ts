@@ -1,12 +1,5 @@
 import DOMPurify from 'dompurify';
-
-/** The elements a report may consist of; everything else becomes text. */
-export const allowedTags: ReadonlySet<string> = new Set(
-  (
-    'a abbr b blockquote br caption cite code dd del details div dl dt em figcaption figure h1 h2 h3 h4 h5 h6 hr i ins kbd li ' +
-    'mark ol p pre q rp rt ruby s samp small span strong sub summary sup table tbody td tfoot th thead tr u ul var wbr'
-  ).split(' '),
-);
+import { allowedTags } from './markdown.ts';
 
 /** Notes for our own script; a report may write them itself and gains nothing by it. */
 const ownAttributes = ['data-anchor', 'data-check', 'data-image', 'data-language', 'data-to'];

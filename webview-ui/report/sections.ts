@@ -2,6 +2,10 @@
 const minChars = 4_000;
 /** From here on a section also ends at an ordinary paragraph, so that no piece of work grows with the report. */
 const maxChars = 24_000;
+/** A block with more than this is shown as text: what it costs to read it as Markdown grows faster than it does. */
+const maxBlockChars = 64_000;
+const maxBlockLines = 4_000;
+const maxRunChars = 10_000;
 
 const fenceStart = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,})/;
 const rawHtml: readonly (readonly [RegExp, RegExp])[] = [
@@ -17,18 +21,24 @@ const freshStart = /^[^\s\-+*\d>|<]/;
 const listItem = /^ {0,3}(?:[-+*]|\d{1,9}[.)])(?:\s|$)/;
 const definition = /^ {0,3}\[(?:[^[\]\\]|\\.)+\]:/;
 
-/** A report's source in pieces that can be read on their own, and its link definitions, which hold for all of them. */
+/** A piece of Markdown that can be read on its own. */
+export interface Section {
+  readonly source: string;
+  /** It is shown as it is written, since it is too much to be read as Markdown. */
+  readonly isText: boolean;
+}
+
+/** A report's source in sections, and its link definitions, which hold for all of them. */
 export interface ReportSource {
-  readonly sections: readonly string[];
+  readonly sections: readonly Section[];
   readonly definitions: string;
 }
 
 /** Cuts Markdown where no block can reach across the cut, in one pass over the lines. */
 export function splitSections(markdown: string): ReportSource {
   const source = markdown.replace(/\r\n?/g, '\n');
-  const sections: string[] = [];
-  const definitions: string[] = [];
-  let sectionStart = 0;
+  const sections = new Sections(source);
+  let definitions = '';
   let block: OpenBlock | undefined;
   let inList = false;
   let afterBlank = true;
@@ -38,33 +48,92 @@ export function splitSections(markdown: string): ReportSource {
     const newline = source.indexOf('\n', at);
     const next = newline === -1 ? source.length : newline + 1;
     const line = source.slice(at, newline === -1 ? source.length : newline);
+    const body = line.trimStart();
+    const first = body.charAt(0);
 
-    const isFlush = /^\S/.test(line);
+    const isFlush = body !== '' && body.length === line.length;
     if (block?.endsAtFlush === true && isFlush) block = undefined;
     if (block) {
       if (block.end.test(line)) block = undefined;
     } else {
-      const length = at - sectionStart;
-      const fresh = length >= maxChars ? freshStart.test(line) : length >= minChars && heading.test(line);
-      if (afterBlank && fresh) {
-        sections.push(source.slice(sectionStart, at));
-        sectionStart = at;
-      }
-      if ((afterBlank || afterDefinition) && definition.test(line)) {
-        definitions.push(line);
+      const isItem = listItem.test(line);
+      if (afterBlank && isFlush && (freshStart.test(line) || (isItem && !inList)))
+        sections.startBlock(at, first === '#' && heading.test(line));
+      if ((afterBlank || afterDefinition) && first === '[' && definition.test(line)) {
+        if (definitions.length < maxBlockChars) definitions += `${line}\n`;
         afterDefinition = true;
       } else {
         afterDefinition = false;
       }
-      if (listItem.test(line)) inList = true;
+      if (isItem) inList = true;
       else if (isFlush && afterBlank) inList = false;
-      block = blockOpenedBy(line, inList);
+      block = first === '`' || first === '~' || first === '<' ? blockOpenedBy(line, inList) : undefined;
     }
-    afterBlank = line.trim() === '';
+    sections.addLine(line);
+    afterBlank = body === '';
     at = next;
   }
-  sections.push(source.slice(sectionStart));
-  return { sections, definitions: definitions.join('\n') };
+  return { sections: sections.end(), definitions: definitions.trimEnd() };
+}
+
+/** The sections of a source that is gone through line by line. */
+class Sections {
+  readonly #source: string;
+  readonly #sections: Section[] = [];
+  #sectionStart = 0;
+  #blockStart = 0;
+  #blockLines = 0;
+  #hasLongRun = false;
+
+  constructor(source: string) {
+    this.#source = source;
+  }
+
+  /** A block starts here that no earlier one reaches into. */
+  startBlock(at: number, isHeading: boolean): void {
+    this.#endBlock(at);
+    const length = at - this.#sectionStart;
+    if (length >= (isHeading ? minChars : maxChars)) this.#cut(at);
+  }
+
+  addLine(line: string): void {
+    this.#blockLines += 1;
+    if (line.length > maxRunChars)
+      for (const [run] of line.matchAll(/\S+/g)) this.#hasLongRun ||= run.length > maxRunChars;
+  }
+
+  end(): readonly Section[] {
+    const { length } = this.#source;
+    this.#endBlock(length);
+    if (this.#sectionStart < length || this.#sections.length === 0) this.#cut(length);
+    return this.#sections;
+  }
+
+  #endBlock(at: number): void {
+    const length = at - this.#blockStart;
+    const isText = length > maxBlockChars || this.#blockLines > maxBlockLines || this.#hasLongRun;
+    if ((isText || length > maxChars) && this.#sectionStart < this.#blockStart) this.#cut(this.#blockStart);
+    if (isText) this.#cutText(at);
+    this.#blockStart = at;
+    this.#blockLines = 0;
+    this.#hasLongRun = false;
+  }
+
+  #cut(at: number): void {
+    this.#sections.push({ source: this.#source.slice(this.#sectionStart, at), isText: false });
+    this.#sectionStart = at;
+  }
+
+  /** Text is cut anywhere, at the end of a line if there is one: one long block would cost as much to lay out. */
+  #cutText(end: number): void {
+    while (this.#sectionStart < end) {
+      const start = this.#sectionStart;
+      const most = Math.min(end, start + maxBlockChars);
+      const newline = most === end ? most : this.#source.lastIndexOf('\n', most - 1) + 1;
+      this.#sectionStart = newline > start ? newline : most;
+      this.#sections.push({ source: this.#source.slice(start, this.#sectionStart), isText: true });
+    }
+  }
 }
 
 /** A block in which blank lines and headings mean nothing. */

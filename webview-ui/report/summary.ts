@@ -10,8 +10,8 @@ export function renderSummary(content: ReportContent, strings: ReportStrings): H
       element(
         'dl',
         { class: 'facts' },
-        ...facts.map(({ label, value }) =>
-          element('div', {}, element('dt', {}, label), element('dd', {}, value)),
+        ...facts.map(({ label, value, cwes = [] }) =>
+          element('div', {}, element('dt', {}, label), element('dd', {}, value, ...cwes.map(linkWeakness))),
         ),
       ),
     );
@@ -34,6 +34,13 @@ export function renderSummary(content: ReportContent, strings: ReportStrings): H
   }
   if (tables.length > 0) header.append(element('div', { class: 'figures' }, ...tables));
   return header;
+}
+
+/** The one kind of link that leaves the page: VS Code opens it in the browser. */
+function linkWeakness(cwe: number): HTMLElement {
+  const { href, host } = new URL(`https://cwe.mitre.org/data/definitions/${cwe}.html`);
+  const link = element('a', { href, title: href }, `CWE-${cwe}`);
+  return element('span', { class: 'weakness' }, link, ' ', element('span', { class: 'address' }, host));
 }
 
 function renderTable(name: string, caption: string, rows: readonly HTMLElement[]): HTMLElement {

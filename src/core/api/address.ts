@@ -1,5 +1,13 @@
-import { isIP } from 'node:net';
+import { BlockList, isIP } from 'node:net';
 import { AssessmentError } from '../errors.ts';
+
+const here = new BlockList();
+here.addSubnet('127.0.0.0', 8);
+here.addSubnet('0.0.0.0', 8);
+here.addSubnet('::', 127, 'ipv6');
+const linkLocal = new BlockList();
+linkLocal.addSubnet('169.254.0.0', 16);
+linkLocal.addSubnet('fe80::', 10, 'ipv6');
 
 /** Reads a base URL as people paste it (with or without `/v1`, with or without a slash) into the form `https://host/v1`; throws `badSetting` or `insecureUrl`. */
 export function toBaseUrl(text: string): string {
@@ -10,11 +18,25 @@ export function toBaseUrl(text: string): string {
   return `${url.origin}${/\/v\d+$/.test(path) ? path : `${path}/v1`}`;
 }
 
-/** Reads a presigned address that the service returned; throws `insecureUrl`, with `files` as its `subject`, unless it is https (or http on loopback) without user information. */
-export function toPresignedUrl(text: string): URL {
+/**
+ * Reads a presigned address that a service returned; throws `insecureUrl`, with `files` as its `subject`, unless it is https (or http on
+ * loopback) without user information. Loopback is for a service that is there itself, and link-local for none: neither is a place where a
+ * service elsewhere keeps files, but one where something of this machine or of its network may answer.
+ */
+export function toPresignedUrl(text: string, serviceUrl: string): URL {
   const url = parse(text, 'insecureUrl');
   requireSafe(url, 'files');
+  const isForeign = isHere(url.hostname) && !isHere(new URL(serviceUrl).hostname);
+  if (isForeign || isIn(linkLocal, url.hostname))
+    throw new AssessmentError('insecureUrl', { subject: 'files', detail: `${url.protocol}//${url.host}` });
   return url;
+}
+
+/** The host of a presigned address, where it is not the one of the service that returned it. */
+export function foreignHost(text: string, serviceUrl: string): string | undefined {
+  if (!URL.canParse(text)) return undefined;
+  const { host, hostname } = new URL(text);
+  return hostname === new URL(serviceUrl).hostname ? undefined : host;
 }
 
 /** The origin of an address, for a place where only that may be shown. */
@@ -42,4 +64,16 @@ function requireSafe(url: URL, subject?: 'files'): void {
 function isLoopback(hostname: string): boolean {
   if (hostname === 'localhost' || hostname === '[::1]') return true;
   return isIP(hostname) === 4 && hostname.startsWith('127.');
+}
+
+/** True for an address of this machine, also where it does not count as safe. */
+function isHere(hostname: string): boolean {
+  return /(^|\.)localhost\.?$/.test(hostname) || isIn(here, hostname);
+}
+
+/** An IPv4 address that is written as one of IPv6 counts as well. */
+function isIn(networks: BlockList, hostname: string): boolean {
+  const address = hostname.replace(/^\[|\]$/g, '');
+  const family = isIP(address);
+  return family !== 0 && networks.check(address, family === 4 ? 'ipv4' : 'ipv6');
 }

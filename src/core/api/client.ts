@@ -1,4 +1,4 @@
-import type { AssessmentError } from '../errors.ts';
+import { AssessmentError } from '../errors.ts';
 import type { OnBytes } from '../ports.ts';
 import { toPresignedUrl } from './address.ts';
 import type { HashedFile } from './hashedFile.ts';
@@ -8,7 +8,6 @@ import { idempotent, once, reserving, type RetryPolicy, withRetry } from './retr
 import {
   artifactRequestSchema,
   type Description,
-  descriptionSchema,
   dispatchRequestSchemas,
   type DispatchRequest,
   dispatchResponseSchema,
@@ -19,6 +18,7 @@ import {
   fileResponseSchema,
   getUploadUrlRequestSchema,
   runRequestSchema,
+  toDescriptionSchema,
   type UploadUrl,
   uploadUrlSchema,
   type WorkflowId,
@@ -36,6 +36,7 @@ export class AssessmentClient {
   readonly #options: ClientOptions;
   readonly #idle: IdleLimits;
   readonly #operations: Operations;
+  readonly #descriptionSchema = toDescriptionSchema(() => this.#operations.secrets);
 
   constructor(options: ClientOptions) {
     this.#options = options;
@@ -45,13 +46,16 @@ export class AssessmentClient {
 
   /** Reserves storage for `bytes` (section 4.1); a lost reply leaves a reservation that only expires. */
   getUploadUrl(bytes: number, options: CallOptions = {}): Promise<UploadUrl> {
-    return this.#operations.call(
-      'input-files/get-upload-url',
-      getUploadUrlRequestSchema,
-      { content_length: bytes },
-      uploadUrlSchema,
-      reserving,
-      options,
+    return naming(
+      'organization',
+      this.#operations.call(
+        'input-files/get-upload-url',
+        getUploadUrlRequestSchema,
+        { content_length: bytes },
+        uploadUrlSchema,
+        reserving,
+        options,
+      ),
     );
   }
 
@@ -61,12 +65,13 @@ export class AssessmentClient {
     archive: HashedFile,
     options: CallOptions & { onBytes?: OnBytes | undefined } = {},
   ): Promise<void> {
-    const url = toPresignedUrl(target.upload_url);
+    const url = toPresignedUrl(target.upload_url, this.#options.baseUrl);
     await this.#operations.logged('PUT', `${url.origin} (upload)`, () =>
       putFile(url, archive, {
         ...options,
         idleMs: this.#idle.transferMs,
-        now: this.#options.clock.now(),
+        clock: this.#options.clock,
+        secrets: this.#operations.secrets,
       }),
     );
   }
@@ -110,7 +115,7 @@ export class AssessmentClient {
       `workflows/${workflow}/describe`,
       runRequestSchema,
       { workflow_run_id: runId },
-      descriptionSchema,
+      this.#descriptionSchema,
       once,
       options,
     );
@@ -137,7 +142,7 @@ export class AssessmentClient {
     options: CallOptions & { maxBytes: number },
   ): Promise<number> {
     const attempt = async (): Promise<number> => {
-      const address: DownloadUrl = await this.#operations.call(
+      const asked: Promise<DownloadUrl> = this.#operations.call(
         `workflows/${workflow}/get-artifact-download-url`,
         artifactRequestSchema,
         { workflow_run_id: runId, artifact_name: artifact },
@@ -145,12 +150,14 @@ export class AssessmentClient {
         once,
         options,
       );
-      const url = toPresignedUrl(address.url);
+      const address = await naming('artifact', asked);
+      const url = toPresignedUrl(address.url, this.#options.baseUrl);
       return this.#operations.logged('GET', `${url.origin} (artifact)`, () =>
         getFile(url, path, {
           ...options,
           idleMs: this.#idle.transferMs,
-          now: this.#options.clock.now(),
+          clock: this.#options.clock,
+          secrets: this.#operations.secrets,
         }),
       );
     };
@@ -171,5 +178,15 @@ export class AssessmentClient {
       idempotent,
       options,
     );
+  }
+}
+
+/** A call after which `notFound` has as its `subject` what the service does not know. */
+async function naming<T>(subject: 'organization' | 'artifact', call: Promise<T>): Promise<T> {
+  try {
+    return await call;
+  } catch (error) {
+    if (!(error instanceof AssessmentError) || error.kind !== 'notFound') throw error;
+    throw new AssessmentError(error.kind, { ...error.data, subject }, { cause: error });
   }
 }

@@ -30,6 +30,7 @@ export function failedPart(kind: ErrorKind): ConnectionPart | undefined {
       return 'certificate';
     case 'badResponse':
     case 'redirected':
+    case 'notFound': // so is a wrong path of the base URL answered, before a token is looked at
     case 'serverError':
     case 'rateLimited':
     case 'rejected':
@@ -41,7 +42,6 @@ export function failedPart(kind: ErrorKind): ConnectionPart | undefined {
     case 'tokenCommand':
       return 'token';
     case 'forbidden':
-    case 'notFound':
       return 'organization';
     default:
       return undefined;

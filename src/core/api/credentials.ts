@@ -89,19 +89,24 @@ function exitDetail(error: unknown): string | undefined {
   return typeof code === 'string' || typeof code === 'number' ? String(code) : undefined;
 }
 
-/** Takes secrets out of a text: the given tokens, whatever follows `Bearer`, and the query of every address. */
+/** Takes secrets out of a text, in time that grows with its length alone: the given tokens, whatever follows `Bearer`, and the query of every address. */
 export function redact(text: string, secrets: readonly string[]): string {
   let result = text;
   for (const secret of secrets) {
     if (secret === '') continue;
-    result = result.replaceAll(secret, '[redacted]');
-    // As it stands inside of JSON, where quotes and backslashes are escaped.
-    result = result.replaceAll(JSON.stringify(secret).slice(1, -1), '[redacted]');
+    // Inside of JSON, quotes and backslashes are escaped, and in an address all that is no letter or digit.
+    for (const form of [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)])
+      result = result.replaceAll(form, '[redacted]');
   }
   return (
     result
       .replace(/\bBearer\s+[^\s"',;]+/gi, 'Bearer [redacted]')
-      // In JSON, slashes may be escaped, too.
-      .replace(/\b(https?:(?:\\*\/){2}[^\s"'<>?#]+)[?#][^\s"'<>]*/gi, '$1?[redacted]')
+      // In JSON, slashes may be escaped, too. Each address is taken whole: one that ends in the middle of the next would be read again from there.
+      .replace(/\bhttps?:(?:\\*\/){2}[^\s"'<>]+/gi, withoutQuery)
   );
+}
+
+function withoutQuery(address: string): string {
+  const end = address.search(/[?#]/);
+  return end < 0 ? address : `${address.slice(0, end)}?[redacted]`;
 }

@@ -38,14 +38,17 @@ export async function replyFailure(
 /** How object storage, or a proxy before it, says in one status or another that an address is of no use any more. */
 const refusals: readonly ErrorKind[] = ['unauthorized', 'forbidden', 'notFound', 'rejected', 'conflict'];
 
-/** As `replyFailure`, for a presigned address: no token went there, so that a refusal says nothing of ours, and only of this address. */
+/** As `replyFailure`, for a presigned address: no token went there, so that a refusal says nothing of ours, and only of this address; a redirect has `files` as its `subject`. */
 export async function presignedFailure(
   response: http.IncomingMessage,
   url: URL,
+  secrets: readonly string[],
   now: number,
 ): Promise<AssessmentError> {
-  const failure = await replyFailure(response, url, secretsOf(url), now);
-  return refusals.includes(failure.kind) ? new AssessmentError('addressRefused', failure.data) : failure;
+  const failure = await replyFailure(response, url, [...secretsOf(url), ...secrets], now);
+  const { kind, data } = failure;
+  if (kind === 'redirected') return new AssessmentError(kind, { ...data, subject: 'files' });
+  return refusals.includes(kind) ? new AssessmentError('addressRefused', data) : failure;
 }
 
 /** What makes a presigned address a secret: the values of its query, as they are written and as they are meant. */
@@ -91,38 +94,38 @@ const untrusted = /CERT|_SIGNATURE|SELF_SIGNED/;
 /** Codes of a TLS connection that failed, perhaps in the middle of a request. */
 const brokenTls = /^(ERR_TLS|ERR_SSL|EPROTO)/;
 const neverConnected = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'ECONNREFUSED']);
+/** Codes of a system that has no descriptor, or no memory, for another file or socket. */
+const exhausted = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS']);
 
-/** Maps what the network, TLS, the proxy or the local disk did to a request to an error. */
-export function transportFailure(error: unknown, url: URL): Error {
+/** True when this machine had no descriptor, or no memory, for what was asked of it. */
+export function isExhausted(error: unknown): boolean {
+  return saysExhausted(systemCode(error));
+}
+
+/** True for a system's code that says so. */
+export function saysExhausted(code: string | undefined): boolean {
+  return exhausted.has(code ?? '');
+}
+
+/** Maps what the network, TLS or the proxy did to a request to an error; `mayBeSent` says that a connection had come about. */
+export function transportFailure(error: unknown, url: URL, mayBeSent: boolean): Error {
   if (error instanceof AssessmentError) return error;
   const code = systemCode(error) ?? '';
-  if (isLocalFileError(error)) {
-    const kind = code === 'ENOSPC' ? 'diskFull' : 'storage';
-    return new AssessmentError(kind, { detail: code }, { cause: error });
-  }
   const data = { origin: url.origin, detail: code === '' ? undefined : code };
   const message = error instanceof Error ? error.message : '';
   if (untrusted.test(code) || brokenTls.test(code)) return new AssessmentError('tls', data, { cause: error });
   // Asked first: the message names the host, and a host may be called proxy.
-  if (neverConnected.has(code) || failedToConnect(error))
+  if (neverConnected.has(code) || failedToConnect(error) || (!mayBeSent && isExhausted(error)))
     return new AssessmentError('unsent', data, { cause: error });
   const kind = /\b407\b|proxy/i.test(message) ? 'proxy' : 'connectionLost';
   return new AssessmentError(kind, data, { cause: error });
 }
 
-/** True when no connection came about; with several addresses to try, none of them did. */
+/** True when no address was found, or no connection came about; with several addresses to try, none of them did. */
 function failedToConnect(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.length > 0 && error.errors.every(failedToConnect);
-  return error instanceof Error && 'syscall' in error && error.syscall === 'connect';
-}
-
-function isLocalFileError(error: unknown): boolean {
   return (
-    (error instanceof Error &&
-      'syscall' in error &&
-      ['open', 'write', 'read', 'stat', 'fsync', 'rename'].includes(String(error.syscall)) &&
-      'path' in error) ||
-    systemCode(error) === 'ENOSPC'
+    error instanceof Error && 'syscall' in error && ['connect', 'getaddrinfo'].includes(String(error.syscall))
   );
 }
 

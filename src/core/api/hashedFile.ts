@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { AssessmentError } from '../errors.ts';
-import { toMark } from '../files.ts';
+import { onDisk, toMark } from '../files.ts';
 
 /** A file on disk as it was when it was hashed. */
 export interface HashedFile {
@@ -22,7 +22,7 @@ export async function checkHashed(
   { bytes, sha256, mark }: HashedFile,
   signal: AbortSignal | undefined,
 ): Promise<string> {
-  const found = await source.stat({ bigint: true });
+  const found = await onDisk(source.stat({ bigint: true }));
   if (Number(found.size) !== bytes) throw changed(bytes, Number(found.size));
   const now = toMark(found);
   if (now === mark) return now;
@@ -30,7 +30,7 @@ export async function checkHashed(
   const buffer = Buffer.allocUnsafeSlow(chunkBytes);
   for (let position = 0; position < bytes;) {
     signal?.throwIfAborted();
-    const { bytesRead } = await source.read(buffer, 0, buffer.length, position);
+    const { bytesRead } = await onDisk(source.read(buffer, 0, buffer.length, position));
     if (bytesRead === 0) throw changed(bytes, position);
     hash.update(buffer.subarray(0, bytesRead));
     position += bytesRead;
@@ -55,7 +55,7 @@ export async function sendUnchanged(
     const chunk = await readFull(source, buffer.subarray(0, wanted), position);
     // A wrong body is never completed.
     const isLast = position + wanted >= bytes;
-    if (isLast && toMark(await source.stat({ bigint: true })) !== mark) throw changed(bytes, bytes);
+    if (isLast && toMark(await onDisk(source.stat({ bigint: true }))) !== mark) throw changed(bytes, bytes);
     return chunk;
   };
   let chunk = await read(0);
@@ -70,7 +70,7 @@ export async function sendUnchanged(
 async function readFull(source: FileHandle, into: Buffer, position: number): Promise<Buffer> {
   let length = 0;
   while (length < into.length) {
-    const { bytesRead } = await source.read(into, length, into.length - length, position + length);
+    const { bytesRead } = await onDisk(source.read(into, length, into.length - length, position + length));
     if (bytesRead === 0) throw changed(position + into.length, position + length);
     length += bytesRead;
   }

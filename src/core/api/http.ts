@@ -1,12 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { open, rm } from 'node:fs/promises';
+import { type FileHandle, open, rm } from 'node:fs/promises';
 import type http from 'node:http';
-import { Transform } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { AssessmentError } from '../errors.ts';
-import { replaceFile } from '../files.ts';
-import type { OnBytes } from '../ports.ts';
-import { exchange, readAll } from './exchange.ts';
+import { onDisk, replaceFile } from '../files.ts';
+import type { Clock, OnBytes } from '../ports.ts';
+import { exchange, readAll } from './request.ts';
 import { presignedFailure, replyFailure } from './failure.ts';
 import { checkHashed, type HashedFile, sendUnchanged } from './hashedFile.ts';
 import { serviceMessage } from './serviceMessage.ts';
@@ -25,11 +23,15 @@ export interface IdleLimits {
 /** The limits unless a caller has others. */
 export const usualIdleLimits: IdleLimits = { jsonMs: 30_000, transferMs: 120_000 };
 
-/** What every exchange is given; `now` is the wall clock in milliseconds. */
+/** A download that brings fewer bytes in such a time would hold its run up for ever. */
+const leastRate = { bytes: 300 * 1024, ms: 5 * 60_000 };
+
+/** What every exchange is given; `secrets` were sent to the service, and no error may say them back. */
 interface ExchangeOptions {
   readonly signal?: AbortSignal | undefined;
   readonly idleMs: number;
-  readonly now: number;
+  readonly clock: Clock;
+  readonly secrets: readonly string[];
 }
 
 /** Sends a JSON body and returns the JSON reply of status 200; throws AssessmentError for anything else. Sends once: retries are the caller's. */
@@ -39,7 +41,6 @@ export async function postJson(
   options: ExchangeOptions & { token: string },
 ): Promise<unknown> {
   const bytes = Buffer.from(JSON.stringify(body));
-  const secrets = [options.token];
   return exchange(
     {
       method: 'POST',
@@ -56,7 +57,8 @@ export async function postJson(
       totalMs: mostSilences * options.idleMs,
     },
     async (response) => {
-      if (response.statusCode !== 200) throw await replyFailure(response, url, secrets, options.now);
+      if (response.statusCode !== 200)
+        throw await replyFailure(response, url, options.secrets, options.clock.now());
       const text = (await readAll(response, maxJsonBytes)).toString('utf8').replace(/^\uFEFF/, '');
       try {
         return JSON.parse(text) as unknown;
@@ -64,7 +66,7 @@ export async function postJson(
         throw new AssessmentError('badResponse', {
           status: 200,
           origin: url.origin,
-          detail: serviceMessage(text, secrets),
+          detail: serviceMessage(text, options.secrets),
         });
       }
     },
@@ -81,19 +83,29 @@ export async function putFile(
   const source = await open(file.path);
   try {
     const mark = await checkHashed(source, file, options.signal);
+    let given = 0;
     await exchange(
       {
         method: 'PUT',
         url,
         headers: { 'Content-Length': bytes },
         body: (write) =>
-          sendUnchanged(source, { bytes, mark }, write, (sent) => options.onBytes?.(sent, bytes)),
+          sendUnchanged(
+            source,
+            { bytes, mark },
+            (chunk) => {
+              given += chunk.length;
+              return write(chunk);
+            },
+            (sent) => options.onBytes?.(sent, bytes),
+          ),
         signal: options.signal,
         idleMs: options.idleMs,
       },
       async (response) => {
         const status = response.statusCode ?? 0;
-        if (status < 200 || status > 299) throw await presignedFailure(response, url, options.now);
+        if (status < 200 || status > 299) throw await failureOf(response, url, options);
+        if (given < bytes) throw new AssessmentError('addressRefused', { status, origin: url.origin });
         response.resume();
         await finished(response);
       },
@@ -115,30 +127,54 @@ export async function getFile(
     const bytes = await exchange(
       { method: 'GET', url, headers: {}, signal: options.signal, idleMs: options.idleMs },
       async (response) => {
-        if (response.statusCode !== 200) throw await presignedFailure(response, url, options.now);
-        const file = await open(temporary, 'w', 0o600);
-        let written = 0;
-        const capped = new Transform({
-          transform(chunk: Buffer, _encoding, next) {
-            written += chunk.length;
-            if (written > options.maxBytes)
-              next(new AssessmentError('tooLarge', { limit: options.maxBytes }));
-            else next(null, chunk);
-          },
-        });
-        await pipeline(response, capped, file.createWriteStream({ flush: true }));
-        const promised = response.headers['content-length'];
-        if (promised !== undefined && Number(promised) !== written) {
-          throw new AssessmentError('connectionLost', { limit: Number(promised), actual: written });
+        if (response.statusCode !== 200) throw await failureOf(response, url, options);
+        const file = await onDisk(open(temporary, 'w', 0o600));
+        try {
+          return await save(response, url, file, options);
+        } finally {
+          await onDisk(file.close());
         }
-        return written;
       },
     );
-    await replaceFile(temporary, path);
+    await onDisk(replaceFile(temporary, path));
     return bytes;
   } finally {
     await rm(temporary, { force: true });
   }
+}
+
+/** Writes a body to a file and on to the disk; throws `timeout` when it comes too slowly ever to be whole. Returns its bytes. */
+async function save(
+  response: http.IncomingMessage,
+  url: URL,
+  file: FileHandle,
+  { clock, maxBytes }: { clock: Clock; maxBytes: number },
+): Promise<number> {
+  let bytes = 0;
+  let measured = { bytes, at: clock.monotonic() };
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw new AssessmentError('tooLarge', { limit: maxBytes });
+    await onDisk(file.writeFile(chunk));
+    const at = clock.monotonic();
+    if (at - measured.at < leastRate.ms) continue;
+    if (bytes - measured.bytes < leastRate.bytes)
+      throw new AssessmentError('timeout', { origin: url.origin, limit: leastRate.ms });
+    measured = { bytes, at };
+  }
+  await onDisk(file.sync());
+  const promised = response.headers['content-length'];
+  if (promised !== undefined && Number(promised) !== bytes)
+    throw new AssessmentError('connectionLost', { limit: Number(promised), actual: bytes });
+  return bytes;
+}
+
+function failureOf(
+  response: http.IncomingMessage,
+  url: URL,
+  { secrets, clock }: ExchangeOptions,
+): Promise<AssessmentError> {
+  return presignedFailure(response, url, secrets, clock.now());
 }
 
 function finished(response: http.IncomingMessage): Promise<void> {

@@ -2,9 +2,10 @@ import type * as z from 'zod/mini';
 import { AssessmentError, isAbortError } from '../errors.ts';
 import type { Clock, Logger } from '../ports.ts';
 import { originOf } from './address.ts';
-import { redact, type TokenSource } from './credentials.ts';
+import type { TokenSource } from './credentials.ts';
 import { type IdleLimits, postJson, usualIdleLimits } from './http.ts';
 import { type RetryPolicy, withRetry } from './retry.ts';
+import { inBrief } from './serviceMessage.ts';
 
 /** What a client needs: the place it talks to (a normalized base URL), whose token it sends, and its surroundings. */
 export interface ClientOptions {
@@ -28,9 +29,15 @@ export interface CallOptions {
 /** The authenticated operations of one organization (API reference, sections 4 and 5), without knowing any of them. */
 export class Operations {
   readonly #options: ClientOptions;
+  readonly #sent = new Set<string>();
 
   constructor(options: ClientOptions) {
     this.#options = options;
+  }
+
+  /** The tokens sent so far, which must be in no message. */
+  get secrets(): readonly string[] {
+    return [...this.#sent];
   }
 
   /** One operation: checks the request, sends it as its policy allows, refreshes the token once on 401, checks the reply. */
@@ -42,7 +49,7 @@ export class Operations {
     policy: RetryPolicy,
     { signal, beforeSend }: CallOptions,
   ): Promise<Reply> {
-    const { baseUrl, organizationId, idle } = this.#options;
+    const { baseUrl, organizationId, idle, clock } = this.#options;
     const origin = originOf(baseUrl);
     const checked = requestSchema.safeParse(body);
     if (!checked.success) {
@@ -55,14 +62,21 @@ export class Operations {
     if (token === undefined) throw new AssessmentError('notSignedIn', { origin });
     const send = (): Promise<unknown> => {
       const current = token ?? '';
+      this.#sent.add(current);
       return withRetry(
         policy,
         async () => {
           await beforeSend?.();
           signal?.throwIfAborted();
-          const [idleMs, now] = [(idle ?? usualIdleLimits).jsonMs, this.#options.clock.now()];
+          const idleMs = (idle ?? usualIdleLimits).jsonMs;
           return this.logged('POST', operation, () =>
-            postJson(url, checked.data, { token: current, signal: tornBy, idleMs, now }),
+            postJson(url, checked.data, {
+              token: current,
+              secrets: this.secrets,
+              signal: tornBy,
+              idleMs,
+              clock,
+            }),
           );
         },
         { ...this.#options, signal },
@@ -79,7 +93,7 @@ export class Operations {
     }
     const parsed = replySchema.safeParse(reply);
     if (parsed.success) return parsed.data;
-    const detail = redact(JSON.stringify(reply), [token]).slice(0, 500);
+    const detail = inBrief(reply, this.secrets);
     throw new AssessmentError('badResponse', { status: 200, origin, subject: operation, detail });
   }
 

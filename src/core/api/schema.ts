@@ -64,48 +64,37 @@ export const dispatchResponseSchema = z.object({ workflow_run_id: identifierSche
 /** Request of describe and cancel (section 4.2). */
 export const runRequestSchema = z.strictObject({ workflow_run_id: identifierSchema });
 
-/** A word of the service, which may be none of the reference and is kept as it came, in brief. */
-const wordSchema = z.pipe(
-  z.string(),
-  z.transform((word) => inBrief(word)),
-);
-
-/** How a run ended; members beyond `kind` and values not in the reference are kept as they came, in brief (section 2.5). */
-const outputSchema = z.object({
-  kind: wordSchema,
-  successOutput: z.catch(
-    z.optional(
-      z.record(z.string(), z.catch(z.optional(z.object({ artifact_name: identifierSchema })), undefined)),
+/**
+ * Response of describe; `output` and `artifacts` are absent until EXITED, and absent here too when they make no sense, as is one artifact among
+ * others (section 2.3). Members beyond `kind` and values not in the reference are kept as they came, in brief and without the `secrets` (section 2.5).
+ */
+export function toDescriptionSchema(secrets: () => readonly string[]) {
+  const brief = (said: unknown): string => inBrief(said, secrets());
+  const wordSchema = z.pipe(z.string(), z.transform<string, string>(brief));
+  const outputSchema = z.object({
+    kind: wordSchema,
+    successOutput: z.catch(
+      z.optional(
+        z.record(z.string(), z.catch(z.optional(z.object({ artifact_name: identifierSchema })), undefined)),
+      ),
+      undefined,
     ),
-    undefined,
-  ),
-  abortedReason: z.catch(
-    z.optional(
-      z.object({
-        code: wordSchema,
-        detail: z.optional(
-          z.pipe(
-            z.unknown(),
-            z.transform((detail) => inBrief(detail)),
-          ),
-        ),
-      }),
+    abortedReason: z.catch(
+      z.optional(z.object({ code: wordSchema, detail: z.optional(z.pipe(z.unknown(), z.transform(brief))) })),
+      undefined,
     ),
-    undefined,
-  ),
-});
-
-/** Response of describe; `output` and `artifacts` are absent until EXITED, and absent here too when they make no sense, as is one artifact among others (section 2.3). */
-export const descriptionSchema = z.object({
-  status: wordSchema,
-  output: z.catch(z.optional(outputSchema), undefined),
-  artifacts: z.catch(
-    z.optional(z.array(z.catch(z.optional(z.object({ name: identifierSchema })), undefined))),
-    undefined,
-  ),
-});
+  });
+  return z.object({
+    status: wordSchema,
+    output: z.catch(z.optional(outputSchema), undefined),
+    artifacts: z.catch(
+      z.optional(z.array(z.catch(z.optional(z.object({ name: identifierSchema })), undefined))),
+      undefined,
+    ),
+  });
+}
 /** The service's answer to describe (section 2.3). */
-export type Description = z.infer<typeof descriptionSchema>;
+export type Description = z.infer<ReturnType<typeof toDescriptionSchema>>;
 
 /** Request of get-artifact-download-url (section 4.2). */
 export const artifactRequestSchema = z.strictObject({

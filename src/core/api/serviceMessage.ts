@@ -1,24 +1,36 @@
+import { visibleLine } from '../visibleText.ts';
 import { redact } from './credentials.ts';
 
 const longest = 500;
-/** No more of a text is read: of markup, most is no words. */
-const longestRead = 64 * 1024;
+/** No more of a text is read: less than of the body of an error, so that a body that was cut off is cut here, too. */
+const longestRead = 16 * 1024;
 
-/** What an error body says in words, read as findings-format.md "Errors of the service" lists it; redacted, one line, at most 500 characters; undefined when it says nothing. */
+/** What an error body says in words, read as findings-format.md "Errors of the service" lists it; redacted, one line without hidden characters, at most 500 characters; undefined when it says nothing. */
 export function serviceMessage(body: string, secrets: readonly string[]): string | undefined {
   const said = inBrief(fromJson(body) ?? fromMarkup(body, secrets), secrets);
   return said === '' ? undefined : said;
 }
 
-/** Whatever the service said: as text, redacted, one line, at most 500 characters. */
+/** Whatever the service said: as text, redacted, one line without hidden characters, at most 500 characters. */
 export function inBrief(value: unknown, secrets: readonly string[] = []): string {
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return redactStart(text, secrets).slice(0, longest);
+  return startOf(typeof value === 'string' ? value : toJson(value), secrets).slice(0, longest);
 }
 
-/** Redacted before a cut, which would leave half of a secret that nothing finds. */
-function redactStart(text: string, secrets: readonly string[]): string {
-  return redact(text.replace(/\s+/g, ' ').trim().slice(0, longestRead), secrets);
+/** Nested too deeply, JSON can be read and not be written. */
+function toJson(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return '…';
+  }
+}
+
+/** The start of a text, redacted, on one line. It is cut first, since a reply may be long; the end of the cut is left out, where half of a secret may stand that nothing finds. */
+function startOf(text: string, secrets: readonly string[]): string {
+  const start = redact(text.slice(0, longestRead), secrets);
+  // Encoded, a character may take nine.
+  const half = text.length > longestRead ? 9 * Math.max(0, ...secrets.map(({ length }) => length)) : 0;
+  return visibleLine(start.slice(0, Math.max(0, start.length - half)));
 }
 
 function fromJson(body: string): string | undefined {
@@ -51,7 +63,7 @@ function fromMarkup(body: string, secrets: readonly string[]): string {
   const title = text(/<(title|message)>([^<]*)</i.exec(body)?.[2]?.trim());
   return (
     title ??
-    redactStart(body, secrets)
+    startOf(body, secrets)
       .slice(0, 4 * longest)
       .replace(/<[^>]*>/g, ' ')
   );

@@ -1,6 +1,8 @@
-import type { Run } from '../run/run.ts';
-import type { ShownFinding } from './shownFinding.ts';
+import type { Run } from '../run/state/run.ts';
 import { hasAllFindings } from './folderRuns.ts';
+import { type Identity, isSameFinding } from './identity.ts';
+import type { Cut } from './parse/parse.ts';
+import type { ShownFinding } from './shownFinding.ts';
 
 /** What a run has found, compared with a run before it. */
 export interface Comparison {
@@ -12,23 +14,26 @@ export interface Comparison {
   readonly fixed: readonly ShownFinding[];
   /** Of the run. */
   readonly unchanged: readonly ShownFinding[];
+  /** Where not all findings of a run are known: what is beyond them is neither new nor fixed. */
+  readonly cuts: Cuts;
+}
+
+/** How many findings of a run, and of the one that it is compared with, are known of how many. */
+export interface Cuts {
+  readonly run?: Cut | undefined;
+  readonly baseline?: Cut | undefined;
 }
 
 /** What tells a finding from others across runs; equal code in two folders is two findings. */
 export interface FindingName {
   readonly folder: string | undefined;
-  readonly fingerprint: string;
-}
-
-/** The name of a finding that is shown. */
-export function nameOf({ folder, fingerprint }: ShownFinding): FindingName {
-  return { folder, fingerprint };
+  readonly identity: Identity;
 }
 
 /** How many findings came, went and stayed. */
 export interface ChangeCounts {
   readonly added: number;
-  /** Undefined for a run that may not have reached them. */
+  /** Undefined for a run that may not have reached them, or whose findings are not all known. */
   readonly fixed: number | undefined;
   readonly unchanged: number;
 }
@@ -38,41 +43,71 @@ export function countChanges(
   run: Run,
   found: readonly FindingName[],
   before: readonly FindingName[],
+  cut: Cut | undefined,
 ): ChangeCounts {
-  const added = countNew(found, before);
-  const fixed = hasAllFindings(run) ? countNew(before, found) : undefined;
-  return { added, fixed, unchanged: found.length - added };
+  const unchanged = pairsOf(found, before).size;
+  const fixed = hasAllFindings(run) && cut === undefined ? before.length - unchanged : undefined;
+  return { added: found.length - unchanged, fixed, unchanged };
 }
 
-function countNew(names: readonly FindingName[], baseline: readonly FindingName[]): number {
-  const changeOf = changeSince(baseline);
-  return names.filter((name) => changeOf(name) === 'new').length;
+/** Tells of findings which are new since a baseline that had these. */
+export function changesSince<T extends FindingName>(
+  found: readonly T[],
+  before: readonly FindingName[],
+): (name: T) => 'new' | 'unchanged' {
+  const pairs = pairsOf(found, before);
+  return (name) => (pairs.has(name) ? 'unchanged' : 'new');
 }
 
-/** Tells which findings are new since a baseline that had these. */
-export function changeSince(baseline: readonly FindingName[]): (name: FindingName) => 'new' | 'unchanged' {
-  const keyOf = ({ folder = '', fingerprint }: FindingName): string => `${fingerprint}\0${folder}`;
-  const known = new Set(baseline.map(keyOf));
-  return (name) => (known.has(keyOf(name)) ? 'unchanged' : 'new');
-}
-
-/** Compares the findings of two runs by their fingerprints. */
+/** Compares the findings of two runs. */
 export function compareFindings(
   run: Run,
   found: readonly ShownFinding[],
   baseline: Run,
   before: readonly ShownFinding[],
+  cuts: Cuts = {},
 ): Comparison {
-  const changeOf = changeSince(before.map(nameOf));
-  const sinceFound = changeSince(found.map(nameOf));
-  const marked = found.map((shown) => ({ ...shown, change: changeOf(nameOf(shown)) }));
+  const pairs = pairsOf(found, before);
+  const left = new Set(pairs.values());
   return {
     run,
     baseline,
-    added: marked.filter(({ change }) => change === 'new'),
-    fixed: hasAllFindings(run) ? before.filter((shown) => sinceFound(nameOf(shown)) === 'new') : [],
-    unchanged: marked.filter(({ change }) => change === 'unchanged'),
+    added: found.filter((shown) => !pairs.has(shown)).map((shown) => ({ ...shown, change: 'new' })),
+    cuts,
+    fixed: hasAllFindings(run) && cuts.run === undefined ? before.filter((shown) => !left.has(shown)) : [],
+    unchanged: found.filter((shown) => pairs.has(shown)).map((shown) => ({ ...shown, change: 'unchanged' })),
   };
+}
+
+/**
+ * Which finding before each finding goes on from, each at most one: first those with the same key and title, then those with the same key,
+ * then those that are surely one although one quotes more.
+ */
+function pairsOf(
+  found: readonly FindingName[],
+  before: readonly FindingName[],
+): ReadonlyMap<FindingName, FindingName> {
+  const pairs = new Map<FindingName, FindingName>();
+  const pairBy = (
+    keyOf: (name: FindingName) => string,
+    isPair: (one: Identity, other: Identity) => boolean = () => true,
+  ): void => {
+    const paired = new Set(pairs.values());
+    const free = Map.groupBy(
+      before.filter((name) => !paired.has(name)),
+      keyOf,
+    );
+    for (const name of found.filter((each) => !pairs.has(each))) {
+      const candidates = free.get(keyOf(name)) ?? [];
+      const at = candidates.findIndex(({ identity }) => isPair(name.identity, identity));
+      const [former] = at < 0 ? [] : candidates.splice(at, 1);
+      if (former !== undefined) pairs.set(name, former);
+    }
+  };
+  pairBy(({ folder = '', identity }) => `${identity.fingerprint}\0${folder}\0${identity.title}`);
+  pairBy(({ folder = '', identity }) => `${identity.fingerprint}\0${folder}`);
+  pairBy(({ folder = '', identity }) => `${identity.spot}\0${folder}`, isSameFinding);
+  return pairs;
 }
 
 /** The latest run before one that has all findings of the same folders; `runs` come newest first. Findings of unknown origin are compared only when a person says so. */
@@ -98,7 +133,8 @@ function isOfService(run: Run): boolean {
   return run.state !== 'imported' || run.runId !== undefined;
 }
 
-function runIdOf(run: Run): string | undefined {
+/** The service's ID of a run, where it is known. */
+export function runIdOf(run: Run): string | undefined {
   return 'runId' in run ? run.runId : undefined;
 }
 

@@ -22,7 +22,7 @@ export type PlaceRole = (typeof PLACE_ROLES)[number];
 
 /** A position in a file as the findings file tells it: lines and columns are 1-based, and an unknown line is absent. */
 export interface Place {
-  /** The path as it came, untrusted, without a line suffix: only `createLocator` may turn it into a file. */
+  /** The path as it came, untrusted, without a line suffix: only a `Resolver` may turn it into a file. */
   readonly path: string;
   readonly startLine?: number | undefined;
   /** Never before `startLine`. */
@@ -62,7 +62,7 @@ export interface Cvss {
 }
 
 /**
- * One vulnerability finding of a run. `id`, `title` and `severityText` are single lines in which control and bidi characters
+ * One vulnerability finding of a run. `id`, `title`, `severityText` and `confidence` are single lines in which control and bidi characters
  * are visible; every other text is untrusted and as it came.
  */
 export interface Finding {
@@ -70,11 +70,15 @@ export interface Finding {
   readonly index: number;
   /** The id in the file, else a hash of run, title, path, start line and ordinal: for display, not for identity across runs. */
   readonly id: string;
+  /** True for an `id` that is a hash, which tells a person nothing. */
+  readonly isIdMade?: boolean | undefined;
   /** Empty when the file names nothing that could be one. */
   readonly title: string;
   readonly severity: Severity;
   /** The rating as written, when it is not the name of `severity` itself. */
   readonly severityText?: string | undefined;
+  /** How sure the finding is said to be, as written. */
+  readonly confidence?: string | undefined;
   readonly description: string;
   readonly blocks: readonly Block[];
   readonly recommendation: string;
@@ -84,6 +88,6 @@ export interface Finding {
   readonly cvss?: Cvss | undefined;
   /** When the other members do not tell all: texts or places were cut, or the item is no object and only `raw` tells of it. */
   readonly shortfall?: 'clipped' | 'unreadable' | undefined;
-  /** The item of the list, to be shown whole on request. */
-  readonly raw: unknown;
+  /** The item of the list as JSON, to be shown whole on request; absent when it is too long or nested too deeply for that. */
+  readonly raw?: string | undefined;
 }

@@ -1,13 +1,14 @@
 import { AssessmentError } from '../errors.ts';
 import type { Disposable, Event, Logger } from '../ports.ts';
-import { isFinal, type Run } from '../run/run.ts';
-import type { RunStore } from '../run/runStore.ts';
+import { type Failure, isFinal, type Run } from '../run/state/run.ts';
+import type { RunStore } from '../run/disk/runStore.ts';
 import { Baselines } from './baselines.ts';
 import { compareFindings, type Comparison } from './compare.ts';
 import { decideRuns, type FolderChoice, hasFindings } from './folderRuns.ts';
 import { FollowedRuns } from './followedRuns.ts';
 import { type LoadDeps, LoadedRun } from './loadedRun.ts';
 import type { Decode } from './place/decodeText.ts';
+import { allowReading } from './parse/readFindings.ts';
 import { addMapping, forgetMappings, type MappingMemory, mappingsOf } from './place/pathMappings.ts';
 import { Readings } from './readings.ts';
 import type { FindingsChange, ShownFinding, ShownRun } from './shownFinding.ts';
@@ -39,9 +40,11 @@ export class FindingStore implements Disposable {
   #compared: { readonly run: Run; readonly baseline: LoadedRun } | undefined;
   /** Made from what is shown when somebody asks. */
   #comparison: Comparison | undefined;
+  /** Why the findings of a run could not be read when they were last wanted, by its ID. */
+  readonly #failures = new Map<string, Failure>();
   readonly #readings = new Readings((isAnew) => this.#refresh(isAnew));
 
-  /** `isOpenHere` tells whether this window has a folder (an absolute path) open; `mappings` remembers what `mapPaths` is told; `decode` reads files that are not UTF-8. */
+  /** `isOpenHere` tells whether this window has a folder (an absolute path) open; `mappings` remembers what `mapPaths` is told; `decode` reads files that are not UTF-8; `workerFile` is the parsing worker's entry. */
   constructor(deps: {
     runs: RunStore;
     log: Logger;
@@ -49,6 +52,7 @@ export class FindingStore implements Disposable {
     mappings: MappingMemory;
     isOpenHere: (folder: string) => boolean;
     decode: Decode;
+    workerFile: string | URL;
   }) {
     this.baselines = new Baselines(deps);
     this.#runs = deps.runs;
@@ -61,6 +65,7 @@ export class FindingStore implements Disposable {
       mappingOf: (folder) => mappingsOf(deps.mappings, folder),
       textOf: (file) => this.#followed.textOf(file),
       decode: deps.decode,
+      workerFile: deps.workerFile,
       baselineOf: (run) => {
         const compared = this.#compared?.run.id === run.id ? this.#compared.baseline : undefined;
         return compared?.run ?? this.baselines.of(run);
@@ -124,6 +129,11 @@ export class FindingStore implements Disposable {
     return this.#followed.isAwaited(file);
   }
 
+  /** Why a run's findings could not be read when they were last wanted. */
+  failureOf(runId: string): Failure | undefined {
+    return this.#failures.get(runId);
+  }
+
   /** How many of the files that a run's findings point at are not as they were scanned; 0 for a run that is not shown. */
   changedFiles(runId: string): number {
     return this.#loaded.find(({ run }) => run.id === runId)?.changedFiles ?? 0;
@@ -133,24 +143,28 @@ export class FindingStore implements Disposable {
   async show({ id }: Run): Promise<void> {
     const run = this.#runs.get(id);
     if (run === undefined || !hasFindings(run)) return;
+    await allowReading(this.#runs.folderOf(id));
     // The same runs may be shown as before, but not compared.
     const isCompared = this.#compared !== undefined;
     this.#choose(run, id);
     await (isCompared ? this.reload() : this.refresh());
   }
 
-  /** Shows no findings until a run is chosen or ends with findings. */
+  /** Shows no findings until a run is chosen or, for a folder that is open here, ends with findings. */
   async clear(): Promise<void> {
     for (const run of this.#runs.all()) this.#choose(run, undefined);
+    // What other windows have open is no concern of this one, however it came to be shown here.
+    for (const folder of [...this.#choices.keys()].filter((each) => !this.#isOpenHere(each)))
+      this.#choices.delete(folder);
     await this.refresh();
   }
 
   /** Decides about findings, for everyone who shares their folders' decisions. Gives and throws what `TriageStore.set` does. */
   setTriage(shown: readonly ShownFinding[], state: TriageState, note: string): Promise<TakeBack> {
     const subjects = shown.flatMap((each) => {
-      const { fingerprint, finding, places } = each;
+      const { identity, finding, places } = each;
       const path = places[0]?.path ?? finding.places[0]?.path;
-      return decisionFolders(each).map((folder) => ({ folder, fingerprint, title: finding.title, path }));
+      return decisionFolders(each).map((folder) => ({ folder, identity, path }));
     });
     return this.#triage.set(subjects, state, note);
   }
@@ -163,7 +177,8 @@ export class FindingStore implements Disposable {
   /** Compares what two runs have found. Throws why the findings file of one cannot be read, with its ID as the `subject`. */
   async compare(run: Run, baseline: Run): Promise<Comparison> {
     const [found, before] = await Promise.all([this.#whole(run), this.#whole(baseline)]);
-    return compareFindings(run, found.shown, baseline, before.shown);
+    const cuts = { run: found.cut, baseline: before.cut };
+    return compareFindings(run, found.shown, baseline, before.shown, cuts);
   }
 
   /** Shows a run's findings compared with another run's, until other findings are shown. Throws what `compare` throws. */
@@ -180,7 +195,8 @@ export class FindingStore implements Disposable {
     const later = this.#loaded.find(({ run }) => run.id === compared?.run.id);
     if (compared === undefined || later === undefined) return undefined;
     const { baseline } = compared;
-    this.#comparison ??= compareFindings(later.run, later.shown, baseline.run, baseline.shown);
+    const cuts = { run: later.cut, baseline: baseline.cut };
+    this.#comparison ??= compareFindings(later.run, later.shown, baseline.run, baseline.shown, cuts);
     return this.#comparison;
   }
 
@@ -251,7 +267,18 @@ export class FindingStore implements Disposable {
     const known = this.#followed.of(run);
     // What it is compared with may be readable by now.
     if (await known?.renewRun(known.run, this.#load)) this.#tell({ kind: 'all' });
-    return known ?? LoadedRun.load(run, this.#load);
+    if (known !== undefined) return known;
+    const loaded = await LoadedRun.load(run, this.#load);
+    if (this.#note(loaded)) this.#tell({ kind: 'all' });
+    return loaded;
+  }
+
+  /** Notes whether a run could be read; true when that is new. */
+  #note({ run, failure }: LoadedRun): boolean {
+    const isNew = this.#failures.get(run.id)?.kind !== failure?.kind;
+    if (failure === undefined) this.#failures.delete(run.id);
+    else this.#failures.set(run.id, failure);
+    return isNew;
   }
 
   /** A run to compare. Throws why it cannot be read, with its ID as the `subject`. */
@@ -273,7 +300,10 @@ export class FindingStore implements Disposable {
     const load = async (run: Run): Promise<LoadedRun> => {
       const known = isAnew ? undefined : this.#followed.of(run);
       await known?.renewRun(run, this.#load);
-      return known ?? LoadedRun.load(run, this.#load, this.#followed.former(run));
+      if (known !== undefined) return known;
+      const loaded = await LoadedRun.load(run, this.#load, this.#followed.former(run));
+      this.#note(loaded);
+      return loaded;
     };
     if (!runs.some(({ id }) => id === this.#compared?.run.id)) this.#compared = undefined;
     const baseline = this.#compared && (await load(this.#compared.baseline.run));

@@ -1,4 +1,4 @@
-import { endedEarly, isFinal, keptArtifact, type Run } from '../run/run.ts';
+import { endedEarly, isFinal, keptArtifact, type Run } from '../run/state/run.ts';
 
 /** What a person wants to see of a folder: a run, or undefined for none; it holds until a run gets findings that had none then. */
 export interface FolderChoice {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Run } from '../run/run.ts';
+import type { Run } from '../run/state/run.ts';
 import { type LoadDeps, LoadedRun, type RenewedFiles } from './loadedRun.ts';
 import { hasSameFiles } from './shownRun.ts';
 

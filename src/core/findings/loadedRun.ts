@@ -1,16 +1,16 @@
 import { basename, dirname } from 'node:path';
 import type { Logger } from '../ports.ts';
-import type { Failure, Run } from '../run/run.ts';
-import { type FindingName, changeSince, nameOf } from './compare.ts';
+import type { Failure, Run } from '../run/state/run.ts';
+import { changesSince, type FindingName } from './compare.ts';
 import type { Decode } from './place/decodeText.ts';
 import { decisionFolders } from './triage/findingFolder.ts';
 import type { ShownFinding } from './shownFinding.ts';
 import { isSameRun } from './shownRun.ts';
-import type { PathMapping } from './place/locate.ts';
+import type { PathMapping } from './place/pathMappings.ts';
 import type { Cut } from './parse/parse.ts';
 import { readFailure, type ReadRun, readRun } from './readRun.ts';
 import { toShownPlace } from './place/runPlaces.ts';
-import { inSlices } from './slices.ts';
+import { inSlices } from '../yieldingWork.ts';
 import type { TextNow } from './drift/trackedFile.ts';
 import { type TriageDecision, undecided } from './triage/triage.ts';
 import type { TriageStore } from './triage/triageStore.ts';
@@ -23,6 +23,8 @@ export interface LoadDeps {
   /** The text of a file that is being edited. */
   readonly textOf: (file: string) => string | undefined;
   readonly decode: Decode;
+  /** The parsing worker's entry. */
+  readonly workerFile: string | URL;
   /** The run to compare a run with, if any. */
   readonly baselineOf: (run: Run) => Run | undefined;
   /** What that run found; undefined when it cannot be read. */
@@ -123,10 +125,10 @@ export class LoadedRun {
     const names = baseline && (await namesBefore(run, baseline));
     const known = names && baseline;
     if (!isRenamed && isSameRun(known, this.#baseline)) return false;
-    const changeOf = names && changeSince(names);
+    const changeOf = names && changesSince(this.#shown, names);
     this.#run = run;
     this.#baseline = known;
-    this.#shown = this.#shown.map((shown) => ({ ...shown, run, change: changeOf?.(nameOf(shown)) }));
+    this.#shown = this.#shown.map((shown) => ({ ...shown, run, change: changeOf?.(shown) }));
     return true;
   }
 
@@ -213,7 +215,7 @@ function* toShown(run: Run, findings: ReadRun['findings'], triage: TriageStore):
 /** What was decided about a finding. */
 function decisionAbout(shown: ShownFinding, triage: TriageStore): TriageDecision {
   for (const folder of decisionFolders(shown)) {
-    const decision = triage.of(folder, shown.fingerprint);
+    const decision = triage.of(folder, shown.identity);
     if (decision !== undefined) return decision;
   }
   return undecided;

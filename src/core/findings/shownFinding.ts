@@ -1,6 +1,7 @@
-import type { Failure, Run } from '../run/run.ts';
+import type { Failure, Run } from '../run/state/run.ts';
 import type { Drift } from './drift/drift.ts';
 import type { Finding, Place } from './finding.ts';
+import type { Identity } from './identity.ts';
 import type { Cut } from './parse/parse.ts';
 import type { TriageDecision } from './triage/triage.ts';
 
@@ -29,8 +30,8 @@ export interface ShownFinding {
   readonly places: readonly ShownPlace[];
   /** The folder it is about, whatever is on the disk: see `Subject`. */
   readonly folder: string | undefined;
-  /** Names the finding across runs. */
-  readonly fingerprint: string;
+  /** Tells the finding from others, in its run and in others. */
+  readonly identity: Identity;
   readonly triage: TriageDecision;
   /** How it relates to the run before of the same folders; absent when there is none. */
   readonly change?: 'new' | 'unchanged' | undefined;

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Run } from '../run/run.ts';
+import type { Run } from '../run/state/run.ts';
 import type { LoadedRun, RenewedFiles } from './loadedRun.ts';
 import type { FindingsChange, ShownFinding, ShownRun } from './shownFinding.ts';
 import { folderOf } from './triage/findingFolder.ts';

@@ -4,7 +4,19 @@ import * as z from 'zod/mini';
 const text = z.string();
 const count = z.int().check(z.nonnegative());
 
-const fact = z.strictObject({ label: text, value: text });
+const fact = z.strictObject({
+  label: text,
+  value: text,
+  /** Weaknesses by number, shown after the value as links to their definitions. */
+  cwes: z.optional(z.array(count)),
+});
+
+const part = z.strictObject({
+  /** Ours; absent where the text has headings of its own. */
+  heading: z.optional(text),
+  /** Untrusted, and read by itself: nothing in it reaches another part. */
+  markdown: text,
+});
 
 const severityCount = z.strictObject({
   severity: z.enum(['critical', 'high', 'medium', 'low', 'none', 'unrated']),
@@ -42,7 +54,7 @@ const reportStrings = z.strictObject({
 });
 
 const reportContent = z.strictObject({
-  markdown: text,
+  parts: z.array(part),
   title: text,
   facts: z.array(fact),
   /** Empty for a document that is not about many findings. */
@@ -67,6 +79,8 @@ const problemMessage = z.strictObject({
   documentId: text,
   /** A sentence in the user's language that says what to do next. */
   text,
+  /** Names of the buttons that do it. */
+  actions: z.array(text),
 });
 
 /** Asks for the document that is shown, whole, as HTML to be saved. */
@@ -80,6 +94,8 @@ const maxHtmlChars = 100_000_000;
 const webviewMessage = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('ready') }),
   z.strictObject({ type: z.literal('openPlace'), index: count }),
+  /** A button below a problem was pressed. */
+  z.strictObject({ type: z.literal('act'), index: count }),
   z.strictObject({
     type: z.literal('rendered'),
     documentId: text,
@@ -101,9 +117,11 @@ export type ReportContent = z.infer<typeof reportContent>;
 export type ReportStrings = z.infer<typeof reportStrings>;
 /** The host asks the webview to show a document. */
 export type ShowMessage = z.infer<typeof showMessage>;
+/** The host says why a document cannot be shown. */
+export type ProblemMessage = z.infer<typeof problemMessage>;
 /** Host to webview. */
 export type HostMessage = z.infer<typeof hostMessage>;
-/** Webview to host; places are named by index only, never by path. */
+/** Webview to host; places and actions are named by index only, never by path or command. */
 export type WebviewMessage = z.infer<typeof webviewMessage>;
 /** What the webview keeps across hiding and reloading. */
 export type WebviewState = z.infer<typeof webviewState>;

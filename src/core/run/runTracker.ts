@@ -1,14 +1,19 @@
+import { join } from 'node:path';
 import { AssessmentError } from '../errors.ts';
+import { makePrivateFolder } from '../files.ts';
 import type { Disposable, Event } from '../ports.ts';
-import { downloadAgain, hasRemoteResults } from './downloadAgain.ts';
-import { wasRefused } from './dispatch.ts';
-import { type Assessment, type LaunchOptions, newRun } from './launch.ts';
-import { Launcher, type LauncherDeps } from './launcher.ts';
-import { tryToKeepSource } from './look.ts';
-import { hasRemains, releaseUploads } from './release.ts';
-import { isFinal, isLive, isPreparing, needsPerson, type Run } from './run.ts';
-import type { RunNote } from './runNotes.ts';
-import { RunWatch } from './runWatch.ts';
+import { visibleLine } from '../visibleText.ts';
+import { downloadAgain, hasRemoteResults } from './finish/downloadAgain.ts';
+import type { FolderClaim } from './start/folderClaim.ts';
+import { withJournalLock } from './disk/journalLock.ts';
+import { wasRefused } from './start/dispatch.ts';
+import { type Assessment, type LaunchOptions, newRun } from './start/launch.ts';
+import { Launcher, type LauncherDeps } from './start/launcher.ts';
+import { tryToKeepSource } from './watch/look.ts';
+import { hasRemains, releaseUploads } from './finish/removeUploads.ts';
+import { isFinal, isLive, isPreparing, needsPerson, type Run } from './state/run.ts';
+import type { RunNote } from './disk/recoveryNotes.ts';
+import { RunWatch } from './watch/runWatch.ts';
 
 /** What people do with runs: start, track, cancel, send again; one window at a time drives a run, and watches it to its end. */
 export class RunTracker implements Disposable {
@@ -38,14 +43,15 @@ export class RunTracker implements Disposable {
 
   /** Reads the journals and goes on where they say; what another window drives is left to it. */
   async resume(): Promise<void> {
-    const { store, log } = this.#deps;
-    await store.reload();
-    await store.sweep().catch((error: unknown) => {
-      log.warn(`What dead processes left could not be swept: ${String(error)}`);
-    });
+    await this.#deps.store.reload();
     this.#watch.follow();
     await this.#watch.adoptAll((run) => this.#watch.isUnfinished(run));
     await this.#watch.keepHouse();
+  }
+
+  /** Keeps other starts of these folders from beginning, in whichever window, until it is released; throws `startedElsewhere` while one goes on. */
+  claim(folders: readonly string[]): Promise<FolderClaim> {
+    return this.#launcher.claim(folders);
   }
 
   /** Packages, uploads and dispatches, as `Launcher.start` says. */
@@ -57,8 +63,9 @@ export class RunTracker implements Disposable {
   async track(place: RunNote): Promise<Run> {
     const { store, clock, clientFor } = this.#deps;
     const { runId, dispatchedAt, targets, ...destination } = place;
-    const known = store.all().find((run) => isWatchedAs(run, place));
-    if (known !== undefined) return known;
+    const find = (): Run | undefined => store.all().find((run) => isWatchedAs(run, place));
+    const listed = find();
+    if (listed !== undefined) return listed;
     await clientFor(place).describe(place.workflow, runId);
     const at = clock.now();
     const run: Run = {
@@ -77,7 +84,12 @@ export class RunTracker implements Disposable {
       lastAnswerAt: at,
       bareExits: 0,
     };
-    await store.create(run);
+    const known = await this.#alone(async () => {
+      const other = find();
+      if (other === undefined) await store.create(run);
+      return other;
+    });
+    if (known !== undefined) return known;
     await this.checkNow(run.id);
     return store.get(run.id) ?? run;
   }
@@ -150,11 +162,12 @@ export class RunTracker implements Disposable {
     const { store, clock, clientFor } = this.#deps;
     const run = this.#require(id);
     await clientFor(run).describe(run.workflow, runId);
-    await store.reload();
-    const others = store.all().filter((other) => other.id !== id);
-    if (others.some((other) => isWatchedAs(other, { ...run, runId })))
-      throw new AssessmentError('runIdTaken');
-    const given = await store.applyIfDue(id, { type: 'runIdGiven', runId, at: clock.now() });
+    const given = await this.#alone(() => {
+      const others = store.all().filter((other) => other.id !== id);
+      if (others.some((other) => isWatchedAs(other, { ...run, runId })))
+        throw new AssessmentError('runIdTaken');
+      return store.applyIfDue(id, { type: 'runIdGiven', runId, at: clock.now() });
+    });
     if (given === undefined) throw new AssessmentError('busyElsewhere');
     await this.checkNow(id);
   }
@@ -224,20 +237,27 @@ export class RunTracker implements Disposable {
     if (failure !== undefined) return failure;
     if (leavesSource) {
       const files = run.targets.flatMap(({ upload }) => upload?.fileId ?? []);
-      this.#deps.log.warn(`Run ${id} is removed; on the service may stay: ${files.join(', ')}`);
+      this.#deps.log.warn(`Run ${id} is removed; on the service may stay: ${visibleLine(files.join(', '))}`);
     }
     await this.#watch.discard(id);
     return undefined;
   }
 
-  /** Notes that a person was told how a run ended. */
-  async noticed(id: string): Promise<void> {
-    await this.#deps.store.apply(id, { type: 'noticed', at: this.#deps.clock.now() });
-  }
-
   /** Stops asking and gives the leases back, so that another window can take over at once. */
   dispose(): void {
     this.#watch.stop();
+  }
+
+  /** Looks at the runs that are listed, and acts on that, while no other window does so: each run ID is listed once. */
+  async #alone<T>(act: () => Promise<T>): Promise<T> {
+    const { store, clock } = this.#deps;
+    await store.reload();
+    if (store.isTemporary) return act();
+    await makePrivateFolder(store.startingFolder);
+    return withJournalLock(join(store.startingFolder, 'lock'), clock, async () => {
+      await store.reload();
+      return act();
+    });
   }
 
   #waitForToken(): readonly Run[] {

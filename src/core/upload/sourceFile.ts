@@ -45,7 +45,7 @@ export function openSource(root: string, path: string): SourceFile | Omission {
   }
   try {
     const stat = fstatSync(fd);
-    const reason = stat.isFile() ? misplaced(fd, full, stat) : 'changedType';
+    const reason = stat.isFile() ? misplaced(fd, root, full, stat) : 'changedType';
     if (reason === undefined) return { fd, stat };
     closeSync(fd);
     return { path, reason };
@@ -55,14 +55,28 @@ export function openSource(root: string, path: string): SourceFile | Omission {
   }
 }
 
-/** Node has no `openat`: whether a folder on the way was a link is asked after opening, before anything is read. */
-function misplaced(fd: number, full: string, stat: Stats): OmissionReason | undefined {
-  if (process.platform === 'linux' && openPath(fd) === full) return undefined;
+/** Node has no `openat`: whether a folder on the way was a link is asked after opening, before anything is read. Where the system tells the open file's own path nothing else is believed: between two questions about names a folder can be a link and none again. */
+function misplaced(fd: number, root: string, full: string, stat: Stats): OmissionReason | undefined {
+  const real = process.platform === 'linux' ? openPath(fd) : undefined;
+  if (real === full) return undefined;
+  if (real !== undefined && !real.startsWith(root === '/' ? root : `${root}/`)) return 'outsideRoot';
   const folder = dirname(full);
-  if (realpathSync.native(folder) !== folder) return 'outsideRoot';
+  if (!isInPlace(folder)) return 'outsideRoot';
   const now = lstatSync(full, { throwIfNoEntry: false });
   if (now === undefined) return 'vanished';
-  return now.isFile() && now.ino === stat.ino && now.dev === stat.dev ? undefined : 'changed';
+  const isSame = now.isFile() && now.ino === stat.ino && now.dev === stat.dev;
+  return isSame && real === undefined ? undefined : 'changed';
+}
+
+/** True while a folder lies where its path (absolute) says, no link on the way. Throws what the system throws. */
+export function isInPlace(folder: string): boolean {
+  // To ask about a deep path name by name takes seconds.
+  const fd = process.platform === 'linux' ? openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY) : -1;
+  try {
+    return ((fd < 0 ? undefined : openPath(fd)) ?? realpathSync.native(folder)) === folder;
+  } finally {
+    if (fd >= 0) closeSync(fd);
+  }
 }
 
 /** The path that an open file has now, as Linux knows it; undefined without `/proc`. */

@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Page } from '@playwright/test';
 import { eventually, readWithin } from './eventually.ts';
 
 /** What a text editor shows about the code at its cursor. */

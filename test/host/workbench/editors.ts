@@ -1,4 +1,4 @@
-import type { Frame, Locator, Page } from 'playwright-core';
+import type { Frame, Locator, Page } from '@playwright/test';
 import { readWithin } from './eventually.ts';
 
 /** The active editor. `line` and `column` are missing where there is no text cursor. */

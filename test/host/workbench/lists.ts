@@ -1,4 +1,4 @@
-import type { Locator, Page } from 'playwright-core';
+import type { Locator, Page } from '@playwright/test';
 import type { PageElement } from './pageElement.ts';
 
 /**
@@ -10,7 +10,8 @@ export async function visitRows(
   list: Locator,
   visit: (rows: Locator) => Promise<boolean>,
 ): Promise<boolean> {
-  const rows = list.locator('.monaco-list-row');
+  // Headings that stick to the top are copies of rows.
+  const rows = list.locator('.monaco-list-rows .monaco-list-row');
   await scroll(page, list, -1_000_000);
   for (;;) {
     if (await visit(rows)) return true;
@@ -33,15 +34,38 @@ export async function readRows<T extends { readonly index: number }>(
   return [...byIndex.values()].sort((a, b) => a.index - b.index);
 }
 
+/** Finds a row of a Monaco list, scrolling from the top down, and brings it wholly into view: what covers a part of it would take its click. */
+export async function showRow(page: Page, list: Locator, row: Locator): Promise<void> {
+  if ((await row.count()) === 0) await visitRows(page, list, async () => (await row.count()) > 0);
+  // The headings that stick to the top change with what is below them.
+  for (let attempt = 0; attempt < 5; attempt++) {
+    const pixels = await row.evaluate(pixelsOutOfView);
+    if (pixels === 0 || !(await scroll(page, list, pixels))) return;
+  }
+}
+
+/** Runs in the page: how far a row is above (negative) or below the part of its list that nothing covers. */
+function pixelsOutOfView(row: PageElement): number {
+  const list = row.closest('.monaco-list');
+  if (list === null) return 0;
+  const { top, bottom } = row.getBoundingClientRect();
+  const view = list.getBoundingClientRect();
+  const sticky = list.querySelector('.monaco-tree-sticky-container:not(.empty)')?.getBoundingClientRect();
+  const above = top - Math.max(view.top, sticky?.bottom ?? 0);
+  return above < 0 ? Math.floor(above) : Math.max(0, Math.ceil(bottom - view.bottom));
+}
+
 /**
  * Turns the wheel over a list; says whether that moved its rows. The event is given to the list itself: one that comes through
  * the mouse takes as many frames as the machine is busy.
  */
-async function scroll(page: Page, list: Locator, pixels: number): Promise<boolean> {
+export async function scroll(page: Page, list: Locator, pixels: number): Promise<boolean> {
   const view = list.locator('.monaco-list-rows').first();
   const top = (): Promise<string> => view.evaluate((rows: PageElement) => rows.style.top);
   const before = await top();
-  await view.dispatchEvent('wheel', { deltaY: pixels, bubbles: true, cancelable: true });
+  // VS Code reads a wheel's notches, 120 units and 50 pixels each, whose sign is the other way round; a made event has them only when told.
+  const wheel = { deltaY: pixels, wheelDeltaY: -pixels * 2.4, bubbles: true, cancelable: true };
+  await view.dispatchEvent('wheel', wheel);
   await page.evaluate(
     `(async () => { for (let i = 0; i < 4; i++) await new Promise(requestAnimationFrame); })()`,
   );

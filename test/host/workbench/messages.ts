@@ -1,5 +1,5 @@
-import type { Page } from 'playwright-core';
-import { readWithin } from './eventually.ts';
+import type { Page } from '@playwright/test';
+import { eventually, readWithin } from './eventually.ts';
 import type { PageElement } from './pageElement.ts';
 
 /** A notification as it is shown. */
@@ -22,6 +22,8 @@ export interface DialogReading {
 export function messagesOf(page: Page, runCommand: (title: string) => Promise<void>) {
   const dialog = page.locator('.monaco-dialog-box');
   const center = page.locator('.notifications-center.visible');
+  let isOpenedEmpty = false;
+  const bell = page.locator('[id="status.notifications"] .statusbar-item-label');
   const items = page.locator(
     ':is(.notifications-toasts, .notifications-center).visible .notification-list-item',
   );
@@ -43,18 +45,33 @@ export function messagesOf(page: Page, runCommand: (title: string) => Promise<vo
     const shown = (await items.evaluateAll(readNotifications)).map(({ message }) => message);
     throw new Error(`No notification says "${String(text)}". These do: ${shown.join(' | ')}`);
   };
+  // Not through the palette: the centre goes by itself with its last notification, and a command to close it with it.
   const openCenter = async (): Promise<void> => {
-    if (!(await center.isVisible())) await runCommand('Notifications: Show Notifications');
+    if (await center.isVisible()) return;
+    // The event itself: what the bell says when the pointer rests on it would take the click.
+    await bell.dispatchEvent('click');
     await center.waitFor();
+    isOpenedEmpty = (await items.count()) === 0;
   };
   const closeCenter = async (): Promise<void> => {
-    if (await center.isVisible()) {
-      // Opened without a notification, VS Code takes its list for hidden and does not empty it when the centre is closed: what came
-      // meanwhile would be listed twice from then on. Showing the open centre puts that right.
-      await runCommand('Notifications: Show Notifications');
-      await runCommand('Notifications: Hide Notifications');
-    }
-    await center.waitFor({ state: 'hidden' });
+    // Opened without a notification, VS Code takes its list for hidden and does not empty it when the centre is closed: what came
+    // meanwhile would be listed twice from then on. Showing the open centre puts that right.
+    if (isOpenedEmpty && (await center.isVisible())) await runCommand('Notifications: Show Notifications');
+    isOpenedEmpty = false;
+    await pressInCenter('Hide Notifications');
+  };
+  const pressInCenter = async (action: string): Promise<void> => {
+    await eventually(
+      async () => {
+        if (await center.isVisible())
+          await center
+            .locator(`.notifications-center-header-toolbar .action-label[aria-label^="${action}"]`)
+            .click({ timeout: 1000 })
+            .catch(() => undefined);
+        return center.isVisible();
+      },
+      (isVisible) => !isVisible,
+    );
   };
 
   return {
@@ -86,7 +103,9 @@ export function messagesOf(page: Page, runCommand: (title: string) => Promise<vo
 
     /** Dismisses every notification. */
     dismissNotifications: async (): Promise<void> => {
-      await runCommand('Notifications: Clear All Notifications');
+      await openCenter();
+      if (!isOpenedEmpty) await pressInCenter('Clear All Notifications');
+      await closeCenter();
       await page.locator('.notification-toast').first().waitFor({ state: 'hidden' });
     },
 

@@ -8,6 +8,8 @@ export interface PageElement {
   /** Of an input only. */
   readonly value?: string;
   readonly style: { readonly top: string };
+  getBoundingClientRect(): { readonly top: number; readonly bottom: number };
+  closest(selector: string): PageElement | null;
   getAttribute(name: string): string | null;
   querySelector(selector: string): PageElement | null;
   querySelectorAll(selector: string): ArrayLike<PageElement> & Iterable<PageElement>;

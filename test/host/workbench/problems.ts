@@ -1,5 +1,5 @@
-import type { Page } from 'playwright-core';
-import { readRows, visitRows } from './lists.ts';
+import type { Locator, Page } from '@playwright/test';
+import { readRows, showRow } from './lists.ts';
 import type { PageElement } from './pageElement.ts';
 
 /** A row of the Problems panel. */
@@ -35,6 +35,15 @@ export function problemsOf(page: Page, runCommand: (title: string) => Promise<vo
     await runCommand('Problems: Focus on Problems View');
     await panel.waitFor();
   };
+  const shownProblem = async (message: string): Promise<Locator> => {
+    await open();
+    const row = list
+      .locator('.monaco-list-rows .monaco-list-row[aria-level="2"]')
+      .filter({ hasText: message })
+      .first();
+    await showRow(page, list, row);
+    return row;
+  };
   return {
     /** Opens the Problems panel and reads its rows; not the related places below them. */
     problems: async (): Promise<readonly ProblemReading[]> => {
@@ -47,20 +56,23 @@ export function problemsOf(page: Page, runCommand: (title: string) => Promise<vo
       });
     },
 
+    /** The number of problems that the row of this file says, which needs no look at each of them. */
+    problemCount: async (file: string): Promise<number> => {
+      await open();
+      const row = list.locator('.monaco-list-row[aria-level="1"]').filter({ hasText: file }).first();
+      await showRow(page, list, row);
+      return Number(await row.locator('.monaco-count-badge').innerText());
+    },
+
     /** Goes to the place of the problem with this message. */
     openProblem: async (message: string): Promise<void> => {
-      await open();
-      const row = list.locator('.monaco-list-row[aria-level="2"]').filter({ hasText: message }).first();
-      await visitRows(page, list, async () => (await row.count()) > 0);
-      await row.dblclick();
+      // Not in the middle, where the link of its code may be.
+      await (await shownProblem(message)).locator('.marker-message').first().dblclick();
     },
 
     /** Follows the link of the code that the problem with this message has. */
     openProblemCode: async (message: string): Promise<void> => {
-      await open();
-      const row = list.locator('.monaco-list-row[aria-level="2"]').filter({ hasText: message }).first();
-      await visitRows(page, list, async () => (await row.count()) > 0);
-      await row.locator('.marker-code').click({ modifiers: ['ControlOrMeta'] });
+      await (await shownProblem(message)).locator('.marker-code').click({ modifiers: ['ControlOrMeta'] });
     },
   };
 }

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import type { Locator, Page } from 'playwright-core';
+import type { Locator, Page } from '@playwright/test';
 import { eventually } from './eventually.ts';
 import type { PageElement } from './pageElement.ts';
 

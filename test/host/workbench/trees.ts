@@ -1,6 +1,6 @@
-import type { Locator, Page } from 'playwright-core';
+import type { Locator, Page } from '@playwright/test';
 import { eventually } from './eventually.ts';
-import { readRows, visitRows } from './lists.ts';
+import { readRows, scroll, showRow, visitRows } from './lists.ts';
 import type { PageElement } from './pageElement.ts';
 
 /** A row of a tree view. */
@@ -23,10 +23,17 @@ export function treesOf(page: Page) {
   const pane = (view: string): Locator =>
     // A view's description stands behind its title.
     page.locator('.pane').filter({ has: page.locator(`.pane-header[aria-label^="${view} "]`) });
+  /** Where a view's actions are shown: its own header, or the title of the side bar where it is the only view. */
+  const header = async (view: string): Promise<Locator> => {
+    const own = pane(view).locator('.pane-header');
+    const shown = (await own.isVisible()) ? own : page.locator('.part.sidebar > .title');
+    await shown.hover();
+    return shown;
+  };
   const tree = async (view: string): Promise<Locator> => {
-    const header = pane(view).locator('.pane-header');
-    await header.waitFor({ state: 'attached' });
-    if ((await header.getAttribute('aria-expanded')) === 'false') await header.click();
+    const own = pane(view).locator('.pane-header');
+    await own.waitFor({ state: 'attached' });
+    if ((await own.getAttribute('aria-expanded')) === 'false') await own.click();
     const list = pane(view).locator('.pane-body [role="tree"]');
     await list.waitFor({ state: 'attached' });
     return list;
@@ -34,11 +41,12 @@ export function treesOf(page: Page) {
   const row = async (view: string, label: string): Promise<Locator> => {
     const list = await tree(view);
     const wanted = list
-      .locator('.monaco-list-row')
-      .filter({ has: page.locator('.label-name').getByText(label, { exact: true }) });
+      .locator('.monaco-list-rows .monaco-list-row')
+      .filter({ has: page.locator('.label-name').getByText(label, { exact: true }) })
+      .first();
     await list.locator('.monaco-list-row').first().waitFor();
-    if ((await wanted.count()) === 0) await visitRows(page, list, async () => (await wanted.count()) > 0);
-    return wanted.first();
+    await showRow(page, list, wanted);
+    return wanted;
   };
 
   return {
@@ -76,7 +84,7 @@ export function treesOf(page: Page) {
       await pane(view).locator('.welcome-view-content').getByText(name, { exact: true }).click();
     },
 
-    /** Expands every row of a view's tree, from the top down. */
+    /** Expands every row of a view's tree, from the top down, and goes back to the top. */
     expandAll: async (view: string): Promise<void> => {
       const list = await tree(view);
       const collapsed = list.locator('.monaco-list-row[aria-expanded="false"]');
@@ -106,6 +114,7 @@ export function treesOf(page: Page) {
         );
         return false;
       });
+      await scroll(page, list, -1_000_000);
     },
 
     /** Clicks the row with this label, scrolling to it first; with a key held down, it joins those that are selected. */
@@ -145,8 +154,7 @@ export function treesOf(page: Page) {
 
     /** The names of the actions in a view's own header. */
     viewActions: async (view: string): Promise<readonly string[]> => {
-      await pane(view).locator('.pane-header').hover();
-      const actions = pane(view).locator('.pane-header .action-label[aria-label]');
+      const actions = (await header(view)).locator('.action-label[aria-label]');
       return actions.evaluateAll((all) =>
         (all as PageElement[]).map((each) => each.getAttribute('aria-label') ?? ''),
       );
@@ -154,8 +162,7 @@ export function treesOf(page: Page) {
 
     /** Presses an action in a view's own header. */
     viewAction: async (view: string, action: string): Promise<void> => {
-      await pane(view).locator('.pane-header').hover();
-      await pane(view).locator(`.pane-header .action-label[aria-label^="${action}"]`).click();
+      await (await header(view)).locator(`.action-label[aria-label^="${action}"]`).click();
     },
   };
 }

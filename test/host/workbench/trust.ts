@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Page } from '@playwright/test';
 
 /** Workspace Trust of a workbench page. */
 export function trustOf(page: Page, runCommand: (title: string) => Promise<void>) {

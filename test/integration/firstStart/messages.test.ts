@@ -3,7 +3,9 @@ import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
-import { zipBundle } from '../../../src/core/findings/handOff/bundleZip.ts';
+import { AssessmentError, workerCrash } from '../../../src/core/errors.ts';
+import { zipBundle } from '../../../src/core/findings/importExport/bundleZip.ts';
+import { describeError } from '../../../src/editor/errors/messages.ts';
 import { type AssessmentService, startService } from '../../service/assessmentService.ts';
 import { link, type MessageWatch, watchMessages } from '../messages.ts';
 import { openFolders } from '../openFolders.ts';
@@ -58,5 +60,65 @@ describe('what others wrote stays text in a message', () => {
     await vscode.commands.executeCommand('whitebox.importFindings');
     await rm(file);
     assertPlain('Nothing was imported');
+  });
+});
+
+describe('what a message says went wrong', () => {
+  let messages: MessageWatch;
+
+  beforeEach(() => {
+    messages = watchMessages();
+  });
+
+  afterEach(() => messages.end());
+
+  after(resetUserSettings);
+
+  it('F112 is the address as well as the organization, when the service knows neither', async () => {
+    const service: AssessmentService = await startService();
+    service.addFault({ match: { path: '/get-upload-url' }, before: { kind: 'reply', status: 404 } });
+    await signIn(service);
+    await vscode.commands.executeCommand('whitebox.testConnection');
+    await service.close();
+    const [{ text } = { text: '' }] = messages.shown;
+    assert.match(
+      text,
+      /^Connection test, service: .* Check the path of the base URL and the organization ID/,
+    );
+    assert.doesNotMatch(text, /work: .*(token|organization)/);
+  });
+
+  it('F112 is a redirect by storage, a result that the service keeps no longer, and no setting of a person', () => {
+    const [redirected, gone] = [
+      new AssessmentError('redirected', { status: 307, origin: 'https://files.example', subject: 'files' }),
+      new AssessmentError('notFound', {
+        status: 404,
+        origin: 'https://service.example',
+        subject: 'artifact',
+      }),
+    ].map((error) => describeError(error).message);
+    assert.match(
+      redirected ?? '',
+      /^https:\/\/files\.example, where the service keeps files, redirects .*307/,
+    );
+    assert.match(gone ?? '', /does not have this result/);
+    for (const text of [redirected, gone]) assert.doesNotMatch(text ?? '', /base URL|organization/);
+  });
+
+  it('F111 is a worker that ended, and no disk', () => {
+    const { message } = describeError(workerCrash(Object.assign(new Error(), { code: 'MODULE_NOT_FOUND' })));
+    assert.match(message, /worker of this extension ended .*MODULE_NOT_FOUND/);
+    assert.doesNotMatch(message, /storage/);
+  });
+
+  it('F127 is on one line, with nothing hidden', async () => {
+    const service: AssessmentService = await startService();
+    const body = JSON.stringify({ message: 'a\u001b[2K\u202eb\r\nc' });
+    service.addFault({ match: { path: '/get-upload-url' }, before: { kind: 'reply', status: 400, body } });
+    await signIn(service);
+    await vscode.commands.executeCommand('whitebox.testConnection');
+    await service.close();
+    const [{ text } = { text: '' }] = messages.shown;
+    assert.ok(text.includes('The service said: a\\u{001B}[2K\\u{202E}b c'), text);
   });
 });

@@ -5,22 +5,22 @@ import * as vscode from 'vscode';
 import type { FindingStore } from '../../../src/core/findings/findingStore.ts';
 import type { ShownFinding, ShownPlace } from '../../../src/core/findings/shownFinding.ts';
 import { AssessmentError, type ErrorKind } from '../../../src/core/errors.ts';
-import type { Run } from '../../../src/core/run/run.ts';
-import type { RunStore } from '../../../src/core/run/runStore.ts';
-import { compareRuns } from '../../../src/editor/compareRuns.ts';
-import { describeRuns, stateOf } from '../../../src/editor/findingsMessage.ts';
+import type { Run } from '../../../src/core/run/state/run.ts';
+import type { RunStore } from '../../../src/core/run/disk/runStore.ts';
+import { compareRuns } from '../../../src/editor/findings/compareRuns.ts';
+import { describeRuns, stateOf } from '../../../src/editor/findings/tree/findingsMessage.ts';
 import { countFindings } from '../../../src/editor/formats.ts';
-import { describeError } from '../../../src/editor/messages.ts';
-import { showFindings } from '../../../src/editor/findingsView.ts';
-import { mapFindingPaths } from '../../../src/editor/mapPaths.ts';
-import { filterFindings } from '../../../src/editor/filterFindings.ts';
-import { findingOf, type FindingSources, findingsOf } from '../../../src/editor/findingArguments.ts';
-import { FindingsByFile } from '../../../src/editor/findingsByFile.ts';
-import { FindingsLens } from '../../../src/editor/findingsLens.ts';
-import { pickShownRun } from '../../../src/editor/pickRun.ts';
-import { revealPlace } from '../../../src/editor/places.ts';
+import { describeError } from '../../../src/editor/errors/messages.ts';
+import { showFindings } from '../../../src/editor/findings/tree/findingsView.ts';
+import { mapFindingPaths } from '../../../src/editor/findings/mapPaths.ts';
+import { filterFindings } from '../../../src/editor/findings/tree/filterFindings.ts';
+import { findingOf, type FindingSources, findingsOf } from '../../../src/editor/findings/findingArguments.ts';
+import { FindingsByFile } from '../../../src/editor/findings/code/findingsByFile.ts';
+import { FindingsLens } from '../../../src/editor/findings/tree/findingsLens.ts';
+import { pickShownRun } from '../../../src/editor/runs/pickRun.ts';
+import { revealPlace } from '../../../src/editor/findings/code/places.ts';
 import { readDisplaySettings } from '../../../src/editor/settings.ts';
-import { showStatus } from '../../../src/editor/statusBar.ts';
+import { showStatus } from '../../../src/editor/runs/statusBar.ts';
 import { eventually } from '../../host/workbench/eventually.ts';
 import { watchMessages } from '../messages.ts';
 import { runOf } from '../../unit/run/sampleRuns.ts';
@@ -91,7 +91,7 @@ describe('what is said of findings and runs', () => {
     const stateWith = (...runs: Run[]): string =>
       stateOf([], { displayed: [], passing: [], mild: 0, settled: 0 }, runs);
     const troubled = (kind: ErrorKind): Run =>
-      ({ ...runOf.running, trouble: { kind, since: 0, times: 1 } }) as Run;
+      ({ ...runOf.running, trouble: { kind, since: 0, times: 1, vainLooks: 1, wakingMs: 0 } }) as Run;
     const kinds: readonly ErrorKind[] = ['unsent', 'serverError', 'notFound', 'unauthorized', 'tokenCommand'];
     assert.deepEqual(
       kinds.map((kind) => stateWith(troubled(kind))),

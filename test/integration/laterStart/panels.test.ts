@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { mkdir, rm, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
@@ -6,16 +7,22 @@ import { Baselines } from '../../../src/core/findings/baselines.ts';
 import type { FindingStore } from '../../../src/core/findings/findingStore.ts';
 import { parseFindings } from '../../../src/core/findings/parse/parse.ts';
 import type { ShownFinding, ShownPlace } from '../../../src/core/findings/shownFinding.ts';
-import type { RunStore } from '../../../src/core/run/runStore.ts';
+import type { RunStore } from '../../../src/core/run/disk/runStore.ts';
 import { undecided } from '../../../src/core/findings/triage/triage.ts';
-import { fillPanel } from '../../../src/editor/documentPanel.ts';
-import { toDetails } from '../../../src/editor/findingDetails.ts';
-import { toReport } from '../../../src/editor/report.ts';
+import { fillPanel } from '../../../src/editor/report/documentPanel.ts';
+import { toDetails } from '../../../src/editor/findings/findingDetails.ts';
+import { toReport } from '../../../src/editor/report/report.ts';
+import { describeError } from '../../../src/editor/errors/messages.ts';
+import type { HostMessage, ShowMessage } from '../../../src/core/report/protocol.ts';
+import { eventually } from '../../host/workbench/eventually.ts';
 import { storageVariable } from '../events.ts';
 import { openFolders } from '../openFolders.ts';
 import { endedRun } from '../storedRuns.ts';
 import { shopRunId } from './workspace.ts';
 import { silent } from '../../silentLog.ts';
+
+/** Of findings that nobody compares. */
+const identity = { fingerprint: '', spot: '', code: [], title: '', only: [], run: '', index: 0 };
 
 describe('a document that stands open', () => {
   let shop: string;
@@ -38,7 +45,7 @@ describe('a document that stands open', () => {
     const findings = {
       read: () => Promise.resolve({ run, shown: [shown] }),
       find: () => undefined,
-      baselines: new Baselines({ runs, log: silent }),
+      baselines: new Baselines({ runs, log: silent, workerFile: '' }),
     } satisfies Partial<FindingStore> as unknown as FindingStore;
     const report = toReport(run, { runs, findings });
     const { places } = await report.load();
@@ -54,7 +61,7 @@ describe('a document that stands open', () => {
     const runs = { all: () => [], folderOf: () => folder } satisfies Partial<RunStore> as unknown as RunStore;
     const findings = {
       read: () => Promise.resolve({ run, shown: [], failure: { kind: 'malformedFindings' } }),
-      baselines: new Baselines({ runs, log: silent }),
+      baselines: new Baselines({ runs, log: silent, workerFile: '' }),
     } satisfies Partial<FindingStore> as unknown as FindingStore;
     const { facts, severities } = await toReport(run, { runs, findings }).load();
     assert.deepEqual(severities, []);
@@ -67,7 +74,7 @@ describe('a document that stands open', () => {
     const saidOf = async (items: readonly unknown[]): Promise<readonly (string | undefined)[]> => {
       const parsed = parseFindings(JSON.stringify(items), { runId: run.id });
       const contents = parsed.findings.map((finding) => {
-        const shown = { run, finding, places: [], folder: undefined, fingerprint: '', triage: undecided };
+        const shown = { run, finding, places: [], folder: undefined, identity, triage: undecided };
         return toDetails(shown, findings).load();
       });
       const facts = (await Promise.all(contents)).map(({ facts }) => facts);
@@ -97,8 +104,9 @@ describe('a document that stands open', () => {
       return { file, folder: shop, path: told.path, startLine, told, drift: 'moved' };
     };
     const places = [placeNow(0, 22, '/one/a.js'), placeNow(1, 12, '/one/a.js'), placeNow(2, 22, '/two/a.js')];
-    const shown = { run, finding: finding!, places, folder: shop, fingerprint: '', triage: undecided };
-    const { markdown, places: links } = await toDetails(shown, findings).load();
+    const shown = { run, finding: finding!, places, folder: shop, identity, triage: undecided };
+    const { parts, places: links } = await toDetails(shown, findings).load();
+    const markdown = parts.find(({ heading }) => heading === 'Places')?.markdown ?? '';
     assert.deepEqual(Object.fromEntries(links.map(({ label, index }) => [label, index])), {
       '#place-0': 0,
       '#place-1': 1,
@@ -124,8 +132,8 @@ describe('a document that stands open', () => {
       webview: {
         asWebviewUri: (uri: vscode.Uri) => uri,
         onDidReceiveMessage: received.event,
-        postMessage: ({ content }: { content: { markdown: string } }) => {
-          posted.push(content.markdown);
+        postMessage: ({ content }: ShowMessage) => {
+          posted.push(content.parts.map((part) => part.markdown).join());
           return Promise.resolve(true);
         },
       },
@@ -137,7 +145,7 @@ describe('a document that stands open', () => {
       title: 'Invented',
       load: () =>
         Promise.resolve({
-          markdown,
+          parts: [{ markdown }],
           title: '',
           facts: [],
           severities: [],
@@ -146,7 +154,7 @@ describe('a document that stands open', () => {
         }),
       openPlace: () => Promise.resolve(),
     };
-    const deps = { extensionUri: vscode.Uri.file(shop), explain: String, log: silent };
+    const deps = { extensionUri: vscode.Uri.file(shop), explain: describeError, log: silent };
     const shown = fillPanel(panel as unknown as vscode.WebviewPanel, document, deps);
     const settled = (): Promise<void> => new Promise(setImmediate);
     received.fire({ type: 'ready' });
@@ -163,5 +171,51 @@ describe('a document that stands open', () => {
     shown.refresh();
     await settled();
     assert.deepEqual(posted, ['one', 'two']);
+  });
+
+  it('F128 of a report that is too large is a sentence with a button, which opens it as text', async () => {
+    const run = endedRun({ id: '20260101000000-large', folder: shop, baseUrl: '', organizationId: '' });
+    const runFolder = path.join(process.env[storageVariable]!, 'runs', run.id);
+    await mkdir(runFolder, { recursive: true });
+    const file = path.join(runFolder, 'report.md');
+    await writeFile(file, '# Large\n');
+    await truncate(file, 95_000_000);
+    const posted: HostMessage[] = [];
+    const received = new vscode.EventEmitter<unknown>();
+    const panel = {
+      visible: true,
+      webview: {
+        asWebviewUri: (uri: vscode.Uri) => uri,
+        onDidReceiveMessage: received.event,
+        postMessage: (message: HostMessage) => Promise.resolve(posted.push(message) > 0),
+      },
+      onDidDispose: () => received,
+    };
+    const runs = { folderOf: () => runFolder } as unknown as RunStore;
+    const findings = {} as unknown as FindingStore;
+    const deps = { extensionUri: vscode.Uri.file(shop), explain: describeError, log: silent };
+    fillPanel(panel as unknown as vscode.WebviewPanel, toReport(run, { runs, findings }), deps);
+    try {
+      received.fire({ type: 'ready' });
+      await eventually(
+        () => Promise.resolve(posted.length),
+        (count) => count > 0,
+      );
+      const [message] = posted;
+      assert.ok(message?.type === 'problem');
+      assert.equal(
+        message.text,
+        'This report has 95 MB, more than can be laid out here. It can be read as plain text.',
+      );
+      assert.deepEqual(message.actions, ['Open as Text']);
+      received.fire({ type: 'act', index: 0 });
+      await eventually(
+        () => Promise.resolve(vscode.window.tabGroups.activeTabGroup.activeTab?.input),
+        (input) => input instanceof vscode.TabInputText && input.uri.fsPath === file,
+      );
+    } finally {
+      await vscode.commands.executeCommand('workbench.action.closeActiveEditor');
+      await rm(runFolder, { recursive: true });
+    }
   });
 });

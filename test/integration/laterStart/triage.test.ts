@@ -40,7 +40,7 @@ describe('deciding about findings', () => {
 
   after(async () => {
     await setStorage(undefined);
-    await rm(path.join(shop.fsPath, '.vscode', 'whitebox-triage.json'), { force: true });
+    await rm(path.join(shop.fsPath, '.vscode', 'whitebox-triage'), { recursive: true, force: true });
     await decide('open');
     messages.end();
     Object.assign(vscode.window, { showQuickPick, showInputBox });

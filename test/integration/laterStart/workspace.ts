@@ -3,7 +3,7 @@ import path from 'node:path';
 import { storeEndedRun } from '../storedRuns.ts';
 
 /** How much the run of the folder `many` has found: in many files, and in one alone. */
-export const many = { files: 1_200, findings: 10_000, crowded: 1_300 } as const;
+export const many = { files: 1_200, findings: 8_400, crowded: 1_300 } as const;
 
 /** The local id of the run whose findings `shop` shows. */
 export const shopRunId = '20260101000000-shop';
@@ -15,6 +15,7 @@ const shopFindings = [
     title: 'SQL from a request',
     severity: 'critical',
     cwe: 'CWE-89',
+    description: 'The request [reaches](command:workbench.action.quit) the query <i>as it is</i>.',
     recommendation:
       'Use **bound** values: `db.query(sql, [id])`. [Click](command:workbench.action.quit) ![](https://hostile.example.test/x.png) <b>now</b>',
     locations: [
@@ -27,7 +28,6 @@ const shopFindings = [
   { id: 'WB-3', title: 'No rate limit', severity: 'medium', file: 'src/server.js', line: 2 },
   { id: 'WB-4', title: 'Version is told', severity: 'low', cwe: 200, file: 'src/server.js', line: 3 },
   {
-    id: 'WB-5',
     title: 'Style [here](command:workbench.action.quit)',
     severity: 'none',
     file: 'src/server.js',

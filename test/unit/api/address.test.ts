@@ -26,7 +26,44 @@ test('http is taken on loopback alone', () => {
   ];
   for (const host of others) {
     assert.throws(() => toBaseUrl(`http://${host}`), { kind: 'insecureUrl' }, host);
-    assert.throws(() => toPresignedUrl(`http://${host}/x`), { kind: 'insecureUrl' }, host);
+    assert.throws(
+      () => toPresignedUrl(`http://${host}/x`, 'http://127.0.0.1/v1'),
+      { kind: 'insecureUrl' },
+      host,
+    );
+  }
+});
+
+test('F126 a presigned address of this machine is for a service that is there, and one of the local link for none', () => {
+  const own = [
+    '127.0.0.1',
+    '127.1',
+    '2130706433',
+    'localhost',
+    'LOCALHOST.',
+    'files.localhost',
+    '0.0.0.0',
+    '[::1]',
+    '[::]',
+    '[::ffff:127.0.0.1]',
+  ];
+  const linkLocal = ['169.254.169.254', '2852039166', '[fe80::1]', '[febf::1]', '[::ffff:169.254.169.254]'];
+  const others = ['store.example', '10.0.0.1', '192.168.1.1', '[fd00::1]', 'localhost.example', '128.0.0.1'];
+  const isTaken = (host: string, service: string): boolean => {
+    try {
+      toPresignedUrl(`https://${host}/x`, service);
+      return true;
+    } catch (error) {
+      assert.ok(error instanceof AssessmentError && error.kind === 'insecureUrl');
+      assert.equal(error.data.subject, 'files');
+      return false;
+    }
+  };
+  const here = ['http://127.0.0.1:8080/v1', 'http://localhost/v1', 'http://[::1]/v1'];
+  for (const service of ['https://service.example/v1', 'https://10.0.0.1/v1', ...here]) {
+    for (const host of own) assert.equal(isTaken(host, service), here.includes(service), host);
+    for (const host of linkLocal) assert.equal(isTaken(host, service), false, host);
+    for (const host of others) assert.equal(isTaken(host, service), true, host);
   }
 });
 
@@ -38,7 +75,7 @@ test('F43 an address with user information or of another scheme is refused', () 
     'ftp://127.0.0.1/x',
     'data:,x',
   ]) {
-    assert.throws(() => toPresignedUrl(text), { kind: 'insecureUrl' }, text);
+    assert.throws(() => toPresignedUrl(text, 'http://127.0.0.1/v1'), { kind: 'insecureUrl' }, text);
     assert.throws(() => toBaseUrl(text), { kind: 'insecureUrl' }, text);
   }
 });
@@ -62,7 +99,7 @@ test('F90 a presigned address that is refused is not in the error', () => {
     'canary',
   ]) {
     try {
-      toPresignedUrl(text);
+      toPresignedUrl(text, 'http://127.0.0.1/v1');
       assert.fail('not refused');
     } catch (error) {
       assert.ok(error instanceof AssessmentError);

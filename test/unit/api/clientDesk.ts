@@ -25,6 +25,7 @@ export interface ClientChanges {
   readonly baseUrl?: string;
   readonly random?: () => number;
   readonly now?: () => number;
+  readonly monotonic?: () => number;
 }
 
 /** A source of one token that is never refreshed. */
@@ -45,7 +46,7 @@ export async function setUpClient(
   const write = (line: string): void => void lines.push(line);
   const clock: Clock = {
     now: changes.now ?? (() => Date.now()),
-    monotonic: () => performance.now(),
+    monotonic: changes.monotonic ?? (() => performance.now()),
     sleep: (ms, signal) => {
       waits.push(ms);
       return signal?.aborted === true ? Promise.reject(signal.reason as Error) : Promise.resolve();

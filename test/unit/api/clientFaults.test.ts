@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import http, { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { AssessmentError } from '../../../src/core/errors.ts';
+import { cpuMs } from '../cpuTime.ts';
+import { tempFolder } from '../run/tempFolder.ts';
 import { archiveFile, failureOf, startRun, workflow } from './clientCalls.ts';
 import { fixedToken, setUpClient } from './clientDesk.ts';
 
@@ -64,9 +67,9 @@ describe('what comes back to the client', () => {
     await new Promise<void>((resolve) => trickle.listen(0, '127.0.0.1', resolve));
     t.after(() => trickle.close());
     const baseUrl = `http://127.0.0.1:${String((trickle.address() as AddressInfo).port)}/v1`;
-    const { client } = await setUpClient(t, { baseUrl, idle: { jsonMs: 100, transferMs: 100 } });
+    const { client } = await setUpClient(t, { baseUrl, idle: { jsonMs: 600, transferMs: 600 } });
     const { kind, data } = await failureOf(client.describe(workflow, 'run'));
-    assert.deepEqual([kind, data.limit], ['timeout', 400]);
+    assert.deepEqual([kind, data.limit], ['timeout', 2400]);
   });
 
   test('a cancellation ends a call with the reason of its signal', async (t) => {
@@ -141,6 +144,86 @@ describe('what comes back to the client', () => {
       const input = { targets: [target], language: 'japanese' as const };
       errors.push(await failureOf(client.dispatch(workflow, { input })));
       remove();
+    }
+    assertRedacted(errors, lines, ['canary']);
+  });
+
+  test('F115 a token that storage says back is in no error and no line of the log', async (t) => {
+    const token = 'canary:of+the"service';
+    const { client, service, lines } = await setUpClient(
+      t,
+      { token: fixedToken(token) },
+      { organizations: { o: [token] } },
+    );
+    const runId = await startRun(t, client);
+    await service.finishRun(runId);
+    const archive = await archiveFile(t);
+    const address = await client.getUploadUrl(archive.bytes);
+    const path = join(await tempFolder(t), 'report.md');
+    const errors: AssessmentError[] = [];
+    for (const status of [302, 400, 403, 500]) {
+      const body = `<Error><Message>Got ${token} in ${encodeURIComponent(token)}</Message></Error>`;
+      const before = { kind: 'reply' as const, status, body };
+      const remove = ['PUT', 'GET'].map((method) => service.addFault({ match: { method }, before }));
+      errors.push(await failureOf(client.putArchive(address, archive)));
+      errors.push(
+        await failureOf(client.downloadArtifact(workflow, runId, 'report', path, { maxBytes: 1e6 })),
+      );
+      for (const undo of remove) undo();
+    }
+    assertRedacted(errors, lines, ['canary']);
+  });
+
+  test('F115 a token that the service says back as a status or as the end of a run is in none of them', async (t) => {
+    const token = 'canary-of-the-service';
+    const { client, service } = await setUpClient(
+      t,
+      { token: fixedToken(token) },
+      { organizations: { o: [token] } },
+    );
+    const said = `${'x'.repeat(490)}${token}`;
+    const output = { kind: token, abortedReason: { code: said, detail: { text: token } } };
+    const body = JSON.stringify({ status: token, output });
+    service.addFault({ match: {}, before: { kind: 'reply', status: 200, body } });
+    const description = await client.describe(workflow, 'run');
+    assert.equal(description.status, '[redacted]');
+    assert.doesNotMatch(JSON.stringify(description), /canary/);
+  });
+
+  test('F119 a reply made to slow its redaction down takes no time', async (t) => {
+    const { client, service } = await setUpClient(t);
+    const bait = 'http://-'.repeat(32 << 10);
+    for (const [status, body] of [
+      [200, JSON.stringify([bait])],
+      [200, JSON.stringify({ status: bait })],
+      [200, bait],
+      [400, JSON.stringify({ message: bait })],
+      [500, `<p>${bait}</p>`],
+    ] as const) {
+      const remove = service.addFault({ match: {}, before: { kind: 'reply', status, body } });
+      const before = cpuMs();
+      await client.describe(workflow, 'run').catch(() => undefined);
+      const tookMs = cpuMs() - before;
+      assert.ok(tookMs < 500, `${String(status)} ${body.slice(0, 20)} took ${String(tookMs)} ms`);
+      remove();
+    }
+  });
+
+  test('F119 a long reply is redacted to its end, wherever it is cut', async (t) => {
+    const token = 'canary-token-of-some-length';
+    const { client, service, lines } = await setUpClient(
+      t,
+      { token: fixedToken(token) },
+      { organizations: { o: [token] } },
+    );
+    const errors: AssessmentError[] = [];
+    for (const length of [16, 64].map((kib) => kib << 10)) {
+      for (let before = length - token.length; before < length; before += 5) {
+        const body = `${token}${' '.repeat(before - token.length)}${token}${' '.repeat(length)}`;
+        const remove = service.addFault({ match: {}, before: { kind: 'reply', status: 400, body } });
+        errors.push(await failureOf(client.describe(workflow, 'run')));
+        remove();
+      }
     }
     assertRedacted(errors, lines, ['canary']);
   });

@@ -13,10 +13,10 @@ test('a failed call shows which part of the way is wrong, in the order in which 
     ['redirected', 'service'],
     ['badResponse', 'service'],
     ['serverError', 'service'],
+    ['notFound', 'service'],
     ['unauthorized', 'token'],
     ['tokenCommand', 'token'],
     ['forbidden', 'organization'],
-    ['notFound', 'organization'],
     ['diskFull', undefined],
   ];
   assert.deepEqual(

@@ -60,6 +60,11 @@ describe('what a body says', () => {
     ['the words of a page', '<html><body><h1>502</h1><p>Bad   Gateway</p></body>', '502 Bad Gateway'],
     ['the words of a page with an empty title', '<title> </title><p>No.</p>', 'No.'],
     ['the Message of XML', '<?xml version="1.0"?><Error><Code>C</Code><Message>No.</Message></Error>', 'No.'],
+    [
+      'text that hides or reorders',
+      '{"message":"a\\u001b[31m\\u202eb\\r\\nINFO c\\u0000"}',
+      'a\\u{001B}[31m\\u{202E}b INFO c\\u{0000}',
+    ],
     ['nothing', '', undefined],
     ['an empty object', '{}', undefined],
     ['null', 'null', undefined],
@@ -104,6 +109,9 @@ describe('what the network did', () => {
       'unsent',
       true,
     ],
+    ['no memory for a name', failed({ code: 'EAI_MEMORY', syscall: 'getaddrinfo' }), 'unsent', true],
+    ['no descriptor for a name', failed({ code: 'EMFILE', syscall: 'getaddrinfo' }), 'unsent', true],
+    ['no descriptor later', failed({ code: 'EMFILE', syscall: 'read' }), 'connectionLost', false],
     ['a reset', failed({ code: 'ECONNRESET', syscall: 'read' }), 'connectionLost', false],
     ['a broken pipe', failed({ code: 'EPIPE', syscall: 'write' }), 'connectionLost', false],
     [
@@ -120,21 +128,26 @@ describe('what the network did', () => {
     ['broken TLS', failed({ code: 'EPROTO', syscall: 'write' }), 'tls', false],
     ['a proxy that wants credentials', failed({}, 'tunneling socket: 407'), 'proxy', false],
     ['an unknown host called proxy', failed({ code: 'ENOTFOUND' }, 'getaddrinfo ENOTFOUND proxy.example'), 'unsent', true], // prettier-ignore
-    ['a full disk', failed({ code: 'ENOSPC', syscall: 'write' }), 'diskFull', false],
-    ['a local file', failed({ code: 'EACCES', syscall: 'open', path: '/x' }), 'storage', false],
   ];
   for (const [what, error, kind, neverSent] of cases) {
     test(`${what} is ${kind}, and a dispatch may ${neverSent ? '' : 'not '}be sent again after it`, () => {
-      const failure = transportFailure(error, url);
+      const failure = transportFailure(error, url, true);
       assert.ok(failure instanceof AssessmentError);
       assert.deepEqual([failure.kind, wasNeverSent(failure)], [kind, neverSent]);
       assert.ok(!JSON.stringify(failure.data).includes('canary'));
     });
   }
 
+  for (const code of ['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS']) {
+    test(`F102 ${code} before there was a socket is unsent, and a dispatch may be sent again after it`, () => {
+      const failure = transportFailure(failed({ code }), url, false);
+      assert.deepEqual([failure instanceof AssessmentError && failure.kind, wasNeverSent(failure)], ['unsent', true]); // prettier-ignore
+    });
+  }
+
   test('an error of ours stays what it is', () => {
     const error = new AssessmentError('lengthChanged');
-    assert.equal(transportFailure(error, url), error);
+    assert.equal(transportFailure(error, url, true), error);
     assert.equal(wasNeverSent(new Error('x')), false);
   });
 });

@@ -11,7 +11,7 @@ import { usualIdleLimits } from '../../../src/core/api/http.ts';
 import { holdTimers } from '../heldTimers.ts';
 import { tempFolder } from '../run/tempFolder.ts';
 import { archiveFile, failureOf, workflow } from './clientCalls.ts';
-import { setUpClient } from './clientDesk.ts';
+import { type ClientChanges, setUpClient } from './clientDesk.ts';
 
 const { transferMs } = usualIdleLimits;
 
@@ -25,8 +25,8 @@ async function serve(t: TestContext, answer: RequestListener): Promise<string> {
 }
 
 /** Begins the download of an artifact that is at `url`, into a folder of its own. */
-async function beginDownload(t: TestContext, url: string) {
-  const { client, service } = await setUpClient(t);
+async function beginDownload(t: TestContext, url: string, changes: ClientChanges = {}) {
+  const { client, service } = await setUpClient(t, changes);
   const body = JSON.stringify({ url, expires_in_seconds: 900 });
   const match = { path: /artifact-download-url$/ };
   service.addFault({ match, before: { kind: 'reply', status: 200, body } });
@@ -107,6 +107,44 @@ describe('the limit of a transfer', () => {
     const { kind, data } = await failure;
     assert.deepEqual([kind, data.limit], ['timeout', transferMs]);
     assert.deepEqual(await readdir(join(path, '..')), []);
+  });
+});
+
+describe('the least rate of a download', () => {
+  test('F125 ends one that brings a byte now and then, and nothing of it is left', async (t) => {
+    let monotonic = 0;
+    const origin = await serve(t, (_request, response) => {
+      const send = (): void => {
+        if (response.destroyed) return;
+        monotonic += 30_000;
+        response.write('x', () => void setImmediate().then(send));
+      };
+      send();
+    });
+    const { path, done } = await beginDownload(t, origin, { monotonic: () => monotonic });
+    const { kind, data } = await failureOf(done);
+    assert.deepEqual([kind, data.limit], ['timeout', 300_000]);
+    assert.deepEqual(await readdir(join(path, '..')), []);
+  });
+
+  test('F125 lets one that goes on steadily take as long as it takes', async (t) => {
+    let monotonic = 0;
+    const writes: ((text: string) => void)[] = [];
+    const [piece, all] = [40_000, 960_000];
+    const origin = await serve(t, (_request, response) => {
+      response.writeHead(200, { 'content-length': all });
+      response.flushHeaders();
+      writes.push((text) => void response.write(text));
+    });
+    const { done, untilHere } = await beginDownload(t, origin, { monotonic: () => monotonic });
+    while (writes.length === 0) await setImmediate();
+    for (let bytes = piece; bytes <= all; bytes += piece) {
+      monotonic += 30_000;
+      writes[0]!('x'.repeat(piece));
+      if (bytes < all) await untilHere(bytes);
+    }
+    assert.equal(await done, all);
+    assert.equal(writes.length, 1);
   });
 });
 

@@ -1,13 +1,30 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { open, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, test } from 'node:test';
+import { describe, test, type TestContext } from 'node:test';
 import { markOf } from '../../../src/core/files.ts';
 import { tempFolder } from '../run/tempFolder.ts';
 import { archiveFile, failureOf, startRun, workflow } from './clientCalls.ts';
 import { setUpClient } from './clientDesk.ts';
+
+/** From now on the given work on open files fails with this code, as the system says it: without a path. */
+async function failDisk(
+  t: TestContext,
+  folder: string,
+  calls: readonly ('read' | 'write' | 'writev' | 'writeFile' | 'appendFile')[],
+  code: string,
+): Promise<void> {
+  const probe = await open(join(folder, 'probe'), 'w');
+  await probe.close();
+  const handles = Object.getPrototypeOf(probe) as typeof probe;
+  const fail = (): Promise<never> =>
+    Promise.reject(
+      Object.assign(new Error(`${code}: invented, write`), { code, errno: -1, syscall: 'write' }),
+    );
+  for (const call of calls) t.mock.method(handles, call, fail);
+}
 
 describe('a transfer', () => {
   test('F67 a download that is too large is refused, and the file from before stays', async (t) => {
@@ -43,6 +60,73 @@ describe('a transfer', () => {
     service.addFault({ match: { method: 'PUT' }, before: { kind: 'reply', status: 401 } });
     const { kind, data } = await failureOf(client.putArchive(address, archive));
     assert.deepEqual([kind, data.status], ['addressRefused', 401]);
+  });
+
+  test('F112 a redirect by storage, an artifact and an organization that are not known are told apart', async (t) => {
+    const { client, service } = await setUpClient(t);
+    const archive = await archiveFile(t);
+    const address = await client.getUploadUrl(archive.bytes);
+    const runId = await startRun(t, client);
+    const moved = { kind: 'reply' as const, status: 307, headers: { location: '/elsewhere' } };
+    service.addFault({ match: { method: 'PUT' }, before: moved });
+    const path = join(await tempFolder(t), 'report.md');
+    const wrongPath = await setUpClient(t, { baseUrl: `${service.baseUrl}/wrong` });
+    const failures = await Promise.all([
+      failureOf(client.putArchive(address, archive)),
+      failureOf(client.downloadArtifact(workflow, runId, 'other', path, { maxBytes: 1e6 })),
+      failureOf(wrongPath.client.getUploadUrl(1)),
+    ]);
+    assert.deepEqual(
+      failures.map(({ kind, data: { status, subject } }) => [kind, status, subject]),
+      [
+        ['redirected', 307, 'files'],
+        ['notFound', 404, 'artifact'],
+        ['notFound', 404, 'organization'],
+      ],
+    );
+  });
+
+  for (const [code, kind] of [
+    ['ENOSPC', 'diskFull'],
+    ['EDQUOT', 'diskFull'],
+    ['EFBIG', 'storage'],
+    ['EIO', 'storage'],
+    ['EROFS', 'storage'],
+  ] as const) {
+    test(`F111 ${code} while an artifact is written is the disk's, and nothing is asked for again`, async (t) => {
+      const { client, service } = await setUpClient(t);
+      const runId = await startRun(t, client);
+      await service.finishRun(runId);
+      const folder = await tempFolder(t);
+      await failDisk(t, join(folder, '..'), ['write', 'writev', 'writeFile', 'appendFile'], code);
+      const path = join(folder, 'report.md');
+      const error = await failureOf(
+        client.downloadArtifact(workflow, runId, 'report', path, { maxBytes: 1e6 }),
+      );
+      assert.deepEqual([error.kind, error.data.detail], [kind, code]);
+      assert.equal(service.requests.filter((request) => request.path.endsWith('download-url')).length, 1);
+      assert.deepEqual(await readdir(folder), []);
+    });
+  }
+
+  test("F111 an archive that cannot be read on is the disk's failure, and none of the connection", async (t) => {
+    const { client } = await setUpClient(t);
+    const archive = await archiveFile(t, randomBytes(3e6));
+    const [address, mark] = [await client.getUploadUrl(archive.bytes), await markOf(archive.path)];
+    await failDisk(t, join(archive.path, '..'), ['read'], 'EIO');
+    const { kind, data } = await failureOf(client.putArchive(address, { ...archive, mark }));
+    assert.deepEqual([kind, data.detail], ['storage', 'EIO']);
+  });
+
+  test('F114 an upload that is answered 2xx before its body has ended is not done', async (t) => {
+    const { client, service } = await setUpClient(t);
+    const archive = await archiveFile(t, randomBytes(8e6));
+    const address = await client.getUploadUrl(archive.bytes);
+    const reply = { kind: 'reply' as const, status: 200, afterBodyBytes: 1.5e6 };
+    service.addFault({ match: { method: 'PUT' }, before: reply });
+    const { kind } = await failureOf(client.putArchive(address, archive));
+    // What answers early also closes the connection, which may be met first.
+    assert.ok(['addressRefused', 'connectionLost'].includes(kind), kind);
   });
 
   test('F37 a file that is not the one that was hashed is never completed', async (t) => {

@@ -1,5 +1,15 @@
 import assert from 'node:assert/strict';
-import { type FileHandle, mkdir, open, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import {
+  type FileHandle,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  stat,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { join, posix as posixPath, win32 } from 'node:path';
 import { describe, test } from 'node:test';
 import {
@@ -10,6 +20,7 @@ import {
   quarantine,
   readIfThere,
   replaceFile,
+  sweepTemporary,
   writeFileAtomic,
 } from '../../../src/core/files.ts';
 import { pathInside } from '../../../src/core/pathInside.ts';
@@ -46,6 +57,20 @@ describe('files', () => {
     assert.equal(await readFile(path, 'utf8'), 'ko');
     assert.deepEqual(await readdir(folder), ['a.json']);
   });
+
+  test(
+    'F116 a temporary file that is renamed under a sweep keeps it from none of the others',
+    posix,
+    async (t) => {
+      const folder = await tempFolder(t);
+      // Listed, and not there for whoever looks at it next.
+      for (const name of ['a.tmp', 'c.part']) await symlink('gone', join(folder, name));
+      await writeFile(join(folder, 'b.tmp'), '');
+      await utimes(join(folder, 'b.tmp'), 0, 0);
+      await sweepTemporary(folder, Date.now());
+      assert.deepEqual((await readdir(folder)).sort(), ['a.tmp', 'c.part']);
+    },
+  );
 
   test('a reader sees the old or the new content whole while it is replaced', async (t) => {
     const path = join(await tempFolder(t), 'a.json');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import type { Run, RunIn } from '../../../src/core/run/run.ts';
+import type { Run, RunIn } from '../../../src/core/run/state/run.ts';
 import { type Scene, setScene } from './findingScene.ts';
 
 function file(...titles: readonly string[]): string {
@@ -76,6 +76,32 @@ test('two runs compare as new, fixed and unchanged', async (t) => {
   );
 });
 
+test('of findings that nothing but their titles or not even those tell apart, as many are fixed or new as there are fewer or more', async (t) => {
+  const scene = await setScene(t);
+  const told = (...titles: readonly string[]) =>
+    JSON.stringify(titles.map((title, at) => ({ title, cwe: 89, file: 'a.js', line: at + 1 })));
+  const first = await scene.addRun(['shop'], told('a', 'a', 'b', 'c'));
+  const second = await scene.addRun(['shop'], told('b', 'a', 'other words'));
+  const compared = await scene.store.compare(second, first);
+  const titles = (found: typeof compared.added) => found.map(({ finding }) => finding.title);
+  assert.deepEqual(
+    [titles(compared.added), titles(compared.fixed), titles(compared.unchanged)],
+    [[], ['c'], ['b', 'a', 'other words']],
+  );
+  const back = await scene.store.compare(first, second);
+  assert.deepEqual([back.added.length, back.fixed.length, back.unchanged.length], [1, 0, 3]);
+});
+
+test('a finding that is quoted with a line more is no other one', async (t) => {
+  const scene = await setScene(t);
+  const told = (title: string, snippet: string) =>
+    JSON.stringify([{ title, cwe: 89, file: 'a.js', line: 2, snippet }]);
+  const first = await scene.addRun(['shop'], told('a', 'db.query(sql);'));
+  const second = await scene.addRun(['shop'], told('b', 'const sql = text;\ndb.query(sql);'));
+  const { added, fixed, unchanged } = await scene.store.compare(second, first);
+  assert.deepEqual([added.length, fixed.length, unchanged.length], [0, 0, 1]);
+});
+
 test('the same finding in two folders is two findings', async (t) => {
   const scene = await setScene(t);
   const told = (...targets: number[]) =>
@@ -116,7 +142,7 @@ test('a run that cannot be read is not compared: nothing of it is fixed or new',
   const scene = await setScene(t);
   scene.open.add(path.join(scene.root, 'shop'));
   const readable = await scene.addRun(['shop'], file('a'));
-  const broken = await scene.addRun(['shop'], '"nothing"');
+  const broken = await scene.addRun(['shop'], '3');
   const why = {
     kind: 'malformedFindings',
     data: { kind: 'malformedFindings', subject: broken.id },
@@ -214,4 +240,32 @@ test('a run that comes again, as an import, is compared with the run before it a
   await scene.store.refresh();
   assert.equal(scene.store.baselines.of(imported)?.id, first.id);
   assert.deepEqual(changes(scene), { a: 'unchanged', b: 'new' });
+});
+
+test('F69 of a run with more findings than are read nothing is called fixed, and no run is compared with it by itself', async (t) => {
+  const scene = await setScene(t);
+  scene.open.add(path.join(scene.root, 'shop'));
+  const many = JSON.stringify(
+    Array.from({ length: 10_002 }, (_, at) => ({
+      title: `t${String(at)}`,
+      severity: at < 2 ? 'low' : 'high',
+    })),
+  );
+  const whole = await scene.addRun(['shop'], file('a', 'b'));
+  const cut = await scene.addRun(['shop'], many);
+  const counts = { shown: 10_000, total: 10_002 };
+  assert.deepEqual(scene.store.folders()[0]?.cut, counts);
+  const read = await scene.store.read(cut);
+  assert.deepEqual(await scene.store.baselines.changesOf(read), {
+    baseline: whole,
+    added: 10_000,
+    fixed: undefined,
+    unchanged: 0,
+  });
+  await scene.store.showComparison(cut, whole);
+  assert.deepEqual(scene.store.comparison()?.fixed, []);
+  assert.deepEqual(scene.store.comparison()?.cuts, { run: counts, baseline: undefined });
+  const later = await scene.addRun(['shop'], file('a'));
+  assert.equal(await scene.store.baselines.changesOf(await scene.store.read(later)), undefined);
+  assert.equal(scene.store.all()[0]?.change, undefined);
 });

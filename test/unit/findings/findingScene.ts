@@ -5,10 +5,11 @@ import type { TestContext } from 'node:test';
 import { FindingStore } from '../../../src/core/findings/findingStore.ts';
 import { keepSource } from '../../../src/core/findings/place/keepSource.ts';
 import { TriageStore } from '../../../src/core/findings/triage/triageStore.ts';
-import type { Run } from '../../../src/core/run/run.ts';
-import { RunStore } from '../../../src/core/run/runStore.ts';
+import type { Run } from '../../../src/core/run/state/run.ts';
+import { RunStore } from '../../../src/core/run/disk/runStore.ts';
 import { silent } from '../../silentLog.ts';
 import { storeManifest } from '../../storedManifest.ts';
+import { parseWorker } from './parseWorker.ts';
 
 /** The machine's own. */
 export const clock = {
@@ -34,6 +35,8 @@ export interface Scene {
   readonly triage: TriageStore;
   /** The folders that this window has open. */
   readonly open: Set<string>;
+  /** The findings as a window that starts now has them; its worker's entry may be none. */
+  reopen(workerFile: string): FindingStore;
   /** Stores an ended run of folders below the root; later ones are newer. What was `sent` of each is kept as a run keeps it. */
   addRun(
     folders: readonly string[],
@@ -48,21 +51,26 @@ export async function setScene(t: TestContext): Promise<Scene> {
   const runs = new RunStore(path.join(root, 'runs'), { clock, log: silent });
   const open = new Set<string>();
   const triage = new TriageStore({
-    bookFor: (folder) => path.join(folder, 'triage.json'),
+    placeFor: (folder) => ({ kind: 'file', path: path.join(folder, 'triage.json') }),
     lockFolder: path.join(root, 'lock'),
     clock,
     log: silent,
   });
-  const store = new FindingStore({
-    runs,
-    triage,
-    mappings: makeMemory(),
-    log: silent,
-    isOpenHere: (folder) => open.has(folder),
-    decode: (content) => Promise.resolve(new TextDecoder('shift_jis').decode(content)),
-  });
+  const openStore = (workerFile: string): FindingStore => {
+    const store = new FindingStore({
+      runs,
+      triage,
+      mappings: makeMemory(),
+      log: silent,
+      isOpenHere: (folder) => open.has(folder),
+      workerFile,
+      decode: (content) => Promise.resolve(new TextDecoder('shift_jis').decode(content)),
+    });
+    t.after(() => store.dispose());
+    return store;
+  };
+  const store = openStore(parseWorker);
   t.after(async () => {
-    store.dispose();
     await rm(root, { recursive: true, force: true });
   });
   let count = 0;
@@ -72,6 +80,7 @@ export async function setScene(t: TestContext): Promise<Scene> {
     runs,
     triage,
     open,
+    reopen: openStore,
     addRun: async (folders, findings, sent) => {
       count += 1;
       const id = `run-${String(count)}`;
@@ -121,7 +130,7 @@ async function keepSent(
       await writeFile(path.join(folder, name), text);
     }
   }
-  await keepSource(run, runFolder);
+  await keepSource(run, runFolder, { workerFile: parseWorker });
 }
 
 /** The findings file of one invented finding. */

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import type { FindingsChange } from '../../../src/core/findings/shownFinding.ts';
 import { TriageStore } from '../../../src/core/findings/triage/triageStore.ts';
-import type { Run } from '../../../src/core/run/run.ts';
+import type { Run } from '../../../src/core/run/state/run.ts';
 import { silent } from '../../silentLog.ts';
 import { clock, finding, setScene, titles } from './findingScene.ts';
 
@@ -64,6 +64,19 @@ test('F73 the same path in two folders of a run means the folder that the findin
   );
 });
 
+test('F107 why findings cannot be read is known of every run that was wanted, shown or not, until it can be', async (t) => {
+  const scene = await setScene(t);
+  const run = await scene.addRun(['shop'], '{"no":"list"}');
+  let heard = 0;
+  scene.store.onDidChange(() => (heard += 1));
+  assert.equal(scene.store.failureOf(run.id), undefined);
+  await scene.store.read(run);
+  assert.deepEqual([scene.store.failureOf(run.id)?.kind, heard], ['malformedFindings', 1]);
+  await writeFile(path.join(scene.runs.folderOf(run.id), 'findings.json'), finding('whole'));
+  await scene.store.read(run);
+  assert.deepEqual([scene.store.failureOf(run.id), heard], [undefined, 2]);
+});
+
 test('a findings file that cannot be read says so and takes nothing else with it', async (t) => {
   const scene = await setScene(t);
   scene.open.add(path.join(scene.root, 'shop')).add(path.join(scene.root, 'tool'));
@@ -82,6 +95,20 @@ test('after clearing, the findings of a run that ends later are shown', async (t
   await scene.addRun(['shop'], finding('old'));
   await scene.addRun(['tool'], finding('other folder'));
   await scene.store.clear();
+  await scene.addRun(['shop'], finding('new'));
+  assert.deepEqual(titles(scene), ['new']);
+});
+
+test('after clearing, runs of folders that other windows have open are not shown here', async (t) => {
+  const scene = await setScene(t);
+  scene.open.add(path.join(scene.root, 'shop'));
+  await scene.addRun(['shop'], finding('old'));
+  const elsewhere = await scene.addRun(['closed'], finding('of a folder that is not open'));
+  await scene.store.show(elsewhere);
+  await scene.store.clear();
+  assert.deepEqual(titles(scene), []);
+  await scene.addRun(['closed'], finding('of another window'));
+  assert.deepEqual(titles(scene), []);
   await scene.addRun(['shop'], finding('new'));
   assert.deepEqual(titles(scene), ['new']);
 });
@@ -176,6 +203,152 @@ test('a decision holds for the finding in later runs of its folder, and for no o
   assert.equal(scene.store.find(first.run.id, 0), undefined);
 });
 
+/** The triage states of findings, by title, in the next run of the folder after `decide` in a first one. */
+async function inTheNextRun(
+  t: TestContext,
+  first: readonly object[],
+  decidedOn: string,
+  next: readonly object[],
+): Promise<Record<string, string>> {
+  const scene = await setScene(t);
+  scene.open.add(path.join(scene.root, 'shop'));
+  const told = (items: readonly object[]) =>
+    JSON.stringify(items.map((item) => ({ severity: 'critical', cwe: 89, file: 'a.js', ...item })));
+  const states = () =>
+    Object.fromEntries(scene.store.all().map(({ finding: { title }, triage }) => [title, triage.state]));
+  const run = await scene.addRun(['shop'], told(first));
+  const about = scene.store.all().filter(({ finding: { title } }) => title === decidedOn);
+  await scene.store.setTriage(about, 'fixed', '');
+  await scene.addRun(['shop'], told(next));
+  const found = states();
+  await scene.store.show(run);
+  assert.equal(states()[decidedOn], 'fixed', 'in its own run it holds');
+  return found;
+}
+
+const query = 'db.query(`select * from orders where id=${id}`);';
+
+for (const [name, first, next, wanted] of [
+  [
+    'of two that nothing but their titles tell apart, the one that is left is not hidden',
+    [{ title: 'A' }, { title: 'B' }],
+    [{ title: 'B' }],
+    { B: 'open' },
+  ],
+  [
+    'of two that nothing tells apart, the one that is left is not hidden',
+    [
+      { title: 'A', line: 3 },
+      { title: 'A', line: 2 },
+    ],
+    [{ title: 'A', line: 2 }],
+    { A: 'open' },
+  ],
+  [
+    'one becomes two that nothing tells apart: neither is hidden',
+    [{ title: 'A', line: 3 }],
+    [
+      { title: 'A', line: 3 },
+      { title: 'A', line: 2 },
+    ],
+    { A: 'open' },
+  ],
+  [
+    'the same quote twice: nobody knows which of them is left',
+    [
+      { title: 'A', line: 3, snippet: query },
+      { title: 'B', line: 2, snippet: query },
+    ],
+    [{ title: 'other words', snippet: query }],
+    { 'other words': 'open' },
+  ],
+  [
+    'the same quote once, in other words',
+    [{ title: 'A', line: 3, snippet: query }, { title: 'B' }],
+    [{ title: 'other words', line: 40, snippet: `  ${query}` }, { title: 'B' }],
+    { 'other words': 'fixed', B: 'open' },
+  ],
+  ['the same title without a quote', [{ title: 'A' }, { title: 'B' }], [{ title: 'A' }], { A: 'fixed' }],
+  [
+    'one line of context more, before',
+    [{ title: 'A', line: 3, snippet: query }],
+    [{ title: 'other words', line: 2, snippet: `const id = request.query.id;\n${query}` }],
+    { 'other words': 'fixed' },
+  ],
+  [
+    'one line of context more, after, with others of its kind far away',
+    [
+      { title: 'A', line: 3, snippet: query },
+      { title: 'B', line: 90, snippet: 'db.run(other);' },
+    ],
+    [
+      { title: 'other words', line: 3, snippet: `${query}\nreturn rows.map(toOrder);` },
+      { title: 'C', line: 90, snippet: 'db.run(other);\nlog();' },
+    ],
+    { 'other words': 'fixed', C: 'open' },
+  ],
+  [
+    'one line of context less',
+    [{ title: 'A', line: 3, snippet: `function find(id) {\n${query}\n}` }],
+    [{ title: 'other words', line: 3, snippet: query }],
+    { 'other words': 'fixed' },
+  ],
+  [
+    'a quote of two findings that were told apart: the one that nobody judged is not hidden',
+    [
+      { title: 'A', line: 3, snippet: query },
+      { title: 'B', line: 4, snippet: 'db.run(other);' },
+    ],
+    [{ title: 'other words', line: 3, snippet: `${query}\ndb.run(other);` }],
+    { 'other words': 'open' },
+  ],
+  [
+    'the same quote of another weakness',
+    [{ title: 'A', line: 3, snippet: query }],
+    [{ title: 'A', line: 3, snippet: query, cwe: 79 }],
+    { A: 'open' },
+  ],
+] satisfies readonly [string, readonly object[], readonly object[], Record<string, string>][])
+  test(`F109 what a decision says in the next run: ${name}`, async (t) => {
+    assert.deepEqual(await inTheNextRun(t, first, 'A', next), wanted);
+  });
+
+test('F109 a decision about a finding without title and quote says nothing of the next such one', async (t) => {
+  const next = await inTheNextRun(t, [{ title: '', line: 3 }], '', [{ title: '', line: 90 }]);
+  assert.deepEqual(next, { '': 'open' });
+});
+
+test('F109 a decision about one of two findings that nothing tells apart holds for that one in its run', async (t) => {
+  const scene = await setScene(t);
+  scene.open.add(path.join(scene.root, 'shop'));
+  const told = [1, 2].map((line) => ({ title: 'A', cwe: 89, file: 'a.js', line }));
+  await scene.addRun(['shop'], JSON.stringify(told));
+  await scene.store.setTriage(scene.store.all().slice(1), 'falsePositive', 'escaped');
+  await scene.store.reload();
+  assert.deepEqual(
+    scene.store.all().map(({ triage }) => triage.state),
+    ['open', 'falsePositive'],
+  );
+});
+
+test('F110 what a finding is about, what is opened and whose text is kept are the same file: the one that was sent', async (t) => {
+  const scene = await setScene(t);
+  const shop = path.join(scene.root, 'shop');
+  scene.open.add(shop);
+  const sent = { 'web/src/index.ts': 'a\nb\n', 'package.json': '{}\n', 'src/aux.c': 'int a;\n' };
+  await mkdir(path.join(shop, 'src'), { recursive: true });
+  await writeFile(path.join(shop, 'src', 'index.ts'), 'never sent\n');
+  const told = ['src/index.ts', 'node_modules/lodash/package.json', 'src/aux.c'];
+  const items = told.map((file) => ({ title: file, file, line: 1 }));
+  await scene.addRun(['shop'], JSON.stringify(items), sent);
+  await writeFile(path.join(shop, 'web/src/index.ts'), 'new\na\nb\n');
+  await scene.store.reload();
+  assert.deepEqual(
+    scene.store.all().map(({ places: [place] }) => place && [place.path, place.startLine, place.drift]),
+    [['web/src/index.ts', 2, 'moved'], undefined, ['src/aux.c', 1, 'same']],
+  );
+});
+
 test('a decision is told for the files of its findings alone', async (t) => {
   const scene = await setScene(t);
   scene.open.add(path.join(scene.root, 'shop'));
@@ -200,13 +373,15 @@ test('what another window decided shows here', async (t) => {
   scene.open.add(path.join(scene.root, 'shop'));
   await scene.addRun(['shop'], finding('one'));
   const other = new TriageStore({
-    bookFor: (folder) => path.join(folder, 'triage.json'),
+    placeFor: (folder) => ({ kind: 'file', path: path.join(folder, 'triage.json') }),
     lockFolder: path.join(scene.root, 'lock'),
     clock,
     log: silent,
   });
-  const { fingerprint = '' } = scene.store.all()[0] ?? {};
-  await other.set([{ folder: path.join(scene.root, 'shop'), fingerprint }], 'fixed', 'in the next release');
+  const [shown] = scene.store.all();
+  assert.ok(shown);
+  const { identity } = shown;
+  await other.set([{ folder: path.join(scene.root, 'shop'), identity }], 'fixed', 'in the next release');
   await scene.triage.reload();
   assert.equal(scene.store.all()[0]?.triage.note, 'in the next release');
 });
@@ -217,7 +392,7 @@ test('a decision stays when paths are mapped and when files go', async (t) => {
   scene.open.add(shop);
   const told = [
     { title: 'mapped', file: 'build/gen/lib.js' },
-    { title: 'goes', file: '/workspace/repo/a.js' },
+    { title: 'goes', file: './a.js' },
   ];
   await scene.addRun(['shop'], JSON.stringify(told));
   await mkdir(path.join(shop, 'app'));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
-import type { Run } from '../../../src/core/run/run.ts';
+import type { Run } from '../../../src/core/run/state/run.ts';
 import { finding, setScene, titles } from './findingScene.ts';
 
 test('a run that ended early replaces no findings by itself and is no baseline, but can be chosen', async (t) => {

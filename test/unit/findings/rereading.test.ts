@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import { RunStore } from '../../../src/core/run/runStore.ts';
+import { RunStore } from '../../../src/core/run/disk/runStore.ts';
 import { silent } from '../../silentLog.ts';
 import { clock, finding, type Scene, setScene, titles } from './findingScene.ts';
 

@@ -1,11 +1,23 @@
 import fc from 'fast-check';
-import { DRIFTS } from '../../../src/core/findings/show/filter.ts';
+import { DRIFTS } from '../../../src/core/findings/view/filter.ts';
 import { type Finding, SEVERITIES } from '../../../src/core/findings/finding.ts';
+import type { Identity } from '../../../src/core/findings/identity.ts';
 import type { ShownFinding } from '../../../src/core/findings/shownFinding.ts';
 import { TRIAGE_STATES } from '../../../src/core/findings/triage/triage.ts';
-import type { Run } from '../../../src/core/run/run.ts';
+import type { Run } from '../../../src/core/run/state/run.ts';
 
 const run = { id: 'invented-run', targets: [] } as unknown as Run;
+
+/** An identity that stands for none. */
+export const noIdentity: Identity = {
+  fingerprint: '',
+  spot: '',
+  code: [],
+  title: '',
+  only: [],
+  run: '',
+  index: 0,
+};
 
 /** What tells an invented finding from a plain one; `at` is its place, undefined for none. */
 export interface Invented extends Partial<Omit<Finding, 'places'>> {
@@ -30,7 +42,7 @@ export function invent({ at, state = 'open', change, ...finding }: Invented = {}
       recommendation: '',
       places: [],
       cwes: [],
-      raw: {},
+      raw: '{}',
       ...finding,
     },
     places:
@@ -47,7 +59,7 @@ export function invent({ at, state = 'open', change, ...finding }: Invented = {}
             },
           ],
     folder: undefined,
-    fingerprint: String(finding.index ?? 0),
+    identity: { ...noIdentity, fingerprint: String(finding.index ?? 0) },
     triage: { state, note: '', at: 0 },
     ...(change === undefined ? {} : { change }),
   };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
@@ -11,20 +11,17 @@ const scratch = await mkdtemp(path.join(tmpdir(), 'install-'));
 
 after(() => rm(scratch, { recursive: true, force: true }));
 
-test('callers at the same time fill a folder once, and all find it filled', async () => {
-  const folder = path.join(scratch, 'shared');
+test('a folder is filled once', async () => {
+  const folder = path.join(scratch, 'once');
   let fills = 0;
-  const found = await Promise.all(
-    Array.from({ length: 4 }, async () => {
-      await installOnce(folder, 'Invented', async () => {
-        fills += 1;
-        await writeFile(path.join(folder, 'content'), 'whole');
-      });
-      return existsSync(path.join(folder, 'content'));
-    }),
-  );
+  const fill = async (): Promise<void> => {
+    fills += 1;
+    await writeFile(path.join(folder, 'whole'), '');
+  };
+  await installOnce(folder, 'Invented', fill);
+  await installOnce(folder, 'Invented', fill);
   assert.equal(fills, 1);
-  assert.deepEqual(found, [true, true, true, true]);
+  assert.deepEqual(await readdir(folder), ['.complete', 'whole']);
 });
 
 test('what an interrupted attempt left is removed and filled again', async () => {
@@ -38,11 +35,24 @@ test('what an interrupted attempt left is removed and filled again', async () =>
   assert.deepEqual(await readdir(folder), ['.complete', 'whole']);
 });
 
-test('the lock of a process that is gone does not hold', async () => {
-  const folder = path.join(scratch, 'abandoned');
-  const gone = spawnSync(process.execPath, ['--version']).pid;
-  await mkdir(`${folder}.lock`);
-  await writeFile(path.join(`${folder}.lock`, 'pid'), String(gone));
+test('what a killed process left half-installed is removed and filled again', async () => {
+  const folder = path.join(scratch, 'killed');
+  const script = `
+    import { writeFile } from 'node:fs/promises';
+    import { installOnce } from ${JSON.stringify(path.resolve(import.meta.dirname, '../../host/installOnce.ts'))};
+    await installOnce(${JSON.stringify(folder)}, 'Invented', async () => {
+      await writeFile(${JSON.stringify(path.join(folder, 'half'))}, '');
+      console.log('half');
+      await new Promise((resolve) => setTimeout(resolve, 600_000));
+    });
+  `;
+  const installer = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await once(installer.stdout, 'data');
+  installer.kill('SIGKILL');
+  await once(installer, 'exit');
+  assert.deepEqual(await readdir(folder), ['half']);
   await installOnce(folder, 'Invented', () => writeFile(path.join(folder, 'whole'), ''));
-  assert.equal(existsSync(path.join(folder, 'whole')), true);
+  assert.deepEqual(await readdir(folder), ['.complete', 'whole']);
 });

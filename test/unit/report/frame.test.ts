@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { documentHtml, documentPolicy } from '../../../src/editor/documentHtml.ts';
+import { documentHtml, documentPolicy } from '../../../src/editor/report/documentHtml.ts';
 
 const frame = {
   scriptUri: 'https://webview.example/report.js?a=1&b="2"',

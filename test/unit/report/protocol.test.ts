@@ -3,9 +3,10 @@ import { test } from 'node:test';
 import { inspect } from 'node:util';
 import { readHostMessage, readWebviewMessage, readWebviewState } from '../../../src/core/report/protocol.ts';
 
-test('F81 only the three messages of the report view are accepted, and places only by index', () => {
+test('F81 only the four messages of the report view are accepted, and places and actions only by index', () => {
   assert.deepEqual(readWebviewMessage({ type: 'ready' }), { type: 'ready' });
-  assert.deepEqual(readWebviewMessage({ type: 'openPlace', index: 3 }), { type: 'openPlace', index: 3 });
+  for (const type of ['openPlace', 'act'])
+    assert.deepEqual(readWebviewMessage({ type, index: 3 }), { type, index: 3 });
 
   const rendered = { type: 'rendered', documentId: 'r', html: '<p>x</p>' };
   assert.deepEqual(readWebviewMessage(rendered), rendered);
@@ -26,6 +27,7 @@ test('F81 only the three messages of the report view are accepted, and places on
     { type: 'openPlace' },
     { type: 'openPlace', index: '1' },
     { type: 'openPlace', index: -1 },
+    { type: 'act', index: 0, command: 'workbench.action.quit' },
     { type: 'openPlace', index: 1.5 },
     { type: 'openPlace', index: Number.NaN },
     { type: 'openPlace', index: Number.POSITIVE_INFINITY },
@@ -59,7 +61,7 @@ test('the view takes a report only when every part of it is there', () => {
     type: 'show',
     documentId: 'r1',
     content: {
-      markdown: '# Report',
+      parts: [{ markdown: '# Report' }, { heading: 'Description', markdown: 'x' }],
       title: 'shop',
       facts: [{ label: 'Files', value: '142' }],
       severities: [{ severity: 'high', label: 'High', count: 2 }],
@@ -69,10 +71,7 @@ test('the view takes a report only when every part of it is there', () => {
     strings: Object.fromEntries(words.split(' ').map((word) => [word, word])),
   };
   assert.deepEqual(readHostMessage(message), message);
-  assert.equal(
-    readHostMessage({ ...message, content: { ...message.content, markdown: undefined } }),
-    undefined,
-  );
+  assert.equal(readHostMessage({ ...message, content: { ...message.content, parts: undefined } }), undefined);
   assert.equal(
     readHostMessage({
       ...message,

@@ -98,7 +98,7 @@ test('what is saved is its own fixed point, and has no element or attribute of a
   );
 });
 
-test('a large body is checked in time that grows with its length', () => {
+test('a large body is checked in one go', () => {
   const body = `<p class="a">${'x'.repeat(200)}</p>\n`.repeat(50_000);
   const start = cpuMs();
   assert.equal(toInertHtml(body), body);

@@ -35,7 +35,7 @@ test('a report read section by section is the report read as a whole', () => {
   fc.assert(
     fc.property(document, (source) => {
       const { sections } = splitSections(source);
-      const apart = sections.map((section) => marked.parse(section, { async: false })).join('');
+      const apart = sections.map((section) => marked.parse(section.source, { async: false })).join('');
       assert.equal(squeeze(apart), squeeze(marked.parse(source, { async: false })));
     }),
     { numRuns: 1_000 },
@@ -53,8 +53,9 @@ test('a section never grows with the report', () => {
   ).join('\n');
   for (const source of [paragraphs, headings, `${headings}\n${paragraphs}`]) {
     const { sections } = splitSections(source);
-    assert.equal(sections.join(''), source);
-    assert.ok(Math.max(...sections.map((section) => section.length)) < 30_000);
+    assert.equal(sections.map((section) => section.source).join(''), source);
+    assert.ok(Math.max(...sections.map((section) => section.source.length)) < 30_000);
+    assert.ok(sections.every(({ isText }) => !isText));
     assert.ok(sections.length < source.length / 2_000);
   }
 });
@@ -63,6 +64,44 @@ test('a link definition anywhere in the report is known, one inside code is not'
   const source =
     '[a]: https://a.example\n[b]: <https://b.example> "B"\n\n```\n[c]: https://c.example\n```\n\ntext\n[d]: no\n';
   assert.equal(splitSections(source).definitions, '[a]: https://a.example\n[b]: <https://b.example> "B"');
+});
+
+const beforeIt = '# Before\n\nA paragraph.\n\n';
+const afterIt = '# After\n\nAnother.\n';
+const most = 64_000;
+
+for (const [what, block] of [
+  ['an unbroken run of more than 10,000 characters', `${'a'.repeat(10_001)}@ b`],
+  ['a list of more than 64 kB', '- item\n\n  ```js\n  let a;\n  ```\n\n'.repeat(2_000)],
+  ['a paragraph of more than 64 kB', 'word '.repeat(13_000)],
+  ['a list of more than 4,000 lines', `- x\n${'y\n'.repeat(4_001)}`],
+  ['a code block that is never closed', `\`\`\`\n${'# no heading\n\n'.repeat(10_000)}`],
+] as const)
+  test(`F128 ${what} is text, in pieces of bounded size, and what stands beside it is not`, () => {
+    const isOpen = block.startsWith('```');
+    const source = `${beforeIt}${block}\n\n${isOpen ? '' : afterIt}`;
+    const { sections } = splitSections(source);
+    const texts = sections.filter(({ isText }) => isText).map((section) => section.source);
+    assert.equal(texts.join('').trim(), block.trim());
+    assert.ok(texts.every(({ length }) => length <= most));
+    const others = sections.filter(({ isText }) => !isText).map((section) => section.source);
+    assert.deepEqual(others, isOpen ? [beforeIt] : [beforeIt, afterIt]);
+  });
+
+test('F128 no section of Markdown is larger than a block may be, whatever the report', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.constantFrom(...blocks, 'x'.repeat(9_000), '- a\n'.repeat(3_000)), { maxLength: 40 }),
+      (parts) => {
+        const source = parts.join('\n');
+        const { sections } = splitSections(source);
+        assert.equal(sections.map((section) => section.source).join(''), source);
+        for (const section of sections)
+          assert.ok(section.source.length <= most, String(section.source.length));
+      },
+    ),
+    { numRuns: 200 },
+  );
 });
 
 function squeeze(html: string): string {

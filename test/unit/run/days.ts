@@ -22,3 +22,11 @@ export async function leap(desk: Desk, ms: number): Promise<void> {
   desk.clock.advance(ms);
   await pass(desk, minuteMs);
 }
+
+/** Lets hours pass in which the machine is awake, in steps of half an hour, or as many minutes as said, with a heartbeat after each. */
+export async function stayAwake(desk: Desk, hours: number, stepMinutes = 30): Promise<void> {
+  for (let step = 0; step < (60 * hours) / stepMinutes; step += 1) {
+    desk.clock.advance(stepMinutes * minuteMs - 5_000);
+    await pass(desk, 5_000);
+  }
+}

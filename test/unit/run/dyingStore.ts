@@ -1,6 +1,6 @@
-import type { RunEvent } from '../../../src/core/run/advance.ts';
-import type { Run } from '../../../src/core/run/run.ts';
-import { RunStore } from '../../../src/core/run/runStore.ts';
+import type { RunEvent } from '../../../src/core/run/state/advance.ts';
+import type { Run } from '../../../src/core/run/state/run.ts';
+import { RunStore } from '../../../src/core/run/disk/runStore.ts';
 
 /** When a process dies, by one write of a journal: with the write undone, under way, or done. */
 export type Phase = 'before' | 'during' | 'after';

@@ -1,6 +1,6 @@
-import type { RunEvent } from '../../../src/core/run/advance.ts';
-import type { Run } from '../../../src/core/run/run.ts';
-import { RunStore } from '../../../src/core/run/runStore.ts';
+import type { RunEvent } from '../../../src/core/run/state/advance.ts';
+import type { Run } from '../../../src/core/run/state/run.ts';
+import { RunStore } from '../../../src/core/run/disk/runStore.ts';
 import type { WindowOptions } from './runWindow.ts';
 
 type MakeStore = NonNullable<WindowOptions['store']>;

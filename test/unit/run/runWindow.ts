@@ -8,13 +8,13 @@ import type { TokenSource } from '../../../src/core/api/credentials.ts';
 import type { IdleLimits } from '../../../src/core/api/http.ts';
 import type { Network } from '../../../src/core/api/reach.ts';
 import type { Clock, Logger } from '../../../src/core/ports.ts';
-import type { Assessment } from '../../../src/core/run/launch.ts';
-import type { KeepSource } from '../../../src/core/run/look.ts';
-import { isFinal, type Run, type RunIn, type RunState } from '../../../src/core/run/run.ts';
-import type { RunNotes } from '../../../src/core/run/runNotes.ts';
-import { RunStore } from '../../../src/core/run/runStore.ts';
+import type { Assessment } from '../../../src/core/run/start/launch.ts';
+import type { KeepSource } from '../../../src/core/run/watch/look.ts';
+import { isFinal, type Run, type RunIn, type RunState } from '../../../src/core/run/state/run.ts';
+import type { RunNotes } from '../../../src/core/run/disk/recoveryNotes.ts';
+import { RunStore } from '../../../src/core/run/disk/runStore.ts';
 import { RunTracker } from '../../../src/core/run/runTracker.ts';
-import { selectFiles } from '../../../src/core/upload/selection.ts';
+import { selectFiles } from '../../../src/core/upload/select/selection.ts';
 import {
   type AssessmentService,
   type ServiceOptions,
@@ -24,7 +24,7 @@ import { type Scope, tempFolder } from './tempFolder.ts';
 import { type Traffic, VirtualClock, watchTraffic } from './virtualClock.ts';
 
 /** The packaging worker, as source. */
-export const workerFile = join(import.meta.dirname, '../../../src/core/upload/archiveWorker.ts');
+export const workerFile = join(import.meta.dirname, '../../../src/core/upload/archive/archiveWorker.ts');
 
 /** A service, a workspace and a storage folder on one virtual clock: what a person's machine has. */
 export interface Desk {
@@ -144,11 +144,7 @@ export function openWindow(t: Scope, desk: Desk, options: WindowOptions = {}): R
   });
   t.after(() => tracker.dispose());
   const ended: Run[] = [];
-  tracker.onDidEnd((run) => {
-    ended.push(run);
-    // The end of a test may take the journal away first.
-    if (run.noticeDue) tracker.noticed(run.id).catch(() => write('not noted'));
-  });
+  tracker.onDidEnd((run) => ended.push(run));
 
   const nearing: Run[] = [];
   tracker.onDidNearRetention((run) => nearing.push(run));
@@ -205,6 +201,11 @@ export function openWindow(t: Scope, desk: Desk, options: WindowOptions = {}): R
       const run = await until(id, (each) => each.state === state);
       return run as RunIn<S>;
     },
-    untilEnded: (id) => until(id, (run) => isFinal(run) && !run.noticeDue),
+    untilEnded: async (id) => {
+      const run = await until(id, (each) => isFinal(each) && !each.noticeDue);
+      // It is told right after that was noted.
+      await store.refresh(id);
+      return run;
+    },
   };
 }

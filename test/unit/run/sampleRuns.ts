@@ -1,6 +1,6 @@
 import type { Description } from '../../../src/core/api/schema.ts';
-import { advance, type RunEvent } from '../../../src/core/run/advance.ts';
-import type { Run, RunIn, RunState } from '../../../src/core/run/run.ts';
+import { advance, type RunEvent } from '../../../src/core/run/state/advance.ts';
+import type { Run, RunIn, RunState } from '../../../src/core/run/state/run.ts';
 
 /** A run with one target at its beginning, with invented values. */
 export const packagingRun: RunIn<'packaging'> = {
@@ -104,7 +104,7 @@ export const eventOf = {
   'answered RUNNING': { type: 'answered', description: stillRunning, at: 20 },
   'answered SUCCESS': { type: 'answered', description: success, at },
   'answered ABORTED': { type: 'answered', description: aborted, at },
-  askFailed: { type: 'askFailed', failure: lost, retryAfterMs: 0, at },
+  askFailed: { type: 'askFailed', failure: lost, retryAfterMs: 0, wakingMs: 0, at },
   cancelSent: { type: 'cancelSent', at },
   cancelRefused: { type: 'cancelRefused', sentAt: at, at },
   artifactKept: { type: 'artifactKept', artifact: { name: 'report', file: 'report.md', bytes: 3 }, at },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import type { Run } from '../../../src/core/run/run.ts';
+import type { Run } from '../../../src/core/run/state/run.ts';
 import type { Desk, RunWindow } from './runWindow.ts';
 
 /** The transfers that storage has seen. */

@@ -55,7 +55,8 @@ export class VirtualClock implements Clock {
   /** Lets time pass on both clocks and wakes who is due. */
   advance(ms: number): void {
     this.#wall += ms;
-    this.#monotonic += ms;
+    // `performance.now()` counts in fractions of a millisecond.
+    this.#monotonic += ms + 2 ** -10;
     for (const sleeper of this.#sleepers.filter(({ due }) => due <= this.#monotonic)) sleeper.wake();
   }
 

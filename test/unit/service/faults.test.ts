@@ -140,8 +140,13 @@ describe('fault rules', () => {
   test('a delayed operation is done after the delay', async (t) => {
     const { service, post } = await callService(t);
     service.addFault({ match: {}, before: { kind: 'delay', ms: 30 } });
-    const before = performance.now();
-    assert.equal((await post('/input-files/get-upload-url', { content_length: 1 })).status, 200);
-    assert.ok(performance.now() - before >= 29);
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const answer = post('/input-files/get-upload-url', { content_length: 1 });
+    while (service.requests.length === 0) await setImmediate();
+    t.mock.timers.tick(29);
+    for (let turn = 0; turn < 10; turn += 1) await setImmediate();
+    assert.equal(service.files().length, 0);
+    t.mock.timers.tick(1);
+    assert.equal((await answer).status, 200);
   });
 });

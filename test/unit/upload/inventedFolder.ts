@@ -1,9 +1,9 @@
-import { noChoices } from '../../../src/core/upload/folderChoices.ts';
-import type { SecretDecision, SecretRules } from '../../../src/core/upload/draft.ts';
-import type { PreparationSteps } from '../../../src/core/upload/preparing.ts';
-import { Previewing } from '../../../src/core/upload/previewing.ts';
-import type { Suspicion } from '../../../src/core/upload/secretScan.ts';
-import type { SelectedFile, Selection } from '../../../src/core/upload/selection.ts';
+import { noChoices } from '../../../src/core/upload/choose/folderChoices.ts';
+import type { SecretDecision, SecretRules } from '../../../src/core/upload/choose/draft.ts';
+import type { PreparationSteps } from '../../../src/core/upload/choose/preparing.ts';
+import { Previewing } from '../../../src/core/upload/choose/previewing.ts';
+import type { Suspicion } from '../../../src/core/upload/secrets/secretScan.ts';
+import type { SelectedFile, Selection } from '../../../src/core/upload/select/selection.ts';
 
 /** Work that nobody cancels or watches. */
 export const waiting = { signal: new AbortController().signal, onStep: () => undefined };
@@ -16,7 +16,13 @@ export function file(path: string): SelectedFile {
 /** These files, selected from an invented folder. */
 export function selection(paths: readonly string[]): Selection {
   const files = paths.toSorted().map(file);
-  return { root: '/invented', files, leftOut: [], bytes: files.reduce((sum, { bytes }) => sum + bytes, 0) };
+  return {
+    root: '/invented',
+    files,
+    leftOut: [],
+    bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
+    widened: [],
+  };
 }
 
 /** Of an invented content: by the file's name it holds a secret, cannot be read, or is clean. */

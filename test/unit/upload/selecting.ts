@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
-import { type Selection, type SelectOptions, selectFiles } from '../../../src/core/upload/selection.ts';
+import {
+  type Selection,
+  type SelectOptions,
+  selectFiles,
+} from '../../../src/core/upload/select/selection.ts';
 import { gitSelects, options, type Place } from './trees.ts';
 
 /** Selects a place's folder, with none of the machine's git configuration. */

@@ -13,8 +13,8 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
-import type { GitSurroundings } from '../../../src/core/upload/repository.ts';
-import type { SelectOptions } from '../../../src/core/upload/selection.ts';
+import type { GitSurroundings } from '../../../src/core/upload/ignore/repository.ts';
+import type { SelectOptions } from '../../../src/core/upload/select/selection.ts';
 
 /** A folder of a test's own, with a home beside it, so that nothing of the machine's git configuration counts. */
 export interface Place {
@@ -88,9 +88,10 @@ export function options(place: Place, more: Partial<SelectOptions> = {}): Select
   return { exclude: [], includeNestedRepositories: false, surroundings: place.surroundings, ...more };
 }
 
-/** What git would add to an empty index, links and nested repositories taken away: the oracle for a selection. */
-export function gitSelects(place: Place, folder = place.root): string[] {
-  const git = spawnSync('git', ['ls-files', '--others', '--exclude-standard', '-z'], {
+/** What git would add to an empty index, links and nested repositories taken away: the oracle for a selection. With `onlyBy`, if this file's rules alone counted. */
+export function gitSelects(place: Place, folder = place.root, onlyBy?: string): string[] {
+  const exclude = onlyBy === undefined ? '--exclude-standard' : `--exclude-from=${onlyBy}`;
+  const git = spawnSync('git', ['ls-files', '--others', exclude, '-z'], {
     cwd: folder,
     maxBuffer: 1 << 28,
     env: {
@@ -106,13 +107,6 @@ export function gitSelects(place: Place, folder = place.root): string[] {
     .toString('utf8')
     .split('\0')
     .filter((path) => path !== '' && !path.endsWith('/') && lstatSync(join(folder, path)).isFile());
-}
-
-/** git's version as one number: 2.39 is 239. */
-export function gitVersion(): number {
-  const [, major, minor] =
-    /(\d+)\.(\d+)/.exec(spawnSync('git', ['--version'], { encoding: 'utf8' }).stdout) ?? [];
-  return Number(major) * 100 + Number(minor);
 }
 
 /** Runs something without the rights of the super-user, whom no file's mode stops. */

@@ -13,20 +13,14 @@ export interface Anchored extends LineRange {
 
 const minPartLength = 4;
 
-/** A line inside a document of `lineCount` lines; undefined stays undefined, and an empty document has no lines. */
-function clampLine(line: number | undefined, lineCount: number): number | undefined {
-  if (line === undefined || !Number.isInteger(line) || line < 1 || lineCount < 1) return undefined;
-  return Math.min(line, lineCount);
-}
-
-/** The lines of a place in a document of `lineCount` lines; undefined when its line is unknown. */
-export function clampPlace(
-  place: Pick<Place, 'startLine' | 'endLine'>,
+/** The lines of a place in a document of `lineCount` lines; undefined when its line is unknown, or past the end. */
+function linesOf(
+  { startLine, endLine }: Pick<Place, 'startLine' | 'endLine'>,
   lineCount: number,
 ): LineRange | undefined {
-  const startLine = clampLine(place.startLine, lineCount);
-  if (startLine === undefined) return undefined;
-  return { startLine, endLine: Math.max(startLine, clampLine(place.endLine, lineCount) ?? startLine) };
+  const isLine = startLine !== undefined && Number.isInteger(startLine) && startLine >= 1;
+  if (!isLine || startLine > lineCount) return undefined;
+  return { startLine, endLine: Math.min(Math.max(startLine, endLine ?? startLine), lineCount) };
 }
 
 /**
@@ -38,7 +32,7 @@ export function anchorIn(
 ): (place: Pick<Place, 'startLine' | 'endLine' | 'snippet'>) => Anchored | undefined {
   let trimmed: readonly string[] | undefined;
   return (place) => {
-    const told = clampPlace(place, lines.length);
+    const told = linesOf(place, lines.length);
     const wanted = trimmedLines(place.snippet ?? '');
     // Where the snippet was told to be, it need not be looked for.
     if (told !== undefined && standsAt(wanted, lines, told.startLine - 1))

@@ -5,7 +5,7 @@ import { type KeyPath, keyPaths } from './readValue.ts';
  * Where each part of a finding may be written. The schema of findings.json is not published, so every plausible name is
  * listed here and one reader follows the list. Keys compare in lower case without `_`, `-` and spaces; a dot goes one object
  * deeper; of several aliases the first usable one wins. Three roots are not names but shapes: `extra.` is Semgrep's,
- * `rule.` the rule that a SARIF result (or a code scanning alert) refers to, `properties.` SARIF's property bag.
+ * `rule.` the rule that a SARIF result refers to, `properties.` SARIF's property bag.
  */
 
 /** Keys of a wrapper object that may hold the list of findings. */
@@ -23,14 +23,16 @@ export const TITLE = keyPaths([
   'type',
   'category',
   'rule.short_description',
-  'rule.description',
   'rule.name',
   'check_id',
   'rule_id',
   'rule.id',
 ]);
 
-/** The rating in words or numbers; ranks in `priority` run the other way round, so numbers do not count there. */
+/** Names that say nothing but a rating. */
+export const SEVERITY_NAMES = keyPaths(['severity', 'severity_level', 'risk', 'risk_level', 'level']);
+
+/** The rating in words or numbers. */
 export const SEVERITY = keyPaths([
   'severity',
   'severity_level',
@@ -38,20 +40,15 @@ export const SEVERITY = keyPaths([
   'risk_level',
   'properties.security-severity',
   'rule.properties.security-severity',
-  'rule.security_severity_level',
   'level',
   'priority',
   'impact',
   'extra.severity',
   'rule.default_configuration.level',
-  'rule.severity',
 ]);
 
-/** Aliases of the rating that only count when they hold a known word. */
-export const SEVERITY_WORDS_ONLY: ReadonlySet<string> = new Set(['priority']);
-
-/** Aliases of the rating that are otherwise prose, and therefore no rating as written. */
-export const SEVERITY_OR_PROSE: ReadonlySet<string> = new Set(['impact']);
+/** Aliases of the rating that are otherwise a rank or prose: they only count when they hold a known word and nothing else. */
+export const SEVERITY_WORDS_ONLY: ReadonlySet<string> = new Set(['priority', 'impact']);
 
 /** Where a rating object keeps its word or number. */
 export const SEVERITY_PARTS = keyPaths(['level', 'value', 'name', 'score']);
@@ -80,7 +77,6 @@ export const DESCRIPTION = keyPaths([
   'overview',
   'body',
   'extra.message',
-  'most_recent_instance.message',
   'rule.full_description',
 ]);
 
@@ -131,7 +127,7 @@ export const MAIN_PLACES: readonly PlaceSource[] = [
     paths: keyPaths(['locations', 'location', 'affected_locations', 'code_locations', 'occurrences']),
   },
   { strings: 'files', paths: keyPaths(['affected_files', 'files']) },
-  { strings: 'places', paths: keyPaths(['code_snippets', 'most_recent_instance.location']) },
+  { strings: 'places', paths: keyPaths(['code_snippets']) },
 ];
 
 /** Where places are that explain the finding. */
@@ -178,6 +174,8 @@ export const START_LINE = keyPaths([
   'begin_line',
   'from',
   'region.start_line',
+  'line.start',
+  'line.begin',
   'lines.start',
   'lines.begin',
   'line_range.start',
@@ -189,6 +187,7 @@ export const END_LINE = keyPaths([
   'line_end',
   'to',
   'region.end_line',
+  'line.end',
   'lines.end',
   'line_range.end',
 ]);
@@ -264,7 +263,6 @@ export const CWE_AMONG = keyPaths([
   'tags',
   'taxa',
   'properties.tags',
-  'rule.tags',
   'rule.properties.tags',
   'rule.relationships',
 ]);
@@ -285,4 +283,13 @@ export const CVSS_VECTOR = keyPaths([
   'vector_string',
   'cvss_vector',
   'cvss',
+]);
+
+/** How sure the finding is; where a finding says so, numbers up to 1 are no scores. */
+export const CONFIDENCE = keyPaths([
+  'confidence',
+  'confidence_level',
+  'confidence_score',
+  'probability',
+  'extra.metadata.confidence',
 ]);

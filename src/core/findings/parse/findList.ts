@@ -1,63 +1,231 @@
-import { LIST } from './aliases.ts';
-import { type JsonObject, type KeyPath, type Look, isObject, normalKey } from './readValue.ts';
-import { resolveResult } from './sarifResult.ts';
+import { CWE, FILE, ID, LIST, SEVERITY_NAMES, SEVERITY_WORDS, TITLE } from './aliases.ts';
+import { looksLikePath } from './pathText.ts';
+import { type JsonObject, type KeyPath, type Look, firstHit, isObject, normalKey } from './readValue.ts';
 
-/** One item of the list; for a SARIF result, what it refers to: its rule and the files of its run. */
+/** What the groups and keys around an item say of it, where it does not say so itself. */
+type Around = Readonly<Partial<Record<'severity' | 'file' | 'category' | 'cwe' | 'id', unknown>>>;
+
+/** One item of the list, and what stands around it; of a SARIF result, the rule that it refers to. */
 export interface Item {
   readonly raw: unknown;
+  readonly around?: Around;
   readonly rule?: JsonObject;
-  readonly artifacts?: readonly unknown[];
 }
 
-const maxWrappers = 3;
-const carriedFinding: KeyPath = ['properties', 'whitebox', 'finding'];
+const maxDepth = 8;
+/** So many of a list that nothing names are looked at to see whether they are findings. */
+const samples = 20;
 
-/** The fields of an item, with what it refers to in the place of its references. */
-export function fieldsOf({ raw, rule, artifacts = [] }: Item): JsonObject | undefined {
-  if (!isObject(raw) || rule === undefined) return isObject(raw) ? raw : undefined;
-  const { messageStrings } = rule;
-  const result = { ...resolveResult(raw, { messageStrings, artifacts }), rule };
+/** Keys that a finding may have a list of its own under. */
+const ownLists = ['items', 'data'];
+/** Keys under which nothing but findings stands. */
+const sureLists = ['findings', 'vulnerabilities'];
+const listKeys = new Set(LIST.map(([key]) => key));
+
+const aliasesAround: Readonly<Record<keyof Around, readonly KeyPath[]>> = {
+  severity: SEVERITY_NAMES,
+  file: FILE,
+  category: TITLE,
+  cwe: CWE,
+  id: ID,
+};
+
+/** The fields of an item, with what its rule and its surroundings say; undefined for an item that is no object. */
+export function fieldsOf(look: Look, { raw, rule, around = {} }: Item): JsonObject | undefined {
+  if (!isObject(raw)) return undefined;
+  const lacking = Object.entries(around).filter(
+    ([key]) => look.present(raw, aliasesAround[key as keyof Around]).length === 0,
+  );
+  const fields = lacking.length === 0 ? raw : { ...raw, ...Object.fromEntries(lacking) };
+  if (rule === undefined) return fields;
   const { kind = 'fail', level } = raw;
   // What is no failure has no level unless it says so, whatever its rule's is (SARIF 2.1.0, 3.27.10).
-  return kind === 'fail' || level !== undefined ? result : { ...result, severity: 'none' };
+  return kind === 'fail' || level !== undefined ? { ...fields, rule } : { ...fields, rule, severity: 'none' };
 }
 
-/** A list as found, and the key that it stands under. */
+/** Tells whether an item by itself is a finding: one that is rated or placed, or, when it has to be `whole`, both. */
+type IsFinding = (item: Item, whole: boolean) => boolean;
+
+/** A list of findings, and the key that it stands under. */
 interface Found {
+  readonly key: string;
   readonly items: readonly Item[];
-  readonly key?: string | undefined;
 }
 
-/** Keys that a finding may have a list of its own under; a list under any other says what was found, also when it is empty. */
-const ownLists = ['items', 'data'];
+/** Finds the list of findings in a parsed file: bare, under a known key, in maps, groups and wrappers, in SARIF's runs, or a lone finding; undefined when there is none. */
+export function findList(look: Look, root: unknown, isFinding: IsFinding): readonly Item[] | undefined {
+  if (Array.isArray(root)) return inArray(root, 0);
+  if (!isObject(root)) return undefined;
+  const known = underKnownKey(root, 0);
+  const inside = known?.items ?? inWrapper(root, 0);
+  const mayBeOwn = known === undefined || (ownLists.includes(known.key) && !known.items.some(hasFields));
+  // What rates a whole report is no finding beside those that it holds.
+  const isOne = mayBeOwn && isFinding({ raw: root }, known !== undefined || areWhole(inside));
+  return isOne ? [{ raw: root }] : inside;
 
-/** The list of findings in a parsed file: bare, under a known key, in SARIF's runs, or a lone finding, whose own list has none; undefined when there is none. */
-export function findList(
-  look: Look,
-  root: unknown,
-  isFinding: (object: JsonObject, hasList: boolean) => boolean,
-): readonly Item[] | undefined {
-  const list = wrappedList(look, root, 0);
-  const mayBeOwn =
-    list === undefined || (ownLists.includes(list.key ?? '') && !list.items.some(({ raw }) => isObject(raw)));
-  const isLone = mayBeOwn && isObject(root) && isFinding(root, list !== undefined);
-  return isLone ? [{ raw: root }] : list?.items;
-}
-
-function wrappedList(look: Look, value: unknown, depth: number): Found | undefined {
-  if (Array.isArray(value)) return { items: value.map((raw: unknown) => ({ raw })) };
-  if (!isObject(value) || depth > maxWrappers) return undefined;
-  for (const path of LIST) {
-    const list = wrappedList(look, look(value, path), depth + 1);
-    if (list !== undefined) return { key: path[0], ...list };
+  /** Whether items are surely findings: some of the first ones name their own rating, and have a place. */
+  function areWhole(items: readonly Item[] = []): boolean {
+    return items
+      .slice(0, samples)
+      .some((item) => look.present(fieldsOf(look, item), SEVERITY_NAMES).length > 0 && isFinding(item, true));
   }
-  const items = sarifResults(look, value);
-  return items && { items };
+
+  /** Every element is an item, or a group of some. */
+  function inArray(list: readonly unknown[], depth: number): readonly Item[] {
+    return list.flatMap((raw: unknown) => {
+      if (isObject(raw)) return inGroup(raw, depth + 1) ?? [{ raw }];
+      return Array.isArray(raw) && raw.some(isObject) && depth < maxDepth
+        ? inArray(raw, depth + 1)
+        : [{ raw }];
+    });
+  }
+
+  /** The findings in an object that stands where a finding could; undefined for one that is a finding itself. */
+  function inGroup(group: JsonObject, depth: number): readonly Item[] | undefined {
+    if (depth > maxDepth) return undefined;
+    const items = itemsOfGroup(group, depth);
+    return items && within(aroundOf(look, group), items);
+  }
+
+  function itemsOfGroup(group: JsonObject, depth: number): readonly Item[] | undefined {
+    const isOne = (whole: boolean): boolean => isFinding({ raw: group }, whole);
+    const known = underKnownKey(group, depth);
+    if (known === undefined) {
+      if (!Object.values(group).some(mayHoldLists)) return undefined;
+      if (!isOne(false)) return inWrapper(group, depth);
+      if (look.present(group, SEVERITY_NAMES).length > 0) return undefined;
+      const inside = inWrapper(group, depth);
+      return inside && areWhole(within(aroundOf(look, group), inside)) ? inside : undefined;
+    }
+    const { key, items } = known;
+    if (items.some(hasFields))
+      return sureLists.includes(key) || !isOne(true) || items.some((item) => isFinding(item, false))
+        ? items
+        : undefined;
+    // Texts and nothing may be a finding's own.
+    if (ownLists.includes(key)) return undefined;
+    return isOne(sureLists.includes(key)) ? undefined : items;
+  }
+
+  /** What stands under a key for lists: of several keys the first with a finding. */
+  function underKnownKey(object: JsonObject, depth: number): Found | undefined {
+    const sarif = sarifResults(look, object);
+    if (sarif !== undefined) return { key: 'runs', items: sarif };
+    let empty: Found | undefined;
+    for (const path of look.present(object, LIST)) {
+      const [key = ''] = path;
+      const value = look(object, path);
+      const found = Array.isArray(value)
+        ? { key, items: inArray(value, depth + 1) }
+        : isObject(value)
+          ? inNamed(value, key, depth + 1)
+          : undefined;
+      if (found !== undefined && found.items.length > 0) return found;
+      empty ??= found;
+    }
+    return empty;
+  }
+
+  /** An object under a key for lists: a wrapper, a lone finding, or a map by severity, file, category or id. */
+  function inNamed(map: JsonObject, key: string, depth: number): Found | undefined {
+    if (depth > maxDepth) return undefined;
+    if (Object.keys(map).length === 0) return { key, items: [] };
+    const known = underKnownKey(map, depth);
+    if (known !== undefined) return known;
+    if (isFinding({ raw: map }, false)) return { key, items: [{ raw: map }] };
+    const isSure = !ownLists.includes(key);
+    const lists = unknownEntries(map).flatMap(([name, value]): readonly (readonly Item[])[] => {
+      if (Array.isArray(value))
+        return value.length > 0 || severityName(name)
+          ? [within(nameAround(name), inArray(value, depth + 1))]
+          : [];
+      if (!isObject(value)) return [];
+      const isRating = severityName(name);
+      const around = isRating ? { severity: name } : pathAround(name);
+      const group = inGroup(value, depth + 1);
+      if (group !== undefined) return [within(around ?? {}, group)];
+      const one = { raw: value, around: around ?? { id: name } };
+      if (isRating && !isFinding(isSure ? one : { raw: value }, false)) {
+        const named = Object.keys(value).length === 0 ? [] : inNamed(value, key, depth + 1)?.items;
+        return named === undefined ? [] : [within(one.around, named)];
+      }
+      return isSure || isFinding(one, false) ? [[one]] : [];
+    });
+    return lists.length === 0 ? undefined : { key, items: lists.flat() };
+  }
+
+  /** An object that nothing is known of: lists by severity, lists of findings under any key, or objects that hold some. */
+  function inWrapper(object: JsonObject, depth: number): readonly Item[] | undefined {
+    if (depth > maxDepth) return undefined;
+    const entries = unknownEntries(object);
+    const isBySeverity = ([key, value]: [string, unknown]): boolean =>
+      severityName(key) && Array.isArray(value);
+    const found = entries.flatMap((entry) => {
+      const [name, value] = entry;
+      if (Array.isArray(value)) {
+        const items = inArray(value, depth + 1);
+        if (isBySeverity(entry)) return [within(nameAround(name), items)];
+        const areFindings = items.slice(0, samples).some((item) => isFinding(item, false));
+        return areFindings ? [within(pathAround(name) ?? {}, items)] : [];
+      }
+      if (!isObject(value)) return [];
+      const items = underKnownKey(value, depth + 1)?.items ?? inWrapper(value, depth + 1);
+      return items === undefined ? [] : [within(pathAround(name) ?? {}, items)];
+    });
+    return found.length === 0 ? undefined : found.flat();
+  }
+}
+
+function hasFields({ raw }: Item): boolean {
+  return isObject(raw);
+}
+
+function mayHoldLists(value: unknown): boolean {
+  return isObject(value) || (Array.isArray(value) && value.some(isObject));
+}
+
+/** What an object holds under other keys than those for lists. */
+function unknownEntries(object: JsonObject): [string, unknown][] {
+  return Object.entries(object).filter(([key]) => !listKeys.has(normalKey(key)));
+}
+
+/** Items with what stands around them; what is nearer counts. */
+function within(around: Around, items: readonly Item[]): readonly Item[] {
+  return items.map((item) => ({ ...item, around: { ...around, ...item.around } }));
+}
+
+/** What a group says of the findings in it. */
+function aroundOf(look: Look, group: JsonObject): Around {
+  const word = (value: unknown): unknown =>
+    typeof value === 'string' || typeof value === 'number' ? value : undefined;
+  const text = (value: unknown): unknown => (typeof value === 'string' && value !== '' ? value : undefined);
+  const path = (value: unknown): unknown =>
+    typeof value === 'string' && looksLikePath(value, 'files') ? value : undefined;
+  const own = {
+    severity: firstHit(look, group, aliasesAround.severity, word),
+    file: firstHit(look, group, aliasesAround.file, path),
+    category: firstHit(look, group, aliasesAround.category, text),
+    cwe: firstHit(look, group, aliasesAround.cwe, (value) => value),
+  };
+  return Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined));
+}
+
+function severityName(key: string): boolean {
+  return SEVERITY_WORDS.has(key.trim().toLowerCase());
+}
+
+/** What the key of a list says of its findings. */
+function nameAround(key: string): Around {
+  return severityName(key) ? { severity: key } : (pathAround(key) ?? { category: key });
+}
+
+function pathAround(key: string): Around | undefined {
+  return looksLikePath(key, 'places') ? { file: key } : undefined;
 }
 
 /**
  * The results of all runs, each with its rule; undefined when no run has results, which is not the same as none found. A result that was
- * `absent` is none (SARIF 2.1.0, 3.27.24), and one that this extension wrote carries its finding whole.
+ * `absent` is none (SARIF 2.1.0, 3.27.24).
  */
 function sarifResults(look: Look, log: JsonObject): readonly Item[] | undefined {
   const runs = arrayAt(look, log, ['runs']);
@@ -66,22 +234,17 @@ function sarifResults(look: Look, log: JsonObject): readonly Item[] | undefined 
   return runsWithResults?.flatMap((run) => {
     const ruleOf = createRuleFinder(look, run);
     const results = arrayAt(look, run, ['results']) ?? [];
-    const artifacts = arrayAt(look, run, ['artifacts']) ?? [];
     return results
       .filter((result) => look(result, [normalKey('baseline_state')]) !== 'absent')
-      .map((raw) => {
-        const own = look(raw, carriedFinding);
-        return isObject(own) ? { raw: own } : { raw, rule: ruleOf(raw), artifacts };
-      });
+      .map((raw) => ({ raw, rule: ruleOf(raw) }));
   });
 }
 
-/** Finds the rule of a result by id, else by index. SARIF 2.1.0, 3.27.5 to 3.27.7; a `/` makes an id more special (3.5.4). */
+/** Finds the rule of a result by id, else by index (SARIF 2.1.0, 3.27.5 to 3.27.7). */
 function createRuleFinder(look: Look, run: unknown): (result: unknown) => JsonObject {
-  const driverRules = arrayAt(look, run, ['tool', 'driver', 'rules']) ?? [];
   const extensions = arrayAt(look, run, ['tool', 'extensions']) ?? [];
   const rules = [
-    ...driverRules,
+    ...(arrayAt(look, run, ['tool', 'driver', 'rules']) ?? []),
     ...extensions.flatMap((extension) => arrayAt(look, extension, ['rules']) ?? []),
   ]
     .filter(isObject)
@@ -89,13 +252,9 @@ function createRuleFinder(look: Look, run: unknown): (result: unknown) => JsonOb
   const byId = new Map(rules.map((rule) => [look(rule, ['id']), rule]));
   return (result) => {
     const id = look(result, [normalKey('rule_id')]) ?? look(result, ['rule', 'id']);
-    const parent = typeof id === 'string' ? id.slice(0, Math.max(0, id.lastIndexOf('/'))) : undefined;
     const index = look(result, [normalKey('rule_index')]);
     return (
-      byId.get(id) ??
-      byId.get(parent) ??
-      (id === undefined && typeof index === 'number' ? rules[index] : undefined) ??
-      ruleless
+      byId.get(id) ?? (id === undefined && typeof index === 'number' ? rules[index] : undefined) ?? ruleless
     );
   };
 }

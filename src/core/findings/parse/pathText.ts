@@ -30,7 +30,10 @@ export type PathBelief = 'files' | 'places' | 'flow';
 
 /** Whether a text of the findings file can be a path, going by its look alone. */
 export function looksLikePath(text: string, belief: PathBelief): boolean {
-  if (text.trim() === '' || text.length > MAX_PATH || /[\r\n]/.test(text) || isWebAddress(text)) return false;
+  if (text.trim() === '' || text.length > MAX_PATH || isWebAddress(text)) return false;
+  const breaks = text.trim().split(/\r\n|\r|\n/).length - 1;
+  // A name may have a line break; several are prose.
+  if (breaks > 0) return belief === 'files' && breaks === 1 && /[\\/]|\.\w+$/.test(text.trim());
   if (belief === 'files') return true;
   const { path, lines } = splitPath(text);
   const folders = /[\\/]/.test(path);

@@ -1,4 +1,5 @@
 import {
+  CONFIDENCE,
   CVSS_SCORE,
   CVSS_VECTOR,
   CWE,
@@ -6,17 +7,18 @@ import {
   CWE_KIND,
   CWE_PARTS,
   SEVERITY,
-  SEVERITY_OR_PROSE,
   SEVERITY_PARTS,
   SEVERITY_WORDS,
   SEVERITY_WORDS_ONLY,
 } from './aliases.ts';
 import type { Cvss, Severity } from '../finding.ts';
 import { type JsonObject, type Look, firstHit, isObject } from './readValue.ts';
-import { visibleLine } from './visibleText.ts';
+import { visibleLine } from '../../visibleText.ts';
 
 const maxWordLength = 200;
 const maxCwes = 100;
+/** A rating has few words: in a sentence, "high" need not be one. */
+const maxRatingLength = 40;
 
 /** A severity, and how it was written where that is not the severity's own name. */
 export interface Rating {
@@ -27,22 +29,41 @@ export interface Rating {
 /** The rating of a finding: from a known word, else a number, key by key; else from its CVSS score; else unrated, as written. */
 export function readRating(look: Look, finding: JsonObject): Rating {
   let written: string | undefined;
+  const isScore = scoresOf(look, finding);
   for (const path of look.present(finding, SEVERITY)) {
-    const key = path.join('.');
+    const wordsOnly = SEVERITY_WORDS_ONLY.has(path.join('.'));
     for (const value of ratingValues(look, look(finding, path))) {
       const text = visibleLine(String(value).slice(0, maxWordLength));
-      const severity = toSeverity(value, !SEVERITY_WORDS_ONLY.has(key));
+      const severity = wordsOnly ? severityOfWord(value) : toSeverity(value, isScore);
       if (severity !== undefined) return rated(severity, text);
-      if (!SEVERITY_OR_PROSE.has(key) && text !== '') written ??= text;
+      if (!wordsOnly && text !== '') written ??= text;
     }
   }
   const score = readCvss(look, finding)?.score;
   return rated(score === undefined ? 'unrated' : severityOfScore(score), written);
 }
 
+/** How sure the finding is said to be, in one line. */
+export function readConfidence(look: Look, finding: JsonObject): string | undefined {
+  return firstHit(look, finding, CONFIDENCE, (value) => {
+    const [text] = ratingValues(look, value);
+    return text === undefined ? undefined : visibleLine(String(text).slice(0, maxWordLength)) || undefined;
+  });
+}
+
+/** Which numbers are scores: beside a confidence, one of 0 to 1 says how sure something is. */
+function scoresOf(look: Look, finding: JsonObject): (score: number) => boolean {
+  const hasConfidence = look.present(finding, CONFIDENCE).some((path) => look(finding, path) !== undefined);
+  return (score) => !hasConfidence || score > 1;
+}
+
 /** The CVSS rating of a finding, when it has one. */
 export function readCvss(look: Look, finding: JsonObject): Cvss | undefined {
-  const score = firstHit(look, finding, CVSS_SCORE, toScore);
+  const isScore = scoresOf(look, finding);
+  const score = firstHit(look, finding, CVSS_SCORE, (value) => {
+    const read = toScore(value);
+    return read !== undefined && isScore(read) ? read : undefined;
+  });
   const vector = firstHit(look, finding, CVSS_VECTOR, toVector);
   return score === undefined && vector === undefined ? undefined : { score, vector };
 }
@@ -72,19 +93,25 @@ function ratingValues(look: Look, value: unknown): readonly (string | number)[] 
   return parts.filter((part) => typeof part === 'string' || typeof part === 'number');
 }
 
-/** What a rating says by its word, else by its score; undefined when it says nothing known. */
-export function severityOf(text: string): Severity | undefined {
-  return toSeverity(text, true);
+function toSeverity(value: string | number, isScore: (score: number) => boolean): Severity | undefined {
+  const word = severityOfWord(value) ?? severityAmong(value);
+  if (word !== undefined) return word;
+  const score = toScore(value);
+  return score === undefined || !isScore(score) ? undefined : severityOfScore(score);
 }
 
-function toSeverity(value: string | number, numbersCount: boolean): Severity | undefined {
-  const word =
-    typeof value === 'string' && value.length <= maxWordLength
-      ? SEVERITY_WORDS.get(value.trim().toLowerCase())
-      : undefined;
-  if (word !== undefined) return word;
-  const score = numbersCount ? toScore(value) : undefined;
-  return score === undefined ? undefined : severityOfScore(score);
+function severityOfWord(value: string | number): Severity | undefined {
+  return typeof value === 'string' && value.length <= maxWordLength
+    ? SEVERITY_WORDS.get(value.trim().toLowerCase())
+    : undefined;
+}
+
+/** The one severity among the words of a rating such as `High Risk` or `S1 - critical`. */
+function severityAmong(value: string | number): Severity | undefined {
+  if (typeof value !== 'string' || value.length > maxRatingLength) return undefined;
+  const words = value.toLowerCase().split(/[^\p{L}]+/u);
+  const [first, ...others] = new Set(words.flatMap((word) => SEVERITY_WORDS.get(word) ?? []));
+  return others.length === 0 ? first : undefined;
 }
 
 /** The bands of CVSS 3 and 4. */

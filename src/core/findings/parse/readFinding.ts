@@ -2,13 +2,14 @@ import { BLOCKS, DESCRIPTION, ID, RECOMMENDATION, SUMMARY, TITLE } from './alias
 import type { Block, BlockKind, Finding, Place } from '../finding.ts';
 import { type Item, fieldsOf } from './findList.ts';
 import { type ListStyle, MAX_TEXT, clip, toProse } from './prose.ts';
-import { readCvss, readCwes, readRating } from './rating.ts';
+import { readConfidence, readCvss, readCwes, readRating } from './rating.ts';
 import { readPlaces } from './readPlaces.ts';
 import { type JsonObject, type KeyPath, type Look, firstHit } from './readValue.ts';
-import { visibleLine } from './visibleText.ts';
+import { visibleLine } from '../../visibleText.ts';
 
 const maxTitleLength = 300;
 const maxIdLength = 256;
+const maxRawLength = 1_000_000;
 const nothing: readonly string[] = [];
 
 /** Makes the id of a finding that has none, from its title and its main place. */
@@ -18,7 +19,7 @@ const blockPaths = BLOCKS.flatMap(({ paths }) => paths);
 
 /** Reads one item, the one at `index`; every item gives a finding, whatever it is. */
 export function readFinding(look: Look, item: Item, index: number, makeId: MakeId): Finding {
-  const fields = fieldsOf(item);
+  const fields = fieldsOf(look, item);
   if (fields === undefined) return unreadable(item.raw, index, makeId);
   const texts = new Texts(look, fields);
 
@@ -44,13 +45,16 @@ export function readFinding(look: Look, item: Item, index: number, makeId: MakeI
   const description = descriptions[0] ?? '';
   const title = toTitle(titled ?? firstLine(description));
   const { severity, severityText } = readRating(look, fields);
+  const ownId = firstHit(look, fields, ID, toId);
   const isClipped = clipped || texts.clipped || (titled ?? '').length > maxTitleLength;
   return {
     index,
-    id: firstHit(look, fields, ID, toId) ?? makeId(title, places[0]),
+    id: ownId ?? makeId(title, places[0]),
+    isIdMade: ownId === undefined,
     title,
     severity,
     severityText,
+    confidence: readConfidence(look, fields),
     description,
     blocks,
     recommendation: recommendations[0] ?? '',
@@ -58,15 +62,30 @@ export function readFinding(look: Look, item: Item, index: number, makeId: MakeI
     cwes: readCwes(look, fields),
     cvss: readCvss(look, fields),
     shortfall: isClipped ? 'clipped' : undefined,
-    raw: item.raw,
+    raw: toRaw(item.raw),
   };
 }
 
-/** Whether an object by itself is a finding: it has a name or prose, and a rating or a place; both when it has a list, as a report without findings has. */
-export function isLoneFinding(look: Look, object: JsonObject, hasList: boolean): boolean {
-  const { title, severity, places } = readFinding(look, { raw: object }, 0, () => '');
-  const [isRated, isPlaced] = [severity !== 'unrated', places.length > 0];
-  return title !== '' && (hasList ? isRated && isPlaced : isRated || isPlaced);
+/** Whether an item by itself is a finding: it has a name or prose, and a rating or a place, or both. */
+export function isFinding(look: Look, item: Item, whole: boolean): boolean {
+  const fields = fieldsOf(look, item);
+  if (fields === undefined) return false;
+  const isRated = readRating(look, fields).severity !== 'unrated';
+  if (whole && !isRated) return false;
+  if ((whole || !isRated) && readPlaces(look, fields).places.length === 0) return false;
+  const texts = new Texts(look, fields);
+  return texts.first(TITLE) !== undefined || texts.first(DESCRIPTION) !== undefined;
+}
+
+/** An item as JSON; undefined when it is too long, or nested too deeply to be written. */
+function toRaw(raw: unknown): string | undefined {
+  try {
+    const text = JSON.stringify(raw);
+    return text.length > maxRawLength ? undefined : text;
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
 }
 
 function unreadable(raw: unknown, index: number, makeId: MakeId): Finding {
@@ -74,6 +93,7 @@ function unreadable(raw: unknown, index: number, makeId: MakeId): Finding {
   return {
     index,
     id: makeId(title, undefined),
+    isIdMade: true,
     title,
     severity: 'unrated',
     description: '',
@@ -82,7 +102,7 @@ function unreadable(raw: unknown, index: number, makeId: MakeId): Finding {
     places: [],
     cwes: [],
     shortfall: 'unreadable',
-    raw,
+    raw: toRaw(raw),
   };
 }
 

@@ -1,4 +1,5 @@
 import {
+  FILE,
   MAIN_PLACES,
   OTHER_PLACES,
   PLACE_CONTAINERS,
@@ -34,7 +35,10 @@ export function readPlaces(look: Look, finding: JsonObject): Places {
   const own = readDraft(look, finding);
   const around = { path: own.path, targetIndex: own.targetIndex };
   const budget = { valuesLeft: maxValues };
-  const main = withOwnFields(distinct(placesUnder(look, finding, MAIN_PLACES, around, budget)), own);
+  const main = withOwnFields(
+    distinct(placesUnder(look, finding, [...fileLists(look, finding), ...MAIN_PLACES], around, budget)),
+    own,
+  );
   const others =
     look.present(finding, otherPaths).length === 0
       ? []
@@ -44,6 +48,12 @@ export function readPlaces(look: Look, finding: JsonObject): Places {
     places: places.slice(0, MAX_PLACES),
     clipped: places.length > MAX_PLACES || budget.valuesLeft <= 0,
   };
+}
+
+/** The finding's own file, where that is a list. */
+function fileLists(look: Look, finding: JsonObject): readonly PlaceSource[] {
+  const paths = look.present(finding, FILE).filter((path) => Array.isArray(look(finding, path)));
+  return paths.length === 0 ? [] : [{ strings: 'files', paths }];
 }
 
 /**

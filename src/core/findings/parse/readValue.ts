@@ -1,5 +1,3 @@
-import type { Shape } from './shapes.ts';
-
 /** A JSON object, told from arrays and null. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -13,8 +11,6 @@ export interface Look {
   /** Those of the paths whose first key a value has: of twenty aliases that is mostly one. */
   readonly present: (value: unknown, paths: readonly KeyPath[]) => readonly KeyPath[];
 }
-
-const none: readonly KeyPath[] = [];
 
 /** True for an object that is neither null nor an array. */
 export function isObject(value: unknown): value is JsonObject {
@@ -31,34 +27,38 @@ export function keyPaths(aliases: readonly string[]): readonly KeyPath[] {
   return aliases.map((alias) => alias.split('.').map(normalKey));
 }
 
+/** Readers look at an object, and at those in it, many times before they turn to the next item. */
+const maxKnown = 1_000;
+
 /** Makes the `Look` for a file. */
-export function createLook(shapeOf: (object: JsonObject) => Shape): Look {
-  // Readers turn back and forth between an object and one in it.
-  let latest: { readonly object: JsonObject; readonly shape: Shape } | undefined;
-  let former = latest;
-
-  const shapeAt = (object: JsonObject): Shape => {
-    if (latest?.object === object) return latest.shape;
-    const known = former?.object === object ? former : { object, shape: shapeOf(object) };
-    former = latest;
-    latest = known;
-    return known.shape;
+export function createLook(): Look {
+  /** The keys of the objects that were looked at last, by their normal form. */
+  const known = new Map<JsonObject, ReadonlyMap<string, string>>();
+  const spellingsOf = (object: JsonObject): ReadonlyMap<string, string> => {
+    let spellings = known.get(object);
+    if (spellings === undefined) {
+      if (known.size > maxKnown) known.clear();
+      // Of equal keys the last one set counts: the first of the file.
+      const pairs = Object.keys(object).map((key) => [normalKey(key), key] as const);
+      known.set(object, (spellings = new Map(pairs.reverse())));
+    }
+    return spellings;
   };
-
   const look = (value: unknown, path: KeyPath): unknown => {
     let current = value;
     for (const key of path) {
-      if (!isObject(current)) return undefined;
-      const spelling = shapeAt(current).spelling(key);
+      const spelling = isObject(current) ? spellingsOf(current).get(key) : undefined;
       if (spelling === undefined) return undefined;
-      current = current[spelling];
+      current = (current as JsonObject)[spelling];
     }
     return current;
   };
-  return Object.assign(look, {
-    present: (value: unknown, paths: readonly KeyPath[]) =>
-      isObject(value) ? shapeAt(value).present(paths) : none,
-  });
+  const present = (value: unknown, paths: readonly KeyPath[]): readonly KeyPath[] => {
+    if (!isObject(value)) return [];
+    const spellings = spellingsOf(value);
+    return paths.filter(([key = '']) => spellings.has(key));
+  };
+  return Object.assign(look, { present });
 }
 
 /** The first hit that `accept` can use, in the order of the aliases; undefined from `accept` means: try the next. */

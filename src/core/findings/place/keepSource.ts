@@ -1,19 +1,11 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readIfThere } from '../../files.ts';
-import type { Run, Target } from '../../run/run.ts';
-import { readArchive } from '../../upload/readArchive.ts';
-import { locateAmong, pathNamesOf } from './locateAmong.ts';
-import { parseFindingsInSlices } from '../parse/parse.ts';
-import {
-  isSent,
-  locatorAmongSent,
-  MAX_TEXT_BYTES,
-  readSentFiles,
-  readText,
-  type SentFile,
-  sourceFile,
-} from './sentFiles.ts';
+import { markOf } from '../../files.ts';
+import type { Run, Target } from '../../run/state/run.ts';
+import { readArchive } from '../../upload/archive/readArchive.ts';
+import { readFindings, type ReadFindingsOptions } from '../parse/readFindings.ts';
+import { createResolver } from './resolver.ts';
+import { isSent, MAX_TEXT_BYTES, readSentFiles, readText, type SentFile, sourceFile } from './sentFiles.ts';
 
 const maxTotalBytes = 128 * 1024 * 1024;
 
@@ -21,24 +13,23 @@ const maxTotalBytes = 128 * 1024 * 1024;
  * Keeps the text, as it was sent, of the files that a run's findings point at, in `source/` of its folder: from the disk where it still is the
  * same, else from the run's archive. So findings can be followed through later edits.
  */
-export async function keepSource(run: Run, runFolder: string, signal?: AbortSignal): Promise<void> {
-  const text = await readIfThere(join(runFolder, 'findings.json'));
-  if (text === undefined) return;
-  const { findings } = await parseFindingsInSlices(text, { runId: run.id }, signal);
+export async function keepSource(
+  run: Run,
+  runFolder: string,
+  options: Omit<ReadFindingsOptions, 'runId'>,
+): Promise<void> {
+  if ((await markOf(join(runFolder, 'findings.json'))) === undefined) return;
+  const { signal } = options;
+  const { findings } = await readFindings(runFolder, { ...options, runId: run.id });
   const sent = await Promise.all(run.targets.map((_, index) => readSentFiles(runFolder, index)));
   const wanted = run.targets.map(() => new Map<string, SentFile>());
-  const folders = run.targets.map((target, index) => ({
-    folder: String(index),
-    names: pathNamesOf(target, index),
-    locate: locatorAmongSent(target, sent[index] ?? new Map<string, SentFile>()),
-  }));
-  for (const { path, targetIndex } of findings.flatMap(({ places }) => places)) {
-    const origin = run.targets.length === 1 ? 0 : targetIndex;
-    const found = await locateAmong(path, folders, origin === undefined ? undefined : String(origin));
-    if (found?.located.kind !== 'file') continue;
-    const index = Number(found.folder);
-    const file = sent[index]?.get(found.located.path);
-    if (file !== undefined && file.bytes <= MAX_TEXT_BYTES) wanted[index]?.set(file.path, file);
+  const places = findings.flatMap((finding) => finding.places);
+  const resolver = createResolver({ targets: run.targets, sent, places });
+  for (const place of places) {
+    const found = await resolver.sentFile(place);
+    if (found.kind !== 'file') continue;
+    const file = sent[found.target]?.get(found.path);
+    if (file !== undefined && file.bytes <= MAX_TEXT_BYTES) wanted[found.target]?.set(file.path, file);
   }
   await mkdir(join(runFolder, 'source'), { recursive: true, mode: 0o700 });
   let bytesLeft = maxTotalBytes;

@@ -1,10 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Run } from '../../run/run.ts';
+import type { Run } from '../../run/state/run.ts';
 import type { Finding, Place } from '../finding.ts';
-import { createLocator, type PathMapping } from './locate.ts';
-import { type LocatorFolder, locateAmong, pathNamesOf } from './locateAmong.ts';
+import { pathKey, type Resolver, type SentOfRun } from './resolver.ts';
 import type { SentFile } from './sentFiles.ts';
-import { pathKey, type SentOfRun, type Subject } from './subjects.ts';
 
 /** A file here that a place is in. */
 export interface Spot {
@@ -29,40 +27,26 @@ export interface Located {
 
 const chunk = 100;
 
-/** Looks the places of a run's findings up, each in the folder that it is about; other work goes on meanwhile. */
+/** Looks the places of a run's findings up; other work goes on meanwhile. */
 export async function locateFindings(
   { targets }: Run,
   findings: readonly Finding[],
-  {
-    sent,
-    subjectOf,
-    mappingOf,
-  }: {
-    sent: SentOfRun;
-    subjectOf: (place: Place) => Subject;
-    mappingOf: (folder: string) => readonly PathMapping[];
-  },
+  { sent, resolver }: { sent: SentOfRun; resolver: Resolver },
 ): Promise<Located> {
-  const here = targets.map((target, index) => ({
-    folder: target.folder,
-    names: pathNamesOf(target, index),
-    locate: createLocator({
-      root: target.folder,
-      files: sent[index]?.keys(),
-      mapping: mappingOf(target.folder),
-    }),
-  }));
   const spots: { spot: Spot; places: readonly Place[] }[] = [];
   const missing = new Set<string>();
   const find = async (places: readonly [Place, ...Place[]]): Promise<void> => {
-    const [{ path }] = places;
-    const found = await fileAmong(path, here, subjectOf(places[0]).folder);
-    if (found === undefined) {
-      for (const name of path.split(/[\\/]/)) missing.add(name);
+    const [place] = places;
+    const found = await resolver.locate(place);
+    if (found.kind === 'file') {
+      const { absolute: file, target, path } = found;
+      const folder = targets[target]?.folder ?? '';
+      spots.push({ spot: { file, folder, target, path, sent: sent[target]?.get(path) }, places });
       return;
     }
-    const target = targets.findIndex(({ folder }) => folder === found.folder);
-    spots.push({ spot: { ...found, target, sent: sent[target]?.get(found.path) }, places });
+    const meant = await resolver.sentFile(place);
+    const paths = [place.path, ...(meant.kind === 'file' ? [meant.path] : [])];
+    for (const name of paths.flatMap((path) => path.split(/[\\/]/))) missing.add(name);
   };
   const waiting = byPath(findings);
   for (let start = 0; start < waiting.length; start += chunk) {
@@ -84,14 +68,4 @@ function byPath(findings: readonly Finding[]): readonly (readonly [Place, ...Pla
     }
   }
   return [...groups.values()];
-}
-
-async function fileAmong(
-  path: string,
-  folders: readonly LocatorFolder[],
-  origin: string | undefined,
-): Promise<Pick<Spot, 'file' | 'folder' | 'path'> | undefined> {
-  const found = await locateAmong(path, folders, origin);
-  if (found?.located.kind !== 'file') return undefined;
-  return { file: found.located.absolute, folder: found.folder, path: found.located.path };
 }

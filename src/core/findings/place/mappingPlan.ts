@@ -1,4 +1,6 @@
-import { createLocator } from './locate.ts';
+import { createVisit } from './locate.ts';
+import { visitMapped } from './pathMappings.ts';
+import { decodingLast } from './search.ts';
 
 /** A mapping of paths that start with `prefix` to a folder, and how many of the paths that were asked for it would give a file. */
 export interface MappingPlan {
@@ -20,11 +22,14 @@ export async function planMapping(
   { root, to, signal }: { readonly root: string; readonly to: string; readonly signal?: AbortSignal },
 ): Promise<MappingPlan | undefined> {
   const asked = paths.slice(0, maxPaths);
+  const visit = createVisit(root);
   let best: MappingPlan | undefined;
   for (const prefix of prefixesOf(asked).slice(0, maxPrefixes)) {
     signal?.throwIfAborted();
-    const locate = createLocator({ root, mapping: [{ from: prefix, to }] });
-    const found = await Promise.all(asked.map(locate));
+    const mapping = [{ from: prefix, to }];
+    const found = await Promise.all(
+      asked.map((path) => decodingLast(path, (text) => visitMapped(text, { root, mapping, visit }))),
+    );
     const placed = found.filter(({ kind }) => kind === 'file').length;
     if (placed > (best?.placed ?? 0)) best = { prefix, placed };
   }

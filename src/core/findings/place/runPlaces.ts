@@ -3,12 +3,14 @@ import { type Decode, toText } from './decodeText.ts';
 import type { Finding, Place } from '../finding.ts';
 import type { ShownPlace } from '../shownFinding.ts';
 import { splitLines } from '../drift/lineText.ts';
-import { inSlices } from '../slices.ts';
+import { inSlices } from '../../yieldingWork.ts';
 import type { Located, Spot } from './locateFindings.ts';
 import { isSent, readText, sourceFile } from './sentFiles.ts';
 import { type TextNow, type TrackedFile, trackFile } from '../drift/trackedFile.ts';
 
 const filesAtOnce = 16;
+/** So many letters of files that are followed from where they were first seen are kept in memory. */
+const maxKept = 32_000_000;
 
 /** Where the findings of a run are, in files that change. */
 export class RunPlaces {
@@ -16,8 +18,9 @@ export class RunPlaces {
   readonly #decode: Decode;
   readonly #located: Located['spots'];
   readonly #spots: ReadonlyMap<string, Spot>;
-  /** Files that changed while they were followed; what was scanned may be nowhere else by now. */
+  /** Files that changed while they were followed, and those that are followed from where they were first seen: what was there may be nowhere else by now. */
   readonly #tracked: Map<string, TrackedFile>;
+  readonly #kept: { letters: number };
   readonly #changed = new Set<string>();
   /** Names of files that findings point at and that are not here, and of their folders. */
   readonly missing: ReadonlySet<string>;
@@ -32,6 +35,7 @@ export class RunPlaces {
     this.#runFolder = runFolder;
     this.#decode = decode;
     this.#tracked = former === undefined ? new Map<string, TrackedFile>() : former.#tracked;
+    this.#kept = former === undefined ? { letters: 0 } : former.#kept;
     this.#located = located;
     this.missing = missing;
     this.#spots = new Map(located.map(({ spot }) => [spot.file, spot]));
@@ -98,7 +102,7 @@ export class RunPlaces {
     const known = this.#tracked.get(file);
     const isKnown = known !== undefined && (known.isScanned || !disk.isSent);
     const tracked = isKnown ? known : await this.#track(spot, disk);
-    if (known !== undefined) this.#tracked.set(file, tracked);
+    if (known !== undefined || !tracked.isScanned) this.#keep(file, tracked, disk);
     return this.#note(file, tracked, disk.lines);
   }
 
@@ -118,6 +122,12 @@ export class RunPlaces {
       lines: splitLines(await toText(content, file, this.#decode)),
       isSent: sent !== undefined && isSent(content, sent),
     };
+  }
+
+  /** What was scanned can be read again, but not the first text that was seen: it is kept as far as there is room. */
+  #keep(file: string, tracked: TrackedFile, { lines }: DiskText): void {
+    if (!this.#tracked.has(file)) this.#kept.letters += lines.reduce((sum, line) => sum + line.length + 1, 0);
+    if (this.#tracked.has(file) || this.#kept.letters <= maxKept) this.#tracked.set(file, tracked);
   }
 
   #note(file: string, tracked: TrackedFile, lines: readonly string[]): TextNow {

@@ -3,8 +3,6 @@ import { closeSync, constants, fstatSync, open, read } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { readIfThere } from '../../files.ts';
-import type { Target } from '../../run/run.ts';
-import { createLocator, type Locate } from './locate.ts';
 
 /** Past this size a file's text is neither kept nor read to check a finding's lines. */
 export const MAX_TEXT_BYTES = 5 * 1024 * 1024;
@@ -68,17 +66,4 @@ async function readWhole(fd: number, size: number): Promise<Buffer> {
 /** True when a content is what was sent. */
 export function isSent(content: Buffer, sent: SentFile): boolean {
   return content.length === sent.bytes && hash('sha256', content, 'hex') === sent.sha256;
-}
-
-/** Looks paths up among the files that were sent, whatever is on the disk by now. */
-export function locatorAmongSent({ folder }: Target, sent: ReadonlyMap<string, SentFile>): Locate {
-  const files = new Set([...sent.keys()].map((path) => join(folder, ...path.split('/'))));
-  return createLocator({
-    root: folder,
-    files: sent.keys(),
-    links: {
-      realpath: (path) => Promise.resolve(path),
-      stat: (path) => Promise.resolve({ isFile: () => files.has(path) }),
-    },
-  });
 }

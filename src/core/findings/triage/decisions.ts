@@ -32,19 +32,19 @@ export function undecidedBy(
   all: readonly ShownFinding[],
 ): { readonly byFolder: DecisionsByFolder; readonly count: number } {
   const byIndex = new Map(decisions.map((decision) => [decision.index, decision]));
-  const byFolder = new Map<string, Map<string, TriageEntry>>();
+  const byFolder = new Map<string, TriageEntry[]>();
   let count = 0;
   for (const shown of all) {
     const decision = byIndex.get(shown.finding.index);
     if (decision === undefined || !isUndecided(shown.triage)) continue;
     count += 1;
     const { state, note, at } = decision;
-    const { finding, places } = shown;
+    const { finding, identity, places } = shown;
     const path = places[0]?.path ?? finding.places[0]?.path ?? '';
-    const entry = { state, note, at, title: finding.title, path };
     for (const folder of decisionFolders(shown)) {
-      const entries = byFolder.get(folder) ?? new Map<string, TriageEntry>();
-      byFolder.set(folder, entries.set(shown.fingerprint, entry));
+      const entries = byFolder.get(folder) ?? [];
+      entries.push({ identity, state, note, at, path });
+      byFolder.set(folder, entries);
     }
   }
   return { byFolder, count };

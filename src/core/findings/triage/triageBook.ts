@@ -1,30 +1,24 @@
+import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { AssessmentError } from '../../errors.ts';
-import { TRIAGE_STATES, type TriageDecision } from './triage.ts';
+import { type Identity, isSameFinding } from '../identity.ts';
+import { isUndecided, TRIAGE_STATES, type TriageDecision } from './triage.ts';
 
-/** What is kept about a finding that was decided about; `title` and `path` are for people who read the file. */
+/** A decision and the finding that it was made about; `path` is for people who read the file. */
 export interface TriageEntry extends TriageDecision {
-  readonly title: string;
+  readonly identity: Identity;
   readonly path: string;
 }
 
-/** A file of decisions. What this version does not know, it keeps as it came. */
+/** The decisions about a folder's findings. */
 export interface TriageBook {
-  readonly entries: ReadonlyMap<string, TriageEntry>;
-  /** Lines by fingerprint, as they came: unknown keys, and states of a later version. */
-  readonly lines: ReadonlyMap<string, JsonObject>;
-  /** The file's keys but the decisions. */
-  readonly others: JsonObject;
+  readonly entries: readonly TriageEntry[];
+  /** The entries by the `spot` of their findings. */
+  readonly bySpot: ReadonlyMap<string, readonly TriageEntry[]>;
 }
 
-/** So many that five decisions on each side merge in 98 of 100 cases, and ten in 90. */
-const fixedDigits = Array.from({ length: 1_024 }, (_, at) => (at * 4).toString(16).padStart(3, '0'));
-
-type JsonObject = Readonly<Record<string, unknown>>;
-
-const bookSchema = z.looseObject({ version: z.literal(1), decisions: z.array(z.unknown()) });
-const lineSchema = z.looseObject({ fingerprint: z.string().check(z.minLength(1), z.maxLength(200)) });
 const entrySchema = z.object({
+  version: z.literal(1),
   state: z.enum(TRIAGE_STATES),
   note: z._default(z.string(), ''),
   at: z.pipe(
@@ -33,86 +27,91 @@ const entrySchema = z.object({
   ),
   title: z._default(z.string(), ''),
   path: z._default(z.string(), ''),
+  fingerprint: z.string(),
+  spot: z.string(),
+  code: z.array(z.string()),
+  only: z.array(z.enum(['code', 'title', 'place'])),
+  run: z.string(),
+  index: z.int().check(z.minimum(0)),
 });
+const bookSchema = z.object({ version: z.literal(1), decisions: z.array(z.unknown()) });
 
-/** A file without decisions. */
-export const emptyBook: TriageBook = { entries: new Map(), lines: new Map(), others: { version: 1 } };
-
-/** True for a file that git left with the marks of a conflict. */
-export function hasConflict(text: string): boolean {
-  return /^(<<<<<<<|>>>>>>>) /m.test(text);
+/** Puts decisions together. */
+export function toBook(entries: readonly TriageEntry[]): TriageBook {
+  return { entries, bySpot: Map.groupBy(entries, ({ identity }) => identity.spot) };
 }
 
-/** Reads a file of decisions, with a conflict line by line; of two about the same finding the later one counts. Throws `triageDamaged`. */
+/** What was decided last about a finding, in its run or in another where it is surely the same. */
+export function entryOf({ bySpot }: Pick<TriageBook, 'bySpot'>, identity: Identity): TriageEntry | undefined {
+  let last: TriageEntry | undefined;
+  for (const entry of bySpot.get(identity.spot) ?? []) {
+    if (isSameFinding(entry.identity, identity) && entry.at >= (last?.at ?? 0)) last = entry;
+  }
+  return last;
+}
+
+/** The book with these decisions in the place of those about the same findings; that a finding is open, without a note, says nothing and leaves no entry. */
+export function withDecisions({ bySpot }: TriageBook, decided: readonly TriageEntry[]): TriageBook {
+  const changed = new Map(bySpot);
+  for (const entry of decided) {
+    const { spot } = entry.identity;
+    const others = (changed.get(spot) ?? []).filter((each) => !isSameFinding(each.identity, entry.identity));
+    changed.set(spot, isUndecided(entry) ? others : [...others, entry]);
+  }
+  return { entries: [...changed.values()].flat(), bySpot: changed };
+}
+
+/** Reads a file of many decisions; what is none is left out. Throws `triageDamaged`. */
 export function parseBook(text: string, path: string): TriageBook {
-  if (hasConflict(text)) return toBook(decisionsAmid(text), emptyBook.others);
   const book = bookSchema.safeParse(parseJson(text));
   if (!book.success) throw new AssessmentError('triageDamaged', { subject: path });
-  const { decisions, ...others } = book.data;
-  return toBook(decisions, others);
+  return toBook(book.data.decisions.flatMap((decision) => toEntry(decision) ?? []));
 }
 
-/** The decisions of both sides of a conflict; git may have put what was there before between them. */
-function decisionsAmid(text: string): readonly unknown[] {
-  const sides = text.replaceAll(/^\|{7}.*?^={7}/gms, '');
-  return sides.split('\n').map((line) => parseJson(line.trim().replace(/,$/, '')));
+/** Reads a file of one decision; undefined when it is none. */
+export function parseEntry(text: string): TriageEntry | undefined {
+  return toEntry(parseJson(text));
 }
 
-function toBook(decisions: readonly unknown[], others: JsonObject): TriageBook {
-  const entries = new Map<string, TriageEntry>();
-  const lines = new Map<string, JsonObject>();
-  for (const decision of decisions) {
-    if (typeof decision === 'string') continue; // one of the lines that are always there
-    const line = lineSchema.safeParse(decision);
-    if (!line.success) continue;
-    const { fingerprint } = line.data;
-    const entry = entrySchema.safeParse(decision).data;
-    if ((entries.get(fingerprint)?.at ?? -Infinity) > (entry?.at ?? -Infinity)) continue;
-    lines.set(fingerprint, line.data);
-    if (entry !== undefined) entries.set(fingerprint, entry);
-  }
-  return { entries, lines, others };
+/** The text of a file of many decisions, a line for each. */
+export function formatBook({ entries }: TriageBook): string {
+  const lines = entries.map((entry) => `    ${JSON.stringify(toJson(entry))}`);
+  return `{\n  "version": 1,\n  "decisions": [\n${lines.join(',\n')}\n  ]\n}\n`;
 }
 
-/** The book with other decisions; one that a finding is open, without a note, says nothing and leaves no line. */
-export function withDecisions(book: TriageBook, decided: ReadonlyMap<string, TriageEntry>): TriageBook {
-  const entries = new Map(book.entries);
-  const lines = new Map(book.lines);
-  for (const [fingerprint, entry] of decided) {
-    if (entry.state === 'open' && entry.note === '') {
-      entries.delete(fingerprint);
-      lines.delete(fingerprint);
-    } else {
-      entries.set(fingerprint, entry);
-      lines.set(fingerprint, { ...lines.get(fingerprint), ...toLine(fingerprint, entry) });
-    }
-  }
-  return { entries, lines, others: book.others };
+/** The text of a file of one decision, for people to read, too. */
+export function formatEntry(entry: TriageEntry): string {
+  return `${JSON.stringify(toJson(entry), undefined, 2)}\n`;
 }
 
-/**
- * The file's text, made for merging: a line for each decision, in the order of the fingerprints' digits, every line with a comma. The
- * lines that are always there keep decisions of two people apart, so that git sees two places and not one.
- */
-export function formatBook({ lines, others }: TriageBook): string {
-  const fixed = fixedDigits.map((digits) => [digits, JSON.stringify(digits)] as const);
-  const own = [...lines].map(([fingerprint, line]) => [orderOf(fingerprint), JSON.stringify(line)] as const);
-  const sorted = [...fixed, ...own].sort(([one], [other]) => (one < other ? -1 : 1));
-  const head = Object.entries(others).map(
-    ([key, value]) => `  ${JSON.stringify(key)}: ${JSON.stringify(value)},\n`,
-  );
-  const body = [...sorted.map(([, text]) => text), '"end"'].map((text) => `    ${text}`);
-  return `{\n${head.join('')}  "decisions": [\n${body.join(',\n')}\n  ]\n}\n`;
+/** The name of a file for one decision, that no other decision has. */
+export function entryName(entry: TriageEntry): string {
+  return `${hash('sha256', formatEntry(entry), 'hex').slice(0, 32)}.json`;
 }
 
-function toLine(fingerprint: string, { state, note, at, title, path }: TriageEntry): JsonObject {
-  return { fingerprint, state, note, at: new Date(at).toISOString(), title, path };
+function toEntry(value: unknown): TriageEntry | undefined {
+  const read = entrySchema.safeParse(value);
+  if (!read.success) return undefined;
+  const { state, note, at, path, title, fingerprint, spot, code, only, run, index } = read.data;
+  return { state, note, at, path, identity: { title, fingerprint, spot, code, only, run, index } };
 }
 
-/** The digits come before the number of the scheme that made them. */
-function orderOf(fingerprint: string): string {
-  const colon = fingerprint.indexOf(':');
-  return `${fingerprint.slice(colon + 1)}:${fingerprint.slice(0, Math.max(0, colon))}`;
+function toJson({ identity, state, note, at, path }: TriageEntry): z.input<typeof entrySchema> {
+  const { title, fingerprint, spot, code, only, run, index } = identity;
+  return {
+    version: 1,
+    state,
+    note,
+    at: new Date(at).toISOString(),
+    title,
+    path,
+    fingerprint,
+    spot,
+    code: [...code],
+    only: [...only],
+    run,
+    index,
+  };
 }
 
 function parseJson(text: string): unknown {

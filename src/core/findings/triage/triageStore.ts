@@ -1,61 +1,48 @@
-import { mkdir, readFile, realpath, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import { AssessmentError, systemCode } from '../../errors.ts';
-import { markOf, writeFileAtomic } from '../../files.ts';
-import { pathInside } from '../../pathInside.ts';
+import { AssessmentError } from '../../errors.ts';
 import type { Clock, Disposable, Event, Logger } from '../../ports.ts';
-import { takeLease } from '../../run/lease.ts';
-import {
-  emptyBook,
-  formatBook,
-  hasConflict,
-  parseBook,
-  type TriageBook,
-  type TriageEntry,
-  withDecisions,
-} from './triageBook.ts';
+import { takeLease } from '../../run/disk/lease.ts';
+import type { Identity } from '../identity.ts';
+import { entryOf, toBook, type TriageBook, type TriageEntry, withDecisions } from './triageBook.ts';
+import { type ReadBook, readDecisions, type TriagePlace, writeDecisions } from './triageDisk.ts';
 import { isUndecided, type TriageDecision, type TriageState, undecided } from './triage.ts';
 
-/** A finding that is decided about; `title` and `path` are for people who read the file. */
+/** A finding that is decided about; `path` is for people who read the file. */
 export interface TriageSubject {
   readonly folder: string;
-  readonly fingerprint: string;
-  readonly title?: string | undefined;
+  readonly identity: Identity;
   readonly path?: string | undefined;
 }
 
-/** A folder's file as last read; with a `failure` it is not written, though decisions of both sides of a conflict are known. */
-interface KnownBook {
-  readonly path: string;
-  readonly mark: string | undefined;
-  readonly book: TriageBook;
-  readonly failure?: AssessmentError | undefined;
-}
-
-/** Decisions by folder and fingerprint. */
-export type DecisionsByFolder = ReadonlyMap<string, ReadonlyMap<string, TriageEntry>>;
+/** Decisions by folder. */
+export type DecisionsByFolder = ReadonlyMap<string, readonly TriageEntry[]>;
 
 /** Takes decisions back; gives how many findings were decided about anew since, and stay so. */
 export type TakeBack = () => Promise<number>;
 
-const maxBytes = 64 * 1024 * 1024;
 const patienceMs = 10_000;
 const retryMs = 20;
 
-/** What people decided about findings: one file for each folder, which other windows and, in a repository, other people write too. */
+/** What people decided about findings, by folder; other windows and, in a repository, other people write it too. */
 export class TriageStore {
-  readonly #bookFor: (folder: string) => string;
+  readonly #placeFor: (folder: string) => TriagePlace;
   readonly #lockFolder: string;
   readonly #clock: Clock;
   readonly #log: Logger;
-  readonly #books = new Map<string, KnownBook>();
+  readonly #books = new Map<string, ReadBook>();
   #version = 0;
   readonly #listeners = new Set<() => void>();
   #queue: Promise<unknown> = Promise.resolve();
+  /** A reading again that has not begun. */
+  #nextReload: Promise<void> | undefined;
 
-  /** `bookFor` gives the absolute path of the file that holds a folder's decisions; `lockFolder` is shared by all windows. */
-  constructor(deps: { bookFor: (folder: string) => string; lockFolder: string; clock: Clock; log: Logger }) {
-    this.#bookFor = deps.bookFor;
+  /** `placeFor` tells where a folder's decisions are; `lockFolder` is shared by all windows. */
+  constructor(deps: {
+    placeFor: (folder: string) => TriagePlace;
+    lockFolder: string;
+    clock: Clock;
+    log: Logger;
+  }) {
+    this.#placeFor = deps.placeFor;
     this.#lockFolder = deps.lockFolder;
     this.#clock = deps.clock;
     this.#log = deps.log;
@@ -67,10 +54,7 @@ export class TriageStore {
     return { dispose: () => this.#listeners.delete(listener) };
   };
 
-  /**
-   * Reads the files of these folders that are new or have changed; one that cannot be read counts as empty and is a `failure`, and so
-   * is one with a conflict, whose decisions count.
-   */
+  /** Reads what is new or has changed of these folders' decisions; what cannot be read is a `failure`. */
   load(folders: Iterable<string>): Promise<void> {
     return this.#queued(async () => {
       const changes = await Promise.all([...new Set(folders)].map((folder) => this.#load(folder)));
@@ -80,7 +64,12 @@ export class TriageStore {
 
   /** Reads again what has changed on disk, or is kept elsewhere by now. */
   reload(): Promise<void> {
-    return this.load(this.#books.keys());
+    this.#nextReload ??= this.#queued(async () => {
+      this.#nextReload = undefined;
+      const changes = await Promise.all([...this.#books.keys()].map((folder) => this.#load(folder)));
+      if (changes.includes(true)) this.#tell();
+    });
+    return this.#nextReload;
   }
 
   /** Another number after every change: while it is the same, `of` gives what it gave. */
@@ -89,25 +78,26 @@ export class TriageStore {
   }
 
   /** What was decided about a finding of a folder; undefined when nothing was. */
-  of(folder: string, fingerprint: string): TriageDecision | undefined {
-    return this.#books.get(folder)?.book.entries.get(fingerprint);
+  of(folder: string, identity: Identity): TriageDecision | undefined {
+    return entryOf(this.#bookOf(folder), identity);
   }
 
-  /** Why files cannot be read: `triageConflict`, `triageDamaged`, `storage`. */
+  /** Why decisions cannot be read: `triageDamaged`, `storage`. */
   failures(): readonly AssessmentError[] {
     return [...this.#books.values()].flatMap(({ failure }) => (failure === undefined ? [] : [failure]));
   }
 
   /**
-   * Decides about findings; on disk, with what others decided meanwhile, when it resolves. Throws `triageConflict` and `triageDamaged`, and
+   * Decides about findings; on disk, with what others decided meanwhile, when it resolves. Throws `triageDamaged`, and
    * leaves the file as it is, when it cannot be read; `storage`. Gives what takes it back.
    */
   set(subjects: readonly TriageSubject[], state: TriageState, note: string): Promise<TakeBack> {
     const at = this.#clock.now();
-    const decided = new Map<string, Map<string, TriageEntry>>();
-    for (const { folder, fingerprint, title = '', path = '' } of subjects) {
-      const own = decided.get(folder) ?? new Map<string, TriageEntry>();
-      decided.set(folder, own.set(fingerprint, { state, note, at, title, path }));
+    const decided = new Map<string, TriageEntry[]>();
+    for (const { folder, identity, path = '' } of subjects) {
+      const own = decided.get(folder) ?? [];
+      own.push({ identity, state, note, at, path });
+      decided.set(folder, own);
     }
     return this.#queued(async () => {
       const former = new Map<string, TriageBook>();
@@ -127,16 +117,13 @@ export class TriageStore {
   /** Those of some decisions about whose findings nothing is decided here. */
   lacking(decisions: DecisionsByFolder): DecisionsByFolder {
     return new Map(
-      [...decisions].map(([folder, entries]) => [
-        folder,
-        withoutThose(entries, this.#books.get(folder)?.book),
-      ]),
+      [...decisions].map(([folder, entries]) => [folder, withoutThose(entries, this.#bookOf(folder))]),
     );
   }
 
   /** Takes decisions over as they are, where nothing is decided by then. Throws what `set` throws. */
   async takeOver(decisions: DecisionsByFolder): Promise<void> {
-    const some = new Map([...decisions].filter(([, entries]) => entries.size > 0));
+    const some = new Map([...decisions].filter(([, entries]) => entries.length > 0));
     await this.#queued(() => this.#changeAll(some, withoutThose));
   }
 
@@ -144,11 +131,12 @@ export class TriageStore {
     return this.#queued(async () => {
       const changed = new Set<string>();
       await this.#changeAll(decided, (entries, book, folder) => {
-        const back = new Map<string, TriageEntry>();
-        for (const [fingerprint, entry] of entries) {
-          const was = former.get(folder)?.entries.get(fingerprint) ?? { ...entry, ...undecided };
-          if (isSameDecision(book.entries.get(fingerprint), entry)) back.set(fingerprint, was);
-          else changed.add(fingerprint);
+        const back: TriageEntry[] = [];
+        for (const entry of entries) {
+          const { identity } = entry;
+          const was = entryOf(former.get(folder) ?? noBook, identity);
+          if (isSameDecision(entryOf(book, identity), entry)) back.push(was ?? { ...entry, ...undecided });
+          else changed.add(`${identity.run} ${String(identity.index)}`);
         }
         return back;
       });
@@ -156,74 +144,41 @@ export class TriageStore {
     });
   }
 
-  /** Writes the files of these folders anew; `change` gives what is to be decided in a file as it is now. */
+  /** Writes the decisions of these folders anew; `change` gives what is to be decided beside those that are there. */
   async #changeAll(
     decisions: DecisionsByFolder,
-    change: (
-      entries: ReadonlyMap<string, TriageEntry>,
-      book: TriageBook,
-      folder: string,
-    ) => ReadonlyMap<string, TriageEntry>,
+    change: (entries: readonly TriageEntry[], book: TriageBook, folder: string) => readonly TriageEntry[],
   ): Promise<void> {
     try {
       await this.#locked(async () => {
-        for (const [folder, entries] of decisions)
-          await this.#change(folder, (book) => change(entries, book, folder));
+        for (const [folder, entries] of decisions) {
+          await this.#load(folder);
+          const known = this.#books.get(folder);
+          if (known === undefined) continue;
+          await writeDecisions(folder, known, withDecisions(known.book, change(entries, known.book, folder)));
+          await this.#load(folder);
+        }
       });
     } finally {
       this.#tell();
     }
   }
 
-  async #change(
-    folder: string,
-    change: (book: TriageBook) => ReadonlyMap<string, TriageEntry>,
-  ): Promise<void> {
-    await this.#load(folder);
-    const { failure, book: present } = this.#books.get(folder) ?? { book: emptyBook };
-    if (failure !== undefined) throw failure;
-    const path = this.#bookFor(folder);
-    const book = withDecisions(present, change(present));
-    try {
-      await mkdir(dirname(path), { recursive: true });
-      await refuseOutside(folder, path, dirname(path));
-      this.#keep(folder, { path, mark: await writeFileAtomic(path, formatBook(book)), book });
-    } catch (error) {
-      throw error instanceof AssessmentError ? error : toStorageError(error, path);
-    }
-  }
-
-  /** Reads a folder's file when it is not the one that was last read; true when it was not. */
+  /** Reads a folder's decisions when they are not as they were last read; true when they are not. */
   async #load(folder: string): Promise<boolean> {
-    const path = this.#bookFor(folder);
     const known = this.#books.get(folder);
-    let mark: string | undefined;
-    try {
-      mark = await markOf(path);
-      if (known?.path === path && known.mark === mark && (mark ?? known.failure) === mark) return false;
-      if (mark !== undefined) await refuseOutside(folder, path, path);
-      const text = mark === undefined ? undefined : await readBook(path);
-      const book = text === undefined ? emptyBook : parseBook(text, path);
-      const failure =
-        text !== undefined && hasConflict(text)
-          ? new AssessmentError('triageConflict', { subject: path })
-          : undefined;
-      this.#keep(folder, { path, mark, book, failure });
-    } catch (error) {
-      const failure = error instanceof AssessmentError ? error : toStorageError(error, path);
-      // What the disk refuses it may give the next time, though the file is the same.
-      if (failure.kind === 'storage') mark = undefined;
-      this.#keep(folder, { path, mark, book: emptyBook, failure });
-    }
+    const read = await readDecisions(folder, this.#placeFor(folder), known);
+    if (read === known) return false;
+    const { failure, place } = read;
+    if (failure !== undefined)
+      this.#log.warn(`Triage decisions cannot all be read (${place.path}): ${failure.message}`);
+    this.#books.set(folder, read);
+    this.#version += 1;
     return true;
   }
 
-  #keep(folder: string, book: KnownBook): void {
-    const { path, failure } = book;
-    if (failure !== undefined)
-      this.#log.warn(`Triage decisions cannot all be read (${path}): ${failure.message}`);
-    this.#books.set(folder, book);
-    this.#version += 1;
+  #bookOf(folder: string): TriageBook {
+    return this.#books.get(folder)?.book ?? noBook;
   }
 
   /** Between reading and writing, no other window may write. */
@@ -254,30 +209,10 @@ export class TriageStore {
   }
 }
 
-/** A repository can hold links that lead out of it: throws `storage` when what is there of a file in a folder lies elsewhere. */
-async function refuseOutside(folder: string, path: string, there: string): Promise<void> {
-  if (pathInside(folder, path) === undefined) return;
-  if (pathInside(await realpath(folder), await realpath(there)) === undefined)
-    throw new AssessmentError('storage', { subject: path, detail: 'ELOOP' });
-}
+const noBook = toBook([]);
 
-/** A repository may hold anything under that name. */
-async function readBook(path: string): Promise<string> {
-  const found = await stat(path);
-  if (!found.isFile() || found.size > maxBytes) throw new AssessmentError('triageDamaged', { subject: path });
-  return readFile(path, 'utf8');
-}
-
-function toStorageError(error: unknown, path: string): AssessmentError {
-  const detail = systemCode(error) ?? String(error);
-  return new AssessmentError('storage', { subject: path, detail }, { cause: error });
-}
-
-function withoutThose(
-  entries: ReadonlyMap<string, TriageEntry>,
-  book: TriageBook | undefined,
-): ReadonlyMap<string, TriageEntry> {
-  return new Map([...entries].filter(([fingerprint]) => book?.lines.has(fingerprint) !== true));
+function withoutThose(entries: readonly TriageEntry[], book: TriageBook): readonly TriageEntry[] {
+  return entries.filter(({ identity }) => entryOf(book, identity) === undefined);
 }
 
 /** A finding that is open, without a note, has no entry. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type Anchored, anchorIn, clampPlace } from '../../../../src/core/findings/drift/anchor.ts';
+import { type Anchored, anchorIn } from '../../../../src/core/findings/drift/anchor.ts';
 import { cpuMs } from '../../cpuTime.ts';
 
 const document = [
@@ -14,13 +14,15 @@ const document = [
   '    return 1',
 ];
 
-test('a place is clamped at both ends, an end before the start is the start, and an unknown line stays unknown', () => {
-  assert.deepEqual(clampPlace({ startLine: 5, endLine: 99 }, 7), { startLine: 5, endLine: 7 });
-  assert.deepEqual(clampPlace({ startLine: 5, endLine: 2 }, 7), { startLine: 5, endLine: 5 });
-  assert.deepEqual(clampPlace({ startLine: 5 }, 7), { startLine: 5, endLine: 5 });
-  for (const startLine of [undefined, 0, -3, 1.5, NaN, Infinity])
-    assert.equal(clampPlace({ startLine, endLine: 5 }, 7), undefined);
-  assert.equal(clampPlace({ startLine: 1 }, 0), undefined);
+test('a place ends with its document at the latest and never before its start; a line that is none, or past the end, is not known', () => {
+  const at = anchorIn(document);
+  const lines = (startLine: number, endLine: number): Anchored => ({ startLine, endLine, reanchored: false });
+  assert.deepEqual(at({ startLine: 5, endLine: 99 }), lines(5, 7));
+  assert.deepEqual(at({ startLine: 5, endLine: 2 }), lines(5, 5));
+  assert.deepEqual(at({ startLine: 7 }), lines(7, 7));
+  for (const startLine of [undefined, 0, -3, 1.5, NaN, Infinity, 8, 99])
+    assert.equal(at({ startLine, endLine: 100 }), undefined);
+  assert.equal(anchorIn([])({ startLine: 1 }), undefined);
 });
 
 const anchor = anchorIn(document);
@@ -61,13 +63,13 @@ test('an empty or foreign snippet is found nowhere', () => {
   }
 });
 
-test('a snippet re-anchors a wrong line, a right line stays, and without a match the clamped line counts', () => {
+test('a snippet re-anchors a wrong line, a right line stays, and without a match a line past the end is not known', () => {
   const snippet = 'q = "select " + n';
   assert.deepEqual(anchor({ startLine: 6, endLine: 6, snippet }), found(2));
   assert.deepEqual(anchor({ startLine: 99, snippet }), found(2));
   assert.deepEqual(anchor({ snippet }), found(2));
   assert.deepEqual(anchor({ startLine: 2, endLine: 3, snippet }), told(2, 3));
-  assert.deepEqual(anchor({ startLine: 99, snippet: 'gone()' }), told(7));
+  assert.equal(anchor({ startLine: 99, snippet: 'gone()' }), undefined);
   assert.equal(anchor({ snippet: 'gone()' }), undefined);
   assert.equal(anchor({}), undefined);
 });
@@ -87,7 +89,7 @@ test('a line in the middle of a snippet with context stays', () => {
   assert.deepEqual(anchor({ startLine: 3, snippet }), told(3));
 });
 
-test('a long snippet is looked for in lines that are all alike in time that grows with both together', () => {
+test('a long snippet is not compared anew with each of the lines when these are all alike', () => {
   const lines = Array.from({ length: 100_000 }, () => '0,');
   const snippet = '0,\n'.repeat(10_000);
   const at = anchorIn([...lines, '1,', '2,']);
@@ -108,8 +110,8 @@ test('lines cut from a document without repetition are found where they were, wh
       const start = from % lines.length;
       const cut = lines.slice(start, start + 1 + (count % 5));
       const snippet = cut.map((each) => `\t${each} `).join('\n');
-      const line = clampPlace({ startLine }, lines.length)?.startLine;
-      const isInside = line !== undefined && start < line && line <= start + cut.length;
+      const line = startLine ?? 0;
+      const isInside = start < line && line <= start + cut.length;
       assert.deepEqual(
         anchorIn(lines)({ snippet, startLine }),
         isInside ? told(line) : found(start + 1, start + cut.length),

@@ -127,6 +127,7 @@ test('a severity number is read as a CVSS score', () => {
   }
   assert.equal(readOne({ severity: 11 }).severity, 'unrated');
   assert.equal(readOne({ priority: 1 }).severity, 'unrated');
+  assert.deepEqual(readOne({ severity: 'x', priority: 'P1' }).severityText, 'x');
 });
 
 test('the description comes from any of its names, as text, as text or Markdown of an object, or as lines', () => {

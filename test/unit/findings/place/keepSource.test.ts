@@ -5,11 +5,12 @@ import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { keepSource } from '../../../../src/core/findings/place/keepSource.ts';
 import { sourceFile } from '../../../../src/core/findings/place/sentFiles.ts';
-import type { Run } from '../../../../src/core/run/run.ts';
-import { type ArchiveFormat, writeArchive } from '../../../../src/core/upload/archive.ts';
-import { readArchive } from '../../../../src/core/upload/readArchive.ts';
+import type { Run } from '../../../../src/core/run/state/run.ts';
+import { type ArchiveFormat, writeArchive } from '../../../../src/core/upload/archive/archive.ts';
+import { readArchive } from '../../../../src/core/upload/archive/readArchive.ts';
+import { parseWorker } from '../parseWorker.ts';
 
-const workerFile = new URL('../../../../src/core/upload/archiveWorker.ts', import.meta.url);
+const workerFile = new URL('../../../../src/core/upload/archive/archiveWorker.ts', import.meta.url);
 const long = `src/${'deep/'.repeat(30)}設計 file.js`;
 const files: Readonly<Record<string, string>> = {
   'src/orders.js': 'const sql = 1;\n',
@@ -102,7 +103,7 @@ for (const format of ['tar_gz', 'zip'] as const) {
   test(`the text of files that findings point at is kept as it was sent, from a ${format} when it has changed since`, async (t) => {
     const sent = await send(t, format);
     for (const name of Object.keys(files)) await writeFile(path.join(sent.folder, name), 'edited since\n');
-    await keepSource(sent.run, sent.runFolder);
+    await keepSource(sent.run, sent.runFolder, { workerFile: parseWorker });
     for (const [name, text] of Object.entries(files)) {
       const isPointedAt = name !== 'secret.js';
       assert.equal(await sent.kept(name), isPointedAt ? text : undefined, name);
@@ -137,7 +138,9 @@ for (const format of ['tar_gz', 'zip'] as const) {
     const whole = await readFile(archive);
     await writeFile(path.join(sent.folder, 'src/orders.js'), 'edited since\n');
     await writeFile(archive, whole.subarray(0, 40));
-    await assert.rejects(keepSource(sent.run, sent.runFolder), { kind: 'storage' });
+    await assert.rejects(keepSource(sent.run, sent.runFolder, { workerFile: parseWorker }), {
+      kind: 'storage',
+    });
     assert.equal(await sent.kept('src/orders.js'), undefined);
     assert.equal(await sent.kept('src/empty.js'), '');
   });
@@ -146,7 +149,7 @@ for (const format of ['tar_gz', 'zip'] as const) {
 test('where the disk still has what was sent, no archive is needed', async (t) => {
   const sent = await send(t, 'tar_gz');
   await rm(path.join(sent.runFolder, 'archive'));
-  await keepSource(sent.run, sent.runFolder);
+  await keepSource(sent.run, sent.runFolder, { workerFile: parseWorker });
   assert.equal(await sent.kept('src/orders.js'), files['src/orders.js']);
 });
 

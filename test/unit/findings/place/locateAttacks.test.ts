@@ -3,9 +3,9 @@ import { mkdir, realpath, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createLocator } from '../../../../src/core/findings/place/locate.ts';
 import { toWorkspacePath } from '../../../../src/core/findings/place/workspacePath.ts';
 import { scratchFolder } from '../scratchFolder.ts';
+import { locatorIn } from './locating.ts';
 
 /** Ways to write `..`, a separator, and a target outside, to be combined. */
 const climbs = [
@@ -72,7 +72,7 @@ test('F71 traversal, absolute paths, drives, UNC, NUL, streams and device names 
     'a:stream',
   ]);
   await writeFile(join(dirname(root), 'secret.txt'), 'outside');
-  const locate = createLocator({ root });
+  const locate = locatorIn(root);
   const refusals: Record<string, readonly string[]> = {
     outside: [
       '..',
@@ -84,8 +84,8 @@ test('F71 traversal, absolute paths, drives, UNC, NUL, streams and device names 
       '%2e%2e%2fsecret.txt',
       `${root}/../secret.txt`,
       'file:///../secret.txt',
-      '/missing',
     ],
+    notFound: ['/missing', '/etc/passwd'],
     refused: [
       'C:',
       'C:\\Windows\\win.ini',
@@ -137,7 +137,7 @@ test('F71 none of more than 500 written attacks leaves the root, with or without
   await writeFile(join(dirname(root), 'secret.txt'), 'outside');
   assert.ok(generated.length >= 500);
   for (const files of [undefined, ['src/main.py', '../secret.txt', '/etc/passwd']]) {
-    const locate = createLocator({ root, files });
+    const locate = locatorIn(root, { files });
     for (const text of [
       ...generated,
       '/etc/passwd',
@@ -167,14 +167,14 @@ test(
     await symlink('../src/main.py', join(root, 'src', 'inner.py'));
     await symlink('main.py', join(root, 'src', 'good.py'));
     const files = ['file-link.txt', 'folder-link/secret.txt', 'loop', 'src/good.py'];
-    for (const locate of [createLocator({ root }), createLocator({ root, files })]) {
+    for (const locate of [locatorIn(root), locatorIn(root, { files })]) {
       for (const text of [
         'file-link.txt',
         'folder-link/secret.txt',
         '/sandbox/folder-link/secret.txt',
         'loop',
       ]) {
-        assert.deepEqual(await locate(text), { kind: 'none', reason: 'link' }, text);
+        assert.equal((await locate(text)).kind, 'none', text);
       }
       assert.equal((await locate('src/good.py')).kind, 'file');
       assert.equal((await locate('folder-link')).kind, 'none');
@@ -189,7 +189,7 @@ test(
     const root = await scratchFolder(t, ['src/main.py']);
     const linked = `${root}-link`;
     await symlink(root, linked);
-    assert.deepEqual(await createLocator({ root: linked })('src/main.py'), {
+    assert.deepEqual(await locatorIn(linked)('src/main.py'), {
       kind: 'file',
       path: 'src/main.py',
       absolute: join(linked, 'src', 'main.py'),
@@ -218,10 +218,7 @@ test('F71 whatever the text, what is located is a file inside the root', async (
     ),
     fc.string({ maxLength: 4 }),
   );
-  const locators = [
-    createLocator({ root }),
-    createLocator({ root, files: ['src/main.py', 'main.py', 'up/main.py'] }),
-  ];
+  const locators = [locatorIn(root), locatorIn(root, { files: ['src/main.py', 'main.py', 'up/main.py'] })];
   let located = 0;
   await fc.assert(
     fc.asyncProperty(

@@ -1,4 +1,6 @@
-import type { Locate } from '../../../../src/core/findings/place/locate.ts';
+import { basename } from 'node:path';
+import type { Located } from '../../../../src/core/findings/place/locate.ts';
+import { createResolver, type ResolverFacts } from '../../../../src/core/findings/place/resolver.ts';
 
 /** What was sent, and is here. */
 export const files = [
@@ -12,8 +14,42 @@ export const files = [
   'pkg/src/deep/only.py',
 ];
 
+/** Where the paths of a run of one folder lead; a run whose paths are not told has one for each. */
+export function locatorIn(
+  root: string,
+  { files: sent, told, mapping = [], links }: Facts = {},
+): (text: string) => Promise<Located> {
+  const facts = {
+    targets: [{ folder: root, name: basename(root) }],
+    sent: [sent === undefined ? undefined : asSent(sent)],
+    mappingOf: () => mapping,
+    links,
+  };
+  const resolverOf = (texts: readonly string[]) =>
+    createResolver({ ...facts, places: texts.map((path) => ({ path })) });
+  const known = told && resolverOf(told);
+  return async (path) => {
+    const found = await (known ?? resolverOf([path])).locate({ path });
+    return found.kind === 'none' ? found : { kind: 'file', path: found.path, absolute: found.absolute };
+  };
+}
+
+interface Facts {
+  /** What was sent; undefined where nobody knows. */
+  readonly files?: readonly string[] | undefined;
+  /** Every path of the run. */
+  readonly told?: readonly string[] | undefined;
+  readonly mapping?: readonly { readonly from: string; readonly to: string }[];
+  readonly links?: ResolverFacts['links'];
+}
+
+/** Files as a manifest lists them. */
+export function asSent(paths: readonly string[]): NonNullable<ResolverFacts['sent'][number]> {
+  return new Map(paths.map((path) => [path, { path, bytes: 1, sha256: '' }]));
+}
+
 /** The path that a text is found at, or the reason why it is not. */
-export async function answer(locatePath: Locate, text: string): Promise<string> {
-  const located = await locatePath(text);
+export async function answer(locate: (text: string) => Promise<Located>, text: string): Promise<string> {
+  const located = await locate(text);
   return located.kind === 'file' ? located.path : `(${located.reason})`;
 }

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { link, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { spawnSync } from 'node:child_process';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { TriageStore } from '../../../../src/core/findings/triage/triageStore.ts';
+import { TriageStore, type TriageSubject } from '../../../../src/core/findings/triage/triageStore.ts';
 import { silent } from '../../../silentLog.ts';
 import { clock as sceneClock } from '../findingScene.ts';
 
@@ -16,60 +17,287 @@ async function makeRoot(t: TestContext): Promise<string> {
   return root;
 }
 
+/** A finding that only its code tells from others, in a run of its own. */
+function about(name: string, folder = 'shop'): TriageSubject {
+  const identity = { fingerprint: name, spot: name, code: [name], title: name, run: name, index: 0 };
+  return { folder, identity: { ...identity, only: ['code', 'title'] }, path: 'src/a.js' };
+}
+
 /** The store of one window. */
 function openWindow(root: string): TriageStore {
   return new TriageStore({
-    bookFor: (folder) => path.join(root, folder, '.vscode', 'triage.json'),
+    placeFor: (folder) => ({ kind: 'file', path: path.join(root, folder, 'triage.json') }),
     lockFolder: path.join(root, 'lock'),
     clock,
     log: silent,
   });
 }
 
-/** A store whose files are in the folders themselves, as a repository has them. */
+/** A store whose decisions are in the folders themselves, as a repository has them. */
 function shared(root: string): TriageStore {
   return new TriageStore({
-    bookFor: (folder) => path.join(folder, '.vscode', 'triage.json'),
+    placeFor: (folder) => ({ kind: 'folder', path: sharedIn(folder) }),
     lockFolder: path.join(root, 'lock'),
     clock,
     log: silent,
   });
 }
 
-const book = (root: string): string => path.join(root, 'shop', '.vscode', 'triage.json');
+/** The decision about what `about` gives. */
+function decided(store: TriageStore, name: string, folder = 'shop'): string | undefined {
+  const { state, note } = store.of(folder, about(name).identity) ?? {};
+  return state && `${state} ${note ?? ''}`.trim();
+}
 
-test('a decision is there after a restart, for its folder only', async (t) => {
+const book = (root: string): string => path.join(root, 'shop', 'triage.json');
+const sharedIn = (folder: string): string => path.join(folder, '.vscode', 'whitebox-triage');
+
+for (const [where, open] of [
+  ['kept in one file', openWindow],
+  ['shared in the folder', shared],
+] as const) {
+  const scene = async (t: TestContext): Promise<{ root: string; shop: string; tool: string }> => {
+    const root = await makeRoot(t);
+    const folders = ['shop', 'tool'].map((name) => (open === shared ? path.join(root, name) : name));
+    if (open === shared) await Promise.all(folders.map((folder) => mkdir(folder)));
+    return { root, shop: folders[0] ?? '', tool: folders[1] ?? '' };
+  };
+
+  test(`a decision ${where} is there after a restart, for its folder and its finding only`, async (t) => {
+    const { root, shop, tool } = await scene(t);
+    const note = 'behind a login,\n"quoted" \u202e 設計 <<<<<<< HEAD';
+    await open(root).set([about('a', shop)], 'acceptedRisk', note);
+    const later = open(root);
+    await later.load([shop, tool]);
+    assert.equal(decided(later, 'a', shop), `acceptedRisk ${note}`);
+    assert.equal(decided(later, 'a', tool), undefined);
+    assert.equal(decided(later, 'b', shop), undefined);
+  });
+
+  test(`windows that decide at the same time lose nothing that is ${where}`, async (t) => {
+    const { root, shop } = await scene(t);
+    const windows = [open(root), open(root), open(root)];
+    const names = windows.map((_, at) => Array.from({ length: 8 }, (__, time) => `${String(at)} ${time}`));
+    await Promise.all(
+      windows.flatMap((window, at) =>
+        (names[at] ?? []).map((name) => window.set([about(name, shop)], 'confirmed', '')),
+      ),
+    );
+    const later = open(root);
+    await later.load([shop]);
+    assert.deepEqual(
+      names.flat().filter((name) => decided(later, name, shop) !== 'confirmed'),
+      [],
+    );
+  });
+
+  test(`what another window decided, ${where}, shows after a reload, and listeners hear of it only when there is something new`, async (t) => {
+    const { root, shop } = await scene(t);
+    const [mine, other] = [open(root), open(root)];
+    await mine.load([shop]);
+    let heard = 0;
+    mine.onDidChange(() => {
+      heard += 1;
+    });
+    await mine.reload();
+    assert.equal(heard, 0);
+    await other.set([about('a', shop)], 'fixed', '');
+    await mine.reload();
+    assert.deepEqual([decided(mine, 'a', shop), heard], ['fixed', 1]);
+    await other.set([about('a', shop)], 'open', '');
+    await mine.reload();
+    assert.deepEqual([decided(mine, 'a', shop), heard], [undefined, 2]);
+  });
+
+  test(`what is taken back, ${where}, is as it was, but where it was decided anew since`, async (t) => {
+    const { root, shop } = await scene(t);
+    const [mine, other] = [open(root), open(root)];
+    await mine.set([about('a', shop)], 'acceptedRisk', 'behind a login');
+    const before = mine.of(shop, about('a').identity);
+    const subjects = ['a', 'b', 'c'].map((name) => about(name, shop));
+    const takeBack = await mine.set(subjects, 'confirmed', '');
+    await other.set([about('c', shop)], 'falsePositive', 'decided later');
+    assert.equal(await takeBack(), 1);
+    assert.deepEqual(mine.of(shop, about('a').identity), before);
+    assert.equal(decided(mine, 'b', shop), undefined);
+    assert.equal(decided(mine, 'c', shop), 'falsePositive decided later');
+  });
+}
+
+test('decisions are taken over to another place where nothing is decided there, with their time', async (t) => {
   const root = await makeRoot(t);
-  await openWindow(root).set([{ folder: 'shop', fingerprint: '1:0a' }], 'acceptedRisk', 'behind a login');
-  const later = openWindow(root);
-  await later.load(['shop', 'tool']);
-  const { state, note } = later.of('shop', '1:0a') ?? {};
-  assert.deepEqual({ state, note }, { state: 'acceptedRisk', note: 'behind a login' });
-  assert.equal(later.of('tool', '1:0a'), undefined);
-  assert.equal(later.of('shop', '1:0b'), undefined);
+  const shop = path.join(root, 'shop');
+  let isShared = false;
+  const store = new TriageStore({
+    placeFor: (folder) =>
+      isShared ? { kind: 'folder', path: sharedIn(folder) } : { kind: 'file', path: book(root) },
+    lockFolder: path.join(root, 'lock'),
+    clock,
+    log: silent,
+  });
+  await mkdir(shop);
+  await store.set([about('a', shop), about('b', shop)], 'confirmed', 'old');
+  const before = store.decisions();
+  const old = store.of(shop, about('a').identity);
+  isShared = true;
+  await store.set([about('b', shop)], 'fixed', 'new');
+  const lacking = store.lacking(before);
+  assert.deepEqual(
+    lacking.get(shop)?.map(({ identity }) => identity.title),
+    ['a'],
+  );
+  await store.takeOver(lacking);
+  assert.deepEqual(store.of(shop, about('a').identity), old);
+  assert.equal(decided(store, 'b', shop), 'fixed new');
 });
 
-test('a shared file is neither read nor written through a link that leads out of its folder', async (t) => {
+test('what two people share, git merges by itself, also about one finding, and the later decision counts', async (t) => {
+  const root = await makeRoot(t);
+  const shop = path.join(root, 'shop');
+  await mkdir(shop);
+  const git = (...args: readonly string[]): number | null => {
+    const identity = ['-c', 'user.name=x', '-c', 'user.email=x@example.test'];
+    return spawnSync('git', [...identity, ...args], { cwd: shop }).status;
+  };
+  const decide = async (names: readonly string[], note: string): Promise<void> => {
+    await shared(root).set(
+      names.map((name) => about(name, shop)),
+      'falsePositive',
+      note,
+    );
+    git('add', '-A');
+    git('commit', '-qm', note);
+  };
+  git('init', '-qb', 'main');
+  await decide(['again', 'common'], 'first');
+  git('branch', 'theirs');
+  await decide(['mine 1', 'mine 2', 'both'], 'mine');
+  git('checkout', '-q', 'theirs');
+  await decide(['theirs 1', 'theirs 2', 'both'], 'theirs');
+  git('checkout', '-q', 'main');
+  assert.equal(git('merge', '-q', 'theirs', '-m', 'merged'), 0);
+  const notes = async (): Promise<unknown> => {
+    const store = shared(root);
+    await store.load([shop]);
+    const names = ['again', 'common', 'mine 1', 'mine 2', 'theirs 1', 'theirs 2', 'both'];
+    return [
+      ...names.map((name) => decided(store, name, shop)?.replace('falsePositive ', '')),
+      store.failures().map(({ kind }) => kind),
+    ];
+  };
+  const others = ['first', 'mine', 'mine', 'theirs', 'theirs', 'theirs'];
+  assert.deepEqual(await notes(), ['first', ...others, []]);
+  git('branch', '-f', 'theirs');
+  await decide(['again', 'common'], 'mine again');
+  git('checkout', '-q', 'theirs');
+  await decide(['again'], 'theirs again');
+  git('checkout', '-q', 'main');
+  // What both changed, a person has to decide; it hides nothing until then, and takes nothing else with it.
+  assert.equal(git('merge', '-q', 'theirs', '-m', 'merged'), 1);
+  assert.deepEqual(await notes(), [undefined, 'mine again', ...others.slice(1), ['triageDamaged']]);
+});
+
+test('a file that a person can read tells each shared decision, with nothing of the code', async (t) => {
+  const root = await makeRoot(t);
+  const shop = path.join(root, 'shop');
+  await mkdir(shop);
+  await shared(root).set([about('Password in the code', shop)], 'fixed', 'rotated');
+  const [name = '', ...others] = await readdir(sharedIn(shop));
+  assert.deepEqual(others, []);
+  const text = await readFile(path.join(sharedIn(shop), name), 'utf8');
+  assert.match(text, /"state": "fixed",\n {2}"note": "rotated",\n.*\n {2}"title": "Password in the code"/);
+});
+
+/** A folder with one shared decision, in the file `good`. */
+async function shareDecision(t: TestContext): Promise<{ root: string; shop: string; good: string }> {
+  const root = await makeRoot(t);
+  const shop = path.join(root, 'shop');
+  await mkdir(shop);
+  await shared(root).set([about('a', shop)], 'fixed', '');
+  const [good = ''] = await readdir(sharedIn(shop));
+  return { root, shop, good };
+}
+
+test('F122 shared files that are damaged, hold conflict marks without end, or are too large take no other decision with them', async (t) => {
+  const { root, shop, good } = await shareDecision(t);
+  const whole = await readFile(path.join(sharedIn(shop), good), 'utf8');
+  for (const bad of [
+    '||||||| base\n'.repeat(32_768),
+    `<<<<<<< mine\n${whole}=======\n${whole}>>>>>>> theirs\n`,
+    whole.replace('"version": 1', '"version": 2'),
+    `${whole}${' '.repeat(1_000_000)}`,
+    '[]',
+    '',
+  ]) {
+    await writeFile(path.join(sharedIn(shop), 'bad.json'), bad);
+    const store = shared(root);
+    await store.load([shop]);
+    assert.equal(decided(store, 'a', shop), 'fixed');
+    assert.deepEqual(
+      store.failures().map(({ kind, data }) => [kind, data.subject]),
+      [['triageDamaged', path.join(sharedIn(shop), 'bad.json')]],
+    );
+    await store.set([about('b', shop)], 'confirmed', '');
+    assert.equal(decided(store, 'b', shop), 'confirmed');
+    assert.equal(await readFile(path.join(sharedIn(shop), 'bad.json'), 'utf8'), bad);
+  }
+});
+
+test('F122 of more shared files than are read, it says so', async (t) => {
+  const { root, shop, good } = await shareDecision(t);
+  for (let at = 0; at <= 10_000; at += 1)
+    await link(path.join(sharedIn(shop), good), path.join(sharedIn(shop), `${String(at)}.json`));
+  const store = shared(root);
+  await store.load([shop]);
+  assert.deepEqual(
+    store.failures().map(({ data }) => data),
+    [{ subject: sharedIn(shop), limit: 10_000 }],
+  );
+  assert.equal(store.decisions().get(shop)?.length, 10_000);
+});
+
+test('F72 shared decisions are neither read nor written through a link that leads out of their folder', async (t) => {
+  for (const link of [['.vscode'], ['.vscode', 'whitebox-triage']]) {
+    const root = await makeRoot(t);
+    const [folder, outside] = [path.join(root, 'shop'), path.join(root, 'outside')];
+    const other = path.join(root, 'other');
+    await mkdir(other);
+    await shared(root).set([about('a', other)], 'confirmed', '');
+    await rename(path.join(other, '.vscode'), outside);
+    const there = link.length === 1 ? outside : path.join(outside, 'whitebox-triage');
+    await mkdir(path.join(folder, ...link.slice(1).fill('.vscode')), { recursive: true });
+    await symlink(there, path.join(folder, ...link), 'junction');
+    const files = await readdir(outside, { recursive: true });
+    await assert.rejects(shared(root).set([about('b', folder)], 'confirmed', ''), {
+      kind: 'storage',
+      data: { subject: sharedIn(folder), detail: 'ELOOP' },
+    });
+    assert.deepEqual(await readdir(outside, { recursive: true }), files);
+    const store = shared(root);
+    await store.load([folder]);
+    assert.equal(decided(store, 'a', folder), undefined);
+    assert.equal(store.failures()[0]?.data.detail, 'ELOOP');
+  }
+});
+
+test('F72 a shared decision that is a link is none', { skip: process.platform === 'win32' }, async (t) => {
+  const root = await makeRoot(t);
+  const shop = path.join(root, 'shop');
+  await mkdir(shop);
+  await shared(root).set([about('a', shop)], 'fixed', '');
+  const [name = ''] = await readdir(sharedIn(shop));
+  await rename(path.join(sharedIn(shop), name), path.join(root, name));
+  await symlink(path.join(root, name), path.join(sharedIn(shop), name));
+  const store = shared(root);
+  await store.load([shop]);
+  assert.equal(decided(store, 'a', shop), undefined);
+});
+
+test('decisions that the disk refused are there again when it gives the same files', async (t) => {
   const root = await makeRoot(t);
   const [folder, outside] = [path.join(root, 'shop'), path.join(root, 'outside')];
   await mkdir(folder);
-  await mkdir(outside);
-  await symlink(outside, path.join(folder, '.vscode'), 'junction');
-  const refused = { kind: 'storage', data: { subject: book(root), detail: 'ELOOP' } };
-  await assert.rejects(shared(root).set([{ folder, fingerprint: '1:0a' }], 'confirmed', ''), refused);
-  assert.deepEqual(await readdir(outside), []);
-  await openWindow(root).set([{ folder: 'shop', fingerprint: '1:0a' }], 'confirmed', '');
-  const store = shared(root);
-  await store.load([folder]);
-  assert.equal(store.of(folder, '1:0a'), undefined);
-  assert.deepEqual(store.failures()[0]?.data, refused.data);
-});
-
-test('decisions that the disk refused are there again when it gives the same file', async (t) => {
-  const root = await makeRoot(t);
-  const [folder, outside] = [path.join(root, 'shop'), path.join(root, 'outside')];
-  const about = [{ folder, fingerprint: '1:0a' }];
-  await shared(root).set(about, 'confirmed', '');
+  await shared(root).set([about('a', folder)], 'confirmed', '');
   await rename(path.join(folder, '.vscode'), outside);
   await symlink(outside, path.join(folder, '.vscode'), 'junction');
   const store = shared(root);
@@ -78,66 +306,38 @@ test('decisions that the disk refused are there again when it gives the same fil
   await rm(path.join(folder, '.vscode'));
   await rename(outside, path.join(folder, '.vscode'));
   await store.load([folder]);
-  assert.deepEqual([store.of(folder, '1:0a')?.state, store.failures()], ['confirmed', []]);
+  assert.deepEqual([decided(store, 'a', folder), store.failures()], ['confirmed', []]);
 });
 
-test('windows that decide at the same time lose nothing', async (t) => {
-  const root = await makeRoot(t);
-  const windows = [openWindow(root), openWindow(root), openWindow(root)];
-  const decisions = windows.flatMap((window, at) =>
-    Array.from({ length: 8 }, (_, time) =>
-      window.set([{ folder: 'shop', fingerprint: `1:${String(at)}${String(time)}` }], 'confirmed', ''),
-    ),
-  );
-  await Promise.all(decisions);
-  const later = openWindow(root);
-  await later.load(['shop']);
-  const kept = windows.flatMap((_, at) =>
-    Array.from({ length: 8 }, (__, time) => later.of('shop', `1:${String(at)}${String(time)}`)?.state),
-  );
-  assert.deepEqual(kept, Array<string>(24).fill('confirmed'));
-});
-
-test('what another window decided shows after a reload, and listeners hear of it only when there is something new', async (t) => {
-  const root = await makeRoot(t);
-  const [mine, other] = [openWindow(root), openWindow(root)];
-  await mine.load(['shop']);
-  let heard = 0;
-  mine.onDidChange(() => {
-    heard += 1;
-  });
-  await mine.reload();
-  assert.equal(heard, 0);
-  await other.set([{ folder: 'shop', fingerprint: '1:0a' }], 'fixed', '');
-  await mine.reload();
-  assert.equal(mine.of('shop', '1:0a')?.state, 'fixed');
-  assert.equal(heard, 1);
-});
-
-test('a file with conflict marks is not written over, and its decisions count before it is mended and after', async (t) => {
+test('a file of decisions that is damaged, or of a later version, is said to be, and not written over', async (t) => {
   const root = await makeRoot(t);
   const store = openWindow(root);
-  await store.set([{ folder: 'shop', fingerprint: '1:0a' }], 'fixed', '');
+  await store.set([about('a')], 'fixed', '');
   const whole = await readFile(book(root), 'utf8');
-  const conflict = `<<<<<<< mine\n${whole}=======\n>>>>>>> theirs\n`;
-  await writeFile(book(root), conflict);
+  for (const damaged of [
+    '',
+    '[]',
+    'null',
+    whole.slice(0, -9),
+    whole.replace('"version": 1', '"version": 2'),
+  ]) {
+    await writeFile(book(root), damaged);
+    await store.reload();
+    assert.equal(decided(store, 'a'), undefined);
+    assert.deepEqual(
+      store.failures().map(({ kind }) => kind),
+      ['triageDamaged'],
+      damaged,
+    );
+    await assert.rejects(store.set([about('b')], 'confirmed', ''), { kind: 'triageDamaged' });
+    assert.equal(await readFile(book(root), 'utf8'), damaged);
+  }
+  await writeFile(book(root), `\uFEFF${whole}`);
   await store.reload();
-  assert.equal(store.of('shop', '1:0a')?.state, 'fixed');
-  assert.deepEqual(
-    store.failures().map(({ kind }) => kind),
-    ['triageConflict'],
-  );
-  await assert.rejects(store.set([{ folder: 'shop', fingerprint: '1:0b' }], 'confirmed', ''), {
-    kind: 'triageConflict',
-  });
-  assert.equal(await readFile(book(root), 'utf8'), conflict);
-  await writeFile(book(root), whole);
-  await store.reload();
-  assert.equal(store.of('shop', '1:0a')?.state, 'fixed');
-  assert.deepEqual(store.failures(), []);
+  assert.deepEqual([decided(store, 'a'), store.failures()], ['fixed', []]);
 });
 
-test('something that is no file under the name of the triage file is damage, not a crash', async (t) => {
+test('something that is no file under the name of the file of decisions is damage, not a crash', async (t) => {
   const root = await makeRoot(t);
   await mkdir(book(root), { recursive: true });
   const store = openWindow(root);
@@ -148,45 +348,8 @@ test('something that is no file under the name of the triage file is damage, not
   );
 });
 
-test('nothing but the triage file is left beside it', async (t) => {
+test('nothing but the file of decisions is left beside it', async (t) => {
   const root = await makeRoot(t);
-  await openWindow(root).set([{ folder: 'shop', fingerprint: '1:0a' }], 'fixed', '');
+  await openWindow(root).set([about('a')], 'fixed', '');
   assert.deepEqual(await readdir(path.dirname(book(root))), ['triage.json']);
-});
-
-test('what is taken back is as it was, but where it was decided anew since', async (t) => {
-  const root = await makeRoot(t);
-  const [mine, other] = [openWindow(root), openWindow(root)];
-  const about = (fingerprint: string) => ({ folder: 'shop', fingerprint });
-  await mine.set([about('1:0a')], 'acceptedRisk', 'behind a login');
-  await mine.load(['shop']);
-  const before = mine.of('shop', '1:0a');
-  const takeBack = await mine.set([about('1:0a'), about('1:0b'), about('1:0c')], 'confirmed', '');
-  await other.set([about('1:0c')], 'falsePositive', 'decided later');
-  assert.equal(await takeBack(), 1);
-  assert.deepEqual(mine.of('shop', '1:0a'), before);
-  assert.equal(mine.of('shop', '1:0b'), undefined);
-  assert.equal(mine.of('shop', '1:0c')?.note, 'decided later');
-});
-
-test('decisions are taken over to another place where nothing is decided there, with their time', async (t) => {
-  const root = await makeRoot(t);
-  let place = 'one';
-  const store = new TriageStore({
-    bookFor: (folder) => path.join(root, folder, place, 'triage.json'),
-    lockFolder: path.join(root, 'lock'),
-    clock,
-    log: silent,
-  });
-  const about = (fingerprint: string) => ({ folder: 'shop', fingerprint });
-  await store.set([about('1:0a'), about('1:0b')], 'confirmed', 'old');
-  const before = store.decisions();
-  const old = store.of('shop', '1:0a');
-  place = 'other';
-  await store.set([about('1:0b')], 'fixed', 'new');
-  const lacking = store.lacking(before);
-  assert.deepEqual([...(lacking.get('shop')?.keys() ?? [])], ['1:0a']);
-  await store.takeOver(lacking);
-  assert.deepEqual(store.of('shop', '1:0a'), old);
-  assert.equal(store.of('shop', '1:0b')?.note, 'new');
 });

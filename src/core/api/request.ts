@@ -1,0 +1,126 @@
+// Default imports: VS Code's proxy support patches these two objects, and a named import would miss the patch.
+import http from 'node:http';
+import https from 'node:https';
+import { AssessmentError } from '../errors.ts';
+import { transportFailure } from './failure.ts';
+
+/** Writes a body piece by piece; each piece may be used again once its `write` resolves. */
+type WriteBody = (write: (chunk: Uint8Array) => Promise<void>) => Promise<void>;
+
+/** One HTTP exchange: what goes out, and the bounds on what comes back. */
+export interface Exchange {
+  readonly method: 'POST' | 'PUT' | 'GET';
+  readonly url: URL;
+  readonly headers: Record<string, string | number>;
+  readonly body?: Buffer | WriteBody;
+  readonly signal: AbortSignal | undefined;
+  /** Without a byte in either direction for so long, the exchange fails with `timeout`, or with `unsent` when no connection has come about. */
+  readonly idleMs: number;
+  /** The same for the whole of it, however steadily bytes trickle. */
+  readonly totalMs?: number;
+}
+
+/** Runs one request and hands its response over; every failure leaves as an AssessmentError, a cancellation as the signal's reason. */
+export async function exchange<T>(
+  request: Exchange,
+  read: (response: http.IncomingMessage) => Promise<T>,
+): Promise<T> {
+  request.signal?.throwIfAborted();
+  const transport = request.url.protocol === 'https:' ? https : http;
+  // Node follows no redirect by itself: a 3xx arrives here as any other status and is refused.
+  // A pooled socket that died while idle would make a dispatch fail with no way to know whether it arrived.
+  const headers = { ...request.headers, Connection: 'close' };
+  const outgoing = transport.request(request.url, { method: request.method, headers });
+  // Kept apart: once the response is there, what it reports of a stop made here is a reset connection.
+  let stopped: Error | undefined;
+  const over = Promise.withResolvers<never>();
+  over.promise.catch(() => undefined);
+  const stop = (error: Error): void => {
+    stopped ??= error;
+    outgoing.destroy(error);
+    // A request that has no socket yet tells of its end only once it gets one.
+    over.reject(error);
+  };
+  const abort = (): void => stop(new DOMException('Cancelled', 'AbortError'));
+  request.signal?.addEventListener('abort', abort, { once: true });
+  // Nothing of a request leaves before its socket has connected; through a proxy it has none before the tunnel stands.
+  let mayBeSent = false;
+  const noteConnected = (): void => {
+    mayBeSent = true;
+  };
+  outgoing.on('socket', (socket) => {
+    // TLS over a stream of another kind may only tell that it is secure.
+    if (socket.connecting) socket.once('connect', noteConnected).once('secureConnect', noteConnected);
+    else if (!socket.destroyed) noteConnected();
+  });
+  const { origin } = request.url;
+  const expire = (limit: number): void =>
+    stop(
+      mayBeSent
+        ? new AssessmentError('timeout', { origin, limit })
+        : new AssessmentError('unsent', { origin, limit, detail: 'ETIMEDOUT' }),
+    );
+  const idle = setTimeout(expire, request.idleMs, request.idleMs);
+  const total =
+    request.totalMs === undefined ? undefined : setTimeout(expire, request.totalMs, request.totalMs);
+  let sending: Promise<void> | undefined;
+  try {
+    const replied = new Promise<http.IncomingMessage>((resolve, reject) => {
+      outgoing.on('response', resolve);
+      // Later errors (of the body, once the response is here) surface on the response; this listener stays so that none is unhandled.
+      outgoing.on('error', reject);
+      if (request.body === undefined) outgoing.end();
+      else if (Buffer.isBuffer(request.body)) outgoing.end(request.body);
+      else {
+        const write = async (chunk: Uint8Array): Promise<void> => {
+          await writeChunk(outgoing, chunk, over.promise);
+          idle.refresh();
+        };
+        sending = request.body(write).then(() => void outgoing.end(), stop);
+      }
+    });
+    const response = await Promise.race([replied, over.promise]);
+    response.on('data', () => idle.refresh());
+    response.pause();
+    try {
+      const result = await read(response);
+      // What answers before it has all of the body has not taken it.
+      await Promise.race([sending, over.promise]);
+      return result;
+    } finally {
+      response.destroy();
+    }
+  } catch (error) {
+    request.signal?.throwIfAborted();
+    throw transportFailure(stopped ?? error, request.url, mayBeSent);
+  } finally {
+    clearTimeout(idle);
+    clearTimeout(total);
+    request.signal?.removeEventListener('abort', abort);
+    outgoing.destroy();
+    over.reject(new Error('the exchange is over'));
+    // What the body is written from belongs to the caller again afterwards.
+    await sending;
+  }
+}
+
+/** Resolves when the chunk has left this process's hands; a request that never got a connection would leave it waiting, hence `over`. */
+function writeChunk(outgoing: http.ClientRequest, chunk: Uint8Array, over: Promise<never>): Promise<void> {
+  const written = new Promise<void>((resolve, reject) => {
+    outgoing.write(chunk, (error) => (error ? reject(error) : resolve()));
+  });
+  return Promise.race([written, over]);
+}
+
+/** All bytes of a body; throws `badResponse` past `maxBytes`. */
+export async function readAll(response: http.IncomingMessage, maxBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > maxBytes)
+      throw new AssessmentError('badResponse', { status: response.statusCode, limit: maxBytes });
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}

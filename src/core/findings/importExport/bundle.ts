@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto';
+import * as z from 'zod/mini';
+import { identifierSchema, languageSchema } from '../../api/schema.ts';
+import { endedEarly, type Run } from '../../run/state/run.ts';
+import type { ExportSource, ExportTool } from './exportSource.ts';
+import { isUndecided } from '../triage/triage.ts';
+
+const digits = z.int().check(z.minimum(0), z.maximum(8.64e15));
+
+/** What is handed on about a run itself: no address, no organization, no folder of this machine. */
+const runFactsSchema = z.object({
+  runId: z.optional(identifierSchema),
+  language: languageSchema,
+  dispatchedAt: z.optional(digits),
+  exitedAt: z.optional(digits),
+  /** True for one that was aborted or cancelled: it may not have found all. */
+  endedEarly: z.optional(z.boolean()),
+  targets: z
+    .array(
+      z.object({
+        name: z.string().check(z.minLength(1), z.maxLength(256)),
+        commit: z.optional(z.object({ id: z.string().check(z.maxLength(128)), dirty: z.boolean() })),
+      }),
+    )
+    .check(z.minLength(1), z.maxLength(100)),
+});
+/** What is known of a run that came as a file. */
+export type RunFacts = z.infer<typeof runFactsSchema>;
+
+/** The index of a bundle, `bundle.json`: which version, whose, and what else is in it. */
+export const bundleSchema = z.object({
+  kind: z.literal('whitebox-assessment-bundle'),
+  version: z.literal(1),
+  tool: z.object({ name: z.string(), version: z.string() }),
+  run: runFactsSchema,
+  files: z.array(z.object({ path: z.string(), bytes: z.int().check(z.minimum(0)), sha256: z.string() })),
+});
+
+/** A file of a bundle. */
+export interface BundleFile {
+  readonly path: string;
+  readonly content: Buffer;
+}
+
+/** The names a bundle may have files under: its index, the artifacts as downloaded, decisions, and what was sent of each folder. */
+export const bundlePath = /^(bundle\.json|findings\.json|report\.md|triage\.json|manifest-\d{1,2}\.json)$/;
+
+/** The files of an offline bundle, its index first. Source code is not in it, but for the snippets that findings quote. */
+export function toBundle(
+  { run, shown }: ExportSource,
+  artifacts: readonly BundleFile[],
+  tool: ExportTool,
+): readonly BundleFile[] {
+  const decisions = shown
+    .filter(({ triage }) => !isUndecided(triage))
+    .map(({ finding: { index }, triage: { state, note, at } }) => ({ index, state, note, at }));
+  const files = [...artifacts, { path: 'triage.json', content: toJson(decisions) }];
+  const index: z.infer<typeof bundleSchema> = {
+    kind: 'whitebox-assessment-bundle',
+    version: 1,
+    tool: { name: tool.name, version: tool.version },
+    run: toRunFacts(run),
+    files: files.map(({ path, content }) => ({ path, bytes: content.length, sha256: sha256(content) })),
+  };
+  return [{ path: 'bundle.json', content: toJson(index) }, ...files];
+}
+
+/** SHA-256 in hex. */
+export function sha256(content: Uint8Array): string {
+  return createHash('sha256').update(content).digest('hex');
+}
+
+function toRunFacts(run: Run): RunFacts {
+  const { runId, dispatchedAt, exitedAt } = {
+    runId: undefined,
+    dispatchedAt: undefined,
+    exitedAt: undefined,
+    ...run,
+  };
+  return {
+    ...(runId === undefined ? {} : { runId }),
+    language: run.language,
+    ...(dispatchedAt === undefined ? {} : { dispatchedAt }),
+    ...(exitedAt === undefined ? {} : { exitedAt }),
+    ...(endedEarly(run) ? { endedEarly: true } : {}),
+    targets: run.targets.map(({ name, commit }) => ({ name, ...(commit === undefined ? {} : { commit }) })),
+  };
+}
+
+function toJson(value: unknown): Buffer {
+  return Buffer.from(`${JSON.stringify(value, undefined, 1)}\n`);
+}

@@ -1,0 +1,58 @@
+import Papa from 'papaparse';
+import type { ExportSource } from './exportSource.ts';
+import type { Place } from '../finding.ts';
+import { folderOf } from '../triage/findingFolder.ts';
+import type { ShownFinding } from '../shownFinding.ts';
+import { clip } from '../parse/prose.ts';
+import { isUndecided } from '../triage/triage.ts';
+
+/** The columns in their order. */
+const columns: readonly (readonly [string, (shown: ShownFinding) => string | number | undefined])[] = [
+  ['id', ({ finding }) => finding.id],
+  ['title', ({ finding }) => finding.title],
+  ['severity', ({ finding: { severity, severityText } }) => severityText ?? severity],
+  ['confidence', ({ finding }) => finding.confidence],
+  ['cwe', ({ finding }) => finding.cwes.map((cwe) => `CWE-${String(cwe)}`).join(' ')],
+  ['cvss_score', ({ finding }) => finding.cvss?.score],
+  ['cvss_vector', ({ finding }) => finding.cvss?.vector],
+  ['file', ({ finding }) => finding.places[0]?.path],
+  ['start_line', ({ finding }) => finding.places[0]?.startLine],
+  ['end_line', ({ finding }) => finding.places[0]?.endLine],
+  ['start_column', ({ finding }) => finding.places[0]?.startColumn],
+  ['end_column', ({ finding }) => finding.places[0]?.endColumn],
+  ['snippet', ({ finding }) => finding.places[0]?.snippet],
+  ['description', ({ finding }) => finding.description],
+  ['recommendation', ({ finding }) => finding.recommendation],
+  ['other_places', ({ finding }) => finding.places.slice(1).map(toText).join('\n')],
+  ['triage', ({ triage }) => (isUndecided(triage) ? '' : triage.state)],
+  ['triage_note', ({ triage }) => triage.note],
+  ['change', ({ change }) => change],
+  ['folder', (shown) => shown.run.targets.find(({ folder }) => folder === folderOf(shown))?.name],
+  ['fingerprint', ({ identity }) => identity.fingerprint],
+];
+
+/** What spreadsheets take for a formula, full-width forms (Excel in Japanese) and our own mark before them included. */
+const formula = /^'*[=+\-@\t\r\n＝＋－＠]/;
+
+/** Longer texts break a spreadsheet's row in two. */
+const maxCellLength = 32_000;
+
+/** A run's findings as a table, one row each, that spreadsheets open as UTF-8 and in which they find no formula. */
+export function toCsv({ shown }: ExportSource): string {
+  const rows = shown.map((each) => columns.map(([, read]) => toCell(read(each))));
+  const text = Papa.unparse(
+    { fields: columns.map(([name]) => name), data: rows },
+    { newline: '\r\n', escapeFormulae: formula },
+  );
+  return `\uFEFF${text}\r\n`;
+}
+
+function toCell(value: string | number | undefined): string {
+  const text = String(value ?? '');
+  return text.length > maxCellLength ? `${clip(text, maxCellLength - 1)}…` : text;
+}
+
+function toText({ path, startLine, label }: Place): string {
+  const at = startLine === undefined ? path : `${path}:${String(startLine)}`;
+  return label === undefined ? at : `${at} ${label}`;
+}

@@ -1,0 +1,70 @@
+import { rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { makePrivateFolder, writeFileAtomic } from '../../files.ts';
+import type { Clock } from '../../ports.ts';
+import type { Run, RunIn } from '../../run/state/run.ts';
+import type { RunStore } from '../../run/disk/runStore.ts';
+import type { ImportedFile } from './importFile.ts';
+import { visibleLine } from '../../visibleText.ts';
+
+/** The folder that findings of an import belong to; without a path, one that is not here and where nothing is. */
+export interface ImportTarget {
+  /** Absolute. */
+  readonly folder?: string | undefined;
+  readonly name: string;
+}
+
+/** Keeps imported findings as a run of one or more folders, in the order in which the file counts them; all of it is there, or nothing. */
+export async function importRun(
+  imported: ImportedFile,
+  origin: { readonly fileName: string; readonly targets: readonly ImportTarget[] },
+  { store, clock }: { store: RunStore; clock: Clock },
+): Promise<Run> {
+  const { files, run: facts } = imported;
+  const id = store.newId();
+  const now = clock.now();
+  // The same for every import, so that decisions hold and runs compare.
+  const nowhere = (name: string): string =>
+    join(dirname(store.folderOf(id)), `.not-here-${encodeURIComponent(name.toWellFormed())}`);
+  const run: RunIn<'imported'> = {
+    version: 1,
+    state: 'imported',
+    id,
+    workflow: 'whitebox-assessment',
+    baseUrl: '',
+    organizationId: '',
+    language: facts?.language ?? 'english',
+    webhookEndpointIds: [],
+    targets: origin.targets.map(({ name, folder = nowhere(name) }, index) => {
+      const commit = facts?.targets[index]?.commit;
+      return { folder, name, ...(commit === undefined ? {} : { commit }) };
+    }),
+    // What was assessed then takes its place among the runs of its time, not before what was assessed since.
+    createdAt: Math.min(now, facts?.dispatchedAt ?? now),
+    endedAt: now,
+    noticeDue: false,
+    importedFrom: visibleLine(origin.fileName),
+    ...(facts?.runId === undefined ? {} : { runId: facts.runId }),
+    ...(facts?.dispatchedAt === undefined || facts.exitedAt === undefined
+      ? {}
+      : { dispatchedAt: facts.dispatchedAt, exitedAt: facts.exitedAt }),
+    ...(facts?.endedEarly === true ? { endedEarly: true } : {}),
+    artifacts: [['findings', 'findings.json'] as const, ['report', 'report.md'] as const].flatMap(
+      ([name, file]) => {
+        const content = files.get(file);
+        return content === undefined ? [] : [{ name, file, bytes: Buffer.byteLength(content) }];
+      },
+    ),
+  };
+  const folder = store.folderOf(id);
+  try {
+    await makePrivateFolder(folder);
+    for (const [name, content] of files) await writeFileAtomic(join(folder, name), content);
+    // The journal last: a folder without one is no run.
+    await store.create(run);
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true });
+    throw error;
+  }
+  return run;
+}

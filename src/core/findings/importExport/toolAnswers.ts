@@ -1,0 +1,135 @@
+import * as z from 'zod/mini';
+import type { Run } from '../../run/state/run.ts';
+import { elapsedMs, titleOf } from '../../run/state/run.ts';
+import { addressOf, hereOf } from '../view/findingMarkdown.ts';
+import { isAtLeast, SEVERITIES, severityRank } from '../finding.ts';
+import type { ShownFinding, ShownRun } from '../shownFinding.ts';
+import { toPlainFinding } from './plainFinding.ts';
+import { clip } from '../parse/prose.ts';
+import { isSettled, TRIAGE_STATES, type TriageDecision } from '../triage/triage.ts';
+
+const name = z.string().check(z.regex(/^[0-9a-z-]{1,64}:\d{1,7}$/));
+
+/** What a language model may ask for, tool by tool; anything else is refused. */
+export const toolInputs = {
+  listFindings: z.strictObject({
+    minimumSeverity: z.optional(z.enum(SEVERITIES)),
+    path: z.optional(z.string().check(z.maxLength(1_000))),
+    triage: z.optional(z.array(z.enum(TRIAGE_STATES)).check(z.maxLength(TRIAGE_STATES.length))),
+    offset: z.optional(z.int().check(z.minimum(0), z.maximum(1_000_000))),
+    limit: z.optional(z.int().check(z.minimum(1), z.maximum(100))),
+  }),
+  getFinding: z.strictObject({ finding: name }),
+  getRunStatus: z.strictObject({}),
+  // What hides a finding stays a person's decision: a finding's own text may try to have itself hidden.
+  setTriage: z.strictObject({
+    finding: name,
+    state: z.enum(['open', 'confirmed']),
+    note: z.optional(z.string().check(z.maxLength(2_000))),
+  }),
+};
+
+const usualLimit = 50;
+const maxText = 8_000;
+const maxItems = 50;
+const maxRuns = 20;
+
+/** How tools name a finding. */
+function toolName({ run, finding }: ShownFinding): string {
+  return `${run.id}:${String(finding.index)}`;
+}
+
+/** A page of the findings that fit, worst first; those that people have settled only when they are asked for. */
+export function listFindings(
+  runs: readonly ShownRun[],
+  {
+    minimumSeverity = 'none',
+    path,
+    triage,
+    offset = 0,
+    limit = usualLimit,
+  }: z.infer<typeof toolInputs.listFindings>,
+): unknown {
+  const fitting = runs
+    .flatMap(({ shown }) => shown)
+    .filter(
+      (shown) =>
+        isAtLeast(shown.finding.severity, minimumSeverity) &&
+        (triage === undefined ? !isSettled(shown.triage.state) : triage.includes(shown.triage.state)) &&
+        (path === undefined || shown.finding.places.some((place) => addressOf(place, shown).includes(path))),
+    )
+    .sort((one, other) => severityRank(one.finding.severity) - severityRank(other.finding.severity));
+  const page = fitting.slice(offset, offset + limit);
+  return {
+    total: fitting.length,
+    // Of a file with too many only the worst are known.
+    notRead:
+      runs.reduce((sum, { cut }) => sum + (cut === undefined ? 0 : cut.total - cut.shown), 0) || undefined,
+    offset,
+    findings: page.map((shown) => {
+      const { finding, triage: decision, change } = shown;
+      const [main] = finding.places;
+      return {
+        finding: toolName(shown),
+        title: finding.title,
+        severity: finding.severity,
+        cwes: finding.cwes,
+        place: main === undefined ? undefined : clip(addressOf(main, shown), 1_000),
+        drift: hereOf(main, shown)?.drift,
+        triage: decision.state,
+        change,
+      };
+    }),
+  };
+}
+
+/** Everything about a finding; long texts and lists are cut. */
+export function getFinding(shown: ShownFinding): unknown {
+  return cut({
+    finding: toolName(shown),
+    fingerprint: shown.identity.fingerprint,
+    triage: shown.triage,
+    change: shown.change,
+    placesInWorkspace: shown.places.map(({ path, startLine, endLine, drift }) => ({
+      path,
+      ...(drift === 'gone' ? {} : { startLine, endLine }),
+      drift,
+    })),
+    told: toPlainFinding(shown.finding),
+  });
+}
+
+/** What a tool's call makes of a decision: a person's reason stays where the call gives none. */
+export function decide(
+  former: TriageDecision,
+  { state, note = '' }: z.infer<typeof toolInputs.setTriage>,
+): Pick<TriageDecision, 'state' | 'note'> {
+  return { state, note: note.trim() === '' ? former.note : note };
+}
+
+/** The latest runs and their states. */
+export function getRunStatus(runs: readonly Run[], now: number): unknown {
+  return {
+    total: runs.length,
+    runs: runs.slice(0, maxRuns).map((run) => ({
+      run: run.id,
+      folders: titleOf(run),
+      state: run.state,
+      createdAt: new Date(run.createdAt).toISOString(),
+      elapsedMinutes: Math.floor(elapsedMs(run, now) / 60_000),
+      runId: 'runId' in run ? run.runId : undefined,
+      trouble: 'trouble' in run ? run.trouble?.kind : undefined,
+      failure: run.state === 'failed' ? run.failure.kind : undefined,
+    })),
+  };
+}
+
+function cut(value: unknown): unknown {
+  if (typeof value === 'string') return value.length > maxText ? `${clip(value, maxText)}…` : value;
+  if (Array.isArray(value)) {
+    const more = value.length > maxItems ? [`… and ${String(value.length - maxItems)} more`] : [];
+    return [...value.slice(0, maxItems).map(cut), ...more];
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, cut(part)]));
+}

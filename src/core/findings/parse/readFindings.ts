@@ -1,0 +1,85 @@
+import { rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { AssessmentError, workerCrash } from '../../errors.ts';
+import { readIfThere, toMark, writeFileAtomic } from '../../files.ts';
+import type { Finding } from '../finding.ts';
+import type { ParsedFindings } from './parse.ts';
+import type { ParseAnswer, ParseStart } from './parseWorker.ts';
+
+/** Largest findings file that is read. */
+export const MAX_FINDINGS_BYTES = 64 * 1024 * 1024;
+
+const maxHeapMb = 1_024;
+
+/** Where in a run's folder it is noted which version of its findings file was too large. */
+const noteName = 'findings-too-large';
+
+/** How findings files are read. */
+export interface ReadFindingsOptions {
+  /** The parsing worker's entry: `parseWorker.ts`, or its bundle. */
+  readonly workerFile: string | URL;
+  /** Makes the ids of findings without one differ between runs. */
+  readonly runId: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Reads the findings file of a run in a worker, so that neither the time nor the memory of a hostile or huge one is this thread's. One that was `findingsTooLarge` is so
+ * until it is another file, or `allowReading` was called. Throws `findingsTooLarge`, `malformedFindings` or the system's error.
+ */
+export async function readFindings(runFolder: string, options: ReadFindingsOptions): Promise<ParsedFindings> {
+  const file = join(runFolder, 'findings.json');
+  const note = join(runFolder, noteName);
+  const mark = toMark(await stat(file, { bigint: true }));
+  if ((await readIfThere(note)) === mark) throw new AssessmentError('findingsTooLarge');
+  try {
+    return await parseInWorker(file, options);
+  } catch (error) {
+    if (error instanceof AssessmentError && error.kind === 'findingsTooLarge')
+      await writeFileAtomic(note, mark);
+    throw error;
+  }
+}
+
+/** Has a findings file that was too large read once more. */
+export async function allowReading(runFolder: string): Promise<void> {
+  await rm(join(runFolder, noteName), { force: true });
+}
+
+/** Parses a findings file, given by its path or its content, in a worker. Throws as `readFindings` does. */
+export async function parseInWorker(
+  source: string | Uint8Array,
+  { workerFile, runId, signal }: ReadFindingsOptions,
+): Promise<ParsedFindings> {
+  signal?.throwIfAborted();
+  const start: ParseStart = { source, runId, maxBytes: MAX_FINDINGS_BYTES };
+  const worker = new Worker(workerFile, {
+    workerData: start,
+    resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
+  });
+  const ended = Promise.withResolvers<ParsedFindings>();
+  const stop = (): void => ended.reject(signal?.reason as Error);
+  signal?.addEventListener('abort', stop);
+  const findings: Finding[] = [];
+  worker.on('message', (answer: ParseAnswer) => {
+    if (answer.kind === 'end') ended.resolve({ findings, cut: answer.cut });
+    else if (answer.kind === 'failed') ended.reject(new AssessmentError(answer.error, answer.data));
+    else {
+      for (const finding of answer.findings) findings.push(finding);
+      worker.postMessage('next');
+    }
+  });
+  worker.on('error', (error: NodeJS.ErrnoException) => {
+    const isOut = error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+    ended.reject(isOut ? new AssessmentError('findingsTooLarge', {}, { cause: error }) : workerCrash(error));
+  });
+  worker.on('exit', (code) => ended.reject(workerCrash(`exit code ${String(code)}`)));
+  worker.postMessage('next');
+  try {
+    return await ended.promise;
+  } finally {
+    signal?.removeEventListener('abort', stop);
+    await worker.terminate();
+  }
+}

@@ -1,0 +1,148 @@
+import { mkdir, readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { systemCode } from '../../errors.ts';
+import { createExclusive } from '../../files.ts';
+import type { Clock } from '../../ports.ts';
+
+/** A lease not renewed for so long looks abandoned. */
+export const leaseMs = 20_000;
+
+/** A process that lives, or cannot be asked, may have slept with the machine: it has so long to renew its lease, from when that was first seen abandoned. */
+export const patienceMs = 10_000;
+
+/** What each window has seen of leases that look abandoned: by file, when they were renewed last, and since when it sees that, by its clock that only grows. */
+const sightings = new WeakMap<Clock, Map<string, { readonly renewedMs: number; readonly since: number }>>();
+
+/** The right to drive a run, which one window at a time holds. */
+export interface Lease {
+  /** Renews the lease; false when another window has taken it over, and then nothing may be done under it any more. */
+  renew(): Promise<boolean>;
+  /** Gives the lease back. */
+  release(): Promise<void>;
+}
+
+/** The time of a lease that was given back: one that every file system can keep, FAT's begin in 1980 and have even seconds. */
+const releasedMs = Date.UTC(2000, 0, 1);
+
+const name = /^lease-(\d+)\.json$/;
+
+/**
+ * Takes the lease of a folder, or returns undefined while a living window holds it. The holder is whoever made the file with the highest
+ * number: takeover makes the next one with exclusive create, which only one window can win, and a former holder finds its own file gone or
+ * passed. Numbers only grow, since the last file stays when its lease is given back: nobody can mistake another's file for their own.
+ */
+export async function takeLease(folder: string, clock: Clock): Promise<Lease | undefined> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const held = await newest(folder);
+  const heldFile = held === undefined ? undefined : join(folder, nameOf(held));
+  const isHeld = (): Promise<boolean> =>
+    heldFile === undefined ? Promise.resolve(false) : isAlive(heldFile, clock);
+  if (await isHeld()) return undefined;
+  const number = (held ?? 0) + 1;
+  const file = join(folder, nameOf(number));
+  const taken = await createExclusive(file, JSON.stringify({ pid: process.pid, host: hostname() }));
+  if (!taken) return undefined;
+  let isReleased = false;
+  let renewing: Promise<boolean> = Promise.resolve(true);
+  const lease: Lease = {
+    renew: () => {
+      if (isReleased) return Promise.resolve(false);
+      renewing = setTime(file, clock.now()).then(
+        async (isThere) => isThere && (await newest(folder)) === number,
+      );
+      return renewing;
+    },
+    release: async () => {
+      isReleased = true;
+      // A renewal under way would bring the lease to life again.
+      await Promise.allSettled([renewing]);
+      await setTime(file, releasedMs);
+    },
+  };
+  // A holder that was only slow may have renewed since it was looked at, and goes first.
+  if ((await isHeld()) || !(await lease.renew())) {
+    await rm(file, { force: true });
+    return undefined;
+  }
+  if (heldFile !== undefined) {
+    sightings.get(clock)?.delete(heldFile);
+    await rm(heldFile, { force: true });
+  }
+  return lease;
+}
+
+/** Sets a lease file's time; false when the file, perhaps with its folder, is gone. */
+async function setTime(file: string, ms: number): Promise<boolean> {
+  try {
+    await utimes(file, ms / 1000, ms / 1000);
+    return true;
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return false;
+    throw error;
+  }
+}
+
+async function newest(folder: string): Promise<number | undefined> {
+  const numbers = (await readEntries(folder)).flatMap((file) => {
+    const number = name.exec(file)?.[1];
+    return number === undefined ? [] : [Number(number)];
+  });
+  return numbers.length === 0 ? undefined : Math.max(...numbers);
+}
+
+async function readEntries(folder: string): Promise<readonly string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+function nameOf(number: number): string {
+  return `lease-${String(number)}.json`;
+}
+
+async function isAlive(path: string, clock: Clock): Promise<boolean> {
+  try {
+    const { mtimeMs } = await stat(path);
+    // Earlier versions gave leases back with the time 0.
+    if (mtimeMs <= releasedMs || (await isOfDeadProcess(path))) return false;
+    if (Math.abs(clock.now() - mtimeMs) <= leaseMs) return true;
+    return !isPatienceOver(path, mtimeMs, clock);
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return false;
+    throw error;
+  }
+}
+
+function isPatienceOver(path: string, renewedMs: number, clock: Clock): boolean {
+  const mine = sightings.get(clock) ?? new Map<string, { renewedMs: number; since: number }>();
+  sightings.set(clock, mine);
+  const seen = mine.get(path);
+  if (seen?.renewedMs === renewedMs) return clock.monotonic() - seen.since >= patienceMs;
+  mine.set(path, { renewedMs, since: clock.monotonic() });
+  return false;
+}
+
+async function isOfDeadProcess(path: string): Promise<boolean> {
+  try {
+    const { pid, host } = JSON.parse(await readFile(path, 'utf8')) as { pid: number; host: string };
+    return host === hostname() && !processExists(pid);
+  } catch (error) {
+    // Made this instant and not yet written, or damaged: its time alone decides.
+    if (error instanceof SyntaxError || error instanceof TypeError) return false;
+    throw error;
+  }
+}
+
+/** True while this machine runs a process of this ID. */
+export function processExists(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return systemCode(error) !== 'ESRCH';
+  }
+}

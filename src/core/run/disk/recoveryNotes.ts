@@ -1,0 +1,103 @@
+import * as z from 'zod/mini';
+import { identifierSchema, languageSchema } from '../../api/schema.ts';
+import type { Disposable, KeyValueStore, Logger } from '../../ports.ts';
+import { visibleLine } from '../../visibleText.ts';
+import { isFinal, isLive, type Run, type RunIn } from '../state/run.ts';
+import type { RunStore } from './runStore.ts';
+
+const prefix = 'run:';
+const noteSchema = z.object({
+  workflow: z.literal('whitebox-assessment'),
+  baseUrl: z.string(),
+  organizationId: z.string(),
+  language: languageSchema,
+  runId: identifierSchema,
+  dispatchedAt: z.optional(z.number()),
+  targets: z.array(z.object({ folder: z.string(), name: z.string(), fileId: z.optional(identifierSchema) })),
+});
+/** Where a run is that was paid for, and what it has there: enough to track it to its end when its own folder is lost, and nothing secret. */
+export type RunNote = z.infer<typeof noteSchema>;
+
+type LiveRun = RunIn<'running' | 'cancelling' | 'collecting'>;
+
+/** Notes of runs under way, in a memory that outlives the extension's folder (a rebuilt container). Each run has a key of its own, so that windows do not overwrite each other. */
+export class RunNotes {
+  readonly #memory: KeyValueStore;
+  readonly #log: Logger;
+
+  constructor(memory: KeyValueStore, deps: { log: Logger }) {
+    this.#memory = memory;
+    this.#log = deps.log;
+  }
+
+  /** Notes every run once it is under way, and forgets it once it is final; a run whose journal does not know its run ID is given the one noted. */
+  follow(store: RunStore): Disposable {
+    for (const run of store.all()) this.#see(run, store);
+    return store.onDidChange((run) => {
+      if (store.get(run.id) === run) this.#see(run, store);
+    });
+  }
+
+  /** Notes a run that is under way, whatever its journal says yet. */
+  keep(run: LiveRun): void {
+    this.#write(run.id, toNote(run));
+  }
+
+  /** Notes of runs that are not in the store; a note that is damaged is no note. */
+  lost(store: RunStore): { key: string; note: RunNote }[] {
+    const known = new Set(store.all().flatMap((run) => ('runId' in run ? [run.runId] : [])));
+    return this.#memory.keys().flatMap((key) => {
+      if (!key.startsWith(prefix) || store.has(key.slice(prefix.length))) return [];
+      const note = readNote(this.#memory.get(key));
+      return note !== undefined && !known.has(note.runId) ? [{ key, note }] : [];
+    });
+  }
+
+  /** Forgets a note by its key. */
+  async forget(key: string): Promise<void> {
+    await this.#memory.update(key, undefined);
+  }
+
+  /** Forgets a run that a person removed. */
+  async forgetRun(id: string): Promise<void> {
+    await this.forget(prefix + id);
+  }
+
+  #see(run: Run, store: RunStore): void {
+    const value = this.#memory.get(prefix + run.id);
+    if (isLive(run)) {
+      if (value === undefined) this.keep(run);
+    } else if (value !== undefined) {
+      if (isFinal(run)) this.#write(run.id, undefined);
+      else if (run.state === 'unknown') this.#recall(run, value, store);
+    }
+  }
+
+  /** The disk may have been full, or read-only, when the answer came. */
+  #recall({ id, intendedAt }: RunIn<'unknown'>, value: unknown, store: RunStore): void {
+    const note = readNote(value);
+    if (note === undefined) return;
+    const at = note.dispatchedAt ?? intendedAt;
+    store.apply(id, { type: 'runIdGiven', runId: note.runId, at }).then(
+      () => this.#log.info(`Run ${id} goes on as ${visibleLine(note.runId)}, as noted`),
+      (error: unknown) =>
+        this.#log.warn(`Run ${id} is noted as ${visibleLine(note.runId)}: ${String(error)}`),
+    );
+  }
+
+  #write(id: string, note: RunNote | undefined): void {
+    this.#memory.update(prefix + id, note).then(undefined, (error: unknown) => {
+      this.#log.warn(`Run ${id} was not noted: ${String(error)}`);
+    });
+  }
+}
+
+function toNote(run: LiveRun): RunNote {
+  const { workflow, baseUrl, organizationId, language, runId, dispatchedAt } = run;
+  const targets = run.targets.map(({ folder, name, upload }) => ({ folder, name, fileId: upload?.fileId }));
+  return { workflow, baseUrl, organizationId, language, runId, dispatchedAt, targets };
+}
+
+function readNote(value: unknown): RunNote | undefined {
+  return noteSchema.safeParse(value).data;
+}

@@ -1,0 +1,363 @@
+import * as z from 'zod/mini';
+import { archiveTypeSchema, identifierSchema, languageSchema, type WorkflowId } from '../../api/schema.ts';
+import type { AssessmentError, ErrorKind } from '../../errors.ts';
+
+const time = z.number();
+const count = z.int().check(z.minimum(0));
+
+/** An object of the journal: what a later version adds to it survives here, though only our own members have types. */
+function open<T extends z.core.$ZodShape>(members: T): z.ZodMiniObject<T> {
+  return z.looseObject(members);
+}
+
+const failureSchema = open({
+  kind: z.string() as z.ZodMiniType<ErrorKind>,
+  status: z.optional(z.number()),
+  detail: z.optional(z.string()),
+  subject: z.optional(z.string()),
+  origin: z.optional(z.string()),
+  limit: z.optional(z.number()),
+  actual: z.optional(z.number()),
+});
+/** Why something went wrong, as it is kept on disk: the kind and the redacted facts of an AssessmentError. */
+export type Failure = z.infer<typeof failureSchema>;
+
+const troubleSchema = z.extend(failureSchema, {
+  since: time,
+  times: count,
+  /** When the service first denied the run. */
+  deniedSince: z.optional(time),
+  notBefore: z.optional(time),
+  /** Looks in vain since the last good answer, and the waking time that they took. */
+  vainLooks: count,
+  // Measured by a clock that counts parts of a millisecond, too.
+  wakingMs: z.number().check(z.minimum(0)),
+});
+/** A failure that may pass: how often this kind came in a row, since when nothing but failures came, how long it was asked in vain, and until when the service wants to be left alone. */
+export type Trouble = z.infer<typeof troubleSchema>;
+
+const archiveSchema = open({
+  file: z.string(),
+  type: archiveTypeSchema,
+  bytes: count,
+  sha256: z.string(),
+  /** `markOf` the archive when it was written; runs of earlier versions have none. */
+  mark: z.optional(z.string()),
+  files: count,
+  sourceBytes: count,
+  /** The first selected files that could not be packed, by path; the manifest has all of them, with reasons. */
+  omitted: z.optional(z.array(z.string())),
+});
+
+/** The input file on the service. */
+const uploadSchema = open({
+  fileId: identifierSchema,
+  state: z.enum(['reserved', 'confirmed', 'cancelled', 'deleted']),
+  at: time,
+  /** Where it was sent, when that is not the service's own host. */
+  host: z.optional(z.string()),
+  /** True once the service has said of a file that is believed to be confirmed, and is to stay, that it is no reservation. */
+  isSure: z.optional(z.boolean()),
+});
+/** What is known of an input file on the service; `cancelled` and `deleted` say that the service has confirmed it is gone. */
+export type UploadState = z.infer<typeof uploadSchema>['state'];
+
+const targetSchema = open({
+  folder: z.string(),
+  name: z.string(),
+  commit: z.optional(open({ id: z.string(), dirty: z.boolean() })),
+  archive: z.optional(archiveSchema),
+  upload: z.optional(uploadSchema),
+});
+/** A folder that a run assesses, its archive, and the archive's copy on the service. */
+export type Target = z.infer<typeof targetSchema>;
+
+const exitSchema = open({
+  kind: z.string(),
+  abort: z.optional(open({ code: z.string(), detail: z.optional(z.unknown()) })),
+  artifacts: z.array(identifierSchema),
+  /** The roles of those whose names are not their roles. */
+  roles: z.optional(z.array(open({ name: identifierSchema, role: z.string() }))),
+});
+/** How the service says a run ended (API reference, section 2.5), with values as they came. */
+export type Exit = z.infer<typeof exitSchema>;
+
+const artifactSchema = open({
+  name: identifierSchema,
+  /** What it is, such as `report`, where its name is another. */
+  role: z.optional(z.string()),
+  file: z.optional(z.string()),
+  bytes: z.optional(count),
+  failure: z.optional(failureSchema),
+  /** When it was downloaded again. */
+  at: z.optional(time),
+});
+/** An artifact of an ended run: the file it was saved as, or why it could not be downloaded. */
+export type Artifact = z.infer<typeof artifactSchema>;
+
+/** The local ID of a run, which is also the name of its folder. */
+export const idSchema = z.string().check(z.regex(/^[0-9a-z-]{1,64}$/));
+
+const journalVersion = 1;
+const workflowSchema = z.enum(['whitebox-assessment']) satisfies z.ZodMiniType<WorkflowId>;
+
+const base = open({
+  version: z.literal(journalVersion),
+  id: idSchema,
+  workflow: workflowSchema,
+  baseUrl: z.string(),
+  organizationId: z.string(),
+  language: languageSchema,
+  webhookEndpointIds: z.array(z.string()),
+  targets: z.array(targetSchema),
+  createdAt: time,
+  packagedAt: z.optional(time),
+  uploadedAt: z.optional(time),
+  confirmedAt: z.optional(time),
+  /** True until a person was told how the run ended. */
+  noticeDue: z.boolean(),
+  /** A person's own name for the run. */
+  label: z.optional(z.string()),
+  /** The failed run that this one is another try of. */
+  retryOf: z.optional(idSchema),
+  /** When a person was told that the service will soon keep its results no more. */
+  retentionNoticedAt: z.optional(time),
+  /** Until when the service wants to be left alone with taking the run's files off it. */
+  releaseNotBefore: z.optional(time),
+});
+
+/** A dispatch that may have been accepted, and why that is not known. */
+const lostDispatchSchema = open({ intendedAt: time, reason: failureSchema });
+
+const watched = {
+  runId: identifierSchema,
+  dispatchedAt: time,
+  lastAnswerAt: z.optional(time),
+  /** The service's word for the status when it is none we know. */
+  status: z.optional(z.string()),
+  /** Answers so far that said EXITED without saying how. */
+  bareExits: count,
+  trouble: z.optional(troubleSchema),
+};
+
+const ended = {
+  runId: identifierSchema,
+  dispatchedAt: time,
+  exit: exitSchema,
+  exitedAt: time,
+  ranAt: z.optional(time),
+  endedAt: time,
+  artifacts: z.array(artifactSchema),
+};
+
+/** A run's journal entry: one variant per state, each with only what that state has. */
+export const runSchema = z.discriminatedUnion('state', [
+  z.extend(base, { state: z.literal('packaging') }),
+  z.extend(base, { state: z.literal('uploading') }),
+  z.extend(base, { state: z.literal('confirming') }),
+  z.extend(base, {
+    state: z.literal('dispatching'),
+    intendedAt: time,
+    /** The lost dispatch that a person knowingly sends again: what it started may be there, whatever becomes of this one. */
+    resendOf: z.optional(lostDispatchSchema),
+  }),
+  z.extend(base, {
+    state: z.literal('unknown'),
+    ...lostDispatchSchema.shape,
+    /** Why the last try to send it again was not accepted. */
+    refusal: z.optional(failureSchema),
+  }),
+  z.extend(base, {
+    state: z.literal('running'),
+    ...watched,
+    /** When the first cancellation was sent, or was to be, that was not refused: it may have been taken. */
+    cancelSentAt: z.optional(time),
+  }),
+  z.extend(base, { state: z.literal('cancelling'), ...watched, cancelAskedAt: time }),
+  z.extend(base, {
+    state: z.literal('collecting'),
+    runId: identifierSchema,
+    dispatchedAt: time,
+    exit: exitSchema,
+    /** When it was first seen to have ended. */
+    exitedAt: time,
+    /** When it was last seen running: it ended after that. */
+    ranAt: z.optional(time),
+    cancelAskedAt: z.optional(time),
+    /** Those that are here already. */
+    artifacts: z.optional(z.array(artifactSchema)),
+    trouble: z.optional(troubleSchema),
+  }),
+  z.extend(base, { state: z.literal('succeeded'), ...ended }),
+  z.extend(base, { state: z.literal('aborted'), ...ended }),
+  z.extend(base, {
+    state: z.literal('cancelled'),
+    endedAt: time,
+    runId: z.optional(identifierSchema),
+    dispatchedAt: z.optional(time),
+    exit: z.optional(exitSchema),
+    exitedAt: z.optional(time),
+    ranAt: z.optional(time),
+    artifacts: z.optional(z.array(artifactSchema)),
+  }),
+  z.extend(base, {
+    state: z.literal('failed'),
+    endedAt: time,
+    failure: failureSchema,
+    runId: z.optional(identifierSchema),
+    dispatchedAt: z.optional(time),
+  }),
+  // Results that were brought here as a file: nothing of it is on a service, and its base URL and organization are empty.
+  z.extend(base, {
+    state: z.literal('imported'),
+    /** When it was brought here. */
+    endedAt: time,
+    /** Name of the file it came in. */
+    importedFrom: z.string(),
+    /** True for a run that was aborted or cancelled where it was made. */
+    endedEarly: z.optional(z.boolean()),
+    runId: z.optional(identifierSchema),
+    dispatchedAt: z.optional(time),
+    exitedAt: z.optional(time),
+    artifacts: z.array(artifactSchema),
+  }),
+]);
+/** A run in any state, as its journal has it. */
+export type Run = z.infer<typeof runSchema>;
+/** The name of a run's state. */
+export type RunState = Run['state'];
+/** A run in one of the given states. */
+export type RunIn<S extends RunState> = Extract<Run, { state: S }>;
+
+/** True in a state that nothing leaves. */
+export function isFinal(
+  run: Run,
+): run is RunIn<'succeeded' | 'aborted' | 'cancelled' | 'failed' | 'imported'> {
+  return ['succeeded', 'aborted', 'cancelled', 'failed', 'imported'].includes(run.state);
+}
+
+/** True for a run that did not get to its end, here or where it was imported from. */
+export function endedEarly(run: Run): boolean {
+  if (run.state === 'imported') return run.endedEarly === true;
+  return run.state === 'aborted' || run.state === 'cancelled' || run.state === 'failed';
+}
+
+/** True while the service has the run and this side has to ask or to download. */
+export function isLive(run: Run): run is RunIn<'running' | 'cancelling' | 'collecting'> {
+  return ['running', 'cancelling', 'collecting'].includes(run.state);
+}
+
+/** True before the intent to dispatch is written: nothing has been paid for. */
+export function isPreparing(run: Run): run is RunIn<'packaging' | 'uploading' | 'confirming'> {
+  return ['packaging', 'uploading', 'confirming'].includes(run.state);
+}
+
+/** True when the run waits for a person: a lost dispatch, or a token that no longer works. */
+export function needsPerson(run: Run): boolean {
+  if (!isLive(run)) return run.state === 'unknown';
+  // A command that failed may work the next time: what waits for it is asked about again all the same.
+  return run.trouble !== undefined && (waitsForToken(run.trouble) || run.trouble.kind === 'tokenCommand');
+}
+
+/** True for a failure that more of its kind may make final: not what waits for a person, or found no way out of this machine, since the service was not asked. */
+export function mayBeInVain(failure: Pick<Failure, 'kind'>): boolean {
+  return !waitsForToken(failure) && failure.kind !== 'tokenCommand' && failure.kind !== 'unsent';
+}
+
+/** True for a live run that nobody asks about before its token has changed. */
+export function needsToken(run: Run): boolean {
+  return isLive(run) && run.trouble !== undefined && waitsForToken(run.trouble);
+}
+
+/** True when asking again makes no sense before the token has changed. */
+export function waitsForToken({ kind }: Pick<Failure, 'kind'>): boolean {
+  return kind === 'unauthorized' || kind === 'notSignedIn';
+}
+
+/** True when the service answered that it does not know a run, or does not show it. */
+export function deniesRun({ kind }: Pick<Failure, 'kind'>): boolean {
+  return kind === 'notFound' || kind === 'forbidden';
+}
+
+/** What an artifact is: the member of the service's output that refers to it, else its name (API reference, section 2.5). */
+export function roleOf({ name, role = name }: Pick<Artifact, 'name' | 'role'>): string {
+  return role;
+}
+
+/** An artifact of an ended run by its name, with its role where that is another. */
+export function artifactIn({ roles }: Exit, name: string): Pick<Artifact, 'name' | 'role'> {
+  return roles?.find((each) => each.name === name) ?? { name };
+}
+
+/** The artifact of this role, such as `report`, of a run when it is on this machine. */
+export function keptArtifact(run: Run, role: string): Artifact | undefined {
+  return keptArtifacts(run).find((artifact) => roleOf(artifact) === role);
+}
+
+/** The artifacts of a run that are on this machine. */
+export function keptArtifacts(run: Run): Artifact[] {
+  const artifacts = 'artifacts' in run ? (run.artifacts ?? []) : [];
+  return artifacts.filter(({ file }) => file !== undefined);
+}
+
+/** True for a run that failed before the service had it: another try costs nothing twice. */
+export function isUnsent(run: Run): run is RunIn<'failed'> {
+  return run.state === 'failed' && run.runId === undefined;
+}
+
+/** Milliseconds the run took, or has taken until `now`: from dispatch where there was one, else from its creation. */
+export function elapsedMs(run: Run, now: number): number {
+  const start = ('dispatchedAt' in run ? run.dispatchedAt : undefined) ?? run.createdAt;
+  const end = ('exitedAt' in run ? run.exitedAt : undefined) ?? ('endedAt' in run ? run.endedAt : now);
+  return Math.max(0, end - start);
+}
+
+/** The names of the folders a run assesses, as its title. */
+export function titleOf(run: Run): string {
+  return run.targets.map((target) => target.name).join(', ');
+}
+
+/** The journal form of an error. */
+export function toFailure(error: AssessmentError): Failure {
+  const { status, detail, subject, origin, limit, actual } = error.data;
+  const facts = Object.entries({ status, detail, subject, origin, limit, actual }).filter(
+    ([, value]) => value !== undefined,
+  );
+  return { kind: error.kind, ...Object.fromEntries(facts) };
+}
+
+const ofOneState = new Set(
+  runSchema.def.options.flatMap(({ shape }) => Object.keys(shape)).filter((key) => !(key in base.shape)),
+);
+
+/** What every state has, with what a later version added, and without what only the present state has. */
+export function shared(run: Run): z.infer<typeof base> {
+  const entries = Object.entries(run).filter(([key, value]) => !ofOneState.has(key) && value !== undefined);
+  return Object.fromEntries(entries) as z.infer<typeof base>;
+}
+
+const foreignSchema = z.object({
+  id: idSchema,
+  version: z.number(),
+  workflow: z.string(),
+  createdAt: z.catch(z.optional(time), undefined),
+});
+/** A run in a journal of a later version, or of a workflow that this version does not know: it is shown, and never touched. */
+export type ForeignRun = Pick<z.infer<typeof foreignSchema>, 'id' | 'createdAt'>;
+
+/** What the text of a journal holds: a run, one that only another version understands, or undefined when it is damaged. */
+export function parseJournal(text: string): { run: Run } | { foreign: ForeignRun } | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined; // damaged: the caller sets it aside
+  }
+  const run = runSchema.safeParse(value);
+  if (run.success) return { run: run.data };
+  const foreign = foreignSchema.safeParse(value);
+  if (!foreign.success) return undefined;
+  const { version, workflow } = foreign.data;
+  const isOurs = version <= journalVersion && workflowSchema.safeParse(workflow).success;
+  return isOurs ? undefined : { foreign: foreign.data };
+}

@@ -1,0 +1,61 @@
+import { lintSource } from '@secretlint/core';
+import { secretLintProfiler } from '@secretlint/profiler';
+import { rules } from '@secretlint/secretlint-rule-preset-recommend';
+import { extname } from 'node:path';
+import { maskToken } from './maskSecret.ts';
+import type { Match } from './tokenRules.ts';
+
+/** Finds in a text what secretlint's recommended preset finds. Comments of the text that switch rules off are not obeyed: only a person decides what is sent. */
+export type PresetLint = (text: string, path: string) => Promise<Match[]>;
+
+/** Makes a lint. */
+export function presetLint(): PresetLint {
+  // It would keep an entry for each rule and text, for ever.
+  secretLintProfiler.setEnabled(false);
+  const config = {
+    rules: rules
+      .filter(({ meta }) => meta.id !== '@secretlint/secretlint-rule-filter-comments')
+      // As a preset's part, a rule cannot be switched off.
+      .map((rule) => ({ id: rule.meta.id, rule })),
+  };
+  return async (text, path) => {
+    const ext = extname(path);
+    const { messages } = await lintSource({
+      source: {
+        filePath: path,
+        content: text,
+        // The rule for .p12 opens the file by its path, below whatever folder the process is in.
+        ext: ext === '.p12' ? '' : ext,
+        contentType: 'text',
+      },
+      options: { config, noPhysicFilePath: true },
+    });
+    return messages.flatMap(({ ruleId, range: [start, end], data }) => {
+      const rule = ruleId.replace('@secretlint/secretlint-rule-', 'secretlint/');
+      if (rule === 'secretlint/gcp') return [gcpKey(text)];
+      const token = reportedToken(data) ?? text.slice(start, end);
+      if (rule === 'secretlint/sendgrid' && !isSendGrid(token)) return [];
+      return [{ rule, index: start, masked: maskToken(token) }];
+    });
+  };
+}
+
+/** Some rules report a range that starts before the token, as long as the token. */
+function reportedToken(data: unknown): string | undefined {
+  if (typeof data !== 'object' || data === null) return undefined;
+  const [token] = Object.entries(data).flatMap(([name, value]: [string, unknown]) =>
+    ['KEY', 'TOKEN', 'ID'].includes(name) && typeof value === 'string' ? [value] : [],
+  );
+  return token;
+}
+
+/** The rule reports the whole file. */
+function gcpKey(text: string): Match {
+  const index = Math.max(0, text.indexOf('"private_key"'));
+  return { rule: 'secretlint/gcp', index, masked: maskToken('-----BEGIN PRIVATE KEY-----') };
+}
+
+/** The rule takes `SG.default.create` of minified code for a key. */
+function isSendGrid(match: string): boolean {
+  return match.length >= 20 && [/[a-z]/, /[A-Z]/, /\d/].every((kind) => kind.test(match.slice(3)));
+}

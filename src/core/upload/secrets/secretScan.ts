@@ -1,0 +1,157 @@
+import { createHash, hash } from 'node:crypto';
+import { type BigIntStats, closeSync, fstatSync, lstatSync } from 'node:fs';
+import { join } from 'node:path';
+import { systemCode } from '../../errors.ts';
+import { findAssignments } from './assignmentRule.ts';
+import type { PresetLint } from './presetLint.ts';
+import { isPublicPem, riskyName } from './riskyNames.ts';
+import { isUnchanged, type Omission, openSource, readAt, type SourceFile } from '../sourceFile.ts';
+import { linesIn, startBytes, type TextChunk, textChunks, textEncoding } from './sourceText.ts';
+import { findTokens, type Match } from './tokenRules.ts';
+
+/** Something in a file, or its name, that looks like a credential. */
+export interface Suspicion {
+  readonly path: string;
+  readonly kind: 'name' | 'content';
+  /** The risky name's pattern (`.env*`), or the rule: `secretlint/…` for secretlint's, a plain word for ours. */
+  readonly rule: string;
+  /** 1-based; content only. */
+  readonly line?: number;
+  /** At most two characters of the secret (`ghp_…a1`, `DB_PASSWORD=…`); empty for a name. */
+  readonly masked: string;
+  /** Hex, of the file's content: the same content earns the same decision. */
+  readonly sha256: string;
+}
+
+/** A file full of tokens is one decision: so many lines of a kind are enough to make it. */
+const maxPerRule = 20;
+/** After so many matches the rest of a file is not looked at: nothing in it would change what is said about the file. */
+const maxMatches = 5000;
+const attempts = 3;
+
+/** A file that was looked through. */
+export interface ScannedFile {
+  readonly suspicions: readonly Suspicion[];
+  /** Hex, of the content that was looked through. */
+  readonly sha256: string;
+  /** Names the version that was looked through; none where the next one could bear the same name. */
+  readonly mark?: string;
+}
+
+/** A file changed so lately, in ms, may change again within the same tick of its file system's clock, which is two seconds on some. */
+const settledMs = 3_000;
+
+/** True when a file is still the version that `mark` names. */
+export function isMarked(root: string, path: string, mark: string): boolean {
+  try {
+    const stat = lstatSync(join(root, path), { bigint: true, throwIfNoEntry: false });
+    return stat !== undefined && toMark(stat) === mark;
+  } catch (error) {
+    if (systemCode(error) === undefined) throw error;
+    return false;
+  }
+}
+
+/**
+ * Looks through one file below `root`, whole, whatever its size; through a binary file only by its name. An omission says that
+ * the file could not be read, or did not stand still.
+ */
+export async function scanFile(
+  root: string,
+  path: string,
+  lint: PresetLint,
+): Promise<ScannedFile | Omission> {
+  for (let attempt = 1; attempt <= attempts; attempt++) {
+    const source = openSource(root, path);
+    if ('reason' in source) return source;
+    try {
+      const scanned = await scanSource(source, path, lint);
+      const version = fstatSync(source.fd, { bigint: true });
+      if (isUnchanged(source)) return { ...scanned, ...markedWhenSettled(version) };
+    } catch (error) {
+      const code = error instanceof Error && 'syscall' in error ? systemCode(error) : undefined;
+      if (code === undefined) throw error;
+      return { path, reason: 'unreadable', code };
+    } finally {
+      closeSync(source.fd);
+    }
+  }
+  return { path, reason: 'changed' };
+}
+
+function markedWhenSettled(stat: BigIntStats): { mark?: string } {
+  const changedAt = Math.max(Number(stat.mtimeMs), Number(stat.ctimeMs));
+  return Date.now() - changedAt > settledMs ? { mark: toMark(stat) } : {};
+}
+
+function toMark({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
+  return [dev, ino, size, mtimeNs, ctimeNs].join(':');
+}
+
+async function scanSource({ fd, stat }: SourceFile, path: string, lint: PresetLint): Promise<ScannedFile> {
+  const start = readAt(fd, Math.min(stat.size, startBytes), 0);
+  const sha256 = contentHash(fd, stat.size, start);
+  if (start.length === 0) return { suspicions: [], sha256 };
+  const found: Omit<Suspicion, 'sha256'>[] = [];
+  const name = riskyName(path);
+  if (name !== undefined && !(name.publicIf === 'onlyCertificates' && isPublicPem(start.toString('latin1'))))
+    found.push({ path, kind: 'name', rule: name.pattern, masked: '' });
+  const encoding = textEncoding(start);
+  if (encoding !== undefined)
+    found.push(...(await scanText(textChunks(fd, stat.size, start, encoding), path, lint)));
+  const suspicions = found
+    .sort((a, b) => (a.line ?? 0) - (b.line ?? 0))
+    .map((suspicion) => ({ ...suspicion, sha256 }));
+  return { suspicions, sha256 };
+}
+
+async function scanText(
+  chunks: Iterable<TextChunk>,
+  path: string,
+  lint: PresetLint,
+): Promise<Omit<Suspicion, 'sha256'>[]> {
+  const found: Omit<Suspicion, 'sha256'>[] = [];
+  const seen = new Set<string>();
+  const perRule = new Map<string, number>();
+  let matches = 0;
+  for (const chunk of chunks) {
+    for (const { rule, line, masked, alias } of await scanChunk(chunk, path, lint)) {
+      matches++;
+      const isNew = !seen.has(`${line}:${masked}`) && !seen.has(`${line}:${alias ?? masked}`);
+      seen.add(`${line}:${masked}`);
+      const count = perRule.get(rule) ?? 0;
+      if (!isNew || count >= maxPerRule) continue;
+      perRule.set(rule, count + 1);
+      found.push({ path, kind: 'content', rule, line, masked });
+    }
+    if (matches >= maxMatches) break;
+  }
+  return found;
+}
+
+type LineMatch = Match & { readonly line: number };
+
+/** What a chunk holds, the surest rules first. */
+async function scanChunk(chunk: TextChunk, path: string, lint: PresetLint): Promise<LineMatch[]> {
+  const { text, end } = chunk;
+  const found: LineMatch[] = [];
+  for (const matches of [await lint(text, path), findTokens(text, path), findAssignments(text, path)]) {
+    let line = chunk.firstLine;
+    let at = 0;
+    for (const match of matches.toSorted((a, b) => a.index - b.index)) {
+      if (match.index >= end) break;
+      line += linesIn(text, at, match.index);
+      at = match.index;
+      found.push({ ...match, line });
+    }
+  }
+  return found;
+}
+
+function contentHash(fd: number, bytes: number, start: Buffer): string {
+  if (start.length === bytes) return hash('sha256', start, 'hex');
+  const sha256 = createHash('sha256').update(start);
+  for (let position = start.length; position < bytes; position += startBytes)
+    sha256.update(readAt(fd, Math.min(startBytes, bytes - position), position));
+  return sha256.digest('hex');
+}

@@ -1,0 +1,29 @@
+// Zero-width joiner and non-joiner stay: emoji, Persian and Indic scripts are spelled with them, and they reorder nothing.
+const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+const plainLine = /^[!-~]+(?: [!-~]+)*$/;
+const plainAscii = /^[ -~]*$/;
+const harmless = new Set(['\n', '\t', '\u200C', '\u200D']);
+
+/** Makes control, bidi and other invisible characters visible as `\u{202E}`, keeping line breaks and tabs. */
+export function visibleText(text: string): string {
+  if (plainAscii.test(text)) return text;
+  return text
+    .replaceAll('\r\n', '\n')
+    .replace(invisible, (character) => (harmless.has(character) ? character : escaped(character)));
+}
+
+/** `visibleText` on one line: runs of white space become one space, the ends are trimmed. */
+export function visibleLine(text: string): string {
+  return plainLine.test(text) ? text : visibleText(text.replace(/\s+/g, ' ').trim());
+}
+
+/** The name or path of a file on one line: what `visibleText` keeps or joins is a difference between two names. */
+export function visibleName(name: string): string {
+  return name.replace(invisible, (character) =>
+    character === '\u200C' || character === '\u200D' ? character : escaped(character),
+  );
+}
+
+function escaped(character: string): string {
+  return `\\u{${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}}`;
+}

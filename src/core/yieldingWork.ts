@@ -1,0 +1,17 @@
+import { setImmediate } from 'node:timers/promises';
+
+/** Longest work in one go: the thread is shared with every other extension. */
+const sliceMs = 8;
+
+/** Works the steps off and lets other work go on every few milliseconds; stops with the signal's reason. */
+export async function inSlices<T>(steps: Iterator<unknown, T>, signal?: AbortSignal): Promise<T> {
+  signal?.throwIfAborted();
+  let pauseAt = performance.now() + sliceMs;
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done === true) return step.value;
+    if (performance.now() < pauseAt) continue;
+    await setImmediate();
+    signal?.throwIfAborted();
+    pauseAt = performance.now() + sliceMs;
+  }
+}

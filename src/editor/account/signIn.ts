@@ -1,0 +1,182 @@
+import * as vscode from 'vscode';
+import { originOf, toBaseUrl } from '../../core/api/address.ts';
+import { toToken } from '../../core/api/credentials.ts';
+import { isAbortError } from '../../core/errors.ts';
+import type { Run } from '../../core/run/state/run.ts';
+import type { Accounts } from './accounts.ts';
+import { formatAccount } from '../formats.ts';
+import { describeError } from '../errors/messages.ts';
+import { withProgress } from '../progress.ts';
+import { type Destination, readRawDestination, writeDestination } from '../settings.ts';
+import { showError, showInformation } from '../showMessage.ts';
+
+/**
+ * Asks for base URL, organization and token, one after another with what is known filled in, checks them with the service and keeps them; for
+ * the `account` of a run that is there already, which the settings may not name any more, the token alone. False when the person stops.
+ */
+export async function signIn(accounts: Accounts, account?: Destination): Promise<boolean> {
+  let known: Destination = readRawDestination();
+  for (;;) {
+    const answers = await (account === undefined ? askAll(known) : askToken(account));
+    if (answers === undefined) return false;
+    const { destination, token } = answers;
+    const origin = originOf(destination.baseUrl);
+    known = destination;
+    try {
+      const title = vscode.l10n.t('Checking the sign-in with {0}…', origin);
+      await withProgress(title, (_report, signal) => accounts.check(destination, token, signal));
+    } catch (error) {
+      if (isAbortError(error)) return false;
+      const { message } = describeError(error);
+      const again = vscode.l10n.t('Try Again');
+      const choice = await showError(vscode.l10n.t('Sign-in failed: {0}', message), again);
+      if (choice !== again) return false;
+      continue;
+    }
+    // First: an error in the settings file must not cost a token that was accepted.
+    await accounts.keep(destination, token);
+    if (account === undefined) await writeDestination(destination);
+    void showInformation(
+      vscode.l10n.t('Signed in to {0}, organization {1}.', origin, destination.organizationId),
+    );
+    return true;
+  }
+}
+
+/** The same for the account of a run; a run that was imported has none, and the settings' is meant. */
+export async function signInForRun(accounts: Accounts, run: Run | undefined): Promise<boolean> {
+  return signIn(accounts, run?.state === 'imported' ? undefined : run);
+}
+
+interface Question {
+  readonly prompt: string;
+  readonly placeholder: string;
+  readonly isSecret?: boolean;
+  readonly complaint: (text: string) => string | undefined;
+}
+
+/** The three answers, with a way back to an earlier one; undefined when the person stops. */
+async function askAll(known: Destination): Promise<{ destination: Destination; token: string } | undefined> {
+  let { baseUrl, organizationId } = known;
+  let step = 1;
+  for (;;) {
+    const question =
+      step === 1
+        ? aboutAddress()
+        : step === 2
+          ? aboutOrganization()
+          : aboutToken({ baseUrl, organizationId });
+    const value = ['', baseUrl, organizationId][step] ?? '';
+    const answer = await ask(question, { value, step, totalSteps: 3 });
+    if (answer === undefined) return undefined;
+    if (answer === back) {
+      step -= 1;
+      continue;
+    }
+    if (step === 1) baseUrl = toBaseUrl(answer);
+    if (step === 2) organizationId = answer.trim();
+    if (step === 3) return { destination: { baseUrl, organizationId }, token: toToken(answer) };
+    step += 1;
+  }
+}
+
+async function askToken({
+  baseUrl,
+  organizationId,
+}: Destination): Promise<{ destination: Destination; token: string } | undefined> {
+  const destination = { baseUrl, organizationId };
+  const answer = await ask(aboutToken(destination));
+  return typeof answer === 'string' ? { destination, token: toToken(answer) } : undefined;
+}
+
+function aboutAddress(): Question {
+  return {
+    prompt: vscode.l10n.t(
+      'Base URL of the assessment service, as it stands in the vendor’s documentation or as your administrator was given it. It may end in /v1.',
+    ),
+    placeholder: 'https://assessment.example.com/v1',
+    complaint: (text) => complaintAbout(() => toBaseUrl(text)),
+  };
+}
+
+function aboutOrganization(): Question {
+  return {
+    prompt: vscode.l10n.t(
+      'ID of your organization with the service, the one that its API calls orgID. Whoever set the service up for you knows it.',
+    ),
+    placeholder: vscode.l10n.t('Organization ID'),
+    complaint: (text) => (text.trim() === '' ? vscode.l10n.t('Enter the organization ID.') : undefined),
+  };
+}
+
+function aboutToken(account: Destination): Question {
+  return {
+    prompt: vscode.l10n.t(
+      'Access token or API key for {0}: the vendor’s command line tool prints a token once you are signed in there; a long-lived API key works, too. It is kept in the editor’s secret storage and sent nowhere else.',
+      formatAccount(account),
+    ),
+    placeholder: vscode.l10n.t('Access token or API key'),
+    isSecret: true,
+    complaint: (text) => complaintAbout(() => toToken(text)),
+  };
+}
+
+const back = Symbol('back');
+
+/** One step of the sign-in; undefined when the person stops. */
+function ask(
+  question: Question,
+  { value, step, totalSteps }: { value: string; step?: number; totalSteps?: number } = { value: '' },
+): Promise<string | typeof back | undefined> {
+  return new Promise((resolve) => {
+    const input = vscode.window.createInputBox();
+    const help = {
+      iconPath: new vscode.ThemeIcon('question'),
+      tooltip: vscode.l10n.t('Where Do I Get This?'),
+    };
+    input.title = vscode.l10n.t('Sign In to the Assessment Service');
+    input.step = step;
+    input.totalSteps = totalSteps;
+    input.prompt = question.prompt;
+    input.placeholder = question.placeholder;
+    input.value = value;
+    input.password = question.isSecret ?? false;
+    input.ignoreFocusOut = true;
+    input.buttons = [...(step !== undefined && step > 1 ? [vscode.QuickInputButtons.Back] : []), help];
+    input.onDidTriggerButton((button) => {
+      if (button === help) void showHelp();
+      else end(back);
+    });
+    input.onDidChangeValue(() => {
+      input.validationMessage = undefined;
+    });
+    input.onDidAccept(() => {
+      input.validationMessage = question.complaint(input.value);
+      if (input.validationMessage === undefined) end(input.value);
+    });
+    input.onDidHide(() => {
+      resolve(undefined);
+      input.dispose();
+    });
+    const end = (answer: string | typeof back): void => {
+      resolve(answer);
+      input.hide();
+    };
+    input.show();
+  });
+}
+
+/** The walkthrough says where each of the three comes from; the question stays open beside it. */
+async function showHelp(): Promise<void> {
+  const category = 'whitebox.whitebox-assessment#whitebox.gettingStarted';
+  await vscode.commands.executeCommand('workbench.action.openWalkthrough', { category, step: 'signIn' });
+}
+
+function complaintAbout(read: () => unknown): string | undefined {
+  try {
+    read();
+    return undefined;
+  } catch (error) {
+    return describeError(error).message;
+  }
+}

@@ -1,0 +1,67 @@
+import * as vscode from 'vscode';
+import { fenceData } from '../../core/findings/importExport/dataFence.ts';
+import { findingMarkdown, type FindingWords } from '../../core/findings/view/findingMarkdown.ts';
+import type { ShownFinding } from '../../core/findings/shownFinding.ts';
+import { sayNoFinding } from '../findings/findingArguments.ts';
+import { countFindings } from '../formats.ts';
+import { blockLabel, driftLabel, severityLabel, triageLabel } from '../labels.ts';
+import { showInformation } from '../showMessage.ts';
+
+const openChat = 'workbench.action.chat.open';
+
+/** Puts findings on the clipboard as Markdown. */
+export async function copyFindings(shown: readonly ShownFinding[]): Promise<void> {
+  if (shown.length === 0) {
+    sayNoFinding();
+    return;
+  }
+  await vscode.env.clipboard.writeText(toMarkdown(shown));
+  const message = vscode.l10n.t('{0} copied as Markdown.', countFindings(shown.length));
+  vscode.window.setStatusBarMessage(message, 5_000);
+}
+
+/** Writes a request about findings into the chat, to be read and sent by a person; without a chat it goes to the clipboard. */
+export async function fixWithAgent(shown: readonly ShownFinding[]): Promise<void> {
+  const t = vscode.l10n.t;
+  if (shown.length === 0) {
+    sayNoFinding();
+    return;
+  }
+  const request = [
+    t(
+      'Fix the vulnerabilities described below. Check each in the code first; if it is none, say so and change nothing. Keep the change small, and keep the tests green.',
+    ),
+    fenceData(toMarkdown(shown)),
+  ].join('\n\n');
+  if (await hasChat()) {
+    await vscode.commands.executeCommand(openChat, { query: request, isPartialQuery: true, mode: 'agent' });
+    return;
+  }
+  await vscode.env.clipboard.writeText(request);
+  void showInformation(
+    t('There is no chat in this editor. The request is on the clipboard: paste it into your agent.'),
+  );
+}
+
+/** Chat comes with an extension and can be switched off; the command alone may be there without either. */
+async function hasChat(): Promise<boolean> {
+  if (vscode.workspace.getConfiguration('chat').get<boolean>('disableAIFeatures', false)) return false;
+  return (await vscode.commands.getCommands(true)).includes(openChat);
+}
+
+function toMarkdown(shown: readonly ShownFinding[]): string {
+  const t = vscode.l10n.t;
+  const words: FindingWords = {
+    severity: t('Severity'),
+    place: t('Place'),
+    drift: t('Code since the scan'),
+    otherPlaces: t('Other places'),
+    triage: t('Triage'),
+    description: t('Description'),
+    severityOf: severityLabel,
+    triageOf: triageLabel,
+    driftOf: driftLabel,
+    blockOf: blockLabel,
+  };
+  return shown.map((each) => findingMarkdown(each, words)).join('\n');
+}

@@ -1,0 +1,116 @@
+import * as vscode from 'vscode';
+import type * as z from 'zod/mini';
+import { fenceData } from '../../core/findings/importExport/dataFence.ts';
+import type { FindingStore } from '../../core/findings/findingStore.ts';
+import type { ShownFinding } from '../../core/findings/shownFinding.ts';
+import { escapeMarkdown } from '../../core/findings/view/inertMarkdown.ts';
+import {
+  decide,
+  getFinding,
+  getRunStatus,
+  listFindings,
+  toolInputs,
+} from '../../core/findings/importExport/toolAnswers.ts';
+import { visibleLine } from '../../core/visibleText.ts';
+import type { TriageDecision } from '../../core/findings/triage/triage.ts';
+import type { Clock } from '../../core/ports.ts';
+import type { RunStore } from '../../core/run/disk/runStore.ts';
+import { titleOfFinding, triageLabel } from '../labels.ts';
+
+/** What tools look at; none of it can start, cancel, upload or delete anything. */
+export interface ToolDeps {
+  readonly runs: RunStore;
+  readonly findings: FindingStore;
+  readonly clock: Clock;
+}
+
+type Tool = vscode.LanguageModelTool<object>;
+
+/** The tools that language models may call, by name; their answers are for models and in English. */
+export function createTools({ runs, findings, clock }: ToolDeps): ReadonlyMap<string, Tool> {
+  const t = vscode.l10n.t;
+  const find = (name: string): ShownFinding => {
+    const at = name.lastIndexOf(':');
+    const shown = findings.find(name.slice(0, at), Number(name.slice(at + 1)));
+    if (shown === undefined)
+      throw new Error('There is no such finding among those that are shown. List the findings anew.');
+    return shown;
+  };
+  return new Map<string, Tool>([
+    [
+      'whitebox_listFindings',
+      {
+        prepareInvocation: () => ({ invocationMessage: t('Listing findings') }),
+        invoke: ({ input }) => answer(listFindings(findings.folders(), read(toolInputs.listFindings, input))),
+      },
+    ],
+    [
+      'whitebox_getFinding',
+      {
+        prepareInvocation: () => ({ invocationMessage: t('Reading a finding') }),
+        invoke: ({ input }) => answer(getFinding(find(read(toolInputs.getFinding, input).finding))),
+      },
+    ],
+    [
+      'whitebox_getRunStatus',
+      {
+        prepareInvocation: () => ({ invocationMessage: t('Reading the state of the runs') }),
+        invoke: ({ input }) => {
+          read(toolInputs.getRunStatus, input);
+          return answer(getRunStatus(runs.all(), clock.now()));
+        },
+      },
+    ],
+    [
+      'whitebox_setTriage',
+      {
+        prepareInvocation: ({ input }) => {
+          requireTrustOfTool();
+          const call = read(toolInputs.setTriage, input);
+          const { finding, triage } = find(call.finding);
+          const title = escapeMarkdown(titleOfFinding(finding));
+          const [now, next] = [decisionLabel(triage), decisionLabel(decide(triage, call))];
+          return {
+            invocationMessage: t('Setting a triage state'),
+            confirmationMessages: {
+              title: t('Set Triage State'),
+              message: new vscode.MarkdownString(t('{0}: from “{1}” to “{2}”', title, now, next)),
+            },
+          };
+        },
+        invoke: async ({ input }) => {
+          requireTrustOfTool();
+          const call = read(toolInputs.setTriage, input);
+          const shown = find(call.finding);
+          const { state, note } = decide(shown.triage, call);
+          await findings.setTriage([shown], state, note);
+          return answer({ finding: call.finding, triage: state });
+        },
+      },
+    ],
+  ]);
+}
+
+/** A decision with its reason, for Markdown. */
+function decisionLabel({ state, note }: Pick<TriageDecision, 'state' | 'note'>): string {
+  const label = triageLabel(state);
+  return note === '' ? label : `${label}: ${escapeMarkdown(visibleLine(note))}`;
+}
+
+function requireTrustOfTool(): void {
+  if (!vscode.workspace.isTrusted)
+    throw new Error(
+      'Findings cannot be decided about in Restricted Mode. The user has to trust the workspace first.',
+    );
+}
+
+function read<T>(schema: z.ZodMiniType<T>, input: unknown): T {
+  const parsed = schema.safeParse(input);
+  if (!parsed.success) throw new Error(`The input does not fit the tool's schema: ${parsed.error.message}`);
+  return parsed.data;
+}
+
+function answer(value: unknown): vscode.LanguageModelToolResult {
+  const text = fenceData(JSON.stringify(value, undefined, 1));
+  return new vscode.LanguageModelToolResult([new vscode.LanguageModelTextPart(text)]);
+}

@@ -1,0 +1,58 @@
+import * as vscode from 'vscode';
+import { AssessmentError } from '../../core/errors.ts';
+import { runsBefore } from '../../core/findings/compare.ts';
+import type { FindingStore } from '../../core/findings/findingStore.ts';
+import { hasFindings } from '../../core/findings/folderRuns.ts';
+import type { Run } from '../../core/run/state/run.ts';
+import type { RunStore } from '../../core/run/disk/runStore.ts';
+import { nameOf } from '../labels.ts';
+import { focusView } from '../../lazyView.ts';
+import { pickRun } from '../runs/pickRun.ts';
+import { showInformation } from '../showMessage.ts';
+
+/** What comparing runs works with. */
+export interface CompareDeps {
+  readonly findings: FindingStore;
+  readonly runs: RunStore;
+}
+
+/** Shows what is new, fixed and unchanged from one run to a later one of the same folders: the runs that it was called on, else those that a person picks. */
+export async function compareRuns(called: readonly Run[], { findings, runs }: CompareDeps): Promise<void> {
+  const t = vscode.l10n.t;
+  const none = t('Two runs can be compared when both have findings and assessed the same folders.');
+  if (!called.every(hasFindings)) {
+    void showInformation(none);
+    return;
+  }
+  const all = runs.all().filter(hasFindings);
+  const [first, second] = all.filter(({ id }) => called.some((run) => run.id === id));
+  const later = all.filter((each) => runsBefore(all, each).length > 0);
+  const run = first ?? (await pickRun(later, t('Compare Runs: Which Run?'), none));
+  if (run === undefined) return;
+  const earlier = runsBefore(all, run);
+  const candidates = second === undefined ? earlier : earlier.filter(({ id }) => id === second.id);
+  const baseline = await pickRun(candidates, t('Compare with Which Run Before?'), none);
+  if (baseline === undefined) return;
+  await showComparison(run, baseline, findings);
+  await focusView('findings');
+}
+
+async function showComparison(run: Run, baseline: Run, findings: FindingStore): Promise<void> {
+  try {
+    await findings.showComparison(run, baseline);
+  } catch (error) {
+    const unread = [run, baseline].find(
+      ({ id }) => error instanceof AssessmentError && error.data.subject === id,
+    );
+    if (unread === undefined || !(error instanceof AssessmentError)) throw error;
+    const data = { ...error.data, subject: nameOf(unread) };
+    throw new AssessmentError(error.kind, data, { cause: error });
+  }
+}
+
+/** Shows a run's findings again in the place of a comparison. */
+export async function showAllFindings({ findings }: CompareDeps): Promise<void> {
+  const comparison = findings.comparison();
+  if (comparison === undefined) return;
+  await findings.show(comparison.run);
+}

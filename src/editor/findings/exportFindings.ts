@@ -1,0 +1,155 @@
+import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import * as vscode from 'vscode';
+import { AssessmentError } from '../../core/errors.ts';
+import { type BundleFile, toBundle } from '../../core/findings/importExport/bundle.ts';
+import { zipBundle } from '../../core/findings/importExport/bundleZip.ts';
+import { compareFindings } from '../../core/findings/compare.ts';
+import { toCsv } from '../../core/findings/importExport/csv.ts';
+import type { ExportSource, ExportTool } from '../../core/findings/importExport/exportSource.ts';
+import type { FindingStore } from '../../core/findings/findingStore.ts';
+import { toSarif } from '../../core/findings/importExport/sarif.ts';
+import { readIfThere } from '../../core/files.ts';
+import { type Run, type Target, titleOf } from '../../core/run/state/run.ts';
+import type { RunStore } from '../../core/run/disk/runStore.ts';
+import { countShown } from '../formats.ts';
+import { hasArtifact } from '../labels.ts';
+import { pickShownRun } from '../runs/pickRun.ts';
+import { withProgress } from '../progress.ts';
+import { askInDialog, showInformation } from '../showMessage.ts';
+
+/** What a run's findings can be saved as. */
+export type ExportFormat = 'sarif' | 'csv' | 'bundle';
+
+/** What exports are made from. */
+export interface ExportDeps {
+  readonly runs: RunStore;
+  readonly findings: FindingStore;
+  readonly tool: ExportTool;
+}
+
+const endings: Readonly<Record<ExportFormat, string>> = { sarif: 'sarif', csv: 'csv', bundle: 'zip' };
+
+/** Saves all findings of a run where a person says; without a run, of the one that is shown or that they pick. */
+export async function exportFindings(
+  format: ExportFormat,
+  chosen: Run | undefined,
+  deps: ExportDeps,
+): Promise<void> {
+  const t = vscode.l10n.t;
+  const which = t('Export Findings of Which Run?');
+  const none = t('There are no findings to export yet.');
+  const run = chosen ?? (await pickShownRun(deps, 'findings', which, none));
+  if (run === undefined) return;
+  if (format === 'bundle' && !(await agreesToContents(run))) return;
+  const to = await vscode.window.showSaveDialog({
+    title: titleOfExport(format),
+    defaultUri: defaultUri(run, endings[format]),
+    filters: { [filterLabel(format)]: [endings[format]] },
+  });
+  if (to === undefined) return;
+  const count = await withProgress(t('Exporting findings…'), async (_report, signal) => {
+    const source = await readSource(run, deps.findings);
+    signal.throwIfAborted();
+    const content = await write(format, source, deps);
+    signal.throwIfAborted();
+    await vscode.workspace.fs.writeFile(to, content);
+    return countShown(source.shown.length, source.cut);
+  });
+  await offerToOpen(t('{0} saved in {1}.', count, nameOf(to)), to, format);
+}
+
+async function write(format: ExportFormat, source: ExportSource, deps: ExportDeps): Promise<Uint8Array> {
+  switch (format) {
+    case 'sarif':
+      return Buffer.from(`${JSON.stringify(toSarif(source, deps.tool), undefined, 1)}\n`);
+    case 'csv':
+      return Buffer.from(toCsv(source));
+    case 'bundle':
+      return zipBundle(toBundle(source, await readArtifacts(source.run, deps.runs), deps.tool));
+  }
+}
+
+/** A run's findings, compared with the run that they are compared with in the views. */
+async function readSource(run: Run, findings: FindingStore): Promise<ExportSource> {
+  const { shown, cut, failure } = await findings.read(run);
+  if (failure !== undefined) throw new AssessmentError(failure.kind, failure);
+  const compared = findings.comparison();
+  const baseline = compared?.run.id === run.id ? compared.baseline : findings.baselines.of(run);
+  if (baseline === undefined) return { run, shown, cut };
+  const before = await findings.read(baseline);
+  // What is not known of the run before may have been there.
+  if (before.failure !== undefined || before.cut !== undefined) return { run, shown, cut };
+  const { fixed } = compareFindings(run, shown, baseline, before.shown, { run: cut });
+  return { run, shown, cut, fixed };
+}
+
+/** Findings and report as downloaded, and the lists of what was sent. */
+async function readArtifacts(run: Run, runs: RunStore): Promise<readonly BundleFile[]> {
+  const folder = runs.folderOf(run.id);
+  const files = [{ path: 'findings.json', content: await readFile(join(folder, 'findings.json')) }];
+  if (hasArtifact(run, 'report'))
+    files.push({ path: 'report.md', content: await readFile(join(folder, 'report.md')) });
+  for (const index of run.targets.keys()) {
+    const path = `manifest-${String(index)}.json`;
+    const text = await readIfThere(join(folder, path));
+    if (text !== undefined) files.push({ path, content: Buffer.from(text) });
+  }
+  return files;
+}
+
+async function agreesToContents(run: Run): Promise<boolean> {
+  const t = vscode.l10n.t;
+  const yes = t('Save Bundle…');
+  const detail = t(
+    'In it: the findings with the code that they quote, the report, your triage decisions with their notes, the list of the files that were assessed, commit and run ID. Not in it: source files, tokens, the address of the service.',
+  );
+  const question = t('Save the results of {0} as one file that can be handed on?', titleOf(run));
+  return (await askInDialog({ question, detail, icon: 'info' }, yes)) === yes;
+}
+
+/** Beside the folder that was assessed, not in it: what lies in it would be assessed the next time. */
+function defaultUri(run: Run, ending: string): vscode.Uri {
+  const isOpen = ({ folder }: Target): boolean =>
+    vscode.workspace.getWorkspaceFolder(vscode.Uri.file(folder)) !== undefined;
+  const { folder } = run.targets.find(isOpen) ?? run.targets[0] ?? { folder: '' };
+  const title = titleOf(run).replaceAll(/[\\/:*?"<>|\p{Cc}\p{Cf}\s]+/gu, '-');
+  const day = new Date(run.createdAt).toISOString().slice(0, 10);
+  return vscode.Uri.file(join(dirname(folder), `${title}-findings-${day}.${ending}`));
+}
+
+function titleOfExport(format: ExportFormat): string {
+  const t = vscode.l10n.t;
+  switch (format) {
+    case 'sarif':
+      return t('Export Findings as SARIF');
+    case 'csv':
+      return t('Export Findings as CSV');
+    case 'bundle':
+      return t('Export Offline Bundle');
+  }
+}
+
+function filterLabel(format: ExportFormat): string {
+  switch (format) {
+    case 'sarif':
+      return 'SARIF';
+    case 'csv':
+      return 'CSV';
+    case 'bundle':
+      return vscode.l10n.t('Bundle');
+  }
+}
+
+async function offerToOpen(message: string, saved: vscode.Uri, format: ExportFormat): Promise<void> {
+  const open = { title: vscode.l10n.t('Open'), command: 'vscode.open' };
+  const reveal = { title: vscode.l10n.t('Reveal in File Manager'), command: 'revealFileInOS' };
+  const isHere = vscode.env.uiKind === vscode.UIKind.Desktop && vscode.env.remoteName === undefined;
+  const actions = [...(format === 'bundle' ? [] : [open]), ...(isHere ? [reveal] : [])];
+  const choice = await showInformation(message, ...actions);
+  if (choice !== undefined) await vscode.commands.executeCommand(choice.command, saved);
+}
+
+function nameOf(uri: vscode.Uri): string {
+  return uri.path.slice(uri.path.lastIndexOf('/') + 1);
+}

@@ -1,0 +1,82 @@
+import * as vscode from 'vscode';
+import type { ShownFinding } from '../../core/findings/shownFinding.ts';
+import { copyFindings, fixWithAgent } from '../agents/agentHandOff.ts';
+import { type CompareDeps, showAllFindings } from './compareRuns.ts';
+import { filterFindings, groupFindings } from './tree/filterFindings.ts';
+import { findingOf, type FindingSources, findingsOf, sayNoFinding } from './findingArguments.ts';
+import { showFindingJson } from './findingJson.ts';
+import type { FindingsLens } from './tree/findingsLens.ts';
+import { setTriage, subjectLabel, type TriageDeps } from './setTriage.ts';
+
+/** What commands on findings and on their view work with. */
+export interface FindingCommandDeps extends TriageDeps, CompareDeps, FindingSources {
+  readonly lens: FindingsLens;
+  readonly findingsView: vscode.TreeView<unknown>;
+}
+
+/** The handlers of the Findings view's commands, by id. */
+export function createFindingCommands(
+  deps: FindingCommandDeps,
+): readonly (readonly [string, (...args: unknown[]) => Promise<unknown>])[] {
+  const { findings, lens } = deps;
+  return [
+    ['whitebox.filterFindings', () => filterFindings(lens, findings)],
+    ['whitebox.groupFindings', () => groupFindings(lens)],
+    ['whitebox.showAllFindings', () => showAllFindings(deps)],
+    ['whitebox.clearFilters', () => lens.filterBy({})],
+    [
+      'whitebox.setTriage',
+      async (...args) => {
+        const shown = await subjectsOf(args, deps);
+        if (shown !== undefined) await setTriage(shown, deps);
+      },
+    ],
+    [
+      'whitebox.copyFinding',
+      async (...args) => {
+        const shown = await subjectsOf(args, deps);
+        if (shown !== undefined) await copyFindings(shown);
+      },
+    ],
+    [
+      'whitebox.fixWithAgent',
+      async (...args) => {
+        const shown = await subjectsOf(args, deps);
+        if (shown !== undefined) await fixWithAgent(shown);
+      },
+    ],
+    [
+      'whitebox.showFindingJson',
+      async (...args) => {
+        const shown = findingOf(args, deps);
+        if (shown === undefined) sayNoFinding();
+        else await showFindingJson(shown);
+      },
+    ],
+  ];
+}
+
+/** The findings that a person means, undefined when they stop: called from the palette, the one whose details have the focus, or which of those at the cursor, or those selected in the view. */
+async function subjectsOf(
+  args: readonly unknown[],
+  deps: FindingCommandDeps,
+): Promise<readonly ShownFinding[] | undefined> {
+  const t = vscode.l10n.t;
+  const given = findingsOf(args, deps);
+  if (args[0] !== undefined) return given;
+  const selected = deps.findingsView.visible ? findingsOf([{ kind: 'selection' }], deps) : [];
+  if (selected.length > 0 && given.every((shown) => selected.includes(shown))) return selected;
+  const items = given.map((shown) => ({
+    label: subjectLabel([shown]),
+    description: deps.inDetails() === undefined ? t('at the cursor') : t('in the details'),
+    shown: [shown],
+  }));
+  if (selected.length > 0)
+    items.push({
+      label: subjectLabel(selected),
+      description: t('selected in the Findings view'),
+      shown: [...selected],
+    });
+  if (items.length <= 1) return given;
+  return (await vscode.window.showQuickPick(items, { title: t('Which Findings?') }))?.shown;
+}

@@ -1,0 +1,163 @@
+import { extname } from 'node:path';
+import * as vscode from 'vscode';
+import type { Place } from '../../core/findings/finding.ts';
+import { placeLinks } from '../../core/findings/place/placeLinks.ts';
+import type { FindingStore } from '../../core/findings/findingStore.ts';
+import type { ShownFinding, ShownPlace } from '../../core/findings/shownFinding.ts';
+import { codeBlock, codeSpan, escapeMarkdown } from '../../core/findings/view/inertMarkdown.ts';
+import { clip } from '../../core/findings/parse/prose.ts';
+import { visibleLine, visibleText } from '../../core/visibleText.ts';
+import type { ReportContent } from '../../core/report/protocol.ts';
+import { titleOf } from '../../core/run/state/run.ts';
+import type { PanelDocument } from '../report/documentPanel.ts';
+import { formatTime } from '../formats.ts';
+import {
+  blockLabel,
+  driftLabel,
+  severityLabel,
+  shortfallLabel,
+  titleOfFinding,
+  triageLabel,
+} from '../labels.ts';
+import { revealPlace } from './code/places.ts';
+
+const maxPlaces = 200;
+
+/** Everything about a finding, for the panel beside its code; read anew whenever it is looked at. */
+export function toDetails(shown: ShownFinding, findings: FindingStore): PanelDocument {
+  const { run, finding } = shown;
+  const current = (): ShownFinding => findings.find(run.id, finding.index) ?? shown;
+  let linked = shown;
+  return {
+    id: `${run.id}:${String(finding.index)}`,
+    title: clip(titleOfFinding(finding), 60),
+    load: () => {
+      linked = current();
+      return Promise.resolve(toContent(linked));
+    },
+    openPlace: async (index) => {
+      const place = linked.places[index];
+      if (place === undefined) return;
+      const now = placeNow(place, linked, current());
+      await revealPlace(now, columnOf(now));
+    },
+  };
+}
+
+/** Details stand open for hours while code moves, and while files with places of the finding come and go. */
+function placeNow(place: ShownPlace, linked: ShownFinding, current: ShownFinding): ShownPlace {
+  const told = current.finding.places[linked.finding.places.indexOf(place.told)];
+  return current.places.find((each) => each.told === told) ?? place;
+}
+
+/** The finding whose details have this id, while it is shown. */
+export function findDetailed(id: string, findings: FindingStore): ShownFinding | undefined {
+  const at = id.lastIndexOf(':');
+  return findings.find(id.slice(0, at), Number(id.slice(at + 1)));
+}
+
+/** Where the file is seen already, else the first column: never over the details. */
+function columnOf({ file }: ShownPlace): vscode.ViewColumn {
+  const seen = vscode.window.visibleTextEditors.find(({ document }) => document.uri.fsPath === file);
+  return seen?.viewColumn ?? vscode.ViewColumn.One;
+}
+
+function toContent(shown: ShownFinding): ReportContent {
+  return {
+    parts: partsOf(shown),
+    title: titleOfFinding(shown.finding),
+    facts: factsOf(shown),
+    severities: [],
+    places: linksOf(shown.places.slice(0, maxPlaces)),
+    language: shown.run.language === 'japanese' ? 'ja' : 'en',
+  };
+}
+
+/** What the view makes links of: texts of the finding that mean one place, and the list of its places, each entry its own. */
+function linksOf(places: readonly ShownPlace[]): ReportContent['places'] {
+  return [
+    ...places.map((_, index) => ({ index, label: placeAddress(index) })),
+    ...[...placeLinks([{ places }])].map(([label, place]) => ({ index: places.indexOf(place), label })),
+  ];
+}
+
+/** No text like `path:line`, which may mean two places. */
+function placeAddress(index: number): string {
+  return `#place-${String(index)}`;
+}
+
+function factsOf({ run, finding, places, triage, change }: ShownFinding): ReportContent['facts'] {
+  const t = vscode.l10n.t;
+  const { severity, severityText, confidence, cwes, cvss, shortfall } = finding;
+  const rating = severityLabel(severity);
+  const drift = places[0] && driftLabel(places[0]);
+  const compared = { new: t('new since the run before'), unchanged: t('also in the run before') };
+  const facts: (readonly [string, string | undefined])[] = [
+    [t('Severity'), severityText === undefined ? rating : t('{0} (written as “{1}”)', rating, severityText)],
+    [t('Confidence'), confidence],
+    ['CVSS', [cvss?.score, cvss?.vector].filter((part) => part !== undefined).join(' · ')],
+    [
+      t('Triage'),
+      triage.at === 0 ? triageLabel(triage.state) : `${triageLabel(triage.state)}, ${formatTime(triage.at)}`,
+    ],
+    [t('Note'), triage.note],
+    [t('Code since the scan'), drift],
+    [t('Run'), `${titleOf(run)}, ${formatTime(run.createdAt)}`],
+    [t('Compared'), change && compared[change]],
+    ['ID', finding.id],
+    [t('Shown here'), shortfall && shortfallLabel(shortfall)],
+  ];
+  const said = facts.flatMap(([label, value]) =>
+    value === undefined || value === '' ? [] : [{ label, value: visibleLine(value) }],
+  );
+  const weaknesses = cwes.length === 0 ? [] : [{ label: 'CWE', value: '', cwes: [...cwes] }];
+  return [...said.slice(0, 1), ...weaknesses, ...said.slice(1)];
+}
+
+/** The texts of the findings file, each a part of its own, so that none reaches another. */
+function partsOf({ finding, places }: ShownFinding): ReportContent['parts'] {
+  const texts = [
+    [vscode.l10n.t('Places'), placesOf(finding.places, places)],
+    [vscode.l10n.t('Description'), visibleText(finding.description)],
+    ...finding.blocks.map(({ kind, text }) => [blockLabel(kind), visibleText(text)] as const),
+    [blockLabel('recommendation'), visibleText(finding.recommendation)],
+  ] as const;
+  return texts.flatMap(([heading, markdown]) => (markdown.trim() === '' ? [] : [{ heading, markdown }]));
+}
+
+function placesOf(told: readonly Place[], places: readonly ShownPlace[]): string {
+  const items = told.slice(0, maxPlaces).map((each) => {
+    const here = places.find((place) => place.told === each);
+    const text = here === undefined ? toldLabel(each) : placeLabel(here);
+    const notes = [
+      each.label === undefined ? undefined : clip(visibleLine(each.label), 500),
+      here === undefined ? vscode.l10n.t('not in this workspace') : driftLabel(here),
+    ];
+    const said = notes
+      .filter((note) => note !== undefined && note !== '')
+      .map((note) => ` – ${escapeMarkdown(note ?? '')}`);
+    const snippet = each.snippet?.trim() === '' ? undefined : each.snippet;
+    const code =
+      snippet === undefined ? '' : codeBlock(visibleText(snippet).split('\n'), languageOf(each.path));
+    const entry =
+      here === undefined ? codeSpan(text) : `[${codeSpan(text)}](${placeAddress(places.indexOf(here))})`;
+    return `- ${entry}${said.join('')}\n${code.replaceAll(/^(?=.)/gm, '  ')}`;
+  });
+  if (told.length > maxPlaces) items.push(`- … (${String(told.length - maxPlaces)})`);
+  return items.join('\n');
+}
+
+function placeLabel({ path, startLine, drift }: ShownPlace): string {
+  return startLine === undefined || drift === 'gone'
+    ? visibleLine(path)
+    : `${visibleLine(path)}:${String(startLine)}`;
+}
+
+function toldLabel({ path, startLine }: Place): string {
+  return startLine === undefined ? visibleLine(path) : `${visibleLine(path)}:${String(startLine)}`;
+}
+
+/** The file's extension, where it can name a language. */
+function languageOf(path: string): string {
+  return /^\.(\w{1,15})$/.exec(extname(path))?.[1] ?? '';
+}

@@ -1,0 +1,128 @@
+import * as vscode from 'vscode';
+import { AssessmentError } from '../../core/errors.ts';
+import { type Decision, undecidedBy } from '../../core/findings/triage/decisions.ts';
+import type { FindingStore } from '../../core/findings/findingStore.ts';
+import { readImport } from '../../core/findings/importExport/importFile.ts';
+import { badImport, maxImportBytes } from '../../core/findings/importExport/importFault.ts';
+import { importRun, type ImportTarget } from '../../core/findings/importExport/importRun.ts';
+import type { Clock } from '../../core/ports.ts';
+import type { Run } from '../../core/run/state/run.ts';
+import type { RunStore } from '../../core/run/disk/runStore.ts';
+import { countFindings, countShown } from '../formats.ts';
+import { focusView } from '../../lazyView.ts';
+import { withProgress } from '../progress.ts';
+import { showInformation } from '../showMessage.ts';
+
+/** What imports work on; nothing of it speaks to the service. */
+export interface ImportDeps {
+  readonly runs: RunStore;
+  readonly findings: FindingStore;
+  readonly clock: Clock;
+  /** The parsing worker's entry. */
+  readonly parseWorkerFile: string;
+}
+
+/** Takes in a file of findings that a person picks, as a run of a folder they pick, and shows it. */
+export async function importFindings(deps: ImportDeps): Promise<void> {
+  const t = vscode.l10n.t;
+  const folders = vscode.workspace.workspaceFolders ?? [];
+  if (folders.length === 0) throw new AssessmentError('noFolder');
+  const [file] =
+    (await vscode.window.showOpenDialog({
+      title: t('Import Findings or Bundle'),
+      openLabel: t('Import'),
+      filters: { [t('Findings')]: ['zip', 'sarif', 'json'], [t('All files')]: ['*'] },
+    })) ?? [];
+  if (file === undefined) return;
+  const fileName = file.path.slice(file.path.lastIndexOf('/') + 1);
+  const imported = await withProgress(t('Importing {0}…', fileName), async (_report, signal) => {
+    if ((await vscode.workspace.fs.stat(file)).size > maxImportBytes) throw badImport('tooLarge');
+    return readImport(Buffer.from(await vscode.workspace.fs.readFile(file)), {
+      workerFile: deps.parseWorkerFile,
+      signal,
+    });
+  });
+  const targets = await targetsOf(imported.folders, folders);
+  if (targets === undefined) return;
+  const run = await importRun(imported, { fileName, targets }, { store: deps.runs, clock: deps.clock });
+  await deps.findings.show(run);
+  await focusView('findings');
+  void showInformation(t('{0} imported from {1}.', countShown(imported.findings, imported.cut), fileName));
+  await offerDecisions(run, imported.decisions, deps.findings);
+}
+
+/** The folders that findings belong to, in the order of the file: those of the same name, else those that a person picks. Undefined when they stop. */
+async function targetsOf(
+  names: readonly string[],
+  open: readonly vscode.WorkspaceFolder[],
+): Promise<readonly ImportTarget[] | undefined> {
+  const named = names.map((name) => {
+    const [same, ...others] = open.filter((folder) => folder.name === name);
+    return others.length === 0 && names.indexOf(name) === names.lastIndexOf(name) ? same : undefined;
+  });
+  if (names.length <= 1) {
+    const folder = named[0] ?? (await pickFolder(open));
+    return folder && [toTarget(folder)];
+  }
+  const left = new Set(open.filter((folder) => !named.includes(folder)));
+  const targets: ImportTarget[] = [];
+  for (const [index, name] of names.entries()) {
+    const target = named[index] ?? (await askFor(name, left));
+    if (target === undefined) return undefined;
+    if (target !== 'none') left.delete(target);
+    targets.push(target === 'none' ? { name } : toTarget(target));
+  }
+  return targets;
+}
+
+function toTarget({ uri, name }: vscode.WorkspaceFolder): ImportTarget {
+  return { folder: uri.fsPath, name };
+}
+
+/** Which of these is the folder that the file calls so, if any; undefined when the person stops. */
+async function askFor(
+  name: string,
+  folders: ReadonlySet<vscode.WorkspaceFolder>,
+): Promise<vscode.WorkspaceFolder | 'none' | undefined> {
+  if (folders.size === 0) return 'none';
+  const t = vscode.l10n.t;
+  const items = [...folders].map((folder) => ({
+    label: folder.name,
+    description: folder.uri.fsPath,
+    folder,
+  }));
+  const skip = {
+    label: t('None of These'),
+    detail: t('The findings are listed without a place.'),
+    folder: 'none' as const,
+  };
+  const title = t('Which folder are the findings of {0} about?', name);
+  const picked = await vscode.window.showQuickPick([...items, skip], { title, ignoreFocusOut: true });
+  return picked?.folder;
+}
+
+async function pickFolder(
+  folders: readonly vscode.WorkspaceFolder[],
+): Promise<vscode.WorkspaceFolder | undefined> {
+  if (folders.length === 1) return folders[0];
+  const placeHolder = vscode.l10n.t('Which folder are the findings about?');
+  return vscode.window.showWorkspaceFolderPick({ placeHolder, ignoreFocusOut: true });
+}
+
+/** Decisions of others hide findings, so a person says whether they count here; what was decided here stays. */
+async function offerDecisions(
+  run: Run,
+  decisions: readonly Decision[],
+  findings: FindingStore,
+): Promise<void> {
+  const t = vscode.l10n.t;
+  if (decisions.length === 0 || !vscode.workspace.isTrusted) return;
+  const { byFolder, count } = undecidedBy(decisions, (await findings.read(run)).shown);
+  if (count === 0) return;
+  const take = t('Take Over');
+  const message = t(
+    'The file also says what was decided about {0}, with notes. Take these decisions over?',
+    countFindings(count),
+  );
+  if ((await showInformation(message, take, t('Leave Open'))) === take) await findings.takeOver(byFolder);
+}

@@ -1,0 +1,82 @@
+import * as vscode from 'vscode';
+import type { FindingStore } from '../../core/findings/findingStore.ts';
+import { lacksMainPlace, type ShownFinding } from '../../core/findings/shownFinding.ts';
+import { decisionFolders } from '../../core/findings/triage/findingFolder.ts';
+import { type MappingPlan, planMapping } from '../../core/findings/place/mappingPlan.ts';
+import { pathInside } from '../../core/pathInside.ts';
+import { isInside } from '../folders.ts';
+import { countFindings } from '../formats.ts';
+import { withProgress } from '../progress.ts';
+import { askInDialog, showInformation, showWarning } from '../showMessage.ts';
+
+/** Lets a person say which folder the paths of findings without a place belong to; tells first how many findings that would place. */
+export async function mapFindingPaths(findings: FindingStore): Promise<void> {
+  const t = vscode.l10n.t;
+  const folders = foldersOf(findings);
+  const mapped = folders.filter((folder) => findings.hasMappings(folder));
+  const lost = findings.all().filter(lacksMainPlace);
+  const pick = t('Choose a Folder…');
+  const forget = t('Forget the Mapped Paths');
+  if (lost.length === 0 && mapped.length === 0) {
+    void showInformation(t('Every finding that names a file has its place.'));
+    return;
+  }
+  const choice =
+    mapped.length === 0
+      ? pick
+      : await vscode.window.showQuickPick(lost.length === 0 ? [forget] : [pick, forget]);
+  if (choice === forget) for (const folder of mapped) await findings.forgetMappings(folder);
+  else if (choice === pick) await mapTo(lost, folders, findings);
+}
+
+async function mapTo(
+  lost: readonly ShownFinding[],
+  folders: readonly string[],
+  findings: FindingStore,
+): Promise<void> {
+  const t = vscode.l10n.t;
+  const [start] = folders;
+  const [chosen] =
+    (await vscode.window.showOpenDialog({
+      title: t('The Folder That the Paths of {0} Start In', countFindings(lost.length)),
+      openLabel: t('Choose'),
+      canSelectFiles: false,
+      canSelectFolders: true,
+      ...(start === undefined ? {} : { defaultUri: vscode.Uri.file(start) }),
+    })) ?? [];
+  if (chosen === undefined) return;
+  const root = folders.find((folder) => isInside(chosen, vscode.Uri.file(folder)));
+  const to = root === undefined ? undefined : pathInside(root, chosen.fsPath);
+  if (root === undefined || to === undefined) {
+    void showWarning(t('Only a folder inside one that was assessed can be chosen.'));
+    return;
+  }
+  const own = lost.filter((shown) => decisionFolders(shown).includes(root));
+  const paths = own.flatMap(({ finding }) => finding.places.slice(0, 1).map(({ path }) => path));
+  const plan = await withProgress(t('Looking for the files of findings…'), (_report, signal) =>
+    planMapping(paths, { root, to, signal }),
+  );
+  if (plan === undefined) {
+    void showWarning(t('No finding has its file in {0}.', to === '' ? root : to));
+    return;
+  }
+  if (await agrees(plan, own.length, to)) await findings.mapPaths(root, plan.prefix, chosen.fsPath);
+}
+
+async function agrees({ prefix, placed }: MappingPlan, of: number, to: string): Promise<boolean> {
+  const t = vscode.l10n.t;
+  const yes = t('Map Paths');
+  const where = to === '' ? '.' : to;
+  const detail =
+    prefix === ''
+      ? t('Paths are looked up in {0}.', where)
+      : t('Paths that start with {0} are looked up in {1}.', prefix, where);
+  const question = t('{0} of {1} would get a place.', placed, countFindings(of));
+  const choice = await askInDialog({ question, detail, icon: 'info' }, yes);
+  return choice === yes;
+}
+
+/** The folders whose findings are shown. */
+function foldersOf(findings: FindingStore): string[] {
+  return [...new Set(findings.folders().flatMap(({ run }) => run.targets.map(({ folder }) => folder)))];
+}

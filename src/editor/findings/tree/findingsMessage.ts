@@ -1,0 +1,122 @@
+import * as vscode from 'vscode';
+import { activeParts } from '../../../core/findings/view/filter.ts';
+import type { FindingStore } from '../../../core/findings/findingStore.ts';
+import type { Cut } from '../../../core/findings/parse/parse.ts';
+import type { ShownRun } from '../../../core/findings/shownFinding.ts';
+import { hasAllFindings, hasFindings } from '../../../core/findings/folderRuns.ts';
+import { hiddenFromProblems } from '../../../core/findings/view/problems.ts';
+import type { Sifted } from '../../../core/findings/view/sift.ts';
+import { isOffline } from '../../../core/run/state/deadlines.ts';
+import { isFinal, isLive, type Run, titleOf, waitsForToken } from '../../../core/run/state/run.ts';
+import { describePart } from './findingLabels.ts';
+import type { FindingsLens } from './findingsLens.ts';
+import { countFiles, countFindings, formatNumber } from '../../formats.ts';
+import { commitLabel, runLabel } from '../../labels.ts';
+import { readDisplaySettings } from '../../settings.ts';
+
+/** What the Findings view shows in place of findings, as the manifest's `whitebox.findingsView` conditions name it. */
+export type FindingsState =
+  | 'shown'
+  | 'unreadable'
+  | 'zero'
+  | 'hidden'
+  | 'filtered'
+  | 'preparing'
+  | 'unconfirmed'
+  | 'running'
+  | 'offline'
+  | 'signIn'
+  | 'tokenCommand'
+  | 'cleared'
+  | 'none';
+
+/** Why there are findings, or none; `runs` are those of the folders that are open. */
+export function stateOf(folders: readonly ShownRun[], sifted: Sifted, runs: readonly Run[]): FindingsState {
+  if (sifted.passing.length > 0) return 'shown';
+  if (folders.some(({ failure }) => failure !== undefined)) return 'unreadable';
+  if (sifted.displayed.length > 0) return 'filtered';
+  if (sifted.mild + sifted.settled > 0) return 'hidden';
+  if (folders.length > 0) return 'zero';
+  return stateOfRuns(runs.filter((run) => !isFinal(run))) ?? (runs.some(hasFindings) ? 'cleared' : 'none');
+}
+
+/** What is to be known of runs that have not ended, the first that a person has to do something about. */
+function stateOfRuns(runs: readonly Run[]): FindingsState | undefined {
+  const live = runs.filter(isLive);
+  const troubles = live.flatMap(({ trouble }) => trouble ?? []);
+  if (troubles.some(waitsForToken)) return 'signIn';
+  if (troubles.some(({ kind }) => kind === 'tokenCommand')) return 'tokenCommand';
+  if (runs.some(({ state }) => state === 'unknown')) return 'unconfirmed';
+  if (live.some(isOffline)) return 'offline';
+  if (live.length > 0) return 'running';
+  return runs.length > 0 ? 'preparing' : undefined;
+}
+
+/** Which runs the findings are of, with their commits and what is to be known about them; or which two are compared. */
+export function describeRuns(findings: FindingStore): string[] {
+  const t = vscode.l10n.t;
+  const comparison = findings.comparison();
+  if (comparison !== undefined) {
+    const { run, baseline, added, fixed, unchanged, cuts } = comparison;
+    const counts = [added, fixed, unchanged].map(({ length }) => formatNumber(length));
+    return [
+      t('{0}: {1} compared with {2}', titleOf(run), runLabel(run), runLabel(baseline)),
+      !hasAllFindings(run)
+        ? t('{0} new, {2} unchanged; the run did not finish, so what is fixed is not known', ...counts)
+        : cuts.run !== undefined
+          ? t(
+              '{0} new, {2} unchanged; not all of its findings are shown, so what is fixed is not known',
+              ...counts,
+            )
+          : t('{0} new, {1} fixed, {2} unchanged', ...counts),
+      ...describeCut(run, cuts.run),
+      ...describeCut(baseline, cuts.baseline),
+    ];
+  }
+  return findings.folders().map(({ run, failure, cut }) => {
+    const changed = findings.changedFiles(run.id);
+    const facts = [
+      titleOf(run),
+      runLabel(run),
+      ...run.targets.flatMap(({ commit }) =>
+        commit === undefined ? [] : [t('commit {0}', commitLabel(commit))],
+      ),
+      ...(cut === undefined
+        ? []
+        : [t('the worst {0} of {1}', formatNumber(cut.shown), countFindings(cut.total))]),
+      ...(changed === 0 ? [] : [t('changed since: {0}', countFiles(changed))]),
+    ].join(' · ');
+    return failure === undefined ? facts : `${facts}: ${t('the findings file cannot be read')}`;
+  });
+}
+
+/** Which of a run's findings are compared, where not all are. */
+function describeCut(run: Run, cut: Cut | undefined): string[] {
+  if (cut === undefined) return [];
+  const counts = [formatNumber(cut.shown), countFindings(cut.total)] as const;
+  return [vscode.l10n.t('compared of {0}: the worst {1} of {2}', runLabel(run), ...counts)];
+}
+
+/** How many findings settings and triage keep back. */
+export function describeHidden({ mild, settled }: Sifted): string[] {
+  const t = vscode.l10n.t;
+  return [
+    ...(mild === 0 ? [] : [t('Hidden by minimum severity: {0}', countFindings(mild))]),
+    ...(settled === 0 ? [] : [t('Hidden because triage settled them: {0}', countFindings(settled))]),
+  ];
+}
+
+/** How many of the findings that the view may show have no problem of their own. */
+export function describeOnlyHere({ displayed }: Sifted): string[] {
+  const { showInProblems, ...display } = readDisplaySettings();
+  const count = showInProblems ? hiddenFromProblems(displayed, display) : 0;
+  return count === 0 ? [] : [vscode.l10n.t('Only here, not in Problems: {0}', countFindings(count))];
+}
+
+/** What the filter lets through, and how many of how many; nothing without a filter. */
+export function describeFilter({ filter }: FindingsLens, { displayed, passing }: Sifted): string[] {
+  const parts = activeParts(filter).map((part) => describePart(part, filter));
+  if (parts.length === 0) return [];
+  const counts = [formatNumber(passing.length), formatNumber(displayed.length)] as const;
+  return [vscode.l10n.t('Filter: {0} ({1} of {2})', parts.join(' · '), ...counts)];
+}

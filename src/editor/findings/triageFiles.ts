@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import type { TriagePlace } from '../../core/findings/triage/triageDisk.ts';
+import type { TriageStore } from '../../core/findings/triage/triageStore.ts';
+import type { Logger } from '../../core/ports.ts';
+import { countFindings } from '../formats.ts';
+import { describeError } from '../errors/messages.ts';
+import { offerRemedies } from '../errors/remedies.ts';
+import { readTriageStorage } from '../settings.ts';
+import { showError, showInformation, showWarning } from '../showMessage.ts';
+
+/** Where the decisions about a folder's findings are: in the extension's storage, where every window sees them, or shared in the folder. */
+export function triagePlaceOf(folder: string, storageFolder: string): TriagePlace {
+  if (readTriageStorage(vscode.Uri.file(folder)) === 'shared')
+    return { kind: 'folder', path: join(folder, '.vscode', 'whitebox-triage') };
+  const name = createHash('sha256').update(folder).digest('hex').slice(0, 32);
+  return { kind: 'file', path: join(storageFolder, `${name}.json`) };
+}
+
+/** Reads decisions again when another window, git or a person wrote them, or the setting keeps them elsewhere. */
+export function watchTriage(triage: TriageStore, storageFolder: string, log: Logger): vscode.Disposable {
+  const reload = (): void => void triage.reload();
+  const storage = new vscode.RelativePattern(vscode.Uri.file(storageFolder), '*.json');
+  const watchers = [storage, '**/.vscode/whitebox-triage/**'].map((pattern) =>
+    vscode.workspace.createFileSystemWatcher(pattern),
+  );
+  return vscode.Disposable.from(
+    ...watchers,
+    ...watchers.flatMap((watcher) => [
+      watcher.onDidChange(reload),
+      watcher.onDidCreate(reload),
+      watcher.onDidDelete(reload),
+    ]),
+    vscode.workspace.onDidChangeConfiguration((change) => {
+      if (change.affectsConfiguration('whitebox.triage'))
+        offerToCopy(triage).catch((error: unknown) => void showError(describeError(error).message));
+    }),
+    tellFailures(triage, log),
+    // Where a watcher is blind (excluded files, a network's disk), coming back to the window has to do.
+    vscode.window.onDidChangeWindowState(({ focused }) => {
+      if (focused) reload();
+    }),
+  );
+}
+
+/** Decisions that are kept elsewhere from now on would be gone; whether they are to be there, too, a person says. */
+async function offerToCopy(triage: TriageStore): Promise<void> {
+  const before = triage.decisions();
+  await triage.reload();
+  const lacking = triage.lacking(before);
+  const count = [...lacking.values()].reduce((sum, { length }) => sum + length, 0);
+  if (count === 0) return;
+  const t = vscode.l10n.t;
+  const copy = t('Copy Decisions');
+  const message = t(
+    'Triage decisions are kept in another place now, where nothing is decided about {0} that had a decision. Copy these decisions there?',
+    countFindings(count),
+  );
+  if ((await showInformation(message, copy, t('Leave Open'))) === copy) await triage.takeOver(lacking);
+}
+
+/** Says once of each file that it cannot be read, and again when that comes back. */
+function tellFailures(triage: TriageStore, log: Logger): vscode.Disposable {
+  let told: ReadonlySet<string> = new Set();
+  const subscription = triage.onDidChange(() => {
+    const failures = triage.failures();
+    const nameOf = ({ kind, data }: (typeof failures)[number]): string => `${kind} ${data.subject ?? ''}`;
+    for (const failure of failures.filter((each) => !told.has(nameOf(each)))) {
+      const { message, remedies } = describeError(failure);
+      offerRemedies(showWarning(message, ...remedies), log);
+    }
+    told = new Set(failures.map(nameOf));
+  });
+  return vscode.Disposable.from({ dispose: () => subscription.dispose() });
+}

@@ -1,0 +1,138 @@
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import { AssessmentError } from '../../core/errors.ts';
+import type { Changes } from '../../core/findings/baselines.ts';
+import type { FindingStore } from '../../core/findings/findingStore.ts';
+import type { ShownPlace, ShownRun } from '../../core/findings/shownFinding.ts';
+import { placeLinks } from '../../core/findings/place/placeLinks.ts';
+import { SEVERITIES } from '../../core/findings/finding.ts';
+import type { ReportContent } from '../../core/report/protocol.ts';
+import { elapsedMs, type Run, titleOf } from '../../core/run/state/run.ts';
+import type { RunStore } from '../../core/run/disk/runStore.ts';
+import { countFiles, countFindings, formatDuration, formatNumber, formatTime } from '../formats.ts';
+import { visibleLine } from '../../core/visibleText.ts';
+import { commitLabel, severityLabel, stateLabel } from '../labels.ts';
+import { revealPlace } from '../findings/code/places.ts';
+import type { PanelDocument } from './documentPanel.ts';
+
+/** A larger report is opened as text. */
+const maxReportBytes = 20_000_000;
+
+/** A run's report as the panel shows it: the downloaded Markdown with a summary of what is known here, and links to the code. */
+export function toReport(run: Run, deps: { runs: RunStore; findings: FindingStore }): PanelDocument {
+  let places: readonly LinkedPlace[] = [];
+  return {
+    id: run.id,
+    title: vscode.l10n.t('Report: {0}', titleOf(run)),
+    load: async () => {
+      const file = join(deps.runs.folderOf(run.id), 'report.md');
+      const { size } = await stat(file);
+      if (size > maxReportBytes) throw new AssessmentError('reportTooLarge', { subject: file, actual: size });
+      const markdown = await readFile(file, 'utf8');
+      const read = await deps.findings.read(run);
+      const links = placeLinks(read.shown);
+      const names = namesOfPlaces(read);
+      places = [...links.values()].map((place) => ({ place, name: names.get(place.told) }));
+      return toContent(run, markdown, read, [...links.keys()], await deps.findings.baselines.changesOf(read));
+    },
+    openPlace: async (index) => {
+      const linked = places[index];
+      if (linked !== undefined) await revealPlace(await placeNow(linked, run, deps.findings));
+    },
+  };
+}
+
+/** A place that the report links to, and what it is called when findings are read anew. */
+interface LinkedPlace {
+  readonly place: ShownPlace;
+  readonly name: PlaceName | undefined;
+}
+
+interface PlaceName {
+  readonly finding: number;
+  readonly position: number;
+}
+
+function namesOfPlaces({ shown }: ShownRun): ReadonlyMap<ShownPlace['told'], PlaceName> {
+  return new Map(
+    shown.flatMap(({ finding: { index, places } }) =>
+      places.map((told, position) => [told, { finding: index, position }] as const),
+    ),
+  );
+}
+
+/** A report stands open for hours while the code under its links moves. */
+async function placeNow({ place, name }: LinkedPlace, run: Run, findings: FindingStore): Promise<ShownPlace> {
+  if (name === undefined) return place;
+  const current =
+    findings.find(run.id, name.finding) ??
+    (await findings.read(run)).shown.find(({ finding }) => finding.index === name.finding);
+  const told = current?.finding.places[name.position];
+  return current?.places.find((each) => each.told === told) ?? place;
+}
+
+function toContent(
+  run: Run,
+  markdown: string,
+  { shown, cut, failure }: ShownRun,
+  labels: readonly string[],
+  changes: Changes | undefined,
+): ReportContent {
+  const t = vscode.l10n.t;
+  const files = run.targets.reduce((sum, { archive }) => sum + (archive?.files ?? 0), 0);
+  const commits = run.targets.flatMap(({ commit }) => (commit === undefined ? [] : [commitLabel(commit)]));
+  return {
+    parts: [{ markdown }],
+    title: titleOf(run),
+    facts: [
+      { label: t('State'), value: stateLabel(run) },
+      ...(run.state === 'imported'
+        ? [{ label: t('Source'), value: t('Imported from {0}', run.importedFrom) }]
+        : [
+            {
+              label: t('Started'),
+              value: formatTime('dispatchedAt' in run ? (run.dispatchedAt ?? run.createdAt) : run.createdAt),
+            },
+            { label: t('Took'), value: formatDuration(elapsedMs(run, run.createdAt)) },
+          ]),
+      ...(files === 0 ? [] : [{ label: t('Source'), value: countFiles(files) }]),
+      ...(commits.length === 0 ? [] : [{ label: t('Commit'), value: commits.join(', ') }]),
+      ...('runId' in run && run.runId !== undefined
+        ? [{ label: t('Run ID'), value: visibleLine(run.runId) }]
+        : []),
+      ...(failure === undefined
+        ? []
+        : [{ label: t('Findings'), value: t('not known: their file is missing or cannot be read') }]),
+      ...(cut === undefined
+        ? []
+        : [
+            {
+              label: t('Findings'),
+              value: t('the worst {0} of {1}', formatNumber(cut.shown), countFindings(cut.total)),
+            },
+          ]),
+    ],
+    // Nothing is counted where nothing could be read.
+    severities: (failure === undefined ? SEVERITIES : []).map((severity) => ({
+      severity,
+      label: severityLabel(severity),
+      count: shown.filter(({ finding }) => finding.severity === severity).length,
+    })),
+    ...(changes === undefined ? {} : { changes: toChanges(changes) }),
+    places: labels.map((label, index) => ({ index, label })),
+    language: run.language === 'japanese' ? 'ja' : 'en',
+  };
+}
+
+function toChanges({ baseline, added, fixed, unchanged }: Changes): NonNullable<ReportContent['changes']> {
+  const t = vscode.l10n.t;
+  return {
+    label: t('Since the run of {0}', formatTime(baseline.createdAt)),
+    counts: [
+      { label: t('New'), count: added },
+      ...(fixed === undefined ? [] : [{ label: t('Fixed'), count: fixed }]),
+      { label: t('Unchanged'), count: unchanged },
+    ],
+  };
+}

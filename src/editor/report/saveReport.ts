@@ -1,0 +1,98 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import { writeFileAtomic } from '../../core/files.ts';
+import { toSavedHtml } from '../../core/report/savedReport.ts';
+import { type Run, titleOf } from '../../core/run/state/run.ts';
+import type { RunStore } from '../../core/run/disk/runStore.ts';
+import { withProgress } from '../progress.ts';
+import { showInformation, showWarning } from '../showMessage.ts';
+
+/** What saving a report needs. */
+export interface SaveReportDeps {
+  readonly runs: RunStore;
+  /** Shows a run's report and hands back the HTML that the view makes of it. */
+  readonly renderReport: (run: Run, signal: AbortSignal) => Promise<string>;
+  /** Path of the style sheet of saved reports. */
+  readonly savedStyle: string;
+}
+
+/** Asks how, and saves a run's report or opens it in the browser. */
+export async function saveReport(run: Run, deps: SaveReportDeps): Promise<void> {
+  const t = vscode.l10n.t;
+  const picked = await vscode.window.showQuickPick(
+    [
+      { label: t('Markdown'), detail: t('As it came from the service'), save: saveMarkdown },
+      {
+        label: t('HTML'),
+        detail: t('One file that looks like the report here and needs nothing else'),
+        save: saveHtml,
+      },
+      {
+        label: t('Open in the Browser to Print'),
+        detail: t('Or to save it as PDF from there'),
+        save: printInBrowser,
+      },
+    ],
+    { title: t('Save Report'), placeHolder: titleOf(run) },
+  );
+  await picked?.save(run, deps);
+}
+
+async function saveMarkdown(run: Run, { runs }: SaveReportDeps): Promise<void> {
+  await saveAs(run, 'md', () => readFile(join(runs.folderOf(run.id), 'report.md')));
+}
+
+async function saveHtml(run: Run, deps: SaveReportDeps): Promise<void> {
+  await saveAs(run, 'html', async () => Buffer.from(await toHtml(run, deps)));
+}
+
+async function printInBrowser(run: Run, deps: SaveReportDeps): Promise<void> {
+  const t = vscode.l10n.t;
+  const isHere = vscode.env.remoteName === undefined && vscode.env.uiKind === vscode.UIKind.Desktop;
+  if (isHere) {
+    // It goes when the run is removed; until then only this user can read it.
+    const file = join(deps.runs.folderOf(run.id), 'report.html');
+    await writeFileAtomic(file, await toHtml(run, deps));
+    if (await vscode.env.openExternal(vscode.Uri.file(file))) return;
+  }
+  const save = t('Save as HTML…');
+  const choice = await showWarning(
+    t(
+      'The browser cannot open a file of this window’s machine. Save the report as HTML and open that file on your own machine.',
+    ),
+    save,
+  );
+  if (choice === save) await saveHtml(run, deps);
+}
+
+async function saveAs(run: Run, ending: string, read: () => Promise<Uint8Array>): Promise<void> {
+  const t = vscode.l10n.t;
+  const name = `${titleOf(run).replace(/[\\/:*?"<>|\p{Cc}]/gu, '-')}-report.${ending}`;
+  // Beside the folder, not in it: a report is not part of the source.
+  const beside = vscode.workspace.workspaceFolders?.[0]?.uri;
+  const to = await vscode.window.showSaveDialog({
+    ...(beside === undefined ? {} : { defaultUri: vscode.Uri.joinPath(beside, '..', name) }),
+    filters: { [ending === 'md' ? 'Markdown' : 'HTML']: [ending] },
+    title: t('Save Report'),
+  });
+  if (to === undefined) return;
+  await vscode.workspace.fs.writeFile(to, await read());
+  const open = t('Open');
+  const saved = t('The report was saved to {0}.', to.scheme === 'file' ? to.fsPath : to.toString(true));
+  if ((await showInformation(saved, open)) === open) await vscode.commands.executeCommand('vscode.open', to);
+}
+
+async function toHtml(run: Run, { renderReport, savedStyle }: SaveReportDeps): Promise<string> {
+  const t = vscode.l10n.t;
+  const body = await withProgress(t('Preparing the report…'), (_report, signal) => renderReport(run, signal));
+  const html = toSavedHtml({
+    title: t('Report: {0}', titleOf(run)),
+    language: vscode.env.language,
+    body,
+    style: await readFile(savedStyle, 'utf8'),
+  });
+  if (html === undefined)
+    throw new Error('The report view wrote HTML that is more than text and harmless elements.');
+  return html;
+}

@@ -1,0 +1,135 @@
+import * as vscode from 'vscode';
+import type { Disposable, Logger } from '../../core/ports.ts';
+import type { RunNote, RunNotes } from '../../core/run/disk/recoveryNotes.ts';
+import type { RunStore } from '../../core/run/disk/runStore.ts';
+import type { RunTracker } from '../../core/run/runTracker.ts';
+import { visibleLine } from '../../core/visibleText.ts';
+import { isOpenHere } from '../folders.ts';
+import { formatNumber } from '../formats.ts';
+import { focusView } from '../../lazyView.ts';
+import { describeError } from '../errors/messages.ts';
+import { doRemedy } from '../errors/remedies.ts';
+import { askInDialog, showError, showWarning } from '../showMessage.ts';
+
+/** A note, and the key it is kept under. */
+interface LostRun {
+  readonly key: string;
+  readonly note: RunNote;
+}
+
+/** Offers to track runs of this workspace's folders that were paid for and of which nothing but a note is left, as after a container was rebuilt. */
+export async function offerLostRuns(deps: {
+  notes: RunNotes;
+  runs: RunStore;
+  tracker: RunTracker;
+  log: Logger;
+}): Promise<void> {
+  const t = vscode.l10n.t;
+  // Notes are shared by every container and machine of this person: only folders that are open here are meant.
+  const lost = deps.notes
+    .lost(deps.runs)
+    .filter(({ note }) => note.targets.some(({ folder }) => isOpenHere(folder)));
+  if (lost.length === 0) return;
+  const track = t('Track Again');
+  const forget = t('Forget');
+  const names = [...new Set(lost.flatMap(({ note }) => note.targets.map(({ name }) => name)))].join(', ');
+  const ids = lost.map(({ note }) => note.runId).join(', ');
+  const message =
+    lost.length === 1
+      ? t(
+          'An assessment of {0} was started here, and what this editor kept of it is gone, as after a container was rebuilt. Its run ID: {1}',
+          names,
+          ids,
+        )
+      : t(
+          'Assessments of {0} were started here, and what this editor kept of them is gone, as after a container was rebuilt. Their run IDs: {1}',
+          names,
+          ids,
+        );
+  const choice = await showWarning(message, track, forget);
+  if (choice === forget) await forgetLost(lost, deps);
+  if (choice !== track) return;
+  const failures: (LostRun & { error: unknown })[] = [];
+  for (const { key, note } of lost) {
+    try {
+      await deps.tracker.track(note);
+      await deps.notes.forget(key);
+    } catch (error) {
+      deps.log.error(`Run ${visibleLine(note.runId)} could not be tracked again: ${String(error)}`);
+      failures.push({ key, note, error });
+    }
+  }
+  await focusView('runs');
+  await Promise.all(failures.map((failure) => askToForget(failure, deps)));
+}
+
+/** Forgets runs that were paid for, once a person has agreed: the notes are the only record of them. */
+async function forgetLost(lost: readonly LostRun[], { notes }: { notes: RunNotes }): Promise<void> {
+  const t = vscode.l10n.t;
+  const ids = lost.map(({ note }) => visibleLine(note.runId));
+  const [question, detail] =
+    lost.length === 1
+      ? [
+          t('Forget the run {0}?', ids.join()),
+          t(
+            'It was paid for, and may go on at the service. Nothing here knows it any more then; only by its run ID can it be tracked again.',
+          ),
+        ]
+      : [
+          t('Forget {0} runs?', formatNumber(lost.length)),
+          `${t('They were paid for, and may go on at the service. Nothing here knows them any more then; only by their run IDs can they be tracked again:')}\n${ids.join('\n')}`,
+        ];
+  const forget = t('Forget');
+  if ((await askInDialog({ question, detail }, forget)) !== forget) return;
+  for (const { key } of lost) await notes.forget(key);
+}
+
+/** Any failure may pass, and only a person gives a run up. */
+async function askToForget(
+  { error, ...lost }: LostRun & { error: unknown },
+  deps: { notes: RunNotes },
+): Promise<void> {
+  const t = vscode.l10n.t;
+  const { message, remedies } = describeError(error);
+  const forget = { title: t('Forget') };
+  const choice = await showError(
+    t(
+      'Run {0} could not be tracked again; the next start of VS Code offers it again. {1}',
+      lost.note.runId,
+      message,
+    ),
+    ...remedies,
+    forget,
+  );
+  if (choice === forget) await forgetLost([lost], deps);
+  else await doRemedy(remedies.find((remedy) => remedy === choice));
+}
+
+/** Says, once a window, that runs are forgotten with it, as soon as their folder cannot be written. */
+export function warnOfStorage(runs: RunStore): Disposable {
+  return runs.onDidBecomeTemporary((problem) => {
+    void showWarning(
+      vscode.l10n.t(
+        'VS Code’s storage for this extension cannot be written ({0}). Runs are shown and watched, but what happens from now on is forgotten when this window closes.',
+        problem,
+      ),
+    );
+  });
+}
+
+/** Asks whether to start a run that is forgotten with this window, since runs cannot be kept. */
+export async function acceptForgetting(runs: RunStore): Promise<boolean> {
+  const t = vscode.l10n.t;
+  const start = t('Start Anyway');
+  const choice = await askInDialog(
+    {
+      question: t('This run would be forgotten when the window closes.'),
+      detail: t(
+        'VS Code’s storage for this extension cannot be written ({0}). The run costs credits and goes on at the service, but nothing of it is kept here: note its run ID once it is running, to track it again.',
+        runs.problem ?? '',
+      ),
+    },
+    start,
+  );
+  return choice === start;
+}

@@ -1,0 +1,159 @@
+import * as vscode from 'vscode';
+import type { FindingStore } from '../../core/findings/findingStore.ts';
+import type { ShownRun } from '../../core/findings/shownFinding.ts';
+import type { Logger } from '../../core/ports.ts';
+import { resultsKeptUntil } from '../../core/run/state/deadlines.ts';
+import { hasRemoteResults } from '../../core/run/finish/downloadAgain.ts';
+import {
+  type Artifact,
+  type Failure,
+  isLive,
+  isUnsent,
+  roleOf,
+  type Run,
+  titleOf,
+} from '../../core/run/state/run.ts';
+import type { RunTracker } from '../../core/run/runTracker.ts';
+import { countShown, formatTime } from '../formats.ts';
+import { hasArtifact, stateLabel } from '../labels.ts';
+import { describeError, describeFailure } from '../errors/messages.ts';
+import type { Remedy } from '../errors/remedies.ts';
+import { readDisplaySettings } from '../settings.ts';
+import { showError, showInformation, showWarning } from '../showMessage.ts';
+
+/** What notifications are made from. */
+interface NoticeDeps {
+  readonly tracker: RunTracker;
+  readonly findings: FindingStore;
+  readonly log: Logger;
+}
+
+/** Tells a person once how a run ended, or that it needs a decision, as far as the settings want it. */
+export function showNotifications(deps: NoticeDeps): vscode.Disposable {
+  return vscode.Disposable.from(
+    deps.tracker.onDidFailToKeep((error) => void showError(describeError(error).message)),
+    deps.tracker.onDidNearRetention((run) => {
+      warnOfRetention(run).catch((error: unknown) => deps.log.error(`Run ${run.id}: ${String(error)}`));
+    }),
+    deps.tracker.onDidEnd((run) => {
+      notify(run, deps).catch((error: unknown) =>
+        deps.log.error(`Run ${run.id}: nobody was told: ${String(error)}`),
+      );
+    }),
+  );
+}
+
+/** Its results are paid for, not here, and soon gone. */
+async function warnOfRetention(run: Run): Promise<void> {
+  const t = vscode.l10n.t;
+  if (readDisplaySettings().notifications === 'none') return;
+  const until = resultsKeptUntil(run);
+  if (until === undefined) return;
+  const remedies = isLive(run) && run.trouble !== undefined ? describeFailure(run.trouble, run).remedies : [];
+  const actions: Remedy[] = hasRemoteResults(run)
+    ? [{ title: t('Download Artifacts Again'), command: 'whitebox.downloadArtifacts' }]
+    : [
+        { title: t('Check Run Status Now'), command: 'whitebox.refreshRuns', arguments: [] },
+        ...remedies.map((remedy) => ({ ...remedy, arguments: remedy.arguments ?? [] })),
+      ];
+  const message = t(
+    'The results of the assessment of {0} are not on this machine. The service keeps them until {1} and may delete them then.',
+    titleOf(run),
+    formatTime(until),
+  );
+  const choice = await showWarning(message, ...actions);
+  const node = { kind: 'run', id: run.id };
+  if (choice !== undefined)
+    await vscode.commands.executeCommand(choice.command, ...(choice.arguments ?? [node]));
+}
+
+async function notify(run: Run, { findings }: NoticeDeps): Promise<void> {
+  const { notifications } = readDisplaySettings();
+  if (notifications === 'none') return;
+  // Read from the run itself: this window may show another run, or have other folders open.
+  const read = hasArtifact(run, 'findings') ? await findings.read(run) : undefined;
+  const { message, actions, isGood } = noticeOf(run, read);
+  if (isGood && notifications === 'attention') return;
+  const show = isGood ? showInformation : showWarning;
+  const choice = await show(message, ...actions);
+  const node = { kind: 'run', id: run.id };
+  if (choice !== undefined)
+    await vscode.commands.executeCommand(choice.command, ...(choice.arguments ?? [node]));
+}
+
+interface Notice {
+  readonly message: string;
+  readonly actions: readonly Remedy[];
+  readonly isGood: boolean;
+}
+
+function noticeOf(run: Run, read: ShownRun | undefined): Notice {
+  const t = vscode.l10n.t;
+  const title = titleOf(run);
+  const report = hasArtifact(run, 'report')
+    ? [{ title: t('Open Report'), command: 'whitebox.openReport' }]
+    : [];
+  const show = { title: t('Show Findings'), command: 'whitebox.showRunFindings' };
+  const open = { title: t('Open Findings File'), command: 'whitebox.openFindingsFile' };
+  switch (run.state) {
+    case 'succeeded': {
+      const lost = lostFindings(run.artifacts);
+      const failure = read?.failure ?? lost;
+      if (failure !== undefined) {
+        const message = t('The assessment of {0} has finished. {1}', title, describeFailure(failure).message);
+        const again = { title: t('Download Artifacts Again'), command: 'whitebox.downloadArtifacts' };
+        return { message, actions: [lost === undefined ? open : again, ...report], isGood: false };
+      }
+      const message = t(
+        'The assessment of {0} has finished: {1}.',
+        title,
+        countShown(read?.shown.length ?? 0, read?.cut),
+      );
+      return { message, actions: [show, ...report], isGood: true };
+    }
+    case 'unknown':
+      return {
+        message:
+          run.refusal === undefined
+            ? t(
+                'The answer to the start of the assessment of {0} was lost, so it may or may not be running. Nothing is sent again by itself, since a second run would cost again.',
+                title,
+              )
+            : t(
+                'Starting the assessment of {0} again was not accepted, and the first start may still be running. {1}',
+                title,
+                describeFailure(run.refusal, run).message,
+              ),
+        actions: [
+          { title: t('I Have the Run ID…'), command: 'whitebox.giveRunId' },
+          { title: t('Send Again…'), command: 'whitebox.resendDispatch' },
+        ],
+        isGood: false,
+      };
+    case 'failed': {
+      const { message, remedies } = describeFailure(run.failure);
+      // A remedy is no command on a run: it gets no run.
+      const others = remedies.map((remedy) => ({ ...remedy, arguments: remedy.arguments ?? [] }));
+      const again = { title: t('Retry Upload'), command: 'whitebox.retryUpload' };
+      const actions = isUnsent(run) ? [again, ...others] : others;
+      return { message: t('The assessment of {0} failed. {1}', title, message), actions, isGood: false };
+    }
+    default:
+      return {
+        message: [
+          t('The assessment of {0} has ended: {1}.', title, stateLabel(run)),
+          ...(read?.failure === undefined ? [] : [describeFailure(read.failure).message]),
+        ].join(' '),
+        actions: hasArtifact(run, 'findings')
+          ? [read?.failure === undefined ? show : open, ...report]
+          : report,
+        // Whoever cancelled it knows.
+        isGood: run.state === 'cancelled',
+      };
+  }
+}
+
+/** Why the findings of an ended run could not be downloaded. */
+function lostFindings(artifacts: readonly Artifact[]): Failure | undefined {
+  return artifacts.find((artifact) => roleOf(artifact) === 'findings')?.failure;
+}

@@ -1,0 +1,167 @@
+import * as vscode from 'vscode';
+import { isPassing } from '../../core/api/retry.ts';
+import { AssessmentError } from '../../core/errors.ts';
+import { isFinal, type Run, titleOf, waitsForToken } from '../../core/run/state/run.ts';
+import type { RunNotes } from '../../core/run/disk/recoveryNotes.ts';
+import type { RunStore } from '../../core/run/disk/runStore.ts';
+import type { RunTracker } from '../../core/run/runTracker.ts';
+import { visibleLine } from '../../core/visibleText.ts';
+import { formatNumber, formatTime } from '../formats.ts';
+import { hasArtifact } from '../labels.ts';
+import { describeError } from '../errors/messages.ts';
+import { pickRun } from './pickRun.ts';
+import { withProgress, withViewProgress } from '../progress.ts';
+import { doRemedy } from '../errors/remedies.ts';
+import { losesSource } from './runCommands.ts';
+import { askInDialog, showInformation, showWarning } from '../showMessage.ts';
+
+/** What takes runs, or their source, away. */
+interface RemoveDeps {
+  readonly runs: RunStore;
+  readonly tracker: RunTracker;
+  readonly notes: RunNotes;
+}
+
+/** A run that is still there, and why. */
+interface Kept {
+  readonly run: Run;
+  readonly failure: AssessmentError;
+}
+
+/** Takes the source of ended runs off the service, of those that it was called on or of one that a person picks, once they have agreed. */
+export async function deleteUploadedSource(
+  { runs, tracker }: Pick<RemoveDeps, 'runs' | 'tracker'>,
+  called: readonly Run[],
+): Promise<void> {
+  const t = vscode.l10n.t;
+  const candidates = (called.length > 0 ? called : runs.all()).filter(
+    (run) =>
+      isFinal(run) &&
+      run.targets.some(({ upload }) => upload?.state === 'confirmed' || upload?.state === 'reserved'),
+  );
+  const picked = called.length > 1 ? undefined : await pickRun(candidates, t('Delete Uploaded Source'));
+  const chosen = called.length > 1 ? candidates : picked === undefined ? [] : [picked];
+  const [first] = chosen;
+  if (first === undefined) return;
+  const yes = t('Delete');
+  const question =
+    chosen.length === 1
+      ? t('Delete the uploaded source code of {0} from the service?', titleOf(first))
+      : t('Delete the uploaded source code of {0} runs from the service?', formatNumber(chosen.length));
+  const detail = t('Findings and report stay. The source on this machine is not touched.');
+  if ((await askInDialog({ question, detail }, yes)) !== yes) return;
+  const kept: Kept[] = [];
+  await withViewProgress(async () => {
+    for (const run of chosen) {
+      const failure = wouldFail(kept, run) ?? (await tracker.deleteUploads(run.id));
+      if (failure !== undefined) kept.push({ run, failure });
+    }
+  });
+  const [failed] = kept;
+  if (failed === undefined) {
+    void showInformation(t('The uploaded source was deleted.'));
+    return;
+  }
+  const { message, remedies } = describeError(failed.failure, failed.run);
+  const text = t('Some of the uploaded source could not be deleted. {0}', message);
+  await doRemedy(await showWarning(text, ...remedies));
+}
+
+/** Removes runs that have ended, or whose start is unconfirmed, from the history, once a person has agreed. */
+export async function removeRuns(deps: Omit<RemoveDeps, 'runs'>, called: readonly Run[]): Promise<void> {
+  const t = vscode.l10n.t;
+  const chosen = called.filter((run) => isFinal(run) || run.state === 'unknown');
+  const [first] = chosen;
+  if (first === undefined) return;
+  const yes = t('Remove');
+  const lost = chosen.flatMap((run) => (run.state === 'failed' ? (run.runId ?? []) : []));
+  const detail = [
+    ...(chosen.some((run) => hasArtifact(run, 'findings') || hasArtifact(run, 'report'))
+      ? [t('Findings and report are deleted from this machine.')]
+      : []),
+    ...(lost.length > 0
+      ? [
+          t(
+            'How it ended is not known here. Should it still exist at the service, you can track it again by its run ID: {0}',
+            visibleLine(lost.join(', ')),
+          ),
+        ]
+      : []),
+    ...(chosen.every(isFinal)
+      ? []
+      : [
+          t(
+            'An unconfirmed start is no longer watched. If the service accepted it, it goes on there and costs what it costs.',
+          ),
+        ]),
+    ...(chosen.some(losesSource) ? [t('The uploaded source is deleted from the service.')] : []),
+    ...(chosen.length < called.length ? [t('A run that has not ended stays.')] : []),
+  ].join('\n\n');
+  const question =
+    chosen.length === 1
+      ? t('Remove the run of {0} from the history?', formatTime(first.createdAt))
+      : t('Remove {0} runs from the history?', formatNumber(chosen.length));
+  if ((await askInDialog({ question, detail }, yes)) !== yes) return;
+  const kept = await remove(chosen, deps);
+  const [failed] = kept;
+  if (failed === undefined) return;
+  const { message, remedies } = describeError(failed.failure, failed.run);
+  const leave = { title: t('Remove, Leave the Source') };
+  const text =
+    kept.length === 1
+      ? t(
+          'The run was kept, since its uploaded source could not be deleted. {0} Removed all the same, its source stays until the service’s retention ends.',
+          message,
+        )
+      : t(
+          '{0} runs were kept, since their uploaded source could not be deleted. {1} Removed all the same, their source stays until the service’s retention ends.',
+          formatNumber(kept.length),
+          message,
+        );
+  const choice = await showWarning(text, ...remedies, leave);
+  if (choice === leave)
+    await remove(
+      kept.map(({ run }) => run),
+      deps,
+      { leavesSource: true },
+    );
+  else await doRemedy(remedies.find((remedy) => remedy === choice));
+}
+
+/** Why the service need not be asked about a run: it could not be reached, or wants to be left alone, for another of the same account a moment ago. */
+function wouldFail(kept: readonly Kept[], run: Run): AssessmentError | undefined {
+  const isSame = (other: Run): boolean =>
+    other.baseUrl === run.baseUrl && other.organizationId === run.organizationId;
+  const fails = (failure: AssessmentError): boolean => isPassing(failure) || waitsForToken(failure);
+  return kept.find((each) => isSame(each.run) && fails(each.failure))?.failure;
+}
+
+/** Removes one run after the other; gives those that are kept, since their source could not be deleted. */
+function remove(
+  runs: readonly Run[],
+  { tracker, notes }: Omit<RemoveDeps, 'runs'>,
+  options?: { leavesSource: boolean },
+): Thenable<readonly Kept[]> {
+  return withProgress(
+    vscode.l10n.t('Removing from the history…'),
+    async () => {
+      const kept: Kept[] = [];
+      let changed: AssessmentError | undefined;
+      for (const run of runs) {
+        try {
+          const known = losesSource(run) ? wouldFail(kept, run) : undefined;
+          const failure = known ?? (await tracker.remove(run.id, options));
+          if (failure === undefined) await notes.forgetRun(run.id);
+          else kept.push({ run, failure });
+        } catch (error) {
+          // One that goes on after all keeps no other from being removed.
+          if (!(error instanceof AssessmentError) || error.kind !== 'changedMeanwhile') throw error;
+          changed = error;
+        }
+      }
+      if (changed !== undefined && kept.length === 0) throw changed;
+      return kept;
+    },
+    { cancellable: false },
+  );
+}

@@ -1,0 +1,294 @@
+import * as vscode from 'vscode';
+import type { FindingStore } from '../../core/findings/findingStore.ts';
+import { inBrief } from '../../core/api/serviceMessage.ts';
+import { lastGoodAnswerAt, mayStopWatching, needsDecision } from '../../core/run/state/deadlines.ts';
+import { hasRemoteResults } from '../../core/run/finish/downloadAgain.ts';
+import {
+  type ForeignRun,
+  elapsedMs,
+  type Failure,
+  isFinal,
+  isLive,
+  isUnsent,
+  needsToken,
+  roleOf,
+  type Run,
+  titleOf,
+} from '../../core/run/state/run.ts';
+import type { RunStore } from '../../core/run/disk/runStore.ts';
+import { visibleLine } from '../../core/visibleText.ts';
+import { attentionLabel } from './attentionLabel.ts';
+import { countFiles, formatBytes, formatDay, formatDuration, formatTime } from '../formats.ts';
+import { commitLabel, hasArtifact, lostAnswerLabel, nameOf, stateLabel, uploadLabel } from '../labels.ts';
+import type { LazyView } from '../../lazyView.ts';
+import { describeFailure } from '../errors/messages.ts';
+import { renderRuns } from './renderRuns.ts';
+
+/** A line of the Runs view; commands called on a run get its node. */
+export type RunsNode =
+  | { readonly kind: 'folder'; readonly key: string; readonly name: string }
+  | { readonly kind: 'run'; readonly id: string }
+  | { readonly kind: 'line'; readonly run: string; readonly item: vscode.TreeItem };
+
+/** Fills the Runs view: folder, run, and under a run its steps, its artifacts and the state of the uploaded source. */
+export function showRuns(
+  lazy: LazyView,
+  deps: { runs: RunStore; findings: FindingStore; now: () => number },
+): vscode.Disposable {
+  const { runs, findings } = deps;
+  const changed = new vscode.EventEmitter<undefined>();
+  const nodes = new Map<string, RunsNode>();
+  const node = (key: string, make: () => RunsNode): RunsNode => {
+    const known = nodes.get(key) ?? make();
+    nodes.set(key, known);
+    return known;
+  };
+  const provider: vscode.TreeDataProvider<RunsNode> = {
+    onDidChangeTreeData: changed.event,
+    getChildren: (element) => {
+      if (element === undefined) {
+        const byFolders = new Map(runs.all().map((run) => [foldersOf(run), titleOf(run)]));
+        return [
+          ...[...byFolders].map(([key, name]) =>
+            node(`folder:${key}`, () => ({ kind: 'folder', key, name })),
+          ),
+          ...runs.foreign().map((run) => ({ kind: 'line' as const, run: run.id, item: foreignItem(run) })),
+        ];
+      }
+      if (element.kind === 'folder') {
+        const own = runs.all().filter((run) => foldersOf(run) === element.key);
+        return own.map(({ id }) => node(`run:${id}`, () => ({ kind: 'run', id })));
+      }
+      const run = element.kind === 'run' ? runs.get(element.id) : undefined;
+      return run === undefined
+        ? []
+        : linesOf(run, deps.now(), runs.all(), findings.failureOf(run.id)).map((item) => ({
+            kind: 'line',
+            run: run.id,
+            item,
+          }));
+    },
+    getTreeItem: (element) => {
+      if (element.kind === 'line') return element.item;
+      if (element.kind === 'folder') return folderItem(element);
+      const run = runs.get(element.id);
+      return run === undefined
+        ? new vscode.TreeItem('')
+        : runItem(run, deps.now(), findings.failureOf(run.id));
+    },
+    getParent: (element) => {
+      const id = element.kind === 'line' ? element.run : element.kind === 'run' ? element.id : undefined;
+      if (id === undefined) return undefined;
+      if (element.kind === 'line') return nodes.get(`run:${id}`);
+      const run = runs.get(id);
+      return run === undefined ? undefined : nodes.get(`folder:${foldersOf(run)}`);
+    },
+  };
+  lazy.fill(provider);
+  const render = (): void => {
+    const waiting = runs.all().filter((run) => needsDecision(run, deps.now())).length;
+    lazy.view.badge =
+      waiting === 0
+        ? undefined
+        : { value: waiting, tooltip: vscode.l10n.t('Runs that need you: {0}', waiting) };
+    changed.fire(undefined);
+  };
+  const unread = findings.onDidChange(({ kind }) => {
+    if (kind === 'all') changed.fire(undefined);
+  });
+  return vscode.Disposable.from(changed, renderRuns(runs, render), runs.onDidChangeForeign(render), unread);
+}
+
+/** The folders a run assesses, as what tells it from runs of others of the same name. */
+function foldersOf(run: Run): string {
+  return run.targets.map(({ folder }) => folder).join('\n');
+}
+
+function folderItem({ key, name }: { key: string; name: string }): vscode.TreeItem {
+  const item = new vscode.TreeItem(name, vscode.TreeItemCollapsibleState.Expanded);
+  item.id = `folder:${key}`;
+  item.tooltip = key;
+  item.iconPath = vscode.ThemeIcon.Folder;
+  item.contextValue = 'folder';
+  return item;
+}
+
+/** A run that another version understands: nothing can be done with it here. */
+function foreignItem({ id, createdAt }: ForeignRun): vscode.TreeItem {
+  const t = vscode.l10n.t;
+  const label = createdAt === undefined ? id : formatTime(createdAt);
+  const item = new vscode.TreeItem(label);
+  item.id = `foreign:${id}`;
+  item.description = t('made by a newer version');
+  item.iconPath = new vscode.ThemeIcon('versions');
+  const why = t(
+    'This run was made by a newer version of this extension and is left as it is. Update the extension to see it.',
+  );
+  item.tooltip = why;
+  item.accessibilityInformation = { label: [label, why].join(', ') };
+  return item;
+}
+
+function runItem(run: Run, now: number, unread: Failure | undefined): vscode.TreeItem {
+  // What matters most stands first: a narrow view cuts off the rest.
+  const elapsed = isLive(run) ? [formatDuration(elapsedMs(run, now))] : [];
+  const state = [stateLabel(run), ...elapsed].join(' ');
+  const item = new vscode.TreeItem(state, vscode.TreeItemCollapsibleState.Collapsed);
+  item.id = `run:${run.id}`;
+  const attention =
+    attentionLabel(run, now) ?? (unread === undefined ? undefined : vscode.l10n.t('findings cannot be read'));
+  const name = run.label ?? (run.state === 'imported' ? run.importedFrom : undefined);
+  item.description = [attention, name, formatDay(run.createdAt)]
+    .filter((part) => part !== undefined)
+    .join(' · ');
+  item.tooltip = [
+    [titleOf(run), name].filter((part) => part !== undefined).join(', '),
+    [state, attention].filter((part) => part !== undefined).join(', '),
+    formatTime(run.createdAt),
+  ].join('\n');
+  item.iconPath = attention === undefined ? iconOf(run) : new vscode.ThemeIcon('warning');
+  item.contextValue = `run ${abilitiesOf(run, now, unread).join(' ')}`;
+  item.accessibilityInformation = {
+    label: [titleOf(run), state, item.description].join(', '),
+  };
+  return item;
+}
+
+/** Words that the menus' `when` clauses look for. */
+function abilitiesOf(run: Run, now: number, unread: Failure | undefined): string[] {
+  const abilities = [
+    [run.state, true],
+    ['live', isLive(run)],
+    ['final', isFinal(run)],
+    ['hasRunId', 'runId' in run && run.runId !== undefined],
+    ['isStuck', mayStopWatching(run, now)],
+    ['needsToken', needsToken(run)],
+    ['hasRemoteResults', hasRemoteResults(run)],
+    ['isUnsent', isUnsent(run)],
+    ['hasReport', hasArtifact(run, 'report')],
+    ['hasFindings', hasArtifact(run, 'findings')],
+    ['hasUnreadFindings', hasArtifact(run, 'findings') && unread !== undefined],
+    [
+      'hasSource',
+      run.targets.some(({ upload }) => upload?.state === 'confirmed' || upload?.state === 'reserved'),
+    ],
+  ] as const;
+  return abilities.filter(([, has]) => has).map(([word]) => word);
+}
+
+function iconOf(run: Run): vscode.ThemeIcon {
+  switch (run.state) {
+    case 'succeeded':
+      return new vscode.ThemeIcon('pass');
+    case 'aborted':
+      return new vscode.ThemeIcon('circle-slash');
+    case 'cancelled':
+      return new vscode.ThemeIcon('circle-slash');
+    case 'failed':
+      return new vscode.ThemeIcon('error');
+    case 'imported':
+      return new vscode.ThemeIcon('archive');
+    default:
+      return new vscode.ThemeIcon('sync~spin');
+  }
+}
+
+function linesOf(run: Run, now: number, all: readonly Run[], unread: Failure | undefined): vscode.TreeItem[] {
+  const t = vscode.l10n.t;
+  const lines: vscode.TreeItem[] = [];
+  const add = (
+    text: string,
+    icon: string,
+    detail?: string,
+    command?: vscode.Command,
+    more?: string,
+  ): void => {
+    const label = visibleLine(text);
+    const description = detail === undefined ? undefined : visibleLine(detail);
+    const item = new vscode.TreeItem(label);
+    item.iconPath = new vscode.ThemeIcon(icon);
+    if (description !== undefined) item.description = description;
+    if (command !== undefined) item.command = command;
+    item.tooltip = [label, description, more].filter((part) => part !== undefined).join('\n');
+    item.accessibilityInformation = { label: description === undefined ? label : `${label}, ${description}` };
+    lines.push(item);
+  };
+  if (run.state === 'failed') add(describeFailure(run.failure).message, 'error');
+  if ('exit' in run && run.exit?.abort?.detail !== undefined)
+    add(t('The service said: {0}', inBrief(run.exit.abort.detail)), 'comment');
+  if (run.state === 'imported')
+    add(t('Imported from {0}', run.importedFrom), 'archive', formatTime(run.endedAt));
+  if (run.state === 'unknown') {
+    add(
+      t('The answer to the start was lost: a person has to decide.'),
+      'warning',
+      lostAnswerLabel(run.reason),
+      {
+        title: t('Send Dispatch Again'),
+        command: 'whitebox.resendDispatch',
+        arguments: [{ kind: 'run', id: run.id } satisfies RunsNode],
+      },
+    );
+    if (run.refusal !== undefined)
+      add(t('Sending it again was not accepted.'), 'error', describeFailure(run.refusal, run).message);
+  }
+  if (isLive(run) && run.trouble !== undefined) {
+    const { message, remedies } = describeFailure(run.trouble, run);
+    const [remedy] = remedies;
+    add(message, 'warning', undefined, remedy && { ...remedy, arguments: [...(remedy.arguments ?? [])] });
+  }
+  if (isLive(run) && mayStopWatching(run, now)) {
+    const node: RunsNode = { kind: 'run', id: run.id };
+    const stop = { title: t('Stop Watching'), command: 'whitebox.stopWatching', arguments: [node] };
+    const last = t('Last answer: {0}', formatTime(lastGoodAnswerAt(run)));
+    const question =
+      run.state === 'collecting'
+        ? t('Not all results can be had: stop watching?')
+        : t('Does not end: stop watching?');
+    add(question, 'eye-closed', last, stop);
+  }
+  const retried = all.find(({ id }) => id === run.retryOf);
+  if (retried !== undefined) add(t('Another try of'), 'debug-rerun', nameOf(retried));
+  for (const retry of all.filter(({ retryOf }) => retryOf === run.id))
+    add(t('Tried again as'), 'debug-rerun', nameOf(retry));
+  for (const { archive, name, commit } of run.targets) {
+    if (archive !== undefined) {
+      const sizes = `${countFiles(archive.files)}, ${formatBytes(archive.sourceBytes)} → ${formatBytes(archive.bytes)}`;
+      add(t('Packaged {0}', name), 'package', sizes, undefined, `SHA-256 ${archive.sha256}`);
+    }
+    if (commit !== undefined) add(t('Commit'), 'git-commit', commitLabel(commit));
+  }
+  if (run.uploadedAt !== undefined) add(t('Uploaded'), 'cloud-upload', formatTime(run.uploadedAt));
+  if (run.confirmedAt !== undefined) add(t('Confirmed'), 'check', formatTime(run.confirmedAt));
+  if ('dispatchedAt' in run && run.dispatchedAt !== undefined) {
+    add(isLive(run) ? t('Running') : t('Ran'), 'watch', formatDuration(elapsedMs(run, now)));
+  }
+  if ('exitedAt' in run && run.exitedAt !== undefined)
+    add(t('Exited'), 'milestone', formatTime(run.exitedAt));
+  for (const artifact of 'artifacts' in run ? (run.artifacts ?? []) : []) {
+    const what =
+      artifact.failure === undefined
+        ? formatBytes(artifact.bytes ?? 0)
+        : describeFailure(artifact.failure).message;
+    const node: RunsNode = { kind: 'run', id: run.id };
+    const on = (title: string, command: string): vscode.Command | undefined =>
+      artifact.file === undefined || !isFinal(run) ? undefined : { title, command, arguments: [node] };
+    const role = roleOf(artifact);
+    if (role === 'report') {
+      add(t('Report'), 'markdown', what, on(t('Open Report'), 'whitebox.openReport'));
+    } else if (role === 'findings') {
+      if (unread === undefined || artifact.file === undefined)
+        add(t('Findings'), 'list-tree', what, on(t('Show Findings'), 'whitebox.showRunFindings'));
+      else {
+        const open = on(t('Open Findings File'), 'whitebox.openFindingsFile');
+        add(t('Findings'), 'warning', describeFailure(unread).message, open);
+      }
+    } else add(artifact.name, 'file', what);
+  }
+  for (const target of run.targets) {
+    const label = uploadLabel(run, target);
+    if (label !== undefined) add(t('Uploaded source of {0}', target.name), 'cloud', label);
+  }
+  if ('runId' in run && run.runId !== undefined) add(t('Run ID'), 'key', run.runId);
+  return lines;
+}

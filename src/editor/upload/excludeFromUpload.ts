@@ -1,0 +1,123 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import * as vscode from 'vscode';
+import { readIfThere } from '../../core/files.ts';
+import { visibleName } from '../../core/visibleText.ts';
+import { pathInside } from '../../core/pathInside.ts';
+import { toIgnoreLine, withLines, withoutLines } from '../../core/upload/choose/choices.ts';
+import { type FolderChoices, withExcluded, withoutExcluded } from '../../core/upload/choose/folderChoices.ts';
+import { formatNumber } from '../formats.ts';
+import { ensureIgnoreFile, ignoreFileOf } from './ignoreFile.ts';
+import { showInformation } from '../showMessage.ts';
+import type { UploadChoices } from './uploadChoices.ts';
+import type { UploadPreview } from './uploadPreview.ts';
+import type { PreviewNode } from './uploadPreviewTree.ts';
+
+/** What excluding works on. */
+interface ExcludeDeps {
+  readonly choices: UploadChoices;
+  readonly preview: Pick<UploadPreview, 'reopen'>;
+  /** Reports what goes wrong after Undo was pressed. */
+  readonly attempt: (work: () => Promise<void>) => Promise<unknown>;
+}
+
+/** What was excluded in a workspace folder, and what stood there before. */
+interface Exclusion {
+  readonly folder: vscode.WorkspaceFolder;
+  /** A folder's path ends in `/`. */
+  readonly paths: readonly string[];
+  readonly added: readonly string[];
+  readonly before: FolderChoices;
+}
+
+/** Leaves files and folders out of every later upload, by lines in `.whiteboxignore` and whatever was chosen about them before, and offers to take that back. */
+export async function excludeFromUpload(targets: readonly unknown[], deps: ExcludeDeps): Promise<void> {
+  const excluded: Exclusion[] = [];
+  for (const [folder, paths] of await pathsByFolder(targets))
+    excluded.push(await exclude(folder, paths, deps.choices));
+  const [first, ...others] = excluded.flatMap(({ paths }) => paths);
+  if (first === undefined) return;
+  await deps.preview.reopen();
+  const t = vscode.l10n.t;
+  const message =
+    others.length === 0
+      ? t(
+          '{0} is left out of uploads from now on, by a line in .whiteboxignore.',
+          visibleName(first.replace(/\/$/, '')),
+        )
+      : t(
+          '{0} files and folders are left out of uploads from now on, by lines in .whiteboxignore.',
+          formatNumber(others.length + 1),
+        );
+  // Not waited for: a person may never answer.
+  void deps.attempt(() => offerUndo(message, excluded, deps));
+}
+
+async function exclude(
+  folder: vscode.WorkspaceFolder,
+  paths: readonly string[],
+  choices: UploadChoices,
+): Promise<Exclusion> {
+  const file = ignoreFileOf(folder);
+  await ensureIgnoreFile(file);
+  const { text, added } = withLines(await readFile(file, 'utf8'), paths.map(toIgnoreLine));
+  if (added.length > 0) await writeFile(file, text);
+  const before = choices.of(folder);
+  // What was chosen by name counts over every line, and a deeper ignore file may bring back what this one leaves out.
+  await choices.change(folder, (now) => withExcluded(now, paths));
+  return { folder, paths, added, before };
+}
+
+async function offerUndo(message: string, excluded: readonly Exclusion[], deps: ExcludeDeps): Promise<void> {
+  const t = vscode.l10n.t;
+  const undo = t('Undo');
+  const isNew = excluded.some(
+    ({ added, before, paths }) => added.length > 0 || paths.some((path) => !before.leaveOut.includes(path)),
+  );
+  if ((await showInformation(message, ...(isNew ? [undo] : []))) !== undo) return;
+  const changed: string[] = [];
+  const takeBack = async ({ folder, paths, added, before }: Exclusion): Promise<void> => {
+    const file = ignoreFileOf(folder);
+    const text = await readIfThere(file);
+    if (text !== undefined) {
+      const without = withoutLines(text, added);
+      if (without === undefined) {
+        changed.push(file);
+        return;
+      }
+      if (added.length > 0) await writeFile(file, without);
+    }
+    await deps.choices.change(folder, (now) => withoutExcluded(now, paths, before));
+  };
+  // What cannot be taken back in one folder stands in the way of no other.
+  for (const each of excluded) await deps.attempt(() => takeBack(each));
+  if (changed.length > 0)
+    void showInformation(
+      t('{0} has changed since, so that what was excluded there stays excluded.', changed.join(', ')),
+    );
+  await deps.preview.reopen();
+}
+
+async function pathsByFolder(
+  targets: readonly unknown[],
+): Promise<ReadonlyMap<vscode.WorkspaceFolder, readonly string[]>> {
+  const found = new Map<vscode.WorkspaceFolder, string[]>();
+  for (const target of targets) {
+    const uri = uriOf(target);
+    const folder = uri === undefined ? undefined : vscode.workspace.getWorkspaceFolder(uri);
+    if (uri === undefined || folder === undefined) continue;
+    const path = pathInside(folder.uri.fsPath, uri.fsPath);
+    if (path === undefined || path === '') continue;
+    const isFolder = ((await vscode.workspace.fs.stat(uri)).type & vscode.FileType.Directory) !== 0;
+    found.set(folder, [...(found.get(folder) ?? []), isFolder ? `${path}/` : path]);
+  }
+  return found;
+}
+
+function uriOf(target: unknown): vscode.Uri | undefined {
+  if (target instanceof vscode.Uri) return target;
+  const node = target as PreviewNode | undefined;
+  if (node?.kind === 'file') return vscode.Uri.joinPath(node.of.folder.uri, node.file.path);
+  return node?.kind === 'folder'
+    ? vscode.Uri.joinPath(node.of.folder.uri, node.sum.path.slice(0, -1))
+    : undefined;
+}

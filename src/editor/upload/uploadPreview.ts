@@ -1,0 +1,163 @@
+import { posix } from 'node:path';
+import * as vscode from 'vscode';
+import { visibleName } from '../../core/visibleText.ts';
+import type { Disposable, Logger } from '../../core/ports.ts';
+import { countDifferences } from '../../core/upload/choose/draft.ts';
+import { withChosen, withRestored } from '../../core/upload/choose/folderChoices.ts';
+import { Previewing } from '../../core/upload/choose/previewing.ts';
+import { type Folder, isInside } from '../folders.ts';
+import { countFiles, formatBytes } from '../formats.ts';
+import type { LazyView } from '../../lazyView.ts';
+import { type PreparationDeps, preparationSteps, type Prepared } from './preparation.ts';
+import { withProgress } from '../progress.ts';
+import { type PreviewNode, previewTree } from './uploadPreviewTree.ts';
+import type { UploadChoices } from './uploadChoices.ts';
+
+const ignoreFiles = ['.gitignore', '.whiteboxignore'];
+const decidingSettings = [
+  'whitebox.archive.exclude',
+  'whitebox.archive.includeNestedRepositories',
+  'whitebox.secrets.checkBeforeUpload',
+];
+
+/** The Upload Preview: what would be sent, what would not and why, and checkboxes with which a person changes that by name. */
+export interface UploadPreview extends Disposable {
+  /** Selects the files of these folders, shows them and brings the view to the front. */
+  open(folders: readonly Folder[]): Promise<void>;
+  /** Shows what was prepared elsewhere, perhaps to try this run again, and brings the view to the front. */
+  show(prepared: readonly Prepared[], retryOf?: string): void;
+  /** The folders that are shown. */
+  shown(): readonly Prepared[];
+  /** The ID of the run that is tried again with what is shown, if any. */
+  retryOf(): string | undefined;
+  /** Selects anew what is shown, if anything. */
+  reopen(): Promise<void>;
+  /** Takes the view away. */
+  close(): void;
+}
+
+/** Fills the Upload Preview. `attempt` reports what goes wrong after a box was clicked. */
+export function createUploadPreview(
+  lazy: LazyView,
+  deps: PreparationDeps & { attempt: (work: () => Promise<void>) => Promise<unknown>; log: Logger },
+): UploadPreview {
+  const changed = new vscode.EventEmitter<undefined>();
+  const previewing = new Previewing<Folder>({
+    steps: preparationSteps(deps),
+    inProgress: (work) =>
+      withProgress(vscode.l10n.t('Whitebox Assessment'), (onStep, signal) => work({ onStep, signal })),
+    show: (prepared, isNew) => {
+      lazy.view.message = messageOf(prepared);
+      changed.fire(undefined);
+      if (isNew) reveal(prepared.length > 0).catch(logged);
+    },
+  });
+  const logged = (error: unknown): void => deps.log.error(`The Upload Preview: ${String(error)}`);
+  let retryOf: string | undefined;
+  lazy.fill(previewTree(() => previewing.shown, changed.event));
+  const checkboxes = lazy.view.onDidChangeCheckboxState(({ items }) => {
+    const apply = async (): Promise<void> => {
+      for (const [node, state] of items as [PreviewNode, vscode.TreeItemCheckboxState][]) {
+        await choose(node, state === vscode.TreeItemCheckboxState.Checked, deps.choices);
+      }
+      await previewing.applyChoices();
+    };
+    deps.attempt(apply).catch(logged);
+  });
+  const reopen = async (): Promise<void> => {
+    await deps.attempt(() => previewing.reopen());
+  };
+  /** Also an ignore file above a folder counts for it. */
+  const counts = (ignoreFile: vscode.Uri): boolean => {
+    const place = vscode.Uri.joinPath(ignoreFile, '..');
+    return previewing.shown.some(({ folder: { uri } }) => isInside(place, uri) || isInside(uri, place));
+  };
+  const events = vscode.Disposable.from(
+    vscode.workspace.onDidSaveTextDocument(({ uri }) => {
+      if (ignoreFiles.includes(posix.basename(uri.path)) && counts(uri)) reopen().catch(logged);
+    }),
+    vscode.workspace.onDidChangeConfiguration((change) => {
+      if (decidingSettings.some((key) => change.affectsConfiguration(key))) reopen().catch(logged);
+    }),
+    vscode.workspace.onDidChangeWorkspaceFolders(() => {
+      const isThere = ({ uri }: Folder): boolean => vscode.workspace.getWorkspaceFolder(uri) !== undefined;
+      deps.attempt(() => previewing.keepOnly(isThere)).catch(logged);
+    }),
+  );
+  return {
+    open: async (folders) => {
+      const before = previewing.shown;
+      await previewing.open(folders);
+      // One that was given up has changed nothing.
+      if (previewing.shown !== before) retryOf = undefined;
+    },
+    show: (prepared, tried) => {
+      retryOf = tried;
+      previewing.adopt(prepared);
+    },
+    shown: () => previewing.shown,
+    retryOf: () => retryOf,
+    reopen,
+    close: () => previewing.close(),
+    dispose: () => {
+      checkboxes.dispose();
+      events.dispose();
+      changed.dispose();
+    },
+  };
+}
+
+/** A word for a person who looks at the preview, where it does not show a folder, or the files on disk, or what is decided about them, have changed since. */
+export function otherThanShown(prepared: readonly Prepared[], shown: readonly Prepared[]): string[] {
+  const t = vscode.l10n.t;
+  if (shown.length === 0) return [];
+  const unseen: string[] = [];
+  let differences = 0;
+  for (const { folder, selection } of prepared) {
+    const before = shown.find((each) => each.folder.uri.toString() === folder.uri.toString());
+    if (before === undefined) unseen.push(visibleName(folder.name));
+    else differences += countDifferences(before.selection, selection);
+  }
+  return [
+    ...(unseen.length > 0 ? [t('The Upload Preview does not show {0}.', unseen.join(', '))] : []),
+    ...(differences > 0
+      ? [t('Different from what the Upload Preview shows: {0}.', countFiles(differences))]
+      : []),
+  ];
+}
+
+async function reveal(isVisible: boolean): Promise<void> {
+  const keys = ['whitebox.previewing', 'whitebox.choosingFiles'];
+  // Never without any view: VS Code would show another container.
+  for (const key of isVisible ? keys : keys.reverse())
+    await vscode.commands.executeCommand('setContext', key, isVisible);
+  if (isVisible) await vscode.commands.executeCommand('whitebox.uploadPreview.focus');
+}
+
+async function choose(node: PreviewNode, isSent: boolean, choices: UploadChoices): Promise<void> {
+  const isIgnored = node.kind === 'item';
+  if (node.kind === 'file')
+    await choices.change(node.of.folder, (now) => withChosen(now, node.file.path, { isSent, isIgnored }));
+  if (node.kind === 'folder')
+    await choices.change(node.of.folder, (now) => withChosen(now, node.sum.path, { isSent, isIgnored }));
+  if (node.kind !== 'item') return;
+  const { item, of } = node;
+  if (item.reason.kind === 'secret')
+    await choices.decide(item.reason.suspicions, isSent ? 'send' : 'leaveOut');
+  else if (item.reason.kind === 'choice')
+    await choices.change(of.folder, (now) => withRestored(now, item.path));
+  else await choices.change(of.folder, (now) => withChosen(now, item.path, { isSent, isIgnored }));
+}
+
+function messageOf(prepared: readonly Prepared[]): string {
+  const t = vscode.l10n.t;
+  const files = prepared.reduce((sum, { selection }) => sum + selection.files.length, 0);
+  const bytes = prepared.reduce((sum, { selection }) => sum + selection.bytes, 0);
+  const size = t(
+    '{0}, {1} before compression. Nothing has been sent.',
+    countFiles(files),
+    formatBytes(bytes),
+  );
+  const isChecked = prepared.every(({ unchecked }) => unchecked.length === 0);
+  return isChecked ? size : `${size} ${t('Not all of it has been checked for secrets yet.')}`;
+}

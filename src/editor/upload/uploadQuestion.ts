@@ -1,0 +1,127 @@
+import * as vscode from 'vscode';
+import { originOf } from '../../core/api/address.ts';
+import { visibleName } from '../../core/visibleText.ts';
+import { readSentFiles } from '../../core/findings/place/sentFiles.ts';
+import { pathInside } from '../../core/pathInside.ts';
+import type { Assessment } from '../../core/run/start/launch.ts';
+import type { Run, Target } from '../../core/run/state/run.ts';
+import type { RunStore } from '../../core/run/disk/runStore.ts';
+import type { Selection } from '../../core/upload/select/selection.ts';
+import { countFiles, firstLines, formatBytes, formatNumber, formatTime } from '../formats.ts';
+import { describeSuspicions, type Prepared } from './preparation.ts';
+import { askInDialog } from '../showMessage.ts';
+import { otherThanShown, type UploadPreview } from './uploadPreview.ts';
+
+/** What the question before an upload looks at. */
+interface QuestionDeps {
+  readonly runs: RunStore;
+  /** Shows what would be sent, file by file, and may show so already. */
+  readonly preview: Pick<UploadPreview, 'show' | 'shown' | 'close'>;
+}
+
+/** Shows exactly what would leave the machine, where it would go and what it costs; true when the person agrees. */
+export async function confirmUpload(
+  run: Run,
+  assessment: Assessment,
+  prepared: readonly Prepared[],
+  { runs, preview }: QuestionDeps,
+  retryOf: Run | undefined,
+): Promise<boolean> {
+  const t = vscode.l10n.t;
+  const archives = run.targets.flatMap(({ archive }) => (archive === undefined ? [] : [archive]));
+  const files = archives.reduce((sum, archive) => sum + archive.files, 0);
+  const before = archives.reduce((sum, archive) => sum + archive.sourceBytes, 0);
+  const after = archives.reduce((sum, archive) => sum + archive.bytes, 0);
+  const same = sameAsBefore(run, runs);
+  const suspicions = prepared.flatMap(({ undecided }) => undecided);
+  const added = retryOf === undefined ? [] : await addedSince(retryOf, run, runs);
+  const unread = assessment.targets.flatMap(({ selection }) => unreadIn(selection));
+  const omitted = archives.flatMap(({ omitted: paths = [] }) => paths);
+  // A run keeps the names of the first only.
+  const allOmitted = assessment.targets.reduce((sum, { selection }) => sum + selection.files.length, -files);
+  const detail = [
+    t('Destination: {0}, organization {1}', originOf(assessment.baseUrl), assessment.organizationId),
+    t('Size: {0}, compressed {1}', formatBytes(before), formatBytes(after)),
+    ...assessment.targets.map(({ name, selection }) => `${visibleName(name)}: ${leftOutText(selection)}`),
+    ...stayingOut([...unread, ...omitted], unread.length + allOmitted),
+    ...otherThanShown(prepared, preview.shown()),
+    ...(added.length === 0
+      ? []
+      : [
+          `${t('Not among the files of the run that is tried again: {0}', countFiles(added.length))}\n${firstLines(added.slice(0, 10).map(visibleName), added.length)}`,
+        ]),
+    t('Report language: {0}', assessment.language === 'japanese' ? t('Japanese') : t('English')),
+    t(
+      'The run spends credits of your organization; the service does not say beforehand how many. It takes hours to days and goes on while VS Code is closed.',
+    ),
+    ...(suspicions.length === 0
+      ? []
+      : [`${t('Suspected secrets that would be sent:')}\n${describeSuspicions(suspicions)}`]),
+    ...(same === undefined
+      ? []
+      : [t('These are exactly the files that were sent on {0}.', formatTime(same.createdAt))]),
+  ].join('\n\n');
+  const start = t('Upload and Start');
+  const question = t(
+    'Upload {0} of {1} for assessment?',
+    countFiles(files),
+    run.targets.map(({ name }) => visibleName(name)).join(', '),
+  );
+  const show = t('Show Files');
+  const choice = await askInDialog({ question, detail, icon: 'info' }, start, show);
+  if (choice === show) preview.show(prepared, retryOf?.id);
+  // It says that nothing has been sent.
+  if (choice === start) preview.close();
+  return choice === start;
+}
+
+/** Files that would be sent and were not packed for the earlier run, where that is known: what was left out then may have been chosen in another window. */
+async function addedSince(earlier: Run, run: Run, runs: RunStore): Promise<string[]> {
+  const added: string[] = [];
+  for (const [index, { folder }] of run.targets.entries()) {
+    const at = earlier.targets.findIndex((target) => pathInside(folder, target.folder) === '');
+    const [now, then] = await Promise.all([
+      readSentFiles(runs.folderOf(run.id), index),
+      readSentFiles(runs.folderOf(earlier.id), at),
+    ]);
+    if (then !== undefined) added.push(...[...(now?.keys() ?? [])].filter((path) => !then.has(path)));
+  }
+  return added;
+}
+
+/** An earlier run of the same archives, the newest first. */
+function sameAsBefore(run: Run, runs: RunStore): Run | undefined {
+  const hashes = (of: Run): string => of.targets.map((target: Target) => target.archive?.sha256 ?? '').join();
+  return runs.all().find((other) => other.id !== run.id && 'runId' in other && hashes(other) === hashes(run));
+}
+
+/** What stays out because nobody could read it, by path; no rule and no person said that it should. */
+export function unreadIn({ leftOut }: Selection): string[] {
+  return leftOut.flatMap(({ path, reason: { kind } }) =>
+    kind === 'unreadable' || kind === 'outsideRoot' ? [path] : [],
+  );
+}
+
+/** Names what could not be packed, the first of `total`; nothing when there is none. */
+export function stayingOut(paths: readonly string[], total = paths.length): string[] {
+  if (total === 0) return [];
+  return [
+    `${vscode.l10n.t('Could not be packed and stay out:')}\n${firstLines(paths.map(visibleName), total)}`,
+  ];
+}
+
+function leftOutText(selection: Selection): string {
+  const t = vscode.l10n.t;
+  const { leftOut } = selection;
+  const files = countFiles(selection.files.length);
+  if (leftOut.length === 0) return t('{0}, nothing left out', files);
+  const choices = leftOut.filter(({ reason }) => reason.kind === 'choice').length;
+  const secrets = leftOut.filter(({ reason }) => reason.kind === 'secret').length;
+  const others = leftOut.length - choices - secrets - unreadIn(selection).length;
+  let text = files;
+  if (others > 0)
+    text = t('{0}; left out by ignore files, settings or kind: {1}', text, formatNumber(others));
+  if (choices > 0) text = t('{0}; left out by your choice: {1}', text, formatNumber(choices));
+  if (secrets > 0) text = t('{0}; left out as suspected secrets: {1}', text, formatNumber(secrets));
+  return text;
+}

@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { median } from '../pairs.ts';
+import type { Row } from '../rows.ts';
+import type { Subjects } from '../subjects/subjects.ts';
+
+const findingsPerFile = 10;
+const linesPerFile = 200;
+const busy = { path: 'src/busy.js', findings: 100, lines: 3_000 };
+
+/** From a findings file on the disk to what is shown, and a keystroke in a file with 100 findings. */
+export async function measureFindings(
+  count: number,
+  subjects: Subjects,
+  scratch: string,
+  times: number,
+): Promise<Row[]> {
+  const root = join(scratch, `findings-${count}`);
+  const file = makeRun(root, count);
+  const open: number[] = [];
+  const delays: number[] = [];
+  const keys: number[] = [];
+  for (let time = 0; time < times; time++) {
+    const outcome = await subjects.run({ kind: 'findings', storage: root, file });
+    open.push(outcome.ms[0] ?? NaN);
+    keys.push(median(outcome.ms.slice(2)));
+    delays.push(outcome.delayMaxMs);
+  }
+  const corpus = `${count} findings`;
+  const target = openTarget(count);
+  return [
+    { what: 'findings: file to Problems', corpus, unit: 'ms', ours: median(open), ...target },
+    { what: 'event loop, longest delay', corpus, unit: 'ms', ours: median(delays), target: { atMost: 50 } },
+    { what: 'keystroke, 100 findings', corpus, unit: 'ms', ours: median(keys), target: { atMost: 16 } },
+  ];
+}
+
+/** Ours share the time with the drawing of tree and panel. */
+function openTarget(count: number): Pick<Row, 'target'> {
+  if (count <= 1_000) return { target: { atMost: 200 } };
+  return count <= 10_000 ? { target: { atMost: 1_000 } } : {};
+}
+
+/** Stores an invented ended run below `root`; returns the file with many findings. */
+function makeRun(root: string, count: number): string {
+  const folder = join(root, 'shop');
+  const files = new Map<string, string>([[busy.path, textOf('busy', busy.lines)]]);
+  for (let at = 0; at < (count - busy.findings) / findingsPerFile; at++) {
+    files.set(`src/part${at % 40}/file${at}.js`, textOf(`file${at}`, linesPerFile));
+  }
+  for (const [path, text] of files) put(join(folder, path), text);
+  const findings = [...files].flatMap(([path, text]) => {
+    const lines = text.split('\n');
+    const many = path === busy.path ? busy.findings : findingsPerFile;
+    return Array.from({ length: many }, (_, at) => {
+      const line = 1 + at * Math.floor((lines.length - 2) / many);
+      return {
+        title: `Invented weakness ${at}`,
+        severity: ['critical', 'high', 'medium', 'low'][at % 4],
+        cwe: 79 + (at % 20),
+        description: 'Input reaches a query without being checked. '.repeat(12),
+        recommendation: 'Bind parameters instead of joining texts. '.repeat(6),
+        locations: [{ file: path, start_line: line, snippet: at % 2 === 0 ? lines[line - 1] : undefined }],
+      };
+    });
+  });
+  const run = join(root, 'runs', '20260101000000-bench');
+  put(join(run, 'findings.json'), JSON.stringify({ findings }));
+  const entries = [...files].map(([path, text]) => ({
+    path,
+    bytes: Buffer.byteLength(text),
+    sha256: createHash('sha256').update(text).digest('hex'),
+  }));
+  put(join(run, 'manifest-0.json'), JSON.stringify({ entries, omitted: [] }));
+  put(join(run, 'run.json'), JSON.stringify(journal(folder)));
+  return join(folder, busy.path);
+}
+
+function journal(folder: string): unknown {
+  return {
+    version: 1,
+    state: 'succeeded',
+    id: '20260101000000-bench',
+    workflow: 'whitebox-assessment',
+    baseUrl: 'https://assessment.example.test/v1',
+    organizationId: 'invented',
+    language: 'english',
+    webhookEndpointIds: [],
+    targets: [{ folder, name: 'shop' }],
+    createdAt: 1,
+    noticeDue: false,
+    runId: 'invented',
+    dispatchedAt: 1,
+    exit: { kind: 'SUCCESS', artifacts: ['findings'] },
+    exitedAt: 1,
+    endedAt: 1,
+    artifacts: [{ name: 'findings', file: 'findings.json' }],
+  };
+}
+
+function textOf(name: string, lines: number): string {
+  return Array.from({ length: lines }, (_, at) =>
+    at % 9 === 0 ? '' : `  const value${at} = compute('${name}', ${at}, other${at % 30});`,
+  ).join('\n');
+}
+
+function put(file: string, text: string): void {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+}

@@ -1,0 +1,25 @@
+// Runs in the extension host, in place of tests: notes what the activation cost that VS Code has just done.
+import { appendFileSync } from 'node:fs';
+import type { Profiler } from 'node:inspector/promises';
+import * as vscode from 'vscode';
+import { activationWatch } from '../../integration/runner/activationWatch.ts';
+
+/** Called by VS Code when the window is there. */
+export async function run(): Promise<void> {
+  const { stopProfile } = await activationWatch();
+  await vscode.extensions.getExtension('whitebox.whitebox-assessment')!.activate();
+  const ms = scriptMs(await stopProfile!(), '/dist/bootstrap.cjs');
+  appendFileSync(process.env['ACTIVATION_TIMES'] ?? '', `${ms}\n`);
+}
+
+/** How long a file was on the stack: its frames, and what they called. */
+function scriptMs({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile, file: string): number {
+  const inFile = new Set<number>();
+  // A caller is listed before what it calls.
+  for (const { id, callFrame, children } of nodes) {
+    if (!callFrame.url.endsWith(file) && !inFile.has(id)) continue;
+    for (const each of [id, ...(children ?? [])]) inFile.add(each);
+  }
+  const micros = timeDeltas.filter((_, index) => inFile.has(samples[index] ?? NaN));
+  return micros.reduce((sum, each) => sum + each, 0) / 1000;
+}

@@ -1,0 +1,62 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { FindingStore } from '../../../src/core/findings/findingStore.ts';
+import { problemsByFile } from '../../../src/core/findings/view/problems.ts';
+import { TriageStore } from '../../../src/core/findings/triage/triageStore.ts';
+import { RunStore } from '../../../src/core/run/disk/runStore.ts';
+import { silent } from '../../silentLog.ts';
+
+const clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  sleep: async (ms: number) => {
+    await sleep(ms);
+  },
+};
+const keystrokes = 40;
+
+/** Reads the run of `storage` as a window does at start, then types in `file`; times in ms, the first without anything in memory. */
+export async function openFindings(
+  storage: string,
+  file: string,
+): Promise<{ openMs: number; findings: number; firstKeyMs: number; keyMs: number[] }> {
+  const runs = new RunStore(join(storage, 'runs'), { clock, log: silent });
+  const folder = join(storage, 'triage');
+  const triage = new TriageStore({
+    placeFor: () => ({ kind: 'file', path: join(folder, 'book.json') }),
+    lockFolder: folder,
+    clock,
+    log: silent,
+  });
+  const mappings = { get: () => undefined, update: () => Promise.resolve() };
+  const store = new FindingStore({
+    runs,
+    triage,
+    mappings,
+    log: silent,
+    isOpenHere: () => true,
+    workerFile: join(import.meta.dirname, 'parseWorker.mjs'),
+    decode: (content) => Promise.resolve(new TextDecoder().decode(content)),
+  });
+  await runs.reload();
+  let problems = 0;
+  store.onDidChange(({ kind }) => {
+    if (kind === 'all') problems = problemsByFile(store.all()).size;
+  });
+  const start = performance.now();
+  await store.refresh();
+  const openMs = performance.now() - start;
+  if (problems === 0) throw new Error('nothing to show');
+
+  const text = await readFile(file, 'utf8');
+  const type = async (count: number): Promise<number> => {
+    const before = performance.now();
+    await store.textChanged(file, `import more;\n${text}${'x'.repeat(count)}`);
+    return performance.now() - before;
+  };
+  const firstKeyMs = await type(1);
+  const keyMs: number[] = [];
+  for (let key = 2; key < keystrokes; key++) keyMs.push(await type(key));
+  return { openMs, findings: store.count(), firstKeyMs, keyMs };
+}

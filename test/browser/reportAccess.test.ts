@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { AxeBuilder } from '@axe-core/playwright';
+import { test } from '@playwright/test';
+import { reportStage, styleOf, until, type ThemeName } from './reportPage.ts';
+import { changes, facts, places, readFidelity, severities } from './reportSample.ts';
+
+const stage = reportStage();
+
+test.afterAll(() => stage.dispose());
+
+for (const theme of ['light', 'dark', 'highContrast', 'highContrastLight'] satisfies ThemeName[]) {
+  test(`axe finds no accessibility violation in the ${theme} theme`, async () => {
+    await stage.withPage({ theme }, async ({ page, show }) => {
+      for (const width of [1280, 420, 320]) {
+        // High enough for every block to be on the screen, and so finished.
+        await page.setViewportSize({ width, height: 5_000 });
+        await show({
+          markdown: await readFidelity(),
+          title: 'acme-shop',
+          facts,
+          severities: [...severities],
+          changes,
+          places,
+        });
+        await until(page, `document.querySelectorAll('.code pre:not([data-coloured])').length === 0`);
+        assert.deepEqual((await new AxeBuilder({ page }).analyze()).violations, [], `${width} px wide`);
+        assert.equal(await page.evaluate('document.scrollingElement.scrollWidth'), width);
+      }
+    });
+  });
+}
+
+test('the whole report is reached by keyboard: past the contents, to every link, code block and copy button, visibly', async () => {
+  await stage.withPage({}, async ({ page, show }) => {
+    await page.setViewportSize({ width: 320, height: 6_000 });
+    await show({ markdown: await readFidelity(), places, title: 'acme-shop' });
+    await until(page, `document.querySelectorAll('.code pre:not([data-coloured])').length === 0`);
+    const focus = (): Promise<string> =>
+      page.evaluate(`{
+        const at = document.activeElement;
+        const outline = getComputedStyle(at);
+        const seen = outline.outlineStyle !== 'none' && parseFloat(outline.outlineWidth) > 0 && at.getBoundingClientRect().width > 1;
+        (seen ? '' : 'unseen ') + (at.matches('body') ? 'end' : at.matches('pre') ? 'code' : at.textContent);
+      }`);
+    await page.keyboard.press('Tab');
+    assert.equal(await focus(), 'Skip the contents');
+    await page.keyboard.press('Enter');
+    assert.match(await focus(), /Security assessment of acme-shop/);
+    const stops: string[] = [];
+    do {
+      await page.keyboard.press('Tab');
+      stops.push(await focus());
+    } while (stops.length < 40 && !stops.at(-1)!.endsWith('end'));
+    assert.deepEqual(stops, [
+      'the method',
+      'src/search.ts:41',
+      'Copy',
+      'code',
+      'the export',
+      'src/plain.ts:3',
+      'Request',
+      'Copy',
+      'src/検索/入力.ts:8',
+      'Copy',
+      'code',
+      'Copy',
+      'Copy',
+      'unseen end',
+    ]);
+  });
+});
+
+test('landmarks, headings and tables say what they are', async () => {
+  await stage.withPage({}, async ({ page, show }) => {
+    await show({ markdown: await readFidelity(), title: 'acme-shop', severities: [...severities], changes });
+    assert.equal(await page.getByRole('banner').getByRole('heading', { level: 1 }).innerText(), 'acme-shop');
+    assert.equal(await page.getByRole('main').getByRole('article').count(), 1);
+    assert.equal(await page.getByRole('navigation', { name: 'Contents' }).count(), 1);
+    assert.deepEqual(await page.getByRole('columnheader').allInnerTexts(), ['Severity', 'Count', 'Share']);
+    assert.equal(await page.locator('thead th:not([scope=col])').count(), 0);
+    assert.equal(await page.getByRole('rowheader').count(), severities.length + changes.counts.length);
+  });
+});
+
+test('nothing moves by itself, and nothing scrolls smoothly, for those who asked for less motion or not', async () => {
+  await stage.withPage({}, async ({ page, show }) => {
+    await page.emulateMedia({ reducedMotion: 'no-preference' });
+    await show({ markdown: await readFidelity(), severities: [...severities], places });
+    const moving = `[...document.querySelectorAll('*')].filter((element) => {
+      const { animationName, transitionDuration, scrollBehavior } = getComputedStyle(element);
+      return animationName !== 'none' || parseFloat(transitionDuration) > 0 || scrollBehavior === 'smooth';
+    }).length + document.getAnimations().length`;
+    assert.equal(await page.evaluate(moving), 0);
+  });
+});
+
+test('in the system’s own colours the bars of the chart, links and the focus can still be told apart', async () => {
+  await stage.withPage({}, async ({ page, show }) => {
+    await page.emulateMedia({ forcedColors: 'active' });
+    await show({ markdown: await readFidelity(), severities: [...severities], places });
+    assert.notEqual(
+      await styleOf(page, '.bar', 'backgroundColor'),
+      await styleOf(page, 'body', 'backgroundColor'),
+    );
+    assert.match(await styleOf(page, '.place', 'textDecorationLine'), /underline/);
+    await page.locator('.place').first().focus();
+    await page.keyboard.press('Shift+Tab');
+    await page.keyboard.press('Tab');
+    assert.equal(await styleOf(page, '.place', 'outlineStyle'), 'solid');
+    assert.equal(await page.locator('.check[data-done=true]').isVisible(), true);
+  });
+});

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { AxeBuilder } from '@axe-core/playwright';
+import { type Page, test } from '@playwright/test';
+import { reportStage, type ShownContent, styleOf } from './reportPage.ts';
+
+const fixtures = path.join(import.meta.dirname, '..', 'fixtures', 'report');
+const origin = 'http://saved.localhost';
+
+const stage = reportStage();
+
+test.afterAll(() => stage.dispose());
+
+/** Shows a report, saves it, and opens the file in a page of its own that notes whatever it asks for or does. */
+async function withSaved(
+  content: ShownContent,
+  use: (page: Page, html: string, events: readonly string[]) => Promise<void>,
+): Promise<void> {
+  await stage.withPage({}, async ({ show, save }) => {
+    await show(content);
+    const html = await save();
+    const page = await (await stage.browser()).newPage();
+    const events: string[] = [];
+    await page.route('**/*', (route) => {
+      if (route.request().url() === `${origin}/`)
+        return route.fulfill({ contentType: 'text/html', body: html });
+      events.push(`request ${route.request().url()}`);
+      return route.abort();
+    });
+    for (const name of ['dialog', 'popup', 'frameattached', 'pageerror', 'worker', 'download'] as const) {
+      page.on(name as 'pageerror', () => events.push(name));
+    }
+    page.on('console', (message) => events.push(`console ${message.text()}`));
+    await page.goto(`${origin}/`);
+    await use(page, html, events);
+    await page.close();
+  });
+}
+
+const readFidelity = (): Promise<string> => readFile(path.join(fixtures, 'fidelity.md'), 'utf8');
+const summary: ShownContent = {
+  title: 'acme-shop',
+  facts: [{ label: 'State', value: 'Succeeded' }],
+  severities: [
+    { severity: 'high', label: 'High', count: 4 },
+    { severity: 'low', label: 'Low', count: 1 },
+  ],
+  changes: { label: 'Since the last run', counts: [{ label: 'New', count: 2 }] },
+  places: [{ label: 'src/search.ts:41', index: 0 }],
+};
+
+test('a saved report is one file with all of the report: its look, its colours in code, and its links within', async () => {
+  const content = { ...summary, markdown: await readFidelity() };
+  let shown = '';
+  await stage.withPage({}, async ({ page, show }) => {
+    await show(content);
+    shown = await page.evaluate(
+      `{ for (const button of document.querySelectorAll('.copy')) button.remove(); document.querySelector('article').innerText }`,
+    );
+  });
+  await withSaved(content, async (page, _html, events) => {
+    await page.setViewportSize({ width: 1280, height: 900 });
+    assert.equal(await page.innerText('article'), shown);
+    assert.equal(await page.title(), 'Report: acme-shop');
+    assert.equal(await page.locator('button, [data-place], [tabindex], script, img').count(), 0);
+    assert.notEqual(await styleOf(page, '.hljs-keyword', 'color'), await styleOf(page, '.code pre', 'color'));
+    const widths = await page.evaluate<number[]>(
+      `[...document.querySelectorAll('.bar')].map((bar) => bar.getBoundingClientRect().width)`,
+    );
+    assert.ok(Math.abs(widths[0]! - widths[1]! * 4) < 1, String(widths));
+
+    await page.getByRole('navigation').getByRole('link', { name: 'Method' }).click();
+    assert.ok((await page.locator('h2', { hasText: 'Method' }).boundingBox())!.y < 800);
+    assert.equal(await page.evaluate(`document.querySelector(':target').textContent`), 'Method');
+    await page.getByRole('link', { name: 'the method' }).click();
+    assert.equal(await page.evaluate(`document.querySelector(':target').textContent`), 'Method');
+    assert.deepEqual(events, []);
+  });
+});
+
+test('a saved report has no accessibility violation, on a light screen, a dark one and a narrow one, and fits on it', async () => {
+  const content = { ...summary, markdown: await readFidelity() };
+  await withSaved(content, async (page) => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      for (const width of [1280, 320]) {
+        await page.setViewportSize({ width, height: 3_000 });
+        assert.deepEqual(
+          (await new AxeBuilder({ page }).analyze()).violations,
+          [],
+          `${colorScheme}, ${width} px`,
+        );
+        assert.equal(await page.evaluate('document.scrollingElement.scrollWidth'), width);
+      }
+      await page.setViewportSize({ width: 1280, height: 1_600 });
+      await page.screenshot({ path: screenshot(`report-saved-${colorScheme}.png`) });
+    }
+    await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+    assert.equal(await page.locator('nav').isVisible(), false);
+    assert.equal(
+      await page.evaluate(`getComputedStyle(document.body).backgroundColor`),
+      'rgb(255, 255, 255)',
+    );
+    await page.setViewportSize({ width: 794, height: 1_123 });
+    await page.screenshot({ path: screenshot('report-saved-print.png') });
+  });
+});
+
+test('F75 F76 F77 a saved report with every attack in it is inert and asks for nothing', async () => {
+  const file = await readFile(path.join(fixtures, 'attacks.json'), 'utf8');
+  const { payloads } = JSON.parse(file) as { payloads: { markdown: string }[] };
+  const markdown = payloads
+    .map(({ markdown }, index) => `\n\n<!-- -->\n\n# ${index}\n\n${markdown}\n`)
+    .join('');
+  await withSaved({ markdown }, async (page, html, events) => {
+    const wrong = await page.evaluate<string[]>(`(async () => {
+      for (const element of document.body.querySelectorAll('*')) {
+        for (const type of ['mouseover', 'focus', 'toggle']) element.dispatchEvent(new MouseEvent(type, { bubbles: true }));
+        if (element instanceof HTMLElement) element.click();
+      }
+      await new Promise((done) => setTimeout(done, 50));
+      const wrong = window.__hit === undefined ? [] : ['executed'];
+      for (const element of document.body.querySelectorAll('*')) {
+        if (element.namespaceURI !== 'http://www.w3.org/1999/xhtml') wrong.push(element.tagName);
+        for (const { name, value } of element.attributes) {
+          if (/^on|^(src|srcset|name|action|formaction|background|poster|ping|target|is)$/.test(name)) wrong.push(name);
+          if (name === 'href' && !/^#h-\\d+$/.test(value)) wrong.push(value);
+        }
+      }
+      return wrong;
+    })()`);
+    assert.deepEqual([...wrong, ...events], []);
+    // A few are left open and swallow the heading of the next.
+    assert.ok((await page.locator('h1').count()) > payloads.length - 20);
+    assert.doesNotMatch(
+      html.slice(html.indexOf('</head>')),
+      /<(?:script|style|link|meta|base|img|svg|math|iframe|form|input)[\s>]/i,
+    );
+    assert.equal(new URL(page.url()).origin, origin);
+  });
+});
+
+function screenshot(name: string): string {
+  return path.join(import.meta.dirname, '..', '..', 'test-results', 'screenshots', name);
+}

@@ -1,0 +1,77 @@
+// `npm run demo`: a real VS Code on a vulnerable sample workspace, signed in to the assessment service on loopback.
+// `npm run demo -- --headless [--out FOLDER]` plays the whole job by itself and exits 0 only if all of it happened.
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { setStage, signedIn, type Stage } from '../e2e/stage.ts';
+import { ownTemporary } from '../host/ownTemporary.ts';
+import { screenshotFolder } from '../host/workbench.ts';
+import { playJob } from './playJob.ts';
+
+const { values } = parseArgs({
+  options: {
+    headless: { type: 'boolean', default: false },
+    out: { type: 'string', default: path.join(screenshotFolder, 'demo') },
+    'run-seconds': { type: 'string', default: '20' },
+  },
+});
+const runDurationMs = Number(values['run-seconds']) * 1000;
+const removeTemporary = await ownTemporary();
+let stage: Stage | undefined;
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void end(130));
+
+try {
+  if (values.headless) await play(path.resolve(values.out));
+  else await stayOpen();
+} finally {
+  await end();
+}
+
+/** Ends the demo and all that it started. */
+async function end(code?: number): Promise<never> {
+  await stage?.dispose();
+  await removeTemporary();
+  process.exit(code ?? process.exitCode);
+}
+
+/** Opens VS Code for a person and waits for Ctrl+C. */
+async function stayOpen(): Promise<void> {
+  // A person's own browser has no secret of ours: the token comes from the token command, as short-lived ones do.
+  stage = await setStage({ service: { runDurationMs }, settings: signedIn });
+  console.log(`\nOpen  ${stage.server.urlFor({ folder: stage.folder })}`);
+  console.log('Then: F1, "Whitebox: Start Assessment…". The service is', stage.service.baseUrl);
+  console.log(`A run takes ${values['run-seconds']} seconds here. Ctrl+C ends it all.`);
+  await new Promise(() => undefined);
+}
+
+/** Plays the job and says how far it came: a failure with its step and a picture of that moment. */
+async function play(out: string): Promise<void> {
+  await rm(out, { recursive: true, force: true });
+  let doing = 'Start the assessment service and VS Code';
+  try {
+    stage = await setStage({ service: { runDurationMs } });
+    const made = stage;
+    await playJob(made, {
+      step: (text) => {
+        console.log(`✔ ${doing}`);
+        doing = text;
+      },
+      picture: (name) => made.workbench().screenshot(path.join(out, `${name}.png`)),
+    });
+    console.log(`✔ ${doing}\n\nScreenshots: ${path.relative('', out)}`);
+  } catch (error) {
+    process.exitCode = 1;
+    console.error(`✖ ${doing}`);
+    const picture = stage?.hasWindow()
+      ? await stage
+          .workbench()
+          .screenshot(path.join(out, 'failed.png'))
+          .catch(() => undefined)
+      : undefined;
+    const [reason = ''] = (error as Error).message.split(/ Last reading:|\n/u);
+    console.error(
+      `The demo stopped in this step (${reason})` +
+        (picture === undefined ? '.' : `; what VS Code showed then is in ${path.relative('', picture)}.`),
+    );
+  }
+}

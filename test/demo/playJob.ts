@@ -1,0 +1,76 @@
+import { eventually } from '../host/workbench/eventually.ts';
+import { type Stage, signIn } from '../e2e/stage.ts';
+
+/** Who watches the job being played. */
+export interface Audience {
+  /** Told what happens next. */
+  readonly step: (text: string) => void;
+  /** Called when the window shows something worth a picture; the name says what. */
+  readonly picture: (name: string) => Promise<unknown>;
+  /** Called while the run is under way; without it the run has to end by itself. */
+  readonly running?: () => Promise<void>;
+}
+
+const runLimitMs = 120_000;
+
+/** Plays the whole job as a person would, from sign-in to the report, in a window of its own. */
+export async function playJob(stage: Stage, { step, picture, running }: Audience): Promise<void> {
+  step('Open VS Code on the sample workspace, with the extension installed');
+  const workbench = await stage.openWindow();
+  await workbench.trustWorkspace();
+  step(`Sign in to ${stage.service.baseUrl}`);
+  await workbench.runCommand('Whitebox: Sign In…');
+  await workbench.currentQuickInput();
+  await picture('signIn');
+  await workbench.dismissQuickInput();
+  await signIn(workbench, stage.service);
+  await workbench.notification(/Signed in to/);
+  await workbench.dismissNotifications();
+  step('Preview what would be uploaded, and what would not');
+  await workbench.runCommand('Whitebox: Preview Files to Upload');
+  await workbench.treeRows('Upload Preview');
+  await picture('choose');
+  step('Read the question before the upload, and agree');
+  await workbench.runCommand('Whitebox: Start Assessment…');
+  await workbench.dialogText();
+  await picture('start');
+  await workbench.dialogButton('Upload and Start');
+  step('Watch the run until its one notification');
+  await workbench.openView('Whitebox Assessment');
+  await eventually(
+    () => workbench.treeRows('Runs'),
+    (rows) => rows.some(({ label }) => label.startsWith('running')),
+  );
+  await workbench.expandAll('Runs');
+  await picture('close');
+  await running?.();
+  await workbench.notification(/The assessment of shop has finished/, runLimitMs);
+  await workbench.dismissNotifications();
+  await showResults(stage, { step, picture });
+}
+
+async function showResults(stage: Stage, { step, picture }: Audience): Promise<void> {
+  const workbench = stage.workbench();
+  step('Jump from Problems to the code of the worst finding');
+  const problems = await eventually(workbench.problems, (rows) => rows.length > 0);
+  await workbench.openView('Whitebox Assessment');
+  await workbench.expandAll('Findings');
+  const worst = problems.find(({ message }) => message.startsWith('Critical'));
+  if (worst === undefined) throw new Error('There is no critical problem');
+  await workbench.openProblem(worst.message);
+  await eventually(workbench.editor, (editor) => editor.title === worst.file && editor.line === worst.line);
+  await workbench.page.locator('.squiggly-error').first().waitFor();
+  await picture('triage');
+  step('Open the details of the finding beside the code');
+  await workbench.runCommand('View: Toggle Panel Visibility');
+  await workbench.runCommand('Whitebox: Show Details');
+  const title = worst.message.replace(/^[^:]*: /, '').slice(0, 40);
+  const details = await workbench.webviewFrame(title);
+  await details.getByRole('heading', { level: 1 }).first().waitFor();
+  await picture('fix');
+  step('Open the report');
+  await workbench.runCommand('Whitebox: Open Report');
+  const report = await workbench.webviewFrame('Report: shop');
+  await report.getByRole('heading', { level: 1 }).first().waitFor();
+  await picture('report');
+}

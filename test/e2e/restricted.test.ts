@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { eventually } from '../host/workbench/eventually.ts';
+import { test } from './fixtures.ts';
+import { importFrom, signedIn } from './stage.ts';
+
+test.describe.configure({ mode: 'serial' });
+test.use({
+  stageOptions: {
+    settings: (service) => ({ ...signedIn(service), 'security.workspace.trust.enabled': true }),
+  },
+});
+
+test('F84 a folder that is not trusted can be looked at only', async ({ service, workbench }) => {
+  await workbench.restrictedMode();
+  await workbench.openView('Whitebox Assessment');
+  await eventually(
+    () => workbench.viewText('Runs'),
+    (text) => text.includes('Restricted Mode'),
+  );
+  for (const command of ['Start Assessment…', 'Sign In…'])
+    assert.equal(await workbench.listsCommand(`Whitebox: ${command}`), false, command);
+  assert.deepEqual(service.requests, []);
+});
+
+test('in Restricted Mode findings are taken in and shown; nothing is sent', async ({
+  service,
+  stage,
+  workbench,
+}) => {
+  const file = path.join(path.dirname(stage.folder), 'findings.json');
+  await writeFile(
+    file,
+    JSON.stringify([{ title: 'Invented', severity: 'high', file: 'README.md', line: 1 }]),
+  );
+  await importFrom(stage, file);
+  await workbench.notification('1 finding imported from findings.json');
+  await eventually(workbench.problems, (rows) => rows.length === 1);
+  assert.deepEqual(service.requests, []);
+});
+
+test('who has a token command is signed in as soon as the workspace is trusted, in the same window', async ({
+  workbench,
+}) => {
+  await workbench.trustWorkspace();
+  await workbench.runCommand('Whitebox: Start Assessment…');
+  assert.match((await workbench.dialogText()).message, /^Upload 14 files of shop/);
+  await workbench.dialogButton('Cancel');
+});

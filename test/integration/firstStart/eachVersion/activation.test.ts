@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { after, before, describe, it } from 'mocha';
+import * as vscode from 'vscode';
+import { eventually } from '../../../host/workbench/eventually.ts';
+import { type ActivationWatch, activationWatch } from '../../runner/activationWatch.ts';
+
+const extension = vscode.extensions.getExtension('whitebox.whitebox-assessment')!;
+const bundle = (name: string): string => path.join(extension.extensionPath, 'dist', name);
+// The cache of the host's own require tells which files were loaded.
+const hostRequire = createRequire(bundle('bootstrap.cjs'));
+
+// The first file of its window: nothing has asked for the main part yet.
+describe('activation without runs', () => {
+  let watch: ActivationWatch;
+
+  before(async () => {
+    watch = await activationWatch();
+    await extension.activate();
+  });
+
+  after(() => watch.timers.dispose());
+
+  it('registers every command of the manifest', async () => {
+    const { contributes } = extension.packageJSON as { contributes: { commands: { command: string }[] } };
+    const registered = new Set(await vscode.commands.getCommands(true));
+    const missing = contributes.commands.filter(({ command }) => !registered.has(command));
+    assert.deepEqual(missing, []);
+  });
+
+  it('loads the bootstrap and not the main part', () => {
+    assert.notEqual(hostRequire.cache[bundle('bootstrap.cjs')], undefined);
+    assert.equal(hostRequire.cache[bundle('main.cjs')], undefined);
+  });
+
+  it('F88 activation and the main part leave the dispatchers that all extensions share as they were', async () => {
+    await vscode.commands.executeCommand('whitebox.refreshRuns');
+    assert.notEqual(hostRequire.cache[bundle('main.cjs')], undefined);
+    assert.ok(watch.slots.size > 0, 'there are some to look at');
+    for (const [slot, dispatcher] of watch.slots)
+      assert.equal((globalThis as Record<symbol, unknown>)[slot], dispatcher, String(slot));
+  });
+
+  it('holds no timer while no run is live, with the main part loaded', async () => {
+    await vscode.commands.executeCommand('whitebox.refreshRuns');
+    assert.notEqual(hostRequire.cache[bundle('main.cjs')], undefined);
+    await eventually(
+      () => Promise.resolve(watch.timers.held()),
+      (lines) => lines.length === 0,
+    );
+    assert.notDeepEqual(watch.timers.seen, [], 'those that ended were seen');
+  });
+});

@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, afterEach, before, describe, it } from 'mocha';
+import * as vscode from 'vscode';
+import { AssessmentClient } from '../../../../src/core/api/client.ts';
+import type { ErrorKind } from '../../../../src/core/errors.ts';
+import { type AssessmentService, startService } from '../../../service/assessmentService.ts';
+import { serviceHost } from '../../certificates.ts';
+import { certificatesVariable, skipBecause } from '../../events.ts';
+import { passOn, readIdentity, type RecordingServer, startRecording } from '../../recordingServer.ts';
+import { startTunnelProxy, type TunnelProxy } from '../../tunnelProxy.ts';
+import { printing, resetUserSettings, setUserSettings } from '../../userSettings.ts';
+import { silent } from '../../../silentLog.ts';
+
+const baseUrl = `https://${serviceHost}/v1`;
+
+describe('a company’s network', () => {
+  let service: AssessmentService;
+  let front: RecordingServer;
+  let otherName: RecordingServer;
+  let stranger: RecordingServer;
+  let proxy: TunnelProxy;
+
+  before(async function () {
+    const certificates = process.env[certificatesVariable];
+    if (certificates === undefined) skipBecause(this, 'there is no openssl to make certificates with');
+    service = await startService();
+    front = await startRecording({
+      identity: readIdentity(certificates, 'service'),
+      answer: passOn(new URL(service.baseUrl).origin),
+    });
+    otherName = await startRecording({ identity: readIdentity(certificates, 'otherName') });
+    stranger = await startRecording({ identity: readIdentity(certificates, 'stranger') });
+    proxy = await startTunnelProxy(
+      new Map([
+        [`${serviceHost}:443`, front.port],
+        [`${serviceHost}:444`, otherName.port],
+        [`${serviceHost}:445`, stranger.port],
+      ]),
+    );
+  });
+
+  after(async () => {
+    await resetUserSettings();
+    await Promise.all([service, front, otherName, stranger, proxy].map((each) => each.close()));
+  });
+
+  afterEach(resetUserSettings);
+
+  const signIn = (url: string): Promise<void> =>
+    setUserSettings({
+      'http.proxy': proxy.address,
+      'whitebox.baseUrl': url,
+      'whitebox.organizationId': service.organizationId,
+      'whitebox.tokenCommand': printing(service.token),
+    });
+
+  it('F87 calls pass a proxy that wants credentials, to a service whose certificate a private CA signed', async () => {
+    await signIn(baseUrl);
+    await vscode.commands.executeCommand('whitebox.testConnection');
+    assert.deepEqual(
+      service.requests.map(({ path: name, status }) => `${path.basename(name)} ${String(status)}`),
+      ['get-upload-url 200', 'cancel-upload 200'],
+    );
+    assert.deepEqual(new Set(proxy.asked), new Set([`CONNECT ${serviceHost}:443`]));
+    assert.deepEqual(proxy.refused, []);
+  });
+
+  it('F87 an archive passes that proxy with its exact length and without the token', async () => {
+    await setUserSettings({ 'http.proxy': proxy.address });
+    const scratch = await mkdtemp(path.join(tmpdir(), 'archive-'));
+    try {
+      const content = randomBytes(3_000_001);
+      const file = path.join(scratch, 'archive.tar.gz');
+      await writeFile(file, content);
+      const sha256 = createHash('sha256').update(content).digest('hex');
+      const target = {
+        file_id: 'invented',
+        upload_url: `https://${serviceHost}/upload`,
+        expires_in_seconds: 900,
+      };
+      const archive = { path: file, bytes: content.length, sha256 };
+      // The service knows no such address: what counts is what arrives there.
+      await assert.rejects(clientFor(baseUrl).putArchive(target, archive), { kind: 'addressRefused' });
+      const put = front.requests.find(({ method }) => method === 'PUT');
+      assert.equal(put?.headers['content-length'], '3000001');
+      assert.equal(put.headers['transfer-encoding'], undefined);
+      assert.equal(put.headers.authorization, undefined);
+      assert.equal(put.body.equals(content), true);
+    } finally {
+      await rm(scratch, { recursive: true });
+    }
+  });
+
+  it('F87 a proxy that refuses us is told apart from the service', async () => {
+    await setUserSettings({ 'http.proxy': proxy.bareAddress });
+    const before = front.requests.length;
+    assert.equal(await failureOf(baseUrl), 'proxy');
+    assert.deepEqual(new Set(proxy.refused), new Set([`CONNECT ${serviceHost}:443`]));
+    assert.equal(front.requests.length, before);
+  });
+
+  const badCertificates = [
+    ['was not signed by anyone we trust', `https://${serviceHost}:445/v1`, () => stranger],
+    ['belongs to another name', `https://${serviceHost}:444/v1`, () => otherName],
+  ] as const;
+  for (const [flaw, url, server] of badCertificates) {
+    it(`F85 a certificate that ${flaw} is refused before anything is sent`, async () => {
+      await signIn(url);
+      assert.equal(await failureOf(url), 'tls');
+      await vscode.commands.executeCommand('whitebox.testConnection');
+      assert.deepEqual(server().requests, []);
+    });
+  }
+
+  it('F85 a certificate nobody signed is refused on loopback, too', async () => {
+    const url = `https://127.0.0.1:${stranger.port}/v1`;
+    await signIn(url);
+    assert.equal(await failureOf(url), 'tls');
+    await vscode.commands.executeCommand('whitebox.testConnection');
+    assert.deepEqual(stranger.requests, []);
+  });
+
+  it('F85 a base URL with http is refused before anything is sent', async () => {
+    const before = proxy.asked.length;
+    await signIn(`http://${serviceHost}/v1`);
+    await vscode.commands.executeCommand('whitebox.testConnection');
+    assert.equal(proxy.asked.length, before);
+  });
+
+  function clientFor(url: string): AssessmentClient {
+    return new AssessmentClient({
+      baseUrl: url,
+      organizationId: service.organizationId,
+      token: { get: () => Promise.resolve(service.token), refresh: () => Promise.resolve(undefined) },
+      clock: { now: () => Date.now(), monotonic: () => performance.now(), sleep: () => Promise.resolve() },
+      log: silent,
+      random: () => 0,
+    });
+  }
+
+  /** How our own transport, bundled into these tests, calls the failure of a call. */
+  async function failureOf(url: string): Promise<ErrorKind | undefined> {
+    try {
+      await clientFor(url).getUploadUrl(1);
+      return undefined;
+    } catch (error) {
+      return (error as { kind?: ErrorKind }).kind;
+    }
+  }
+});

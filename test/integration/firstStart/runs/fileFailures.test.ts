@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { after, before, describe, it } from 'mocha';
+import * as vscode from 'vscode';
+import { AssessmentError, type ErrorKind } from '../../../../src/core/errors.ts';
+import { describeError } from '../../../../src/editor/errors/messages.ts';
+import { storageVariable } from '../../events.ts';
+import { watchEachTest } from '../../messages.ts';
+import { openFolders } from '../../openFolders.ts';
+import { storeEndedRun } from '../../storedRuns.ts';
+
+const storage = process.env[storageVariable]!;
+
+describe('a file that cannot be written', () => {
+  const id = '20260101000000-unwritten';
+  const node = { kind: 'run', id };
+  let folder: string;
+  let to: string;
+  const { showSaveDialog, showQuickPick } = vscode.window;
+  const messages = watchEachTest();
+
+  before(async () => {
+    [folder = ''] = await openFolders(1);
+    to = path.join(folder, '..', 'taken');
+    await mkdir(to, { recursive: true });
+    await writeFile(path.join(folder, 'a.js'), 'one();\n');
+    const account = { baseUrl: 'https://invented.test/v1', organizationId: 'invented' };
+    await storeEndedRun(storage, { id, folder, ...account }, { findings: [] });
+    await vscode.commands.executeCommand('whitebox.refreshRuns');
+    vscode.window.showSaveDialog = () => Promise.resolve(vscode.Uri.file(to));
+    Object.assign(vscode.window, { showQuickPick: ([first]: unknown[]) => Promise.resolve(first) });
+  });
+
+  after(async () => {
+    Object.assign(vscode.window, { showSaveDialog, showQuickPick });
+    await rm(path.join(folder, 'a.js'));
+    await rm(to, { recursive: true });
+    await rm(path.join(storage, 'runs', id), { recursive: true });
+    await vscode.commands.executeCommand('whitebox.refreshRuns');
+  });
+
+  for (const command of ['exportCsv', 'saveReport', 'saveArchive'])
+    it(`by ${command} is named, with the system’s code`, async () => {
+      await vscode.commands.executeCommand(`whitebox.${command}`, node);
+      const { text = '', buttons } = messages().at(-1) ?? {};
+      assert.ok(text.startsWith(`${to} cannot be read or written (E`), text);
+      assert.deepEqual(buttons, ['Show Log']);
+    });
+
+  it('is told with what to do next, as is a token command', () => {
+    const told = (kind: ErrorKind, detail?: string): string =>
+      describeError(new AssessmentError(kind, { subject: 'print', detail })).message;
+    assert.match(
+      told('storage', 'EACCES'),
+      /^print cannot be read or written \(EACCES\)\. Check that you may/,
+    );
+    assert.match(
+      told('tokenCommand', 'sameToken'),
+      /^The token command printed the token again .* sign in again/,
+    );
+    assert.match(told('tokenCommand', 'notOneLine'), /print printed something that is no token\. It must /);
+    assert.match(
+      told('tokenCommand', 'noAnswer'),
+      /print did not end within 30 seconds\. Run it in a terminal/,
+    );
+    assert.match(told('tokenCommand', 'ENOENT'), /print failed \(ENOENT\)\. Run it in a terminal/);
+    assert.match(told('unsent', 'EMFILE'), /^This machine has no room for another connection .*\(EMFILE\)/);
+    assert.match(told('tokenCommand'), /print failed\. Run it in a terminal/);
+  });
+
+  it('names the service, not your settings, where the service gives an address that is not used', () => {
+    const of = (subject?: string) =>
+      describeError(new AssessmentError('insecureUrl', { subject, detail: 'http://a' }));
+    assert.deepEqual(
+      of('files').remedies.map(({ title }) => title),
+      ['Show Log'],
+    );
+    assert.match(of('files').message, /^The service names an address for files/);
+    assert.match(of().message, /^This address is not used .*: http:\/\/a$/);
+  });
+
+  it('for want of room is told as that, by whichever file system; what is no file’s error stays unexpected', () => {
+    const full = describeError(new AssessmentError('diskFull')).message;
+    const node = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
+    assert.equal(describeError(node).message, full);
+    assert.equal(describeError(new vscode.FileSystemError(`Error: ${node.message}`)).message, full);
+    const late = Object.assign(new Error('no'), { code: 'ECONNRESET' });
+    assert.match(describeError(late).message, /^Something unexpected/);
+  });
+});

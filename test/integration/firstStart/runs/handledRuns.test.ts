@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterEach, before, beforeEach, describe, it } from 'mocha';
+import * as vscode from 'vscode';
+import { storageVariable } from '../../events.ts';
+import { type MessageWatch, watchMessages } from '../../messages.ts';
+import { openFolders } from '../../openFolders.ts';
+import { runLines } from '../../runLines.ts';
+import { call, signInEachTest } from '../../signedIn.ts';
+import { storeEndedRun, storeLiveRun } from '../../storedRuns.ts';
+
+const storage = process.env[storageVariable]!;
+const { showInputBox } = vscode.window;
+const dayMs = 24 * 60 * 60 * 1000;
+
+describe('a run in the hands of a person', () => {
+  const id = '20260101000000-handled';
+  const node = { kind: 'run', id };
+  let folder: string;
+  const service = signInEachTest({ 'whitebox.runs.deleteSourceAfterRun': false });
+  let messages: MessageWatch;
+  let pressed: string | undefined;
+
+  before(async () => {
+    [folder = ''] = await openFolders(1);
+  });
+
+  beforeEach(() => {
+    pressed = undefined;
+    messages = watchMessages(({ buttons }) => buttons.find((button) => button === pressed));
+  });
+
+  afterEach(async () => {
+    messages.end();
+    Object.assign(vscode.window, { showInputBox });
+    await rm(path.join(storage, 'runs', id), { recursive: true, force: true });
+    await call('refreshRuns');
+  });
+
+  const stored = () => ({ id, folder, baseUrl: service().baseUrl, organizationId: service().organizationId });
+
+  it('has the name that they give it, until they take it back', async () => {
+    await storeEndedRun(storage, stored(), []);
+    await call('refreshRuns');
+    const [unnamed = ''] = await runLines(id);
+    const type = async (name: string | undefined): Promise<string> => {
+      Object.assign(vscode.window, { showInputBox: () => Promise.resolve(name) });
+      await call('renameRun', node);
+      return (await runLines(id))[0] ?? '';
+    };
+    assert.match(await type(' Before the release '), /^finished: Before the release · /);
+    assert.match(await type(undefined), /^finished: Before the release · /);
+    assert.equal(await type(''), unnamed);
+  });
+
+  it('gives its ID to the clipboard', async () => {
+    await storeEndedRun(storage, stored(), []);
+    await call('refreshRuns');
+    await call('copyRunId', node);
+    assert.equal(await vscode.env.clipboard.readText(), `invented-${id}`);
+  });
+
+  it('is let go when the service knows it no more, once they agree to what that means', async () => {
+    const since = Date.now() - 2 * dayMs;
+    await storeLiveRun(storage, stored(), {
+      kind: 'notFound',
+      since,
+      deniedSince: since,
+      vainLooks: 1,
+      wakingMs: 0,
+      times: 9,
+    });
+    await call('refreshRuns');
+    const offered = (lines: readonly string[]): boolean =>
+      lines.some((line) => line.startsWith('Does not end: stop watching?'));
+    assert.ok(offered(await runLines(id)));
+
+    await call('stopWatching', node);
+    const [{ text, detail, isModal, buttons } = {}, ...others] = messages.shown;
+    assert.match(text ?? '', /^Stop watching the run of /);
+    assert.match(detail ?? '', new RegExp(`track it again by its run ID: invented-${id}$`));
+    assert.deepEqual([isModal, buttons, others], [true, ['Stop Watching'], []]);
+    assert.ok(offered(await runLines(id)), 'it is watched on when the question is dismissed');
+
+    pressed = 'Stop Watching';
+    await call('stopWatching', node);
+    const lines = await runLines(id);
+    assert.match(lines[0] ?? '', /^no longer watched: /);
+    assert.ok(!offered(lines));
+  });
+
+  it('assesses the folder whose menu it was, alone, and takes its source off the service when they ask for that', async () => {
+    const part = path.join(folder, 'part');
+    await mkdir(part);
+    await writeFile(path.join(part, 'only.js'), 'one();\n');
+    const before = await readdir(path.join(storage, 'runs'));
+    pressed = 'Upload and Start';
+    await call('assessFolder', vscode.Uri.file(part));
+    await rm(part, { recursive: true });
+    assert.equal(messages.shown[0]?.text, 'Upload 1 file of part for assessment?');
+    const [sent, ...more] = service().runs();
+    const names = sent?.archives.map(({ entries }) => entries.map(({ path: name }) => name));
+    assert.deepEqual([names, more], [[['only.js']], []]);
+    const started = (await readdir(path.join(storage, 'runs'))).find((name) => !before.includes(name))!;
+
+    await service().finishRun(sent!.id);
+    await call('refreshRuns');
+    const sourceLine = async (): Promise<string> =>
+      (await runLines(started)).find((line) => line.startsWith('Uploaded source of part: ')) ?? '';
+    const uploads = (): string[] =>
+      service()
+        .files()
+        .map(({ state }) => state);
+    assert.match(await sourceLine(), /: on the service since /);
+
+    await call('deleteUploadedSource');
+    assert.equal(messages.shown.at(-1)?.text, 'Delete the uploaded source code of part from the service?');
+    assert.deepEqual(uploads(), ['confirmed'], 'it stays when the question is dismissed');
+
+    pressed = 'Delete';
+    await call('deleteUploadedSource');
+    assert.equal(messages.shown.at(-1)?.text, 'The uploaded source was deleted.');
+    assert.deepEqual(uploads(), ['deleted']);
+    assert.match(await sourceLine(), /: deleted from the service on /);
+
+    pressed = 'Remove';
+    await call('removeRun', { kind: 'run', id: started });
+    assert.deepEqual(await runLines(started), []);
+  });
+});

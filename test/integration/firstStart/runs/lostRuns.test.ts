@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { before, describe, it } from 'mocha';
+import { AssessmentError } from '../../../../src/core/errors.ts';
+import type { RunNote, RunNotes } from '../../../../src/core/run/disk/recoveryNotes.ts';
+import type { RunStore } from '../../../../src/core/run/disk/runStore.ts';
+import type { RunTracker } from '../../../../src/core/run/runTracker.ts';
+import { offerLostRuns } from '../../../../src/editor/runs/lostRuns.ts';
+import { watchMessages } from '../../messages.ts';
+import { openFolders } from '../../openFolders.ts';
+import { silent } from '../../../silentLog.ts';
+
+describe('a run of which only a note is left', () => {
+  let folder: string;
+
+  before(async () => {
+    [folder = ''] = await openFolders(1);
+  });
+
+  /** What a person is told and asked, and the keys that are forgotten, when tracking fails so and these buttons are pressed. */
+  async function offered(
+    kind: AssessmentError['kind'],
+    presses: readonly (string | undefined)[],
+    ids: readonly string[] = ['run-77'],
+    of = folder,
+  ): Promise<{ texts: string[]; questions: string[]; forgotten: string[] }> {
+    const noteOf = (runId: string): RunNote => ({
+      workflow: 'whitebox-assessment',
+      baseUrl: 'https://assessment.example.test/v1',
+      organizationId: 'invented',
+      language: 'english',
+      runId,
+      targets: [
+        { folder: '/not/open', name: 'docs' },
+        { folder: of, name: 'shop' },
+      ],
+    });
+    const forgotten: string[] = [];
+    const forget = (key: string): Promise<void> => {
+      forgotten.push(key);
+      return Promise.resolve();
+    };
+    const lost = ids.map((id) => ({ key: `key of ${id}`, note: noteOf(id) }));
+    const notes = { lost: () => lost, forget } as unknown as RunNotes;
+    const track = (): Promise<void> => Promise.reject(new AssessmentError(kind));
+    const left = [...presses];
+    const messages = watchMessages(() => left.shift());
+    try {
+      const tracker = { track } as unknown as RunTracker;
+      await offerLostRuns({ notes, runs: {} as unknown as RunStore, tracker, log: silent });
+    } finally {
+      messages.end();
+    }
+    const [questions, told] = [true, false].map((modal) =>
+      messages.shown.filter(({ isModal }) => isModal === modal),
+    );
+    return {
+      texts: (told ?? []).map(({ text }) => text),
+      questions: (questions ?? []).map(({ text, detail }) => `${text} ${detail}`),
+      forgotten,
+    };
+  }
+
+  it('F93 is offered where any of its folders is open, by its run ID', async () => {
+    const { texts } = await offered('notFound', []);
+    assert.match(texts[0] ?? '', /^An assessment of docs, shop .* Its run ID: run-77$/);
+  });
+
+  it('F93 is offered also where it is of a folder inside one that is open, and not where none is open', async () => {
+    const inside = await offered('notFound', [], ['run-77'], path.join(folder, 'packages', 'api'));
+    assert.match(inside.texts[0] ?? '', /Its run ID: run-77$/);
+    assert.deepEqual((await offered('notFound', [], ['run-77'], `${folder}-other`)).texts, []);
+  });
+
+  it('F93 is kept, and named, when the service does not know it for once', async () => {
+    const { texts, forgotten } = await offered('notFound', ['Track Again']);
+    assert.match(
+      texts[1] ?? '',
+      /run-77 could not be tracked again; .* offers it again\. The service does not know/,
+    );
+    assert.deepEqual(forgotten, []);
+  });
+
+  it('F93 is forgotten when a person says so after that, and agrees to what it means', async () => {
+    const presses = ['Track Again', 'Forget', 'Forget'];
+    const { questions, forgotten } = await offered('notFound', presses);
+    assert.match(questions.join(), /^Forget the run run-77\? It was paid for/);
+    assert.deepEqual(forgotten, ['key of run-77']);
+    assert.deepEqual((await offered('notFound', presses.slice(0, 2))).forgotten, []);
+  });
+
+  it('F93 is one of several that are forgotten at once only when a person, told their IDs, agrees', async () => {
+    const ids = ['run-77', 'run-78'];
+    const { texts, questions, forgotten } = await offered('notFound', ['Forget'], ids);
+    assert.match(texts.join(), /^Assessments of .* Their run IDs: run-77, run-78$/);
+    assert.match(questions.join(), /^Forget 2 runs\? They were paid for.*\nrun-77\nrun-78$/s);
+    assert.deepEqual(forgotten, []);
+    const agreed = await offered('notFound', ['Forget', 'Forget'], ids);
+    assert.deepEqual(agreed.forgotten, ['key of run-77', 'key of run-78']);
+  });
+});

@@ -1,0 +1,259 @@
+import assert from 'node:assert/strict';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterEach, before, beforeEach, describe, it } from 'mocha';
+import * as vscode from 'vscode';
+import { type MessageWatch, watchMessages } from '../../messages.ts';
+import { storageVariable } from '../../events.ts';
+import { openFolders } from '../../openFolders.ts';
+import { runLines } from '../../runLines.ts';
+import { call, signInEachTest } from '../../signedIn.ts';
+import {
+  storeEndedRun,
+  storeImportedRun,
+  storeLiveRun,
+  storeUnknownRun,
+  storeUnsentRun,
+} from '../../storedRuns.ts';
+import { setUserSettings } from '../../userSettings.ts';
+
+const storage = process.env[storageVariable]!;
+const { createInputBox, showInputBox, showQuickPick } = vscode.window;
+
+/** The title of a view gives the row that has the focus to its commands, as a row gives itself to its own. */
+describe('what is called in the title of the Runs view, and on its rows', () => {
+  let folder: string;
+  const service = signInEachTest();
+  let messages: MessageWatch;
+  let pressed: readonly string[];
+  let asked: string[];
+  let typed: string | undefined;
+  let former: readonly string[];
+
+  before(async () => {
+    [folder = ''] = await openFolders(1);
+  });
+
+  beforeEach(async () => {
+    [pressed, asked, typed] = [[], [], undefined];
+    former = await storedRuns();
+    messages = watchMessages(({ buttons }) => buttons.find((button) => pressed.includes(button)));
+    Object.assign(vscode.window, {
+      createInputBox: () => {
+        const input = createInputBox();
+        const hidden = new vscode.EventEmitter<void>();
+        Object.defineProperty(input, 'onDidHide', { value: hidden.event });
+        input.show = () => {
+          asked.push(input.prompt ?? '');
+          hidden.fire();
+        };
+        return input;
+      },
+      showInputBox: ({ title }: vscode.InputBoxOptions) => {
+        asked.push(title ?? '');
+        return Promise.resolve(typed);
+      },
+    });
+  });
+
+  afterEach(async () => {
+    messages.end();
+    Object.assign(vscode.window, { createInputBox, showInputBox, showQuickPick });
+    for (const id of await newRuns()) await rm(path.join(storage, 'runs', id), { recursive: true });
+    await call('refreshRuns');
+  });
+
+  const storedRuns = (): Promise<string[]> =>
+    mkdir(path.join(storage, 'runs'), { recursive: true }).then(() => readdir(path.join(storage, 'runs')));
+  const newRuns = async (): Promise<string[]> =>
+    (await storedRuns()).filter((name) => !former.includes(name));
+  const rowOf = (id: string) => ({ kind: 'run', id });
+  const stored = (id: string) => ({
+    id,
+    folder,
+    baseUrl: service().baseUrl,
+    organizationId: service().organizationId,
+  });
+  /** Takes the place of the person before a quick pick, who picks the entry at this place. */
+  const pick = (at: number): string[] => {
+    const offered: string[] = [];
+    Object.assign(vscode.window, {
+      showQuickPick: (items: readonly { label: string }[]) => {
+        offered.push(...items.map(({ label }) => label));
+        return Promise.resolve(items[at]);
+      },
+    });
+    return offered;
+  };
+  /** Starts an assessment whose answer is lost: the run's local ID, and the one that the service has given it. */
+  const startUnconfirmed = async (): Promise<{ id: string; runId: string }> => {
+    const part = path.join(folder, 'part');
+    await mkdir(part, { recursive: true });
+    await writeFile(path.join(part, 'only.js'), 'one();\n');
+    service().addFault({ match: { path: '/dispatch', times: 1 }, after: { kind: 'reset' } });
+    pressed = ['Upload and Start'];
+    await call('assessFolder', vscode.Uri.file(part));
+    await rm(part, { recursive: true });
+    const [id = ''] = await newRuns();
+    assert.match((await runLines(id))[0] ?? '', /^start unconfirmed: needs a decision · /);
+    pressed = [];
+    return { id, runId: service().runs().at(-1)!.id };
+  };
+
+  it('signs in to what the settings name, whatever row has the focus, and says nothing of an imported one', async () => {
+    const imported = '20260101000000-imported';
+    await storeImportedRun(storage, { id: imported, folder });
+    await call('refreshRuns');
+    const shown = messages.shown.length;
+    await call('signIn', rowOf(imported));
+    await call('signInForRun', rowOf(imported));
+    assert.equal(asked.length, 2);
+    for (const prompt of asked) assert.match(prompt, /^Base URL of the assessment service/);
+    assert.deepEqual(messages.shown.slice(shown), []);
+  });
+
+  it('goes on with an unconfirmed start by the ID that is typed on its row', async () => {
+    const { id, runId } = await startUnconfirmed();
+    typed = runId;
+    await call('giveRunId', rowOf(id));
+    assert.match((await runLines(id))[0] ?? '', /^running 0m: /);
+  });
+
+  it('asks in the dialog about an unconfirmed start for its ID, too', async () => {
+    const { id, runId } = await startUnconfirmed();
+    [pressed, typed] = [['I Have the Run ID…'], runId];
+    await call('resendDispatch');
+    assert.deepEqual(messages.shown.at(-1)?.buttons, [
+      'I Have the Run ID…',
+      'Send Again',
+      'Give This Run Up',
+    ]);
+    assert.match((await runLines(id))[0] ?? '', /^running 0m: /);
+  });
+
+  it('asks whether an ID is of the unconfirmed start, before it lists the run a second time', async () => {
+    const { id, runId } = await startUnconfirmed();
+    const offered = pick(0);
+    typed = runId;
+    await call('trackRun', rowOf(id));
+    assert.deepEqual(offered, ['The unconfirmed start of part', 'A run that is not in the list']);
+    assert.deepEqual(await newRuns(), [id]);
+    assert.match((await runLines(id))[0] ?? '', /^running 0m: /);
+  });
+
+  it('tracks another run although the row of an unconfirmed start has the focus', async () => {
+    const { id: forgotten, runId } = await startUnconfirmed();
+    await rm(path.join(storage, 'runs', forgotten), { recursive: true });
+    const id = '20260101000000-unconfirmed';
+    await storeUnknownRun(storage, stored(id), { kind: 'timeout' });
+    await call('refreshRuns');
+    pick(1);
+    typed = runId;
+    await call('trackRun', rowOf(id));
+    assert.match((await runLines(id))[0] ?? '', /^start unconfirmed: needs a decision · /);
+    const [tracked = ''] = (await newRuns()).filter((name) => name !== id);
+    assert.match((await runLines(tracked))[0] ?? '', /^running 0m: /);
+  });
+
+  it('ends no run by Enter, Escape or a closed dialog, and names what each button does', async () => {
+    const id = '20260101000000-kept';
+    await storeLiveRun(storage, stored(id));
+    await call('refreshRuns');
+    for (const answer of ['Keep Running', 'Close', undefined]) {
+      pressed = answer === undefined ? [] : [answer];
+      await call('cancelRun', rowOf(id));
+      // VS Code focuses the first.
+      assert.deepEqual(messages.shown.at(-1)?.buttons, ['Keep Running', 'Cancel the Run', 'Close']);
+    }
+    assert.ok(!service().requests.some(({ path: at }) => at.endsWith('/cancel')));
+    assert.match((await runLines(id))[0] ?? '', /^running 1h 0m: /);
+  });
+
+  it('compares runs that have findings alone, and says so of others', async () => {
+    const [ended, before, unsent] = ['ended', 'before', 'unsent'].map((name) => `20260101000000-${name}`);
+    assert.ok(ended !== undefined && before !== undefined && unsent !== undefined);
+    for (const id of [before, ended]) await storeEndedRun(storage, stored(id), []);
+    await storeUnsentRun(storage, stored(unsent));
+    await call('refreshRuns');
+    const rows = [unsent, ended].map(rowOf);
+    for (const args of [[rows[0]], [rows[0], rows]]) {
+      const shown = messages.shown.length;
+      await call('compareTheseRuns', ...args);
+      const [{ text } = { text: '' }] = messages.shown.slice(shown);
+      assert.match(text, /^Two runs can be compared when both have findings /);
+    }
+  });
+
+  it('does to no other run what was meant for one that is gone', async () => {
+    const id = '20260101000000-left';
+    await storeEndedRun(storage, stored(id), []);
+    await call('refreshRuns');
+    const commands = ['openReport', 'showRunFindings', 'downloadArtifacts', 'retryUpload', 'resendDispatch'];
+    for (const command of commands) {
+      const shown = messages.shown.length;
+      await call(command, rowOf('20260101000000-gone'));
+      const texts = messages.shown.slice(shown).map(({ text }) => text);
+      assert.equal(texts.length, 1, `${command}: ${texts.join()}`);
+      assert.match(texts[0] ?? '', /^This run is not in the list any more/);
+    }
+  });
+
+  it('removes all rows that are selected, after one question', async () => {
+    const ids = ['20260101000000-one', '20260101000000-two'];
+    for (const id of ids) await storeEndedRun(storage, stored(id), []);
+    await call('refreshRuns');
+    pressed = ['Remove'];
+    const rows = ids.map(rowOf);
+    await call('removeRun', rows[0], rows);
+    assert.deepEqual(await newRuns(), []);
+    const questions = messages.shown.filter(({ isModal }) => isModal).map(({ text }) => text);
+    assert.deepEqual(questions, ['Remove 2 runs from the history?']);
+  });
+
+  it('says of an ID that is in the list already where it is, and of no run under way that there is none', async () => {
+    const id = '20260101000000-listed';
+    await storeEndedRun(storage, stored(id), []);
+    await call('refreshRuns');
+    assert.equal(messages.shown.at(-1)?.text, 'No run is under way that could be asked about.');
+    typed = `invented-${id}`;
+    await call('trackRun');
+    assert.match(messages.shown.at(-1)?.text ?? '', /^Run invented-\S+-listed is in the list already: .+\.$/);
+    assert.deepEqual(await newRuns(), [id]);
+  });
+
+  it('shows in the view that the service is waited for', async () => {
+    const { withProgress } = vscode.window;
+    const places: unknown[] = [];
+    Object.assign(vscode.window, {
+      withProgress: (options: vscode.ProgressOptions, ...rest: [never]) => {
+        places.push(options.location);
+        return withProgress(options, ...rest);
+      },
+    });
+    try {
+      await storeLiveRun(storage, stored('20260101000000-asked'));
+      await call('refreshRuns');
+    } finally {
+      Object.assign(vscode.window, { withProgress });
+    }
+    assert.deepEqual(places, [{ viewId: 'whitebox.runs' }]);
+  });
+
+  it('asks for a folder before a sign-in or an ID', async () => {
+    const workspaceFolders = Object.getOwnPropertyDescriptor(vscode.workspace, 'workspaceFolders')!;
+    Object.defineProperty(vscode.workspace, 'workspaceFolders', {
+      ...workspaceFolders,
+      get: () => undefined,
+    });
+    await setUserSettings({ 'whitebox.tokenCommand': undefined });
+    try {
+      for (const command of ['startAssessment', 'trackRun']) await call(command);
+    } finally {
+      Object.defineProperty(vscode.workspace, 'workspaceFolders', workspaceFolders);
+    }
+    const shown = messages.shown.map(({ text, severity }) => ({ text, severity }));
+    const text = 'Open the folder that you want to have assessed first.';
+    assert.deepEqual(shown, Array(2).fill({ text, severity: 'Information' }));
+    assert.deepEqual(asked, []);
+  });
+});

@@ -1,0 +1,245 @@
+import assert from 'node:assert/strict';
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import { afterEach, before, describe, it } from 'mocha';
+import * as vscode from 'vscode';
+import type { ShownFinding, ShownRun } from '../../../../src/core/findings/shownFinding.ts';
+import type { FindingStore } from '../../../../src/core/findings/findingStore.ts';
+import type { Failure, Run } from '../../../../src/core/run/state/run.ts';
+import type { RunNotes } from '../../../../src/core/run/disk/recoveryNotes.ts';
+import type { RunStore } from '../../../../src/core/run/disk/runStore.ts';
+import type { RunTracker } from '../../../../src/core/run/runTracker.ts';
+import { showNotifications } from '../../../../src/editor/runs/notifications.ts';
+import { removeRuns } from '../../../../src/editor/runs/removeRuns.ts';
+import { downloadArtifacts, stopWatching } from '../../../../src/editor/runs/runUpkeep.ts';
+import { runOf } from '../../../unit/run/sampleRuns.ts';
+import { eventually } from '../../../host/workbench/eventually.ts';
+import { storageVariable } from '../../events.ts';
+import { watchEachTest, watchMessages } from '../../messages.ts';
+import { openFolders } from '../../openFolders.ts';
+import { startRecording } from '../../recordingServer.ts';
+import { endedRun, storeEndedRun, storeUnknownRun } from '../../storedRuns.ts';
+import { inRestrictedMode } from '../../restrictedMode.ts';
+import { printing, setUserSettings } from '../../userSettings.ts';
+import { silent } from '../../../silentLog.ts';
+
+const storage = process.env[storageVariable]!;
+const place = { baseUrl: 'https://assessment.example.test/v1', organizationId: 'invented' };
+
+describe('runs, where a person decides about them', () => {
+  let folder: string;
+  const messages = watchEachTest();
+
+  before(async () => {
+    [folder = ''] = await openFolders(1);
+  });
+
+  const detail = (): string => messages().at(-1)?.detail ?? '';
+
+  describe('whose start got no answer', () => {
+    const id = '20260101000000-unknown';
+    const node = { kind: 'run', id };
+
+    afterEach(async () => {
+      await rm(path.join(storage, 'runs', id), { recursive: true });
+      await vscode.commands.executeCommand('whitebox.refreshRuns');
+    });
+
+    const reasons: readonly (readonly [Failure, RegExp])[] = [
+      [{ kind: 'interrupted' }, /VS Code was closed while the start was being sent\./],
+      [{ kind: 'connectionLost', origin: place.baseUrl }, /No answer came\./],
+      [{ kind: 'serverError', status: 502 }, /The answer was HTTP 502\./],
+    ];
+    for (const [reason, told] of reasons)
+      it(`say what became of it after ${reason.kind}, invite nobody to pay twice, and what giving up and removing delete`, async () => {
+        await storeUnknownRun(storage, { id, folder, ...place }, reason);
+        await vscode.commands.executeCommand('whitebox.refreshRuns');
+        await vscode.commands.executeCommand('whitebox.resendDispatch', node);
+        assert.match(detail(), told);
+        assert.doesNotMatch(detail(), /[Tt]ry again|before the assessment had started/);
+        assert.match(detail(), /Given up, .* its uploaded source is deleted from the service\./);
+        await vscode.commands.executeCommand('whitebox.removeRun', node);
+        assert.match(detail(), /goes on there and costs what it costs\.\n\nThe uploaded source is deleted/);
+      });
+
+    it('F84 are not removed in Restricted Mode, since that calls the service', async () => {
+      await storeUnknownRun(storage, { id, folder, ...place }, { kind: 'timeout' });
+      await vscode.commands.executeCommand('whitebox.refreshRuns');
+      await inRestrictedMode(() => vscode.commands.executeCommand('whitebox.removeRun', node));
+      assert.deepEqual(
+        messages()
+          .slice(-1)
+          .map(({ text, isModal, buttons }) => [text, isModal, buttons]),
+        [['This is off in Restricted Mode. Trust this workspace first.', false, ['Manage Workspace Trust']]],
+      );
+    });
+  });
+
+  /** Has the extension told that runs have ended, and waits until people were told. */
+  const endWith = (level: string, ...runs: readonly Run[]): Promise<void> => endHaving({}, level, ...runs);
+
+  /** The same with what is read of their findings. */
+  const endHaving = async (
+    read: Partial<ShownRun>,
+    level: string,
+    ...runs: readonly Run[]
+  ): Promise<void> => {
+    await setUserSettings({ 'whitebox.notifications.level': level });
+    const ended = new vscode.EventEmitter<Run>();
+    const tracker = {
+      onDidEnd: ended.event,
+      onDidNearRetention: () => ended,
+      onDidFailToKeep: () => ended,
+    } as unknown as RunTracker;
+    const findings = { read: () => Promise.resolve({ shown: [], ...read }) } as unknown as FindingStore;
+    const notices = showNotifications({ tracker, findings, log: silent });
+    for (const run of runs) ended.fire(run);
+    notices.dispose();
+    await new Promise(setImmediate);
+  };
+
+  it('are told of although only attention is wanted, when they succeeded and their findings are not here', async () => {
+    const run = endedRun({ id: 'invented', folder, ...place });
+    const lost = { name: 'findings', failure: { kind: 'connectionLost' as const } };
+    await endWith('attention', run, { ...run, artifacts: [lost] });
+    assert.equal(messages().length, 1);
+    assert.match(messages()[0]!.text, /has finished\. The connection to .* was lost/);
+    assert.deepEqual(messages()[0]!.buttons, ['Download Artifacts Again']);
+  });
+
+  it('F107 have their findings file opened where it cannot be read, however they ended', async () => {
+    const ended = endedRun({ id: 'invented', folder, ...place });
+    const failure = { kind: 'malformedFindings' as const };
+    await endHaving({ failure }, 'attention', ended, { ...ended, state: 'aborted' });
+    for (const { text, buttons } of messages()) {
+      assert.match(text, /The findings file cannot be read/);
+      assert.deepEqual(buttons, ['Open Findings File', 'Open Report']);
+    }
+    assert.equal(messages().length, 2);
+  });
+
+  it('F69 say how many findings are shown of how many', async () => {
+    const run = endedRun({ id: 'invented', folder, ...place });
+    const shown = Array.from<ShownFinding>({ length: 10_000 });
+    await endHaving({ shown, cut: { shown: 10_000, total: 60_000 } }, 'all', run);
+    assert.match(messages()[0]?.text ?? '', /has finished: 10,000 of 60,000 findings\.$/);
+  });
+
+  it('are not told of when a person cancelled them and only attention is wanted', async () => {
+    const cancelled = { ...runOf.cancelled, noticeDue: false };
+    await endWith('attention', cancelled);
+    assert.deepEqual(messages(), []);
+    await endWith('all', cancelled);
+    assert.match(messages()[0]?.text ?? '', /has ended: cancelled\.$/);
+  });
+
+  it('show what they have found, also when they were aborted or cancelled', async () => {
+    const ended = endedRun({ id: 'invented', folder, ...place });
+    const aborted = { ...ended, state: 'aborted' as const };
+    await endWith('all', { ...aborted, artifacts: [] }, aborted, { ...ended, state: 'cancelled' });
+    assert.deepEqual(
+      messages().map(({ buttons }) => buttons),
+      [[], ['Show Findings', 'Open Report'], ['Show Findings', 'Open Report']],
+    );
+  });
+
+  it('that are watched no more say that their source is deleted only where it is', async () => {
+    const { running } = runOf;
+    assert.ok(running.state === 'running');
+    const stored = { ...running, targets: running.targets.map(({ folder, name }) => ({ folder, name })) };
+    const deps = { tracker: {} as unknown as RunTracker, runs: {} as unknown as RunStore };
+    const saysSo = async (run: Run): Promise<boolean> => {
+      await stopWatching(deps, run, 0);
+      return detail().endsWith('\n\nThe uploaded source is deleted from the service.');
+    };
+    assert.equal(await saysSo(running), true);
+    assert.equal(await saysSo(runOf.collecting), true);
+    assert.equal(await saysSo(stored), false, 'a run that is tracked has no files that are known');
+    await setUserSettings({ 'whitebox.runs.deleteSourceAfterRun': false });
+    assert.equal(await saysSo(running), false);
+    assert.match(detail(), /^Nothing is asked about it any more\. .*: run-1$/);
+  });
+
+  it('offer to try again first, when they failed before the service had them', async () => {
+    const [failure, failed] = [{ kind: 'unauthorized' as const }, { ...runOf.failed, noticeDue: false }];
+    assert.ok(failed.state === 'failed');
+    await endWith('attention', { ...failed, failure }, { ...failed, failure, runId: 'invented' });
+    assert.deepEqual(
+      messages().map(({ buttons }) => buttons),
+      [['Retry Upload', 'Sign In…'], ['Sign In…']],
+    );
+  });
+
+  it('are not removed by a menu that is older than their start', async () => {
+    const removed: string[] = [];
+    const tracker = { remove: (id: string) => Promise.resolve(removed.push(id)) } as unknown as RunTracker;
+    await removeRuns({ tracker, notes: {} as unknown as RunNotes }, [runOf.running, runOf.packaging]);
+    assert.deepEqual([messages(), removed], [[], []]);
+  });
+
+  it('F64 are warned of while their results are soon gone, with a button that downloads them', async () => {
+    const server = await startRecording();
+    const baseUrl = `http://127.0.0.1:${server.port}/v1`;
+    const stored = { id: '20260101000000-nearing', folder, ...place, baseUrl };
+    await setUserSettings({
+      'whitebox.baseUrl': baseUrl,
+      'whitebox.organizationId': place.organizationId,
+      'whitebox.tokenCommand': printing('invented-token'),
+    });
+    await storeEndedRun(storage, stored, []);
+    await vscode.commands.executeCommand('whitebox.refreshRuns');
+    const nearing = new vscode.EventEmitter<Run>();
+    const never = (): vscode.Disposable => new vscode.Disposable(() => undefined);
+    const tracker = { onDidEnd: never, onDidNearRetention: nearing.event, onDidFailToKeep: never };
+    const notices = showNotifications({
+      tracker: tracker as unknown as RunTracker,
+      findings: {} as unknown as FindingStore,
+      log: silent,
+    });
+    const watch = watchMessages(({ buttons }) => buttons[0]);
+    try {
+      nearing.fire(endedRun(stored));
+      await eventually(
+        () => Promise.resolve(server.requests.length),
+        (count) => count > 0,
+      );
+    } finally {
+      watch.end();
+      notices.dispose();
+      await server.close();
+      // What is being downloaded may still be written.
+      await rm(path.join(storage, 'runs', stored.id), { recursive: true, maxRetries: 5 });
+      await vscode.commands.executeCommand('whitebox.refreshRuns');
+    }
+    const [{ text, buttons } = { text: '' }] = watch.shown;
+    assert.match(
+      text,
+      /^The results of the assessment of .* are not on this machine\. The service keeps them until /,
+    );
+    assert.deepEqual(buttons, ['Download Artifacts Again']);
+    const [{ path: asked, body } = { path: '', body: '' }] = server.requests;
+    assert.ok(`${asked} ${String(body)}`.includes(`invented-${stored.id}`));
+  });
+
+  it('stop downloading their results when a person cancels that', async () => {
+    const { withProgress } = vscode.window;
+    const cancelled: vscode.CancellationToken = {
+      isCancellationRequested: true,
+      onCancellationRequested: (listener: (event: unknown) => unknown) => {
+        listener(undefined);
+        return new vscode.Disposable(() => undefined);
+      },
+    };
+    vscode.window.withProgress = (_options, task) => task({ report: () => undefined }, cancelled);
+    const downloadAgain = (_id: string, signal?: AbortSignal): Promise<void> => {
+      signal?.throwIfAborted();
+      return Promise.resolve();
+    };
+    const tracker = { downloadAgain } as unknown as RunTracker;
+    const runs = { all: () => [] } as unknown as RunStore;
+    const run = endedRun({ id: 'invented', folder, ...place });
+    const download = downloadArtifacts({ runs, tracker }, run);
+    vscode.window.withProgress = withProgress;
+    await assert.rejects(download, { name: 'AbortError' });
+  });
+});

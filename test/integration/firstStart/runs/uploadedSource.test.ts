@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'mocha';
+import { AssessmentError } from '../../../../src/core/errors.ts';
+import { type Run, shared } from '../../../../src/core/run/state/run.ts';
+import type { RunNotes } from '../../../../src/core/run/disk/recoveryNotes.ts';
+import type { RunStore } from '../../../../src/core/run/disk/runStore.ts';
+import type { RunTracker } from '../../../../src/core/run/runTracker.ts';
+import { deleteUploadedSource, removeRuns } from '../../../../src/editor/runs/removeRuns.ts';
+import { runOf } from '../../../unit/run/sampleRuns.ts';
+import { watchMessages } from '../../messages.ts';
+import { endedRun } from '../../storedRuns.ts';
+
+const stored = { folder: '/shop', baseUrl: 'https://a.test/v1', organizationId: 'o' };
+const withSource = (id: string): Run => {
+  const run = endedRun({ id, ...stored });
+  const upload = { fileId: `invented-${id}`, state: 'confirmed' as const, at: run.createdAt };
+  return { ...run, targets: run.targets.map((target) => ({ ...target, upload })) };
+};
+const run = withSource('invented');
+const runs = {} as unknown as RunStore;
+
+describe('uploaded source that cannot be deleted', () => {
+  it('is said with the reason and what helps', async () => {
+    const deleteUploads = (): Promise<AssessmentError> =>
+      Promise.resolve(new AssessmentError('forbidden', { detail: 'not yours' }));
+    const messages = watchMessages(({ isModal }) => (isModal ? 'Delete' : undefined));
+    await deleteUploadedSource({ runs, tracker: { deleteUploads } as unknown as RunTracker }, [run]);
+    messages.end();
+    const [, said] = messages.shown;
+    assert.match(said?.text ?? '', /could not be deleted\. You are not allowed .*not yours/);
+    assert.deepEqual(said?.buttons, ['Sign In…']);
+  });
+
+  for (const [pressed, removed] of [
+    [undefined, []],
+    ['Remove, Leave the Source', ['invented']],
+  ] as const)
+    it(`keeps a run that is removed, and its note, when a person presses ${String(pressed)}`, async () => {
+      const gone: string[] = [];
+      const forgotten: string[] = [];
+      const remove = (
+        id: string,
+        options?: { leavesSource: boolean },
+      ): Promise<AssessmentError | undefined> => {
+        if (options?.leavesSource !== true) return Promise.resolve(new AssessmentError('unsent'));
+        gone.push(id);
+        return Promise.resolve(undefined);
+      };
+      const forgetRun = (id: string): Promise<void> => {
+        forgotten.push(id);
+        return Promise.resolve();
+      };
+      const messages = watchMessages(({ isModal }) => (isModal ? 'Remove' : pressed));
+      await removeRuns(
+        { tracker: { remove } as unknown as RunTracker, notes: { forgetRun } as unknown as RunNotes },
+        [run],
+      );
+      messages.end();
+      assert.match(messages.shown[1]?.text ?? '', /The run was kept.*cannot be reached.*retention/);
+      assert.deepEqual([gone, forgotten], [removed, removed]);
+    });
+});
+
+describe('several runs that are selected', () => {
+  const running = { ...runOf.running, targets: run.targets };
+  const selected = [withSource('one'), running, withSource('two')];
+
+  it('lose their source after one question, but for those that go on', async () => {
+    const asked: string[] = [];
+    const deleteUploads = (id: string): Promise<undefined> => {
+      asked.push(id);
+      return Promise.resolve(undefined);
+    };
+    const messages = watchMessages(({ isModal }) => (isModal ? 'Delete' : undefined));
+    await deleteUploadedSource({ runs, tracker: { deleteUploads } as unknown as RunTracker }, selected);
+    messages.end();
+    assert.deepEqual(
+      messages.shown.map(({ text }) => text),
+      ['Delete the uploaded source code of 2 runs from the service?', 'The uploaded source was deleted.'],
+    );
+    assert.deepEqual(asked, ['one', 'two']);
+  });
+
+  it('are removed with a word on those of which nothing but the run ID is known, and none on results that there are not', async () => {
+    const lost: Run = {
+      ...shared(running),
+      state: 'failed',
+      failure: { kind: 'unanswered' },
+      endedAt: 1,
+      runId: 'run-77',
+    };
+    const details: string[] = [];
+    for (const chosen of [[lost], [endedRun({ id: 'ended', ...stored })]]) {
+      const messages = watchMessages();
+      await removeRuns({ tracker: {} as unknown as RunTracker, notes: {} as unknown as RunNotes }, chosen);
+      messages.end();
+      details.push(messages.shown[0]?.detail ?? '');
+    }
+    const [ofLost = '', ofEnded = ''] = details;
+    assert.match(ofLost, /track it again by its run ID: run-77/);
+    assert.doesNotMatch(ofLost, /Findings and report/);
+    assert.equal(ofEnded, 'Findings and report are deleted from this machine.');
+  });
+
+  it('are removed but for one that goes on after all, of which they are told', async () => {
+    const removed: string[] = [];
+    const remove = (id: string): Promise<undefined> => {
+      if (id === 'one') return Promise.reject(new AssessmentError('changedMeanwhile'));
+      removed.push(id);
+      return Promise.resolve(undefined);
+    };
+    const notes = { forgetRun: () => Promise.resolve() } as unknown as RunNotes;
+    const messages = watchMessages(({ isModal }) => (isModal ? 'Remove' : undefined));
+    const done = removeRuns({ tracker: { remove } as unknown as RunTracker, notes }, selected);
+    await assert.rejects(async () => done, { kind: 'changedMeanwhile' });
+    messages.end();
+    assert.deepEqual([removed, messages.shown.length], [['two'], 1]);
+  });
+  it('are removed after one question, but for those that go on, and kept together where their source stays', async () => {
+    const removed: string[] = [];
+    const remove = (
+      id: string,
+      options?: { leavesSource: boolean },
+    ): Promise<AssessmentError | undefined> => {
+      removed.push(`${id} ${String(options?.leavesSource ?? false)}`);
+      return Promise.resolve(options === undefined ? new AssessmentError('unsent') : undefined);
+    };
+    const notes = { forgetRun: () => Promise.resolve() } as unknown as RunNotes;
+    const messages = watchMessages(({ isModal }) => (isModal ? 'Remove' : 'Remove, Leave the Source'));
+    await removeRuns({ tracker: { remove } as unknown as RunTracker, notes }, selected);
+    messages.end();
+    const [question, kept, ...others] = messages.shown;
+    assert.equal(question?.text, 'Remove 2 runs from the history?');
+    assert.match(question.detail, /\n\nA run that has not ended stays\.$/);
+    assert.match(kept?.text ?? '', /^2 runs were kept, .*retention ends\.$/);
+    assert.deepEqual(others, []);
+    // What cannot be reached for one is not asked about the next.
+    assert.deepEqual(removed, ['one false', 'one true', 'two true']);
+  });
+});

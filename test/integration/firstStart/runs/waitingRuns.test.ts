@@ -1,0 +1,269 @@
+import assert from 'node:assert/strict';
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import { afterEach, before, beforeEach, describe, it } from 'mocha';
+import * as vscode from 'vscode';
+import type { FindingStore } from '../../../../src/core/findings/findingStore.ts';
+import type { Failure, Run } from '../../../../src/core/run/state/run.ts';
+import type { RunStore } from '../../../../src/core/run/disk/runStore.ts';
+import type { Accounts } from '../../../../src/editor/account/accounts.ts';
+import { type RunsNode, showRuns } from '../../../../src/editor/runs/runsView.ts';
+import { showStatus } from '../../../../src/editor/runs/statusBar.ts';
+import { showMenu } from '../../../../src/editor/runs/statusMenu.ts';
+import { runOf } from '../../../unit/run/sampleRuns.ts';
+import { eventually } from '../../../host/workbench/eventually.ts';
+import { startService } from '../../../service/assessmentService.ts';
+import { storageVariable } from '../../events.ts';
+import { openFolders } from '../../openFolders.ts';
+import { inRestrictedMode } from '../../restrictedMode.ts';
+import { runLines } from '../../runLines.ts';
+import { storeLiveRun, storeUnsentRun } from '../../storedRuns.ts';
+import { printing, resetUserSettings, setUserSettings } from '../../userSettings.ts';
+
+const storage = process.env[storageVariable]!;
+const place = { baseUrl: 'https://assessment.example.test/v1', organizationId: 'invented' };
+const day = 24 * 60 * 60 * 1000;
+const refused = {
+  ...runOf.running,
+  trouble: { kind: 'unauthorized', since: 0, times: 1, vainLooks: 1, wakingMs: 0 },
+} as Run;
+const { showQuickPick } = vscode.window;
+const { executeCommand } = vscode.commands;
+
+describe('runs that wait for a person', () => {
+  let folder: string;
+  let offered: readonly string[];
+
+  before(async () => {
+    [folder = ''] = await openFolders(1);
+  });
+
+  beforeEach(() => answer());
+
+  afterEach(() => {
+    Object.assign(vscode.window, { showQuickPick });
+    Object.assign(vscode.commands, { executeCommand });
+  });
+
+  const storeOf = (...all: readonly Run[]): RunStore =>
+    ({
+      all: () => all,
+      get: (id: string) => all.find((run) => run.id === id),
+      onDidChange: () => ({ dispose: () => undefined }),
+      foreign: () => [],
+      onDidChangeForeign: () => ({ dispose: () => undefined }),
+    }) as unknown as RunStore;
+  const findingsOf = (...states: readonly string[]): FindingStore =>
+    ({
+      all: () => states.map((state) => ({ finding: { severity: 'high' }, triage: { state } })),
+      count: () => states.length,
+      failureOf: () => undefined,
+      onDidChange: () => ({ dispose: () => undefined }),
+    }) as unknown as FindingStore;
+  const clockAt = (now: number) => ({ now: () => now, monotonic: () => now, sleep: () => Promise.resolve() });
+
+  /** Takes the place of the person before a quick pick, who presses the entry with this name, or none. */
+  const answer = (name?: string): void => {
+    Object.assign(vscode.window, {
+      showQuickPick: (items: readonly { label: string; description?: string }[]) => {
+        offered = items.map(({ label, description = '' }) =>
+          `${label.replace(/^\$\(.*?\) /, '')} ${description}`.trim(),
+        );
+        return Promise.resolve(items[offered.indexOf(name ?? '')]);
+      },
+    });
+  };
+  const open = async (findings: FindingStore, now: number, ...runs: readonly Run[]): Promise<void> => {
+    const accounts = { isSignedIn: () => Promise.resolve(true) } as unknown as Accounts;
+    await showMenu({ accounts, runs: storeOf(...runs), findings, clock: clockAt(now) });
+  };
+
+  it('are offered what they wait for in the menu of the status item', async () => {
+    await open(findingsOf(), 0, runOf.running);
+    assert.ok(!offered.includes('Sign In…') && !offered.includes('Stop Watching'), offered.join());
+    await open(findingsOf(), 0, refused);
+    assert.match(offered[0] ?? '', /^Sign In… https:\/\/\S+, organization \S+$/);
+    await open(findingsOf(), 2 * day, runOf.cancelling, runOf.failed);
+    assert.ok(offered.includes('Stop Watching') && !offered.includes('Retry Upload'), offered.join());
+  });
+
+  it('are tried again from the menu without a question which, when the newest failed unsent', async () => {
+    const executed: unknown[][] = [];
+    Object.assign(vscode.commands, {
+      executeCommand: (...call: unknown[]) => Promise.resolve(executed.push(call)),
+    });
+    answer('Retry Upload');
+    await open(findingsOf(), 0, runOf.failed, runOf.running);
+    assert.deepEqual(executed, [['whitebox.retryUpload', { kind: 'run', id: runOf.failed.id }]]);
+  });
+
+  it('stand beside as many findings as settings let through', async () => {
+    await open(findingsOf('open', 'falsePositive'), 0);
+    assert.ok(offered.includes('Show Findings 1 finding'), offered.join());
+  });
+
+  it('are in the menu of the command, where nobody signs in while the workspace is not trusted', async () => {
+    const id = '20260101000000-menu';
+    await storeUnsentRun(storage, { id, folder, ...place });
+    await vscode.commands.executeCommand('whitebox.refreshRuns');
+    try {
+      await vscode.commands.executeCommand('whitebox.showMenu');
+      assert.deepEqual(offered, ['Sign In…', 'Retry Upload', 'Show Runs', 'Show Log']);
+      await inRestrictedMode(() => vscode.commands.executeCommand('whitebox.showMenu'));
+      assert.deepEqual(offered, ['Show Runs', 'Show Log']);
+    } finally {
+      await rm(path.join(storage, 'runs', id), { recursive: true, maxRetries: 3 });
+      await vscode.commands.executeCommand('whitebox.refreshRuns');
+    }
+  });
+
+  it('F56 are asked about when a token command is set, and when it is set right', async () => {
+    const service = await startService();
+    const id = '20260101000000-command';
+    const { baseUrl, organizationId } = service;
+    const answers = (): string[] =>
+      service.requests.map(({ path: name, status }) => `${path.basename(name)} ${String(status)}`);
+    const says = (text: string): Promise<unknown> =>
+      eventually(
+        () => runLines(id),
+        (lines) => lines.some((line) => line.startsWith(text)),
+      );
+    try {
+      await setUserSettings({ 'whitebox.baseUrl': baseUrl, 'whitebox.organizationId': organizationId });
+      await storeLiveRun(storage, { id, folder, baseUrl, organizationId });
+      await vscode.commands.executeCommand('whitebox.refreshRuns');
+      await says('Sign in to ');
+      await setUserSettings({ 'whitebox.tokenCommand': [process.execPath, '-e', ''] });
+      await says('The token command ');
+      assert.deepEqual(answers(), []);
+      await setUserSettings({ 'whitebox.tokenCommand': printing(service.token) });
+      // With its token the service says that it does not know the invented run.
+      await says('The service does not know ');
+      assert.equal(answers()[0], 'describe 404');
+    } finally {
+      await rm(path.join(storage, 'runs', id), { recursive: true, maxRetries: 3 });
+      await vscode.commands.executeCommand('whitebox.refreshRuns');
+      await Promise.all([service.close(), resetUserSettings()]);
+    }
+  });
+
+  /** The line under a run in the Runs view that starts so. */
+  const lineOf = async (
+    run: Run,
+    start: string,
+    findings = findingsOf(),
+  ): Promise<vscode.TreeItem | undefined> => {
+    let provider: vscode.TreeDataProvider<unknown> | undefined;
+    const view = {} as unknown as vscode.TreeView<unknown>;
+    const lazy = { view, fill: (given: vscode.TreeDataProvider<unknown>): void => void (provider = given) };
+    const shown = showRuns(lazy, { runs: storeOf(run), findings, now: () => 0 });
+    const lines = (await provider!.getChildren({ kind: 'run', id: run.id })) as RunsNode[];
+    shown.dispose();
+    const items = lines.map((line) => provider!.getTreeItem(line) as vscode.TreeItem);
+    return items.find(({ label }) => typeof label === 'string' && label.startsWith(start));
+  };
+
+  it('say in the Runs view what is wrong, and a click does something about it', async () => {
+    const trouble = await lineOf(refused, 'The access token for ');
+    assert.equal(trouble?.command?.command, 'whitebox.signInForRun');
+  });
+
+  it('ask in the Runs view for the decision about an unconfirmed start, and a click on the line is the way to it', async () => {
+    const asked = await lineOf(runOf.unknown, 'The answer to the start was lost');
+    assert.equal(asked?.command?.command, 'whitebox.resendDispatch');
+  });
+
+  it('F107 whose findings cannot be read say so in the Runs view, and a click on the line opens their file', async () => {
+    const failureOf = (): Failure => ({ kind: 'malformedFindings' });
+    const run = { ...runOf.succeeded, artifacts: [{ name: 'findings', file: 'findings.json' }] } as Run;
+    const line = await lineOf(run, 'Findings', Object.assign(findingsOf(), { failureOf }));
+    assert.match(String(line?.description), /cannot be read/);
+    assert.equal(line?.command?.command, 'whitebox.openFindingsFile');
+    const said = await lineOf(run, 'Findings');
+    assert.equal(said?.command?.command, 'whitebox.showRunFindings');
+  });
+
+  it('F58 say in the Runs view what the service said of their abortion, as text', async () => {
+    const abort = { code: 'invented', detail: { why: 'It was [too](command:x) hot.' } };
+    const run = { ...runOf.aborted, exit: { kind: 'ABORTED', abort, artifacts: [] } };
+    const said = await lineOf(run, 'The service said: ');
+    assert.equal(said?.label, 'The service said: {"why":"It was [too](command:x) hot."}');
+  });
+
+  const troubled = (kind: Failure['kind']): Run =>
+    ({ ...runOf.running, trouble: { kind, since: 0, times: 1, vainLooks: 1, wakingMs: 0 } }) as Run;
+  for (const [run, said] of [
+    [refused, 'running · sign-in needed'],
+    [troubled('tokenCommand'), 'running · token command failed'],
+    [troubled('unsent'), 'running · offline'],
+    [troubled('serverError'), 'running · last check failed'],
+    [runOf.unknown, 'start unconfirmed · needs a decision'],
+    [runOf.running, 'running'],
+  ] as const)
+    it(`say “${said}” to those who look and to those who listen`, async () => {
+      const item = {} as vscode.StatusBarItem;
+      const view = {} as unknown as vscode.TreeView<unknown>;
+      let provider: vscode.TreeDataProvider<unknown> | undefined;
+      const fill = (given: vscode.TreeDataProvider<unknown>): void => void (provider = given);
+      const deps = { runs: storeOf(run), findings: findingsOf(), now: () => 0, nextCheckAt: () => undefined };
+      const shown = [showStatus(item, deps), showRuns({ view, fill }, deps)];
+      const row = await provider!.getTreeItem({ kind: 'run', id: run.id });
+      for (const each of shown) each.dispose();
+      const [state = '', attention] = said.split(' · ');
+      assert.equal(row.label, run.state === 'unknown' ? state : `${state} 0m`);
+      assert.match(String(row.description), /^(?:[a-z -]+ · )?Jan 1$/);
+      assert.equal(String(row.description).split(' · ').slice(0, -1).join(), attention ?? '');
+      assert.ok(row.accessibilityInformation?.label.endsWith(`${row.label}, ${String(row.description)}`));
+      assert.equal((row.iconPath as vscode.ThemeIcon).id, said === 'running' ? 'sync~spin' : 'warning');
+      const heard = item.accessibilityInformation?.label ?? '';
+      assert.ok(heard.endsWith(`, ${said.replace(' · ', ', ')}, for 0m`), heard);
+    });
+
+  it('tell the time that passes each minute, in the status item and in the Runs view', () => {
+    const beats: (() => void)[] = [];
+    const { setInterval } = globalThis;
+    globalThis.setInterval = ((beat: () => void) => beats.push(beat)) as unknown as typeof setInterval;
+    const run = runOf.running;
+    let now = run.createdAt;
+    try {
+      const item = {} as vscode.StatusBarItem;
+      const view = {} as unknown as vscode.TreeView<unknown>;
+      let provider: vscode.TreeDataProvider<unknown> | undefined;
+      const runs = storeOf(run);
+      const deps = { runs, findings: findingsOf(), now: () => now, nextCheckAt: () => undefined };
+      const fill = (given: vscode.TreeDataProvider<unknown>): void => void (provider = given);
+      const shown = [showStatus(item, deps), showRuns({ view, fill }, deps)];
+      let redrawn = 0;
+      provider!.onDidChangeTreeData!(() => (redrawn += 1));
+      const before = item.text;
+      now += 5 * 60_000;
+      for (const beat of beats) beat();
+      assert.notEqual(item.text, before);
+      assert.equal(redrawn, 1);
+      for (const each of shown) each.dispose();
+    } finally {
+      globalThis.setInterval = setInterval;
+    }
+  });
+
+  it('make the status item and the Runs view warn alike', () => {
+    const late = runOf.cancelling;
+    for (const [now, warns] of [
+      [0, false],
+      [2 * day, true],
+    ] as const) {
+      const item = {} as vscode.StatusBarItem;
+      const view = {} as unknown as vscode.TreeView<unknown>;
+      const deps = {
+        runs: storeOf(late),
+        findings: findingsOf(),
+        now: () => now,
+        nextCheckAt: () => undefined,
+      };
+      const shown = [showStatus(item, deps), showRuns({ view, fill: () => undefined }, deps)];
+      assert.equal(item.text.startsWith('$(warning)'), warns);
+      assert.equal(view.badge?.value, warns ? 1 : undefined);
+      for (const each of shown) each.dispose();
+    }
+  });
+});

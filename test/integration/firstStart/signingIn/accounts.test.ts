@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, it } from 'mocha';
+import * as vscode from 'vscode';
+import { Accounts } from '../../../../src/editor/account/accounts.ts';
+import { type AssessmentService, startService } from '../../../service/assessmentService.ts';
+import { resetUserSettings, setUserSettings } from '../../userSettings.ts';
+
+const clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  sleep: () => Promise.resolve(),
+};
+
+describe('the accounts', () => {
+  let service: AssessmentService;
+  let lines: string[];
+
+  beforeEach(async () => {
+    service = await startService();
+    lines = [];
+  });
+
+  afterEach(async () => {
+    await Promise.all([service.close(), resetUserSettings()]);
+  });
+
+  /** Accounts over a secret storage that answers every question so. */
+  const accountsWith = (
+    get: () => Promise<string | undefined>,
+    store?: (key: string) => Promise<void>,
+  ): Accounts => {
+    const write = (line: string): void => void lines.push(line);
+    const log = { debug: write, info: write, warn: write, error: write };
+    const secrets = { get, store, onDidChange: new vscode.EventEmitter().event };
+    return new Accounts(secrets as unknown as vscode.SecretStorage, { clock, log, random: () => 0.5 });
+  };
+
+  it('F89 count as signed out, said in the log, when the secret storage fails', async () => {
+    await setUserSettings({
+      'whitebox.baseUrl': service.baseUrl,
+      'whitebox.organizationId': service.organizationId,
+    });
+    const accounts = accountsWith(() => Promise.reject(new Error('no keyring')));
+    assert.equal(await accounts.isSignedIn(), false);
+    assert.ok(lines.some((line) => line.includes('no keyring')));
+  });
+
+  it('take a good token although the reservation that checks it cannot be given back', async () => {
+    service.addFault({ match: { path: '/cancel-upload' }, before: { kind: 'reply', status: 503 } });
+    await accountsWith(() => Promise.resolve(undefined)).check(service, service.token);
+    const [file] = service.files();
+    assert.equal(file?.state, 'reserved');
+    assert.ok(lines.some((line) => line.includes(file.fileId)));
+  });
+
+  it('F56 know whose token was kept by the key of it', async () => {
+    let key = '';
+    const accounts = accountsWith(
+      () => Promise.resolve(undefined),
+      (given) => Promise.resolve(void (key = given)),
+    );
+    await accounts.keep(service, service.token);
+    assert.equal(accounts.isTokenOf(key, service), true);
+    assert.equal(accounts.isTokenOf(key, { ...service, organizationId: 'another' }), false);
+  });
+
+  it('give the reservation back when a person cancels the check meanwhile', async () => {
+    const stop = new AbortController();
+    let asked = 0;
+    const accounts = accountsWith(() => {
+      asked += 1;
+      // The second call is the one that gives back.
+      if (asked === 2) stop.abort();
+      return Promise.resolve(service.token);
+    });
+    await assert.rejects(accounts.checkSignedIn(service, stop.signal), { name: 'AbortError' });
+    assert.deepEqual(
+      service.files().map(({ state }) => state),
+      ['cancelled'],
+    );
+  });
+});

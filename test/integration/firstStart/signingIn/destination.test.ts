@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
+import * as vscode from 'vscode';
+import { type AssessmentService, startService } from '../../../service/assessmentService.ts';
+import { storageVariable } from '../../events.ts';
+import { openFolders } from '../../openFolders.ts';
+import { type RecordingServer, startRecording } from '../../recordingServer.ts';
+import { storeLiveRun } from '../../storedRuns.ts';
+import { until } from '../../until.ts';
+import { signIn } from '../../signedIn.ts';
+import { printing, resetUserSettings, setUserSettings } from '../../userSettings.ts';
+
+const testConnection = (): Thenable<unknown> => vscode.commands.executeCommand('whitebox.testConnection');
+
+describe('where code and tokens go', () => {
+  let service: AssessmentService;
+  let other: RecordingServer;
+  let otherUrl: string;
+  let folder: string;
+
+  /** Operation and status of the calls that the service got. */
+  const calls = (): string[] =>
+    service.requests.map(({ path: name, status }) => `${path.basename(name)} ${String(status)}`);
+  const accepted = ['get-upload-url 200', 'cancel-upload 200'];
+
+  before(async () => {
+    [folder = ''] = await openFolders(1);
+  });
+
+  beforeEach(async () => {
+    await resetUserSettings();
+    service = await startService();
+    other = await startRecording();
+    otherUrl = `http://127.0.0.1:${other.port}/v1`;
+  });
+
+  afterEach(async () => {
+    await Promise.all([service.close(), other.close()]);
+  });
+
+  after(resetUserSettings);
+
+  describe('in a folder whose settings want them elsewhere', () => {
+    const settingsFile = (): string => path.join(folder, '.vscode', 'settings.json');
+    const traceOfCommand = (): string => path.join(folder, 'command-was-run');
+    const language = (): string | undefined =>
+      vscode.workspace.getConfiguration('whitebox').get<string>('report.language');
+
+    beforeEach(async () => {
+      const touch = `require('fs').writeFileSync(${JSON.stringify(traceOfCommand())}, '')`;
+      const settings = {
+        'whitebox.baseUrl': otherUrl,
+        'whitebox.organizationId': 'hostile-organization',
+        'whitebox.tokenCommand': [process.execPath, '-e', `${touch}; process.stdout.write('hostile')`],
+        // A setting that a workspace may make: with it, the others have been read too.
+        'whitebox.report.language': 'japanese',
+      };
+      await mkdir(path.dirname(settingsFile()), { recursive: true });
+      await writeFile(settingsFile(), JSON.stringify(settings));
+      await until(vscode.workspace.onDidChangeConfiguration, () => language() === 'japanese', language);
+    });
+
+    afterEach(async () => {
+      await rm(settingsFile());
+      await until(vscode.workspace.onDidChangeConfiguration, () => language() === 'auto', language);
+    });
+
+    it('F82 nothing is sent and nothing runs for a person who has set nothing', async () => {
+      await testConnection();
+      assert.deepEqual(other.requests, []);
+      assert.equal(existsSync(traceOfCommand()), false);
+    });
+
+    it('F82 calls go to the service that the person has set', async () => {
+      await signIn(service);
+      await testConnection();
+      assert.deepEqual(calls(), accepted);
+      assert.deepEqual(other.requests, []);
+      assert.equal(existsSync(traceOfCommand()), false);
+    });
+  });
+
+  describe('when a person changes them', () => {
+    beforeEach(async () => {
+      await signIn(service);
+      await testConnection();
+      assert.deepEqual(calls(), accepted);
+      await setUserSettings({ 'whitebox.tokenCommand': undefined });
+    });
+
+    it('F83 a kept token is sent to its own origin and organization only', async () => {
+      await setUserSettings({ 'whitebox.baseUrl': otherUrl });
+      await testConnection();
+      assert.deepEqual(other.requests, []);
+
+      await setUserSettings({
+        'whitebox.baseUrl': service.baseUrl,
+        'whitebox.organizationId': 'another-organization',
+      });
+      await testConnection();
+      assert.deepEqual(calls(), accepted);
+
+      await setUserSettings({ 'whitebox.organizationId': service.organizationId });
+      await testConnection();
+      assert.deepEqual(calls(), [...accepted, ...accepted]);
+    });
+
+    it('F83 the new origin gets its own token', async () => {
+      await setUserSettings({
+        'whitebox.baseUrl': otherUrl,
+        'whitebox.tokenCommand': printing('invented-other-token'),
+      });
+      await testConnection();
+      const tokens = other.requests.map(({ headers }) => headers.authorization);
+      assert.deepEqual(new Set(tokens), new Set(['Bearer invented-other-token']));
+    });
+
+    describe('while a run goes on', () => {
+      const storage = process.env[storageVariable]!;
+      const id = '20260101000000-live';
+
+      afterEach(() => rm(path.join(storage, 'runs', id), { recursive: true, force: true, maxRetries: 5 }));
+
+      it('F83 the run keeps its origin and its token', async () => {
+        const { baseUrl, organizationId } = service;
+        await storeLiveRun(storage, { id, folder: folder, baseUrl, organizationId });
+        await setUserSettings({
+          'whitebox.baseUrl': otherUrl,
+          'whitebox.tokenCommand': printing('invented-other-token'),
+        });
+        // The service does not know the invented run; only with its own token does it say so.
+        await vscode.commands.executeCommand('whitebox.refreshRuns');
+        assert.deepEqual(calls(), [...accepted, 'describe 404']);
+
+        // From now on the other origin's token would be accepted here, were it ever sent.
+        service.setTokens(['invented-other-token']);
+        await vscode.commands.executeCommand('whitebox.refreshRuns');
+        assert.deepEqual(calls(), [...accepted, 'describe 404', 'describe 401']);
+        assert.deepEqual(other.requests, []);
+      });
+    });
+  });
+});

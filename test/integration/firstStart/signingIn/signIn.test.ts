@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { afterEach, describe, it } from 'mocha';
+import * as vscode from 'vscode';
+import type { Accounts } from '../../../../src/editor/account/accounts.ts';
+import { describeError, describeFailure } from '../../../../src/editor/errors/messages.ts';
+import { type Destination, readRawDestination } from '../../../../src/editor/settings.ts';
+import { signIn } from '../../../../src/editor/account/signIn.ts';
+import { watchMessages } from '../../messages.ts';
+import { endedRun } from '../../storedRuns.ts';
+import { resetUserSettings, setUserSettings } from '../../userSettings.ts';
+
+const former = { baseUrl: 'https://former.test/v1', organizationId: 'former' };
+const run = endedRun({ id: 'invented', folder: '/shop', ...former });
+
+const { createInputBox } = vscode.window;
+
+/** Takes the place of the person before the questions, each of which is answered with what stands there, the last with a token; gives the questions. */
+function answerQuestions(): readonly string[] {
+  const prompts: string[] = [];
+  vscode.window.createInputBox = () => {
+    const input = createInputBox();
+    const accepted = new vscode.EventEmitter<void>();
+    Object.defineProperty(input, 'onDidAccept', { value: accepted.event });
+    input.show = () => {
+      prompts.push(input.prompt ?? '');
+      if (input.password) input.value = ' invented-token ';
+      accepted.fire();
+    };
+    return input;
+  };
+  return prompts;
+}
+
+/** Accounts that take every token, and those that were checked and kept. */
+function willingAccounts(): { accounts: Accounts; checked: unknown[]; kept: unknown[] } {
+  const into =
+    (list: unknown[]) =>
+    (place: Destination, token: string): Promise<void> => {
+      list.push([place, token]);
+      return Promise.resolve();
+    };
+  const checked: unknown[] = [];
+  const kept: unknown[] = [];
+  return { accounts: { check: into(checked), keep: into(kept) } as unknown as Accounts, checked, kept };
+}
+
+describe('the token of a run whose service or organization the settings name no more', () => {
+  afterEach(async () => {
+    vscode.window.createInputBox = createInputBox;
+    await resetUserSettings();
+  });
+
+  it('F83 is asked for by name, with a button that passes the run', () => {
+    for (const kind of ['unauthorized', 'notSignedIn'] as const) {
+      const { message, remedies } = describeFailure({ kind, origin: 'https://former.test' }, run);
+      assert.match(message, /https:\/\/former\.test, organization former/);
+      assert.deepEqual(remedies[0]?.arguments, [{ kind: 'run', id: 'invented' }]);
+    }
+  });
+
+  it('F83 is the one thing asked for, kept for the run, and leaves the settings as they are', async () => {
+    await setUserSettings({
+      'whitebox.baseUrl': 'https://present.test/v1',
+      'whitebox.organizationId': 'present',
+    });
+    const prompts = answerQuestions();
+    const { accounts, checked, kept } = willingAccounts();
+    const messages = watchMessages();
+    assert.equal(await signIn(accounts, run), true);
+    messages.end();
+    assert.equal(prompts.length, 1);
+    assert.match(prompts[0] ?? '', /Access token or API key for https:\/\/former\.test, organization former/);
+    assert.deepEqual([checked, kept], [[[former, 'invented-token']], [[former, 'invented-token']]]);
+    assert.deepEqual(readRawDestination(), { baseUrl: 'https://present.test/v1', organizationId: 'present' });
+  });
+});
+
+describe('a token that was accepted', () => {
+  const { getConfiguration } = vscode.workspace;
+
+  afterEach(async () => {
+    vscode.window.createInputBox = createInputBox;
+    Object.assign(vscode.workspace, { getConfiguration });
+    await resetUserSettings();
+  });
+
+  it('is kept although an error in the settings file stands in the way of the rest, which is told with a way to the file', async () => {
+    await setUserSettings({
+      'whitebox.baseUrl': former.baseUrl,
+      'whitebox.organizationId': former.organizationId,
+    });
+    const refuse = (): Promise<void> => Promise.reject(new Error('Unable to write into user settings.'));
+    Object.assign(vscode.workspace, {
+      getConfiguration: (section?: string) => ({ ...getConfiguration(section), update: refuse }),
+    });
+    answerQuestions();
+    const { accounts, kept } = willingAccounts();
+    const told = await signIn(accounts).then(() => undefined, describeError);
+    assert.deepEqual(kept, [[former, 'invented-token']]);
+    assert.match(told?.message ?? '', /settings file\. Correct .*: Unable to write into user settings\./);
+    assert.deepEqual(
+      told?.remedies.map(({ command }) => command),
+      ['workbench.action.openSettingsJson'],
+    );
+  });
+});

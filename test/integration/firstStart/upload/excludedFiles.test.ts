@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict';
+import { readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterEach, before, beforeEach, describe, it } from 'mocha';
+import * as vscode from 'vscode';
+import type { FolderChoices } from '../../../../src/core/upload/choose/folderChoices.ts';
+import { excludeFromUpload } from '../../../../src/editor/upload/excludeFromUpload.ts';
+import { describeError } from '../../../../src/editor/errors/messages.ts';
+import { UploadChoices } from '../../../../src/editor/upload/uploadChoices.ts';
+import { skipBecause } from '../../events.ts';
+import { type MessageWatch, watchEachTest, watchMessages } from '../../messages.ts';
+import { openFolders } from '../../openFolders.ts';
+
+describe('what a person excludes from uploads', () => {
+  let folder: string;
+  const messages = watchEachTest();
+
+  before(async () => {
+    [folder = ''] = await openFolders(1);
+  });
+
+  it('is not excluded through a .whiteboxignore that is a link', async function () {
+    if (process.platform === 'win32') skipBecause(this, 'links need a right of their own on Windows');
+    const rules = path.join(folder, 'rules.txt');
+    const ignoreFile = path.join(folder, '.whiteboxignore');
+    await writeFile(rules, 'before\n');
+    await symlink(rules, ignoreFile);
+    try {
+      await vscode.commands.executeCommand('whitebox.excludeFromUpload', vscode.Uri.file(rules));
+      assert.equal(messages().length, 1);
+      assert.match(
+        messages()[0]!.text,
+        /^What decides about the files to send cannot be read: .*\.whiteboxignore\. A file must/,
+      );
+      assert.equal(await readFile(rules, 'utf8'), 'before\n');
+    } finally {
+      await rm(ignoreFile);
+      await rm(rules);
+    }
+  });
+
+  it('is left out by a .whiteboxignore that opens with its explanation, and stays as a person writes it', async () => {
+    const file = path.join(folder, '.whiteboxignore');
+    const edit = async (): Promise<vscode.TextEditor> => {
+      await vscode.commands.executeCommand('whitebox.editIgnoreFile');
+      const editor = vscode.window.activeTextEditor;
+      assert.equal(editor?.document.uri.fsPath, file);
+      return editor;
+    };
+    try {
+      const editor = await edit();
+      const { document } = editor;
+      assert.match(
+        document.getText(),
+        /^# Files that are not uploaded .*\n# Same syntax as \.gitignore; .*\n$/,
+      );
+      const header = new vscode.Range(0, 0, document.lineCount, 0);
+      await editor.edit((change) => change.replace(header, 'customers/\n'));
+      await document.save();
+      await vscode.commands.executeCommand('workbench.action.closeActiveEditor');
+      assert.equal((await edit()).document.getText(), 'customers/\n');
+      assert.equal(await readFile(file, 'utf8'), 'customers/\n');
+      assert.deepEqual(messages(), []);
+    } finally {
+      await vscode.commands.executeCommand('workbench.action.closeActiveEditor');
+      await rm(file, { force: true });
+    }
+  });
+
+  describe('is excluded', () => {
+    let choices: UploadChoices;
+    let watch: MessageWatch;
+    let press: string | undefined;
+    let ignoreFile: string;
+    let failures: unknown[];
+    const here: FolderChoices = {
+      include: ['kept.txt', 'dist/'],
+      leaveOut: ['old/'],
+      restored: ['old/kept'],
+    };
+
+    beforeEach(async () => {
+      choices = uploadChoices();
+      const [workspaceFolder] = vscode.workspace.workspaceFolders!;
+      await choices.change(workspaceFolder!, () => here);
+      ignoreFile = path.join(folder, '.whiteboxignore');
+      for (const name of ['kept.txt', 'other.txt']) await writeFile(path.join(folder, name), '');
+      press = undefined;
+      failures = [];
+      watch = watchMessages(() => press);
+    });
+
+    afterEach(async () => {
+      watch.end();
+      for (const name of ['kept.txt', 'other.txt', '.whiteboxignore'])
+        await rm(path.join(folder, name), { force: true });
+    });
+
+    const now = (): FolderChoices => choices.of(vscode.workspace.workspaceFolders![0]!);
+    const exclude = async (...names: string[]): Promise<void> => {
+      const reopened = Promise.withResolvers<undefined>();
+      let times = 0;
+      const reopen = (): Promise<void> => {
+        if (++times === (press === undefined ? 1 : 2)) reopened.resolve(undefined);
+        return Promise.resolve();
+      };
+      const attempt = async (work: () => Promise<void>): Promise<void> => {
+        await work().catch((error: unknown) => failures.push(error));
+      };
+      const uris = names.map((name) => vscode.Uri.file(path.join(folder, name)));
+      await excludeFromUpload(uris, { choices, preview: { reopen }, attempt });
+      await reopened.promise;
+    };
+
+    it('although it was chosen by name before, with one line and one message for all that is selected', async () => {
+      await exclude('kept.txt', 'other.txt');
+      assert.match(await readFile(ignoreFile, 'utf8'), /^(?:#.*\n)+\/kept\.txt\n\/other\.txt\n$/);
+      assert.deepEqual(now(), { ...here, include: ['dist/'], leaveOut: ['old/', 'kept.txt', 'other.txt'] });
+      assert.deepEqual(
+        watch.shown.map(({ text, buttons }) => [text, buttons]),
+        [['2 files and folders are left out of uploads from now on, by lines in .whiteboxignore.', ['Undo']]],
+      );
+      await exclude('kept.txt');
+      assert.deepEqual(watch.shown[1]?.buttons, [], 'nothing was added');
+    });
+
+    it('and Undo brings back exactly that', async () => {
+      await writeFile(ignoreFile, '/mine\n');
+      press = 'Undo';
+      await exclude('kept.txt', 'other.txt');
+      assert.equal(await readFile(ignoreFile, 'utf8'), '/mine\n');
+      assert.deepEqual(now().include.toSorted(), here.include.toSorted());
+      assert.deepEqual(now().leaveOut, here.leaveOut);
+    });
+
+    it('and Undo says so when somebody has taken the line out already', async () => {
+      press = 'Undo';
+      watch.end();
+      watch = watchMessages(async () => {
+        await writeFile(ignoreFile, '');
+        return press;
+      });
+      await exclude('kept.txt');
+      assert.match(watch.shown.at(-1)?.text ?? '', /\.whiteboxignore has changed since/);
+      assert.deepEqual(now().include, ['dist/']);
+    });
+
+    it('and Undo gives the choices back where nobody left a .whiteboxignore to take lines from', async () => {
+      press = 'Undo';
+      watch.end();
+      watch = watchMessages(async () => {
+        await rm(ignoreFile);
+        return press;
+      });
+      await exclude('kept.txt');
+      assert.deepEqual(failures, []);
+      assert.deepEqual(now().include.toSorted(), here.include.toSorted());
+      await assert.rejects(readFile(ignoreFile), { code: 'ENOENT' });
+    });
+
+    it('and Undo says so when the line cannot be taken out', async function () {
+      if (process.platform === 'win32') skipBecause(this, 'links need a right of their own on Windows');
+      press = 'Undo';
+      watch.end();
+      watch = watchMessages(async () => {
+        await rm(ignoreFile);
+        await symlink(ignoreFile, ignoreFile);
+        return press;
+      });
+      await exclude('kept.txt');
+      const [told = '', ...others] = failures.map((error) => describeError(error).message);
+      assert.ok(told.startsWith(`${ignoreFile} cannot be read or written (ELOOP).`), told);
+      assert.deepEqual(others, []);
+      assert.deepEqual(now().include, ['dist/'], 'it stays excluded');
+    });
+  });
+});
+
+/** Choices that are kept as long as the test. */
+function uploadChoices(): UploadChoices {
+  const kept = new Map<string, unknown>();
+  return new UploadChoices({
+    keys: () => [...kept.keys()],
+    get: <T>(key: string, fallback?: T) => (kept.get(key) ?? fallback) as T,
+    update: (key, value) => Promise.resolve(void kept.set(key, value)),
+  });
+}

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterEach, before, beforeEach, describe, it } from 'mocha';
+import * as vscode from 'vscode';
+import { SecretMemory } from '../../../../src/core/upload/secrets/secretMemory.ts';
+import type { LazyView } from '../../../../src/lazyView.ts';
+import { UploadChoices } from '../../../../src/editor/upload/uploadChoices.ts';
+import { createUploadPreview, type UploadPreview } from '../../../../src/editor/upload/uploadPreview.ts';
+import { silent } from '../../../silentLog.ts';
+import { openFolders } from '../../openFolders.ts';
+import { until } from '../../until.ts';
+import { setUserSettings } from '../../userSettings.ts';
+
+const extension = vscode.extensions.getExtension('whitebox.whitebox-assessment')!;
+const worker = (name: string): string => path.join(extension.extensionPath, 'dist', name);
+
+describe('the Upload Preview stays up to date', () => {
+  const { getWorkspaceFolder, onDidChangeWorkspaceFolders } = vscode.workspace;
+  let top: string;
+  let preview: UploadPreview;
+  let changes: vscode.EventEmitter<void>;
+  let folderChanges: vscode.EventEmitter<void>;
+  let attempts: number;
+  const closed = new Set<string>();
+
+  const at = (...names: string[]): string => path.join(top, 'shown', ...names);
+  const shown = (): string =>
+    preview
+      .shown()
+      .map(({ folder, selection }) => [folder.name, ...selection.files.map((file) => file.path)].join(' '))
+      .join('; ');
+  const shows = (text: string): Promise<unknown> => until(changes.event, () => shown() === text, shown);
+
+  /** Saves a file as an editor does. */
+  const save = async (file: string, text: string): Promise<void> => {
+    await writeFile(file, '');
+    const document = await vscode.workspace.openTextDocument(file);
+    const edit = new vscode.WorkspaceEdit();
+    edit.insert(document.uri, new vscode.Position(0, 0), text);
+    await vscode.workspace.applyEdit(edit);
+    assert.ok(await document.save());
+  };
+
+  before(async () => {
+    [top = ''] = await openFolders(1);
+  });
+
+  beforeEach(async () => {
+    for (const name of ['api', 'web', 'docs']) {
+      await mkdir(at(name), { recursive: true });
+      await writeFile(at(name, 'a.js'), 'one();\n');
+      await writeFile(at(name, 'b.txt'), 'two\n');
+    }
+    attempts = 0;
+    closed.clear();
+    changes = new vscode.EventEmitter();
+    folderChanges = new vscode.EventEmitter();
+    Object.assign(vscode.workspace, {
+      onDidChangeWorkspaceFolders: folderChanges.event,
+      getWorkspaceFolder: (uri: vscode.Uri) => (closed.has(uri.fsPath) ? undefined : getWorkspaceFolder(uri)),
+    });
+    const view = {
+      onDidChangeCheckboxState: new vscode.EventEmitter().event,
+      set message(_text: string) {
+        changes.fire();
+      },
+    };
+    const lazy = { view, fill: () => undefined } as unknown as LazyView;
+    const memory = { get: (_key: string, fallback: unknown) => fallback } as unknown as vscode.Memento;
+    preview = createUploadPreview(lazy, {
+      choices: new UploadChoices(memory),
+      secretMemory: new SecretMemory(),
+      secretWorkerFile: worker('secretWorker.cjs'),
+      attempt: (work) => {
+        attempts += 1;
+        return work().catch(() => undefined);
+      },
+      log: silent,
+    });
+    await preview.open(['api', 'web'].map((name) => ({ uri: vscode.Uri.file(at(name)), name })));
+    assert.equal(shown(), 'api a.js b.txt; web a.js b.txt');
+  });
+
+  afterEach(async () => {
+    preview.close();
+    preview.dispose();
+    Object.assign(vscode.workspace, { getWorkspaceFolder, onDidChangeWorkspaceFolders });
+    await setUserSettings({ 'whitebox.archive.exclude': undefined });
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    await rm(path.join(top, 'shown'), { recursive: true });
+  });
+
+  it('with a setting that decides what is sent', async () => {
+    await setUserSettings({ 'whitebox.archive.exclude': ['*.txt'] });
+    await shows('api a.js; web a.js');
+  });
+
+  it('with an ignore file in or above a folder that is saved, and with no other', async () => {
+    await save(at('docs', '.whiteboxignore'), 'a.js\n');
+    assert.equal(attempts, 0);
+    await save(at('.whiteboxignore'), 'b.txt\n');
+    await shows('api a.js; web a.js');
+    await save(at('web', '.gitignore'), 'a.js\n');
+    await shows('api a.js; web .gitignore');
+  });
+
+  it('without a folder that has left the workspace', async () => {
+    closed.add(at('web'));
+    folderChanges.fire();
+    await shows('api a.js b.txt');
+    closed.add(at('api'));
+    folderChanges.fire();
+    assert.equal(shown(), '');
+  });
+});

@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import { mkdir, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { before, describe, it } from 'mocha';
+import * as vscode from 'vscode';
+import type { Assessment } from '../../../../src/core/run/start/launch.ts';
+import type { Run } from '../../../../src/core/run/state/run.ts';
+import type { RunStore } from '../../../../src/core/run/disk/runStore.ts';
+import { uploadLabel } from '../../../../src/editor/labels.ts';
+import { describeSuspicions } from '../../../../src/editor/upload/preparation.ts';
+import { confirmUpload } from '../../../../src/editor/upload/uploadQuestion.ts';
+import { storageVariable } from '../../events.ts';
+import { type ShownMessage, watchEachTest, watchMessages } from '../../messages.ts';
+import { openFolders } from '../../openFolders.ts';
+import { endedRun } from '../../storedRuns.ts';
+import { setUserSettings } from '../../userSettings.ts';
+
+const storage = process.env[storageVariable]!;
+const place = { baseUrl: 'https://assessment.example.test/v1', organizationId: 'invented' };
+
+describe('what leaves the machine', () => {
+  let folder: string;
+  const messages = watchEachTest();
+
+  before(async () => {
+    [folder = ''] = await openFolders(1);
+  });
+
+  it('F79 is asked about with control and bidi characters of names made visible, and how many names are not shown', async () => {
+    const name = 'a\u202Etxt.exe\nSize: 0';
+    const suspicion = {
+      path: name,
+      kind: 'content',
+      rule: 'invented',
+      masked: 'k\u202E…',
+      sha256: 'a',
+    } as const;
+    assert.equal(describeSuspicions([suspicion]), 'a\\u{202E}txt.exe\\u{000A}Size: 0  invented  k\\u{202E}…');
+    const omitted = Array.from({ length: 12 }, (_, index) => `${name}${String(index)}`);
+    const archive = {
+      file: 'archive-0',
+      type: 'zip' as const,
+      bytes: 1,
+      sha256: '',
+      files: 5,
+      sourceBytes: 1,
+      omitted,
+    };
+    const ended = endedRun({ id: 'invented', folder, ...place });
+    const [target] = ended.targets;
+    const run = { ...ended, targets: [{ ...target!, name: 'b\u202Eb', archive }] };
+    const files = Array.from({ length: 205 }, (_, index) => ({
+      path: String(index),
+      bytes: 0,
+      mode: 0o644 as const,
+    }));
+    const selection = { root: folder, files, leftOut: [], bytes: 0, widened: [] };
+    await ask(run, selection);
+    const [{ text, detail }] = messages() as [ShownMessage];
+    assert.match(text, / of b\\u\{202E\}b for assessment\?$/);
+    assert.ok(!(text + detail).includes('\u202E'), detail);
+    assert.match(detail, /stay out:\n(?:a\\u\{202E\}txt\.exe\\u\{000A\}Size: 0\d\n){10}… and 190 more\n/);
+  });
+
+  it('F22 F23 is asked about with the names of what could not be read, and with counts of choices and secrets for themselves', async () => {
+    const ended = endedRun({ id: 'invented', folder, ...place });
+    const [target] = ended.targets;
+    const archive = { file: 'a', type: 'zip' as const, bytes: 1, sha256: '', files: 1, sourceBytes: 1 };
+    const run = { ...ended, targets: [{ ...target!, archive: { ...archive, omitted: [] } }] };
+    const rule = { source: 'gitignore', line: 1, pattern: 'x', widened: false } as const;
+    const leftOut = [
+      ['locked.txt', { kind: 'unreadable', code: 'EBUSY' }],
+      ['gone.txt', { kind: 'unreadable', code: 'vanished' }],
+      ['swapped/', { kind: 'outsideRoot' }],
+      ['chosen', { kind: 'choice' }],
+      ['key', { kind: 'secret', suspicions: [] }],
+      ['x', { kind: 'ignored', rule }],
+      ['y', { kind: 'link' }],
+    ].map(([name, reason]) => ({ path: name, reason }));
+    const selection = {
+      root: folder,
+      files: [{ path: 'a', bytes: 0, mode: 0o644 }],
+      leftOut,
+      bytes: 0,
+      widened: [],
+    };
+    await ask(run, selection);
+    const detail = messages()[0]?.detail ?? '';
+    assert.match(detail, /stay out:\nlocked\.txt\ngone\.txt\nswapped\/\n\n/);
+    assert.match(
+      detail,
+      /: 1 file; left out by ignore files, settings or kind: 2; left out by your choice: 1; left out as suspected secrets: 1\n/,
+    );
+  });
+
+  for (const [answer, becomes] of [
+    ['Upload and Start', ['close']],
+    ['Show Files', ['show']],
+    [undefined, []],
+  ] as const)
+    it(`is told by an Upload Preview, which says that nothing was sent, until a person agrees: ${answer ?? 'Cancel'}`, async () => {
+      const watch = watchMessages(() => answer);
+      const selection = { root: folder, files: [], leftOut: [], bytes: 0, widened: [] };
+      assert.deepEqual(await ask(endedRun({ id: 'invented', folder, ...place }), selection), becomes);
+      watch.end();
+    });
+
+  it('is told as still there where an ended run could not give it back', () => {
+    const run = endedRun({ id: 'invented', folder, ...place });
+    const upload = { fileId: 'invented', state: 'reserved' as const, at: 0 };
+    assert.equal(uploadLabel(run, { ...run.targets[0]!, upload }), 'not yet removed from the service');
+  });
+
+  it('is saved without touching what lies beside', async () => {
+    const { showSaveDialog } = vscode.window;
+    const to = path.join(folder, '..', 'saved.tar.gz');
+    const source = path.join(folder, 'b.js');
+    await writeFile(source, 'two();\n');
+    await writeFile(`${to}.part`, 'mine');
+    await mkdir(path.join(storage, 'saving'), { recursive: true });
+    const cutOff = path.join(storage, 'saving', '0.part');
+    await writeFile(cutOff, 'of a window that was killed');
+    await utimes(cutOff, 1, 1);
+    vscode.window.showSaveDialog = () => Promise.resolve(vscode.Uri.file(to));
+    try {
+      await vscode.commands.executeCommand('whitebox.saveArchive');
+      assert.match(messages().at(-1)?.text ?? '', /^Saved /);
+      assert.deepEqual(await readdir(path.join(storage, 'saving')), []);
+      assert.equal(await readFile(`${to}.part`, 'utf8'), 'mine');
+    } finally {
+      vscode.window.showSaveDialog = showSaveDialog;
+      for (const file of [source, to, `${to}.part`]) await rm(file, { force: true });
+    }
+  });
+
+  it('F30 is saved as it was checked: what becomes a secret while the save dialog stands open is asked about, and told of in warn mode', async () => {
+    const { showSaveDialog } = vscode.window;
+    const to = path.join(folder, '..', 'saved.tar.gz');
+    const source = path.join(folder, 'b.js');
+    const token = `ghp_${'Ab1'.repeat(12)}`;
+    vscode.window.showSaveDialog = async () => {
+      await writeFile(source, `const key = '${token}';\n`);
+      return vscode.Uri.file(to);
+    };
+    try {
+      await writeFile(source, 'two();\n');
+      await vscode.commands.executeCommand('whitebox.saveArchive');
+      assert.deepEqual(
+        messages().map(({ text }) => text),
+        ['Suspected secrets in 1 file'],
+      );
+      const [{ detail, buttons }] = messages() as [ShownMessage];
+      assert.match(detail, /^Nothing has been sent\. .+ shown masked:\n\nb\.js:1 {2}github {2}\S+…/);
+      assert.ok(!detail.includes(token));
+      for (const button of buttons) assert.ok(detail.includes(`“${button}”`), button);
+      await assert.rejects(readFile(to), { code: 'ENOENT' });
+      await setUserSettings({ 'whitebox.secrets.checkBeforeUpload': 'warn' });
+      await writeFile(source, 'two();\n');
+      await vscode.commands.executeCommand('whitebox.saveArchive');
+      assert.match(messages().at(-1)?.text ?? '', /^Saved .*Suspected secrets [^:]*: b\.js:1 github \S+…/);
+    } finally {
+      vscode.window.showSaveDialog = showSaveDialog;
+      for (const file of [source, to]) await rm(file, { force: true });
+    }
+  });
+
+  it('needs a token command that is a list, and nothing is run before it is one', async () => {
+    await setUserSettings({
+      'whitebox.baseUrl': place.baseUrl,
+      'whitebox.organizationId': place.organizationId,
+      'whitebox.tokenCommand': 'vendor print-token',
+    });
+    await vscode.commands.executeCommand('whitebox.testConnection');
+    assert.match(messages()[0]?.text ?? '', /whitebox\.tokenCommand must be a list: the program/);
+    assert.deepEqual(messages()[0]?.buttons, ['Open Settings']);
+  });
+});
+
+/** Asks about the upload of a run of one folder; gives what became of the Upload Preview. */
+async function ask(run: Run, selection: unknown): Promise<string[]> {
+  const assessment = { ...place, language: 'english', targets: [{ ...run.targets[0], selection }] };
+  const did: string[] = [];
+  const deps = {
+    runs: { all: () => [] } as unknown as RunStore,
+    preview: { show: () => void did.push('show'), shown: () => [], close: () => void did.push('close') },
+  };
+  await confirmUpload(run, assessment as unknown as Assessment, [], deps, undefined);
+  return did;
+}

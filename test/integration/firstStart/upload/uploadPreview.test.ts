@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'mocha';
+import * as vscode from 'vscode';
+import { newDraft, withCheck } from '../../../../src/core/upload/choose/draft.ts';
+import { noChoices } from '../../../../src/core/upload/choose/folderChoices.ts';
+import { decideFor } from '../../../../src/core/upload/choose/preparing.ts';
+import type { LeftOut, SelectedFile } from '../../../../src/core/upload/select/selection.ts';
+import { UploadChoices } from '../../../../src/editor/upload/uploadChoices.ts';
+import { type PreviewNode, previewTree } from '../../../../src/editor/upload/uploadPreviewTree.ts';
+
+const hidden = 'a\u202Etxt.exe';
+const files: SelectedFile[] = [hidden, 'key.ts', 'locked.ts'].map((path) => ({
+  path,
+  bytes: 1,
+  mode: 0o644,
+}));
+const leftOut: LeftOut[] = [
+  { path: `${hidden}/`, reason: { kind: 'outsideRoot' } },
+  { path: 'pipe', reason: { kind: 'special', type: 'fifo' } },
+];
+
+describe('the Upload Preview', () => {
+  const folder = { uri: vscode.Uri.file('/invented'), name: hidden };
+  const suspicion = {
+    path: 'key.ts',
+    kind: 'content',
+    rule: 'invented',
+    line: 1,
+    masked: '…',
+    sha256: '0',
+  } as const;
+  const draft = withCheck(newDraft({ root: '/invented', files, leftOut, bytes: 3, widened: [] }, []), files, {
+    suspicions: [suspicion],
+    unchecked: [{ path: 'locked.ts', reason: 'changed' }],
+    hashes: new Map(),
+  });
+  const rules = (): { mode: 'warn'; decisionOf: () => undefined } => ({
+    mode: 'warn',
+    decisionOf: () => undefined,
+  });
+  const prepared = decideFor({ folder, draft }, noChoices, { rules });
+  const tree = previewTree(() => [prepared], new vscode.EventEmitter<undefined>().event);
+
+  /** Each line as a person reads it, and its icon. */
+  const linesOf = async (node?: PreviewNode): Promise<string[]> => {
+    const lines: string[] = [];
+    for (const child of (await tree.getChildren(node)) ?? []) {
+      const { label, description, iconPath } = await tree.getTreeItem(child);
+      const icon = iconPath instanceof vscode.ThemeIcon ? iconPath.id : '';
+      lines.push([label as string, description as string, icon].join(' | '), ...(await linesOf(child)));
+    }
+    return lines;
+  };
+
+  it('F79 shows names with control and bidi characters made visible, says in words why files stay out, and marks secrets that would be sent', async () => {
+    assert.deepEqual(await linesOf(), [
+      'To be uploaded | 2 files, 2 bytes | cloud-upload',
+      'a\\u{202E}txt.exe | 1 byte | file',
+      'key.ts | 1 byte · suspected secret | warning',
+      'Left out | 3 | exclude',
+      'Outside the folder | 1 | ',
+      'a\\u{202E}txt.exe/ |  | ',
+      'Special files | 1 | ',
+      'pipe | named pipe | ',
+      'Cannot be read | 1 | ',
+      'locked.ts | changed again and again while it was read | ',
+    ]);
+  });
+
+  it('keeps to choices that an earlier version stored', () => {
+    const stored = { include: ['dist/'], leaveOut: ['private/'] };
+    const memory = { keys: () => [], get: () => stored, update: () => Promise.resolve() };
+    assert.deepEqual(new UploadChoices(memory as unknown as vscode.Memento).of(folder), {
+      ...stored,
+      restored: [],
+    });
+  });
+});

@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { after, before, describe, it } from 'mocha';
+import * as vscode from 'vscode';
+import { eventually } from '../../../host/workbench/eventually.ts';
+import { openFolders } from '../../openFolders.ts';
+import { until } from '../../until.ts';
+import { resetUserSettings, setUserSettings } from '../../userSettings.ts';
+import { many, shopRunId } from '../workspace.ts';
+
+const { Error, Warning, Information } = vscode.DiagnosticSeverity;
+const everything = many.findings + many.crowded + 6;
+/** Of one file the panel shows no more. */
+const maxPerFile = 1_000;
+
+/** Our diagnostics by file. */
+function shown(): [string, vscode.Diagnostic[]][] {
+  return vscode.languages.getDiagnostics().flatMap(([uri, diagnostics]) => {
+    const own = diagnostics.filter(({ source }) => source === 'Whitebox');
+    return own.length === 0 ? [] : [[uri.fsPath, own]];
+  });
+}
+
+function count(): number {
+  return shown().reduce((sum, [, diagnostics]) => sum + diagnostics.length, 0);
+}
+
+function untilShown(expected: number): Promise<void> {
+  return until(vscode.languages.onDidChangeDiagnostics, () => count() === expected, count);
+}
+
+interface Row {
+  readonly source?: string;
+  readonly resource: string;
+}
+
+/** Our rows of the Problems panel, which can be fewer than what was handed over. */
+async function problems(): Promise<Row[]> {
+  await vscode.commands.executeCommand('workbench.actions.view.problems');
+  // With the first file focused, everything is selected; without, only what is in the focused file.
+  await vscode.commands.executeCommand('list.focusFirst');
+  await vscode.commands.executeCommand('list.selectAll');
+  await vscode.env.clipboard.writeText('');
+  await vscode.commands.executeCommand('problems.action.copy');
+  const copied = (await vscode.env.clipboard.readText()) || '[]';
+  return (JSON.parse(copied) as Row[]).filter(({ source }) => source === 'Whitebox');
+}
+
+describe('findings of ended runs', () => {
+  let shop: string;
+  let manyFolder: string;
+
+  before(async () => {
+    [shop = '', manyFolder = ''] = await openFolders(2);
+    await untilShown(everything);
+  });
+
+  after(resetUserSettings);
+
+  const inShop = (name: string): vscode.Diagnostic[] =>
+    vscode.languages.getDiagnostics(vscode.Uri.file(path.join(shop, name)));
+
+  it('are shown at start, with severity, source, weakness and place', () => {
+    const told = (name: string): unknown[] =>
+      inShop(name).map(({ severity, source, code, message, range }) => [
+        severity,
+        source,
+        typeof code === 'object' ? code.value : code,
+        message,
+        range.start.line + 1,
+        range.end.line + 1,
+      ]);
+    assert.deepEqual(told('src/orders.js'), [
+      [Error, 'Whitebox', 'CWE-89', 'Critical: SQL from a request', 2, 3],
+      [Error, 'Whitebox', 'CWE-328', 'High: Weak hash', 4, 4],
+    ]);
+    assert.deepEqual(told('src/server.js'), [
+      [Warning, 'Whitebox', 'WB-3', 'Medium: No rate limit', 2, 2],
+      [Information, 'Whitebox', 'CWE-200', 'Low: Version is told', 3, 3],
+      [Information, 'Whitebox', 'details', 'No impact: Style [here](command:workbench.action.quit)', 4, 4],
+      [Information, 'Whitebox', 'WB-6', 'Unrated: Some risk (line unknown)', 1, 1],
+    ]);
+  });
+
+  it('lead to their other places', () => {
+    const [first] = inShop('src/orders.js');
+    assert.deepEqual(
+      first?.relatedInformation?.map(({ location, message }) => [
+        path.relative(shop, location.uri.fsPath),
+        location.range.start.line + 1,
+        message,
+      ]),
+      [
+        [path.join('src', 'server.js'), 1, 'the request comes in here'],
+        [path.join('src', 'server.js'), 3, 'Also here'],
+      ],
+    );
+  });
+
+  it('F71 F72 have no diagnostic outside of their folder', () => {
+    const outside = shown().filter(
+      ([file]) => !file.startsWith(path.join(shop, 'src')) && !file.startsWith(manyFolder),
+    );
+    assert.deepEqual(outside, []);
+  });
+
+  it('all reach the Problems panel, 9,700 in 1,201 files, except what it cannot show of one file', async () => {
+    const visible = everything - many.crowded + maxPerFile;
+    const rows = await eventually(problems, ({ length }) => length === visible, 20_000);
+    assert.equal(new Set(rows.map(({ resource }) => resource)).size, many.files + 3);
+  });
+
+  it('follow the settings at once', async () => {
+    const handed = new Set<string>();
+    const listening = vscode.languages.onDidChangeDiagnostics(({ uris }) => {
+      for (const uri of uris) handed.add(path.basename(uri.fsPath));
+    });
+    await setUserSettings({ 'whitebox.findings.minimumSeverity': 'high' });
+    await untilShown(3);
+    await setUserSettings({ 'whitebox.findings.minimumSeverity': 'low' });
+    await untilShown(everything - 1);
+    assert.equal(handed.has('orders.js'), false, 'a file whose problems stay as they are is left alone');
+    listening.dispose();
+    await setUserSettings({ 'whitebox.findings.showInProblems': false });
+    await untilShown(0);
+    await setUserSettings({ 'whitebox.findings.showInProblems': true });
+    await untilShown(everything - 1);
+    await setUserSettings({ 'whitebox.findings.minimumSeverity': 'none' });
+    await untilShown(everything);
+  });
+
+  it('go when they are cleared, and come back when a run is chosen', async () => {
+    await vscode.commands.executeCommand('whitebox.clearFindings');
+    await untilShown(0);
+    await eventually(problems, ({ length }) => length === 0, 10_000);
+    await vscode.commands.executeCommand('whitebox.showRunFindings', { kind: 'run', id: shopRunId });
+    await untilShown(6);
+  });
+});

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { before, describe, it } from 'mocha';
+import * as vscode from 'vscode';
+import { eventually } from '../../../host/workbench/eventually.ts';
+import { openFolders } from '../../openFolders.ts';
+import { shopRunId } from '../workspace.ts';
+
+describe('findings in the code', () => {
+  let orders: vscode.Uri;
+
+  before(async () => {
+    const [shop = ''] = await openFolders(2);
+    orders = vscode.Uri.file(path.join(shop, 'src', 'orders.js'));
+    // What other tests left to be seen would lie on the way.
+    await vscode.commands.executeCommand('whitebox.clearFindings');
+    await vscode.commands.executeCommand('whitebox.showRunFindings', { kind: 'run', id: shopRunId });
+    await eventually(
+      () => Promise.resolve(vscode.languages.getDiagnostics(orders).length),
+      (count) => count === 2,
+    );
+  });
+
+  const hoverAt = async (line: number): Promise<vscode.MarkdownString[]> => {
+    const hovers = await vscode.commands.executeCommand<vscode.Hover[]>(
+      'vscode.executeHoverProvider',
+      orders,
+      new vscode.Position(line - 1, 0),
+    );
+    return hovers.flatMap(({ contents }) => contents).filter((each) => each instanceof vscode.MarkdownString);
+  };
+
+  it('F80 show the description and the recommendation in the hover, where nothing of them is alive', async () => {
+    const [hover, ...others] = await hoverAt(3);
+    assert.deepEqual(others, []);
+    assert.match(hover?.value ?? '', /^\*\*\w+\\: SQL from a request/);
+    assert.match(hover?.value ?? '', /reaches\\\]\\\(command[^]*\*\*Recommendation\*\*/);
+    assert.match(hover?.value ?? '', /Use \*\*bound\*\* values\\: `db\.query\(sql, \[id\]\)`/);
+    assert.doesNotMatch(hover?.value ?? '', /\]\(|!\[|<b>/);
+    assert.ok(hover?.isTrusted !== true && hover?.supportHtml !== true);
+    assert.deepEqual(await hoverAt(5), []);
+  });
+
+  it('offer their details as a quick fix, for the finding that is there', async () => {
+    await vscode.window.showTextDocument(orders);
+    const actionsAt = (line: number): Thenable<vscode.CodeAction[]> =>
+      vscode.commands.executeCommand(
+        'vscode.executeCodeActionProvider',
+        orders,
+        new vscode.Range(line - 1, 0, line - 1, 0),
+        vscode.CodeActionKind.QuickFix.value,
+      );
+    const actions = await actionsAt(4);
+    assert.deepEqual(
+      actions.map(({ title }) => title),
+      [
+        'Show Details: Weak hash',
+        'Set Triage State: Weak hash',
+        'Copy as Markdown: Weak hash',
+        'Fix with AI Agent: Weak hash',
+      ],
+    );
+    for (const { command } of actions)
+      assert.deepEqual(command?.arguments, [{ kind: 'finding', runId: shopRunId, index: 1 }]);
+    assert.deepEqual(await actionsAt(5), []);
+  });
+
+  it('are gone through by file and line, round and round', async () => {
+    await vscode.window.showTextDocument(orders, { selection: new vscode.Range(1, 0, 1, 0) });
+    const go = async (command: string): Promise<string> => {
+      await vscode.commands.executeCommand(command);
+      const editor = vscode.window.activeTextEditor;
+      assert.ok(editor);
+      return `${path.basename(editor.document.uri.fsPath)}:${editor.selection.active.line + 1}`;
+    };
+    const forth: string[] = [];
+    for (let count = 0; count < 6; count++) forth.push(await go('whitebox.nextFinding'));
+    assert.deepEqual(forth, [
+      'orders.js:4',
+      'server.js:1',
+      'server.js:2',
+      'server.js:3',
+      'server.js:4',
+      'orders.js:2',
+    ]);
+    assert.equal(await go('whitebox.previousFinding'), 'server.js:4');
+  });
+
+  it('have an address in their problem, which names them', () => {
+    const [first] = vscode.languages.getDiagnostics(orders);
+    assert.ok(typeof first?.code === 'object');
+    assert.equal(first.code.target.scheme, vscode.env.uriScheme);
+    assert.equal(first.code.target.authority, 'whitebox.whitebox-assessment');
+  });
+
+  it('open their details beside the code, in one panel that takes turns', async () => {
+    const tabs = (): string[] =>
+      vscode.window.tabGroups.all
+        .flatMap((group) => group.tabs)
+        .filter(({ input }) => input instanceof vscode.TabInputWebview)
+        .map(({ label, group }) => `${group.viewColumn}: ${label}`);
+    await vscode.window.showTextDocument(orders, { selection: new vscode.Range(3, 0, 3, 0) });
+    await vscode.commands.executeCommand('whitebox.showFindingDetails');
+    await eventually(
+      () => Promise.resolve(tabs()),
+      ([tab]) => tab === '2: Weak hash',
+    );
+    const finding = { kind: 'finding', runId: shopRunId, index: 0 };
+    await vscode.commands.executeCommand('whitebox.showFindingDetails', finding);
+    await eventually(
+      () => Promise.resolve(tabs()),
+      (all) => all.join() === '2: SQL from a request',
+    );
+    await vscode.commands.executeCommand('workbench.action.closeEditorsInOtherGroups');
+  });
+});

@@ -1,0 +1,44 @@
+// Runs in the extension host: VS Code loads this bundle (see bundle.ts) and calls run().
+import Mocha from 'mocha';
+import { grepVariable, report } from '../events.ts';
+import { loadTests } from 'integration-tests';
+
+/** Runs every integration test and appends what happens to the results file, a JSON object per line. */
+export async function run(): Promise<void> {
+  try {
+    const mocha = new Mocha({ ui: 'bdd', timeout: 30_000, reporter: Mocha.reporters.Base });
+    const grep = process.env[grepVariable];
+    if (grep !== undefined) mocha.grep(grep);
+    mocha.suite.emit('pre-require', globalThis, '', mocha);
+    loadTests();
+    await new Promise<void>((resolve) => {
+      const runner = mocha.run(() => resolve());
+      runner.on('pass', (test) =>
+        report({ kind: 'passed', title: test.fullTitle(), name: test.title, ms: test.duration ?? 0 }),
+      );
+      runner.on('fail', (test, error: Error) =>
+        report({
+          kind: 'failed',
+          title: test.fullTitle(),
+          ms: test.duration ?? 0,
+          error: describeError(error),
+        }),
+      );
+      runner.on('pending', (test) =>
+        report({
+          kind: 'skipped',
+          title: test.fullTitle(),
+          reason: (test as { reason?: string }).reason ?? 'no reason given',
+        }),
+      );
+    });
+    report({ kind: 'end' });
+  } catch (error) {
+    report({ kind: 'failed', title: 'the integration tests load', ms: 0, error: describeError(error) });
+    report({ kind: 'end' });
+  }
+}
+
+function describeError(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

@@ -1,0 +1,62 @@
+import { readFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { IntegrationEvent } from '../events.ts';
+
+/** How many tests ended in which way. */
+export interface Tally {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+}
+
+/** The sum of tallies. */
+export function addTallies(tallies: readonly Tally[]): Tally {
+  const add = (key: keyof Tally): number => tallies.reduce((total, tally) => total + tally[key], 0);
+  return { passed: add('passed'), failed: add('failed'), skipped: add('skipped') };
+}
+
+/**
+ * Follows a results file while the tests write it, prints each test, and resolves with the tally at their end. When `stopped`
+ * settles before that, what is missing counts as one failure with `reason()`. `onPassed` is told the name of each test that passed.
+ */
+export async function followResults(
+  file: string,
+  stopped: Promise<unknown>,
+  reason: () => string,
+  onPassed: (name: string) => unknown = () => undefined,
+): Promise<Tally> {
+  const tally = { passed: 0, failed: 0, skipped: 0 };
+  let read = 0;
+  const state = { isOver: false };
+  const note = (): boolean => (state.isOver = true);
+  const over = stopped.then(note, note);
+  for (;;) {
+    // Asked before reading: what was written before the stop is then surely read.
+    const wasOver = state.isOver;
+    const lines = (await readFile(file, 'utf8')).split('\n').slice(0, -1);
+    for (const line of lines.slice(read)) {
+      const event = JSON.parse(line) as IntegrationEvent;
+      if (event.kind === 'end') return tally;
+      if (event.kind === 'passed') onPassed(event.name);
+      tally[event.kind] += 1;
+      process.stdout.write(`${describeEvent(event)}\n`);
+    }
+    read = lines.length;
+    if (wasOver) {
+      process.stdout.write(`  ✖ the tests ended before their end: ${reason()}\n`);
+      return { ...tally, failed: tally.failed + 1 };
+    }
+    await Promise.race([over, delay(200)]);
+  }
+}
+
+function describeEvent(event: Exclude<IntegrationEvent, { kind: 'end' }>): string {
+  switch (event.kind) {
+    case 'passed':
+      return `  ✔ ${event.title} (${event.ms} ms)`;
+    case 'failed':
+      return `  ✖ ${event.title} (${event.ms} ms)\n${event.error.replaceAll(/^/gmu, '      ')}`;
+    case 'skipped':
+      return `  - ${event.title}: skipped, ${event.reason}`;
+  }
+}

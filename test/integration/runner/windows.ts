@@ -1,0 +1,34 @@
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { prepareLaterStart } from '../laterStart/workspace.ts';
+
+/** The extension that sees ours being activated, and is installed beside it. */
+export const activationWatchFolder = path.resolve(import.meta.dirname, '../../fixtures/activation-watch');
+
+/** Which tests run: all of them, or those that depend on the version of VS Code, in the folders `eachVersion`. */
+export type TestSet = 'all' | 'eachVersion';
+
+/** A window that integration tests run in: the `*.test.ts` of the folder with its name. */
+export interface TestWindow {
+  readonly name: string;
+  /** Makes ready what the window opens, and the extension's storage; returns the folder or `.code-workspace` file to open. */
+  prepare(scratch: string, storage: string): Promise<string>;
+}
+
+/** The windows, opened one after the other in the same VS Code. */
+export const testWindows: readonly TestWindow[] = [
+  {
+    name: 'firstStart',
+    prepare: async (scratch) => {
+      const folder = path.join(scratch, 'workspace');
+      await mkdir(folder, { recursive: true });
+      return folder;
+    },
+  },
+  { name: 'laterStart', prepare: prepareLaterStart },
+];
+
+/** The folder in which VS Code keeps the extension's global storage, under its user folder. */
+export function storageUnder(userFolder: string): string {
+  return path.join(userFolder, 'globalStorage', 'whitebox.whitebox-assessment');
+}

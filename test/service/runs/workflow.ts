@@ -1,0 +1,52 @@
+import type { JsonSchema } from '../apiSchemas.ts';
+import type { InputFiles } from '../inputFiles.ts';
+
+/** An artifact that a workflow can produce (section 2.4); with a schema, it is JSON and its schema is served with the documents. */
+export interface ArtifactKind {
+  readonly name: string;
+  readonly required: boolean;
+  readonly mediaType: string;
+  readonly schema?: JsonSchema;
+}
+
+/** One archive that a run works on, with the entries that were found in it so far. */
+export interface ReceivedArchive {
+  readonly fileId: string;
+  readonly archiveType: string;
+  readonly entries: { readonly path: string; readonly bytes: number }[];
+}
+
+/** What a dispatched run does: `perform` resolves to the content of each artifact by name and throws RunAborted. */
+export interface RunWork {
+  readonly archives: readonly ReceivedArchive[];
+  readonly perform: (signal: AbortSignal) => Promise<ReadonlyMap<string, string>>;
+}
+
+/** What a workflow may use when a run is dispatched; `directory` belongs to the run alone and is removed with its end. */
+export interface DispatchContext {
+  readonly organizationId: string;
+  readonly directory: string;
+  readonly files: InputFiles;
+}
+
+/** A workflow as section 1 knows it: the operations of section 4.2 are the same for all, the input and the artifacts are its own. */
+export interface Workflow {
+  readonly id: string;
+  readonly inputSchema: JsonSchema;
+  readonly artifacts: readonly ArtifactKind[];
+  /** Checks what the schema cannot and takes what the run needs; throws Refusal. `input` fits `inputSchema`. */
+  readonly admit: (input: unknown, context: DispatchContext) => Promise<RunWork>;
+}
+
+/** Ends a run as ABORTED with this reason (section 2.5). */
+export class RunAborted extends Error {
+  readonly code: string;
+  readonly detail: unknown;
+
+  constructor(code: string, detail?: unknown) {
+    super(`aborted: ${code}`);
+    this.name = 'RunAborted';
+    this.code = code;
+    this.detail = detail;
+  }
+}

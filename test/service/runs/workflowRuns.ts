@@ -1,0 +1,222 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Clock } from '../clock.ts';
+import type { InputFiles } from '../inputFiles.ts';
+import { Refusal } from '../replies.ts';
+import { exitOf, isOver, type DispatchBody, type Run, type RunOutcome, type RunState } from './run.ts';
+import type { PresignedStorage } from '../storage.ts';
+import type { Webhooks } from './webhooks.ts';
+import { RunAborted, type RunWork, type Workflow } from './workflow.ts';
+
+interface Needs {
+  readonly clock: Clock;
+  readonly files: InputFiles;
+  readonly storage: PresignedStorage;
+  readonly webhooks: Webhooks;
+  readonly directory: string;
+  readonly log: (line: string) => void;
+  readonly runDurationMs: number;
+  readonly cancelDelayMs: number;
+  readonly downloadUrlSeconds: number;
+  readonly retentionMs: number;
+  readonly outcome: RunOutcome;
+  readonly cancelOutcome: RunOutcome;
+}
+
+/** A clock that only moves when told never brings a timer to its end, so a due run is looked at again no faster than this. */
+const MIN_TIMER_MS = 50;
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** The runs of all workflows: the four operations of section 4.2 and the moves of section 3. */
+export class WorkflowRuns {
+  readonly #runs = new Map<string, Run>();
+  readonly #timers = new Map<string, NodeJS.Timeout>();
+  readonly #needs: Needs;
+
+  constructor(needs: Needs) {
+    this.#needs = needs;
+  }
+
+  /** dispatch: the work goes on behind the answer. */
+  async dispatch(organizationId: string, workflow: Workflow, body: unknown) {
+    const request = body as DispatchBody;
+    this.#needs.webhooks.requireKnown(request.notification?.webhook_endpoint_ids ?? []);
+    const id = `run-${randomUUID()}`;
+    const directory = join(this.#needs.directory, id);
+    await mkdir(directory);
+    const context = { organizationId, directory, files: this.#needs.files };
+    const work = await workflow.admit(request.input, context).catch(async (error: unknown) => {
+      await rm(directory, { recursive: true, force: true });
+      throw error;
+    });
+    const run: Run = {
+      id,
+      organizationId,
+      workflow,
+      request,
+      archives: work.archives,
+      dueAt: this.#needs.clock.now() + this.#needs.runDurationMs,
+      stop: new AbortController(),
+      outcome: this.#needs.outcome,
+      cancelOutcome: this.#needs.cancelOutcome,
+      working: Promise.resolve(),
+    };
+    this.#runs.set(id, run);
+    run.working = this.#work(run, work, directory);
+    this.#arm(run);
+    return { workflow_run_id: id };
+  }
+
+  /** describe: output and artifacts only once EXITED (section 2.3). */
+  describe(organizationId: string, workflow: Workflow, runId: string) {
+    const run = this.#find(organizationId, workflow, runId);
+    if (!run.exit) return { status: 'RUNNING' };
+    const { output, contents } = run.exit;
+    if (!output) return { status: 'EXITED' };
+    return { status: 'EXITED', output, artifacts: [...(contents?.keys() ?? [])].map((name) => ({ name })) };
+  }
+
+  /** cancel: refused with 409 once the run has EXITED; until then it may be repeated. */
+  cancel(organizationId: string, workflow: Workflow, runId: string) {
+    const run = this.#find(organizationId, workflow, runId);
+    if (run.exit) throw new Refusal(409, 'run_already_exited', `Run ${runId} has exited.`);
+    run.cancelAt ??= this.#needs.clock.now() + this.#needs.cancelDelayMs;
+
+    this.#advance(run);
+    this.#arm(run);
+    return {};
+  }
+
+  /** get-artifact-download-url: for the names that describe lists. */
+  downloadUrl(organizationId: string, workflow: Workflow, runId: string, artifactName: string) {
+    const run = this.#find(organizationId, workflow, runId);
+    if (!run.exit?.contents?.has(artifactName)) {
+      throw new Refusal(404, 'artifact_not_found', `Run ${runId} has no artifact ${artifactName}.`);
+    }
+    const mediaType =
+      workflow.artifacts.find(({ name }) => name === artifactName)?.mediaType ?? 'application/octet-stream';
+    const read = () => {
+      const content = this.#isRetained(run) ? run.exit?.contents?.get(artifactName) : undefined;
+      return content === undefined ? undefined : { body: Buffer.from(content), mediaType };
+    };
+    const { storage, downloadUrlSeconds } = this.#needs;
+    return {
+      url: storage.presign({ method: 'GET', read }, downloadUrlSeconds),
+      expires_in_seconds: downloadUrlSeconds,
+    };
+  }
+
+  /** Ends a run now, whatever the clock says; success waits for the work. */
+  async finish(runId: string, outcome: RunOutcome = { kind: 'success' }): Promise<void> {
+    const run = this.#runs.get(runId);
+    if (!run) throw new Error(`no run ${runId}`);
+    run.outcome = outcome;
+    if (outcome.kind === 'success') await run.working;
+    this.#end(run);
+  }
+
+  /** Resolves when the work of all runs is done and every run that is due has exited. */
+  async settle(): Promise<void> {
+    await Promise.all([...this.#runs.values()].map(({ working }) => working));
+    for (const run of this.#runs.values()) this.#advance(run);
+  }
+
+  /** Every run there ever was, in the order of dispatch. */
+  list(): RunState[] {
+    return [...this.#runs.values()].map((run) => {
+      this.#advance(run);
+      const { id, organizationId, workflow, request, archives, cancelAt, exit } = run;
+      const status = exit ? 'EXITED' : 'RUNNING';
+      const cancelRequested = cancelAt !== undefined;
+      const output = exit?.output && { output: exit.output };
+      return {
+        id,
+        organizationId,
+        workflowId: workflow.id,
+        status,
+        request,
+        archives,
+        cancelRequested,
+        ...output,
+      };
+    });
+  }
+
+  /** Stops all work and timers. */
+  async close(): Promise<void> {
+    for (const timer of this.#timers.values()) clearTimeout(timer);
+    for (const run of this.#runs.values()) run.stop.abort();
+    await Promise.all([...this.#runs.values()].map(({ working }) => working));
+  }
+
+  async #work(run: Run, work: RunWork, directory: string): Promise<void> {
+    // The answer to dispatch does not wait for the work to begin.
+    await new Promise(setImmediate);
+    try {
+      run.result = { contents: await work.perform(run.stop.signal) };
+    } catch (error) {
+      if (run.stop.signal.aborted) return;
+      this.#needs.log(`${run.id}: ${String(error)}`);
+      run.result = {
+        aborted: error instanceof RunAborted ? error : new RunAborted('internal_error', String(error)),
+      };
+    } finally {
+      await rm(directory, { recursive: true, force: true });
+    }
+    this.#advance(run);
+    this.#arm(run);
+  }
+
+  #advance(run: Run): void {
+    if (!run.exit && isOver(run, this.#needs.clock.now())) this.#end(run);
+  }
+
+  #end(run: Run): void {
+    if (run.exit) return;
+    const at = this.#needs.clock.now();
+    run.exit = exitOf(run, at);
+    run.stop.abort();
+    clearTimeout(this.#timers.get(run.id));
+    this.#needs.log(`${run.id}: exited`);
+    this.#needs.webhooks.notify(run.request.notification?.webhook_endpoint_ids ?? [], {
+      type: 'api.workflow_run.exited',
+      timestamp: new Date(at).toISOString(),
+      data: { workflow_id: run.workflow.id, workflow_run_id: run.id },
+    });
+  }
+
+  /** Webhooks tell of an end that nobody asked about, so the clock is looked at without a request too. */
+  #arm(run: Run): void {
+    clearTimeout(this.#timers.get(run.id));
+    if (run.exit || run.stop.signal.aborted) return;
+    const waitsForWork = run.outcome.kind === 'success' && !run.result && run.cancelAt === undefined;
+    if (waitsForWork) return;
+    const left = Math.min(run.dueAt, run.cancelAt ?? Infinity) - this.#needs.clock.now();
+    const timer = setTimeout(
+      () => {
+        this.#advance(run);
+        this.#arm(run);
+      },
+      Math.min(Math.max(left, MIN_TIMER_MS), MAX_TIMER_MS),
+    );
+    this.#timers.set(run.id, timer.unref());
+  }
+
+  #find(organizationId: string, workflow: Workflow, runId: string): Run {
+    const run = this.#runs.get(runId);
+    if (run) this.#advance(run);
+    if (run?.organizationId !== organizationId || run.workflow !== workflow || !this.#isRetained(run)) {
+      throw new Refusal(
+        404,
+        'workflow_run_not_found',
+        `There is no ${workflow.id} run ${runId} in this organization.`,
+      );
+    }
+    return run;
+  }
+
+  #isRetained(run: Run): boolean {
+    return !run.exit || this.#needs.clock.now() < run.exit.at + this.#needs.retentionMs;
+  }
+}

@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto';
+import { type ReportLanguage, type Rule, rules, severities } from './rules.ts';
+import type { ArchiveEntry } from './unpack.ts';
+
+/** One entry of findings.json: an invented shape, since the reference shows none (section 2.4). */
+export interface ServiceFinding {
+  readonly id: string;
+  readonly title: string;
+  readonly severity: Rule['severity'];
+  readonly cwe: string;
+  readonly description: string;
+  readonly recommendation: string;
+  readonly locations: readonly {
+    /** Which of the dispatched targets the path belongs to, from 0. */
+    readonly target_index: number;
+    /** As the archive names the file. */
+    readonly file_path: string;
+    readonly start_line: number;
+    readonly end_line: number;
+    /** Whole lines. */
+    readonly snippet: string;
+  }[];
+}
+
+const analysed = /^(?!(?:.*\/)?node_modules\/).*\.(?:[cm]?[jt]s|[jt]sx|py)$/is;
+
+/** Looks for weaknesses in a file of an archive: one finding for each rule, with all its places. */
+export function analyse(
+  { path, content }: ArchiveEntry,
+  targetIndex: number,
+  language: ReportLanguage,
+): ServiceFinding[] {
+  if (content === undefined || !analysed.test(path)) return [];
+  const source = content.toString('utf8');
+  const lines = source.split(/\r?\n/);
+  const lineAt = (offset: number): number => source.slice(0, offset).split('\n').length;
+  return rules.flatMap(({ pattern, cwe, severity, [language]: text }) => {
+    const locations = [...source.matchAll(pattern)].map(({ index, 0: match }) => {
+      const [start, end] = [lineAt(index), lineAt(index + match.length)];
+      const snippet = lines.slice(start - 1, end).join('\n');
+      return { target_index: targetIndex, file_path: path, start_line: start, end_line: end, snippet };
+    });
+    if (locations.length === 0) return [];
+    const key = createHash('sha256').update(`${cwe}\n${targetIndex}\n${path}`).digest('hex');
+    return [{ id: `WB-${key.slice(0, 12)}`, ...text, severity, cwe, locations }];
+  });
+}
+
+/** Puts findings in the order of the report: worst first, then by file and line. */
+export function byWeight(one: ServiceFinding, other: ServiceFinding): number {
+  const [a, b] = [one, other].map(({ severity, locations: [first] }) => ({
+    weight: severities.indexOf(severity),
+    path: first?.file_path ?? '',
+    line: first?.start_line ?? 0,
+  })) as [Place, Place];
+  return a.weight - b.weight || Number(a.path > b.path) - Number(a.path < b.path) || a.line - b.line;
+}
+
+interface Place {
+  readonly weight: number;
+  readonly path: string;
+  readonly line: number;
+}

@@ -1,0 +1,107 @@
+/**
+ * Mutation testing, room by room: `npm run mutate`, or `npm run mutate -- locate`, or `npm run mutate -- src/core/run/disk/lease.ts`. What has not
+ * changed since the last time is not run again; `--force` runs it all the same. `--tests test/unit/run/disk/lease.test.ts` runs only these tests, for
+ * a quick first look; `--sample 10` mutates what stands on every tenth line, for a figure in minutes. Reports are written to
+ * `test-results/mutation`.
+ */
+import { globSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { Stryker } from '@stryker-mutator/core';
+import { ownTemporary } from '../host/ownTemporary.ts';
+
+process.chdir(path.resolve(import.meta.dirname, '../..'));
+
+interface Room {
+  readonly files: readonly string[];
+  /** In the order in which they are run: the quick ones notice most mutants. */
+  readonly tests: readonly string[];
+  /** Whether the score that `stryker.config.mjs` names is required. */
+  readonly isHeld: boolean;
+}
+
+const rooms: Readonly<Record<string, Room>> = {
+  run: {
+    files: ['src/core/run/**/*.ts'],
+    tests: [
+      'test/unit/run/**/{advance,run,pollSchedule,lease,runStore,drivenRuns,removal,runEnds}.test.ts',
+      // What the torture notices, a test of its own notices sooner.
+      'test/unit/run/**/!(torture).test.ts',
+    ],
+    isHeld: true,
+  },
+  ignoreRules: {
+    files: ['ignoreRules', 'ruleLayers', 'pattern'].map((name) => `src/core/upload/ignore/${name}.ts`),
+    tests: ['test/unit/upload/{ignore,select}/selection*.test.ts'],
+    isHeld: true,
+  },
+  locate: {
+    files: ['place/locate', 'parse/pathText', 'place/workspacePath'].map(
+      (name) => `src/core/findings/${name}.ts`,
+    ),
+    tests: ['test/unit/findings/place/{paths,locate*}.test.ts'],
+    isHeld: true,
+  },
+  api: { files: ['src/core/api/*.ts'], tests: ['test/unit/api/*.test.ts'], isHeld: false },
+};
+
+const { values, positionals } = parseArgs({
+  options: {
+    force: { type: 'boolean', default: false },
+    tests: { type: 'string', multiple: true },
+    sample: { type: 'string' },
+  },
+  allowPositionals: true,
+});
+
+/** The rooms and files to mutate: the held rooms when nothing is named. */
+function chosen(): [name: string, files: readonly string[]][] {
+  const held = Object.keys(rooms).filter((name) => rooms[name]?.isHeld);
+  return (positionals.length === 0 ? held : positionals).map((wish) => {
+    const whole = rooms[wish];
+    if (whole !== undefined) return [wish, whole.files];
+    const name = Object.keys(rooms).find((room) =>
+      rooms[room]?.files.some((pattern) => path.matchesGlob(wish, pattern)),
+    );
+    if (name === undefined)
+      throw new Error(`No room holds ${wish}. There are: ${Object.keys(rooms).join(', ')}.`);
+    return [name, [wish]];
+  });
+}
+
+/** What to mutate of these files: all of it, or by `--sample` single lines of them, evenly spread. */
+async function linesOf(patterns: readonly string[]): Promise<string[]> {
+  if (values.sample === undefined) return [...patterns];
+  const step = Number(values.sample);
+  let line = 0;
+  const places: string[] = [];
+  for (const file of globSync([...patterns]).sort())
+    for (const [at] of (await readFile(file, 'utf8')).split('\n').entries())
+      if ((line += 1) % step === 0) places.push(`${file}:${String(at + 1)}-${String(at + 1)}`);
+  return places;
+}
+
+const removeTemporary = await ownTemporary();
+// Property tests notice a mutant with a part of their cases, or not at all.
+process.env['FUZZ_RUNS'] ??= '40';
+const isWhole = values.tests === undefined && values.sample === undefined;
+try {
+  for (const [name, files] of chosen()) {
+    const { tests, isHeld } = rooms[name] ?? { tests: [], isHeld: false };
+    console.log(`\n${name}`);
+    await new Stryker({
+      mutate: await linesOf(files),
+      tap: { testFiles: values.tests ?? [...tests] },
+      incrementalFile: `test-results/mutation/${isWhole ? name : `${name}-some`}.json`,
+      htmlReporter: { fileName: `test-results/mutation/${name}.html` },
+      // They wait for the disk as long as they work.
+      concurrency: availableParallelism() + 1,
+      force: values.force,
+      ...(isHeld ? {} : { thresholds: { break: null } }),
+    }).runMutationTest();
+  }
+} finally {
+  await removeTemporary();
+}

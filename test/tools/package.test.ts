@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { chmod, cp, mkdtemp, readFile, rm, utimes } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { test } from '@playwright/test';
+import { promisify } from 'node:util';
+import { listFiles, PackageManager } from '@vscode/vsce';
+import { packedFiles, packageExtension } from './package.ts';
+
+const root = path.resolve(import.meta.dirname, '../..');
+
+test('the VSIX is the same to the byte from another folder, whatever the times and rights of its files', async () => {
+  const scratch = await mkdtemp(path.join(tmpdir(), 'package-test-'));
+  const copy = path.join(scratch, 'copy');
+  for (const file of [...(await packedFiles()), '.vscodeignore']) {
+    await cp(path.join(root, file), path.join(copy, file));
+    await utimes(path.join(copy, file), 1_000_000_000, 1_000_000_000);
+    await chmod(path.join(copy, file), 0o600);
+  }
+  const one = await packageExtension(path.join(scratch, 'one.vsix'));
+  const other = await packageExtension(path.join(scratch, 'other.vsix'), copy);
+  assert.ok((await readFile(one)).equals(await readFile(other)));
+  // What vsce itself would pack of that folder.
+  assert.deepEqual(
+    (await listFiles({ cwd: copy, packageManager: PackageManager.None })).sort(),
+    [...(await packedFiles())].sort(),
+  );
+  await rm(scratch, { recursive: true, force: true });
+});
+
+test('the VSIX holds what runs, what is read, and nothing else', async () => {
+  const pictures = /^media\/screenshots\/(signIn|choose|start|close|triage|fix)-(light|dark)\.png$/;
+  const files = (await packedFiles()).filter((file) => !pictures.test(file));
+  assert.deepEqual(files.sort(), [
+    'CHANGELOG.md',
+    'LICENSE',
+    'README.md',
+    'dist/ThirdPartyNotices.txt',
+    'dist/archiveWorker.cjs',
+    'dist/bootstrap.cjs',
+    'dist/main.cjs',
+    'dist/parseWorker.cjs',
+    'dist/secretWorker.cjs',
+    'dist/webview/report.css',
+    'dist/webview/report.js',
+    'dist/webview/saved.css',
+    'l10n/bundle.l10n.ja.json',
+    'media/icon.png',
+    'media/shield.svg',
+    'package.json',
+    'package.nls.ja.json',
+    'package.nls.json',
+  ]);
+});
+
+test('every package that a bundle contains is named with its licence', async () => {
+  const notices = await readFile(path.join(root, 'dist/ThirdPartyNotices.txt'), 'utf8');
+  const inOthers = [
+    '@textlint/regexp-string-matcher',
+    'escape-string-regexp',
+    'lodash.uniq',
+    'lodash.sortby',
+  ];
+  for (const name of ['zod', 'marked', 'dompurify', '@secretlint/core', ...inOthers]) {
+    assert.match(notices, new RegExp(`^${name} \\d+\\.\\d+\\.\\d+ \\(.+\\)\\n\\n\\S`, 'm'), name);
+  }
+});
+
+/** Loads every part that runs in the extension host, with whatever it wants of VS Code, and prints the dispatchers that changed. */
+const loading = `
+  const Module = require('node:module');
+  const anything = new Proxy(class {}, {
+    get: (_, key) => (key === Symbol.toPrimitive ? () => '' : anything),
+    apply: () => anything,
+    construct: () => anything,
+  });
+  const load = Module._load;
+  Module._load = (name, ...rest) => (name === 'vscode' ? anything : load(name, ...rest));
+  const slots = () => Object.getOwnPropertySymbols(globalThis)
+    .filter(({ description }) => description?.startsWith('undici.'))
+    .map((slot) => [slot, globalThis[slot]]);
+  void fetch;
+  const before = new Map(slots());
+  for (const part of ['bootstrap', 'main']) require('./dist/' + part + '.cjs');
+  const changed = slots().filter(([slot, dispatcher]) => before.get(slot) !== dispatcher);
+  console.log(JSON.stringify(changed.map(([slot]) => String(slot))));
+`;
+
+test('F88 what the extension loads leaves the dispatchers that all extensions share as they were', async () => {
+  const run = promisify(execFile);
+  const changed = async (script: string): Promise<unknown> =>
+    JSON.parse((await run(process.execPath, ['-e', script], { cwd: root })).stdout);
+  assert.deepEqual(await changed(loading), []);
+  const withUndici = loading.replace('for (const', "require('undici'); for (const");
+  assert.notDeepEqual(await changed(withUndici), [], 'it would be seen');
+});

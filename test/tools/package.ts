@@ -1,0 +1,48 @@
+import { globSync } from 'node:fs';
+import { chmod, copyFile, mkdir, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { createVSIX } from '@vscode/vsce';
+
+const projectRoot = path.resolve(import.meta.dirname, '../..');
+
+/** The files that the VSIX is made of: what `.vscodeignore`, which leaves out everything, takes back in. Looked up one by one, for vsce would look at everything there is under the project's folder. */
+export async function packedFiles(root = projectRoot): Promise<readonly string[]> {
+  const lines = (await readFile(path.join(root, '.vscodeignore'), 'utf8')).split(/\r?\n/u).filter(Boolean);
+  if (lines.shift() !== '**' || !lines.every((line) => line.startsWith('!')))
+    throw new Error('.vscodeignore is a list of what is packed: ** first, then lines with !');
+  return lines.flatMap((line) => {
+    const files = globSync(line.slice(1), { cwd: root });
+    if (files.length === 0) throw new Error(`Nothing to pack for ${line}: npm run build makes dist.`);
+    return files;
+  });
+}
+
+/** Makes the VSIX from a project's folder and what `npm run build` left in its `dist`, offline, the same to the byte for the same content; returns its path. */
+export async function packageExtension(out: string, root = projectRoot): Promise<string> {
+  await mkdir(path.dirname(out), { recursive: true });
+  const stage = await mkdtemp(path.join(tmpdir(), 'whitebox-package-'));
+  try {
+    for (const file of [...(await packedFiles(root)), '.vscodeignore']) {
+      const copy = path.join(stage, file);
+      await mkdir(path.dirname(copy), { recursive: true });
+      await copyFile(path.join(root, file), copy);
+      // A checkout's own file rights would differ from machine to machine.
+      await chmod(copy, 0o644);
+    }
+    // So would times: with this, vsce sorts the entries and gives all of them one time, 1980 being the first that a zip can hold.
+    process.env['SOURCE_DATE_EPOCH'] = '315532800';
+    // Everything that runs is in the bundles: no dependency is packed.
+    await createVSIX({ cwd: stage, packagePath: out, dependencies: false, allowUnusedFilesPattern: true });
+  } finally {
+    await rm(stage, { recursive: true, force: true });
+  }
+  return out;
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({ options: { out: { type: 'string', default: 'whitebox-assessment.vsix' } } });
+  const file = await packageExtension(path.resolve(projectRoot, values.out));
+  console.log(`${path.relative(projectRoot, file)}: ${String((await stat(file)).size)} bytes`);
+}

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { parseFindings } from '../../../src/core/findings/parse/parse.ts';
+import { visibleLine, visibleName, visibleText } from '../../../src/core/visibleText.ts';
+
+test('F79 control and bidi characters of titles, ids and ratings become visible escapes', () => {
+  const item = {
+    id: 'F\u0000\u200F1',
+    title: 'safe\u202Eevil\u2066\u2069 \u0007\u001b[31m\r\nnext',
+    severity: 'bad\u202Eness',
+  };
+  const finding = parseFindings(JSON.stringify([item]), { runId: 'run' }).findings[0];
+  assert.equal(finding?.title, 'safe\\u{202E}evil\\u{2066}\\u{2069} \\u{0007}\\u{001B}[31m next');
+  assert.equal(finding.id, 'F\\u{0000}\\u{200F}1');
+  assert.equal(finding.severityText, 'bad\\u{202E}ness');
+});
+
+test('F79 two names of files that differ look different: a line break is seen in a name, and so is each space', () => {
+  assert.equal(visibleName('a\nb\tc\u202E  d .js'), 'a\\u{000A}b\\u{0009}c\\u{202E}  d .js');
+});
+
+test('line breaks, tabs, Japanese and joined emoji stay as they are', () => {
+  assert.equal(visibleText('a\r\n\tb 重大 👩\u200D💻'), 'a\n\tb 重大 👩\u200D💻');
+  assert.equal(visibleText('\u2028\uFEFF\u00AD\uD800'), '\\u{2028}\\u{FEFF}\\u{00AD}\\u{D800}');
+});
+
+test('no text keeps a character that hides or reorders others', () => {
+  const wild = fc
+    .array(
+      fc.oneof(
+        fc.string({ unit: 'binary' }),
+        fc.constantFrom('\u202A', '\u202E', '\u2067', '\u061C', '\u200E', '\u009B', '\u{E0041}'),
+      ),
+    )
+    .map((parts) => parts.join(''));
+  fc.assert(
+    fc.property(wild, (text) => {
+      assert.doesNotMatch(
+        visibleText(text).replace(/[\n\t\u200C\u200D]/g, ''),
+        /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u,
+      );
+      assert.doesNotMatch(visibleLine(text), /[\r\n\t]/);
+    }),
+    { numRuns: 1_000 },
+  );
+});

@@ -1,0 +1,279 @@
+import assert from 'node:assert/strict';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { test, type TestContext } from 'node:test';
+import type { FindingsChange } from '../../../../src/core/findings/shownFinding.ts';
+import { planMapping } from '../../../../src/core/findings/place/mappingPlan.ts';
+import type { Run } from '../../../../src/core/run/state/run.ts';
+import { finding, type Scene, setScene } from '../findingScene.ts';
+
+const code = ['import db;', '', 'run(query);', 'log(result);', 'done();', ''].join('\n');
+const above = '// new\n'.repeat(50);
+
+interface Shop extends Scene {
+  readonly run: Run;
+  readonly file: string;
+  /** Where the first finding is, and what became of it. */
+  readonly seen: () => string;
+}
+
+/** A run that has found something in line 3 of `code`. */
+async function openShop(t: TestContext, more: Record<string, unknown> = {}, isSent = true): Promise<Shop> {
+  const scene = await setScene(t);
+  scene.open.add(path.join(scene.root, 'shop'));
+  const file = path.join(scene.root, 'shop', 'src.js');
+  const told = finding('found', { file: 'src.js', line: 3, ...more });
+  const run = await scene.addRun(['shop'], told, isSent ? { 'src.js': code } : undefined);
+  const seen = (): string => {
+    const [place] = scene.store.all()[0]?.places ?? [];
+    return `${place?.drift ?? 'nowhere'} ${String(place?.startLine)}`;
+  };
+  return { ...scene, run, file, seen };
+}
+
+test('lines inserted above are followed at once, saved or not, and back', async (t) => {
+  const { store, file, seen } = await openShop(t);
+  assert.equal(seen(), 'same 3');
+  await store.textChanged(file, above + code);
+  assert.equal(seen(), 'moved 53');
+  void store.textChanged(file, `// one\n${code}`);
+  assert.equal(seen(), 'moved 4', 'without waiting, from the second time on');
+  await writeFile(file, `// one\n${code}`);
+  await store.textChanged(file, undefined);
+  assert.equal(seen(), 'moved 4');
+  await writeFile(file, code);
+  await store.fileChanged(file);
+  assert.equal(seen(), 'same 3');
+});
+
+test('a file in another encoding is compared as the editor reads it', async (t) => {
+  const scene = await setScene(t);
+  const { store, root } = scene;
+  scene.open.add(path.join(root, 'shop'));
+  const file = path.join(root, 'shop', 'src.js');
+  const [text, bytes] = [
+    '// 設計\nrun(設計);\n',
+    Buffer.from('2f2f2090dd8c760a72756e2890dd8c76293b0a', 'hex'),
+  ];
+  const run = await scene.addRun(['shop'], finding('found', { file: 'src.js', line: 2 }), {
+    'src.js': bytes,
+  });
+  const drift = () => store.all()[0]?.places.map((place) => [place.drift, place.startLine]);
+  assert.deepEqual(drift(), [['same', 2]]);
+  await store.textChanged(file, text);
+  assert.deepEqual(drift(), [['same', 2]]);
+  assert.equal(store.changedFiles(run.id), 0);
+  await store.textChanged(file, `// 前\n${text}`);
+  assert.deepEqual(drift(), [['moved', 3]]);
+});
+
+test('an edited line has changed, a deleted one is gone', async (t) => {
+  const { store, file, seen } = await openShop(t);
+  await store.textChanged(file, code.replace('run(query)', 'run(query, [])'));
+  assert.equal(seen(), 'changed 3');
+  await store.textChanged(file, code.replace('run(query);\n', ''));
+  assert.equal(seen(), 'gone 2');
+});
+
+test('the text of an open document counts more than the disk', async (t) => {
+  const { store, file, seen } = await openShop(t);
+  await store.textChanged(file, above + code);
+  await writeFile(file, `// other\n${code}`);
+  await store.fileChanged(file);
+  assert.equal(seen(), 'moved 53');
+  await store.textChanged(file, undefined);
+  assert.equal(seen(), 'moved 4');
+});
+
+test('a file that was edited before it was read is followed from what was scanned', async (t) => {
+  const { store, file, seen } = await openShop(t);
+  await writeFile(file, above + code);
+  await store.reload();
+  assert.equal(seen(), 'moved 53');
+});
+
+test('a file that is deleted takes its finding with it, without a line', async (t) => {
+  const { store, file, seen } = await openShop(t);
+  await rm(file);
+  await store.fileChanged(file);
+  assert.equal(seen(), 'gone undefined');
+});
+
+test('a snippet says in the scanned text which line was meant', async (t) => {
+  const { store, file, seen } = await openShop(t, { line: 99, snippet: 'run(query);' });
+  assert.equal(seen(), 'same 3');
+  await store.textChanged(file, `run(other);\n${code}`);
+  assert.equal(seen(), 'moved 4');
+});
+
+test('columns hold as long as their line does', async (t) => {
+  const { store, file } = await openShop(t, { column: 5, end_column: 10 });
+  const columns = () => store.all()[0]?.places.map(({ startColumn, endColumn }) => [startColumn, endColumn]);
+  assert.deepEqual(columns(), [[5, 10]]);
+  await store.textChanged(file, above + code);
+  assert.deepEqual(columns(), [[5, 10]]);
+  await store.textChanged(file, code.replace('run(query)', 'if (safe) run(query)'));
+  assert.deepEqual(columns(), [[undefined, undefined]]);
+  await store.textChanged(file, code.replace('run(query)', '  run(query)'));
+  assert.deepEqual(columns(), [[undefined, undefined]]);
+});
+
+test('without the scanned text nothing is claimed, yet lines are followed', async (t) => {
+  const { store, file, seen, run } = await openShop(t, { file: 'a.js', line: 2 }, false);
+  const other = path.join(path.dirname(file), 'a.js');
+  assert.equal(seen(), 'unknown 2');
+  await store.textChanged(other, `${above}one\ntwo\nthree\n`);
+  assert.equal(seen(), 'unknown 52');
+  await writeFile(other, `${above}one\ntwo\nthree\n`);
+  await store.textChanged(other, undefined);
+  assert.equal(seen(), 'unknown 52');
+  assert.equal(store.changedFiles(run.id), 0);
+  await store.reload();
+  assert.equal(seen(), 'unknown 52', 'other files may have come or gone, these lines have not');
+});
+
+test('F68 a line past the end of the file is not known, and no other one', async (t) => {
+  const { store, file, seen } = await openShop(t, { line: 99 });
+  assert.equal(seen(), 'unknown undefined');
+  await store.textChanged(file, above + above + code);
+  assert.equal(seen(), 'unknown undefined', 'what was scanned has no such line');
+});
+
+test('without the scanned text, lines are followed from where they were first seen on the disk, too', async (t) => {
+  const { store, file, seen } = await openShop(t, { file: 'a.js', line: 2 }, false);
+  const other = path.join(path.dirname(file), 'a.js');
+  assert.equal(seen(), 'unknown 2');
+  await writeFile(other, `${above}one\ntwo\nthree\n`);
+  await store.fileChanged(other);
+  assert.equal(seen(), 'unknown 52');
+  await writeFile(other, `// one\none\ntwo\nthree\n`);
+  await store.reload();
+  assert.equal(seen(), 'unknown 3');
+});
+
+test('readings anew that are asked for while one is under way become one', async (t) => {
+  const { store } = await openShop(t);
+  let heard = 0;
+  const { promise: begun, resolve: begin } = Promise.withResolvers<unknown>();
+  store.onDidChange(() => {
+    heard += 1;
+    begin(heard);
+  });
+  void store.reload();
+  await begun;
+  void store.refresh();
+  await Promise.all(Array.from({ length: 20 }, () => store.reload()));
+  assert.equal(heard, 2);
+});
+
+test('F74 a file that has changed since it was sent is counted, whether it was saved or not, and known from what was sent alone', async (t) => {
+  const { store, file, seen, run, runs } = await openShop(t);
+  const changed = (): number => store.changedFiles(run.id);
+  assert.equal(changed(), 0);
+  await store.textChanged(file, `${code} `);
+  assert.equal(changed(), 1);
+  await store.textChanged(file, code);
+  assert.equal(changed(), 0);
+  await store.textChanged(file, undefined);
+  await writeFile(file, code.replaceAll('\n', '\r\n'));
+  await store.fileChanged(file);
+  assert.equal(changed(), 0, 'line ends are git’s');
+  await writeFile(file, above + code);
+  await store.fileChanged(file);
+  assert.equal(changed(), 1);
+
+  await rm(path.join(runs.folderOf(run.id), 'source'), { recursive: true });
+  await store.clear();
+  await store.show(run);
+  assert.equal(changed(), 1);
+  assert.equal(seen(), 'unknown 3', 'where its code is now, nobody knows');
+  await writeFile(file, code);
+  await store.fileChanged(file);
+  assert.equal(changed(), 0);
+  assert.equal(seen(), 'same 3');
+});
+
+test('kept text that is not what was sent is not believed', async (t) => {
+  const { store, file, seen, run, runs } = await openShop(t);
+  const source = path.join(runs.folderOf(run.id), 'source');
+  const [name = ''] = await readdir(source);
+  await writeFile(path.join(source, name), above + code);
+  await writeFile(file, above + code);
+  await store.reload();
+  assert.equal(seen(), 'unknown 3');
+});
+
+test('a change is told for the main files of the findings that it moves', async (t) => {
+  const scene = await setScene(t);
+  scene.open.add(path.join(scene.root, 'shop'));
+  const files = { 'a.js': code, 'b.js': code, 'c.js': code };
+  const told = [
+    {
+      title: 'one',
+      locations: [
+        { file: 'a.js', line: 3 },
+        { file: 'b.js', line: 3 },
+      ],
+    },
+    { title: 'two', file: 'c.js', line: 3 },
+  ];
+  await scene.addRun(['shop'], JSON.stringify(told), files);
+  const heard: FindingsChange[] = [];
+  scene.store.onDidChange((change) => heard.push(change));
+  const at = (name: string): string => path.join(scene.root, 'shop', name);
+  await scene.store.textChanged(at('b.js'), above + code);
+  await scene.store.textChanged(at('none.js'), above);
+  assert.deepEqual(heard, [{ kind: 'files', files: new Set([at('a.js')]) }]);
+  assert.deepEqual(
+    scene.store.all()[0]?.places.map(({ startLine }) => startLine),
+    [3, 53],
+  );
+  assert.equal(scene.store.isPointedAt(at('b.js')), true);
+  assert.equal(scene.store.isPointedAt(at('none.js')), false);
+});
+
+test('a file that comes back is found again', async (t) => {
+  const { store, file, seen } = await openShop(t);
+  await rm(file);
+  await store.reload();
+  assert.equal(seen(), 'nowhere undefined');
+  assert.equal(store.isAwaited(file), true);
+  assert.equal(store.isAwaited(path.join(path.dirname(file), 'other.js')), false);
+  await writeFile(file, above + code);
+  await store.reload();
+  assert.equal(seen(), 'moved 53');
+});
+
+test('mapping paths that lead nowhere moves no finding that has its place', async (t) => {
+  const scene = await setScene(t);
+  const shop = path.join(scene.root, 'shop');
+  scene.open.add(shop);
+  const told = ['src/index.js', 'gen/util.js'].map((file) => ({ title: file, file, line: 1 }));
+  await scene.addRun(['shop'], JSON.stringify(told));
+  for (const file of ['src/index.js', 'packages/app/src/index.js', 'packages/app/gen/util.js']) {
+    await mkdir(path.dirname(path.join(shop, file)), { recursive: true });
+    await writeFile(path.join(shop, file), 'a\n');
+  }
+  const to = 'packages/app';
+  const plan = await planMapping(['gen/util.js'], { root: shop, to });
+  await scene.store.mapPaths(shop, plan?.prefix ?? 'none', path.join(shop, to));
+  assert.deepEqual(
+    scene.store.all().map(({ places: [place] }) => place?.path),
+    ['src/index.js', 'packages/app/gen/util.js'],
+  );
+});
+
+test('paths that lead nowhere are mapped to a folder, for good, and never out of it', async (t) => {
+  const { store, file, seen, root } = await openShop(t, { file: '/build/7/lib/a.js', line: 2 }, false);
+  const folder = path.dirname(file);
+  await rm(path.join(folder, 'a.js'));
+  await store.reload();
+  assert.equal(seen(), 'nowhere undefined');
+  await mkdir(path.join(folder, 'packages', 'one'), { recursive: true });
+  await writeFile(path.join(folder, 'packages', 'one', 'a.js'), 'one\ntwo\n');
+  await store.mapPaths(folder, '/build/7/lib', path.join(folder, 'packages', 'one'));
+  assert.equal(seen(), 'unknown 2');
+  await store.reload();
+  assert.equal(seen(), 'unknown 2');
+  await assert.rejects(store.mapPaths(folder, '', path.join(root, 'elsewhere')), { kind: 'outsideFolder' });
+});

@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { identitiesOf } from '../../../src/core/findings/identity.ts';
+import { parseWorker } from './parseWorker.ts';
+import { parseFindings } from '../../../src/core/findings/parse/parse.ts';
+import { createResolver, type SentOfRun } from '../../../src/core/findings/place/resolver.ts';
+import { readRun } from '../../../src/core/findings/readRun.ts';
+import { atOnce, shopRun } from './importExport/exportingFindings.ts';
+import { scratchFolder } from './scratchFolder.ts';
+
+interface Told {
+  readonly title: string;
+  readonly cwe?: number | undefined;
+  readonly file: string;
+  readonly line: number;
+  readonly snippet?: string | undefined;
+}
+
+/** The fingerprints of findings in one folder, whose paths lead where they say. */
+function names(told: readonly Told[], runId = 'run'): readonly string[] {
+  const { findings } = parseFindings(JSON.stringify(told), { runId });
+  const subjects = findings.map(({ places }) => ({ folder: '/shop', path: places[0]?.path ?? '' }));
+  return atOnce(identitiesOf(findings, subjects, runId)).map(({ fingerprint }) => fingerprint);
+}
+
+const finding = fc.record<Told>(
+  {
+    title: fc.constantFrom('SQL injection', 'Weak hash', 'Open redirect'),
+    cwe: fc.option(fc.constantFrom(89, 328), { nil: undefined }),
+    file: fc.constantFrom('src/a.js', 'src/b.js'),
+    line: fc.integer({ min: 1, max: 500 }),
+    snippet: fc.option(fc.constantFrom('db.query(sql)', 'md5(x)'), { nil: undefined }),
+  },
+  { noNullPrototype: true },
+);
+const findings = fc.array(finding, { minLength: 1, maxLength: 15 });
+
+test('names do not depend on the run, on lines, or on the order of the file', () => {
+  fc.assert(
+    fc.property(findings, fc.nat({ max: 300 }), fc.infiniteStream(fc.nat()), (told, shift, random) => {
+      const before = names(told);
+      const order = told.map((_, at) => ({ at, key: Number(random.next().value) }));
+      order.sort((one, other) => one.key - other.key);
+      const shuffled = order.flatMap(({ at }) => {
+        const each = told[at];
+        return each === undefined ? [] : [{ ...each, line: each.line + shift }];
+      });
+      assert.deepEqual(
+        names(shuffled, 'another run'),
+        order.map(({ at }) => before[at]),
+      );
+    }),
+  );
+});
+
+test('findings of another kind, file or code that come or go change no name', () => {
+  fc.assert(
+    fc.property(findings, findings, (told, others) => {
+      const unrelated = others.map((each, at) => ({ ...each, file: `other/${String(at)}.js` }));
+      assert.deepEqual(names([...unrelated, ...told]).slice(unrelated.length), names(told));
+    }),
+  );
+});
+
+test('white space in the snippet is no difference, code is', () => {
+  const told = { title: 'SQL', file: 'a.js', line: 1, snippet: 'db.query( sql )' };
+  const same = [{ ...told, snippet: '\tdb.query(sql)\r\n' }];
+  assert.deepEqual(names([told]), names(same));
+  assert.notDeepEqual(names([told]), names([{ ...told, snippet: 'db.query(sql, [])' }]));
+});
+
+test('a weakness names the kind, else the title does', () => {
+  const told = { title: 'One wording', file: 'a.js', line: 1 };
+  const other = { ...told, title: 'Other wording' };
+  assert.notDeepEqual(names([told]), names([other]));
+  assert.deepEqual(names([{ ...told, cwe: 89 }]), names([{ ...other, cwe: 89 }]));
+  assert.notDeepEqual(names([{ ...told, cwe: 89 }]), names([{ ...told, cwe: 79 }]));
+});
+
+test('a name says by which scheme it was made', () => {
+  assert.match(names([{ title: 'SQL', file: 'a.js', line: 1 }])[0] ?? '', /^1:[0-9a-f]{32}$/);
+});
+
+test('a name is the same whatever files are here, whatever paths are mapped to, and whatever the folders are called', async (t) => {
+  const root = await scratchFolder(t, []);
+  const paths = ['a.js', 'src/a.js', 'lib/src/a.js', 'gone/b.js', '/workspace/repo/src/a.js', 'shop/a.js'];
+  const mapping = fc.record({
+    from: fc.constantFrom('', 'gone', 'workspace/repo'),
+    to: fc.constantFrom('', 'lib'),
+  });
+  const machine = fc.record({
+    name: fc.constantFrom('shop', 'src', 'tool'),
+    here: fc.subarray(paths),
+    mapping,
+  });
+  let count = 0;
+  /** The names on a machine; `sent` is undefined for findings that came without a list of what was sent. */
+  const namesOn = async (
+    { name, here, mapping: mapped }: typeof machine extends fc.Arbitrary<infer Each> ? Each : never,
+    told: readonly Told[],
+    sent: readonly string[] | undefined,
+  ): Promise<readonly string[]> => {
+    const place = join(root, String((count += 1)));
+    const [folder, runFolder] = [join(place, name), join(place, 'run')];
+    await mkdir(runFolder, { recursive: true });
+    for (const file of here) {
+      await mkdir(join(folder, file, '..'), { recursive: true });
+      await writeFile(join(folder, file), 'code');
+    }
+    await writeFile(join(runFolder, 'findings.json'), JSON.stringify(told));
+    const entries = sent?.map((path) => ({ path, bytes: 1, sha256: '' }));
+    if (entries !== undefined)
+      await writeFile(join(runFolder, 'manifest-0.json'), JSON.stringify({ entries }));
+    // What the run calls the folder is the same everywhere.
+    const run = { ...shopRun, targets: [{ folder, name: 'shop' }] };
+    const { findings: read } = await readRun(run, runFolder, {
+      mappingOf: () => [mapped],
+      textOf: () => undefined,
+      decode: () => Promise.resolve(''),
+      workerFile: parseWorker,
+    });
+    await rm(place, { recursive: true });
+    return read.map(({ identity }) => identity.fingerprint);
+  };
+  await fc.assert(
+    fc.asyncProperty(
+      machine,
+      machine,
+      fc.array(fc.constantFrom(...paths), { maxLength: 4 }),
+      fc.option(fc.subarray(paths.filter((path) => !path.startsWith('/'))), { nil: undefined }),
+      async (one, other, files, sent) => {
+        const told = files.map((file, at) => ({ title: 'SQL', file, line: at + 1 }));
+        assert.deepEqual(await namesOn(one, told, sent), await namesOn(other, told, sent));
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
+
+test('a path that starts with the number of its archive is the same with and without a list of what was sent', async () => {
+  const files = new Map([['src/a.ts', { path: 'src/a.ts', bytes: 1, sha256: '' }]]);
+  const pathOf = async (told: string, sent: SentOfRun): Promise<string> => {
+    const place = { path: told, targetIndex: 0 };
+    const resolver = createResolver({ targets: shopRun.targets, sent, places: [place] });
+    return (await resolver.subjectOf(place)).path;
+  };
+  for (const told of ['src/a.ts', '0/src/a.ts', './0/src/a.ts'])
+    assert.deepEqual(
+      [await pathOf(told, [files]), await pathOf(told, [undefined])],
+      ['src/a.ts', 'src/a.ts'],
+      told,
+    );
+  for (const told of ['0', '1/src/b.ts', 'shop/src/b.ts'])
+    assert.equal(await pathOf(told, [undefined]), told);
+  assert.equal(
+    await pathOf('0/src/b.ts', [files]),
+    '0/src/b.ts',
+    'where it is known what was sent, nothing is guessed',
+  );
+});

@@ -1,0 +1,260 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { crc32, deflateRawSync } from 'node:zlib';
+import fc from 'fast-check';
+import { type BundleFile, toBundle } from '../../../../src/core/findings/importExport/bundle.ts';
+import { zipBundle } from '../../../../src/core/findings/importExport/bundleZip.ts';
+import { centralRecord, localHeader, zipEnd } from '../../../../src/core/upload/archive/zipRecords.ts';
+import { anyItems, anyTriage, shopRun, sourceOf, tool } from './exportingFindings.ts';
+import { accepted, artifacts, findings, importOf, items, report } from './bundles.ts';
+
+/** A zip as another program may write it: any names, sizes and flags. */
+function zipOf(
+  entries: readonly { path: string; content: Buffer; tellsBytes?: number; encrypted?: boolean }[],
+): Buffer {
+  const locals: Buffer[] = [];
+  const centrals: Buffer[] = [];
+  let at = 0;
+  for (const { path, content, tellsBytes, encrypted } of entries) {
+    const data = deflateRawSync(content);
+    const entry = {
+      path,
+      mode: 0o644,
+      crc: crc32(content),
+      bytes: tellsBytes ?? content.length,
+      compressedBytes: data.length,
+      deflated: true,
+      streamed: false,
+      zip64: false,
+    };
+    const [local, central] = [localHeader(entry), centralRecord(entry)];
+    if (encrypted === true) {
+      local.writeUInt16LE(local.readUInt16LE(6) | 1, 6);
+      central.writeUInt16LE(central.readUInt16LE(8) | 1, 8);
+    }
+    central.writeUInt32LE(at, 42);
+    locals.push(local, data);
+    centrals.push(central);
+    at += local.length + data.length;
+  }
+  const directory = Buffer.concat(centrals);
+  return Buffer.concat([...locals, directory, zipEnd(entries.length, at, directory.length)]);
+}
+
+/** The index of a bundle, changed. */
+const index = (change: (value: Record<string, unknown>) => void = () => undefined): Buffer => {
+  const [first] = toBundle(sourceOf(items), artifacts, tool);
+  const value = JSON.parse(String(first?.content)) as Record<string, unknown>;
+  change(value);
+  return Buffer.from(JSON.stringify(value));
+};
+
+/** A bundle with another file in the place of one of its own, or beside them. */
+function bundleWith(file: BundleFile): Promise<Buffer> {
+  const others = artifacts.filter(({ path }) => path !== file.path);
+  return zipBundle(toBundle(sourceOf(items), [...others, file], tool));
+}
+
+function manifestOf(path: string): Buffer {
+  return Buffer.from(JSON.stringify({ entries: [{ path }] }));
+}
+
+function manyValues(): Buffer {
+  return Buffer.from(`[${'{},'.repeat(4_000_000)}{}]`);
+}
+
+describe('an offline bundle', () => {
+  test('reading it gives artifacts, run facts and decisions exactly', async () => {
+    const source = sourceOf(items, () => accepted);
+    const read = await importOf(await zipBundle(toBundle(source, artifacts, tool)));
+    assert.deepEqual(Buffer.from(read.files.get('findings.json') ?? ''), findings);
+    assert.deepEqual([...read.files.keys()], ['findings.json', 'report.md', 'manifest-0.json']);
+    assert.equal(String(read.files.get('report.md')), '# 報告書\n');
+    assert.deepEqual(read.decisions, [{ index: 0, ...accepted }]);
+    assert.deepEqual(read.folders, ['shop']);
+    assert.deepEqual(read.run, {
+      runId: 'run-1',
+      language: 'japanese',
+      dispatchedAt: shopRun.dispatchedAt,
+      exitedAt: shopRun.exitedAt,
+      targets: [{ name: 'shop', commit: { id: 'c0ffee0123456789', dirty: true } }],
+    });
+  });
+
+  test('a run that ended early says so, and is imported as one', async () => {
+    const source = sourceOf(items);
+    const cancelled = { ...source, run: { ...source.run, state: 'cancelled' } as typeof source.run };
+    const read = await importOf(await zipBundle(toBundle(cancelled, artifacts, tool)));
+    assert.equal(read.run?.endedEarly, true);
+    const handedOn = {
+      ...source,
+      run: { ...source.run, state: 'imported', endedEarly: true } as typeof source.run,
+    };
+    const again = await importOf(await zipBundle(toBundle(handedOn, artifacts, tool)));
+    assert.equal(again.run?.endedEarly, true);
+  });
+
+  test('it holds no address, organization or folder of this machine, and equal runs give equal bytes', async () => {
+    const files = toBundle(sourceOf(items), artifacts, tool);
+    for (const { content } of files) assert.ok(!content.includes('canary'));
+    assert.deepEqual(await zipBundle(files), await zipBundle(toBundle(sourceOf(items), artifacts, tool)));
+  });
+
+  test('any findings come back byte by byte, in files of any size', async () => {
+    const large = Buffer.from(
+      JSON.stringify([{ title: 'x', file: 'a.js', description: 'あ'.repeat(1_000_000) }]),
+    );
+    const read = await importOf(
+      await zipBundle(toBundle(sourceOf([]), [{ path: 'findings.json', content: large }], tool)),
+    );
+    assert.deepEqual(read.files.get('findings.json'), large);
+    await fc.assert(
+      fc.asyncProperty(anyItems, anyTriage, async (some, triage) => {
+        const content = Buffer.from(JSON.stringify(some));
+        const source = sourceOf(some, () => triage);
+        const files = toBundle(source, [{ path: 'findings.json', content }], tool);
+        const back = await importOf(await zipBundle(files));
+        assert.deepEqual(back.files.get('findings.json'), content);
+        assert.equal(back.findings, some.length);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  const bad: readonly [string, () => Buffer | Promise<Buffer>, string][] = [
+    ['F71 an entry that climbs out', () => zipOf([{ path: '../../evil.sh', content: report }]), 'damaged'],
+    ['F71 an absolute entry', () => zipOf([{ path: '/etc/cron.d/evil', content: report }]), 'damaged'],
+    ['F71 an entry with a drive', () => zipOf([{ path: 'C:\\evil.bat', content: report }]), 'damaged'],
+    ['an entry of another name', () => zipOf([{ path: 'source/a.js', content: report }]), 'notABundle'],
+    [
+      'the same entry twice',
+      () =>
+        zipOf([
+          { path: 'report.md', content: report },
+          { path: 'report.md', content: report },
+        ]),
+      'notABundle',
+    ],
+    [
+      'an encrypted entry',
+      () => zipOf([{ path: 'bundle.json', content: index(), encrypted: true }]),
+      'encrypted',
+    ],
+    [
+      'a bomb that says how large it is',
+      () => zipOf([{ path: 'report.md', content: Buffer.alloc(65 * 1024 * 1024) }]),
+      'tooLarge',
+    ],
+    [
+      'a bomb that lies about its size',
+      () => zipOf([{ path: 'report.md', content: Buffer.alloc(9_000_000), tellsBytes: 10 }]),
+      'damaged',
+    ],
+    ['no index', () => zipOf([{ path: 'findings.json', content: findings }]), 'notABundle'],
+    [
+      'an index that is no JSON',
+      () => zipOf([{ path: 'bundle.json', content: Buffer.from('{') }]),
+      'damaged',
+    ],
+    [
+      'an index of another program',
+      () => zipOf([{ path: 'bundle.json', content: Buffer.from('{"kind":"x","version":1}') }]),
+      'notABundle',
+    ],
+    [
+      'a newer version',
+      () =>
+        zipOf([
+          {
+            path: 'bundle.json',
+            content: index((value) => {
+              value['version'] = 2;
+            }),
+          },
+        ]),
+      'newerVersion',
+    ],
+    [
+      'wrong types in the index',
+      () =>
+        zipOf([
+          {
+            path: 'bundle.json',
+            content: index((value) => {
+              value['run'] = { targets: 'shop' };
+            }),
+          },
+        ]),
+      'damaged',
+    ],
+    ['a file that is missing', () => zipOf([{ path: 'bundle.json', content: index() }]), 'damaged'],
+    [
+      'a file that was changed',
+      () => {
+        const files = toBundle(sourceOf(items), artifacts, tool);
+        return zipOf(
+          files.map(({ path, content }) => ({
+            path,
+            content: path === 'report.md' ? Buffer.from('changed') : content,
+          })),
+        );
+      },
+      'damaged',
+    ],
+    [
+      'a manifest that is none',
+      () => {
+        const files = toBundle(
+          sourceOf(items),
+          [artifacts[0]!, { path: 'manifest-0.json', content: Buffer.from('{"entries":5}') }],
+          tool,
+        );
+        return zipBundle(files);
+      },
+      'damaged',
+    ],
+    [
+      'F122 a manifest whose paths have too many folders',
+      () => bundleWith({ path: 'manifest-0.json', content: manifestOf(`${'a/'.repeat(2_000)}b`) }),
+      'damaged',
+    ],
+    [
+      'F122 a manifest with a path that is too long',
+      () => bundleWith({ path: 'manifest-0.json', content: manifestOf('a'.repeat(5_000)) }),
+      'damaged',
+    ],
+    [
+      'F118 a bundle whose findings are more values than memory is for',
+      () => bundleWith({ path: 'findings.json', content: manyValues() }),
+      'tooLarge',
+    ],
+    [
+      'F118 a bundle whose manifest is more values than memory is for',
+      () => bundleWith({ path: 'manifest-0.json', content: manyValues() }),
+      'tooLarge',
+    ],
+    [
+      'F122 a bundle whose manifests together are more paths than this thread is for',
+      () => {
+        const content = Buffer.from(`{"entries":[${'{"path":"a"},'.repeat(300_000)}{"path":"a"}]}`);
+        const manifests = ['manifest-0.json', 'manifest-1.json'].map((path) => ({ path, content }));
+        return zipBundle(toBundle(sourceOf(items), [artifacts[0]!, ...manifests], tool));
+      },
+      'tooLarge',
+    ],
+    [
+      'an archive that was cut off',
+      async () => (await zipBundle(toBundle(sourceOf(items), artifacts, tool))).subarray(0, -30),
+      'damaged',
+    ],
+  ];
+  for (const [name, make, subject] of bad) {
+    test(`${name} is refused, and says so`, async () => {
+      const zip = await make();
+      await assert.rejects(importOf(zip), (error: { kind?: string; data?: { subject?: string } }) => {
+        assert.deepEqual([error.kind, error.data?.subject], ['badImport', subject]);
+        return true;
+      });
+    });
+  }
+});

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import Papa from 'papaparse';
+import { toCsv } from '../../../../src/core/findings/importExport/csv.ts';
+import { anyItems, anyTriage, sourceOf } from './exportingFindings.ts';
+
+/** The cells of a table by column, without the mark that keeps a text from being a formula. */
+function rowsOf(text: string): readonly Record<string, string>[] {
+  const { data } = Papa.parse<Record<string, string>>(text.slice(1), { header: true, skipEmptyLines: true });
+  const plain = (cell: string): string => (/^'+[=+\-@\t\r\n＝＋－＠]/.test(cell) ? cell.slice(1) : cell);
+  return data.map((row) =>
+    Object.fromEntries(Object.entries(row).map(([name, cell]) => [name, plain(cell)])),
+  );
+}
+
+describe('CSV', () => {
+  test('a row says what is known of its finding, character by character', () => {
+    fc.assert(
+      fc.property(anyItems, anyTriage, (items, triage) => {
+        const source = sourceOf(items, () => triage);
+        assert.deepEqual(
+          rowsOf(toCsv(source)).map(({ title, description, snippet, file, triage_note: note }) => [
+            title,
+            description,
+            snippet,
+            file,
+            note,
+          ]),
+          source.shown.map(({ finding: { title, description, places } }) => [
+            title,
+            description,
+            places[0]?.snippet ?? '',
+            places[0]?.path ?? '',
+            triage.note,
+          ]),
+        );
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test('no cell begins a formula, in any spelling that spreadsheets know', () => {
+    const starts = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
+    const source = sourceOf(
+      starts.map((start) => ({
+        title: 'x',
+        description: 'd',
+        impact: 'i',
+        file: 'a.js',
+        snippet: `${start}HYPERLINK("https://evil.example")`,
+      })),
+    );
+    const { data } = Papa.parse<string[]>(toCsv(source).slice(1).trimEnd());
+    assert.equal(data.length, starts.length + 1);
+    for (const cell of data.flat()) assert.ok(!/^[=+\-@\t\r\n＝＋－＠]/.test(cell), JSON.stringify(cell));
+  });
+
+  test('a table is UTF-8 with a mark that spreadsheets need for Japanese, one row per finding', () => {
+    const text = toCsv(
+      sourceOf([{ title: 'SQL インジェクション', severity: 'high', file: 'a.js', description: 'a\nb' }]),
+    );
+    assert.ok(text.startsWith('\uFEFFid,title,severity,'));
+    assert.ok(text.includes('SQL インジェクション'));
+    assert.equal(rowsOf(text).length, 1);
+  });
+
+  test('a cell is never longer than a spreadsheet takes', () => {
+    const text = toCsv(sourceOf([{ title: 'x', file: 'a.js', description: 'あ'.repeat(60_000) }]));
+    assert.equal(rowsOf(text)[0]?.['description']?.length, 32_000);
+  });
+});

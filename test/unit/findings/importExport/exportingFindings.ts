@@ -1,0 +1,149 @@
+import fc from 'fast-check';
+import type { ExportSource } from '../../../../src/core/findings/importExport/exportSource.ts';
+import type { Finding } from '../../../../src/core/findings/finding.ts';
+import type { ShownFinding } from '../../../../src/core/findings/shownFinding.ts';
+import { identitiesOf } from '../../../../src/core/findings/identity.ts';
+import { parseFindings } from '../../../../src/core/findings/parse/parse.ts';
+import {
+  type TriageDecision,
+  TRIAGE_STATES,
+  undecided,
+} from '../../../../src/core/findings/triage/triage.ts';
+import type { Run, RunIn } from '../../../../src/core/run/state/run.ts';
+
+export const tool = { name: 'Whitebox Assessment', version: '1.2.3' };
+
+/** An ended run of one folder, with invented values. */
+export const shopRun: RunIn<'succeeded'> = {
+  version: 1,
+  state: 'succeeded',
+  id: '20300101000000-0badcafe',
+  workflow: 'whitebox-assessment',
+  baseUrl: 'https://canary-address.example/v1',
+  organizationId: 'canary-organization',
+  language: 'japanese',
+  webhookEndpointIds: ['canary-webhook'],
+  targets: [
+    { folder: '/home/canary-somebody/shop', name: 'shop', commit: { id: 'c0ffee0123456789', dirty: true } },
+  ],
+  createdAt: 1,
+  noticeDue: false,
+  runId: 'run-1',
+  dispatchedAt: 1_893_456_000_000,
+  exit: { kind: 'SUCCESS', artifacts: ['findings', 'report'] },
+  exitedAt: 1_893_460_000_000,
+  endedAt: 1_893_460_000_000,
+  artifacts: [{ name: 'findings', file: 'findings.json' }],
+};
+
+/** Works off in one go what the extension does in steps. */
+export function atOnce<T>(steps: Iterator<unknown, T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** Findings as the store shows them, none found in a file. */
+export function shownOf(
+  findings: readonly Finding[],
+  triage: (index: number) => TriageDecision = () => undecided,
+  run: Run = shopRun,
+): ShownFinding[] {
+  const subjects = findings.map(({ places }) => ({ folder: undefined, path: places[0]?.path ?? '' }));
+  return atOnce(identitiesOf(findings, subjects, run.id)).map((identity, index) => ({
+    run,
+    finding: findings[index]!,
+    places: [],
+    folder: run.targets[0]?.folder,
+    identity,
+    triage: triage(index),
+  }));
+}
+
+/** What is handed on of a findings file. */
+export function sourceOf(items: unknown, triage?: (index: number) => TriageDecision): ExportSource {
+  const { findings } = parseFindings(JSON.stringify(items), { runId: shopRun.id });
+  return { run: shopRun, shown: shownOf(findings, triage) };
+}
+
+const text = fc.oneof(
+  fc.string({ maxLength: 40 }),
+  fc.string({ unit: 'grapheme', maxLength: 20 }),
+  fc.constantFrom(
+    '=cmd|x',
+    "'=1",
+    '＝1',
+    'SQL インジェクション',
+    '[x](https://evil.example)',
+    'a\n\nb',
+    '"q",\r\n',
+    '\u202Eevil',
+    '__proto__',
+  ),
+);
+const path = fc.constantFrom(
+  'src/app.js',
+  'src/注文 管理/ページ#1.ts',
+  './lib/a b%20c.py',
+  '/src/app.js',
+  'C:\\projects\\a.cs',
+  '../outside.js',
+  'a?b.js',
+);
+const line = fc.option(fc.integer({ min: 1, max: 9_999 }), { nil: undefined });
+const place = fc.record(
+  {
+    path,
+    start_line: line,
+    end_line: line,
+    start_column: line,
+    end_column: line,
+    snippet: text,
+    label: text,
+    target_index: fc.constantFrom(0, 1),
+  },
+  { requiredKeys: ['path'] },
+);
+const places = fc.array(place, { maxLength: 3 });
+
+/** Any item of a findings file, as a service may write it; invented. */
+export const anyItem = fc.record(
+  {
+    id: fc.oneof(fc.nat(), text),
+    title: text,
+    severity: fc.oneof(
+      fc.constantFrom('critical', 'High', '中', 'none', 'unheard of', '8.1'),
+      fc.constantFrom(3, 9.12345),
+      text,
+    ),
+    priority: fc.oneof(fc.nat({ max: 12 }), fc.constantFrom('P1', '1', 'high')),
+    description: text,
+    summary: text,
+    details: text,
+    explanation: text,
+    impact: text,
+    extra: fc.record({ message: text, metadata: fc.record({ impact: text }) }, { requiredKeys: [] }),
+    exploit_scenario: text,
+    evidence: text,
+    reproduction_steps: fc.array(text, { maxLength: 3 }),
+    recommendation: text,
+    mitigation: text,
+    locations: places,
+    source: place,
+    sink: place,
+    trace: places,
+    related_locations: places,
+    cwe: fc.constantFrom(89, 'CWE-79', ['CWE-22', 'CWE-23: x'], 'none'),
+    cvss: fc.constantFrom(9.8, '5.0', { score: 7.5, vector: 'CVSS:3.1/AV:N/AC:L' }, 'high'),
+  },
+  { requiredKeys: [] },
+) as fc.Arbitrary<Record<string, unknown>>;
+
+export const anyItems = fc.array(anyItem, { maxLength: 5 });
+
+export const anyTriage: fc.Arbitrary<TriageDecision> = fc.record({
+  state: fc.constantFrom(...TRIAGE_STATES),
+  note: fc.string({ maxLength: 30 }),
+  at: fc.nat(),
+});

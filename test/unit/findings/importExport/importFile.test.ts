@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { sha256, toBundle } from '../../../../src/core/findings/importExport/bundle.ts';
+import { zipBundle } from '../../../../src/core/findings/importExport/bundleZip.ts';
+import { toCsv } from '../../../../src/core/findings/importExport/csv.ts';
+import { decisionFolders } from '../../../../src/core/findings/triage/findingFolder.ts';
+import { undecidedBy } from '../../../../src/core/findings/triage/decisions.ts';
+import { hasAllFindings } from '../../../../src/core/findings/folderRuns.ts';
+import { importRun } from '../../../../src/core/findings/importExport/importRun.ts';
+import { parseFindings } from '../../../../src/core/findings/parse/parse.ts';
+import { toSarif } from '../../../../src/core/findings/importExport/sarif.ts';
+import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
+import { sourceOf, tool } from './exportingFindings.ts';
+import { clock as machineClock, finding, setScene, titles } from '../findingScene.ts';
+import { scratchFolder } from '../scratchFolder.ts';
+import { accepted, artifacts, findings, importOf, items } from './bundles.ts';
+import { silent } from '../../../silentLog.ts';
+
+describe('importing', () => {
+  test('SARIF and any findings file come in, with nothing but their findings', async () => {
+    const source = sourceOf(items, () => accepted);
+    const fixed = sourceOf(items, () => ({ ...accepted, note: 'not there any more' })).shown;
+    for (const content of [
+      JSON.stringify(toSarif({ ...source, fixed }, tool)),
+      findings,
+      await readFile(new URL('../../../fixtures/findings/semgrep.json', import.meta.url)),
+    ]) {
+      const read = await importOf(content);
+      assert.ok(read.findings > 0);
+      assert.deepEqual([read.decisions, read.folders], [[], []]);
+      const text = String(read.files.get('findings.json'));
+      assert.equal(parseFindings(text, { runId: 'x' }).findings.length, read.findings);
+    }
+  });
+
+  test('a table, which this extension only writes, is refused for that', async () => {
+    await assert.rejects(
+      importOf(toCsv(sourceOf(items))),
+      (error: { data?: { subject?: string } }) => error.data?.subject === 'notRead',
+    );
+  });
+
+  test('F70 keys named __proto__ change nothing', async () => {
+    const text =
+      '{"findings":[{"title":"x","file":"a.js","__proto__":{"polluted":1}}],"__proto__":{"polluted":1}}';
+    assert.equal((await importOf(text)).findings, 1);
+    assert.equal(({} as Record<string, unknown>)['polluted'], undefined);
+  });
+
+  for (const [name, content, subject] of [
+    ['an empty file', '', 'noFindings'],
+    ['prose', 'Dear all,\nfindings attached.', 'noFindings'],
+    ['JSON without a list', '{"name":"x"}', 'noFindings'],
+    ['JSON that was cut off', '[{"title":"x"', 'noFindings'],
+    ['bytes that are no text', Buffer.from([0xff, 0xfe, 0x00, 0x41]), 'notText'],
+  ] as const) {
+    test(`${name} is refused, and says so`, async () => {
+      await assert.rejects(
+        importOf(content),
+        (error: { data?: { subject?: string } }) => error.data?.subject === subject,
+      );
+    });
+  }
+
+  test('F69 a file of more than 64 MiB is refused', async () => {
+    await assert.rejects(
+      importOf(Buffer.alloc(64 * 1024 * 1024 + 1, ' ')),
+      (error: { data?: { subject?: string } }) => error.data?.subject === 'tooLarge',
+    );
+  });
+
+  test('what came in becomes a run that nothing asks the service about, or leaves nothing behind', async (t) => {
+    const root = await scratchFolder(t, []);
+    const clock = { now: () => 5, monotonic: () => 5, sleep: () => Promise.resolve() };
+    const store = new RunStore(join(root, 'runs'), { clock, log: silent });
+    const imported = await importOf(await zipBundle(toBundle(sourceOf(items), artifacts, tool)));
+    const targets = [{ folder: '/home/dev/shop', name: 'shop' }];
+    const run = await importRun(imported, { fileName: 'a\u202Eb.zip', targets }, { store, clock });
+    assert.equal(run.state, 'imported');
+    const again = new RunStore(join(root, 'runs'), { clock, log: silent });
+    await again.reload();
+    assert.deepEqual(again.all(), [run]);
+    assert.equal(run.importedFrom, 'a\\u{202E}b.zip');
+    assert.deepEqual([run.baseUrl, run.organizationId, run.noticeDue], ['', '', false]);
+    assert.deepEqual(
+      run.artifacts.map(({ name }) => name),
+      ['findings', 'report'],
+    );
+    assert.equal(sha256(await readFile(join(store.folderOf(run.id), 'findings.json'))), sha256(findings));
+
+    assert.equal(hasAllFindings(run), true);
+    const early = { ...imported, run: { ...imported.run!, endedEarly: true } };
+    const part = await importRun(early, { fileName: 'c.zip', targets }, { store, clock });
+    assert.equal(hasAllFindings(part), false);
+    await store.remove(part.id);
+
+    const broken = {
+      ...imported,
+      files: new Map([...imported.files, ['no/such/folder.json', Buffer.from('x')] as const]),
+    };
+    await assert.rejects(importRun(broken, { fileName: 'b.zip', targets }, { store, clock }));
+    await again.reload();
+    assert.equal(again.all().length, 1);
+  });
+
+  test('a bundle of an older run is an older run: it takes the place of no newer one, and is compared with none', async (t) => {
+    const scene = await setScene(t);
+    const shop = join(scene.root, 'shop');
+    scene.open.add(shop);
+    const old = await scene.addRun(['shop'], finding('old'));
+    const artifact = { path: 'findings.json', content: Buffer.from(finding('old')) };
+    const bundle = toBundle({ run: old, shown: [] }, [artifact], tool);
+    await scene.runs.remove(old.id);
+    await scene.addRun(['shop'], finding('new'));
+    const targets = [{ folder: shop, name: 'shop' }];
+    const origin = { fileName: 'old.zip', targets };
+    const imported = await importOf(await zipBundle(bundle));
+    const run = await importRun(imported, origin, { store: scene.runs, clock: machineClock });
+    await scene.store.refresh();
+    assert.deepEqual(titles(scene), ['new']);
+    assert.equal(scene.store.baselines.of(run), undefined);
+    await scene.store.show(run);
+    assert.deepEqual(titles(scene), ['old']);
+  });
+
+  test('of two folders, a bundle puts findings and decisions on the files of their own folder alone', async (t) => {
+    const scene = await setScene(t);
+    const told = [0, 1].map((target) => ({ title: 'x', file: 'a.js', line: 2, target_index: target }));
+    const both = await scene.addRun(['shop', 'tool'], JSON.stringify(told), { 'a.js': 'one\ntwo\n' });
+    const { shown } = await scene.store.read(both);
+    const decided = shown.map((each, at) => (at === 0 ? { ...each, triage: accepted } : each));
+    const files = await Promise.all(
+      ['findings.json', 'manifest-0.json', 'manifest-1.json'].map(async (file) => ({
+        path: file,
+        content: await readFile(join(scene.runs.folderOf(both.id), file)),
+      })),
+    );
+    const imported = await importOf(await zipBundle(toBundle({ run: both, shown: decided }, files, tool)));
+    assert.deepEqual(imported.folders, ['shop', 'tool']);
+    const tools = join(scene.root, 'tool');
+    const targets = [{ name: 'shop' }, { name: 'tool', folder: tools }];
+    const ports = { store: scene.runs, clock: machineClock };
+    const run = await importRun(imported, { fileName: 'both', targets }, ports);
+    const here = (await scene.store.read(run)).shown;
+    assert.deepEqual(
+      here.map(({ places }) => places.map(({ folder }) => folder)),
+      [[], [tools]],
+    );
+    const { byFolder, count } = undecidedBy(imported.decisions, here);
+    const [taken] = here;
+    assert.ok(taken);
+    assert.deepEqual([count, byFolder.size], [1, 1]);
+    const [[folder, entries] = [], ...others] = byFolder;
+    assert.deepEqual(others, []);
+    assert.equal(folder, decisionFolders(taken)[0]);
+    const [entry] = entries ?? [];
+    assert.ok(entry);
+    assert.deepEqual(entry.identity, taken.identity);
+    assert.deepEqual([entry.state, entry.note, entry.path], [accepted.state, accepted.note, 'a.js']);
+    await scene.store.setTriage(here.slice(0, 1), 'acceptedRisk', 'elsewhere');
+    assert.deepEqual(
+      (await scene.store.read(run)).shown.map(({ triage }) => triage.state),
+      ['acceptedRisk', 'open'],
+    );
+    assert.equal(await readFile(join(tools, 'triage.json'), 'utf8').catch(() => 'none'), 'none');
+  });
+});

@@ -1,0 +1,231 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { describe, test } from 'node:test';
+import { Ajv } from 'ajv';
+import addFormats from 'ajv-formats';
+import fc from 'fast-check';
+import type { Log, Result } from 'sarif';
+import type { ExportSource } from '../../../../src/core/findings/importExport/exportSource.ts';
+import { parseFindings } from '../../../../src/core/findings/parse/parse.ts';
+import { toSarif } from '../../../../src/core/findings/importExport/sarif.ts';
+import { undecided } from '../../../../src/core/findings/triage/triage.ts';
+import type { Run } from '../../../../src/core/run/state/run.ts';
+import { anyItems, anyTriage, shopRun, shownOf, sourceOf, tool } from './exportingFindings.ts';
+
+/** The published schema, as OASIS gives it out; it is draft 4, whose few differences to draft 7 it does not use but for `id`. */
+async function createValidator(): Promise<(log: unknown) => void> {
+  const file = new URL(
+    '../../../../node_modules/@microsoft/jest-sarif/lib/schemas/sarif-2.1.0-rtm.5.json',
+    import.meta.url,
+  );
+  const { $schema, id, ...schema } = JSON.parse(await readFile(file, 'utf8')) as Record<string, unknown>;
+  assert.equal($schema, 'http://json-schema.org/draft-04/schema#');
+  assert.equal(typeof id, 'string');
+  const ajv = new Ajv({ strict: false, allErrors: true, unicodeRegExp: false });
+  addFormats.default(ajv);
+  const validate = ajv.compile(schema);
+  return (log) => {
+    assert.ok(validate(log), JSON.stringify(validate.errors?.slice(0, 3)));
+  };
+}
+
+const injection = {
+  id: 'F-1',
+  title: 'SQL injection',
+  severity: 'high',
+  description: 'The query is put together from input: see [the guide](https://evil.example).',
+  recommendation: 'Use parameters.',
+  cwe: 'CWE-89',
+  cvss: { score: 8.6, vector: 'CVSS:3.1/AV:N' },
+  locations: [
+    {
+      path: 'src/注文/一覧 表.ts',
+      start_line: 12,
+      end_line: 13,
+      start_column: 5,
+      end_column: 9,
+      snippet: 'query(`…`)',
+    },
+  ],
+  source: { path: 'src/server.js', line: 3, label: 'input' },
+  sink: { path: 'src/db.js', line: 7 },
+  related_locations: [{ path: 'src/db.js', line: 1, label: 'the pool' }],
+};
+const weak = {
+  id: 'F-2',
+  title: 'Weak hash',
+  severity: 'low',
+  cwe: [328, 916],
+  file: 'src/passwords.js',
+  line: 4,
+};
+
+function logOf(source: ExportSource): Log {
+  return toSarif(source, tool);
+}
+function resultsOf(source: ExportSource): Result[] {
+  return logOf(source).runs[0]?.results ?? [];
+}
+
+describe('SARIF', () => {
+  test('a log is valid against the published schema, whatever the findings are', async () => {
+    const validate = await createValidator();
+    assert.throws(() => validate({ version: '2.1.0', runs: [{ tool: {} }] }), 'the schema refuses something');
+    fc.assert(
+      fc.property(anyItems, anyTriage, fc.boolean(), (items, triage, hasBaseline) => {
+        const source = sourceOf(items, () => triage);
+        validate(logOf(hasBaseline ? { ...source, fixed: sourceOf([weak]).shown } : source));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('a reader of SARIF finds severity, weakness, title and places', () => {
+    const log = logOf(sourceOf([injection, weak]));
+    const { findings } = parseFindings(JSON.stringify(log), { runId: 'run' });
+    assert.deepEqual(
+      findings.map(({ title, severity, cwes, places }) => [title, severity, cwes, places[0]?.startLine]),
+      [
+        ['SQL injection', 'high', [89], 12],
+        ['Weak hash', 'low', [328, 916], 4],
+      ],
+    );
+  });
+
+  test('a result says where it is, how data flows to it, and what it is', () => {
+    const [result] = resultsOf(sourceOf([injection]));
+    assert.deepEqual(result?.locations, [
+      {
+        physicalLocation: {
+          artifactLocation: {
+            uri: 'src/%E6%B3%A8%E6%96%87/%E4%B8%80%E8%A6%A7%20%E8%A1%A8.ts',
+            uriBaseId: '%SRCROOT%',
+          },
+          region: {
+            startLine: 12,
+            endLine: 13,
+            startColumn: 5,
+            endColumn: 9,
+            snippet: { text: 'query(`…`)' },
+          },
+        },
+      },
+    ]);
+    const steps = result.codeFlows?.[0]?.threadFlows[0]?.locations ?? [];
+    assert.deepEqual(
+      steps.map(({ kinds, location }) => [kinds, location?.physicalLocation?.artifactLocation?.uri]),
+      [
+        [['source'], 'src/server.js'],
+        [['sink'], 'src/db.js'],
+      ],
+    );
+    assert.equal(result.relatedLocations?.[0]?.message?.text, 'the pool');
+    assert.deepEqual(
+      [result.level, result.rank, result.properties?.['security-severity']],
+      ['error', 86, '8.6'],
+    );
+    assert.deepEqual(result.taxa, [{ id: '89', toolComponent: { name: 'CWE', index: 0 } }]);
+    assert.ok(result.message.text?.startsWith('SQL injection\n\n'));
+    assert.ok(!result.message.text?.includes(']('), 'no link');
+    assert.equal(typeof result.partialFingerprints?.['whiteboxFinding/v1'], 'string');
+  });
+
+  test('the score never says another severity than the finding', () => {
+    const [result] = resultsOf(sourceOf([{ ...weak, cvss: 9.9 }]));
+    assert.deepEqual([result?.level, result?.properties?.['security-severity']], ['note', '2.0']);
+  });
+
+  test('what is absent was in the folder that the log calls so, in whatever order the run before had them', () => {
+    const [shop, tool] = ['shop', 'tool'].map((name) => ({ folder: `/home/${name}`, name }));
+    const inShop = (targets: Run['targets'], index: number): ExportSource => {
+      const run = { ...shopRun, targets };
+      const { findings } = parseFindings(JSON.stringify([{ ...weak, target_index: index }]), { runId: 'r' });
+      return { run, shown: shownOf(findings, undefined, run) };
+    };
+    const now = inShop([shop!, tool!], 0);
+    const results = resultsOf({ ...now, fixed: inShop([tool!, shop!], 1).shown });
+    assert.deepEqual(
+      results.map(({ locations }) => locations?.[0]?.physicalLocation?.artifactLocation?.uriBaseId),
+      ['%SRCROOT-1%', '%SRCROOT-1%'],
+    );
+  });
+
+  test('with a baseline every result says whether it is new, unchanged or absent; without one none does', () => {
+    const source = sourceOf([injection, weak]);
+    const [first, second] = source.shown;
+    const compared = {
+      ...source,
+      shown: [
+        { ...first!, change: 'new' as const },
+        { ...second!, change: 'unchanged' as const },
+      ],
+      fixed: sourceOf([{ ...weak, title: 'Gone' }]).shown,
+    };
+    assert.deepEqual(
+      resultsOf(compared).map(({ baselineState }) => baselineState),
+      ['new', 'unchanged', 'absent'],
+    );
+    assert.ok(resultsOf(source).every((result) => !('baselineState' in result)));
+    const untold = resultsOf({ ...compared, shown: source.shown });
+    assert.deepEqual(
+      untold.map(({ baselineState }) => baselineState),
+      [undefined, undefined, 'absent'],
+      'what is not known to be new',
+    );
+    const { findings } = parseFindings(JSON.stringify(logOf(compared)), { runId: 'run' });
+    assert.deepEqual(
+      findings.map(({ title }) => title),
+      ['SQL injection', 'Weak hash'],
+      'absent is not there',
+    );
+  });
+
+  test('false positives and accepted risks are suppressed with their reason, other decisions are not', () => {
+    const states = ['falsePositive', 'acceptedRisk', 'confirmed', 'fixed'] as const;
+    const source = sourceOf(
+      states.map((state) => ({ ...weak, title: state })),
+      (index) => ({
+        state: states[index] ?? 'open',
+        note: 'seen in review',
+        at: 5,
+      }),
+    );
+    const suppression = [{ kind: 'external', status: 'accepted', justification: 'seen in review' }];
+    assert.deepEqual(
+      resultsOf(source).map(({ suppressions }) => suppressions),
+      [suppression, suppression, undefined, undefined],
+    );
+  });
+
+  test('a log names tool, run and commit, and nothing of the service or of this machine', () => {
+    const log = logOf(sourceOf([injection]));
+    const [run] = log.runs;
+    assert.equal(run?.tool.driver.name, 'Whitebox Assessment');
+    assert.equal(run.tool.driver.semanticVersion, '1.2.3');
+    assert.deepEqual(run.invocations?.[0]?.properties, {
+      runId: 'run-1',
+      commits: [{ folder: 'shop', commit: 'c0ffee0123456789', dirty: true }],
+    });
+    assert.equal(run.columnKind, 'utf16CodeUnits');
+    assert.ok(!JSON.stringify(log).includes('canary'));
+  });
+
+  test('only of a run that found all it could a log says that it succeeded', () => {
+    const source = sourceOf([injection]);
+    const succeeded = (state: string): boolean | undefined =>
+      logOf({ ...source, run: { ...source.run, state } as Run }).runs[0]?.invocations?.[0]
+        ?.executionSuccessful;
+    assert.deepEqual(['succeeded', 'aborted', 'cancelled'].map(succeeded), [true, false, false]);
+  });
+
+  test('F69 a log with not all findings says how many there are', () => {
+    const source = { ...sourceOf([injection]), cut: { shown: 1, total: 60_000 } };
+    const { findingsHere, findingsInAll } = logOf(source).runs[0]?.invocations?.[0]?.properties ?? {};
+    assert.deepEqual([findingsHere, findingsInAll], [1, 60_000]);
+  });
+
+  test('equal findings give equal text', () => {
+    const write = (): string => JSON.stringify(logOf(sourceOf([injection, weak], () => undecided)));
+    assert.equal(write(), write());
+  });
+});

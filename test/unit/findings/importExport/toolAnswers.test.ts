@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { Marked } from 'marked';
+import { fenceData } from '../../../../src/core/findings/importExport/dataFence.ts';
+import { findingMarkdown, type FindingWords } from '../../../../src/core/findings/view/findingMarkdown.ts';
+import {
+  decide,
+  getFinding,
+  getRunStatus,
+  listFindings,
+  toolInputs,
+} from '../../../../src/core/findings/importExport/toolAnswers.ts';
+import type { ShownFinding, ShownPlace } from '../../../../src/core/findings/shownFinding.ts';
+import { runOf } from '../../run/sampleRuns.ts';
+import { anyItems, shopRun, sourceOf } from './exportingFindings.ts';
+
+const marked = new Marked({ gfm: true });
+
+const items = [
+  { title: 'Mild', severity: 'low', file: 'src/a.js', line: 1 },
+  {
+    title: 'Bad',
+    severity: 'critical',
+    file: 'src/注文.ts',
+    line: 7,
+    snippet: 'a ``` b',
+    description: '```\nopen fence',
+    recommendation: 'Fix it.',
+    cwe: 89,
+  },
+];
+const words: FindingWords = {
+  severity: 'Severity',
+  place: 'Place',
+  drift: 'Since',
+  otherPlaces: 'Other places',
+  triage: 'Triage',
+  description: 'Description',
+  severityOf: (severity) => severity,
+  triageOf: (state) => state,
+  driftOf: ({ drift }) => (drift === 'same' ? undefined : drift),
+  blockOf: (kind) => kind,
+};
+
+/** A finding of two places, the second gone from the file or moved within it. */
+function driftedTo(drift: ShownPlace['drift']): ShownFinding {
+  const [shown] = sourceOf([
+    { title: 'Bad', locations: ['a.js', 'b.js'].map((path) => ({ path, line: 7 })) },
+  ]).shown;
+  const placeOf = (at: number, own: ShownPlace['drift']): ShownPlace => {
+    const told = shown!.finding.places[at]!;
+    return { file: '/w', folder: '/', path: told.path, startLine: 70 + at, endLine: 75, told, drift: own };
+  };
+  return { ...shown!, places: [placeOf(1, 'same'), placeOf(0, drift)] };
+}
+
+describe('what language models get', () => {
+  test('no line is told of code that is gone, and what became of the main place, whichever is found first', () => {
+    const [gone, moved] = [driftedTo('gone'), driftedTo('moved')];
+    const { findings } = listFindings([{ run: shopRun, shown: [gone, moved] }], {}) as {
+      findings: Record<string, unknown>[];
+    };
+    assert.deepEqual(
+      findings.map(({ place, drift }) => [place, drift]),
+      [
+        ['a.js', 'gone'],
+        ['a.js:70', 'moved'],
+      ],
+    );
+    const [there, lost] = (getFinding(gone) as { placesInWorkspace: Record<string, unknown>[] })
+      .placesInWorkspace;
+    assert.deepEqual(there, { path: 'b.js', startLine: 71, endLine: 75, drift: 'same' });
+    assert.deepEqual(lost, { path: 'a.js', drift: 'gone' });
+  });
+
+  test('no text can end its fence, and nothing in it is invisible', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        const [told = '', mark = '', ...rest] = fenceData(text).split('\n');
+        assert.ok(told.includes(mark) && mark.length > 40);
+        assert.equal(rest.at(-1), mark);
+        assert.ok(!rest.slice(0, -1).join('\n').includes(mark));
+        assert.doesNotMatch(rest.join('\n'), /[\u202A-\u202E\u2066-\u2069\u{E0000}-\u{E007F}\u200B]/u);
+      }),
+    );
+    assert.notEqual(fenceData('x'), fenceData('x'), 'nobody can know the next mark');
+  });
+
+  test('findings are listed worst first, page by page, without those that people settled', () => {
+    const source = sourceOf(items, (index) => ({
+      state: index === 0 ? 'acceptedRisk' : 'open',
+      note: '',
+      at: 1,
+    }));
+    const list = (
+      input: Parameters<typeof listFindings>[1],
+    ): { total: number; findings: { title: string; place: string }[] } =>
+      listFindings([source], input) as never;
+    assert.deepEqual(
+      list({}).findings.map(({ title, place }) => [title, place]),
+      [['Bad', 'src/注文.ts:7']],
+    );
+    assert.deepEqual(
+      list({ triage: ['open', 'acceptedRisk'] }).findings.map(({ title }) => title),
+      ['Bad', 'Mild'],
+    );
+    assert.deepEqual(
+      [list({ triage: ['open', 'acceptedRisk'], offset: 1, limit: 1 })].map(({ total, findings }) => [
+        total,
+        findings.map(({ title }) => title),
+      ]),
+      [[2, ['Mild']]],
+    );
+    assert.equal(list({ path: 'a.js' }).total, 0);
+  });
+
+  test('F69 where not all findings are known, the list says how many are not', () => {
+    const source = sourceOf(items);
+    const known = listFindings([{ ...source, cut: { shown: 2, total: 60_000 } }], {}) as { notRead?: number };
+    assert.equal(known.notRead, 59_998);
+    assert.equal((listFindings([source], {}) as { notRead?: number }).notRead, undefined);
+  });
+
+  test('long texts are cut', () => {
+    const { shown } = sourceOf([{ title: 'x', file: 'a.js', description: 'y'.repeat(60_000) }]);
+    assert.ok(JSON.stringify(getFinding(shown[0]!)).length < 10_000);
+  });
+
+  test('a long list is cut, and says how much is not in it', () => {
+    const files = Array.from({ length: 60 }, (_, at) => `src/${String(at)}.js`);
+    const { shown } = sourceOf([{ title: 'x', files }]);
+    const { told } = getFinding(shown[0]!) as { told: { locations: readonly unknown[] } };
+    assert.deepEqual([told.locations.length, told.locations.at(-1)], [51, '… and 10 more']);
+  });
+
+  test('the state of runs names no address, organization or folder of this machine', () => {
+    const text = JSON.stringify(getRunStatus([shopRun, ...Object.values(runOf)], 2e12));
+    assert.ok(text.includes('"succeeded"') && text.includes('"imported"'));
+    assert.doesNotMatch(text, /canary|service\.example|invented-organization|home/);
+  });
+
+  for (const [tool, input] of [
+    ['setTriage', { finding: 'a:1', state: 'falsePositive' }],
+    ['setTriage', { finding: 'a:1', state: 'acceptedRisk', note: 'x' }],
+    ['setTriage', { finding: 'a:1', state: 'fixed' }],
+    ['setTriage', { finding: '../x:1', state: 'open' }],
+    ['listFindings', { limit: 1_000 }],
+    ['listFindings', { run: 'start' }],
+    ['getFinding', {}],
+    ['getRunStatus', { cancel: true }],
+  ] as const)
+    test(`${tool} refuses ${JSON.stringify(input)}`, () => {
+      assert.equal(toolInputs[tool].safeParse(input).success, false);
+    });
+});
+
+test('a decision by a tool keeps a person’s reason unless it brings its own', () => {
+  const former = { state: 'falsePositive', note: 'Reviewed: input is fixed.', at: 5 } as const;
+  const decided = (note?: string) => decide(former, { finding: 'run:0', state: 'open', note }).note;
+  assert.deepEqual([undefined, '', ' ', 'mine'].map(decided), [
+    former.note,
+    former.note,
+    former.note,
+    'mine',
+  ]);
+});
+
+describe('a finding as Markdown', () => {
+  test('it has title, rating, place and prose, and its texts keep to their parts', () => {
+    const text = findingMarkdown(sourceOf(items).shown[1]!, words);
+    assert.match(text, /^## Bad$/m);
+    assert.match(text, /\*\*Severity:\*\* critical/);
+    assert.match(text, /\*\*Place:\*\* ` src\/注文\.ts:7 `/);
+    assert.match(text, /\[CWE-89\]\(https:\/\/cwe\.mitre\.org\/data\/definitions\/89\.html\)/);
+    assert.match(text, /````ts\na ``` b\n````/);
+    assert.match(
+      text,
+      /^````markdown\n```\nopen fence\n````\n+### recommendation\n\n```markdown\nFix it\.\n```$/m,
+    );
+  });
+
+  test('it says what became of the code, without a line where that is gone', () => {
+    const [gone, moved] = [
+      findingMarkdown(driftedTo('gone'), words),
+      findingMarkdown(driftedTo('moved'), words),
+    ];
+    assert.match(gone, /\*\*Place:\*\* ` a\.js `\n- \*\*Since:\*\* gone\n/);
+    assert.match(gone, /^- ` b\.js:71 `$/m);
+    assert.match(moved, /\*\*Place:\*\* ` a\.js:70 `\n- \*\*Since:\*\* moved\n/);
+    assert.doesNotMatch(findingMarkdown(driftedTo('same'), words), /Since/);
+  });
+
+  test('no finding brings a heading of the document, or HTML', () => {
+    fc.assert(
+      fc.property(
+        anyItems,
+        fc.constantFrom('```', '<!--', '<pre>', '# a', '- ~~~', '[x]:\n````'),
+        (some, end) => {
+          for (const { finding, ...shown } of sourceOf(some).shown) {
+            const description = `${finding.description}\n${end}`;
+            const text = findingMarkdown({ ...shown, finding: { ...finding, description } }, words);
+            const kinds: string[] = [];
+            void marked.walkTokens(marked.lexer(text), (token) => {
+              kinds.push(token.type === 'heading' ? `heading ${String(token.depth)}` : token.type);
+            });
+            assert.equal(kinds.filter((kind) => /^heading [12]$/.test(kind)).length, 1);
+            assert.ok(!kinds.includes('html'));
+            assert.doesNotMatch(text, /\u202E/);
+          }
+        },
+      ),
+    );
+  });
+});

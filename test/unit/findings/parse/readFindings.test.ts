@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+import { MAX_FINDINGS_BYTES, parseInWorker } from '../../../../src/core/findings/parse/readFindings.ts';
+import { pausesWhile } from '../../cpuTime.ts';
+import { finding, type Scene, setScene, titles } from '../findingScene.ts';
+import { parseWorker } from '../parseWorker.ts';
+
+const options = { runId: 'run', workerFile: parseWorker };
+const isTooLarge = { kind: 'findingsTooLarge' };
+
+/** A file of some findings that is as long as may be. */
+function manyFindings(count: number): string {
+  const length = Math.floor(MAX_FINDINGS_BYTES / count) - 110;
+  const item = {
+    title: 'SQL injection',
+    severity: 'high',
+    description: 'd'.repeat(length),
+    file: 'src/a.py',
+  };
+  const findings = Array.from({ length: count }, (_, id) => ({ id, ...item, line: (id % 900) + 1 }));
+  return JSON.stringify({ findings: [{ ...findings[0], severity: 'low' }, ...findings.slice(1)] });
+}
+
+describe('reading a findings file in a worker', () => {
+  test('F69 of 50,000 findings in 64 MiB the worst 10,000 are read, without a stall', async () => {
+    const content = Buffer.from(manyFindings(50_000));
+    assert.ok(content.length > 0.95 * MAX_FINDINGS_BYTES && content.length <= MAX_FINDINGS_BYTES);
+    const { result, pausesMs } = await pausesWhile(() => parseInWorker(content, options));
+    assert.deepEqual(result.cut, { shown: 10_000, total: 50_000 });
+    assert.deepEqual([result.findings.length, result.findings[0]?.index], [10_000, 1]);
+    const p99 = pausesMs[Math.floor(pausesMs.length * 0.99)] ?? Infinity;
+    assert.ok(p99 < 50, `p99 ${String(p99)} ms of ${String(pausesMs.length)} turns`);
+  });
+
+  test('F118 a file of more bytes or values than are read is too large, and this process goes on', async () => {
+    for (const content of [
+      Buffer.alloc(130_000_000, '0,'),
+      Buffer.from(`[${'0,'.repeat(33_000_000)}0]`),
+      Buffer.from(`[${'{},'.repeat(22_000_000)}{}]`),
+      Buffer.from(`${'['.repeat(33_000_000)}${']'.repeat(33_000_000)}`),
+      Buffer.from('{}\n'.repeat(22_000_000)),
+      Buffer.from(JSON.stringify(`[${'{},'.repeat(15_000_000)}{}]`)),
+    ])
+      await assert.rejects(parseInWorker(content, options), isTooLarge);
+  });
+
+  test('F118 what a file says once and means many times is too large when it does not fit in memory', async () => {
+    const file = 'a/'.repeat(2_000);
+    const item = { title: 't', file, locations: Array.from({ length: 500 }, (_, at) => ({ line: at + 1 })) };
+    const content = Buffer.from(JSON.stringify(Array.from({ length: 500 }, () => item)));
+    assert.ok(content.length < 8_000_000);
+    await assert.rejects(parseInWorker(content, options), isTooLarge);
+  });
+
+  test('F118 groups in groups and wrappers in wrappers end, however deep', async () => {
+    const nest = (open: string, close: string): string => `${open.repeat(200_000)}${close.repeat(200_000)}`;
+    for (const text of [nest('{"data":', '{}}'), nest('[{"findings":', '[]}]'), nest('{"data":{"x":', '1}}')])
+      await parseInWorker(Buffer.from(text), options).catch((error: unknown) => {
+        assert.equal((error as { kind?: string }).kind, 'malformedFindings');
+      });
+  });
+
+  test('reading stops with the reason of the signal', async () => {
+    const reason = new DOMException('closed', 'AbortError');
+    const controller = new AbortController();
+    const reading = parseInWorker(Buffer.from(finding('x')), { ...options, signal: controller.signal });
+    controller.abort(reason);
+    await assert.rejects(reading, (error) => error === reason);
+  });
+
+  test('F111 a worker that is not there is named as what it is, and is no file that is too large', async () => {
+    const reading = parseInWorker(Buffer.from('[]'), { ...options, workerFile: '/no/such/worker.cjs' });
+    await assert.rejects(reading, { kind: 'workerCrashed' });
+  });
+});
+
+describe('a findings file that was too large', () => {
+  const tooLarge = `[${'{},'.repeat(3_100_000)}{}]`;
+
+  /** A scene that shows a run with a file that is too large, and the run. */
+  async function setTooLarge(t: Parameters<typeof setScene>[0]): Promise<{ scene: Scene; file: string }> {
+    const scene = await setScene(t);
+    scene.open.add(path.join(scene.root, 'shop'));
+    const run = await scene.addRun(['shop'], tooLarge);
+    assert.equal(scene.store.folders()[0]?.failure?.kind, 'findingsTooLarge');
+    return { scene, file: path.join(scene.runs.folderOf(run.id), 'findings.json') };
+  }
+
+  test('F118 it is not read again by itself, also after a restart', async (t) => {
+    const { scene } = await setTooLarge(t);
+    // Whoever starts a worker now fails otherwise.
+    const next = scene.reopen('/no/such/worker.cjs');
+    await next.refresh();
+    assert.equal(next.folders()[0]?.failure?.kind, 'findingsTooLarge');
+    await next.reload();
+    assert.equal(next.folders()[0]?.failure?.kind, 'findingsTooLarge');
+  });
+
+  test('F118 it is read again when a person shows the run, and when it is another file', async (t) => {
+    const { scene, file } = await setTooLarge(t);
+    const [{ run } = { run: undefined }] = scene.store.folders();
+    assert.ok(run);
+    const next = scene.reopen('/no/such/worker.cjs');
+    await next.refresh();
+    await next.show(run);
+    assert.notEqual(next.folders()[0]?.failure?.kind, 'findingsTooLarge');
+    await writeFile(file, finding('small'));
+    await scene.store.refresh();
+    assert.deepEqual(titles(scene), ['small']);
+  });
+});

@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { parseFindings } from '../../../../src/core/findings/parse/parse.ts';
+import { readOne } from './spellings.ts';
+
+/** What is read of a file, in brief: title, severity, and path and line of the main place. */
+function read(file: unknown): string[] {
+  const text = typeof file === 'string' ? file : JSON.stringify(file);
+  return parseFindings(text, { runId: 'run' }).findings.map(({ title, severity, places: [place] }) =>
+    [
+      title,
+      severity,
+      ...(place === undefined ? [] : [`${place.path}:${String(place.startLine ?? '?')}`]),
+    ].join(' '),
+  );
+}
+
+const a = { title: 'a', severity: 'high', file: 'src/a.ts', line: 1 };
+const b = { title: 'b', severity: 'low', file: 'src/b.ts', line: 2 };
+const both = ['a high src/a.ts:1', 'b low src/b.ts:2'];
+const listed = JSON.stringify([a, b]);
+
+describe('the shape of a findings file', () => {
+  for (const [name, file] of [
+    ['in an unknown wrapper', { result: { findings: [a, b] } }],
+    ['in wrappers in wrappers', { data: { report: { vulnerabilities: [a, b] } } }],
+    ['in deep wrappers', { response: { body: { scan: { output: { issues: [a, b] } } } } }],
+    ['under a key that nobody knows', { meta: { tool: 'x' }, security_review: [a, b] }],
+    ['in two wrappers', { sast: { findings: [a] }, dast: { findings: [b] } }],
+    ['beside numbers of a summary', { summary: { issues: { high: 1, low: 1 } }, report: { issues: [a, b] } }],
+    ['in a list in a list', [[a], [b]]],
+    ['by id', { findings: { F1: a, F2: b } }],
+    ['by id, beside a number', { findings: { total: 2, F1: a, F2: b } }],
+    ['as lines', `${JSON.stringify(a)}\n${JSON.stringify(b)}\n`],
+    [
+      'as lines with lists',
+      `${JSON.stringify({ findings: [a] })}\r\n\r\n${JSON.stringify({ findings: [b] })}`,
+    ],
+    ['encoded twice', JSON.stringify(listed)],
+    ['in a code fence', `Here are the findings:\n\n\`\`\`json\n${listed}\n\`\`\`\n`],
+    ['encoded twice in a wrapper of lines', JSON.stringify(`\`\`\`json\n${listed}\n\`\`\``)],
+  ] as const)
+    test(`F107 findings ${name} are read`, () => {
+      assert.deepEqual(read(file), both);
+    });
+
+  const [unratedA, unratedB] = [
+    { ...a, severity: undefined },
+    { ...b, severity: undefined },
+  ];
+  const [unplacedA, unplacedB] = [
+    { ...a, file: undefined },
+    { ...b, file: undefined },
+  ];
+  for (const [name, file] of [
+    ['a map by severity', { findings: { high: [unratedA], low: [unratedB], critical: [] } }],
+    ['a map by severity without a name', { Critical: [], High: [unratedA], LOW: [unratedB] }],
+    [
+      'a map by severity of maps by id',
+      { findings: { high: { F1: unratedA }, low: { F2: unratedB }, critical: {} } },
+    ],
+    ['a map by severity of lone findings', { findings: { high: unratedA, low: [unratedB] } }],
+    ['a map by file without a name', { 'src/a.ts': [unplacedA], 'src/b.ts': { findings: [unplacedB] } }],
+    ['a map by file', { findings: { 'src/a.ts': [unplacedA], 'src/b.ts': unplacedB } }],
+    [
+      'groups by file',
+      [
+        { file: 'src/a.ts', messages: [unplacedA] },
+        { file: 'src/b.ts', messages: [unplacedB] },
+      ],
+    ],
+    [
+      'groups in groups',
+      { findings: [{ risk: 'high', issues: [{ path: 'src/a.ts', results: [{ title: 'a', line: 1 }] }] }, b] },
+    ],
+  ] as const)
+    test(`F107 ${name} says what its findings do not say themselves`, () => {
+      assert.deepEqual(read(file), both);
+    });
+
+  test('F107 no findings are no error, in maps, groups and wrappers', () => {
+    for (const file of [
+      { findings: {} },
+      { critical: [], high: [] },
+      { findings: { critical: [], high: [] } },
+      { data: { report: { findings: [] } } },
+      [{ category: 'Injection', findings: [] }],
+    ])
+      assert.deepEqual(read(file), [], JSON.stringify(file));
+  });
+
+  test('F107 a map by id gives the ids', () => {
+    const { findings } = parseFindings(JSON.stringify({ findings: { F1: a } }), { runId: 'run' });
+    assert.equal(findings[0]?.id, 'F1');
+  });
+
+  test('F107 one line that is no JSON is an item, many are no list', () => {
+    const line = JSON.stringify(a);
+    assert.deepEqual(read(`${line}\n{"title":"cut o\n${line}`), [
+      'a high src/a.ts:1',
+      '{"title":"cut o unrated',
+      'a high src/a.ts:1',
+    ]);
+    assert.throws(() => read(`${line}\n${'prose\n'.repeat(200)}`), { kind: 'malformedFindings' });
+  });
+
+  test('F108 of a list of groups each finding is read, and none invented', () => {
+    const groups = [
+      { category: 'Injection', findings: [a, { description: 'Tainted query.', file: 'src/c.ts' }] },
+      {
+        category: 'Crypto',
+        severity: 'low',
+        description: 'Weak.',
+        findings: [{ file: 'src/b.ts', line: 2 }],
+      },
+    ];
+    const expected = ['a high src/a.ts:1', 'Injection unrated src/c.ts:?', 'Crypto low src/b.ts:2'];
+    assert.deepEqual(read(groups), expected);
+    assert.deepEqual(read({ results: groups }), expected);
+    assert.deepEqual(read([{ name: 'all', groups }]), expected);
+    const files = [
+      { path: 'src/a.ts', issues: [unplacedA] },
+      { path: 'src/b.ts', summary: 'One flaw.', comments: [unplacedB] },
+    ];
+    assert.deepEqual(read({ name: 'Review', files }), both);
+    assert.deepEqual(read([{ name: 'Review', files }]), both);
+    assert.deepEqual(read({ reviews: files }), both);
+  });
+
+  test('F108 the rating of a whole report makes it no finding', () => {
+    const sections = [{ name: 'Auth', findings: [a, b] }];
+    assert.deepEqual(read({ summary: 'Two flaws.', risk_level: 'high', sections }), both);
+    for (const file of [
+      { data: { error: { message: 'no such run' } } },
+      { findings: { high: { count: 1 } } },
+    ])
+      assert.throws(() => read(file), { kind: 'malformedFindings' }, JSON.stringify(file));
+  });
+
+  test('F108 a finding with a list of its own stays one finding', () => {
+    const whole = 'a high src/a.ts:1';
+    assert.deepEqual(read([{ ...a, issues: [{ number: 12, url: 'https://tracker.example/12' }] }]), [whole]);
+    assert.deepEqual(read([{ ...a, references: [{ title: 'CWE-89', file: 'src/a.ts' }] }]), [whole]);
+    assert.deepEqual(read([{ ...a, items: [], data: ['x'], issues: [] }]), [whole]);
+    assert.deepEqual(read([{ ...a, trace: [{ file: 'src/b.ts', line: 2, message: 'from here' }] }]), [whole]);
+  });
+
+  test('an object that holds neither findings nor lists of them is malformed', () => {
+    for (const file of [
+      { data: { user: { name: 'x' }, org: { id: 1 } } },
+      { errors: [{ code: 1, message: 'no such run' }] },
+      { summary: { issues: { high: 1 } } },
+    ])
+      assert.throws(() => read(file), { kind: 'malformedFindings' }, JSON.stringify(file));
+  });
+});
+
+describe('what models write', () => {
+  test('F107 a line may be an object, and a file a list', () => {
+    const [place] = readOne({ title: 't', file: 'a.ts', line: { start: 3, end: 9 } }).places;
+    assert.deepEqual([place?.startLine, place?.endLine], [3, 9]);
+    const { places } = readOne({ title: 't', file: ['a.ts', 'b.ts:7'], line: 3 });
+    assert.deepEqual(
+      places.map(({ path, startLine }) => [path, startLine]),
+      [
+        ['a.ts', 3],
+        ['b.ts', 7],
+      ],
+    );
+  });
+
+  test('F107 a severity may have more words around it, but not another severity', () => {
+    for (const [word, severity] of [
+      ['High Risk', 'high'],
+      ['S1 - critical', 'critical'],
+      ['Severity: Medium', 'medium'],
+      ['危険度：高', 'high'],
+      ['low to medium', 'unrated'],
+      ['highly unlikely', 'unrated'],
+    ] as const)
+      assert.equal(readOne({ title: 't', severity: word }).severity, severity, word);
+    assert.equal(readOne({ title: 't', impact: 'High, since all orders can be read.' }).severity, 'unrated');
+  });
+
+  test('F107 a number of 0 to 1 beside a confidence is no severity', () => {
+    for (const key of ['confidence', 'probability']) {
+      const finding = readOne({ title: 't', score: 0.87, [key]: 0.87 });
+      assert.deepEqual(
+        [finding.severity, finding.cvss, finding.confidence],
+        ['unrated', undefined, '0.87'],
+        key,
+      );
+      assert.equal(readOne({ title: 't', score: 8.7, [key]: 0.87 }).severity, 'high');
+    }
+    assert.equal(readOne({ title: 't', confidence: 'HIGH' }).confidence, 'HIGH');
+    assert.equal(readOne({ title: 't', score: 0.87 }).severity, 'low');
+  });
+
+  test('F107 a snippet in a fence or with line numbers is the code in it', () => {
+    for (const snippet of [
+      '```ts\nif (a) {\n  b();\n}\n```',
+      '\n```\nif (a) {\n  b();\n}\n```\n',
+      '9 | if (a) {\n10 |   b();\n11 | }',
+      '   9\tif (a) {\n  10\t  b();\n  11\t}',
+      '   9: if (a) {\n> 10:   b();\n  11: }',
+      '```\n9 if (a) {\n10   b();\n11 }\n```',
+      ['9: if (a) {', '10:   b();', '11: }'],
+    ])
+      assert.equal(
+        readOne({ title: 't', file: 'a.ts', snippet }).places[0]?.snippet,
+        'if (a) {\n  b();\n}',
+        JSON.stringify(snippet),
+      );
+    for (const code of ['1: "one",\n2: "two"', '10 PRINT "A"', 'a\n```\nb', '3 | x\n7 | y']) {
+      const isCounted = code.startsWith('1:');
+      const found = readOne({ title: 't', file: 'a.ts', snippet: code }).places[0]?.snippet;
+      assert.equal(found, isCounted ? '"one",\n"two"' : code, code);
+    }
+  });
+});

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { planMapping } from '../../../../src/core/findings/place/mappingPlan.ts';
+import { type Scene, setScene } from '../findingScene.ts';
+
+const text = 'one\ntwo\n';
+
+/** Two folders with the same file, and a run of both with findings at these paths. */
+async function runOfTwo(t: TestContext, paths: readonly string[], isSent: boolean): Promise<Scene> {
+  const scene = await setScene(t);
+  for (const name of ['app', 'web']) {
+    const folder = path.join(scene.root, name);
+    scene.open.add(folder);
+    await mkdir(path.join(folder, 'src'), { recursive: true });
+    await writeFile(path.join(folder, 'src', 'index.ts'), text);
+  }
+  const told = paths.map((file) => ({ title: file, file, line: 1 }));
+  await scene.addRun(['app', 'web'], JSON.stringify(told), isSent ? { 'src/index.ts': text } : undefined);
+  return scene;
+}
+
+/** The folder of each finding's place, by its title. */
+function foldersOf({ store }: Scene): Record<string, string | undefined> {
+  return Object.fromEntries(
+    store.all().map(({ finding, places: [place] }) => [finding.title, place && path.basename(place.folder)]),
+  );
+}
+
+for (const isSent of [true, false]) {
+  const known = isSent ? 'known' : 'not known';
+  test(`F73 with what was sent ${known}, a path says which of two folders it is in by its first segment`, async (t) => {
+    const paths = ['web/src/index.ts', '1/src/index.ts', '0/src/index.ts', 'src/index.ts'];
+    assert.deepEqual(foldersOf(await runOfTwo(t, paths, isSent)), {
+      'web/src/index.ts': 'web',
+      '1/src/index.ts': 'web',
+      '0/src/index.ts': 'app',
+      'src/index.ts': undefined,
+    });
+  });
+
+  test(`with what was sent ${known}, a mapping places what several folders have`, async (t) => {
+    const scene = await runOfTwo(t, ['build/src/index.ts'], isSent);
+    assert.deepEqual(foldersOf(scene), { 'build/src/index.ts': undefined });
+    const root = path.join(scene.root, 'web');
+    const plan = await planMapping(['build/src/index.ts'], { root, to: '' });
+    assert.equal(plan?.placed, 1);
+    await scene.store.mapPaths(root, plan.prefix, root);
+    assert.deepEqual(foldersOf(scene), { 'build/src/index.ts': 'web' });
+  });
+}

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { test } from 'node:test';
+import { readDecisions, undecidedBy } from '../../../../src/core/findings/triage/decisions.ts';
+import { setScene } from '../findingScene.ts';
+
+test('decisions with a note each are taken over in one go, with the times they were made at', async (t) => {
+  const scene = await setScene(t);
+  scene.open.add(path.join(scene.root, 'shop'));
+  const told = Array.from({ length: 50 }, (_, at) => ({ title: `finding ${at}`, file: 'a.js', line: 2 }));
+  await scene.addRun(['shop'], JSON.stringify(told));
+  const times = [...told.keys()].map((at) => Date.UTC(2030, 0, 1) + at);
+  const decisions = readDecisions([
+    ...times.map((at, index) => ({ index, state: 'falsePositive', note: `note ${index}`, at })),
+    { index: 0, state: 'confirmed', note: '', at: 1e300 },
+  ]);
+  let heard = 0;
+  scene.triage.onDidChange(() => {
+    heard += 1;
+  });
+  const { byFolder, count } = undecidedBy(decisions, scene.store.all());
+  assert.equal(count, 50);
+  await scene.store.takeOver(byFolder);
+  assert.equal(heard, 1);
+  assert.deepEqual(
+    scene.store.all().map(({ triage: { state, note, at } }) => [state, note, at]),
+    times.map((at, index) => ['falsePositive', `note ${index}`, at]),
+  );
+});
+
+test('a folder that comes back is awaited as its files are', async (t) => {
+  const scene = await setScene(t);
+  const shop = path.join(scene.root, 'shop');
+  scene.open.add(shop);
+  await scene.addRun(['shop'], JSON.stringify([{ title: 'x', file: 'lib/deep/x.js', line: 1 }]));
+  for (const name of ['lib', 'lib/deep', 'lib/deep/x.js'])
+    assert.ok(scene.store.isAwaited(path.join(shop, name)), name);
+  assert.ok(!scene.store.isAwaited(path.join(shop, 'other')));
+});

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import {
+  activeParts,
+  DRIFTS,
+  type Filter,
+  filterSchema,
+  foldersAbove,
+  toPredicate,
+} from '../../../../src/core/findings/view/filter.ts';
+import { SEVERITIES } from '../../../../src/core/findings/finding.ts';
+import { TRIAGE_STATES } from '../../../../src/core/findings/triage/triage.ts';
+import { invent, inventedFindings, type Invented } from '../shownFindings.ts';
+
+function passes(filter: Filter, finding: Invented): boolean {
+  return toPredicate(filter)(invent(finding));
+}
+
+const parts: { [K in keyof Required<Filter>]: fc.Arbitrary<NonNullable<Filter[K]>> } = {
+  severities: fc.subarray([...SEVERITIES]),
+  triage: fc.subarray([...TRIAGE_STATES]),
+  drift: fc.subarray([...DRIFTS]),
+  cwes: fc.subarray([79, 89, null]),
+  folders: fc.subarray(['/home/dev/shop/src/', '/home/dev/shop/tools/', '']),
+  onlyNew: fc.boolean(),
+  text: fc.constantFrom('', '  ', 'sql', 'SQL request', 'b.js', 'cwe-89', 'nothing like it'),
+};
+const filters = fc.record(parts, { requiredKeys: [] }) as fc.Arbitrary<Filter>;
+
+test('a filter keeps exactly what each of its parts keeps', () => {
+  fc.assert(
+    fc.property(filters, inventedFindings, (filter, findings) => {
+      const byParts = Object.entries(filter).reduce(
+        (left, [part, value]) => left.filter(toPredicate({ [part]: value })),
+        findings,
+      );
+      assert.deepEqual(findings.filter(toPredicate(filter)), byParts);
+    }),
+  );
+});
+
+test('a filter without active parts keeps everything, and one that was kept on disk is the same', () => {
+  fc.assert(
+    fc.property(filters, inventedFindings, (filter, findings) => {
+      const again = filterSchema.parse(JSON.parse(JSON.stringify(filter)));
+      assert.deepEqual(findings.filter(toPredicate(again)), findings.filter(toPredicate(filter)));
+      if (activeParts(filter).length === 0)
+        assert.equal(findings.filter(toPredicate(filter)).length, findings.length);
+    }),
+  );
+});
+
+test('values of one part widen it, and all values of a part together keep everything', () => {
+  fc.assert(
+    fc.property(inventedFindings, (findings) => {
+      for (const filter of [
+        { severities: [...SEVERITIES] },
+        { triage: [...TRIAGE_STATES] },
+        { drift: [...DRIFTS] },
+      ]) {
+        assert.equal(findings.filter(toPredicate(filter)).length, findings.length);
+      }
+    }),
+  );
+});
+
+test('text is looked for in title, description, path, CWE and id', () => {
+  const finding = {
+    title: 'SQL from a request',
+    description: 'An attacker reads the orders.',
+    id: 'WB-77',
+    cwes: [89],
+    at: { path: 'src/orders.js' },
+  };
+  for (const text of [
+    'sql',
+    'ATTACKER',
+    'wb-77',
+    'cwe-89',
+    'src/orders',
+    'request attacker',
+    'orders.js 89',
+  ]) {
+    assert.ok(passes({ text }, finding), text);
+  }
+  for (const text of ['sqli', 'cwe-79', 'sql missing', 'requestAn'])
+    assert.ok(!passes({ text }, finding), text);
+});
+
+test('a path that is no file here is found, too', () => {
+  const shown = invent({});
+  const told = { ...shown, finding: { ...shown.finding, places: [{ path: 'lost/file.js' }] } };
+  assert.ok(toPredicate({ text: 'lost/' })(told));
+});
+
+test('Japanese text is found whatever the width of its letters', () => {
+  const finding = { title: 'ＳＱＬ　インジェクション', description: 'ﾊﾟｽﾜｰﾄﾞが平文で保存されています。' };
+  for (const text of ['sql', 'ＳＱＬ', 'ｲﾝｼﾞｪｸｼｮﾝ', 'インジェクション', 'パスワード', 'ＳＱＬ　平文'])
+    assert.ok(passes({ text }, finding), text);
+  assert.ok(!passes({ text: 'パスワート' }, finding));
+});
+
+test('a folder keeps what lies in it, not what only begins like it', () => {
+  const folders = ['/home/dev/shop/src/'];
+  assert.ok(passes({ folders }, { at: { path: 'src/a.js' } }));
+  assert.ok(passes({ folders }, { at: { path: 'src/deep/b.js' } }));
+  assert.ok(!passes({ folders }, { at: { path: 'src2/a.js' } }));
+  assert.ok(!passes({ folders }, {}));
+  assert.ok(passes({ folders: [''] }, {}));
+});
+
+test('the folders of a finding lead from its own up to the one that was assessed', () => {
+  assert.deepEqual(foldersAbove(invent({ at: { path: 'src/deep/b.js' } })), [
+    '/home/dev/shop/src/deep/',
+    '/home/dev/shop/src/',
+    '/home/dev/shop/',
+  ]);
+  assert.deepEqual(foldersAbove(invent({ at: { path: 'a.js' } })), ['/home/dev/shop/']);
+  assert.deepEqual(foldersAbove(invent({})), ['']);
+});
+
+test('what was kept of a filter in another form is refused', () => {
+  for (const kept of [{ severities: ['worst'] }, { text: 7 }, { cwes: ['89'] }, []])
+    assert.equal(filterSchema.safeParse(kept).success, false);
+});

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import {
+  GROUPINGS,
+  inReadingOrder,
+  toChangeGroups,
+  toFileGroups,
+  toGroups,
+} from '../../../../src/core/findings/view/groups.ts';
+import { invent, inventedFindings } from '../shownFindings.ts';
+
+test('every grouping puts every finding into exactly one group, in the order they came', () => {
+  fc.assert(
+    fc.property(inventedFindings, fc.constantFrom(...GROUPINGS), (findings, grouping) => {
+      const groups = toGroups(findings, grouping);
+      const grouped = groups.flatMap(({ shown }) => shown);
+      assert.equal(grouped.length, findings.length);
+      assert.deepEqual(new Set(grouped), new Set(findings));
+      assert.equal(new Set(groups.map(({ topic }) => topic.key)).size, groups.length);
+      for (const { shown } of groups) {
+        const indexes = shown.map(({ finding }) => finding.index);
+        assert.ok(indexes.length > 0);
+        assert.deepEqual(
+          indexes,
+          [...indexes].sort((one, other) => one - other),
+        );
+      }
+    }),
+  );
+});
+
+test('severities come worst first', () => {
+  const findings = (['low', 'critical', 'unrated', 'low'] as const).map((severity) => invent({ severity }));
+  const told = toGroups(findings, 'severity').map(({ topic, shown }) => [topic.key, shown.length]);
+  assert.deepEqual(told, [
+    ['critical', 1],
+    ['low', 2],
+    ['unrated', 1],
+  ]);
+});
+
+test('a finding of several CWEs is under its first one, and those without any come last', () => {
+  const findings = [[], [328], [89, 79], [79]].map((cwes, index) => invent({ index, cwes }));
+  const told = toGroups(findings, 'cwe').map(({ topic, shown }) => [topic.key, shown[0]?.finding.index]);
+  assert.deepEqual(told, [
+    ['79', 3],
+    ['89', 2],
+    ['328', 1],
+    ['undefined', 0],
+  ]);
+});
+
+test('a comparison has every finding once: new, fixed, unchanged', () => {
+  fc.assert(
+    fc.property(inventedFindings, inventedFindings, (found, before) => {
+      const fixed = before.map((shown) => ({ ...shown, run: { ...shown.run, id: 'earlier' } }));
+      const groups = new Map(
+        toChangeGroups([...fixed, ...found], 'earlier').map(({ topic, shown }) => [topic.key, shown]),
+      );
+      assert.deepEqual(groups.get('fixed') ?? [], fixed);
+      assert.deepEqual(
+        groups.get('new') ?? [],
+        found.filter(({ change }) => change === 'new'),
+      );
+      assert.equal(
+        (groups.get('unchanged') ?? []).length,
+        found.filter(({ change }) => change !== 'new').length,
+      );
+    }),
+  );
+});
+
+test('files come by path, and findings without a place last', () => {
+  const findings = ['src/b.js', undefined, 'a.js', 'src/a.js'].map((path, index) =>
+    invent({ index, at: path === undefined ? undefined : { path } }),
+  );
+  assert.deepEqual(
+    toFileGroups(findings).map(({ topic }) => topic.key),
+    ['/home/dev/shop/a.js', '/home/dev/shop/src/a.js', '/home/dev/shop/src/b.js', ''],
+  );
+});
+
+test('within a file the worst come first, then from the top down', () => {
+  const findings = [
+    invent({ index: 0, severity: 'low', at: { path: 'a.js', line: 1 } }),
+    invent({ index: 1, severity: 'high', at: { path: 'a.js', line: 9 } }),
+    invent({ index: 2, severity: 'high', at: { path: 'a.js', line: 3 } }),
+  ];
+  assert.deepEqual(
+    inReadingOrder(findings).map(({ finding }) => finding.index),
+    [2, 1, 0],
+  );
+});

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { Marked, type Token } from 'marked';
+import {
+  codeBlock,
+  codeSpan,
+  escapeMarkdown,
+  inertMarkdown,
+} from '../../../../src/core/findings/view/inertMarkdown.ts';
+
+/** As VS Code reads the text of a hover. */
+const marked = new Marked({ gfm: true, breaks: true });
+const alive = new Set(['link', 'image', 'html', 'def', 'table', 'heading', 'blockquote', 'checkbox']);
+
+function tokensOf(markdown: string): Token[] {
+  const found: Token[] = [];
+  void marked.walkTokens(marked.lexer(markdown), (token) => {
+    found.push(token);
+  });
+  return found;
+}
+
+function assertInert(source: string): void {
+  const markdown = inertMarkdown(source, 10_000);
+  const living = tokensOf(markdown).filter(({ type }) => alive.has(type));
+  assert.deepEqual(living, [], `${JSON.stringify(source)} became ${JSON.stringify(markdown)}`);
+}
+
+describe('Markdown of a finding in a hover', () => {
+  test('F80 no link, image, HTML or command of an attack list is alive', async () => {
+    const file = path.join(import.meta.dirname, '../../../fixtures/report/attacks.json');
+    const attacks = JSON.stringify(JSON.parse(await readFile(file, 'utf8')));
+    const payloads = [...attacks.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(
+      ([text]) => JSON.parse(text) as string,
+    );
+    assert.ok(payloads.length >= 300);
+    for (const payload of payloads) assertInert(payload);
+    for (const payload of [
+      '[a](command:x)',
+      '![](https://x.test/a.png)',
+      '<https://x.test>',
+      'www.x.test',
+      'a@x.test',
+      '~~~\n```\n[a](command:x)\n~~~',
+      '````\n```\n[a](command:x)\n````',
+    ])
+      assertInert(payload);
+  });
+
+  test('F80 neither is any of text made of Markdown’s own signs', () => {
+    const pieces = [
+      '`',
+      '``',
+      '```',
+      '~~~',
+      '**',
+      '*',
+      '[',
+      '](',
+      ')',
+      '!',
+      '<',
+      '>',
+      'a',
+      ' ',
+      '\n',
+      '\n\n',
+      '- ',
+      '1. ',
+      'https://x.test',
+      'www.x.test',
+      'command:x',
+      '\\',
+      '&lt;',
+      '#',
+      '|',
+      '    ',
+      '\t',
+      '[x] ',
+      '[a]: /x',
+      '===',
+      '---',
+    ];
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...pieces), { maxLength: 30 }), (parts) =>
+        assertInert(parts.join('')),
+      ),
+      { numRuns: 3_000 },
+    );
+  });
+
+  test('paragraphs, lists, code and bold text stay what they are', () => {
+    const source =
+      'Use **bound** values in `query()`:\n\n```js\ndb.query(sql, [id]); // <b>\n```\n\n- one\n- two';
+    const html = marked.parse(inertMarkdown(source, 1_000), { async: false });
+    assert.match(html, /Use <strong>bound<\/strong> values in <code>query\(\)<\/code>:/);
+    assert.match(html, /<pre><code>db\.query\(sql, \[id\]\); \/\/ &lt;b&gt;\n<\/code><\/pre>/);
+    assert.match(html, /<ul>\s*<li>one<\/li>\s*<li>two<\/li>\s*<\/ul>/);
+  });
+
+  test('long text is cut, and an open code block ends', () => {
+    const markdown = inertMarkdown(`\`\`\`\n${'x'.repeat(500)}`, 100);
+    assert.ok(markdown.length < 120);
+    assert.deepEqual(
+      tokensOf(`${markdown}\n\nafter`)
+        .map(({ type }) => type)
+        .filter((type) => type !== 'space'),
+      ['code', 'paragraph', 'text'],
+    );
+  });
+
+  test('F79 characters that hide or turn text are visible', () => {
+    assert.equal(inertMarkdown('a\u202eb', 100), 'a\\\\u\\{202E\\}b');
+  });
+
+  test('text is shown as it is, in code and beside it', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme-ascii', minLength: 1 }), (given) => {
+        const text = `${given}.`;
+        const block = tokensOf(codeBlock([text])).find(({ type }) => type === 'code');
+        assert.equal(block && 'text' in block ? block.text : undefined, text);
+        const span = tokensOf(`x ${codeSpan(text)} x`).find(({ type }) => type === 'codespan');
+        assert.equal(span && 'text' in span ? span.text : undefined, text);
+        const inline = marked.Lexer.lexInline(`x${escapeMarkdown(text)}x`, { gfm: true });
+        assert.equal(
+          inline.map((token) => ('text' in token ? String(token.text) : token.raw)).join(''),
+          `x${text}x`,
+        );
+      }),
+    );
+  });
+});

@@ -1,0 +1,30 @@
+/** A process of its own that applies events to a run's journal as fast as it can, when told to; its arguments are the folder of the journals, the run and how many. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Clock } from '../../../../src/core/ports.ts';
+import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
+import { silent } from '../../../silentLog.ts';
+
+const [root = '', id = '', times = '0'] = process.argv.slice(2);
+const clock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  sleep: (ms, signal) => sleep(ms, undefined, signal === undefined ? {} : { signal }),
+};
+const store = new RunStore(root, { clock, log: silent });
+
+process.once('message', () => {
+  void (async () => {
+    for (let at = 0; at < Number(times); at += 1)
+      await store.apply(id, {
+        type: 'askFailed',
+        failure: { kind: 'timeout' },
+        retryAfterMs: 0,
+        wakingMs: 0,
+        at,
+      });
+    process.send?.('done');
+  })();
+});
+// A parent that died must not leave this process behind.
+process.once('disconnect', () => process.exit());
+process.send?.('ready');

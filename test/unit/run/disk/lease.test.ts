@@ -1,0 +1,281 @@
+import assert from 'node:assert/strict';
+import { fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, rmSync, utimesSync } from 'node:fs';
+import { mkdir, readdir, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { describe, test, type TestContext } from 'node:test';
+import { type Lease, leaseMs, patienceMs, takeLease } from '../../../../src/core/run/disk/lease.ts';
+import { asNobody, testPlace } from '../../upload/trees.ts';
+import { deadPid } from '../buriedWindow.ts';
+import { tempFolder } from '../tempFolder.ts';
+import { VirtualClock } from '../virtualClock.ts';
+
+/** Finds a lease that looks abandoned, waits for as long as whoever slept with the machine has to renew it, and takes it. */
+async function takeStale(folder: string, clock: VirtualClock): Promise<Lease | undefined> {
+  assert.equal(await takeLease(folder, clock), undefined);
+  clock.advance(patienceMs - 1);
+  assert.equal(await takeLease(folder, clock), undefined);
+  clock.advance(1);
+  return takeLease(folder, clock);
+}
+
+const posix = { skip: process.platform === 'win32' && 'rights of files are POSIX' };
+const isRoot = process.getuid?.() === 0;
+
+/** A process that runs for as long as the test, and is somebody else's: where nobody may start one as another, the machine's first. */
+function strangersPid(t: TestContext): number {
+  if (!isRoot) return 1;
+  const child = spawn('sleep', ['600'], { uid: 65_533, stdio: 'ignore' });
+  t.after(() => child.kill());
+  return child.pid ?? 0;
+}
+
+describe('a lease', () => {
+  test('F63 is got by one of many that try at once, again and again', async (t) => {
+    const folder = join(await tempFolder(t), 'lease');
+    const clock = new VirtualClock();
+    for (let round = 0; round < 20; round += 1) {
+      const takers = await Promise.all(Array.from({ length: 12 }, () => takeLease(folder, clock)));
+      const [holder, ...more] = takers.filter((lease) => lease !== undefined);
+      assert.ok(
+        holder !== undefined && more.length === 0,
+        `${String(more.length)} more in round ${String(round)}`,
+      );
+      assert.equal(await holder.renew(), true);
+      await holder.release();
+    }
+    assert.ok((await readdir(folder)).length <= 2, 'old files go');
+  });
+
+  test('F63 is got by one of several processes, and taken over once when that one is killed', async (t) => {
+    const folder = join(await tempFolder(t), 'lease');
+    const children = Array.from({ length: 3 }, () =>
+      fork(join(import.meta.dirname, 'leaseProcess.ts'), [folder]),
+    );
+    t.after(() => children.forEach((child) => child.kill('SIGKILL')));
+    await Promise.all(children.map((child) => once(child, 'message')));
+    const tryAll = async (among: typeof children): Promise<boolean[]> =>
+      Promise.all(
+        among.map(async (child) => {
+          const answer = once(child, 'message');
+          child.send('take');
+          return ((await answer) as [boolean])[0];
+        }),
+      );
+    const first = await tryAll(children);
+    assert.equal(first.filter(Boolean).length, 1, String(first));
+    const holder = children[first.indexOf(true)]!;
+    const others = children.filter((child) => child !== holder);
+    assert.deepEqual(await tryAll(others), [false, false], 'held');
+    const gone = once(holder, 'exit');
+    holder.kill('SIGKILL');
+    await gone;
+    const second = await tryAll(others);
+    assert.equal(second.filter(Boolean).length, 1, String(second));
+  });
+
+  test('is taken over when it was not renewed for too long, and the former holder notices', async (t) => {
+    const folder = await tempFolder(t);
+    const clock = new VirtualClock();
+    const former = await takeLease(folder, clock);
+    assert.ok(former !== undefined);
+    clock.advance(leaseMs - 1_000);
+    assert.equal(await takeLease(folder, clock), undefined);
+    clock.advance(2_000);
+    const next = await takeStale(folder, clock);
+    assert.ok(next !== undefined);
+    assert.deepEqual([await former.renew(), await next.renew()], [false, true]);
+  });
+
+  test('F54 of a window that slept with the machine stays its own when it renews it on waking', async (t) => {
+    const folder = await tempFolder(t);
+    const clock = new VirtualClock();
+    const lease = await takeLease(folder, clock);
+    for (let night = 0; night < 3; night += 1) {
+      clock.moveWall(8 * 3600_000);
+      assert.equal(await takeLease(folder, clock), undefined, 'seen to be stale');
+      clock.advance(patienceMs / 2);
+      assert.equal(await lease?.renew(), true);
+      clock.advance(patienceMs);
+      assert.equal(await takeLease(folder, clock), undefined, 'seen to be renewed');
+    }
+  });
+
+  test('F63 that its slow holder renews while another window finds it abandoned stays with its holder', async (t) => {
+    const folder = await tempFolder(t);
+    let isRenewed = false;
+    // Its last look at a lease that looks abandoned is the last moment before it makes its own.
+    class LookingClock extends VirtualClock {
+      override monotonic(): number {
+        const now = this.now() / 1000;
+        if (isRenewed) utimesSync(join(folder, 'lease-1.json'), now, now);
+        return super.monotonic();
+      }
+    }
+    const clock = new LookingClock();
+    const holder = await takeLease(folder, clock);
+    clock.advance(leaseMs + 1_000);
+    assert.equal(await takeLease(folder, clock), undefined, 'seen to be stale');
+    clock.advance(patienceMs);
+    isRenewed = true;
+    assert.equal(await takeLease(folder, clock), undefined);
+    assert.deepEqual([await holder?.renew(), await readdir(folder)], [true, ['lease-1.json']]);
+  });
+
+  test('F63 is lost once another window has made the next one, though the old file is still there', async (t) => {
+    const folder = await tempFolder(t);
+    const former = await takeLease(folder, new VirtualClock());
+    assert.equal(await former?.renew(), true);
+    await writeFile(join(folder, 'lease-2.json'), '');
+    assert.equal(await former?.renew(), false);
+  });
+
+  test('stays with its holder as long as it is renewed', async (t) => {
+    const folder = await tempFolder(t);
+    const clock = new VirtualClock();
+    const lease = await takeLease(folder, clock);
+    for (let beat = 0; beat < 20; beat += 1) {
+      clock.advance(5_000);
+      assert.equal(await lease?.renew(), true);
+      assert.equal(await takeLease(folder, clock), undefined);
+    }
+  });
+
+  test('of a process that is no more is taken over at once, by one', async (t) => {
+    const folder = await tempFolder(t);
+    const clock = new VirtualClock();
+    const holder = JSON.stringify({ pid: await deadPid(), host: hostname() });
+    await writeFile(join(folder, 'lease-7.json'), holder);
+    const takers = await Promise.all(Array.from({ length: 8 }, () => takeLease(folder, clock)));
+    assert.equal(takers.filter((lease) => lease !== undefined).length, 1);
+    assert.deepEqual(await readdir(folder), ['lease-8.json']);
+  });
+
+  test('of another machine is left alone until it is stale', async (t) => {
+    const folder = await tempFolder(t);
+    const clock = new VirtualClock();
+    const path = join(folder, 'lease-1.json');
+    await writeFile(path, JSON.stringify({ pid: await deadPid(), host: 'another-invented-host' }));
+    assert.equal(await takeLease(folder, clock), undefined);
+    clock.advance(leaseMs + 5_000);
+    assert.ok((await takeStale(folder, clock)) !== undefined);
+  });
+
+  for (const content of ['', '{"pid":', 'null', '\0\0\0\0']) {
+    test(`whose file holds ${JSON.stringify(content)} counts until it is stale`, async (t) => {
+      const folder = await tempFolder(t);
+      const clock = new VirtualClock();
+      await writeFile(join(folder, 'lease-1.json'), content);
+      assert.equal(await takeLease(folder, clock), undefined);
+      clock.advance(leaseMs + 5_000);
+      assert.ok((await takeStale(folder, clock)) !== undefined);
+    });
+  }
+
+  test('F63 is told by its own files alone', async (t) => {
+    const folder = await tempFolder(t);
+    const others = ['lease-8.json.tmp', 'lease-x.json', 'notes.txt', 'old-lease-9.json'];
+    for (const name of others) await writeFile(join(folder, name), '');
+    const lease = await takeLease(folder, new VirtualClock());
+    assert.equal(await lease?.renew(), true);
+    assert.deepEqual((await readdir(folder)).toSorted(), ['lease-1.json', ...others]);
+  });
+
+  test('F63 whose file goes while somebody looks at it can be taken', async (t) => {
+    const folder = await tempFolder(t);
+    let isGoing = false;
+    class LookingClock extends VirtualClock {
+      override now(): number {
+        if (isGoing) rmSync(join(folder, 'lease-1.json'), { force: true });
+        return super.now();
+      }
+    }
+    const clock = new LookingClock();
+    await takeLease(folder, clock);
+    clock.advance(leaseMs + 1_000);
+    assert.equal(await takeLease(folder, clock), undefined, 'seen to be stale');
+    clock.advance(patienceMs);
+    isGoing = true;
+    assert.ok((await takeLease(folder, clock)) !== undefined);
+  });
+
+  test('F63 that cannot be looked at is not taken, and the system says why', posix, async (t) => {
+    const folder = await tempFolder(t);
+    const clock = new VirtualClock();
+    const lease = await takeLease(folder, clock);
+    await rm(join(folder, 'lease-1.json'));
+    await symlink('lease-1.json', join(folder, 'lease-1.json'));
+    await assert.rejects(takeLease(folder, clock), { code: 'ELOOP' });
+    await assert.rejects(lease!.renew(), { code: 'ELOOP' });
+  });
+
+  test(
+    'F63 whose file or folder cannot be read is not taken, and the system says why',
+    { skip: posix.skip || (!isRoot && 'whoever may not become somebody else owns all files') },
+    async (t) => {
+      const place = testPlace(t);
+      const folder = join(place.root, 'lease');
+      const clock = new VirtualClock();
+      await takeLease(folder, clock);
+      chmodSync(folder, 0o755);
+      const take = (): Promise<unknown> => asNobody(place, () => takeLease(folder, clock));
+      await assert.rejects(take(), { code: 'EACCES', syscall: 'open' });
+      chmodSync(folder, 0o300);
+      await assert.rejects(take(), { code: 'EACCES', syscall: 'scandir' });
+    },
+  );
+
+  test("F63 of somebody else's process counts while that lives", posix, async (t) => {
+    const place = testPlace(t);
+    const holder = { pid: strangersPid(t), host: hostname() };
+    await writeFile(join(place.root, 'lease-1.json'), JSON.stringify(holder));
+    if (isRoot) chmodSync(place.root, 0o777);
+    const taken = await asNobody(place, () => takeLease(place.root, new VirtualClock()));
+    assert.equal(taken, undefined);
+  });
+
+  test('from the future, by a clock that was set back, is stale', async (t) => {
+    const folder = await tempFolder(t);
+    const clock = new VirtualClock();
+    await writeFile(join(folder, 'lease-1.json'), JSON.stringify({ pid: process.pid, host: hostname() }));
+    const later = clock.now() / 1000 + 24 * 3600;
+    await utimes(join(folder, 'lease-1.json'), later, later);
+    assert.ok((await takeStale(folder, clock)) !== undefined);
+  });
+
+  test('that was lost long ago is not mistaken for the one somebody holds now', async (t) => {
+    const folder = await tempFolder(t);
+    const clock = new VirtualClock();
+    const former = await takeLease(folder, clock);
+    clock.advance(leaseMs + 1_000);
+    const second = await takeStale(folder, clock);
+    await second?.release();
+    const third = await takeLease(folder, clock);
+    assert.ok(former !== undefined && third !== undefined);
+    assert.equal(await former.renew(), false);
+    await former.release();
+    assert.equal(await third.renew(), true, 'and giving the old one back takes nothing away');
+  });
+
+  test('is not brought to life again by a renewal that was under way when it was given back', async (t) => {
+    const folder = await tempFolder(t);
+    const clock = new VirtualClock();
+    for (let round = 0; round < 20; round += 1) {
+      const lease = await takeLease(folder, clock);
+      assert.ok(lease !== undefined, `round ${String(round)}`);
+      await Promise.all([lease.renew(), lease.release()]);
+      assert.equal(await lease.renew(), false);
+    }
+  });
+
+  test('is lost with its folder', async (t) => {
+    const folder = join(await tempFolder(t), 'run', 'lease');
+    await mkdir(folder, { recursive: true });
+    const lease = await takeLease(folder, new VirtualClock());
+    await rm(folder, { recursive: true });
+    assert.equal(await lease?.renew(), false);
+    await lease?.release();
+  });
+});

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import type { AssessmentError } from '../../../../src/core/errors.ts';
+import type { RunEvent } from '../../../../src/core/run/state/advance.ts';
+import type { Run } from '../../../../src/core/run/state/run.ts';
+import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
+import { storeWithoutSpaceFor } from '../preparedStore.ts';
+import { openWindow, setUpDesk } from '../runWindow.ts';
+
+async function startOnFullDisk(t: TestContext) {
+  const desk = await setUpDesk(t);
+  const window = openWindow(t, desk, { store: storeWithoutSpaceFor('dispatched', 3) });
+  const told: AssessmentError[] = [];
+  window.tracker.onDidFailToKeep((error) => told.push(error));
+  return { desk, window, told };
+}
+
+test('F66 a run that was accepted while the disk was full is told of with its ID, and kept once there is space', async (t) => {
+  const { desk, window, told } = await startOnFullDisk(t);
+  const run = await window.start();
+  const [remote] = desk.service.runs();
+  assert.ok(run.state === 'running');
+  assert.equal(run.runId, remote?.id);
+  assert.deepEqual(
+    told.map(({ kind, data }) => [kind, data.subject, data.detail]),
+    [['notKept', remote?.id, 'ENOSPC']],
+  );
+  assert.equal(desk.sent('/dispatch'), 1);
+});
+
+test('F66 while the disk stays full no other window takes the run for an unconfirmed one', async (t) => {
+  const { desk, window, told } = await startOnFullDisk(t);
+  const started = window.tracker.start(await window.assessment());
+  while (told.length === 0) await setImmediate();
+  const other = openWindow(t, desk);
+  await other.tracker.resume();
+  const run = await desk.clock.passUntil(started, desk.traffic);
+  assert.equal(run?.state, 'running');
+  assert.deepEqual(
+    [...window.lines, ...other.lines].filter((line) => line.includes('unknown')),
+    [],
+  );
+});
+
+/** A store whose journals are taken away, in some way, once the answer to a dispatch is there. */
+class RobbedStore extends RunStore {
+  #rob: ((folder: string) => Promise<void>) | undefined;
+
+  constructor(rob: (folder: string) => Promise<void>, ...rest: ConstructorParameters<typeof RunStore>) {
+    super(...rest);
+    this.#rob = rob;
+  }
+
+  override async apply(id: string, event: RunEvent): Promise<Run> {
+    if (event.type === 'dispatched' || event.type === 'dispatchLost') {
+      await this.#rob?.(this.folderOf(id));
+      this.#rob = undefined;
+    }
+    return super.apply(id, event);
+  }
+}
+
+const robberies = [
+  ['whose folder is gone', (folder: string) => rm(folder, { recursive: true })],
+  ['whose journal is damaged', (folder: string) => writeFile(join(folder, 'run.json'), '{')],
+] as const;
+for (const [what, rob] of robberies) {
+  test(`F65 a run ${what} when the service has accepted it is kept all the same, and seen to its end`, async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk, { store: (root, deps) => new RobbedStore(rob, root, deps) });
+    const told: AssessmentError[] = [];
+    window.tracker.onDidFailToKeep((error) => told.push(error));
+    const run = await window.start();
+    const [remote] = desk.service.runs();
+    assert.ok(run.state === 'running');
+    assert.deepEqual([run.runId, told], [remote?.id, []]);
+    const other = openWindow(t, desk);
+    await other.tracker.resume();
+    assert.deepEqual(other.store.get(run.id), run);
+    await desk.service.finishRun(run.runId);
+    await window.untilEnded(run.id);
+    const ended = [...window.ended, ...other.ended].map(({ state }) => state);
+    assert.deepEqual([ended, desk.sent('/dispatch')], [['succeeded'], 1]);
+  });
+
+  test(`F65 a run ${what} when the answer to its dispatch is lost is told of as unknown`, async (t) => {
+    const desk = await setUpDesk(t);
+    desk.service.addFault({ match: { path: '/dispatch', nth: 1 }, after: { kind: 'reset' } });
+    const window = openWindow(t, desk, { store: (root, deps) => new RobbedStore(rob, root, deps) });
+    const { id } = await window.start();
+    assert.deepEqual(
+      window.ended.map((run) => [run.id, run.state, run.targets[0]?.upload?.state]),
+      [[id, 'unknown', 'confirmed']],
+    );
+    assert.equal((await desk.clock.passUntil(window.tracker.resend(id), desk.traffic)).state, 'running');
+  });
+}

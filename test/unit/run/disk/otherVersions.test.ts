@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { RunNotes } from '../../../../src/core/run/disk/recoveryNotes.ts';
+import { silent } from '../../../silentLog.ts';
+import { dayMs, minuteMs, pass, stayAwake } from '../days.ts';
+import { type Desk, openWindow, setUpDesk } from '../runWindow.ts';
+import { trackRemoteRun } from '../seededRuns.ts';
+
+type Journal = Record<string, unknown>;
+
+/** Rewrites the journal of a run as another version would. */
+async function rewrite(desk: Desk, id: string, change: (journal: Journal) => Journal): Promise<string> {
+  const path = join(desk.root, id, 'run.json');
+  const text = JSON.stringify(change(JSON.parse(await readFile(path, 'utf8')) as Journal));
+  await writeFile(path, text);
+  return text;
+}
+
+describe('a journal of another version', () => {
+  const others: readonly (readonly [string, Journal])[] = [
+    ['of a later version', { version: 2 }],
+    ['of a later version, in a state of its own', { version: 2, state: 'levitating', targets: 'elsewhere' }],
+    ['of an unknown workflow', { workflow: 'blackbox-crawl' }],
+    ['of an unknown workflow without a time', { workflow: 'blackbox-crawl', createdAt: 'yesterday' }],
+  ];
+  for (const [what, change] of others) {
+    test(`F99 ${what} is listed and left as it is: not asked about, not swept, not offered as lost`, async (t) => {
+      const desk = await setUpDesk(t);
+      const memory = new Map<string, unknown>();
+      const notes = new RunNotes(
+        {
+          keys: () => [...memory.keys()],
+          get: (key) => memory.get(key),
+          update: (key, value) => Promise.resolve(void memory.set(key, value)),
+        },
+        { log: silent },
+      );
+      const first = openWindow(t, desk, { notes });
+      const following = notes.follow(first.store);
+      const { id } = await trackRemoteRun(desk, first);
+      first.tracker.dispose();
+      following.dispose();
+      const text = await rewrite(desk, id, (journal) => ({ ...journal, ...change, more: { here: true } }));
+      const folder = join(desk.root, id);
+      await writeFile(join(folder, 'archive-0.tar.gz'), 'source');
+      const asked = desk.sent(/./);
+      desk.clock.advance(100 * dayMs);
+      const next = openWindow(t, desk, { notes });
+      await desk.clock.passUntil(next.tracker.resume(), desk.traffic);
+      notes.follow(next.store);
+      await stayAwake(desk, 26);
+      await desk.clock.passUntil(next.tracker.resume(), desk.traffic);
+      assert.deepEqual([next.store.all(), next.store.foreign().map((run) => run.id)], [[], [id]]);
+      assert.equal(await readFile(join(folder, 'run.json'), 'utf8'), text);
+      const kept = (await readdir(folder)).filter((name) => !/^(lease|lock)$/.test(name));
+      assert.deepEqual(kept.toSorted(), ['archive-0.tar.gz', 'run.json']);
+      assert.deepEqual([desk.sent(/./), notes.lost(next.store), memory.size], [asked, [], 1]);
+    });
+  }
+
+  test('F99 is heard of when it comes, and when it goes', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const heard: string[][] = [];
+    window.store.onDidChangeForeign(() => heard.push(window.store.foreign().map(({ id }) => id)));
+    const { id } = await trackRemoteRun(desk, window);
+    await rewrite(desk, id, (journal) => ({ ...journal, version: 2 }));
+    await window.store.reload();
+    await rewrite(desk, id, (journal) => ({ ...journal, version: 1 }));
+    await window.store.reload();
+    assert.deepEqual([heard, window.store.all().map((run) => run.id)], [[[id], []], [id]]);
+  });
+
+  test('F99 is asked about no more by the window that watched it', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const { id } = await trackRemoteRun(desk, window);
+    const text = await rewrite(desk, id, (journal) => ({ ...journal, version: 2 }));
+    const asked = desk.sent('/describe');
+    await pass(desk, 10 * minuteMs);
+    assert.equal(desk.sent('/describe'), asked);
+    assert.equal(await readFile(join(desk.root, id, 'run.json'), 'utf8'), text);
+    assert.ok((await stat(join(desk.root, id))).isDirectory());
+  });
+
+  test('F99 with members that this version does not know keeps them to the end of the run', async (t) => {
+    const desk = await setUpDesk(t);
+    const first = openWindow(t, desk);
+    const run = await first.start();
+    assert.ok(run.state === 'running');
+    first.tracker.dispose();
+    await rewrite(desk, run.id, (journal) => {
+      const [target] = journal['targets'] as [Record<string, Journal>];
+      const { archive, upload } = target;
+      return {
+        ...journal,
+        more: { here: [1] },
+        targets: [{ ...target, more: 2, archive: { ...archive, more: 3 }, upload: { ...upload, more: 4 } }],
+      };
+    });
+    const next = openWindow(t, desk);
+    await desk.clock.passUntil(next.tracker.resume(), desk.traffic);
+    await desk.service.finishRun(run.runId);
+    await next.untilEnded(run.id);
+    await pass(desk, minuteMs);
+    const ended = JSON.parse(await readFile(join(desk.root, run.id, 'run.json'), 'utf8')) as Journal;
+    const [target] = ended['targets'] as [Record<string, Journal>];
+    assert.deepEqual([ended['state'], target['upload']?.['state']], ['succeeded', 'deleted']);
+    assert.deepEqual(
+      [ended['more'], target['more'], target['archive']?.['more'], target['upload']?.['more']],
+      [{ here: [1] }, 2, 3, 4],
+    );
+    assert.ok(!('lastAnswerAt' in ended), 'what belongs to a state goes with it');
+  });
+});

@@ -1,0 +1,274 @@
+import assert from 'node:assert/strict';
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, test, type TestContext } from 'node:test';
+import type { Run } from '../../../../src/core/run/state/run.ts';
+import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
+import { packagingRun, runOf } from '../sampleRuns.ts';
+import { tempFolder } from '../tempFolder.ts';
+import { VirtualClock } from '../virtualClock.ts';
+
+interface Opened {
+  readonly store: RunStore;
+  readonly lines: readonly string[];
+  /** IDs of the runs that changed, in order. */
+  readonly changes: readonly string[];
+}
+
+function open(root: string): Opened {
+  const lines: string[] = [];
+  const write = (line: string): void => void lines.push(line);
+  const log = { debug: write, info: write, warn: write, error: write };
+  const store = new RunStore(root, { clock: new VirtualClock(), log });
+  const changes: string[] = [];
+  store.onDidChange(({ id }) => changes.push(id));
+  return { store, lines, changes };
+}
+
+async function storeWith(t: TestContext, ...runs: Run[]): Promise<Opened & { root: string }> {
+  const root = join(await tempFolder(t), 'runs');
+  const opened = open(root);
+  for (const run of runs) await opened.store.create(run);
+  return { ...opened, root };
+}
+
+const named = (id: string, run: Run = packagingRun): Run => ({ ...run, id });
+
+describe('the run store', () => {
+  test('gives every kind of run back as it was', async (t) => {
+    const runs = Object.entries(runOf).map(([state, run]) => named(`run-${state}`, run));
+    const { root } = await storeWith(t, ...runs);
+    const { store } = open(root);
+    await store.reload();
+    for (const run of runs) assert.deepEqual(store.get(run.id), run);
+    assert.equal(store.all().length, runs.length);
+  });
+
+  test('lists runs newest first', async (t) => {
+    const { store } = await storeWith(
+      t,
+      { ...named('c'), createdAt: 5 },
+      { ...named('b'), createdAt: 5 },
+      { ...named('a'), createdAt: 9 },
+      { ...named('d'), createdAt: 5 },
+    );
+    assert.deepEqual(
+      store.all().map(({ id }) => id),
+      ['a', 'd', 'c', 'b'],
+    );
+  });
+
+  const damages: readonly (readonly [string, (text: string) => string])[] = [
+    ['truncated', (text) => text.slice(0, text.length / 2)],
+    ['emptied', () => ''],
+    ['zeroed', (text) => '\0'.repeat(text.length)],
+    ['of an earlier version', (text) => text.replace('"version": 1', '"version": 0')],
+    ['of another run', (text) => text.replace('"id": "one"', '"id": "two"')],
+    ['in an unknown state', (text) => text.replace('packaging', 'levitating')],
+  ];
+  for (const [how, damage] of damages) {
+    test(`F65 a journal that is ${how} is set aside, and the other runs are intact`, async (t) => {
+      const { root } = await storeWith(t, named('one'), named('other'));
+      const path = join(root, 'one', 'run.json');
+      const damaged = damage(await readFile(path, 'utf8'));
+      await writeFile(path, damaged);
+      const { store, lines } = open(root);
+      await store.reload();
+      assert.deepEqual(
+        store.all().map(({ id }) => id),
+        ['other'],
+      );
+      const [aside, ...more] = (await readdir(join(root, 'one'))).filter((name) =>
+        name.startsWith('run.json'),
+      );
+      assert.match(aside ?? '', /^run\.json\.damaged-\d+$/);
+      assert.deepEqual(more, []);
+      assert.equal(await readFile(join(root, 'one', aside!), 'utf8'), damaged, 'nothing of it is lost');
+      assert.ok(lines.some((line) => line.includes('one') && line.includes('set aside')));
+    });
+  }
+
+  test('F65 a journal that cannot be read does not keep the others from being read', async (t) => {
+    const { root } = await storeWith(t, named('other'));
+    await mkdir(join(root, 'one', 'run.json'), { recursive: true });
+    const { store, lines } = open(root);
+    await store.reload();
+    assert.deepEqual(
+      store.all().map(({ id }) => id),
+      ['other'],
+    );
+    assert.ok(lines.some((line) => line.includes('one')));
+  });
+
+  test('sees on reload what another window created, changed and removed', async (t) => {
+    const { root, store } = await storeWith(t, named('kept'), named('removed'));
+    const other = open(root);
+    await other.store.reload();
+    await store.create(named('created'));
+    await store.apply('kept', { type: 'packaged', at: 7 });
+    await store.remove('removed');
+    const before = other.changes.length;
+    await other.store.reload();
+    assert.deepEqual(other.changes.slice(before).sort(), ['created', 'kept', 'removed']);
+    assert.deepEqual(
+      other.store
+        .all()
+        .map(({ id, state }) => `${id} ${state}`)
+        .sort(),
+      ['created packaging', 'kept uploading'],
+    );
+  });
+
+  test(
+    'F63 sees within moments what another window creates, changes and removes',
+    { timeout: 10_000 },
+    async (t) => {
+      const { root, store } = await storeWith(t);
+      await store.reload();
+      assert.deepEqual([store.isTemporary, store.problem], [false, undefined]);
+      const { store: other, lines } = open(root);
+      const watching = other.watch();
+      t.after(() => watching.dispose());
+      const seen = (isSeen: () => boolean): Promise<void> =>
+        new Promise((resolve) => {
+          const listening = other.onDidChange(() => {
+            if (!isSeen()) return;
+            listening.dispose();
+            resolve();
+          });
+        });
+      // No run has such a name.
+      await writeFile(join(root, '.DS_Store'), '');
+      const created = seen(() => other.get('one')?.state === 'packaging');
+      await store.create(named('one'));
+      await created;
+      const changed = seen(() => other.get('one')?.state === 'uploading');
+      await store.apply('one', { type: 'packaged', at: 7 });
+      await changed;
+      const removed = seen(() => other.get('one') === undefined);
+      await store.remove('one');
+      await removed;
+      assert.deepEqual(lines, []);
+    },
+  );
+
+  test('reads nothing anew when nothing has changed, whoever wrote it', async (t) => {
+    const { root, store, changes } = await storeWith(t, named('one'));
+    const other = open(root);
+    await other.store.reload();
+    const before = [changes.length, other.changes.length];
+    for (const each of [store, other.store]) await each.reload();
+    assert.deepEqual([changes.length, other.changes.length], before);
+  });
+
+  test('F65 a run whose journal is damaged while it is known is gone, and whoever listens hears that', async (t) => {
+    const { root, store, changes } = await storeWith(t, named('one'));
+    const before = changes.length;
+    await writeFile(join(root, 'one', 'run.json'), '{');
+    assert.equal(await store.refresh('one'), undefined);
+    assert.deepEqual([store.all(), changes.slice(before)], [[], ['one']]);
+  });
+
+  test('a run whose folder is moved away and back is there again', async (t) => {
+    const { root, store } = await storeWith(t, named('one'));
+    const [there, away] = [join(root, 'one'), `${root}-away`];
+    await rename(there, away);
+    assert.equal(await store.refresh('one'), undefined);
+    await rename(away, there);
+    assert.equal((await store.refresh('one'))?.id, 'one');
+  });
+
+  test('a run that is removed is gone at once, also when nothing is left of it, and whoever listens no more hears nothing', async (t) => {
+    const { root, store } = await storeWith(t, named('one'), named('other'));
+    const heard: string[] = [];
+    const listening = store.onDidChange(({ id }) => heard.push(id));
+    await rm(join(root, 'one'), { recursive: true });
+    await store.remove('one');
+    assert.deepEqual([store.get('one'), heard], [undefined, ['one']]);
+    listening.dispose();
+    await store.remove('other');
+    assert.deepEqual([store.all(), heard], [[], ['one']]);
+  });
+
+  test('logs each change of a state, and no other', async (t) => {
+    const { store, lines } = await storeWith(t, named('one'));
+    await store.apply('one', { type: 'renamed', label: 'Monday', at: 6 });
+    await store.apply('one', { type: 'packaged', at: 7 });
+    assert.deepEqual(lines, ['Run one: packaging → uploading']);
+  });
+
+  test('two windows that take turns lose nothing, however fast they follow each other', async (t) => {
+    const { root, store } = await storeWith(t, runOf.running);
+    const other = open(root).store;
+    const failure = { kind: 'timeout' } as const;
+    for (let turn = 0; turn < 25; turn += 1) {
+      for (const each of [store, other]) {
+        await each.apply(runOf.running.id, {
+          type: 'askFailed',
+          failure,
+          retryAfterMs: 0,
+          wakingMs: 0,
+          at: turn,
+        });
+      }
+    }
+    const run = await store.refresh(runOf.running.id);
+    assert.ok(run !== undefined && 'trouble' in run);
+    assert.equal(run.trouble?.times, 50);
+  });
+
+  test('events of one run are applied one after another', async (t) => {
+    const { store } = await storeWith(t, runOf.running);
+    const failure = { kind: 'timeout' } as const;
+    await Promise.all(
+      Array.from({ length: 20 }, (_, at) =>
+        store.apply(runOf.running.id, { type: 'askFailed', failure, retryAfterMs: 0, wakingMs: 0, at }),
+      ),
+    );
+    const run = store.get(runOf.running.id);
+    assert.ok(run !== undefined && 'trouble' in run);
+    assert.equal(run.trouble?.times, 20);
+  });
+
+  test('an event that changes nothing writes nothing, and says so when asked', async (t) => {
+    const { root, store } = await storeWith(t, runOf.running);
+    const path = join(root, runOf.running.id, 'run.json');
+    const before = await stat(path);
+    assert.equal(await store.applyIfDue(runOf.running.id, { type: 'packaged', at: 1 }), undefined);
+    assert.equal((await store.apply(runOf.running.id, { type: 'packaged', at: 1 })).state, 'running');
+    assert.equal((await stat(path)).ino, before.ino);
+  });
+
+  test('an event of a run that is not there is refused', async (t) => {
+    const { store } = await storeWith(t);
+    await assert.rejects(store.apply('nobody', { type: 'noticed', at: 1 }), {
+      kind: 'notFound',
+      data: { subject: 'nobody' },
+    });
+  });
+
+  test('a run whose folder was taken away is gone, and is not brought back by an event', async (t) => {
+    const { root, store } = await storeWith(t, named('one'));
+    await rm(join(root, 'one'), { recursive: true });
+    await assert.rejects(store.apply('one', { type: 'packaged', at: 1 }), { kind: 'notFound' });
+    assert.equal(store.get('one'), undefined);
+  });
+
+  test(
+    'journals can be read by their owner alone',
+    { skip: process.platform === 'win32' && 'rights of files are POSIX' },
+    async (t) => {
+      const { root } = await storeWith(t, named('one'));
+      assert.equal((await stat(join(root, 'one', 'run.json'))).mode & 0o777, 0o600);
+      assert.equal((await stat(join(root, 'one'))).mode & 0o777, 0o700);
+      assert.deepEqual(await readdir(join(root, 'one')), ['run.json'], 'and nothing temporary is left');
+    },
+  );
+
+  test('new IDs are sortable by time, differ, and fit the schema', async (t) => {
+    const { store } = await storeWith(t);
+    const ids = Array.from({ length: 50 }, () => store.newId());
+    assert.equal(new Set(ids).size, 50);
+    for (const id of ids) assert.match(id, /^\d{14}-[0-9a-f]{8}$/);
+  });
+});

@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, test, type TestContext } from 'node:test';
+import { advance } from '../../../../src/core/run/state/advance.ts';
+import type { Run } from '../../../../src/core/run/state/run.ts';
+import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
+import { stayAwake } from '../days.ts';
+import { openWindow, setUpDesk } from '../runWindow.ts';
+import { runOf } from '../sampleRuns.ts';
+import { silent } from '../../../silentLog.ts';
+
+const dayMs = 24 * 3600_000;
+
+describe('the history', () => {
+  /** A store with these runs, and the runs left after a window of it opened at a time. */
+  async function leftAfter(t: TestContext, runs: readonly Run[], days: number, keep = 90): Promise<string[]> {
+    const desk = await setUpDesk(t);
+    const seeded = new RunStore(desk.root, { clock: desk.clock, log: silent });
+    for (const run of runs) await seeded.create(run);
+    desk.clock.advance(days * dayMs - desk.clock.now());
+    const window = openWindow(t, desk, { retainLocalDays: keep });
+    await desk.clock.passUntil(window.tracker.resume(), desk.traffic);
+    await stayAwake(desk, 25, 60);
+    return window.store
+      .all()
+      .map(({ id }) => id)
+      .sort();
+  }
+  const told = (run: Run, id: string): Run => ({
+    ...run,
+    id,
+    noticeDue: false,
+    targets: [{ folder: '/x', name: 'x' }],
+  });
+
+  test('loses ended runs once they have been older than the setting says for a day of waking time', async (t) => {
+    const runs = [told(runOf.succeeded, 'a'), told(runOf.failed, 'b')];
+    assert.deepEqual(await leftAfter(t, runs, 89), ['a', 'b']);
+    assert.deepEqual(await leftAfter(t, runs, 91), []);
+    assert.deepEqual(await leftAfter(t, runs, 3, 2), []);
+  });
+
+  test('F98 outlasts a wall clock that is 91 days ahead at one start, and at many', async (t) => {
+    const desk = await setUpDesk(t);
+    const seeded = new RunStore(desk.root, { clock: desk.clock, log: silent });
+    await seeded.create(told({ ...runOf.succeeded, endedAt: desk.clock.now() } as Run, 'a'));
+    for (let start = 0; start < 30; start += 1) {
+      desk.clock.moveWall(91 * dayMs);
+      const window = openWindow(t, desk);
+      await desk.clock.passUntil(window.tracker.resume(), desk.traffic);
+      await stayAwake(desk, 1);
+      assert.deepEqual(window.store.all().map(({ id }) => id), ['a']); // prettier-ignore
+      desk.clock.moveWall(-91 * dayMs);
+      await stayAwake(desk, 1.5);
+      window.tracker.dispose();
+    }
+  });
+
+  test('is counted by several windows together, and no faster than time passes', async (t) => {
+    const desk = await setUpDesk(t);
+    const seeded = new RunStore(desk.root, { clock: desk.clock, log: silent });
+    await seeded.create(told(runOf.succeeded, 'a'));
+    for (const [days, left] of [
+      [1, 1],
+      [1, 1],
+      [1, 0],
+    ] as const) {
+      // prettier-ignore
+      const windows = [openWindow(t, desk), openWindow(t, desk), openWindow(t, desk)];
+      for (const { tracker } of windows) await desk.clock.passUntil(tracker.resume(), desk.traffic);
+      await stayAwake(desk, 10 * days);
+      assert.equal(windows[0]?.store.all().length, left);
+      for (const { tracker } of windows) tracker.dispose();
+    }
+  });
+
+  test('never loses a run that still needs a person', async (t) => {
+    const runs = [{ ...runOf.unknown, id: 'unknown' }, told(runOf.succeeded, 'told')];
+    assert.deepEqual(await leftAfter(t, runs, 400), ['unknown']);
+  });
+
+  test('keeps a run whose source could not be deleted for as long as the service may have it', async (t) => {
+    // Where nothing listens: a name would have to be looked up, time and again.
+    const baseUrl = 'http://127.0.0.1:9/v1';
+    const left = { ...runOf.succeeded, id: 'left', noticeDue: false, baseUrl };
+    assert.ok(left.targets.some(({ upload }) => upload?.state === 'confirmed'));
+    assert.deepEqual(await leftAfter(t, [left], 20, 2), ['left']);
+    assert.deepEqual(await leftAfter(t, [left], 31, 2), []);
+  });
+
+  test('F97 keeps the archives of a run whose results are missing for a week and a day of waking time, and no longer', async (t) => {
+    const desk = await setUpDesk(t);
+    const seeded = new RunStore(desk.root, { clock: desk.clock, log: silent });
+    const { targets } = runOf.succeeded;
+    const [{ archive }] = targets as [(typeof targets)[number]];
+    const file = join(seeded.folderOf('old'), archive!.file);
+    const uploadedAt = desk.clock.now();
+    await seeded.create({
+      ...runOf.succeeded,
+      id: 'old',
+      noticeDue: false,
+      uploadedAt,
+      endedAt: uploadedAt,
+      exitedAt: uploadedAt,
+      targets: [{ folder: '/x', name: 'x', archive }],
+      artifacts: [{ name: 'findings', failure: { kind: 'timeout' } }],
+    } as Run);
+    await writeFile(file, '');
+    const isKeptAfter = async (ms: number): Promise<boolean> => {
+      desk.clock.advance(ms);
+      const window = openWindow(t, desk);
+      await desk.clock.passUntil(window.tracker.resume(), desk.traffic);
+      return existsSync(file);
+    };
+    assert.deepEqual([await isKeptAfter(7 * dayMs), await isKeptAfter(1)], [true, true]);
+    await stayAwake(desk, 25);
+    assert.equal(existsSync(file), false);
+  });
+
+  test('F65 keeps the archive of a run whose journal is damaged for a week, and no longer; the damaged journal stays', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const { id } = await window.start();
+    window.tracker.dispose();
+    await writeFile(join(desk.root, id, 'run.json'), '{');
+    const leftAfter = async (ms: number): Promise<string[]> => {
+      desk.clock.advance(ms);
+      const next = openWindow(t, desk);
+      await desk.clock.passUntil(next.tracker.resume(), desk.traffic);
+      await stayAwake(desk, 25);
+      next.tracker.dispose();
+      const names = await readdir(join(desk.root, id));
+      return names.filter((name) => /^(archive-|run)/.test(name)).map((name) => name.replace(/-\d+$/, ''));
+    };
+    assert.deepEqual(await leftAfter(5 * dayMs), ['archive-0.tar.gz', 'run.json.damaged']);
+    assert.deepEqual(await leftAfter(dayMs + 60_000), ['run.json.damaged']);
+  });
+
+  test('keeps the name that a person gives a run, and gives the usual one back', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    await window.store.create(runOf.succeeded);
+    const { id } = runOf.succeeded;
+    await window.tracker.rename(id, '  Before the release  ');
+    const other = openWindow(t, desk);
+    await other.store.reload();
+    assert.equal(other.store.get(id)?.label, 'Before the release');
+    await other.tracker.rename(id, ' ');
+    assert.ok(!('label' in other.store.get(id)!));
+    assert.equal(advance(runOf.succeeded, { type: 'renamed', label: '', at: 1 }), runOf.succeeded);
+  });
+
+  test('links another try to the run that failed', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const run = await window.start({ retryOf: 'failed-one' });
+    assert.deepEqual([run.retryOf, run.state], ['failed-one', 'running']);
+  });
+});

@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict';
+import { readdir } from 'node:fs/promises';
+import { describe, test, type TestContext } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import type { RunIn } from '../../../../src/core/run/state/run.ts';
+import { storeThat, storeWithoutSpaceFor } from '../preparedStore.ts';
+import { openWindow, setUpDesk } from '../runWindow.ts';
+import { seedUnknownRun, startRemoteRun } from '../seededRuns.ts';
+import { states } from '../uploads.ts';
+
+/** An unknown run of one window, which another window at the same desk knows as well. */
+async function sharedUnknownRun(t: TestContext) {
+  const desk = await setUpDesk(t);
+  const window = openWindow(t, desk);
+  const { id } = await seedUnknownRun(desk, window);
+  const other = openWindow(t, desk);
+  await other.store.reload();
+  return { desk, window, other, id };
+}
+
+describe('a run that is removed', () => {
+  for (const [deleteSource, left] of [
+    [true, 'deleted'],
+    [false, 'confirmed'],
+  ] as const) {
+    test(`while it is unknown is gone, and its file is ${left} when deleting is set to ${String(deleteSource)}`, async (t) => {
+      const desk = await setUpDesk(t);
+      const window = openWindow(t, desk, { deleteSource });
+      const { id } = await seedUnknownRun(desk, window);
+      await desk.clock.passUntil(window.tracker.remove(id), desk.traffic);
+      assert.deepEqual([states(desk), window.store.all(), await readdir(desk.root)], [[left], [], []]);
+      // A confirmed file is deleted, and only where it is to stay the service is asked whether it is confirmed at all.
+      const sent = [desk.sent('/delete'), desk.sent('/cancel-upload')];
+      assert.deepEqual(sent, deleteSource ? [1, 0] : [0, 1]);
+    });
+  }
+
+  test('after its end takes along what could not be taken off the service then', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const heal = desk.service.addFault({ match: { path: '/cancel-upload' }, before: { kind: 'reset' } });
+    desk.service.addFault({ match: { method: 'PUT' }, before: { kind: 'reply', status: 400 } });
+    const { id } = await window.start();
+    assert.deepEqual(states(desk), ['reserved']);
+    heal();
+    await desk.clock.passUntil(window.tracker.remove(id), desk.traffic);
+    assert.deepEqual([states(desk), await readdir(desk.root)], [['cancelled'], []]);
+    assert.equal(desk.sent('/delete'), 0);
+  });
+
+  test('takes a file along that was confirmed without our knowing, whatever the service answers to a cancellation of it', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const heal = desk.service.addFault({ match: { path: '/confirm-upload' }, after: { kind: 'reset' } });
+    const unknown = desk.service.addFault({
+      match: { path: '/cancel-upload' },
+      before: { kind: 'reply', status: 404 },
+    });
+    t.after(unknown);
+    const run = await window.start();
+    heal();
+    assert.deepEqual(
+      [run.state, run.targets[0]?.upload?.state, states(desk)],
+      ['failed', 'deleted', ['deleted']],
+    );
+  });
+
+  test('is kept, with the reason, when its file cannot be deleted, until a person leaves it there; the log names the file', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const { id, targets } = await seedUnknownRun(desk, window);
+    desk.service.addFault({ match: { path: '/delete' }, before: { kind: 'reply', status: 403 } });
+    const failure = await desk.clock.passUntil(window.tracker.remove(id), desk.traffic);
+    assert.equal(failure?.kind, 'forbidden');
+    assert.deepEqual([window.store.get(id)?.state, await readdir(desk.root)], ['cancelled', [id]]);
+    const sent = desk.sent('/delete');
+    assert.equal(await window.tracker.remove(id, { leavesSource: true }), undefined);
+    assert.deepEqual(
+      [desk.sent('/delete'), states(desk), await readdir(desk.root)],
+      [sent, ['confirmed'], []],
+    );
+    const fileId = targets[0]!.upload!.fileId;
+    assert.ok(
+      window.lines.some((line) => line.includes(fileId) && line.includes('may stay')),
+      window.lines.join('\n'),
+    );
+  });
+
+  test('F127 names a file that stays in the log on one line', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const seeded = await seedUnknownRun(desk, window);
+    const upload = { ...seeded.targets[0]!.upload!, fileId: 'one\n[info] two' };
+    const run = { ...seeded, id: window.store.newId(), targets: [{ ...seeded.targets[0]!, upload }] };
+    await window.store.create(run);
+    await window.tracker.remove(run.id, { leavesSource: true });
+    assert.ok(window.lines.some((line) => line.includes('may stay: one [info] two')));
+  });
+
+  test('after its end is kept when nobody is signed in, and goes with its file once somebody is', async (t) => {
+    const desk = await setUpDesk(t);
+    // The window that sees the end leaves the file there, so that no deletion of its own is under way.
+    const driving = openWindow(t, desk, { deleteSource: false });
+    const { id, runId } = (await driving.start()) as RunIn<'running'>;
+    await desk.service.finishRun(runId);
+    await driving.untilEnded(id);
+    const window = openWindow(t, desk);
+    await window.store.reload();
+    window.setToken(undefined);
+    assert.equal((await window.tracker.remove(id))?.kind, 'notSignedIn');
+    assert.equal((await window.tracker.deleteUploads(id))?.kind, 'notSignedIn');
+    assert.deepEqual([window.store.get(id)?.state, states(desk)], ['succeeded', ['confirmed']]);
+    window.setToken(desk.service.token);
+    assert.equal(await desk.clock.passUntil(window.tracker.remove(id), desk.traffic), undefined);
+    assert.deepEqual([states(desk), await readdir(desk.root)], [['deleted'], []]);
+  });
+
+  test('is kept when its end cannot be noted, and goes all the same when a person wants that', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk, { store: storeWithoutSpaceFor('abandoned') });
+    const { id } = await seedUnknownRun(desk, window);
+    assert.deepEqual((await window.tracker.remove(id))?.kind, 'storage');
+    await window.tracker.remove(id, { leavesSource: true });
+    assert.deepEqual(await readdir(desk.root), []);
+  });
+
+  test('is kept when it goes on by then, whatever the window of the person knew', async (t) => {
+    const { desk, window, other, id } = await sharedUnknownRun(t);
+    const runId = await startRemoteRun(desk);
+    await desk.clock.passUntil(window.tracker.giveRunId(id, runId), desk.traffic);
+    assert.equal(other.store.get(id)?.state, 'unknown');
+    for (const leavesSource of [false, true])
+      await assert.rejects(other.tracker.remove(id, { leavesSource }), { kind: 'changedMeanwhile' });
+    assert.deepEqual([other.store.get(id)?.state, await readdir(desk.root)], ['running', [id]]);
+    assert.equal(desk.sent('/delete'), 0);
+    assert.ok(window.tracker.nextCheckAt(id) !== undefined);
+  });
+
+  test('is kept while another window sends its dispatch again, and the run that this starts is known', async (t) => {
+    const { desk, window, other, id } = await sharedUnknownRun(t);
+    const { promise: until, resolve } = Promise.withResolvers<undefined>();
+    desk.service.addFault({ match: { path: '/dispatch' }, after: { kind: 'hold', until } });
+    const sent = window.tracker.resend(id);
+    while (desk.sent('/dispatch') === 0) await setImmediate();
+    await assert.rejects(other.tracker.remove(id), { kind: 'changedMeanwhile' });
+    resolve(undefined);
+    assert.equal((await desk.clock.passUntil(sent, desk.traffic)).state, 'running');
+    assert.deepEqual([states(desk), await readdir(desk.root)], [['confirmed'], [id]]);
+  });
+
+  test('is kept when it goes on from the moment in which it would be given up', async (t) => {
+    const desk = await setUpDesk(t);
+    const other = openWindow(t, desk);
+    const { id } = await seedUnknownRun(desk, other);
+    const store = storeThat(async ({ type }) => {
+      if (type !== 'abandoned') return;
+      await other.store.apply(id, { type: 'runIdGiven', runId: 'run-invented', at: desk.clock.now() });
+    });
+    const window = openWindow(t, desk, { store });
+    await window.store.reload();
+    await assert.rejects(window.tracker.remove(id), { kind: 'changedMeanwhile' });
+    assert.deepEqual([window.store.get(id)?.state, await readdir(desk.root)], ['running', [id]]);
+  });
+
+  test('is gone as well when another window has removed it just before', async (t) => {
+    const { desk, window, other, id } = await sharedUnknownRun(t);
+    await desk.clock.passUntil(window.tracker.remove(id), desk.traffic);
+    assert.equal(await other.tracker.remove(id), undefined);
+    assert.deepEqual([other.store.all(), await readdir(desk.root), desk.sent('/delete')], [[], [], 1]);
+  });
+
+  test('while it uploads leaves no reservation behind', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    desk.service.addFault({ match: { method: 'PUT' }, before: { kind: 'stall' } });
+    const stop = new AbortController();
+    t.after(() => stop.abort());
+    const reserved = new Promise<string>((resolve) => {
+      window.store.onDidChange(({ id, targets }) => {
+        if (targets[0]?.upload !== undefined) resolve(id);
+      });
+    });
+    window.tracker.start(await window.assessment(), { signal: stop.signal }).catch(() => undefined);
+    const id = await reserved;
+    await desk.clock.passUntil(window.tracker.remove(id), desk.traffic);
+    assert.deepEqual([states(desk), await readdir(desk.root)], [['cancelled'], []]);
+  });
+});

@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { dayMs, leap, pass } from '../days.ts';
+import { type Desk, openWindow, setUpDesk } from '../runWindow.ts';
+import { trackRemoteRun } from '../seededRuns.ts';
+import { states } from '../uploads.ts';
+
+describe('results that the service will soon keep no more', () => {
+  const breakStorage = (desk: Desk): (() => void) =>
+    desk.service.addFault({
+      match: { method: 'GET', path: /\/storage\// },
+      before: { kind: 'reply', status: 404 },
+    });
+
+  test('F64 and are not here are told of once, near the end, and can be downloaded again', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const { id, runId } = await trackRemoteRun(desk, window);
+    const heal = breakStorage(desk);
+    await desk.service.finishRun(runId);
+    await window.untilEnded(id);
+    window.tracker.dispose();
+    const second = openWindow(t, desk);
+    desk.clock.advance(24 * dayMs);
+    await second.tracker.resume();
+    assert.deepEqual(second.nearing, []);
+    desk.clock.advance(2 * dayMs);
+    const windows = [openWindow(t, desk), openWindow(t, desk), openWindow(t, desk)];
+    await desk.clock.passUntil(Promise.all(windows.map(({ tracker }) => tracker.resume())), desk.traffic);
+    assert.equal(windows.flatMap(({ nearing }) => nearing).length, 1, 'once, in one window');
+    heal();
+    const [one] = windows;
+    await desk.clock.passUntil(one!.tracker.downloadAgain(id), desk.traffic);
+    const run = one!.store.get(id);
+    assert.ok(run?.state === 'succeeded');
+    assert.deepEqual(
+      run.artifacts.map(({ file, failure, at }) => [file, failure, at !== undefined]),
+      [
+        ['findings.json', undefined, true],
+        ['report.md', undefined, true],
+      ],
+      'with the time, by which other windows see that they are new',
+    );
+  });
+
+  test('F64 and were lost from this machine are told of; those that are here are not', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const ids: string[] = [];
+    for (let runs = 0; runs < 2; runs += 1) {
+      const { id, runId } = await trackRemoteRun(desk, window);
+      await desk.service.finishRun(runId);
+      await window.untilEnded(id);
+      ids.push(id);
+    }
+    const [, lost = ''] = ids;
+    await rm(join(window.store.folderOf(lost), 'findings.json'));
+    window.tracker.dispose();
+    desk.clock.advance(26 * dayMs);
+    const later = openWindow(t, desk);
+    await later.tracker.resume();
+    assert.deepEqual(
+      later.nearing.map(({ id }) => id),
+      [lost],
+    );
+  });
+
+  test('F64 of a run that has waited for a token since are told of while a window is open', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    await window.tracker.resume();
+    const { id } = await trackRemoteRun(desk, window);
+    window.setToken(undefined);
+    await window.until(id, (run) => 'trouble' in run && run.trouble?.kind === 'notSignedIn');
+    await leap(desk, 26 * dayMs);
+    assert.deepEqual(
+      window.nearing.map((run) => run.id),
+      [id],
+    );
+    await leap(desk, 2 * dayMs);
+    assert.equal(window.nearing.length, 1);
+  });
+
+  test('F97 are told of also when a clock that ran ahead for a while has told of them before', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const { id, runId } = await trackRemoteRun(desk, window);
+    breakStorage(desk);
+    await desk.service.finishRun(runId);
+    await window.untilEnded(id);
+    window.tracker.dispose();
+    desk.clock.moveWall(28 * dayMs);
+    const ahead = openWindow(t, desk);
+    await ahead.tracker.resume();
+    assert.equal(ahead.nearing.length, 1);
+    ahead.tracker.dispose();
+    desk.clock.moveWall(-28 * dayMs);
+    desk.clock.advance(26 * dayMs);
+    for (const told of [1, 0]) {
+      const later = openWindow(t, desk);
+      await later.tracker.resume();
+      assert.equal(later.nearing.length, told);
+      later.tracker.dispose();
+    }
+  });
+
+  test('F67 a download again that fails keeps what is here, and says why', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const { id, runId } = await trackRemoteRun(desk, window);
+    await desk.service.finishRun(runId);
+    await window.untilEnded(id);
+    const findings = join(window.store.folderOf(id), 'findings.json');
+    await writeFile(findings, '[]');
+    breakStorage(desk);
+    const before = window.store.get(id);
+    const again = desk.clock.passUntil(window.tracker.downloadAgain(id), desk.traffic);
+    await assert.rejects(again, { kind: 'addressRefused' });
+    assert.deepEqual(window.store.get(id), before);
+  });
+
+  test('F67 are downloaded again for whoever was just told of the end, while the source is being deleted', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const run = await window.start();
+    assert.ok(run.state === 'running');
+    desk.service.addFault({
+      match: { path: '/delete' },
+      before: { kind: 'reply', status: 429, headers: { 'retry-after': '100' } },
+    });
+    const again = new Promise<void>((resolve, reject) => {
+      window.tracker.onDidEnd(({ id }) => {
+        window.tracker.downloadAgain(id).then(resolve, reject);
+      });
+    });
+    await desk.service.finishRun(run.runId);
+    await desk.clock.passUntil(again, desk.traffic);
+    assert.equal(window.store.get(run.id)?.state, 'succeeded');
+  });
+
+  test('F67 a download again that a person stops, while it waits for the service, keeps what is here', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const { id, runId } = await trackRemoteRun(desk, window);
+    await desk.service.finishRun(runId);
+    await window.untilEnded(id);
+    await pass(desk, 10_000);
+    const before = window.store.get(id);
+    desk.service.addFault({
+      match: { path: '/get-artifact-download-url' },
+      before: { kind: 'reply', status: 429, headers: { 'retry-after': '100' } },
+    });
+    const began = desk.clock.now();
+    const stop = new AbortController();
+    const again = window.tracker.downloadAgain(id, stop.signal);
+    while (!desk.clock.slept.some((ms) => ms >= 100_000)) await setImmediate();
+    stop.abort();
+    await assert.rejects(again, { name: 'AbortError' });
+    assert.deepEqual([window.store.get(id), desk.clock.now()], [before, began]);
+    const other = openWindow(t, desk);
+    await other.store.reload();
+    await assert.rejects(desk.clock.passUntil(other.tracker.downloadAgain(id), desk.traffic), {
+      kind: 'rateLimited',
+    });
+  });
+});
+
+describe('source that cannot be deleted from the service', () => {
+  for (const [answer, headers, waitMs] of [
+    ['asks to be left alone', { 'retry-after': '3600' }, 3600_000],
+    ['fails', {}, 1_000],
+  ] as const) {
+    test(`F51 is tried again in good time when the service ${answer}, not whenever the window gets the focus`, async (t) => {
+      const desk = await setUpDesk(t);
+      const window = openWindow(t, desk);
+      const heal = desk.service.addFault({
+        match: { path: '/delete' },
+        before: { kind: 'reply', status: 'retry-after' in headers ? 429 : 503, headers },
+      });
+      const run = await window.start();
+      assert.ok(run.state === 'running');
+      await desk.service.finishRun(run.runId);
+      await window.untilEnded(run.id);
+      await pass(desk, 60_000);
+      await desk.clock.passUntil(window.tracker.resume(), desk.traffic);
+      const tried = desk.sent('/delete');
+      for (let focus = 0; focus < 5; focus += 1)
+        await desk.clock.passUntil(window.tracker.resume(), desk.traffic);
+      assert.deepEqual([tried > 0, desk.sent('/delete') - tried], [true, 0]);
+      heal();
+      desk.clock.advance(waitMs + 15 * 60_000);
+      await desk.clock.passUntil(window.tracker.resume(), desk.traffic);
+      // A heartbeat may have taken it up just before.
+      await window.until(run.id, ({ targets }) => targets[0]?.upload?.state === 'deleted');
+      assert.deepEqual(states(desk), ['deleted']);
+    });
+  }
+});

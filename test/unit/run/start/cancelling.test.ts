@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { storeWithoutSpaceFor } from '../preparedStore.ts';
+import { openWindow, setUpDesk } from '../runWindow.ts';
+import { trackRemoteRun } from '../seededRuns.ts';
+
+describe('a cancellation', () => {
+  for (const [what, status, state] of [
+    ['whose answers are all lost is told as what it was', undefined, 'cancelled'],
+    ['that is refused is not', 403, 'aborted'],
+  ] as const) {
+    test(`of a run that then ends ${what}`, async (t) => {
+      const desk = await setUpDesk(t);
+      const window = openWindow(t, desk);
+      const { id, runId } = await trackRemoteRun(desk, window);
+      const match = { path: '/cancel' };
+      desk.service.addFault(
+        status === undefined
+          ? { match, after: { kind: 'reset' } }
+          : { match, before: { kind: 'reply', status } },
+      );
+      await assert.rejects(desk.clock.passUntil(window.tracker.cancel(id), desk.traffic));
+      assert.equal(window.store.get(id)?.state, 'running');
+      await window.until(id, (run) => 'lastAnswerAt' in run && run.lastAnswerAt !== undefined);
+      if (status !== undefined) await desk.service.finishRun(runId, { kind: 'aborted', code: 'invented' });
+      assert.equal((await window.untilEnded(id)).state, state);
+    });
+  }
+
+  test('of a run whose answer was lost, and whose second is refused, is told as what it was', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const { id } = await trackRemoteRun(desk, window);
+    desk.service.addFault({ match: { path: '/cancel', nth: 1 }, after: { kind: 'reset' } });
+    await desk.clock.passUntil(window.tracker.cancel(id), desk.traffic);
+    assert.equal(desk.sent('/cancel'), 2);
+    assert.equal((await window.untilEnded(id)).state, 'cancelled');
+  });
+
+  test('of a run that the service took, and that cannot be noted any more, is told as what it was', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk, { store: storeWithoutSpaceFor('cancelAsked') });
+    const { id } = await trackRemoteRun(desk, window);
+    await assert.rejects(desk.clock.passUntil(window.tracker.cancel(id), desk.traffic), /no space/);
+    assert.equal((await window.untilEnded(id)).state, 'cancelled');
+  });
+
+  test('is sent also when it cannot be noted first, since the run costs as long as it goes on', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk, { store: storeWithoutSpaceFor('cancelSent') });
+    const { id } = await trackRemoteRun(desk, window);
+    await desk.clock.passUntil(window.tracker.cancel(id), desk.traffic);
+    assert.equal((await window.untilEnded(id)).state, 'cancelled');
+    assert.equal(desk.sent('/cancel'), 1);
+  });
+
+  test('during the dispatch does not tear it off: the run that was paid for is known', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const stop = new AbortController();
+    const held = Promise.withResolvers<undefined>();
+    desk.service.addFault({ match: { path: '/dispatch' }, after: { kind: 'hold', until: held.promise } });
+    const started = window.tracker.start(await window.assessment(), { signal: stop.signal });
+    while (desk.service.runs().length === 0) await setImmediate();
+    stop.abort();
+    held.resolve(undefined);
+    const run = await desk.clock.passUntil(started, desk.traffic);
+    assert.ok(run?.state === 'running');
+    assert.equal(run.runId, desk.service.runs()[0]?.id);
+  });
+
+  test('while the dispatch waits, with nothing accepted, ends the run at once, and no run starts later', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const stop = new AbortController();
+    const headers = { 'retry-after': '110' };
+    desk.service.addFault({
+      match: { path: '/dispatch', times: 1 },
+      before: { kind: 'reply', status: 429, headers },
+    });
+    const started = window.tracker.start(await window.assessment(), { signal: stop.signal });
+    const began = desk.clock.now();
+    while (!desk.clock.slept.some((ms) => ms >= 110_000)) await setImmediate();
+    stop.abort();
+    const run = await started;
+    assert.ok(run?.state === 'cancelled');
+    assert.equal(desk.clock.now() - began, 0);
+    await window.until(run.id, ({ targets: [target] }) => target?.upload?.state === 'deleted');
+    assert.deepEqual([desk.sent('/dispatch'), desk.service.files()[0]?.state], [1, 'deleted']);
+  });
+});

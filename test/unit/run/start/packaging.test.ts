@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { selectFiles } from '../../../../src/core/upload/select/selection.ts';
+import { stayAwake } from '../days.ts';
+import { openWindow, setUpDesk } from '../runWindow.ts';
+
+const localArchives = async (folder: string): Promise<string[]> =>
+  (await readdir(folder)).filter((name) => name.startsWith('archive-'));
+
+describe('the archives of a run', () => {
+  test('are each of the type that is set for their folder', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const { targets } = await window.assessment();
+    const [shop] = targets;
+    const run = await window.start({ targets: [shop!, { ...shop!, name: 'tool', archiveType: 'zip' }] });
+    assert.deepEqual(
+      run.targets.map(({ archive }) => [archive?.type, archive?.file]),
+      [
+        ['tar_gz', 'archive-0.tar.gz'],
+        ['zip', 'archive-1.zip'],
+      ],
+    );
+    const dispatch = desk.service.requests.find(({ path }) => path.endsWith('/dispatch'));
+    assert.deepEqual(JSON.stringify(dispatch?.body).match(/tar_gz|zip/g), ['tar_gz', 'zip']);
+  });
+
+  test('tell how much of all folders is in them, and leave nothing out unsaid or said for nothing', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const assessment = await window.assessment();
+    const [shop] = assessment.targets;
+    const told: (readonly [number, number])[] = [];
+    const run = await window.tracker.start(
+      { ...assessment, targets: [shop!, { ...shop!, name: 'tool' }] },
+      { onPackaging: (done, total) => told.push([done, total]) },
+    );
+    const total = 2 * shop!.selection.bytes;
+    assert.deepEqual(told.at(-1), [total, total]);
+    assert.ok(told.every(([done, of]) => done <= of && of === total));
+    for (const { archive } of run?.targets ?? []) assert.ok(archive !== undefined && !('omitted' in archive));
+  });
+
+  test('F22 say which selected files are not in them: a hundred in the journal, all in the manifest', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const gone = join(desk.folder, 'gone');
+    await mkdir(gone);
+    for (let file = 100; file < 220; file += 1) await writeFile(join(gone, String(file)), '');
+    await writeFile(join(desk.folder, 'stays.js'), '');
+    const surroundings = { home: desk.root, env: {} };
+    const options = { exclude: [], includeNestedRepositories: false, surroundings };
+    const selection = await selectFiles(desk.folder, options);
+    await rm(gone, { recursive: true });
+    const [shop] = (await window.assessment()).targets;
+    const run = await window.start({ targets: [{ ...shop!, selection }] });
+    const { omitted, files } = run.targets[0]!.archive!;
+    assert.equal(files, 2);
+    assert.deepEqual([omitted?.length, omitted?.[0], omitted?.[99]], [100, 'gone/100', 'gone/199']);
+    const manifest = await readFile(join(window.store.folderOf(run.id), 'manifest-0.json'), 'utf8');
+    const { entries, omitted: all } = JSON.parse(manifest) as Record<
+      'entries' | 'omitted',
+      { path: string }[]
+    >;
+    assert.deepEqual([entries.map(({ path }) => path), all.length], [['app.js', 'stays.js'], 120]);
+  });
+
+  test('stay on this machine while the run may still need them, and leave it with its artifacts', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const run = await window.start();
+    assert.ok(run.state === 'running');
+    const folder = window.store.folderOf(run.id);
+    assert.deepEqual(await localArchives(folder), ['archive-0.tar.gz']);
+    await desk.service.finishRun(run.runId);
+    await window.until(run.id, (each) => each.targets[0]?.upload?.state === 'deleted');
+    assert.deepEqual(await localArchives(folder), []);
+  });
+
+  test('stay when the answer to the dispatch is lost, and go when the run is given up', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    desk.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'reset' } });
+    const run = await window.start();
+    assert.equal(run.state, 'unknown');
+    const folder = window.store.folderOf(run.id);
+    assert.deepEqual(await localArchives(folder), ['archive-0.tar.gz']);
+    await desk.clock.passUntil(window.tracker.abandon(run.id), desk.traffic);
+    assert.deepEqual(await localArchives(folder), []);
+  });
+
+  for (const how of ['while a window watches', 'while every window was closed']) {
+    test(`leave this machine after seven days and one more of waking time ${how}, although the run goes on`, async (t) => {
+      const desk = await setUpDesk(t);
+      const window = openWindow(t, desk);
+      const run = await window.start();
+      const folder = window.store.folderOf(run.id);
+      const isShut = how.endsWith('closed');
+      if (isShut) window.tracker.dispose();
+      desk.clock.advance(6.9 * 24 * 3600_000);
+      if (!isShut) await window.until(run.id, ({ state }) => state === 'running');
+      assert.deepEqual(await localArchives(folder), ['archive-0.tar.gz']);
+      desk.clock.advance(0.2 * 24 * 3600_000);
+      const next = isShut ? openWindow(t, desk) : window;
+      await next.tracker.resume();
+      const at = desk.clock.now();
+      await next.until(run.id, (each) => 'lastAnswerAt' in each && (each.lastAnswerAt ?? 0) >= at);
+      await stayAwake(desk, 26);
+      assert.deepEqual(await localArchives(folder), []);
+      assert.equal(next.store.get(run.id)?.state, 'running');
+    });
+  }
+});
+
+describe('the source that findings point at', () => {
+  test('is asked for once, with the artifacts and the archives at hand', async (t) => {
+    const desk = await setUpDesk(t);
+    const seen: string[][] = [];
+    const window = openWindow(t, desk, {
+      keepSource: async (run) => void seen.push(await readdir(window.store.folderOf(run.id))),
+    });
+    const run = await window.start();
+    assert.ok(run.state === 'running');
+    await desk.service.finishRun(run.runId);
+    await window.untilEnded(run.id);
+    assert.equal(seen.length, 1);
+    for (const name of ['archive-0.tar.gz', 'findings.json', 'report.md'])
+      assert.ok(seen[0]?.includes(name), name);
+  });
+
+  test('that cannot be kept is named in the log, and holds up neither the end nor the tidying', async (t) => {
+    const desk = await setUpDesk(t);
+    let asked = 0;
+    const window = openWindow(t, desk, {
+      keepSource: () => {
+        asked += 1;
+        return Promise.reject(new Error('invented'));
+      },
+    });
+    const run = await window.start();
+    assert.ok(run.state === 'running');
+    await desk.service.finishRun(run.runId);
+    const ended = await window.until(run.id, (each) => each.targets[0]?.upload?.state === 'deleted');
+    assert.deepEqual([ended.state, asked], ['succeeded', 1]);
+    assert.deepEqual(await localArchives(window.store.folderOf(run.id)), []);
+    assert.ok(window.lines.some((line) => line.includes(run.id) && line.includes('invented')));
+  });
+});

@@ -1,0 +1,67 @@
+/** A process of its own that starts an assessment and sees it through until it is killed, or kills itself at a write of the journal; told where by a message. */
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AssessmentClient } from '../../../../src/core/api/client.ts';
+import type { Clock } from '../../../../src/core/ports.ts';
+import { RunTracker } from '../../../../src/core/run/runTracker.ts';
+import { selectFiles } from '../../../../src/core/upload/select/selection.ts';
+import { DyingStore, type Phase } from '../dyingStore.ts';
+import { silent } from '../../../silentLog.ts';
+
+interface Place {
+  root: string;
+  folder: string;
+  baseUrl: string;
+  organizationId: string;
+  token: string;
+  /** Where it kills itself. */
+  death?: { write: number; phase: Phase; afterMs: number };
+  /** Its clock goes so many times faster; 1 unless it says otherwise. */
+  speed?: number;
+}
+
+process.once('message', (message) => {
+  void start(message as Place);
+});
+// A parent that died must not leave this process behind.
+process.once('disconnect', () => process.exit());
+
+async function start({ root, folder, token, death, speed = 1, ...destination }: Place): Promise<void> {
+  const began = Date.now();
+  const clock: Clock = {
+    now: () => began + performance.now() * speed,
+    monotonic: () => performance.now() * speed,
+    sleep: (ms, signal) => sleep(ms / speed, undefined, signal === undefined ? {} : { signal }),
+  };
+  const random = (): number => 0;
+  const source = { get: () => Promise.resolve(token), refresh: () => Promise.resolve(undefined) };
+  const store = new DyingStore(root, { clock, log: silent });
+  if (death !== undefined) {
+    store.dieAt(death.write, death.phase);
+    void store.died.then(() => sleep(death.afterMs)).then(() => process.kill(process.pid, 'SIGKILL'));
+  }
+  const tracker = new RunTracker({
+    store,
+    clock,
+    random,
+    log: silent,
+    workerFile: join(import.meta.dirname, '../../../../src/core/upload/archive/archiveWorker.ts'),
+    clientFor: (place) => new AssessmentClient({ ...place, token: source, clock, log: silent, random }),
+    deleteSourceAfterRun: () => true,
+    retainLocalDays: () => 90,
+  });
+  const surroundings = { home: root, env: {} };
+  const selection = await selectFiles(folder, {
+    exclude: [],
+    includeNestedRepositories: false,
+    surroundings,
+  });
+  await tracker.start({
+    workflow: 'whitebox-assessment',
+    ...destination,
+    language: 'english',
+    webhookEndpointIds: [],
+    maxArchiveBytes: 1024 ** 2,
+    targets: [{ folder, name: 'shop', selection, archiveType: 'tar_gz' }],
+  });
+}

@@ -1,0 +1,239 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { advance } from '../../../../src/core/run/state/advance.ts';
+import { isFinal, needsPerson, type Run, type RunState } from '../../../../src/core/run/state/run.ts';
+import { bareExit, eventOf, runOf, stillRunning, success } from '../sampleRuns.ts';
+
+/** States in the order of the columns below. */
+const states = Object.keys(runOf) as RunState[];
+
+/** The state an event leads to, by present state; `·` changes nothing at all, `=` changes the run but not its state. */
+const table: Readonly<Record<keyof typeof eventOf, string>> = {
+  //                  packaging uploading  confirming dispatching unknown   running    cancelling collecting succ. abort. canc. fail. imp.
+  archived:
+    /*      */ '=         ·          ·          ·          ·         ·          ·          ·          ·     ·      ·     ·    ·',
+  packaged:
+    /*      */ 'uploading ·          ·          ·          ·         ·          ·          ·          ·     ·      ·     ·    ·',
+  reserved:
+    /*      */ '·         =          ·          ·          ·         ·          ·          ·          ·     ·      ·     ·    ·',
+  uploaded:
+    /*      */ '·         confirming ·          ·          ·         ·          ·          ·          ·     ·      ·     ·    ·',
+  confirmed:
+    /*     */ '·         ·          =          ·          ·         ·          ·          ·          ·     ·      ·     ·    ·',
+  dispatchIntended:
+    '·         ·          dispatching ·         dispatching ·        ·          ·          ·     ·      ·     ·    ·',
+  dispatched:
+    /*    */ '·         ·          ·          running    running   ·          ·          ·          ·     ·      ·     ·    ·',
+  runIdGiven:
+    /*    */ '·         ·          ·          ·          running   ·          ·          ·          ·     ·      ·     ·    ·',
+  dispatchStopped:
+    '·         ·          ·          cancelled  ·         ·          ·          ·          ·     ·      ·     ·    ·',
+  dispatchLost:
+    /*  */ '·         ·          ·          unknown    ·         ·          ·          ·          ·     ·      ·     ·    ·',
+  'answered RUNNING':
+    '·         ·          ·          ·          ·         =          =          ·          ·     ·      ·     ·    ·',
+  'answered SUCCESS':
+    '·         ·          ·          ·          ·         collecting collecting ·          ·     ·      ·     ·    ·',
+  'answered ABORTED':
+    '·         ·          ·          ·          ·         collecting collecting ·          ·     ·      ·     ·    ·',
+  askFailed:
+    /*     */ '·         ·          ·          ·          ·         =          =          =          ·     ·      ·     ·    ·',
+  cancelSent:
+    /*    */ '·         ·          ·          ·          ·         =          ·          ·          ·     ·      ·     ·    ·',
+  cancelRefused:
+    /* */ '·         ·          ·          ·          ·         ·          ·          ·          ·     ·      ·     ·    ·',
+  artifactKept:
+    /*  */ '·         ·          ·          ·          ·         ·          ·          =          ·     ·      ·     ·    ·',
+  cancelAsked:
+    /*   */ '·         ·          ·          ·          ·         cancelling ·          ·          ·     ·      ·     ·    ·',
+  collected:
+    /*     */ '·         ·          ·          ·          ·         ·          ·          succeeded  ·     ·      ·     ·    ·',
+  failed:
+    /*        */ 'failed    failed     failed     failed     ·         ·          ·          ·          ·     ·      ·     ·    ·',
+  abandoned:
+    /*     */ 'cancelled cancelled  cancelled  ·          cancelled ·          ·          ·          ·     ·      ·     ·    ·',
+  released:
+    /*      */ '=         =          =          =          =         =          =          =          =     =      =     =    =',
+  foundConfirmed:
+    /*      */ '=         =          =          =          =         =          =          =          =     =      =     =    =',
+  releaseDelayed:
+    '=         =          =          =          =         =          =          =          =     =      =     =    =',
+  noticed:
+    /*       */ '·         ·          ·          ·          ·         ·          ·          ·          =     =      ·     =    ·',
+};
+
+describe('advance', () => {
+  test('the sample runs are in the states they stand for', () => {
+    for (const state of states) assert.equal(runOf[state].state, state);
+  });
+
+  for (const [name, row] of Object.entries(table)) {
+    const expected = row.split(/\s+/);
+    test(`${name} leads where the table says, from each of the ${String(expected.length)} states`, () => {
+      assert.equal(expected.length, states.length);
+      for (const [index, state] of states.entries()) {
+        const before = runOf[state];
+        const next = advance(before, eventOf[name as keyof typeof eventOf]);
+        const seen = next === before ? '·' : next.state === state ? '=' : next.state;
+        assert.equal(seen, expected[index], `${name} on ${state}`);
+      }
+    });
+  }
+
+  const after = (run: Run, ...names: (keyof typeof eventOf)[]): Run =>
+    names.map((name) => eventOf[name]).reduce<Run>(advance, run);
+
+  test('a dispatch is not intended while a file is not confirmed', () => {
+    const run = after(runOf.packaging, 'archived', 'packaged', 'reserved', 'uploaded');
+    assert.equal(advance(run, eventOf.dispatchIntended), run);
+  });
+
+  test('a dispatch is not intended while one of two files is not confirmed', () => {
+    const { targets } = runOf.confirming;
+    const run = { ...runOf.confirming, targets: [...targets, { folder: '/elsewhere', name: 'admin' }] };
+    assert.equal(advance(run, eventOf.dispatchIntended), run);
+  });
+
+  test('a run that was answered for runs since the answer', () => {
+    const run = advance(runOf.dispatching, { type: 'dispatched', runId: 'run-1', at: 5_000 });
+    assert.equal('dispatchedAt' in run && run.dispatchedAt, 5_000);
+  });
+
+  test('a run whose ID was found by a person runs since the dispatch was intended', () => {
+    const run = advance(runOf.unknown, { type: 'runIdGiven', runId: 'run-found', at: 5_000 });
+    assert.equal('dispatchedAt' in run && run.dispatchedAt, 10);
+  });
+
+  test('a second dispatch that was not accepted leaves what is known of the first, and why the second was not', () => {
+    const { unknown } = runOf;
+    const again = advance(unknown, { type: 'dispatchIntended', at: 5_000 });
+    assert.equal(again.state, 'dispatching');
+    assert.deepEqual(advance(again, eventOf.dispatchStopped), unknown);
+    const failure = { kind: 'forbidden', status: 403 } as const;
+    const refused = advance(again, { type: 'failed', failure, at: 6_000 });
+    assert.deepEqual(refused, { ...unknown, refusal: failure });
+    const third = advance(refused, { type: 'dispatchIntended', at: 7_000 });
+    assert.deepEqual(advance(third, eventOf.dispatchStopped), unknown);
+    const lost = advance(third, eventOf.dispatchLost);
+    assert.deepEqual([lost.state, 'intendedAt' in lost && lost.intendedAt], ['unknown', 7_000]);
+  });
+
+  test('a cancelled run that the service calls aborted has been cancelled, and one that it calls a success has succeeded', () => {
+    assert.equal(after(runOf.cancelling, 'answered ABORTED', 'collected').state, 'cancelled');
+    assert.equal(after(runOf.cancelling, 'answered SUCCESS', 'collected').state, 'succeeded');
+    assert.equal(after(runOf.running, 'answered ABORTED', 'collected').state, 'aborted');
+  });
+
+  test('a cancellation may have been taken from the first that was sent until that one is refused', () => {
+    const sentAt = (run: Run): unknown => 'cancelSentAt' in run && run.cancelSentAt;
+    const sent = after(runOf.running, 'cancelSent');
+    const again = advance(sent, { type: 'cancelSent', at: 50 });
+    assert.deepEqual([sentAt(sent), sentAt(again)], [10, 10]);
+    assert.equal(sentAt(advance(again, { type: 'cancelRefused', sentAt: 50, at: 51 })), 10);
+    assert.deepEqual(after(again, 'cancelRefused'), runOf.running);
+    assert.deepEqual(after(again, 'cancelAsked'), runOf.cancelling);
+    // A look that comes between finds a run that has ended by itself.
+    const ended = after(again, 'answered ABORTED');
+    assert.ok(ended.state === 'collecting' && ended.cancelAskedAt === 10);
+    const refused = after(ended, 'cancelRefused');
+    assert.ok(refused.state === 'collecting' && refused.cancelAskedAt === undefined);
+  });
+
+  test('F59 a success that names no artifact is no answer yet', () => {
+    const empty = { status: 'EXITED', output: { kind: 'SUCCESS' }, artifacts: [] };
+    const run = advance(runOf.running, { type: 'answered', description: empty, at: 1 });
+    assert.equal(run.state, 'running');
+  });
+
+  test('F59 the fifth bare exit ends a run, but only if no other answer came between', () => {
+    const bare = { type: 'answered', description: bareExit, at: 1 } as const;
+    const four = [bare, bare, bare, bare].reduce<Run>(advance, runOf.running);
+    assert.ok(four.state === 'running');
+    assert.equal(four.status, undefined, 'the status is no unknown one');
+    const failed = advance(four, bare);
+    assert.ok(failed.state === 'failed');
+    assert.deepEqual([failed.runId, failed.dispatchedAt], ['run-1', 10]);
+    const interrupted = advance(advance(four, { ...bare, description: stillRunning }), bare);
+    assert.equal(interrupted.state, 'running');
+    const cancelled = [bare, bare, bare, bare, bare].reduce<Run>(advance, runOf.cancelling);
+    assert.deepEqual([cancelled.state, cancelled.noticeDue], ['cancelled', true]);
+  });
+
+  test('a failed look is counted, keeps the time of the first, and is forgotten with the next good answer', () => {
+    const failure = { kind: 'serverError', status: 503 } as const;
+    const once = advance(runOf.running, {
+      type: 'askFailed',
+      failure,
+      retryAfterMs: 0,
+      wakingMs: 0,
+      at: 100,
+    });
+    assert.deepEqual('trouble' in once && once.trouble, {
+      ...failure,
+      since: 100,
+      times: 1,
+      vainLooks: 1,
+      wakingMs: 0,
+    });
+    const twice = advance(once, { type: 'askFailed', failure, retryAfterMs: 7_000, wakingMs: 100, at: 200 });
+    assert.deepEqual('trouble' in twice && twice.trouble, {
+      ...failure,
+      since: 100,
+      times: 2,
+      notBefore: 7_200,
+      vainLooks: 2,
+      wakingMs: 100,
+    });
+    const good = advance(twice, { type: 'answered', description: stillRunning, at: 300 });
+    assert.ok(!('trouble' in good));
+    assert.equal('lastAnswerAt' in good && good.lastAnswerAt, 300);
+  });
+
+  test('artifacts that are listed and referenced are collected once each', () => {
+    const run = advance(runOf.running, { type: 'answered', description: success, at: 1 });
+    assert.deepEqual('exit' in run && run.exit?.artifacts, ['findings', 'report']);
+  });
+
+  test('so many artifacts are collected that a disk can hold, however many are listed', () => {
+    const artifacts = Array.from({ length: 1_000 }, (_, index) => ({ name: `artifact-${String(index)}` }));
+    const description = { status: 'EXITED', output: { kind: 'SUCCESS' }, artifacts };
+    const run = advance(runOf.running, { type: 'answered', description, at: 1 });
+    assert.equal('exit' in run && run.exit?.artifacts.length, 50);
+  });
+
+  test('artifacts that are only referenced are collected, and a reference to none is none', () => {
+    const successOutput = { report: { artifact_name: 'report' }, findings: undefined };
+    const description = { status: 'EXITED', output: { kind: 'SUCCESS', successOutput } };
+    const run = advance(runOf.running, { type: 'answered', description, at: 1 });
+    assert.deepEqual('exit' in run && run.exit?.artifacts, ['report']);
+  });
+
+  test('artifacts are fetched again of runs alone whose end is known', () => {
+    const artifacts = [{ name: 'report', file: 'report.md' }];
+    for (const state of states) {
+      const next = advance(runOf[state], { type: 'recollected', artifacts, at: 1 });
+      const isKnown = state === 'succeeded' || state === 'aborted';
+      assert.deepEqual(next, isKnown ? { ...runOf[state], artifacts } : runOf[state], state);
+    }
+  });
+
+  test('an unknown run and a refused token need a person, and nothing else does', () => {
+    const refused = { kind: 'unauthorized' } as const;
+    const waiting = advance(runOf.running, {
+      type: 'askFailed',
+      failure: refused,
+      retryAfterMs: 0,
+      wakingMs: 0,
+      at: 1,
+    });
+    assert.deepEqual([needsPerson(waiting), needsPerson(after(runOf.running, 'askFailed'))], [true, false]);
+    for (const state of states) assert.equal(needsPerson(runOf[state]), state === 'unknown');
+  });
+
+  test('final are exactly the states that nothing leaves', () => {
+    assert.deepEqual(
+      states.filter((state) => isFinal(runOf[state])),
+      ['succeeded', 'aborted', 'cancelled', 'failed', 'imported'],
+    );
+  });
+});

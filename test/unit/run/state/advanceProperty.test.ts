@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { advance, type RunEvent } from '../../../../src/core/run/state/advance.ts';
+import { isFinal, type Run, runSchema, shared } from '../../../../src/core/run/state/run.ts';
+import { packagingRun } from '../sampleRuns.ts';
+
+const at = fc.integer({ min: 0, max: 4e12 });
+const id = fc.string({ minLength: 1, maxLength: 256 });
+const failure = fc.record(
+  {
+    kind: fc.constantFrom('serverError', 'unauthorized', 'timeout'),
+    status: fc.integer(),
+    detail: fc.string(),
+  },
+  { requiredKeys: ['kind'] },
+);
+const archive = fc.record({
+  file: fc.constant('archive-0.tar.gz'),
+  type: fc.constantFrom('tar_gz', 'zip'),
+  bytes: fc.nat(),
+  sha256: fc.string(),
+  files: fc.nat(),
+  sourceBytes: fc.nat(),
+});
+const output = fc.record(
+  {
+    kind: fc.constantFrom('SUCCESS', 'ABORTED', 'NEW_KIND'),
+    abortedReason: fc.record({ code: fc.string(), detail: fc.jsonValue() }),
+  },
+  { requiredKeys: ['kind'] },
+);
+const description = fc.record(
+  {
+    status: fc.constantFrom('RUNNING', 'EXITED', 'NEW_STATUS'),
+    output,
+    artifacts: fc.array(fc.record({ name: id }), { maxLength: 3 }),
+  },
+  { requiredKeys: ['status'] },
+);
+const target = fc.constantFrom(0, 1);
+const type = <T extends string>(name: T): fc.Arbitrary<T> => fc.constant(name);
+
+/** Clocks count parts of a millisecond, too. */
+const wakingMs = fc.double({ min: 0, max: 1e9, noNaN: true });
+
+/** Any event, in any order; those of the way to a run more often, so that the late states are reached. */
+const event = fc.oneof(
+  { weight: 3, arbitrary: fc.record({ type: type('packaged'), at }) },
+  { weight: 3, arbitrary: fc.record({ type: type('uploaded'), at }) },
+  { weight: 3, arbitrary: fc.record({ type: type('reserved'), target, fileId: id, at }) },
+  { weight: 3, arbitrary: fc.record({ type: type('confirmed'), target, at }) },
+  { weight: 5, arbitrary: fc.record({ type: type('dispatchIntended'), at }) },
+  { weight: 4, arbitrary: fc.record({ type: type('dispatched'), runId: id, at }) },
+  { weight: 2, arbitrary: fc.record({ type: type('dispatchLost'), reason: failure, at }) },
+  { weight: 4, arbitrary: fc.record({ type: type('answered'), description, at }) },
+  fc.record({ type: type('runIdGiven'), runId: id, at }),
+  fc.record({ type: type('dispatchStopped'), at }),
+  fc.record({ type: type('archived'), target, archive, at }),
+  fc.record({ type: type('askFailed'), failure, retryAfterMs: fc.nat(), wakingMs, at }),
+  fc.record({ type: type('cancelAsked'), at }),
+  fc.record({ type: type('cancelSent'), at }),
+  fc.record({ type: type('cancelRefused'), sentAt: at, at }),
+  fc.record({ type: type('collected'), artifacts: fc.array(fc.record({ name: id }), { maxLength: 2 }), at }),
+  fc.record({ type: type('failed'), failure, at }),
+  fc.record({ type: type('abandoned'), at }),
+  fc.record({ type: type('released'), target, state: fc.constantFrom('cancelled', 'deleted'), at }),
+  fc.record({ type: type('foundConfirmed'), target, at }),
+  fc.record({ type: type('releaseDelayed'), retryAfterMs: fc.nat(), at }),
+  fc.record({ type: type('noticed'), at }),
+  fc.record({ type: type('unwatched'), by: fc.constantFrom('person', 'time'), at }),
+  fc.record({
+    type: type('recollected'),
+    artifacts: fc.array(fc.record({ name: id }), { maxLength: 2 }),
+    at,
+  }),
+  fc.record({ type: type('retentionNoticed'), at }),
+  fc.record({ type: type('renamed'), label: fc.string(), at }),
+) as fc.Arbitrary<RunEvent>;
+
+/** Starts anywhere on the usual way, so that half of the cases see a run that was dispatched. */
+const usual: RunEvent[] = [
+  { type: 'packaged', at: 1 },
+  { type: 'reserved', target: 0, fileId: 'file-1', at: 1 },
+  { type: 'uploaded', at: 1 },
+  { type: 'confirmed', target: 0, at: 1 },
+  { type: 'dispatchIntended', at: 1 },
+];
+const events = fc
+  .tuple(fc.nat(usual.length), fc.array(event, { maxLength: 40 }))
+  .map(([start, rest]) => [...usual.slice(0, start), ...rest]);
+const cases = { numRuns: 1_000 };
+
+/** Every state of a run on its way through some events, with the event that led there. */
+function way(all: readonly RunEvent[]): { before: Run; event: RunEvent; after: Run }[] {
+  let run: Run = packagingRun;
+  return all.map((next) => {
+    const before = run;
+    run = advance(before, next);
+    return { before, event: next, after: run };
+  });
+}
+
+test('every run that events can reach fits the schema of the journal and survives it unchanged', () => {
+  fc.assert(
+    fc.property(events, (all) => {
+      for (const { after } of way(all)) {
+        const text = JSON.stringify(after);
+        assert.deepEqual(runSchema.parse(JSON.parse(text)), JSON.parse(text));
+        assert.equal(JSON.stringify(runSchema.parse(JSON.parse(text)).state), JSON.stringify(after.state));
+      }
+    }),
+    cases,
+  );
+});
+
+test('after a final state events change nothing but what became of the upload, the artifacts here, the notices and the name', () => {
+  fc.assert(
+    fc.property(events, (all) => {
+      for (const { before, event: next, after } of way(all)) {
+        if (!isFinal(before) || before === after) continue;
+        const late = [
+          'released',
+          'foundConfirmed',
+          'releaseDelayed',
+          'noticed',
+          'recollected',
+          'retentionNoticed',
+          'renamed',
+        ];
+        assert.ok(late.includes(next.type), next.type);
+        const frozen = (run: Run): unknown => ({
+          ...run,
+          noticeDue: 0,
+          targets: shared(run).targets.length,
+          artifacts: 0,
+          retentionNoticedAt: 0,
+          releaseNotBefore: 0,
+          label: 0,
+        });
+        assert.deepEqual(frozen(after), frozen(before));
+      }
+    }),
+    cases,
+  );
+});
+
+test('F45 from one intent to dispatch to the next the run was knowingly unknown', () => {
+  let second = 0;
+  fc.assert(
+    fc.property(events, (all) => {
+      let intents = 0;
+      for (const { before, after } of way(all)) {
+        if (after.state !== 'dispatching' || before.state === 'dispatching') continue;
+        intents += 1;
+        if (intents === 1) assert.equal(before.state, 'confirming');
+        else {
+          assert.equal(before.state, 'unknown');
+          second += 1;
+        }
+      }
+    }),
+    cases,
+  );
+  assert.ok(second > 0, 'the cases reach a second dispatch');
+});
+
+test('a run that the service may have is never failed by an event of this side, nor cancelled but by a person who knows', () => {
+  fc.assert(
+    fc.property(events, (all) => {
+      let mayBeThere = false;
+      for (const { before, event: next, after } of way(all)) {
+        mayBeThere ||= before.state === 'unknown';
+        if (before === after || !mayBeThere) continue;
+        if (next.type === 'failed') assert.notEqual(after.state, 'failed');
+        if (next.type === 'dispatchStopped') assert.notEqual(after.state, 'cancelled');
+      }
+    }),
+    cases,
+  );
+});

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  isNearRetentionEnd,
+  isOutlived,
+  mayStopWatching,
+  needsDecision,
+} from '../../../../src/core/run/state/deadlines.ts';
+import type { Run } from '../../../../src/core/run/state/run.ts';
+import { runOf } from '../sampleRuns.ts';
+
+const day = 24 * 60 * 60 * 1000;
+
+/** Whether it holds so many milliseconds after `at`. */
+const after = (holds: (run: Run, now: number) => boolean, run: Run, at: number, ms: readonly number[]) =>
+  ms.map((passed) => holds(run, at + passed));
+
+test('a run that was to be cancelled may be let go a day later, not before', () => {
+  const run = runOf.cancelling;
+  assert.ok(run.state === 'cancelling');
+  assert.deepEqual(after(mayStopWatching, run, run.cancelAskedAt, [0, day - 1, day]), [false, false, true]);
+});
+
+test('a run that may be let go, or whose start is unconfirmed, needs a decision', () => {
+  const run = runOf.cancelling;
+  assert.ok(run.state === 'cancelling');
+  assert.deepEqual(after(needsDecision, run, run.cancelAskedAt, [day - 1, day]), [false, true]);
+  assert.deepEqual([runOf.unknown, runOf.running].map((each) => needsDecision(each, 0)), [true, false]); // prettier-ignore
+});
+
+test('F125 a run whose results are not all here a day after its end was seen may be let go, not before', () => {
+  const run = runOf.collecting;
+  assert.ok(run.state === 'collecting');
+  assert.deepEqual(after(mayStopWatching, run, run.exitedAt, [0, day - 1, day]), [false, false, true]);
+});
+
+test('a run that is as it should be is not let go, however long it takes', () => {
+  for (const run of [runOf.running, runOf.succeeded, runOf.unknown])
+    assert.equal(mayStopWatching(run, 365 * day), false, run.state);
+});
+
+test('results near their end from five days before it until it', () => {
+  const run = runOf.succeeded;
+  assert.ok(run.state === 'succeeded');
+  const moments = [0, 25 * day - 1, 25 * day, 30 * day - 1, 30 * day, 31 * day];
+  assert.deepEqual(after(isNearRetentionEnd, run, run.exitedAt, moments), [
+    false,
+    false,
+    true,
+    true,
+    false,
+    false,
+  ]);
+});
+
+test('results of a run that ended while nobody looked near their end from when it surely ran', () => {
+  const run = runOf.succeeded;
+  assert.ok(run.state === 'succeeded');
+  const away = { ...run, ranAt: run.exitedAt - 20 * day };
+  assert.deepEqual(after(isNearRetentionEnd, away, run.exitedAt, [0, 5 * day, 10 * day - 1, 10 * day]), [
+    false,
+    true,
+    true,
+    false,
+  ]);
+});
+
+test('what has no results on the service nears no end', () => {
+  for (const run of [runOf.packaging, runOf.unknown, runOf.failed, runOf.imported])
+    assert.deepEqual(after(isNearRetentionEnd, run, 0, [0, 26 * day, 31 * day]), [false, false, false]);
+});
+
+test('a run is outlived once it has ended, a person was told, and the days have passed', () => {
+  const run = runOf.succeeded;
+  assert.ok(run.state === 'succeeded');
+  const isOutlivedIn = (days: number) => (each: Run, now: number) => isOutlived(each, days, now);
+  const told = { ...run, noticeDue: false, targets: [] };
+  const moments = [3 * day, 3 * day + 1];
+  assert.deepEqual(after(isOutlivedIn(3), told, run.endedAt, moments), [false, true]);
+  assert.deepEqual(after(isOutlivedIn(3), { ...told, noticeDue: true }, run.endedAt, moments), [
+    false,
+    false,
+  ]);
+  for (const open of [runOf.running, runOf.collecting, runOf.unknown, runOf.uploading])
+    assert.equal(isOutlived({ ...open, noticeDue: false }, 1, 365 * day), false, open.state);
+});
+
+test('a run with files on the service is kept for as long as the service may keep them', () => {
+  const run = runOf.succeeded;
+  assert.ok(run.state === 'succeeded');
+  const leaves = (state: 'reserved' | 'confirmed' | 'deleted' | 'cancelled'): boolean =>
+    isOutlived(
+      {
+        ...run,
+        noticeDue: false,
+        targets: [{ folder: '/shop', name: 'shop', upload: { fileId: 'file', state, at: 0 } }],
+      },
+      3,
+      run.endedAt + 20 * day,
+    );
+  assert.deepEqual((['reserved', 'confirmed', 'deleted', 'cancelled'] as const).map(leaves), [
+    false,
+    false,
+    true,
+    true,
+  ]);
+});

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { elapsedMs, isUnsent, type Run, shared, titleOf } from '../../../../src/core/run/state/run.ts';
+import { packagingRun, runOf } from '../sampleRuns.ts';
+
+test('a run has taken the time from its dispatch, or its creation, to its exit, its end, or now', () => {
+  const { running, succeeded, failed, packaging } = runOf;
+  assert.ok(running.state === 'running' && succeeded.state === 'succeeded' && failed.state === 'failed');
+  const changed = (run: Run, change: object): Run => ({ ...run, createdAt: 100, ...change });
+  const times: [Run, number][] = [
+    [changed(packaging, {}), 900],
+    [changed(running, { dispatchedAt: 300 }), 700],
+    [changed(succeeded, { dispatchedAt: 300, exitedAt: 500, endedAt: 800 }), 200],
+    [changed(failed, { endedAt: 400 }), 300],
+    [changed(running, { dispatchedAt: 5_000 }), 0],
+  ];
+  assert.deepEqual(
+    times.map(([run]) => elapsedMs(run, 1_000)),
+    times.map(([, ms]) => ms),
+  );
+});
+
+test('a run is unsent when it failed before the service had it', () => {
+  const { failed } = runOf;
+  assert.ok(failed.state === 'failed');
+  const unsent = { ...failed, runId: undefined };
+  assert.deepEqual(
+    [isUnsent(unsent), isUnsent({ ...unsent, runId: 'r' }), isUnsent(runOf.running)],
+    [true, false, false],
+  );
+});
+
+test('a run is called by its folders, and carries on only what every state has', () => {
+  const run = {
+    ...runOf.packaging,
+    label: undefined,
+    targets: ['shop', 'tool'].map((name) => ({ folder: `/${name}`, name })),
+  };
+  assert.equal(titleOf(run), 'shop, tool');
+  assert.deepEqual(
+    Object.keys(shared(run)).sort(),
+    Object.keys(packagingRun)
+      .filter((key) => key !== 'state')
+      .sort(),
+  );
+});

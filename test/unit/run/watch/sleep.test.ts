@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Run } from '../../../../src/core/run/state/run.ts';
+import { openWindow, type RunWindow, setUpDesk } from '../runWindow.ts';
+
+/** Resolves with the run that a window makes, once it is as asked. */
+function untilMade(window: RunWindow, isReached: (run: Run) => boolean): Promise<Run> {
+  return new Promise((resolve) => {
+    window.store.onDidChange((run) => {
+      if (isReached(run)) resolve(run);
+    });
+  });
+}
+
+describe('F54 F63 when the machine sleeps and another window wakes first', () => {
+  test('an upload that a window is sending goes on', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const other = openWindow(t, desk);
+    await other.tracker.resume();
+    desk.service.addFault({ match: { method: 'PUT' }, before: { kind: 'stall' } });
+    const stop = new AbortController();
+    const reserved = untilMade(window, ({ targets }) => targets[0]?.upload !== undefined);
+    const started = window.tracker.start(await window.assessment(), { signal: stop.signal });
+    const { id } = await reserved;
+    desk.clock.moveWall(8 * 3600_000);
+    await other.tracker.resume();
+    assert.deepEqual([other.store.get(id)?.state, other.ended], ['uploading', []]);
+    stop.abort();
+    await started.catch(() => undefined);
+  });
+
+  test('a dispatch that a window is sending is not taken for lost', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const other = openWindow(t, desk);
+    await other.tracker.resume();
+    const held = Promise.withResolvers<undefined>();
+    desk.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'hold', until: held.promise } });
+    const intended = untilMade(window, ({ state }) => state === 'dispatching');
+    const started = window.tracker.start(await window.assessment());
+    const { id } = await intended;
+    desk.clock.moveWall(8 * 3600_000);
+    await other.tracker.resume();
+    assert.deepEqual([other.store.get(id)?.state, other.ended], ['dispatching', []]);
+    held.resolve(undefined);
+    await desk.clock.passUntil(started, desk.traffic);
+    assert.deepEqual([(await started)?.state, desk.sent('/dispatch')], ['running', 1]);
+  });
+
+  test('a question that a window asks can still be answered', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const other = openWindow(t, desk);
+    await other.tracker.resume();
+    const confirmUpload = async (): Promise<boolean> => {
+      desk.clock.moveWall(8 * 3600_000);
+      await other.tracker.resume();
+      return true;
+    };
+    const run = await window.tracker.start(await window.assessment(), { confirmUpload });
+    assert.equal(run?.state, 'running');
+  });
+});

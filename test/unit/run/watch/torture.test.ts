@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { livePlan } from '../../../torture/faultRun.ts';
+import { journalWrites, killOnce } from '../../../torture/kill.ts';
+import { planOf } from '../../../torture/plan.ts';
+import { soak } from '../../../torture/soak.ts';
+import { setUpDesk } from '../runWindow.ts';
+
+// A part of what `npm run torture` does; a seed that fails is lived again by `npm run torture -- --seed N`.
+
+test('F45 F46 F51 whatever fails on the way, a run is dispatched once per intent, ends truly and leaves nothing behind', async (t) => {
+  const desk = await setUpDesk(t);
+  for (let seed = 1; seed <= 4; seed += 1) {
+    const { problems } = await livePlan(t, desk, planOf(seed));
+    assert.deepEqual(problems, [], `seed ${String(seed)}`);
+  }
+});
+
+test('F25 F42 F46 a process that is killed at any write of its journal loses nothing and doubles nothing', async (t) => {
+  for (let seed = 1; seed <= journalWrites; seed += 4) {
+    const { problems } = await killOnce(t, seed);
+    assert.deepEqual(problems, [], `seed ${String(seed)}`);
+  }
+});
+
+test('two windows watch runs for hours without growing or holding on to anything', async (t) => {
+  const { problems } = await soak(t, { days: 2, dayHours: 0.2 });
+  assert.deepEqual(problems, []);
+});

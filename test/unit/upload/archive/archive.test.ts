@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { cpuMs } from '../../cpuTime.ts';
+import { writeArchive } from '../../../../src/core/upload/archive/archive.ts';
+import { type SelectedFile, selectFiles } from '../../../../src/core/upload/select/selection.ts';
+import { fails, formats, pack, place, plantDifficult, read, sha256, workerFile } from './archiving.ts';
+import { options, plant, plantMany } from '../trees.ts';
+
+for (const format of formats) {
+  test(`a ${format} holds every selected file, byte for byte, as other libraries read it`, async (t) => {
+    const at = place(t);
+    plantDifficult(at.root);
+    const { files } = await selectFiles(at.root, options(at));
+    const archive = await pack(at, format);
+    const expected = files.map(({ path, bytes, mode }) => ({
+      path,
+      bytes,
+      mode,
+      sha256: sha256(readFileSync(join(at.root, path))),
+    }));
+    assert.equal(files.length, 16);
+    assert.deepEqual(
+      (await read(format, at.to)).map(({ path, bytes, mode, sha256 }) => ({ path, bytes, mode, sha256 })),
+      expected,
+    );
+    assert.deepEqual(
+      [...archive.entries],
+      expected.map(({ path, bytes, sha256 }) => ({ path, bytes, sha256 })),
+    );
+    assert.deepEqual(archive.omitted, []);
+    assert.equal(archive.bytes, statSync(at.to).size);
+    assert.equal(archive.sha256, sha256(readFileSync(at.to)));
+  });
+
+  test(`the same content gives the same ${format}, whatever the number of workers and the files' times`, async (t) => {
+    const at = place(t);
+    plantDifficult(at.root);
+    for (let lines = 0; lines < 100; lines++) {
+      const names = Array.from({ length: 7 }, (_, hundreds) => `many/f${hundreds * 100 + lines}`);
+      plantMany(at.root, names, `content ${lines}\n`.repeat(lines));
+    }
+    const sums = new Set<string>();
+    for (const workers of [1, 2, 4]) {
+      for (const path of ['empty', 'bin/run', 'many/f7']) {
+        utimesSync(join(at.root, path), workers * 1e6, workers * 1e6);
+      }
+      chmodSync(join(at.root, 'bin/run'), [0o755, 0o700, 0o744, 0o711, 0o777][workers] ?? 0o755);
+      sums.add((await pack(at, format, { workers })).sha256);
+      rmSync(at.to);
+    }
+    assert.equal(sums.size, 1);
+  });
+
+  test(
+    `F24 a full disk ends the ${format} and leaves no file`,
+    { skip: process.platform !== 'linux' && '/dev/full is Linux’s' },
+    async (t) => {
+      const at = place(t);
+      plant(at.root, { a: randomBytes(100_000) });
+      const createFile = async (path: string) => {
+        writeFileSync(path, '');
+        return open('/dev/full', 'w');
+      };
+      const error = await fails(pack(at, format, { createFile }), 'diskFull');
+      assert.equal(error.data.subject, at.to);
+      assert.ok(!existsSync(at.to));
+    },
+  );
+
+  test(
+    `F26 a ${format} is for this user alone, and never replaces a file`,
+    { skip: process.platform === 'win32' && 'rights of files are POSIX' },
+    async (t) => {
+      const at = place(t);
+      plant(at.root, { a: 'a' });
+      await pack(at, format);
+      assert.equal(statSync(at.to).mode & 0o777, 0o600);
+      const before = readFileSync(at.to);
+      await fails(pack(at, format), 'storage');
+      assert.deepEqual(readFileSync(at.to), before);
+    },
+  );
+
+  test(`F27 names that would leave the folder are never written into a ${format}`, async (t) => {
+    const at = place(t);
+    plant(at.home, { secret: 'secret' });
+    plant(at.root, { a: 'a' });
+    const bad = [
+      '../home/secret',
+      '/etc/hostname',
+      'a/../../home/secret',
+      './a',
+      'x//a',
+      'C:/a',
+      'C:\\a',
+      '\\a',
+      '..\\a',
+      'a\0b',
+      '\ud800',
+    ];
+    const files = [...bad, 'a'].map((path): SelectedFile => ({ path, bytes: 1, mode: 0o644 }));
+    const { omitted } = await writeArchive({
+      root: at.root,
+      files,
+      format,
+      to: at.to,
+      maxBytes: 1e9,
+      workerFile,
+    });
+    assert.deepEqual(omitted, bad.map((path) => ({ path, reason: 'unusableName' }))); // prettier-ignore
+    assert.deepEqual((await read(format, at.to)).map(({ path }) => path), ['a']); // prettier-ignore
+  });
+
+  test(`F29 cancelling a ${format} stops it within 500 ms of work and leaves no file`, async (t) => {
+    const at = place(t);
+    plant(at.root, { f: randomBytes(3 << 20), large: Buffer.alloc(8 << 20, randomBytes(3 << 20)) });
+    for (let index = 0; index < 60; index++) {
+      for (const name of ['f', 'large']) linkSync(join(at.root, name), join(at.root, `${name}${index}`));
+    }
+    const controller = new AbortController();
+    let cancelled = 0;
+    const onBytes = (): void => {
+      if (controller.signal.aborted) return;
+      cancelled = cpuMs();
+      controller.abort();
+    };
+    await assert.rejects(pack(at, format, { signal: controller.signal, onBytes, workers: 2 }), {
+      name: 'AbortError',
+    });
+    assert.ok(cpuMs() - cancelled < 500);
+    assert.deepEqual(readdirSync(at.home), []);
+    await assert.rejects(pack(at, format, { signal: AbortSignal.abort() }), { name: 'AbortError' });
+  });
+
+  test(`a ${format} that would be too large ends early and leaves no file`, async (t) => {
+    const at = place(t);
+    plant(at.root, { a: randomBytes(100_000), b: randomBytes(100_000) });
+    const error = await fails(pack(at, format, { maxBytes: 150_000 }), 'archiveTooLarge');
+    assert.equal(error.data.limit, 150_000);
+    assert.ok((error.data.actual ?? 0) > 150_000);
+    assert.ok(!existsSync(at.to));
+    const exact = (await pack(at, format)).bytes;
+    rmSync(at.to);
+    assert.equal((await pack(at, format, { maxBytes: exact })).bytes, exact);
+    rmSync(at.to);
+    await fails(pack(at, format, { maxBytes: exact - 1 }), 'archiveTooLarge');
+  });
+
+  test(`F31 without a file to send there is no ${format}`, async (t) => {
+    const at = place(t);
+    await fails(pack(at, format), 'nothingToSend');
+    const files: SelectedFile[] = [{ path: 'gone', bytes: 1, mode: 0o644 }];
+    await fails(
+      writeArchive({ root: at.root, files, format, to: at.to, maxBytes: 1e9, workerFile }),
+      'nothingToSend',
+    );
+    assert.ok(!existsSync(at.to));
+  });
+
+  test(`progress of a ${format} counts to the whole`, async (t) => {
+    const at = place(t);
+    for (let index = 0; index < 300; index++) plant(at.root, { [`f${index}`]: 'x'.repeat(index) });
+    const seen: [number, number][] = [];
+    await pack(at, format, { onBytes: (done, total) => seen.push([done, total]) });
+    const total = (300 * 299) / 2;
+    assert.deepEqual(seen.at(-1), [total, total]);
+    assert.ok(seen.length > 2 && seen.every(([done], index) => done >= (seen[index - 1]?.[0] ?? 0)));
+  });
+}
+
+test('F111 a packing worker that cannot start is named as what it is and leaves no file', async (t) => {
+  const at = place(t);
+  plant(at.root, { a: 'a' });
+  await fails(pack(at, 'zip', { workerFile: join(at.home, 'no-worker.js') }), 'workerCrashed');
+  assert.ok(!existsSync(at.to));
+});

@@ -1,0 +1,218 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import fs, { chmodSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'; // prettier-ignore
+import { open } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { type ArchiveFormat, writeArchive } from '../../../../src/core/upload/archive/archive.ts';
+import { archiveWriter } from '../../../../src/core/upload/archive/archiveWriter.ts';
+import { type PackMessage, packTask } from '../../../../src/core/upload/archive/packing.ts';
+import { selectFiles } from '../../../../src/core/upload/select/selection.ts';
+import { tarSegments } from '../../../../src/core/upload/archive/tarSegment.ts';
+import { zipSegments } from '../../../../src/core/upload/archive/zipSegment.ts';
+import { type ArchivePlace, formats, pack, place, read, sha256, workerFile } from './archiving.ts';
+import { oracle } from './readArchive.ts';
+import { asNobody, options, plant } from '../trees.ts';
+
+/** No part of it is like another, and all of it is quickly packed. */
+function sixMegabytes(): Buffer {
+  return Buffer.concat(Array.from({ length: 6 }, () => Buffer.alloc(1 << 20, randomBytes(1000))));
+}
+
+/** Packs files in this thread, and tells of each message once it is written. */
+async function packHere(
+  at: ArchivePlace,
+  format: ArchiveFormat,
+  paths: readonly string[],
+  told: (message: PackMessage) => void = () => undefined,
+) {
+  const files = paths.map((path) => ({ path, mode: 0o644 }));
+  const output = await open(at.to, 'wx');
+  const writer = archiveWriter(output, { format, maxBytes: 1e9, files });
+  await writer.start();
+  const builder = format === 'zip' ? zipSegments() : tarSegments();
+  await packTask({ id: 0, first: 0, files }, at.root, builder, async (message) => {
+    await writer.take(message);
+    told(message);
+  });
+  const { entries, ...end } = await writer.end();
+  await output.close();
+  return { ...end, entries: [...entries] };
+}
+
+/** Calls back after the next time that something is read. */
+function onceRead(t: TestContext, then: () => void): void {
+  const ask = fs.readSync;
+  const reading = t.mock.method(fs, 'readSync', (...args: Parameters<typeof ask>) => {
+    const bytes = ask(...args);
+    if (reading.mock.callCount() === 0) then();
+    return bytes;
+  });
+  syncBuiltinESMExports();
+  t.after(() => {
+    reading.mock.restore();
+    syncBuiltinESMExports();
+  });
+}
+
+for (const format of formats) {
+  test(`F10 a folder that became a link after the selection is not read into a ${format}`, async (t) => {
+    const at = place(t);
+    plant(at.home, { 'private/sub/key': 'secret'.repeat(10) });
+    plant(at.root, { 'a/sub/key': 'mine', b: 'b' });
+    const { root, files } = await selectFiles(at.root, options(at));
+    renameSync(join(at.root, 'a'), join(at.home, 'was-a'));
+    symlinkSync(join(at.home, 'private'), join(at.root, 'a'));
+    const archive = await writeArchive({ root, files, format, to: at.to, maxBytes: 1e9, workerFile });
+    assert.deepEqual(archive.omitted, [{ path: 'a/sub/key', reason: 'outsideRoot' }]);
+    assert.deepEqual((await read(format, at.to)).map(({ path }) => path), ['b']); // prettier-ignore
+  });
+
+  test(
+    `F9 a file that became a link, a folder or a FIFO after the selection is left out of a ${format}`,
+    { skip: process.platform === 'win32' && 'Windows has no FIFOs' },
+    async (t) => {
+      const at = place(t);
+      plant(at.home, { key: 'secret' });
+      plant(at.root, { link: '', folder: '', pipe: '', stays: '' });
+      const { root, files } = await selectFiles(at.root, options(at));
+      for (const path of ['link', 'folder', 'pipe']) rmSync(join(at.root, path));
+      symlinkSync(join(at.home, 'key'), join(at.root, 'link'));
+      mkdirSync(join(at.root, 'folder'));
+      oracle(t, 'mkfifo', [join(at.root, 'pipe')]);
+      const archive = await writeArchive({ root, files, format, to: at.to, maxBytes: 1e9, workerFile });
+      assert.deepEqual(archive.omitted, ['folder', 'link', 'pipe'].map((path) => ({ path, reason: 'changedType' }))); // prettier-ignore
+      assert.deepEqual((await read(format, at.to)).map(({ path }) => path), ['stays']); // prettier-ignore
+    },
+  );
+
+  test(`F21 files that grew or shrank since the selection stand in a ${format} as they are`, async (t) => {
+    const at = place(t);
+    plant(at.root, { grows: 'a', explodes: 'b', shrinks: 'c'.repeat(1000), implodes: Buffer.alloc(5 << 20) });
+    const { root, files } = await selectFiles(at.root, options(at));
+    plant(at.root, { grows: 'aa', explodes: Buffer.alloc(5 << 20, 'b'), shrinks: 'c', implodes: '' });
+    const archive = await writeArchive({ root, files, format, to: at.to, maxBytes: 1e9, workerFile });
+    const entries = [...archive.entries];
+    assert.deepEqual(entries.map(({ path, bytes }) => [path, bytes]), [['explodes', 5 << 20], ['grows', 2], ['implodes', 0], ['shrinks', 1]]); // prettier-ignore
+    assert.deepEqual((await read(format, at.to)).map(({ sha256 }) => sha256), entries.map(({ sha256 }) => sha256)); // prettier-ignore
+  });
+
+  test(`F21 a large file that shrinks while it is read is read again for a ${format}, or listed`, async (t) => {
+    const at = place(t);
+    plant(at.root, { a: 'before', once: sixMegabytes(), twice: sixMegabytes(), z: 'after' });
+    // By the number of the attempt at a large file: `once` is cut in the first of its two, `twice` in all three.
+    const cuts = new Map<number, readonly [string, number]>([[1, ['once', 4.5]], [3, ['twice', 5.75]], [4, ['twice', 5.25]], [5, ['twice', 4.25]]]); // prettier-ignore
+    let attempt = 0;
+    const { entries, omitted, bytes } = await packHere(
+      at,
+      format,
+      ['a', 'once', 'twice', 'z'],
+      ({ kind }) => {
+        if (kind === 'mark') attempt++;
+        const cut = kind === 'segment' ? cuts.get(attempt) : undefined;
+        if (cut !== undefined) truncateSync(join(at.root, cut[0]), cut[1] * 2 ** 20);
+      },
+    );
+    assert.equal(bytes, statSync(at.to).size);
+    assert.deepEqual(entries.map(({ path }) => path), ['a', 'once', 'z']); // prettier-ignore
+    assert.deepEqual(omitted, [{ path: 'twice', reason: 'changed' }]);
+    assert.equal(entries[1]?.bytes, 4.5 * 2 ** 20);
+    assert.deepEqual((await read(format, at.to)).map(({ path, sha256 }) => [path, sha256]), entries.map(({ path, sha256 }) => [path, sha256])); // prettier-ignore
+  });
+
+  for (const [size, before, after] of [
+    ['small', Buffer.from('before'), Buffer.from('after!')],
+    ['large', sixMegabytes(), sixMegabytes()],
+  ] as const)
+    test(`F21 a ${size} file that changes while it is read, to the same size, is read again for a ${format}`, async (t) => {
+      const at = place(t);
+      plant(at.root, { file: before });
+      // A change within a tick of the file system's clock would have the same time.
+      utimesSync(join(at.root, 'file'), 0, 0);
+      onceRead(t, () => writeFileSync(join(at.root, 'file'), after));
+      const { entries, omitted } = await packHere(at, format, ['file']);
+      assert.deepEqual([entries.map((entry) => entry.sha256), omitted], [[sha256(after)], []]);
+      assert.deepEqual((await read(format, at.to)).map((entry) => entry.sha256), [sha256(after)]); // prettier-ignore
+    });
+
+  test(`F22 files that vanished are listed, and the ${format} holds the others`, async (t) => {
+    const at = place(t);
+    plant(at.root, { a: 'a', 'gone/x': 'x', 'gone/y': Buffer.alloc(5 << 20), z: 'z' });
+    const { root, files } = await selectFiles(at.root, options(at));
+    rmSync(join(at.root, 'gone'), { recursive: true });
+    const { entries, omitted } = await writeArchive({
+      root,
+      files,
+      format,
+      to: at.to,
+      maxBytes: 1e9,
+      workerFile,
+    });
+    assert.deepEqual(omitted, ['gone/x', 'gone/y'].map((path) => ({ path, reason: 'vanished' }))); // prettier-ignore
+    assert.deepEqual((await read(format, at.to)).map(({ path }) => path), Array.from(entries, ({ path }) => path)); // prettier-ignore
+  });
+
+  test(
+    `F23 files that may not be read are listed, and the ${format} holds the others`,
+    { skip: process.platform === 'win32' && 'rights of files are POSIX' },
+    async (t) => {
+      const at = place(t);
+      plant(at.root, { a: 'a', locked: 'secret' });
+      chmodSync(join(at.root, 'locked'), 0o000);
+      const open = join(at.home, 'open');
+      mkdirSync(open);
+      chmodSync(open, 0o777);
+      const { omitted } = await asNobody(at, async () => pack(at, format, { to: join(open, 'archive') }));
+      assert.deepEqual(omitted, [{ path: 'locked', reason: 'unreadable', code: 'EACCES' }]);
+    },
+  );
+}
+
+test(
+  'F123 a folder that is a link only while a file in it is opened brings in nothing from outside',
+  { skip: process.platform !== 'linux' && 'only Linux tells the path of an open file' },
+  async (t) => {
+    const at = place(t);
+    plant(at.home, { 'private/key': 'secret' });
+    plant(at.root, { 'a/key': 'mine', b: 'b' });
+    const [folder, away] = [join(at.root, 'a'), join(at.home, 'was-a')];
+    let isLink = false;
+    const swap = (toLink: boolean): void => {
+      if (toLink === isLink) return;
+      isLink = toLink;
+      if (isLink) renameSync(folder, away);
+      else rmSync(folder);
+      if (isLink) symlinkSync(join(at.home, 'private'), folder);
+      else renameSync(away, folder);
+    };
+    // Outside while a file is opened or looked at by name, inside while the folder is.
+    const { openSync, lstatSync: look } = fs;
+    const { native } = fs.realpathSync;
+    const isKey = (path: unknown): boolean => path === join(folder, 'key');
+    t.mock.method(fs, 'openSync', (...args: Parameters<typeof openSync>) => {
+      swap(isKey(args[0]));
+      const fd = openSync(...args);
+      swap(false);
+      return fd;
+    });
+    t.mock.method(fs, 'lstatSync', (...args: Parameters<typeof look>) => {
+      swap(isKey(args[0]));
+      const stat = look(...args);
+      swap(false);
+      return stat;
+    });
+    t.mock.method(fs.realpathSync, 'native', (path: string) => {
+      swap(false);
+      return native(path);
+    });
+    syncBuiltinESMExports();
+    t.after(() => {
+      t.mock.restoreAll();
+      syncBuiltinESMExports();
+    });
+    const { omitted } = await packHere(at, 'tar_gz', ['a/key', 'b']);
+    assert.deepEqual(omitted, [{ path: 'a/key', reason: 'outsideRoot' }]);
+    assert.deepEqual((await read('tar_gz', at.to)).map(({ path }) => path), ['b']); // prettier-ignore
+  },
+);

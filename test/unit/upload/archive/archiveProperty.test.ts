@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { crc32 } from 'node:zlib';
+import fc from 'fast-check';
+import { archiveWriter } from '../../../../src/core/upload/archive/archiveWriter.ts';
+import { combineCrc32 } from '../../../../src/core/upload/archive/gzipMember.ts';
+import { packTask } from '../../../../src/core/upload/archive/packing.ts';
+import { selectFiles } from '../../../../src/core/upload/select/selection.ts';
+import { tarSegments } from '../../../../src/core/upload/archive/tarSegment.ts';
+import { zipSegments } from '../../../../src/core/upload/archive/zipSegment.ts';
+import { readTar, readZip } from './readArchive.ts';
+import { makePlace, options, plant } from '../trees.ts';
+
+const runs = Math.min(Number(process.env['FUZZ_RUNS'] ?? 40), 1000);
+
+const unit = fc.constantFrom(
+  'a',
+  'Z',
+  '0',
+  ' ',
+  '.',
+  '-',
+  ':',
+  '\\',
+  '*',
+  '"',
+  'é',
+  'e\u0301',
+  '日',
+  '😀',
+  '\u0001',
+  '\u007f',
+);
+const name = fc
+  .oneof(
+    { weight: 5, arbitrary: fc.string({ unit, minLength: 1, maxLength: 12 }) },
+    { weight: 1, arbitrary: fc.integer({ min: 90, max: 240 }).map((length) => 'n'.repeat(length)) },
+  )
+  .filter((text) => !/^\.{1,2}$|^\.git$|ignore$|^[a-z]:$|\\/i.test(text) || text === 'a\\Z');
+const files = fc.uniqueArray(
+  fc.record({
+    path: fc.array(name, { minLength: 1, maxLength: 4 }),
+    content: fc.oneof(
+      fc.uint8Array({ maxLength: 2000 }),
+      fc
+        .record({ byte: fc.nat(255), length: fc.integer({ min: 0, max: 100_000 }) })
+        .map(({ byte, length }) => new Uint8Array(length).fill(byte)),
+    ),
+  }),
+  { selector: ({ path }) => path[0], minLength: 1, maxLength: 12 },
+);
+
+for (const format of ['tar_gz', 'zip'] as const) {
+  test(`what comes out of a ${format} is what was selected, for random trees`, async () => {
+    await fc.assert(
+      fc.asyncProperty(files, fc.integer({ min: 1, max: 5 }), async (files, perTask) => {
+        const place = makePlace();
+        try {
+          for (const { path, content } of files) plant(place.root, { [path.join('/')]: content });
+          const selection = await selectFiles(place.root, options(place));
+          const to = join(place.home, 'archive');
+          const output = await open(to, 'wx');
+          const writer = archiveWriter(output, { format, maxBytes: 1e9, files: selection.files });
+          await writer.start();
+          for (let id = 0; id * perTask < selection.files.length; id++) {
+            const first = id * perTask;
+            const task = { id, first, files: selection.files.slice(first, first + perTask) };
+            await packTask(
+              task,
+              selection.root,
+              format === 'zip' ? zipSegments() : tarSegments(),
+              (message) => writer.take(message),
+            );
+          }
+          const { omitted } = await writer.end();
+          await output.close();
+          assert.deepEqual(omitted, []);
+          const planted = files.map(({ path, content }) => [
+            path.join('/'),
+            createHash('sha256').update(content).digest('hex'),
+          ]);
+          const found = (await (format === 'zip' ? readZip(to) : readTar(to))).map(({ path, sha256 }) => [
+            path,
+            sha256,
+          ]);
+          assert.deepEqual(found.sort(), planted.sort());
+          assert.equal(selection.leftOut.length, 0);
+        } finally {
+          place.remove();
+        }
+      }),
+      { numRuns: runs },
+    );
+  });
+}
+
+test('the CRC-32 of a whole follows from its pieces', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 300 }), fc.uint8Array({ maxLength: 300 }), (first, second) => {
+      assert.equal(
+        combineCrc32(crc32(first), crc32(second), second.length),
+        crc32(Buffer.concat([first, second])),
+      );
+    }),
+    { numRuns: 500 },
+  );
+});

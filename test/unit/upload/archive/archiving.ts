@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { createHash, randomBytes } from 'node:crypto';
+import { chmodSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { AssessmentError, type ErrorKind } from '../../../../src/core/errors.ts';
+import {
+  type Archive,
+  type ArchiveFormat,
+  type ArchiveOptions,
+  writeArchive,
+} from '../../../../src/core/upload/archive/archive.ts';
+import { selectFiles } from '../../../../src/core/upload/select/selection.ts';
+import { type ReadEntry, readTar, readZip } from './readArchive.ts';
+import { options, type Place, plant, testPlace } from '../trees.ts';
+
+/** The packing worker, as source. */
+export const workerFile = new URL('../../../../src/core/upload/archive/archiveWorker.ts', import.meta.url);
+
+/** Every archive format there is. */
+export const formats: readonly ArchiveFormat[] = ['tar_gz', 'zip'];
+
+/** A place, and where its archive goes. */
+export interface ArchivePlace extends Place {
+  readonly to: string;
+}
+
+/** A place that is gone with its test. */
+export function place(t: TestContext): ArchivePlace {
+  const made = testPlace(t);
+  return { ...made, to: join(made.home, 'archive') };
+}
+
+/** Packs all of a place's folder. */
+export async function pack(
+  at: ArchivePlace,
+  format: ArchiveFormat,
+  more: Partial<ArchiveOptions> = {},
+): Promise<Archive> {
+  const { root, files } = await selectFiles(at.root, options(at));
+  return writeArchive({ root, files, format, to: at.to, maxBytes: 1e12, workerFile, ...more });
+}
+
+/** What stands in an archive, as somebody else's library reads it. */
+export async function read(format: ArchiveFormat, file: string): Promise<ReadEntry[]> {
+  return format === 'zip' ? readZip(file) : readTar(file);
+}
+
+/** The error of this kind with which a promise ends. */
+export async function fails(promise: Promise<unknown>, kind: ErrorKind): Promise<AssessmentError> {
+  let met: unknown;
+  await assert.rejects(promise, (error) => {
+    met = error;
+    return error instanceof AssessmentError && error.kind === kind;
+  });
+  return met as AssessmentError;
+}
+
+/** In hex. */
+export function sha256(content: string | Buffer): string {
+  return createHash('sha256').update(content).digest('hex');
+}
+
+/** Everything that makes names, sizes and content difficult. */
+export function plantDifficult(root: string): void {
+  const long = 'n'.repeat(200);
+  plant(root, {
+    'a:b': 'colon',
+    'a\\b': 'backslash',
+    'caf\u00e9': 'composed',
+    'cafe\u0301': 'decomposed',
+    'two\nlines': 'newline',
+    ' space ': '',
+    '-rf': 'dash',
+    '日本/語😀.txt': 'こんにちは',
+    [`${long}/${long}/x`]: 'long path',
+    [`${'d'.repeat(90)}/${'e'.repeat(60)}/${'f'.repeat(99)}`]: 'prefix and name',
+    [long.slice(0, 100)]: 'exactly 100',
+    'bin/run': '#!/bin/sh\n',
+    empty: '',
+    random: randomBytes(300_000),
+    text: 'the same line again\n'.repeat(20_000),
+    'large.bin': Buffer.concat([
+      Buffer.alloc(3 << 20, 'abc'),
+      randomBytes(1 << 20),
+      Buffer.alloc(123_457, 'z'),
+    ]),
+  });
+  chmodSync(join(root, 'bin/run'), 0o755);
+}

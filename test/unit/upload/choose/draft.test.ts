@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import {
+  countDifferences,
+  decide,
+  newDraft,
+  type SecretDecision,
+  type SecretRules,
+} from '../../../../src/core/upload/choose/draft.ts';
+import { noChoices, withChosen, withRestored } from '../../../../src/core/upload/choose/folderChoices.ts';
+import { prepareFolders } from '../../../../src/core/upload/choose/preparing.ts';
+import { file, inventedFolder, selection, waiting } from '../inventedFolder.ts';
+
+const name = fc.constantFrom('a', 'b');
+const path = fc
+  .tuple(fc.array(name, { maxLength: 3 }), name, fc.constantFrom('', '', 'secret', 'locked'))
+  .map(([above, own, kind]) => [...above.map((each) => `${each}d`), own + kind].join('/'));
+const step = fc.record({
+  kind: fc.constantFrom('leaveOut', 'leaveOutFolder', 'restore', 'decide'),
+  at: fc.nat(30),
+});
+
+test('after any choices the preview shows what a preparation from the start would send, without another look at the folder', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.uniqueArray(path, { minLength: 1, maxLength: 12 }),
+      fc.array(step, { maxLength: 8 }),
+      fc.constantFrom('block' as const, 'warn' as const),
+      async (paths, changes, mode) => {
+        const { folder, previewing } = inventedFolder(paths, mode);
+        await previewing.open(['invented']);
+        for (const { kind, at } of changes) {
+          const [shown] = previewing.shown;
+          assert.ok(shown);
+          const pick = <T>(from: readonly T[]): T | undefined => from[at % Math.max(from.length, 1)];
+          const { files, leftOut } = shown.selection;
+          if (kind === 'leaveOut' || kind === 'leaveOutFolder') {
+            const chosen = pick(files)?.path;
+            const above = chosen?.slice(0, chosen.lastIndexOf('/') + 1);
+            const what = kind === 'leaveOut' ? chosen : above;
+            if (what !== undefined && what !== '')
+              folder.choices = withChosen(folder.choices, what, { isSent: false, isIgnored: false });
+          } else if (kind === 'restore') {
+            const item = pick(leftOut.filter(({ reason }) => reason.kind === 'choice'));
+            if (item === undefined) continue;
+            const others = leftOut.filter(
+              ({ reason, path: each }) => reason.kind === 'choice' && each !== item.path,
+            );
+            folder.choices = withRestored(folder.choices, item.path);
+            await previewing.applyChoices();
+            const now = previewing.shown[0]?.selection.leftOut ?? [];
+            assert.deepEqual(
+              now.filter(({ reason }) => reason.kind === 'choice'),
+              others,
+              'all else that was left out stays out',
+            );
+          } else {
+            folder.decisions = {
+              ...folder.decisions,
+              [at % 2 === 0 ? 'a' : 'b']: at % 3 === 0 ? 'send' : 'leaveOut',
+            };
+          }
+          await previewing.applyChoices();
+          const fresh = inventedFolder(paths, mode);
+          fresh.folder.choices = folder.choices;
+          fresh.folder.decisions = folder.decisions;
+          const [full] = await prepareFolders(['invented'], fresh.steps, waiting);
+          const [now] = previewing.shown;
+          assert.deepEqual(
+            [now?.selection, now?.undecided, now?.unchecked],
+            [full?.selection, full?.undecided, []],
+          );
+        }
+        assert.equal(folder.selections, 1);
+        assert.equal(new Set(folder.checked).size, folder.checked.length, 'no file is looked through twice');
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
+
+test('what a person leaves out is listed as their choice, and no longer counted; a folder is not the beginning of a name', () => {
+  const all = selection(['a.txt', 'src/b.txt', 'src/deep/c.txt', 'srcs.txt']);
+  const choices = { ...noChoices, leaveOut: ['src/', 'a.txt'] };
+  const { selection: left } = decide(newDraft(all, []), choices, {
+    mode: 'off',
+    decisionOf: () => undefined,
+  });
+  assert.deepEqual(left.files, [file('srcs.txt')]);
+  assert.equal(left.bytes, 8);
+  assert.deepEqual(
+    left.leftOut.map((each) => [each.path, each.reason.kind]),
+    [
+      ['a.txt', 'choice'],
+      ['src/b.txt', 'choice'],
+      ['src/deep/c.txt', 'choice'],
+    ],
+  );
+});
+
+test('what looks like a secret goes when the setting blocks it, what nobody could look into always, and neither with the check off', async () => {
+  const outcome = async (mode: SecretRules['mode'], decisions: Record<string, SecretDecision> = {}) => {
+    const { folder, steps } = inventedFolder(['a', 'a-secret', 'b-secret', 'c-locked'], mode);
+    folder.decisions = decisions;
+    const [prepared] = await prepareFolders(['invented'], steps, waiting);
+    return {
+      sent: prepared?.selection.files.map((each) => each.path),
+      undecided: prepared?.undecided.map((each) => each.path),
+    };
+  };
+  assert.deepEqual(await outcome('block'), { sent: ['a'], undecided: ['a-secret', 'b-secret'] });
+  assert.deepEqual(await outcome('warn', { a: 'leaveOut' }), {
+    sent: ['a', 'b-secret'],
+    undecided: ['b-secret'],
+  });
+  assert.deepEqual(await outcome('block', { b: 'send', a: 'leaveOut' }), {
+    sent: ['a', 'b-secret'],
+    undecided: [],
+  });
+  assert.deepEqual((await outcome('off')).sent, ['a', 'a-secret', 'b-secret', 'c-locked']);
+});
+
+test('a file that was left out before the preview was opened is looked through once it is restored', async () => {
+  const { folder, previewing } = inventedFolder(['a', 'src/b', 'src/secret']);
+  folder.choices = withChosen(noChoices, 'src/', { isSent: false, isIgnored: false });
+  await previewing.open(['invented']);
+  assert.deepEqual(folder.checked, ['a']);
+  folder.choices = withRestored(folder.choices, 'src/secret');
+  await previewing.applyChoices();
+  assert.deepEqual(folder.checked, ['a', 'src/secret']);
+  assert.deepEqual(
+    previewing.shown.flatMap(({ selection: { leftOut } }) =>
+      leftOut.map((each) => [each.path, each.reason.kind]),
+    ),
+    [
+      ['src/b', 'choice'],
+      ['src/secret', 'secret'],
+    ],
+  );
+});
+
+test('what a person sends in spite of ignore files is looked for in the folder', async () => {
+  const { folder, previewing } = inventedFolder(['a']);
+  await previewing.open(['invented']);
+  folder.choices = withChosen(noChoices, 'build/', { isSent: true, isIgnored: true });
+  await previewing.applyChoices();
+  assert.equal(folder.selections, 2);
+  await previewing.applyChoices();
+  assert.equal(folder.selections, 2);
+});
+
+test('files in one selection only, and those of another size, count as differences', () => {
+  const before = selection(['a', 'b', 'c']);
+  const now = { ...before, files: [file('a'), { ...file('b'), bytes: 99 }, file('d'), file('e')] };
+  assert.equal(countDifferences(before, before), 0);
+  assert.equal(countDifferences(before, now), 4, 'b, c, d, e');
+  assert.equal(countDifferences(now, before), 4);
+});

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { configOfEnvironment } from '../../../../src/core/upload/ignore/gitEnvironment.ts';
+import { paths, sameAsGit } from '../selecting.ts';
+import { type Place, plant, plantRepository, testPlace } from '../trees.ts';
+
+/** A repository beside rules that leave `secret` out, which only the environment names. */
+function surrounded(t: TestContext, envOf: (rules: string, home: string) => Record<string, string>): Place {
+  const place = testPlace(t);
+  plantRepository(place.root);
+  plant(place.root, { open: '', secret: '', 'Logs/one': '', '.gitignore': 'logs/\n' });
+  plant(place.home, { 'own rules': 'secret\n' });
+  const env = { ...place.surroundings.env, ...envOf(join(place.home, 'own rules'), place.home) };
+  return { ...place, surroundings: { ...place.surroundings, env } };
+}
+
+test('F4 what counted variables configure, the last of them first of all, counts as for git', async (t) => {
+  const at = surrounded(t, (rules) => ({
+    GIT_CONFIG_COUNT: '3',
+    GIT_CONFIG_KEY_0: 'core.excludesFile',
+    GIT_CONFIG_VALUE_0: '/nowhere',
+    GIT_CONFIG_KEY_1: 'CORE.ExcludesFile',
+    GIT_CONFIG_VALUE_1: rules,
+    GIT_CONFIG_KEY_2: 'core.ignoreCase',
+    GIT_CONFIG_VALUE_2: 'true',
+  }));
+  assert.deepEqual(await sameAsGit(at), ['.gitignore', 'open']);
+});
+
+test('F4 what git hands on of its own -c counts as for git, in both of its ways of writing', async (t) => {
+  for (const written of [
+    (rules: string) => `'core.excludesfile=${rules}'`,
+    (rules: string) => `'core.excludesfile'='${rules}' 'core.ignorecase'=`,
+    (rules: string) => `'core.ignorecase'  'core.excludesfile=${rules}'`,
+  ]) {
+    const at = surrounded(t, (rules) => ({ GIT_CONFIG_PARAMETERS: written(rules) }));
+    assert.ok(!(await sameAsGit(at)).includes('secret'), written(''));
+  }
+});
+
+test('F4 a file that a variable includes counts as for git', async (t) => {
+  const at = surrounded(t, (_, home) => ({
+    GIT_CONFIG_COUNT: '1',
+    GIT_CONFIG_KEY_0: 'include.path',
+    GIT_CONFIG_VALUE_0: join(home, 'more'),
+  }));
+  plant(at.home, { more: '[core]\n\texcludesFile = ~/own rules\n' });
+  assert.ok(!(await sameAsGit(at)).includes('secret'));
+});
+
+test('variables that git refuses let nothing be sent', async (t) => {
+  for (const env of [
+    { GIT_CONFIG_COUNT: 'many' },
+    { GIT_CONFIG_COUNT: '-1' },
+    { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'core.excludesFile' },
+    { GIT_CONFIG_COUNT: '1', GIT_CONFIG_VALUE_0: 'x' },
+    { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'nosection', GIT_CONFIG_VALUE_0: 'x' },
+    { GIT_CONFIG_PARAMETERS: 'core.excludesfile=x' },
+    { GIT_CONFIG_PARAMETERS: "'core.excludesfile=x" },
+  ]) {
+    const at = surrounded(t, () => env);
+    await assert.rejects(paths(at), { kind: 'sourceUnreadable' }, JSON.stringify(env));
+    await assert.rejects(sameAsGit(at));
+  }
+});
+
+test('quotes in values that git hands on are read, and names keep the case of their middle', () => {
+  const text = "'url.Https://X/.InsteadOf=it'\\''s'\\!'' 'a.B.C'='d'\\''e'  'f.g'=";
+  assert.deepEqual(configOfEnvironment({ GIT_CONFIG_PARAMETERS: text }), [
+    { name: 'url.Https://X/.insteadof', value: "it's!" },
+    { name: 'a.B.c', value: "d'e" },
+    { name: 'f.g', value: undefined },
+  ]);
+});

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { join, win32 } from 'node:path';
+import { test } from 'node:test';
+import { isOnOtherHost } from '../../../../src/core/upload/ignore/otherHost.ts';
+import {
+  findRepository,
+  readIgnoreSettings,
+  repositoryAt,
+} from '../../../../src/core/upload/ignore/repository.ts';
+import { plant, plantRepository, testPlace } from '../trees.ts';
+
+const home = 'C:\\Users\\me';
+const wsl = '\\\\wsl.localhost\\Ubuntu\\home\\me\\app\\vendor\\lib';
+
+test('a place on the share where the folder or the home lies is not elsewhere', () => {
+  const is = (path: string, known: string[]): boolean => isOnOtherHost(path, known, 'win32');
+  const gitDir = win32.resolve(wsl, '../../.git/modules/vendor/lib');
+  assert.equal(gitDir, '\\\\wsl.localhost\\Ubuntu\\home\\me\\app\\.git\\modules\\vendor\\lib');
+  assert.equal(is(gitDir, [wsl, home]), false);
+  assert.equal(is('//WSL.LocalHost/ubuntu/home', [wsl, home]), false);
+  assert.equal(is('\\\\srv\\homes\\me\\.rules', ['D:\\app', '\\\\SRV\\Homes\\me']), false);
+  assert.equal(is('C:\\other', [wsl, home]), false);
+});
+
+test('a place on another host or share is elsewhere, on Windows', () => {
+  const other = [
+    '\\\\evil.example\\share\\x',
+    '//evil.example/share/x',
+    '/\\evil.example/share',
+    '\\\\wsl.localhost\\Debian\\home',
+    '\\\\wsl.localhost.evil.example\\Ubuntu\\home',
+    '\\\\evil.example',
+    '\\\\?\\UNC\\evil.example\\share\\x',
+    '\\\\.\\pipe\\x',
+    '//?/C:/x',
+  ];
+  for (const path of other) {
+    assert.equal(isOnOtherHost(path, [wsl, home], 'win32'), true, path);
+    assert.equal(isOnOtherHost(path, ['\\\\?\\UNC\\srv\\share', '\\\\.\\pipe\\y'], 'win32'), true, path);
+    assert.equal(isOnOtherHost(path, [wsl, home], 'linux'), false, path);
+  }
+});
+
+test('a repository whose git folder lies elsewhere counts as one, and nothing is read from there', async (t) => {
+  const at = testPlace(t);
+  const away = join(at.home, 'away');
+  const isElsewhere = (path: string, known: readonly string[]): boolean => {
+    assert.ok(known.includes(at.home));
+    return path.startsWith(away);
+  };
+  plant(at.root, {
+    'file/.git': `gitdir: ${away}/git\n`,
+    'file/x': '',
+    'linked/.git/commondir': `${away}/git\n`,
+    'linked/.git/HEAD': 'ref: refs/heads/main\n',
+  });
+  for (const name of ['file', 'linked']) {
+    const folder = join(at.root, name);
+    const found = await repositoryAt(folder, at.home, isElsewhere);
+    assert.deepEqual([found?.root, found?.commonDir], [folder, join(away, 'git')]);
+    assert.equal((await findRepository(folder, at.home, isElsewhere))?.root, folder);
+    await assert.rejects(readIgnoreSettings(found, at.surroundings, { isElsewhere }), {
+      kind: 'sourceUnreadable',
+      data: { subject: join(away, 'git'), detail: 'EREMOTE' },
+    });
+    assert.equal(await repositoryAt(folder, at.home), undefined);
+  }
+});
+
+test('rules and included configuration that lie elsewhere are not taken for none', async (t) => {
+  const at = testPlace(t);
+  plantRepository(at.root);
+  const repository = await repositoryAt(at.root, at.home);
+  const isElsewhere = (path: string, known: readonly string[]): boolean =>
+    path.startsWith('/away/') && known.includes(at.root) && known.includes(at.home);
+  for (const config of [
+    '[core]\n\texcludesFile = /away/rules\n',
+    '[include]\n\tpath = /away/config\n',
+    '[includeIf "onbranch:main"]\n\tpath = /away/config\n',
+    '[includeIf "onbranch:main"]\n\tpath = here\n',
+  ]) {
+    plant(at.home, { '.gitconfig': config, here: '[core]\n\texcludesFile = /away/rules\n' });
+    await assert.rejects(readIgnoreSettings(repository, at.surroundings, { isElsewhere }), {
+      kind: 'sourceUnreadable',
+      data: { subject: config.includes('config') ? '/away/config' : '/away/rules', detail: 'EREMOTE' },
+    });
+    await readIgnoreSettings(repository, at.surroundings);
+  }
+});

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import type { Suspicion } from '../../../../src/core/upload/secrets/secretScan.ts';
+import type { SelectedFile } from '../../../../src/core/upload/select/selection.ts';
+import { randomFrom, type Seed, seeds } from './secretSeeds.ts';
+import { plant, testPlace } from '../trees.ts';
+
+/** The worker that looks into files, as source. */
+export const workerFile = new URL('../../../../src/core/upload/secrets/secretWorker.ts', import.meta.url);
+
+/** A credential of every kind, none of them real. */
+export const invented = seeds(randomFrom(30));
+
+/** One that a rule knows wherever it stands. */
+export const githubToken = seedOf('secretlint/github');
+
+/** Files of a test, by path. */
+export type Content = Readonly<Record<string, string | Uint8Array>>;
+
+/** The invented credential that this rule finds. */
+export function seedOf(rule: string): Seed {
+  const seed = invented.find((one) => one.rule === rule);
+  assert.ok(seed);
+  return seed;
+}
+
+/** A folder with these files, which is gone with its test. */
+export function place(t: TestContext, content: Content): string {
+  const { root } = testPlace(t);
+  plant(root, content);
+  return root;
+}
+
+/** Files of a folder as a selection names them, whether they are there or not. */
+export function select(root: string, paths: readonly string[]): SelectedFile[] {
+  return paths.map((path) => ({
+    path,
+    bytes: statSync(join(root, path), { throwIfNoEntry: false })?.size ?? 0,
+    mode: 0o644,
+  }));
+}
+
+/** A suspicion as one line. */
+export function brief({ path, line, rule, masked }: Suspicion): string {
+  return `${path}${line === undefined ? '' : `:${line}`} ${rule} ${masked}`.trim();
+}

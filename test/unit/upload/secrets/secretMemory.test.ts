@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { test } from 'node:test';
+import { SecretMemory } from '../../../../src/core/upload/secrets/secretMemory.ts';
+import { scanFile, type Suspicion } from '../../../../src/core/upload/secrets/secretScan.ts';
+import { checkSecrets } from '../../../../src/core/upload/secrets/secrets.ts';
+import { brief, githubToken, place, select, workerFile } from './secretChecks.ts';
+
+const invention: Suspicion = {
+  path: 'main.ts',
+  kind: 'content',
+  rule: 'invented',
+  line: 1,
+  masked: '…',
+  sha256: '0'.repeat(64),
+};
+
+test('a file that has not changed since the last check is not read again: what was found then is said again', async () => {
+  // Made long before the test: what has only just changed is not remembered.
+  const root = resolve('src/core');
+  const files = select(root, ['errors.ts', 'files.ts', 'ports.ts']);
+  const memory = new SecretMemory();
+  await checkSecrets({ root, files, workerFile, memory });
+  const known = memory.below(root);
+  assert.deepEqual([...known.keys()].sort(), ['errors.ts', 'files.ts', 'ports.ts']);
+  const remembered = known.get('files.ts');
+  assert.ok(remembered);
+  known.set('files.ts', { ...remembered, suspicions: [{ ...invention, path: 'files.ts' }] });
+  const { suspicions, hashes } = await checkSecrets({ root, files, workerFile, memory });
+  assert.deepEqual(suspicions.map(brief), ['files.ts:1 invented …']);
+  for (const { path } of files)
+    assert.equal(hashes.get(path), hash('sha256', readFileSync(join(root, path)), 'hex'));
+});
+
+test('a file that is another version than the one remembered is read again', async (t) => {
+  const root = place(t, { 'main.ts': githubToken.content });
+  const memory = new SecretMemory();
+  memory.below(root).set('main.ts', { mark: '1:2:3:4:5', suspicions: [], sha256: '' });
+  const { suspicions } = await checkSecrets({ root, files: select(root, ['main.ts']), workerFile, memory });
+  assert.deepEqual(
+    suspicions.map(({ rule }) => rule),
+    ['secretlint/github'],
+  );
+});
+
+test('F30 a file that changes right after it was looked through, in the same tick and to the same size, is read again', async (t) => {
+  const harmless = githubToken.content.replaceAll(/[A-Za-z0-9]/g, 'x');
+  const root = place(t, { 'main.ts': harmless });
+  const files = select(root, ['main.ts']);
+  const memory = new SecretMemory();
+  assert.deepEqual((await checkSecrets({ root, files, workerFile, memory })).suspicions, []);
+  assert.equal(memory.below(root).get('main.ts'), undefined);
+  writeFileSync(join(root, 'main.ts'), githubToken.content);
+  const { suspicions } = await checkSecrets({ root, files, workerFile, memory });
+  assert.equal(suspicions.length, 1);
+});
+
+test('F30 a file that changes while it is looked through is looked through again', async (t) => {
+  const root = place(t, { 'a.ts': githubToken.content });
+  const changed = `${githubToken.content}\nchanged();\n`;
+  const asked: string[] = [];
+  const scanned = await scanFile(root, 'a.ts', (text) => {
+    if (asked.push(text) === 1) writeFileSync(join(root, 'a.ts'), changed);
+    return Promise.resolve([]);
+  });
+  assert.deepEqual(asked, [githubToken.content, changed]);
+  assert.ok('sha256' in scanned);
+  assert.equal(scanned.sha256, hash('sha256', changed, 'hex'));
+});
+
+test('a file that vanished is forgotten', async (t) => {
+  const root = place(t, {});
+  const memory = new SecretMemory();
+  memory.below(root).set('main.ts', { mark: '1:2:3:4:5', suspicions: [invention], sha256: '' });
+  const check = await checkSecrets({ root, files: select(root, ['main.ts']), workerFile, memory });
+  assert.deepEqual(check, {
+    suspicions: [],
+    unchecked: [{ path: 'main.ts', reason: 'vanished' }],
+    hashes: new Map(),
+  });
+  assert.equal(memory.below(root).size, 0);
+});
+
+test('the check says of which content it speaks: of text and of bytes, of files of any size', async (t) => {
+  const content = {
+    empty: '',
+    'small.ts': 'one();\n',
+    'large.ts': 'two();\n'.repeat(100_000),
+    'large.bin': Buffer.alloc(700_001, '\0\x01\x02'),
+  };
+  const root = place(t, content);
+  const { hashes } = await checkSecrets({ root, files: select(root, Object.keys(content)), workerFile });
+  const expected = Object.entries(content).map(
+    ([path, each]) => [path, hash('sha256', each, 'hex')] as const,
+  );
+  assert.deepEqual(hashes, new Map(expected));
+});

@@ -1,0 +1,304 @@
+import { rules } from '@secretlint/secretlint-rule-preset-recommend';
+import { build } from 'esbuild';
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { globSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { cpuMs } from '../../cpuTime.ts';
+import { isAbortError } from '../../../../src/core/errors.ts';
+import {
+  checkSecrets,
+  type SecretCheck,
+  type SecretCheckOptions,
+} from '../../../../src/core/upload/secrets/secrets.ts';
+import {
+  brief,
+  type Content,
+  githubToken,
+  invented,
+  place,
+  seedOf,
+  select,
+  workerFile,
+} from './secretChecks.ts';
+import { plant, plantMany } from '../trees.ts';
+
+async function check(
+  t: TestContext,
+  content: Content,
+  more: Partial<SecretCheckOptions> = {},
+): Promise<SecretCheck> {
+  const root = place(t, content);
+  return checkSecrets({ root, files: select(root, Object.keys(content)), workerFile, ...more });
+}
+
+function sha256(content: string): string {
+  return createHash('sha256').update(content).digest('hex');
+}
+
+/** The longest stretch of the secret that can be read in what is shown. */
+function shownOf(secret: string, masked: string): string {
+  for (let length = Math.min(secret.length, masked.length); length > 0; length--) {
+    for (let at = 0; at + length <= secret.length; at++) {
+      const part = secret.slice(at, at + length);
+      if (masked.endsWith(part)) return part;
+    }
+  }
+  return '';
+}
+
+test('F30 an .env, a private key and an npm token are suspected, with what they hold masked', async (t) => {
+  const npmToken = seedOf('secretlint/npm');
+  const key = seedOf('secretlint/privatekey');
+  const env = 'DB_PASSWORD=h7-invented\n';
+  const { suspicions, unchecked } = await check(t, {
+    '.env': env,
+    'certs/server.pem': key.secret,
+    'src/publish.ts': `// one\n${npmToken.content}\n`,
+    'src/plain.ts': 'export const answer = 42;\n',
+  });
+  assert.deepEqual(suspicions.map(brief), [
+    '.env .env*',
+    '.env:1 assignment DB_PASSWORD=…',
+    'certs/server.pem *.pem',
+    'certs/server.pem:1 secretlint/privatekey -----BEGIN RSA PRIVATE KEY-----…',
+    `src/publish.ts:2 secretlint/npm npm_…${npmToken.secret.slice(-2)}`,
+  ]);
+  assert.deepEqual(
+    suspicions.slice(0, 2).map((suspicion) => [suspicion.kind, suspicion.sha256]),
+    [
+      ['name', sha256(env)],
+      ['content', sha256(env)],
+    ],
+  );
+  assert.deepEqual(unchecked, []);
+});
+
+test('every kind of credential that is supported is found, on its line, and shows at most two characters', async (t) => {
+  const content = Object.fromEntries(
+    invented.map((seed) => [seed.path, seed.path.endsWith('.json') ? seed.content : `\n\n${seed.content}\n`]),
+  );
+  assert.equal(Object.keys(content).length, invented.length, 'each seed has a file of its own');
+  const { suspicions } = await check(t, content);
+  for (const seed of invented) {
+    const found = suspicions.filter(({ path }) => path === seed.path);
+    assert.ok(
+      found.some(({ rule }) => rule === seed.rule),
+      `${seed.rule} in ${seed.path}: ${found.map(brief).join('; ')}`,
+    );
+    for (const { masked, line } of found) {
+      assert.ok(seed.secret.startsWith('-----') || shownOf(seed.secret, masked).length <= 2, masked);
+      assert.ok(line !== undefined && (seed.path.endsWith('.json') ? line >= 1 : line >= 3));
+    }
+  }
+});
+
+test('the credentials of these tests cover every rule of the preset', () => {
+  const covered = new Set(invented.map(({ rule }) => rule));
+  const ids = rules.map(({ meta }) => meta.id.replace('@secretlint/secretlint-rule-', 'secretlint/'));
+  assert.deepEqual(
+    ids.filter((rule) => !covered.has(rule)),
+    ['secretlint/filter-comments'],
+  );
+});
+
+test('F30 a credential is found however many of its characters are escaped', async (t) => {
+  const password = '%41'.repeat(70);
+  const root = place(t, {
+    'broker.ts': `amqp://user:${password}@broker.invented.net`,
+    'database.ts': `mongodb://user:${'%41'.repeat(40)}@db.invented.net/app`,
+  });
+  const files = select(root, ['broker.ts', 'database.ts']);
+  const { suspicions } = await checkSecrets({ root, files, workerFile });
+  assert.deepEqual(
+    suspicions.map(({ path, rule }) => [path, rule]),
+    [
+      ['broker.ts', 'connection-url'],
+      ['database.ts', 'secretlint/database-connection-string'],
+    ],
+  );
+});
+
+test('a line that several rules suspect is told once', async (t) => {
+  const { suspicions } = await check(t, { 'ci.yml': `env:\n  API_TOKEN: "ghp_${githubToken.secret}"\n` });
+  assert.deepEqual(suspicions.map(brief), [
+    `ci.yml:2 secretlint/github ghp_…${githubToken.secret.slice(-2)}`,
+  ]);
+});
+
+test('a comment in a file cannot switch the check off', async (t) => {
+  const { suspicions } = await check(t, {
+    'a.ts': `// secretlint-disable\n${githubToken.content} // secretlint-disable-line\n`,
+  });
+  assert.equal(suspicions.length, 1);
+});
+
+test('credentials are found in UTF-16 and behind a BOM, whatever ends the lines', async (t) => {
+  const text = `\r\n${githubToken.content}\r\n`;
+  const utf16 = Buffer.from(`\ufeff${text}`, 'utf16le');
+  const { suspicions } = await check(t, {
+    'bom.ts': `\ufeff${text}`,
+    'crlf.ts': text,
+    'utf16be.ts': Buffer.from(utf16).swap16(),
+    'utf16le.ts': utf16,
+    'utf16-without-bom.ts': Buffer.from(text, 'utf16le'),
+    'japanese.ts': `// ${'日本語'.repeat(50)}\n${githubToken.content}\n`,
+  });
+  assert.deepEqual(
+    suspicions.map(({ path, line }) => `${path}:${line}`),
+    ['bom.ts:2', 'crlf.ts:2', 'utf16be.ts:2', 'utf16le.ts:2', 'utf16-without-bom.ts:2', 'japanese.ts:2'],
+  );
+});
+
+test('large files are looked through to their end, once, wherever a credential stands', async (t) => {
+  const aligned = (bytes: number): string => `${'y'.repeat(bytes - 1)}\n`;
+  const content: Record<string, string | Uint8Array> = {};
+  const boundary = 256 << 10;
+  for (const offset of [-60, -41, -40, -20, -4, -1, 0, 1])
+    content[`at${offset}.txt`] = `${aligned(boundary + offset)}${githubToken.content}\n${aligned(300_000)}`;
+  content['utf16.txt'] = Buffer.from(
+    `\ufeff${aligned(boundary / 2 - 30)}\n${githubToken.content}`,
+    'utf16le',
+  );
+  content['umlauts.txt'] = `${'ä\n'.repeat(200_000)}${githubToken.content}`;
+  content['end.txt'] = `${'line\n'.repeat(400_000)}${githubToken.content}`;
+  const { suspicions } = await check(t, content);
+  assert.deepEqual(
+    suspicions.map(({ path, line }) => `${path}:${line}`),
+    [
+      ...Object.keys(content)
+        .filter((path) => path.startsWith('at'))
+        .map((path) => `${path}:2`),
+      'utf16.txt:3',
+      'umlauts.txt:200001',
+      'end.txt:400001',
+    ],
+  );
+});
+
+test('a binary file is judged by its name alone', async (t) => {
+  const bytes = Buffer.concat([Buffer.from([0, 1, 2, 3]), Buffer.from(githubToken.content)]);
+  const { suspicions } = await check(t, { 'image.png': bytes, 'store.p12': bytes });
+  assert.deepEqual(suspicions.map(brief), ['store.p12 *.p12']);
+});
+
+test('empty files and public certificates raise no suspicion', async (t) => {
+  const { suspicions } = await check(t, {
+    '.env': '',
+    'ca.pem': '-----BEGIN CERTIFICATE-----\nTUlJQg==\n-----END CERTIFICATE-----\n',
+    'public.pem': '-----BEGIN PUBLIC KEY-----\nTUlJQg==\n-----END PUBLIC KEY-----\n',
+    'unclear.pem': 'nothing we know\n',
+  });
+  assert.deepEqual(suspicions.map(brief), ['unclear.pem *.pem']);
+});
+
+test('files that cannot be looked into are named, and links among them are not followed', async (t) => {
+  const root = place(t, { 'outside.ts': githubToken.content, 'fine.ts': githubToken.content });
+  plant(root, { 'link.ts': { link: 'outside.ts' } });
+  assert.equal(spawnSync('mkfifo', [join(root, 'pipe.ts')]).status, 0);
+  const files = select(root, ['link.ts', 'pipe.ts', 'gone.ts', 'fine.ts']);
+  const { suspicions, unchecked } = await checkSecrets({ root, files, workerFile });
+  assert.deepEqual(
+    unchecked.map(({ path, reason }) => `${path} ${reason}`),
+    ['link.ts changedType', 'pipe.ts changedType', 'gone.ts vanished'],
+  );
+  assert.deepEqual(
+    suspicions.map(({ path }) => path),
+    ['fine.ts'],
+  );
+});
+
+test('any number of workers says the same, in the order of the files, and counts every byte', async (t) => {
+  const root = place(t, {});
+  const paths = Array.from({ length: 1000 }, (_, index) => `f${index}.ts`);
+  const withToken = paths.filter((_, index) => index % 10 === 0);
+  const harmless = paths.filter((_, index) => index % 10 !== 0);
+  plantMany(root, withToken, githubToken.content);
+  plantMany(root, harmless, 'export const x = 1;\n');
+  const files = select(root, paths);
+  const total = files.reduce((sum, { bytes }) => sum + bytes, 0);
+  const progress: string[] = [];
+  const onBytes = (done: number, of: number): void => void progress.push(`${done}/${of}`);
+  const one = await checkSecrets({ root, files, workerFile, workers: 1, onBytes });
+  const three = await checkSecrets({ root, files, workerFile, workers: 3 });
+  assert.deepEqual(
+    one.suspicions.map(({ path }) => path),
+    withToken,
+  );
+  assert.deepEqual(three, one);
+  assert.equal(progress.at(-1), `${total}/${total}`);
+});
+
+test('a file made of tokens is told in a few lines', async (t) => {
+  const { suspicions } = await check(t, {
+    'tokens.txt': Array.from({ length: 3000 }, (_, line) => `ghp_${String(line).padStart(36, 'a')}`).join(
+      '\n',
+    ),
+  });
+  assert.equal(suspicions.length, 20);
+});
+
+// The preset alone takes half a second for each megabyte of this.
+const slowText = 'ghs_1_'.repeat(4_000_000);
+
+test('a cancelled check ends in the middle of a file', { timeout: 20_000 }, async (t) => {
+  const controller = new AbortController();
+  const { promise: started, resolve: start } = Promise.withResolvers<undefined>();
+  const pending = check(
+    t,
+    { 'a.bin': `\0${'x'.repeat(2 << 20)}`, 'slow.txt': slowText },
+    { signal: controller.signal, workers: 1, onBytes: () => start(undefined) },
+  );
+  await started;
+  const abortedAt = cpuMs();
+  controller.abort();
+  await assert.rejects(pending, isAbortError);
+  assert.ok(cpuMs() - abortedAt < 500);
+});
+
+test('a check that is cancelled before it starts starts nothing', async () => {
+  const signal = AbortSignal.abort();
+  await assert.rejects(
+    checkSecrets({ root: '/', files: select('/', ['tmp']), workerFile: 'no such worker', signal }),
+    isAbortError,
+  );
+});
+
+test('F111 a worker that cannot start is named as what it is, and is no answer', async (t) => {
+  const checked = check(t, { 'a.ts': '' }, { workerFile: resolve('no such worker.ts') });
+  await assert.rejects(checked, { kind: 'workerCrashed' });
+});
+
+test('ordinary code raises no suspicion: this extension, and zod without its tests', async () => {
+  for (const [root, tests] of [
+    [resolve(import.meta.dirname, '../../../../src'), ''],
+    [resolve(import.meta.dirname, '../../../../node_modules/zod'), '/tests/'],
+  ] as const) {
+    const paths = globSync('**/*', { cwd: root }).filter((path) => statSync(join(root, path)).isFile());
+    const { suspicions, unchecked } = await checkSecrets({ root, files: select(root, paths), workerFile });
+    assert.deepEqual(suspicions.filter(({ path }) => tests === '' || !path.includes(tests)).map(brief), []);
+    assert.deepEqual(unchecked, []);
+  }
+});
+
+test('the worker runs as one CommonJS file', async (t) => {
+  const root = place(t, { 'a.ts': githubToken.content });
+  const outfile = join(root, 'worker.cjs');
+  const { errors, warnings } = await build({
+    entryPoints: [resolve(import.meta.dirname, '../../../../src/core/upload/secrets/secretWorker.ts')],
+    outfile,
+    bundle: true,
+    format: 'cjs',
+    platform: 'node',
+    target: 'node22',
+    logLevel: 'silent',
+  });
+  assert.deepEqual([...errors, ...warnings], []);
+  const { suspicions } = await checkSecrets({ root, files: select(root, ['a.ts']), workerFile: outfile });
+  assert.deepEqual(
+    suspicions.map(({ rule }) => rule),
+    ['secretlint/github'],
+  );
+});

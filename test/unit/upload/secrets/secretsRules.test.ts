@@ -1,0 +1,231 @@
+import fc from 'fast-check';
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { findAssignments } from '../../../../src/core/upload/secrets/assignmentRule.ts';
+import { maskAssignment, maskToken } from '../../../../src/core/upload/secrets/maskSecret.ts';
+import { presetLint } from '../../../../src/core/upload/secrets/presetLint.ts';
+import { riskyName, riskyNames } from '../../../../src/core/upload/secrets/riskyNames.ts';
+import { findTokens } from '../../../../src/core/upload/secrets/tokenRules.ts';
+import { randomFrom, seeds } from './secretSeeds.ts';
+import { cpuMs } from '../../cpuTime.ts';
+
+const numRuns = Number(process.env['FUZZ_RUNS'] ?? 300);
+
+test('F30 names that stand for credentials are risky, their look-alikes are not', () => {
+  const risky = {
+    '.env*': [
+      '.env',
+      'app/.env',
+      '.env.local',
+      '.env.production',
+      '.ENV',
+      '.envrc',
+      '.env_prod',
+      '.env.test.local',
+    ],
+    '*.env': ['prod.env', 'docker/db.env'],
+    '*.pem': ['key.pem', 'a/b/Server.PEM'],
+    '*.p12': ['x.p12'],
+    '*.pfx': ['x.pfx'],
+    '*.p8': ['AuthKey.p8'],
+    '*.ppk': ['deploy.ppk'],
+    '*.jks': ['app/release.jks'],
+    '*.keystore': ['debug.keystore'],
+    '*.kdbx': ['team.kdbx', 'old.kdb'],
+    'id_*': ['id_rsa', 'deploy/id_ed25519', 'id_work', 'id_rsa.bak', 'id_ecdsa_sk'],
+    '.netrc': ['.netrc', 'home/_netrc'],
+    '.pgpass': ['.pgpass', 'pgpass.conf'],
+    '.git-credentials': ['.git-credentials'],
+    '.htpasswd': ['www/.htpasswd'],
+    '.pypirc': ['.pypirc'],
+    '.s3cfg': ['.s3cfg'],
+    '.vault-token': ['.vault-token'],
+    'master.key': ['config/master.key'],
+    kubeconfig: ['kubeconfig', 'prod.kubeconfig'],
+    '*.tfstate': ['terraform.tfstate', 'terraform.tfstate.backup'],
+    '.kube/': ['.kube/config', 'home/.kube/config'],
+    '.aws/': ['.aws/credentials', 'home/.aws/config'],
+    '.ssh/': ['.ssh/config', '.ssh/deploy'],
+    '.gnupg/': ['.gnupg/secring.gpg'],
+    '.docker/config.json': ['.docker/config.json', '.dockercfg', '.dockerconfigjson'],
+  };
+  assert.deepEqual(Object.keys(risky).sort(), riskyNames.map(({ pattern }) => pattern).sort());
+  for (const [pattern, paths] of Object.entries(risky))
+    for (const path of paths) assert.equal(riskyName(path)?.pattern, pattern, path);
+  for (const path of [
+    ...[
+      '.env.example',
+      '.env.sample',
+      '.env.template',
+      '.env.local.example',
+      '.env.example.local',
+      'example.env',
+    ],
+    ...['env.ts', '.environment', '.envoy.yaml', 'src/env', 'environment.ts', 'config.env.ts'],
+    ...[
+      'id_rsa.pub',
+      'id_ed25519.pub',
+      'id_map.json',
+      'id_generator.py',
+      'my_id_card',
+      '.ssh/known_hosts',
+      '.ssh/id_rsa.pub',
+    ],
+    ...[
+      '.npmrc',
+      'aws/client.ts',
+      'pem.ts',
+      'x.pem.ts',
+      'netrc.go',
+      'src/tfstate.go',
+      'docker/config.json',
+      '.aws',
+    ],
+  ])
+    assert.equal(riskyName(path), undefined, path);
+});
+
+const assigned = {
+  'app.env': [
+    'DB_PASSWORD=hunter2',
+    'export API_KEY="k3y-0f-m1ne"',
+    'SECRET_KEY_BASE=1\nJWT_SECRET=correct-horse-battery',
+  ],
+  'app.conf': ['password = s3cr3t-w0rd', 'db.password: Tr0ub4dor&3'],
+  'docker-compose.yml': ['      MYSQL_ROOT_PASSWORD: hunter22', '      - REDIS_PASSWORD=hunter22'],
+  Dockerfile: ['ENV API_TOKEN=8f14e45fceea167a'],
+  'settings.json': ['{"clientSecret":"8f14e45fceea167a5a36"}', '{"dbPass": "8f14e45f!eea"}'],
+  'settings.xml': ['<password>s3cr3t!w0rd</password>', '<add value="Server=db;Password=s3cr3t!w0rd;"/>'],
+  'prod.tfvars': ['db_password = "8f14e45fceea"'],
+  'settings.py': ["SECRET_KEY = 'x8f14e45f!ceea'", "'PASSWORD': 'x8f14e45f!ceea',"],
+  'Main.java': ['static final String DB_PASSWORD = "x8f14e45f!ceea";'],
+};
+const notAssigned = {
+  'app.env': [
+    ...[
+      'DB_PASSWORD=',
+      'DB_PASSWORD=changeme',
+      'DB_PASSWORD=<password>',
+      'DB_PASSWORD=${PASSWORD}',
+      'DB_PASSWORD=$PASS',
+    ],
+    ...[
+      'DB_PASSWORD=xxxxxxxx',
+      'DB_PASSWORD=********',
+      'DB_PASSWORD=your-password-here',
+      'DB_PASSWORD=postgres',
+      'API_KEY=YOUR_API_KEY',
+    ],
+    ...[
+      'TOKEN_EXPIRY=a1b2c3d4e5',
+      'API_TOKEN=3600',
+      'TOKEN=none',
+      'SECRET_FILE=/run/secrets/db',
+      'DB_PASSWORD=/run/secrets/db1',
+    ],
+    ...[
+      'API_KEY=op://vault/item/field1',
+      'DB_PASSWORD={{ db_password_1 }}',
+      'BYPASS=a1b2c3d4e5',
+      'DB_PASSWORD="a b c d 1 2"',
+    ],
+  ],
+  'deploy.yml': [
+    ...[
+      'token: ${{ secrets.GITHUB_TOKEN }}',
+      'id-token: write',
+      'password: !vault |',
+      'secretName: app-tls-2',
+      'secret: my-app-tls-2',
+    ],
+    ...['password: パスワード123456', 'tokenUrl: https://auth1.example.com/token'],
+  ],
+  'en.json': [
+    '"password": "Password"',
+    '"forgotPassword": "Forgot your password?"',
+    '"token": "Token123"',
+    '"auth-key": "workspace:*"',
+  ],
+  'code.ts': [
+    ...[
+      'const API_TOKEN = process.env.API_TOKEN1;',
+      'const password = "x8f14e45f!ceea";',
+      'if (PASSWORD === "a") {}',
+    ],
+    ...['TOKEN = "T_STRING_123"', 'const DB_PASSWORD = "changeme";', 'API_KEY: config.apiKey1'],
+  ],
+};
+
+for (const [what, table, count] of [
+  ['are suspected', assigned, 1],
+  ['of placeholders, references and words are not', notAssigned, 0],
+] as const)
+  test(`assignments of passwords and keys ${what}`, () => {
+    for (const [path, lines] of Object.entries(table))
+      for (const line of lines) assert.equal(findAssignments(line, path).length, count, `${path}: ${line}`);
+  });
+
+test('of the name of an assignment nothing is shown that may be a secret before it', () => {
+  const [found] = findAssignments('S3cr3tP4ssw0rd.auth_token=Zq8vX2mK9pLw', 'app.env');
+  assert.equal(found?.masked, 'auth_token=…');
+});
+
+test('sample logins in connection URLs and the keys of AWS documentation are not suspected', () => {
+  for (const text of [
+    'redis://user:password@cache',
+    'amqp://guest:guest@localhost',
+    'redis://:${REDIS_PASSWORD}@cache',
+    'amqp://%s:%s@host',
+    `AKIAIOSFODNN7EXAMPLE`,
+    '-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----',
+  ])
+    assert.deepEqual(findTokens(text, 'a.ts'), [], text);
+});
+
+test('what is shown of a credential never tells more than two characters of it', () => {
+  fc.assert(
+    fc.property(fc.integer(), (start) => {
+      for (const { secret, content, rule } of seeds(randomFrom(start))) {
+        if (secret.startsWith('-----')) continue;
+        const before = content.slice(0, content.indexOf(secret));
+        const prefix = /[^\s"'(=]*$/.exec(before)?.[0] ?? '';
+        for (const masked of [maskToken(secret), maskToken(prefix + secret), maskAssignment('DB_PASSWORD')]) {
+          const hidden = masked.replace(/^.*…/s, '');
+          assert.ok(hidden.length <= 2, `${rule}: ${masked}`);
+          assert.ok(!masked.includes(secret) && !masked.includes(secret.slice(0, 6)), `${rule}: ${masked}`);
+        }
+      }
+    }),
+    { numRuns: Math.ceil(numRuns / 60) },
+  );
+});
+
+test('hostile text is sorted out in bounded time', { timeout: 20_000 }, async () => {
+  const lint = presetLint();
+  const fill = (text: string): string => text.repeat(Math.ceil((256 << 10) / text.length));
+  for (const text of [
+    ...[
+      fill('a'),
+      fill(' '),
+      fill('http://a:'),
+      fill('mongodb://'),
+      fill('redis://:aaaa'),
+      fill('//a:_auth'),
+      fill('xoxb-a-'),
+    ],
+    ...[
+      fill('-----BEGIN PRIVATE KEY-----'),
+      fill('password = "'),
+      fill(`${'a'.repeat(64)}PASSWORD="`),
+      fill('SG.a.'),
+    ],
+    ...[`secretaccesskey${fill(' ')}`, fill(`SG.a.${'w'.repeat(300)}`), fill(`ops_ey${'A'.repeat(1270)}`)],
+  ]) {
+    const start = cpuMs();
+    findTokens(text, '.npmrc');
+    findAssignments(text, 'a.json');
+    findAssignments(text, 'a.ts');
+    await lint(text, 'package.json');
+    assert.ok(cpuMs() - start < 3000, text.slice(0, 30));
+  }
+});

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { paths, select } from '../selecting.ts';
+import { options, type Place, plant, plantMany, testPlace, testRepository } from '../trees.ts';
+
+/** Selects a place's folder in a process that is ended at ten times `boundMs`, which is what it may take. */
+function within(boundMs: number, at: Place, more: Parameters<typeof options>[1] = {}): unknown {
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [join(import.meta.dirname, 'selectingProcess.ts'), at.root, JSON.stringify(options(at, more))],
+    { timeout: 10 * boundMs, encoding: 'utf8' },
+  );
+  assert.equal(status, 0, `took too long, or failed: ${stderr}`);
+  return JSON.parse(stdout);
+}
+
+/** As many names of one letter, one below the other. */
+const deep = (count: number): string => `${'a/'.repeat(count)}x`;
+
+test('F120 rules with globstars take no longer the deeper a path is', (t) => {
+  const at = testRepository(t, { [deep(800)]: '', [`${'a/'.repeat(120)}q`]: '', 'c/a/d/a/e/pqr': '' });
+  plant(at.root, { '.git/info/exclude': '**/a/**/a/**/p*q*r\n' });
+  assert.deepEqual(within(2_000, at), { files: [deep(800), `${'a/'.repeat(120)}q`] });
+  plant(at.root, { '.git/info/exclude': `${'**/a/'.repeat(100)}q\n**/a/**/*a*/**/b\n` });
+  assert.deepEqual(within(2_000, at), { files: [deep(800), 'c/a/d/a/e/pqr'] });
+});
+
+test('F120 time is linear in the number of rules and of folders that have them', (t) => {
+  const at = testRepository(t, {});
+  const folders = Array.from({ length: 30 }, (_, index) => `f${String(index)}`);
+  const rules = Array.from({ length: 20_000 }, (_, index) => `name-${String(index)}*x`).join('\n');
+  plantMany(at.root, folders.map((folder) => `${folder}/.gitignore`), rules); // prettier-ignore
+  plantMany(at.root, folders.flatMap((folder) => [`${folder}/y`, `${folder}/name-7-x`]), ''); // prettier-ignore
+  assert.deepEqual(within(4_000, at), {
+    files: folders.flatMap((folder) => [`${folder}/.gitignore`, `${folder}/y`]).sort(),
+  });
+});
+
+test('F120 a file chosen below folders that are left out by one of very many rules comes at once', (t) => {
+  const folders = Array.from({ length: 19_000 }, (_, index) => `n${String(index)}/`);
+  const chosen = `${folders.slice(0, 12).join('')}chosen`;
+  const at = testRepository(t, { '.gitignore': folders.join('\n'), [chosen]: '' });
+  assert.deepEqual(within(1_000, at, { include: [chosen] }), { files: ['.gitignore', chosen] });
+});
+
+test('F120 a selection with very many rules can be cancelled between two entries', async (t) => {
+  const at = testPlace(t);
+  plant(at.root, { '.gitignore': Array.from({ length: 15_000 }, (_, index) => `*${'?*'.repeat(9)}${String(index)}q`).join('\n') }); // prettier-ignore
+  plantMany(at.root, Array.from({ length: 300 }, (_, index) => `f${String(index)}`), ''); // prettier-ignore
+  // A clock that goes on with each look at it: after a few entries a slice of time is over, on any machine.
+  let now = 0;
+  t.mock.method(performance, 'now', () => now++);
+  const stop = new AbortController();
+  const reason = new Error('enough');
+  let found = 0;
+  const onProgress = (files: number): void => {
+    found = files;
+    stop.abort(reason);
+  };
+  await assert.rejects(select(at, { signal: stop.signal, onProgress }), reason);
+  assert.ok(found < 32, `${String(found)} files were found before it could be cancelled`);
+});
+
+test('F16 an ignore file of many or hostile rules is answered in bounded time', (t) => {
+  const many = Array.from({ length: 15_000 }, (_, index) => `name-${String(index)}`).join('\n');
+  const hostile = [
+    `${'a*'.repeat(40)}b`,
+    `${'*a'.repeat(40)}*b*`,
+    `${'**/'.repeat(200)}zz`,
+    `${'a/**/'.repeat(2)}b/c`,
+    `${'?*'.repeat(30)}q`,
+    `[${'a-z'.repeat(300)}]q`,
+    `${' '.repeat(3000)}x${'\\'.repeat(999)}`,
+  ].join('\n');
+  const at = testRepository(t, {
+    '.gitignore': many,
+    'name-7': '',
+    'x/.gitignore': hostile,
+    [`x/${'a'.repeat(200)}`]: '',
+    [`x/${deep(80)}`]: '',
+  });
+  assert.deepEqual(within(1_000, at), {
+    files: ['.gitignore', 'x/.gitignore', `x/${deep(80)}`, `x/${'a'.repeat(200)}`],
+  });
+});
+
+test('F121 configuration that includes itself twice ends at once', (t) => {
+  const at = testRepository(t, { a: '' });
+  plant(at.home, { '.gitconfig': '[include]\n\tpath = .gitconfig\n\tpath = .gitconfig\n' });
+  const file = join(at.home, '.gitconfig');
+  assert.deepEqual(within(1_000, at), { failure: ['sourceUnreadable', file, 'EFBIG'] });
+});
+
+test('F121 reading configuration that includes very many files can be cancelled', async (t) => {
+  const at = testRepository(t, { a: '' });
+  plant(at.home, { '.gitconfig': '[include]\n\tpath = .gitconfig\n' });
+  const stop = new AbortController();
+  const selecting = select(at, { signal: stop.signal });
+  setImmediate(() => stop.abort());
+  await assert.rejects(selecting, { name: 'AbortError' });
+});
+
+const endless = '/proc/self/pagemap';
+
+test(
+  'F121 a file that says it is empty and never ends is read up to the limit',
+  { skip: !existsSync(endless) && 'there is no such file here' },
+  (t) => {
+    const at = testRepository(t, { a: '' });
+    for (const config of ['[include]\n\tpath', '[core]\n\texcludesFile']) {
+      plant(at.home, { '.gitconfig': `${config} = ${endless}\n` });
+      assert.deepEqual(within(1_000, at), { failure: ['sourceUnreadable', endless, 'EFBIG'] });
+    }
+  },
+);
+
+test('F121 the patterns of the setting count into the limit of rules', async (t) => {
+  const at = testRepository(t, { a: '', b: '' });
+  const patterns = Array.from({ length: 20_000 }, (_, index) => `p${String(index)}`);
+  assert.deepEqual(await paths(at, { exclude: [[...patterns.slice(1), 'b']] }), ['a']);
+  const failure = { kind: 'sourceUnreadable', data: { subject: 'whitebox.archive.exclude', detail: 'EFBIG', limit: 20_000, actual: 20_001 } }; // prettier-ignore
+  await assert.rejects(select(at, { exclude: [[...patterns, 'b']] }), failure);
+  await assert.rejects(select(at, { exclude: [['b'], [...patterns, 'b']] }), failure);
+});

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { type TestContext, test } from 'node:test';
+import { select } from '../selecting.ts';
+import { plantMany, testPlace } from '../trees.ts';
+
+/** Has the file system call back before it answers each question about a file. */
+function onQuestion(t: TestContext, then: (asked: number) => void): () => number {
+  const ask = fs.lstatSync;
+  const asking = t.mock.method(fs, 'lstatSync', (...args: Parameters<typeof ask>) => {
+    then(asking.mock.callCount() + 1);
+    return ask(...args);
+  });
+  syncBuiltinESMExports();
+  t.after(() => {
+    asking.mock.restore();
+    syncBuiltinESMExports();
+  });
+  return () => asking.mock.callCount();
+}
+
+for (const [name, cancelledAt, atMost] of [
+  ['within one folder, and soon', 1, 99],
+  ['with its last file', 300, 300],
+] as const) {
+  test(`F29 a selection ends with the signal’s reason when it is cancelled ${name}`, async (t) => {
+    const at = testPlace(t);
+    plantMany(
+      at.root,
+      Array.from({ length: 300 }, (_, index) => `f${index}`),
+      '',
+    );
+    const controller = new AbortController();
+    const reason = new Error('enough');
+    const asked = onQuestion(t, (count) => {
+      if (count === cancelledAt) controller.abort(reason);
+    });
+    await assert.rejects(select(at, { signal: controller.signal }), reason);
+    assert.ok(asked() >= cancelledAt && asked() <= atMost, `${asked()} files were asked about`);
+  });
+}

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { userInfo } from 'node:os';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import { leftOut, paths, sameAsGit } from '../selecting.ts';
+import { gitSelects, plant, plantRepository, testPlace, testRepository } from '../trees.ts';
+
+test('F3 .git/info/exclude is honoured, and weaker than .gitignore', async (t) => {
+  const at = testRepository(t, {
+    '.git/info/exclude': '# local\nnotes/\n*.tmp\n',
+    '.gitignore': '!b.tmp\n',
+    'notes/a': '',
+    'a.tmp': '',
+    'b.tmp': '',
+  });
+  assert.deepEqual(await sameAsGit(at), ['.gitignore', 'b.tmp']);
+  assert.deepEqual(await leftOut(at), [
+    'a.tmp: infoExclude .git/info/exclude:3 *.tmp',
+    'notes/: infoExclude .git/info/exclude:2 notes/',
+  ]);
+});
+
+test('F3 a linked working tree has the main repository’s info/exclude', async (t) => {
+  const at = testPlace(t);
+  const main = join(dirname(at.root), 'main');
+  plantRepository(main);
+  plant(main, {
+    '.git/info/exclude': 'secret\n',
+    '.git/worktrees/w/HEAD': 'ref: refs/heads/w\n',
+    '.git/worktrees/w/commondir': '../..\n',
+  });
+  plant(main, { '.git/worktrees/w/gitdir': `${at.root}/.git\n` });
+  plant(at.root, { '.git': `gitdir: ${main}/.git/worktrees/w\n`, secret: '', open: '' });
+  assert.deepEqual(await sameAsGit(at), ['open']);
+});
+
+test('F4 the excludes file of the user’s configuration is honoured, with ~', async (t) => {
+  const at = testPlace(t);
+  plantRepository(at.root);
+  plant(at.home, { '.gitconfig': '[core]\n\texcludesFile = ~/mine # not "here"\n', mine: '.idea/\n*.swp\n' });
+  plant(at.root, { '.idea/x': '', 'a.swp': '', a: '' });
+  assert.deepEqual(await sameAsGit(at), ['a']);
+  assert.deepEqual(await leftOut(at), [
+    `.idea/: coreExcludesFile ${at.home}/mine:1 .idea/`,
+    `a.swp: coreExcludesFile ${at.home}/mine:2 *.swp`,
+  ]);
+});
+
+test('F4 without a setting, the XDG default counts, also outside of a repository', async (t) => {
+  const at = testPlace(t);
+  plant(at.home, { '.config/git/ignore': '*.swp\n', 'elsewhere/git/ignore': 'a\n' });
+  plant(at.root, { 'a.swp': '', a: '' });
+  assert.deepEqual(await paths(at), ['a']);
+  const surroundings = {
+    home: at.home,
+    env: { XDG_CONFIG_HOME: join(at.home, 'elsewhere'), GIT_CONFIG_NOSYSTEM: '1' },
+  };
+  assert.deepEqual(await paths(at, { surroundings }), ['a.swp']);
+});
+
+test('F4 included configuration counts', async (t) => {
+  const at = testPlace(t);
+  plantRepository(at.root);
+  plant(at.home, {
+    '.gitconfig': '[core]\n\texcludesfile = ~/a-rules\n[include]\n\tpath = more\n',
+    more: '[core]\n\texcludesfile = ~/b-rules\n',
+    'a-rules': 'a\n',
+    'b-rules': 'b\n',
+  });
+  plant(at.root, { a: '', b: '', c: '' });
+  assert.deepEqual(await sameAsGit(at), ['a', 'c']);
+});
+
+test('F4 rules in the home of somebody else are not taken for none', async (t) => {
+  const at = testRepository(t, { a: '' });
+  const name = (user: string): void =>
+    plant(at.home, { '.gitconfig': `[core]\n\texcludesfile = ~${user}/no-such-rules\n` });
+  name(userInfo().username);
+  assert.deepEqual(await sameAsGit(at), ['a']);
+  name('nobody-here');
+  assert.throws(() => gitSelects(at), /expand user dir/);
+  await assert.rejects(paths(at), {
+    kind: 'sourceUnreadable',
+    data: { subject: '~nobody-here/no-such-rules', detail: 'ENOENT' },
+  });
+});
+
+test('F4 rules below git’s own installation are not taken for none', async (t) => {
+  const at = testRepository(t, { a: '' });
+  for (const config of ['[core]\n\texcludesFile', '[include]\n\tpath']) {
+    plant(at.home, { '.gitconfig': `${config} = %(prefix)/rules\n` });
+    await assert.rejects(paths(at), {
+      kind: 'sourceUnreadable',
+      data: { subject: '%(prefix)/rules', detail: 'ENOENT' },
+    });
+  }
+});
+
+test('F4 an excludes file that may be absent counts where it is there', async (t) => {
+  const at = testRepository(t, { a: '', b: '' });
+  plant(at.home, { '.gitconfig': '[core]\n\texcludesFile = ":(optional)~/rules"\n' });
+  assert.deepEqual(await sameAsGit(at), ['a', 'b']);
+  plant(at.home, { rules: 'a\n' });
+  assert.deepEqual(await paths(at), ['b']);
+});

@@ -1,0 +1,232 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { selectFiles } from '../../../../src/core/upload/select/selection.ts';
+import { gitSelects, makePlace, options, plant, plantRepository } from '../trees.ts';
+
+/** `npm run fuzz` sets FUZZ_RUNS; a failure is replayed with the FUZZ_SEED and FUZZ_PATH that it prints. */
+const runs = Number(process.env['FUZZ_RUNS'] ?? 80);
+const replay =
+  process.env['FUZZ_SEED'] === undefined
+    ? {}
+    : { seed: Number(process.env['FUZZ_SEED']), path: process.env['FUZZ_PATH'] ?? '' };
+
+const name = fc.constantFrom(
+  ...[
+    'a',
+    'b',
+    'ab',
+    'abc',
+    'foo',
+    'foobar',
+    'A',
+    'Foo',
+    'a.b',
+    'x.log',
+    '.a',
+    'é',
+    'É',
+    'aé',
+    '日本',
+    'x y',
+    'a ',
+    '-',
+    '#a',
+    '!a',
+  ],
+  ...['a*', '[a]', 'a\\b', 'a\r', '\t', '😀', 'a]', '^'],
+);
+const piece = fc.oneof(
+  { weight: 6, arbitrary: name },
+  {
+    weight: 5,
+    arbitrary: fc.constantFrom(
+      ...[
+        '*',
+        '**',
+        '***',
+        '?',
+        '*.log',
+        'a*',
+        '*b',
+        'f*o*',
+        '**a',
+        'a**',
+        'fo**',
+        '*a*b*',
+        '??',
+        '*.*',
+        '.*',
+      ],
+    ),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.constantFrom(
+      ...[
+        '[ab]',
+        '[!a]',
+        '[^a]',
+        '[a-c]',
+        '[c-a]',
+        '[]a]',
+        '[!]a]',
+        '[a',
+        '[[:alpha:]]',
+        '[[:upper:]]*',
+        '[[:bogus:]]',
+        '[[:space:]]',
+      ],
+      ...[
+        '[\\]]',
+        '[\\a]',
+        '[A-Z]*',
+        '[Aa]',
+        '[A]',
+        '[a-',
+        '[-a]',
+        '[é]',
+        '[à-ü]',
+        '[*]',
+        '[?]*',
+        'a[/]b',
+        '[a/b]',
+        '[\r]',
+      ],
+    ),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.constantFrom(
+      '\\a',
+      '\\A',
+      '\\*',
+      '\\?',
+      '\\[a]',
+      '\\!a',
+      '\\#a',
+      'a\\ ',
+      '\\ ',
+      'a\\\\b',
+      'a\\',
+      '\\',
+      '\\é',
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.string({
+      unit: fc.constantFrom('a', 'b', '*', '?', '[', ']', '!', '-', '\\', '/', ' ', '.', 'é'),
+      maxLength: 6,
+    }),
+  },
+);
+const line = fc
+  .record({
+    negative: fc.oneof({ weight: 5, arbitrary: fc.constant('') }, { weight: 2, arbitrary: fc.constant('!') }),
+    leading: fc.constantFrom('', '', '/', '**/', '//'),
+    pieces: fc.array(piece, { minLength: 1, maxLength: 4 }),
+    joint: fc.constantFrom('/', '/', '/', '', '\\/', '/**/'),
+    trailing: fc.constantFrom('', '', '', '/', '/**', '/*', ' ', '\\ ', '//', '/ ', '\t'),
+  })
+  .map(
+    ({ negative, leading, pieces, joint, trailing }) => negative + leading + pieces.join(joint) + trailing,
+  );
+const ignoreFile = fc
+  .record({
+    bom: fc.constantFrom('', '', '', '\ufeff'),
+    lines: fc.array(
+      fc.oneof(
+        { weight: 9, arbitrary: line },
+        { weight: 1, arbitrary: fc.constantFrom('', '# a', ' ', '!', '/', '#a') },
+      ),
+      {
+        minLength: 1,
+        maxLength: 4,
+      },
+    ),
+    end: fc.constantFrom('\n', '\n', '\r\n', '\r\r\n'),
+    last: fc.boolean(),
+  })
+  .map(({ bom, lines, end, last }) => bom + lines.join(end) + (last ? end : ''));
+
+interface Tree {
+  readonly files: string[];
+  readonly folder: string[];
+  readonly ignoreFiles: { readonly at: string[]; readonly text: string }[];
+  readonly infoExclude: string;
+  readonly excludesFile: string;
+  readonly ignoreCase: boolean;
+}
+
+const path = fc.array(name, { minLength: 1, maxLength: 4 });
+const tree: fc.Arbitrary<Tree> = fc.record({
+  files: fc.array(
+    path.map((names) => names.join('/')),
+    { minLength: 3, maxLength: 25 },
+  ),
+  folder: fc.oneof(
+    { weight: 4, arbitrary: fc.constant<string[]>([]) },
+    { weight: 1, arbitrary: fc.array(name, { minLength: 1, maxLength: 2 }) },
+  ),
+  ignoreFiles: fc.array(fc.record({ at: fc.array(name, { maxLength: 2 }), text: ignoreFile }), {
+    minLength: 1,
+    maxLength: 4,
+  }),
+  infoExclude: fc.oneof({ weight: 3, arbitrary: fc.constant('') }, { weight: 1, arbitrary: ignoreFile }),
+  excludesFile: fc.oneof({ weight: 3, arbitrary: fc.constant('') }, { weight: 1, arbitrary: ignoreFile }),
+  ignoreCase: fc.boolean(),
+});
+
+/** Rules of these characters and sets are plain, stars beside a name before a slash or at the end of a path aside: they are to be read as git reads them. */
+function isPlain(text: string): boolean {
+  return text.split(/\r?\n/).every((rule) => {
+    const rest = rule.replace(/\[[!^]?(?:[a-zA-Z]-[a-zA-Z]|[a-zA-Z*?])+\]/g, 'x');
+    return !/[[\]]|\\\/|\*\\|[^/*!]\*\*+(?:\/|\s*$)/.test(rest);
+  });
+}
+
+/** Plants what the file system allows: a name that is a file already cannot be a folder. */
+function plantTree(root: string, { files, folder, ignoreFiles }: Tree): void {
+  const taken = new Map<string, 'file' | 'folder'>();
+  const put = (path: string, text: string): void => {
+    const names = path.split('/');
+    const parents = names.map((_, index) => names.slice(0, index).join('/')).filter(Boolean);
+    if (parents.some((parent) => taken.get(parent) === 'file') || taken.has(path)) return;
+    for (const parent of parents) taken.set(parent, 'folder');
+    taken.set(path, 'file');
+    plant(root, { [path]: text });
+  };
+  put([...folder, 'inside'].join('/'), '');
+  for (const { at, text } of ignoreFiles) put([...at, '.gitignore'].join('/'), text);
+  for (const file of files) put(file, '');
+}
+
+test('a selection is what git would add, for random trees with random ignore files', async () => {
+  await fc.assert(
+    fc.asyncProperty(tree, async (tree) => {
+      const place = makePlace();
+      try {
+        plantRepository(place.root, `\tignorecase = ${String(tree.ignoreCase)}\n`);
+        plantTree(place.root, tree);
+        plant(place.root, { '.git/info/exclude': tree.infoExclude });
+        plant(place.home, { '.config/git/ignore': tree.excludesFile });
+        const folder = [place.root, ...tree.folder].join('/');
+        const { files, widened } = await selectFiles(folder, options(place));
+        const ours = files.map(({ path }) => path);
+        // The person's own excludes file is undone by nothing in the repository.
+        const gits = new Set(gitSelects(place, folder, join(place.home, '.config/git/ignore')));
+        const expected = gitSelects(place, folder).filter((path) => gits.has(path));
+        const texts = [...tree.ignoreFiles.map(({ text }) => text), tree.infoExclude, tree.excludesFile];
+        if (texts.every(isPlain)) assert.deepEqual(widened, []);
+        if (widened.length === 0) assert.deepEqual(ours, expected);
+        const leaked = ours.filter((path) => !expected.includes(path));
+        assert.deepEqual(leaked, [], 'selected although git ignores them');
+      } finally {
+        place.remove();
+      }
+    }),
+    { numRuns: runs, ...replay },
+  );
+});

@@ -1,0 +1,325 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import fs, {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import { AssessmentError } from '../../../../src/core/errors.ts';
+import { selectFiles } from '../../../../src/core/upload/select/selection.ts';
+import { leftOut, paths, sameAsGit, select } from '../selecting.ts';
+import { asNobody, options, plant, plantMany, plantRepository, testPlace } from '../trees.ts';
+
+test('files come with size and mode, in the byte order of their paths', async (t) => {
+  const at = testPlace(t);
+  plant(at.root, { 'b/c': 'four', 'b-a': '', é: '', '😀': '', '\uffee': '', Z: '', a: '' });
+  chmodSync(join(at.root, 'b/c'), 0o750);
+  const { files, bytes, root } = await select(at);
+  assert.deepEqual(
+    files.map(({ path }) => path),
+    ['Z', 'a', 'b-a', 'b/c', 'é', '\uffee', '😀'],
+  );
+  assert.deepEqual(files[3], { path: 'b/c', bytes: 4, mode: 0o755 });
+  assert.deepEqual(files[1], { path: 'a', bytes: 0, mode: 0o644 });
+  assert.equal(bytes, 4);
+  assert.equal(root, at.root);
+});
+
+test('F7 nested repositories and submodules stay out and are reported', async (t) => {
+  const at = testPlace(t);
+  plantRepository(at.root);
+  plantRepository(join(at.root, 'vendor/lib'));
+  plantRepository(join(at.root, '.git/modules/sub'));
+  rmSync(join(at.root, '.git/modules/sub/.git'), { recursive: true });
+  plant(at.root, {
+    'vendor/lib/x.c': '',
+    'sub/.git': 'gitdir: ../.git/modules/sub\n',
+    '.git/modules/sub/HEAD': 'ref: refs/heads/main\n',
+    '.git/modules/sub/objects/x': '',
+    '.git/modules/sub/refs/x': '',
+    'sub/y.c': '',
+    'not/.git': 'no git file',
+    'not/z.c': '',
+    'empty/.git/x': '',
+    'empty/w.c': '',
+  });
+  assert.deepEqual(await sameAsGit(at), ['empty/w.c', 'not/z.c']);
+  assert.deepEqual(await leftOut(at), ['sub/: nestedRepository', 'vendor/lib/: nestedRepository']);
+  assert.deepEqual(await paths(at, { includeNestedRepositories: true }), [
+    'empty/w.c',
+    'not/z.c',
+    'sub/y.c',
+    'vendor/lib/x.c',
+  ]);
+  assert.deepEqual(await paths(at, { include: ['sub/'] }), ['empty/w.c', 'not/z.c', 'sub/y.c']);
+});
+
+test('F7 in a nested repository its own rules count, and the outer ones still', async (t) => {
+  const at = testPlace(t);
+  plantRepository(at.root);
+  plantRepository(join(at.root, 'lib'));
+  plant(at.root, {
+    '.gitignore': '*.key\n',
+    'lib/.gitignore': '!*.key\n/out\n',
+    'lib/.git/info/exclude': 'local\n',
+    'lib/a.key': '',
+    'lib/out': '',
+    'lib/local': '',
+    'lib/src/out': '',
+  });
+  assert.deepEqual(await paths(at, { includeNestedRepositories: true }), [
+    '.gitignore',
+    'lib/.gitignore',
+    'lib/src/out',
+  ]);
+});
+
+test(
+  'F7 a repository is one whatever form git takes for its HEAD',
+  { skip: process.platform === 'win32' },
+  async (t) => {
+    const at = testPlace(t);
+    plantRepository(at.root);
+    const heads = {
+      link: { link: 'refs/heads/none' },
+      upper: 'ABCDEF01'.repeat(5),
+      lower: 'abcdef01'.repeat(5),
+    };
+    const none = { away: { link: 'heads/none' }, word: 'REF: refs/heads/main\n', short: 'abcdef01' };
+    for (const [name, head] of Object.entries({ ...heads, ...none })) {
+      plantRepository(join(at.root, name));
+      rmSync(join(at.root, name, '.git/HEAD'));
+      plant(at.root, { [`${name}/.git/HEAD`]: head, [`${name}/x`]: '' });
+    }
+    assert.deepEqual(await sameAsGit(at), ['away/x', 'short/x', 'word/x']);
+  },
+);
+
+test('F113 what git, Mercurial and Subversion keep for themselves is never sent, whatever is chosen', async (t) => {
+  const at = testPlace(t);
+  plantRepository(at.root);
+  plantRepository(join(at.root, 'lib'));
+  const data = [
+    '.git/config',
+    '.hg/hgrc',
+    '.svn/wc.db',
+    'lib/.git/config',
+    'lib/.hg/x',
+    'a/.SVN/x',
+    'b/.Git/x',
+    'c/.hg',
+  ];
+  plant(at.root, { ...Object.fromEntries(data.map((path) => [path, 'secret'])), 'a/.gitx': '', 'lib/y': '' });
+  const include = [...data, ...data.map((path) => `${dirname(path)}/`), 'a/', 'b/', 'c/', 'lib/'];
+  for (const more of [{}, { include }, { include, includeNestedRepositories: true }])
+    assert.deepEqual(await paths(at, { ...more, includeNestedRepositories: true }), ['a/.gitx', 'lib/y']);
+  for (const chosen of ['.git', '.git/refs', '.hg', 'lib/.git', 'a/.SVN']) {
+    for (const more of [{}, { include: ['config', 'x', './'] }, { within: at.root }]) {
+      const { files, leftOut } = await selectFiles(join(at.root, chosen), options(at, more));
+      assert.deepEqual([files, leftOut], [[], [{ path: './', reason: { kind: 'repositoryData' } }]], chosen);
+    }
+  }
+});
+
+test('F8 a loop of links ends, and is reported', async (t) => {
+  const at = testPlace(t);
+  plant(at.root, { 'a/b/up': { link: '../..' }, 'a/self': { link: 'self' }, 'a/file': '' });
+  assert.deepEqual(await paths(at), ['a/file']);
+  assert.deepEqual(await leftOut(at), ['a/b/up: link', 'a/self: link']);
+});
+
+test('F9 a link to the outside is reported and not followed', async (t) => {
+  const at = testPlace(t);
+  plant(at.home, { 'private/key': 'secret' });
+  plant(at.root, {
+    key: { link: join(at.home, 'private/key') },
+    private: { link: join(at.home, 'private') },
+  });
+  assert.deepEqual(await paths(at, { include: ['key', 'private/', 'private/key'] }), []);
+  assert.deepEqual(await leftOut(at), ['key: link', 'private: link']);
+});
+
+test('F10 a folder that becomes a link while the walk goes on is rejected', async (t) => {
+  const at = testPlace(t);
+  plant(at.home, { 'private/key': 'secret' });
+  plant(at.root, { 'a/inside': '', b: '' });
+  const list = fs.readdirSync as (path: string, options?: unknown) => unknown;
+  t.mock.method(fs, 'readdirSync', (path: string, options: unknown) => {
+    if (path === join(at.root, 'a')) {
+      renameSync(path, join(at.home, 'was-a'));
+      symlinkSync(join(at.home, 'private'), path);
+    }
+    return list(path, options);
+  });
+  syncBuiltinESMExports();
+  t.after(() => {
+    t.mock.restoreAll();
+    syncBuiltinESMExports();
+  });
+  const { files, leftOut } = await select(at);
+  assert.ok(existsSync(join(at.root, 'a/key')), 'the swap took place');
+  assert.deepEqual(files, [{ path: 'b', bytes: 0, mode: 0o644 }]);
+  assert.deepEqual(leftOut, [{ path: 'a/', reason: { kind: 'outsideRoot' } }]);
+});
+
+test(
+  'F11 FIFOs and sockets are reported and never opened',
+  { skip: process.platform === 'win32' && 'Windows has no FIFOs' },
+  async (t) => {
+    const at = testPlace(t);
+    plant(at.root, { a: '' });
+    assert.equal(spawnSync('mkfifo', [join(at.root, 'pipe'), join(at.root, '.gitignore')]).status, 0);
+    const server = createServer().listen(join(at.root, 'socket'));
+    t.after(() => server.close());
+    assert.deepEqual(await leftOut(at, { include: ['pipe', 'socket'] }), [
+      '.gitignore: fifo',
+      'pipe: fifo',
+      'socket: socket',
+    ]);
+    assert.deepEqual(await paths(at), ['a']);
+  },
+);
+
+test(
+  'F13 two names that differ in Unicode normalisation are both kept',
+  { skip: process.platform === 'darwin' && 'macOS takes both names for one' },
+  async (t) => {
+    const at = testPlace(t);
+    plantRepository(at.root);
+    plant(at.root, {
+      'caf\u00e9': '1',
+      'cafe\u0301': '2',
+      'x/caf\u00e9': '',
+      'x/cafe\u0301': '',
+      'x/.gitignore': 'cafe\u0301\n',
+    });
+    assert.deepEqual(await sameAsGit(at), ['cafe\u0301', 'caf\u00e9', 'x/.gitignore', 'x/caf\u00e9']);
+  },
+);
+
+test(
+  'F14 a newline in a name is kept, a name that is not UTF-8 is reported',
+  { skip: process.platform !== 'linux' && 'only Linux keeps names that are not UTF-8' },
+  async (t) => {
+    const at = testPlace(t);
+    plantRepository(at.root);
+    plant(at.root, { 'two\nlines': '', '.gitignore': Buffer.from([0x7a, 0xff, 0x0a]) });
+    const odd = (...bytes: number[]): Buffer =>
+      Buffer.concat([Buffer.from(`${at.root}/`), Buffer.from(bytes)]);
+    writeFileSync(odd(0x61, 0xff), '');
+    writeFileSync(odd(0x7a, 0xff), '');
+    mkdirSync(odd(0x64, 0xe9));
+    assert.deepEqual(await paths(at), ['.gitignore', 'two\nlines']);
+    assert.deepEqual(await leftOut(at), [
+      'a\\xff: unusableName',
+      'd\\xe9/: unusableName',
+      'z\\xff: gitignore .gitignore:1 z\ufffd',
+    ]);
+  },
+);
+
+test(
+  'F14 names that would leave the folder on another system are reported',
+  { skip: process.platform === 'win32' && 'Windows has no files with such names' },
+  async (t) => {
+    const at = testPlace(t);
+    plant(at.root, { 'C:/x': '', '..\\x': '', '\\x': '', 'a/..\\..\\x': '', 'a:b': '', 'a\\b': '' });
+    assert.deepEqual(await paths(at), ['a:b', 'a\\b']);
+    assert.deepEqual(await leftOut(at), [
+      '..\\x: unusableName',
+      'C:/: unusableName',
+      '\\x: unusableName',
+      'a/..\\..\\x: unusableName',
+    ]);
+  },
+);
+
+test('F17 what a repository’s configuration would run never runs', async (t) => {
+  const at = testPlace(t);
+  const marker = join(at.home, 'ran');
+  plantRepository(
+    at.root,
+    `\tfsmonitor = "touch ${marker}"\n\thooksPath = hooks\n\tpager = touch ${marker}\n`,
+  );
+  plant(at.root, { 'hooks/post-index-change': `#!/bin/sh\ntouch ${marker}\n`, a: '' });
+  chmodSync(join(at.root, 'hooks/post-index-change'), 0o755);
+  assert.deepEqual(await paths(at), ['a', 'hooks/post-index-change']);
+  assert.ok(!existsSync(marker));
+});
+
+test('F18 a program called git, in the folder or first on the path, never runs', async (t) => {
+  const at = testPlace(t);
+  const marker = join(at.home, 'ran');
+  plantRepository(at.root);
+  for (const name of ['git', 'git.exe', 'git.cmd']) {
+    plant(at.root, { [name]: `#!/bin/sh\ntouch ${marker}\n` });
+    chmodSync(join(at.root, name), 0o755);
+  }
+  const before = process.env['PATH'];
+  process.env['PATH'] = `${at.root}:${before ?? ''}`;
+  t.after(() => (process.env['PATH'] = before));
+  assert.deepEqual(await paths(at), ['git', 'git.cmd', 'git.exe']);
+  assert.ok(!existsSync(marker));
+});
+
+test(
+  'a folder that cannot be read, or whose ignore file cannot, stays out and is reported',
+  { skip: process.platform === 'win32' && 'rights of files are POSIX' },
+  async (t) => {
+    const at = testPlace(t);
+    plant(at.root, { a: '', 'locked/x': '', 'half/.gitignore': 'secret\n', 'half/secret': '' });
+    chmodSync(join(at.root, 'locked'), 0o000);
+    chmodSync(join(at.root, 'half/.gitignore'), 0o000);
+    const found = await asNobody(at, async () => leftOut(at));
+    chmodSync(join(at.root, 'locked'), 0o755);
+    assert.deepEqual(found, ['half/: unreadable EACCES half/.gitignore', 'locked/: unreadable EACCES']);
+  },
+);
+
+test('a folder reached through a link is selected where it really is', async (t) => {
+  const at = testPlace(t);
+  plant(at.root, { a: '' });
+  const link = join(at.home, 'link');
+  symlinkSync(at.root, link);
+  const { root, files } = await selectFiles(link, options(at));
+  assert.equal(root, at.root);
+  assert.equal(files.length, 1);
+});
+
+test('what is not a folder is refused', async (t) => {
+  const at = testPlace(t);
+  plant(at.root, { a: '' });
+  for (const path of [join(at.root, 'a'), join(at.root, 'none')]) {
+    await assert.rejects(
+      selectFiles(path, options(at)),
+      (error) => error instanceof AssessmentError && error.kind === 'notAFolder',
+    );
+  }
+});
+
+test('a cancelled selection ends with the signal’s reason, and progress counts up', async (t) => {
+  const at = testPlace(t);
+  const everywhere = Array.from({ length: 3000 }, (_, index) => `d${index % 300}/f${index}`);
+  plantMany(at.root, everywhere, '');
+  assert.equal(readdirSync(at.root).length, 300);
+  const seen: number[] = [];
+  await select(at, { onProgress: (files) => seen.push(files) });
+  assert.equal(seen.at(-1), 3000);
+  assert.deepEqual(
+    seen,
+    seen.toSorted((a, b) => a - b),
+  );
+  const controller = new AbortController();
+  const started = select(at, { signal: controller.signal });
+  controller.abort();
+  await assert.rejects(started, { name: 'AbortError' });
+});
