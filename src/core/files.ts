@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import {
   copyFile,
   type FileHandle,
@@ -10,9 +11,9 @@ import {
   rm,
   stat,
 } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import nativePath, { dirname, join, type PlatformPath } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileError, systemCode } from './errors.ts';
+import { AssessmentError, fileError, systemCode } from './errors.ts';
 
 /** Makes a folder that only this user can enter (0700), with its parents. */
 export async function makePrivateFolder(path: string): Promise<void> {
@@ -179,4 +180,58 @@ export async function syncFolder(path: string): Promise<void> {
 /** The mark of a file with these facts. */
 export function toMark({ ino, size, mtimeNs }: { ino: bigint; size: bigint; mtimeNs: bigint }): string {
   return [ino, size, mtimeNs].join(':');
+}
+
+/** How `readRegularFile` reads. */
+interface ReadLimits {
+  readonly maxBytes: number;
+  readonly followLink: boolean;
+}
+
+/**
+ * Reads a small file whose name or content may be hostile, at most slightly more than `maxBytes` of it, whatever size it claims; undefined
+ * when there is no regular file of that name. Synchronous, because a round trip to another thread takes far longer. Throws `sourceUnreadable`
+ * when the file cannot be read or is too large.
+ */
+export function readRegularFile(file: string, { maxBytes, followLink }: ReadLimits): Buffer | undefined {
+  // Without O_NONBLOCK, opening a FIFO waits for a writer. Windows has neither flag: they are undefined, which `|` takes for 0.
+  const flags = constants.O_RDONLY | constants.O_NONBLOCK | (followLink ? 0 : constants.O_NOFOLLOW);
+  let fd: number | undefined;
+  try {
+    fd = openSync(file, flags);
+    const stat = fstatSync(fd);
+    if (!stat.isFile()) return undefined;
+    if (stat.size > maxBytes) throw tooLarge(file, maxBytes);
+    const parts: Buffer[] = [];
+    for (let bytes = 0; ;) {
+      const part = Buffer.allocUnsafe(bytes === 0 ? (stat.size | 4095) + 1 : 4096);
+      const length = readSync(fd, part);
+      if (length === 0) return Buffer.concat(parts, bytes);
+      bytes += length;
+      if (bytes > maxBytes) throw tooLarge(file, maxBytes);
+      parts.push(part.subarray(0, length));
+    }
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === undefined) throw error;
+    if (['ENOENT', 'ENOTDIR', 'ELOOP', 'EISDIR', 'ENXIO', 'EMLINK'].includes(code)) return undefined;
+    throw new AssessmentError('sourceUnreadable', { subject: file, detail: code }, { cause: error });
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+}
+
+function tooLarge(file: string, limit: number): AssessmentError {
+  return new AssessmentError('sourceUnreadable', { subject: file, detail: 'EFBIG', limit });
+}
+
+/** The path from a folder to a file in it, with `/`; empty for the folder itself, undefined for a file elsewhere. Both paths are absolute; `system` sets the separator and whether letter case counts. */
+export function pathInside(
+  folder: string,
+  file: string,
+  system: PlatformPath = nativePath,
+): string | undefined {
+  const way = system.relative(folder, file);
+  const isElsewhere = way === '..' || way.startsWith(`..${system.sep}`) || system.isAbsolute(way);
+  return isElsewhere ? undefined : way.split(system.sep).join('/');
 }

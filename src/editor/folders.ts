@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { AssessmentError } from '../core/errors.ts';
-import { pathInside } from '../core/pathInside.ts';
+import { pathInside } from '../core/files.ts';
 import type { Run } from '../core/run/state/run.ts';
 
 /** A folder that may be assessed. */

@@ -3,7 +3,7 @@ import type { FindingStore } from '../../core/findings/findingStore.ts';
 import { lacksMainPlace, type ShownFinding } from '../../core/findings/shownFinding.ts';
 import { decisionFolders } from '../../core/findings/triage/findingFolder.ts';
 import { type MappingPlan, planMapping } from '../../core/findings/place/mappingPlan.ts';
-import { pathInside } from '../../core/pathInside.ts';
+import { pathInside } from '../../core/files.ts';
 import { isInside } from '../folders.ts';
 import { countFindings } from '../formats.ts';
 import { withProgress } from '../progress.ts';

@@ -1,8 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import * as vscode from 'vscode';
-import { readIfThere } from '../../core/files.ts';
+import { pathInside, readIfThere } from '../../core/files.ts';
 import { visibleName } from '../../core/visibleText.ts';
-import { pathInside } from '../../core/pathInside.ts';
 import { toIgnoreLine, withLines, withoutLines } from '../../core/upload/choose/choices.ts';
 import { type FolderChoices, withExcluded, withoutExcluded } from '../../core/upload/choose/folderChoices.ts';
 import { formatNumber } from '../formats.ts';

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { AssessmentError } from '../../core/errors.ts';
 import { readSentFiles, type SentFile } from '../../core/findings/place/sentFiles.ts';
 import type { Clock, Logger } from '../../core/ports.ts';
-import { pathInside } from '../../core/pathInside.ts';
+import { pathInside } from '../../core/files.ts';
 import type { FolderClaim } from '../../core/run/start/folderClaim.ts';
 import type { Assessment } from '../../core/run/start/launch.ts';
 import { isFinal, type Run } from '../../core/run/state/run.ts';

@@ -17,13 +17,13 @@ import {
   makePrivateFolder,
   markOf,
   moveFile,
+  pathInside,
   quarantine,
   readIfThere,
   replaceFile,
   sweepTemporary,
   writeFileAtomic,
 } from '../../../src/core/files.ts';
-import { pathInside } from '../../../src/core/pathInside.ts';
 import { tempFolder } from '../run/tempFolder.ts';
 
 const posix = { skip: process.platform === 'win32' && 'rights of files are POSIX' };

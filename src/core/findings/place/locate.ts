@@ -1,7 +1,7 @@
 import { opendir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { systemCode } from '../../errors.ts';
-import { pathInside } from '../../pathInside.ts';
+import { pathInside } from '../../files.ts';
 import type { PathRefusal } from './workspacePath.ts';
 
 /**

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { AssessmentError } from '../../errors.ts';
-import { pathInside } from '../../pathInside.ts';
+import { pathInside } from '../../files.ts';
 import { type Located, none, type Visit } from './locate.ts';
 import { toWorkspacePath } from './workspacePath.ts';
 

@@ -1,9 +1,7 @@
 import { mkdir, opendir, readFile, realpath, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { AssessmentError, systemCode } from '../../errors.ts';
-import { markOf, writeFileAtomic } from '../../files.ts';
-import { pathInside } from '../../pathInside.ts';
-import { readRegularFile } from '../../upload/ignore/regularFile.ts';
+import { markOf, pathInside, readRegularFile, writeFileAtomic } from '../../files.ts';
 import { isSameFinding } from '../identity.ts';
 import {
   entryName,

@@ -6,7 +6,7 @@ import { AssessmentError, systemCode } from '../../errors.ts';
 import { type ConfigEntry, isTrue, parseGitConfig } from './gitConfig.ts';
 import { configOfEnvironment } from './gitEnvironment.ts';
 import { isOnOtherHost } from './otherHost.ts';
-import { readRegularFile } from './regularFile.ts';
+import { readRegularFile } from '../../files.ts';
 
 /** The person's own surroundings, in which git would look for configuration. */
 export interface GitSurroundings {

@@ -12,7 +12,7 @@ import {
   type RuleLine,
   settingLines,
 } from './ignoreRules.ts';
-import { readRegularFile } from './regularFile.ts';
+import { readRegularFile } from '../../files.ts';
 import {
   findRepository,
   type GitSurroundings,

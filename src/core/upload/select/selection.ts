@@ -3,7 +3,7 @@ import { sep } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { AssessmentError, systemCode } from '../../errors.ts';
 import { isRepositoryData } from '../ignore/entryName.ts';
-import { type Found, walkFolder } from './folderWalk.ts';
+import { type Found, walkFolder } from './walk.ts';
 import type { IgnoreRule } from '../ignore/ignoreRules.ts';
 import { findRepository, type GitSurroundings } from '../ignore/repository.ts';
 import { layersAt, nameBelow, type RuleSources } from '../ignore/ruleLayers.ts';
