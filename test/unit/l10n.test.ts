@@ -69,7 +69,7 @@ test('every text of the manifest is there in both languages, and none is unused'
 });
 
 test('no error or state is worded outside of messages that can be translated', () => {
-  for (const file of globSync('src/editor/*.ts', { cwd: root })) {
+  for (const file of globSync('src/editor/**/*.ts', { cwd: root })) {
     const source = readFileSync(path.join(root, file), 'utf8');
     assert.doesNotMatch(
       source,
