@@ -2,12 +2,11 @@ import type { IncomingMessage } from 'node:http';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { JsonSchema } from './apiSchemas.ts';
 import type { Operation } from './operations.ts';
+import { MAX_BODY_BYTES } from './invented.ts';
 import { jsonReply, Refusal, type Reply } from './replies.ts';
 
 /** Organizations and the access tokens that each accepts. */
 export type Organizations = ReadonlyMap<string, ReadonlySet<string>>;
-
-const MAX_BODY_BYTES = 1024 * 1024;
 
 const ajv = new Ajv2020({ strict: true });
 
@@ -38,14 +37,14 @@ export class Api {
   async answer(request: IncomingMessage, path: string, onBody: (body: unknown) => void): Promise<Reply> {
     // What an address is normalized to, or carries beside it, is not what the reference shows.
     if (request.url !== `/v1${path}`)
-      throw new Refusal(400, 'malformed_path', 'An operation has neither a query nor dot segments.');
+      throw new Refusal('malformed_path', 'An operation has neither a query nor dot segments.');
     const [, organization = '', operationPath = ''] = /^\/o\/([^/]+)(\/.+)$/.exec(path) ?? [];
     const operation = this.#operations.get(operationPath);
-    if (!operation) throw new Refusal(404, 'not_found', `There is no operation ${path}.`);
-    if (request.method !== 'POST') throw new Refusal(405, 'method_not_allowed', 'All operations are POST.');
+    if (!operation) throw new Refusal('not_found', `There is no operation ${path}.`);
+    if (request.method !== 'POST') throw new Refusal('method_not_allowed', 'All operations are POST.');
     const organizationId = this.#authorize(request.headers.authorization, organization);
     if (!/^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '')) {
-      throw new Refusal(400, 'unsupported_content_type', 'Content-Type must be application/json.');
+      throw new Refusal('unsupported_content_type', 'Content-Type must be application/json.');
     }
     const body = parse(await readBody(request));
     onBody(body);
@@ -54,7 +53,6 @@ export class Api {
       const [problem] = isValidRequest.errors ?? [];
       const detail = JSON.stringify(problem?.params ?? {});
       throw new Refusal(
-        422,
         'invalid_request',
         `body${problem?.instancePath ?? ''} ${problem?.message ?? ''} ${detail}`,
       );
@@ -73,13 +71,11 @@ export class Api {
     const token = /^Bearer (\S+)$/.exec(header ?? '')?.[1];
     const isKnown =
       token !== undefined && [...this.#organizations.values()].some((tokens) => tokens.has(token));
-    if (!isKnown) throw new Refusal(401, 'unauthorized', 'The access token is missing, unknown or expired.');
+    if (!isKnown) throw new Refusal('unauthorized', 'The access token is missing, unknown or expired.');
     const organizationId = decode(pathSegment);
     const tokens = this.#organizations.get(organizationId);
-    if (!tokens)
-      throw new Refusal(404, 'organization_not_found', `There is no organization ${organizationId}.`);
-    if (!tokens.has(token))
-      throw new Refusal(403, 'forbidden', `The token gives no access to ${organizationId}.`);
+    if (!tokens) throw new Refusal('organization_not_found', `There is no organization ${organizationId}.`);
+    if (!tokens.has(token)) throw new Refusal('forbidden', `The token gives no access to ${organizationId}.`);
     return organizationId;
   }
 }
@@ -88,7 +84,7 @@ function decode(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {
-    throw new Refusal(400, 'malformed_path', 'The path is not percent-encoded UTF-8.');
+    throw new Refusal('malformed_path', 'The path is not percent-encoded UTF-8.');
   }
 }
 
@@ -100,8 +96,8 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
     if (bytes <= MAX_BODY_BYTES) chunks.push(chunk);
   }
   if (bytes > MAX_BODY_BYTES)
-    throw new Refusal(413, 'body_too_large', `A body has at most ${MAX_BODY_BYTES} bytes.`);
-  if (bytes === 0) throw new Refusal(400, 'body_required', 'The request body is required.');
+    throw new Refusal('body_too_large', `A body has at most ${MAX_BODY_BYTES} bytes.`);
+  if (bytes === 0) throw new Refusal('body_required', 'The request body is required.');
   return Buffer.concat(chunks);
 }
 
@@ -109,6 +105,6 @@ function parse(body: Buffer): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body));
   } catch (error) {
-    throw new Refusal(400, 'malformed_json', `The request body is not JSON: ${String(error)}`);
+    throw new Refusal('malformed_json', `The request body is not JSON: ${String(error)}`);
   }
 }

@@ -1,31 +1,44 @@
+import { MIN_TARGETS } from './invented.ts';
+
 /** A JSON Schema (draft 2020-12) object; the same objects validate the wire and make up the OpenAPI document. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** An object schema without unknown properties (section 4); every property is required unless `required` says otherwise. */
-export function closedObject(
-  properties: Readonly<Record<string, JsonSchema>>,
-  required: readonly string[] = Object.keys(properties),
-): JsonSchema {
+type Properties = Readonly<Record<string, JsonSchema>>;
+
+/** An object of a request, without unknown properties (section 4); every property is required unless `required` says otherwise. */
+export function closedObject(properties: Properties, required = Object.keys(properties)): JsonSchema {
   return { type: 'object', properties, required, additionalProperties: false };
 }
 
-const identifier: JsonSchema = { type: 'string', minLength: 1, maxLength: 256 };
+/** An object of an answer, to which members can be added over time (section 9.3). */
+function openObject(properties: Properties, required = Object.keys(properties)): JsonSchema {
+  return { type: 'object', properties, required };
+}
+
+/** An ID in a request (section 8). */
+export const identifier: JsonSchema = { type: 'string', minLength: 1, maxLength: 256 };
 
 /** Request of get-upload-url (section 4.1). */
 export const getUploadUrlRequest = closedObject({ content_length: { type: 'integer', minimum: 1 } });
 
 /** Response of get-upload-url (section 4.1). */
-export const getUploadUrlResponse = closedObject({
+export const getUploadUrlResponse = openObject({
   file_id: identifier,
   upload_url: { type: 'string' },
   expires_in_seconds: { type: 'integer' },
 });
 
-/** Request and response of confirm-upload, cancel-upload and delete (section 4.1). */
+/** Request of confirm-upload, cancel-upload and delete (section 4.1). */
 export const fileReference = closedObject({ file_id: identifier });
 
-/** Request of describe and cancel, response of dispatch (section 4.2). */
+/** Response of confirm-upload, cancel-upload and delete (section 4.1). */
+export const fileResponse = openObject({ file_id: { type: 'string' } });
+
+/** Request of describe and cancel (section 4.2). */
 export const runReference = closedObject({ workflow_run_id: identifier });
+
+/** Response of dispatch (section 4.2). */
+export const dispatchResponse = openObject({ workflow_run_id: { type: 'string' } });
 
 /** Response of cancel (section 4.2). */
 export const emptyObject = closedObject({});
@@ -34,7 +47,7 @@ export const emptyObject = closedObject({});
 export const artifactReference = closedObject({ workflow_run_id: identifier, artifact_name: identifier });
 
 /** Response of get-artifact-download-url (section 4.2). */
-export const downloadUrlResponse = closedObject({
+export const downloadUrlResponse = openObject({
   url: { type: 'string' },
   expires_in_seconds: { type: 'integer' },
 });
@@ -49,16 +62,16 @@ export function dispatchRequest(input: JsonSchema): JsonSchema {
 
 /** Response of describe (sections 2.3 and 2.5) for a workflow whose success names these artifacts. */
 export function describeResponse(artifacts: readonly { name: string; required: boolean }[]): JsonSchema {
-  const reference = closedObject({ artifact_name: { type: 'string' } });
-  const successOutput = closedObject(
+  const reference = openObject({ artifact_name: { type: 'string' } });
+  const successOutput = openObject(
     Object.fromEntries(artifacts.map(({ name }) => [name, reference])),
     artifacts.filter(({ required }) => required).map(({ name }) => name),
   );
-  const abortedReason = closedObject({ code: { type: 'string' }, detail: {} }, ['code']);
-  const output = closedObject({ kind: { enum: ['SUCCESS', 'ABORTED'] }, successOutput, abortedReason }, [
+  const abortedReason = openObject({ code: { type: 'string' }, detail: {} }, ['code']);
+  const output = openObject({ kind: { enum: ['SUCCESS', 'ABORTED'] }, successOutput, abortedReason }, [
     'kind',
   ]);
-  const description = closedObject(
+  const description = openObject(
     {
       status: { enum: ['RUNNING', 'EXITED'] },
       output: {
@@ -67,7 +80,7 @@ export function describeResponse(artifacts: readonly { name: string; required: b
         then: lacks('abortedReason'),
         else: lacks('successOutput'),
       },
-      artifacts: { type: 'array', items: closedObject({ name: { type: 'string' } }) },
+      artifacts: { type: 'array', items: openObject({ name: { type: 'string' } }) },
     },
     ['status'],
   );
@@ -82,16 +95,19 @@ function lacks(...names: readonly string[]): JsonSchema {
   return { type: 'object', properties: Object.fromEntries(names.map((name) => [name, false])) };
 }
 
-/** `input` of a whitebox-assessment dispatch (section 2.9). An empty list of targets leaves nothing to analyse and is refused. */
+/** The output language of a report (sections 2.6 and 2.9). */
+export const language: JsonSchema = { enum: ['english', 'japanese'] };
+
+/** `input` of a whitebox-assessment dispatch (section 2.9). The least number of targets is invented. */
 export const whiteboxInput = closedObject({
   targets: {
     type: 'array',
-    minItems: 1,
+    minItems: MIN_TARGETS,
     items: closedObject({
       file_upload: closedObject({ file_id: identifier, archive_type: { enum: ['zip', 'tar_gz'] } }),
     }),
   },
-  language: { enum: ['english', 'japanese'] },
+  language,
 });
 
 /** The body of this service's own findings artifact; the reference shows only where its schema is (section 2.4). */

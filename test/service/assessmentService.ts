@@ -4,16 +4,14 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Api } from './api.ts';
-import type { Clock } from './clock.ts';
 import { Faults, type FaultRule } from './faults.ts';
-import { listen } from './httpServer.ts';
+import { listen, type LoggedRequest } from './httpServer.ts';
 import { InputFiles, type InputFile } from './inputFiles.ts';
-import { documents } from './openapi.ts';
-import { inputFileOperations, workflowOperations } from './operations.ts';
+import { ABORT_CODES } from './invented.ts';
+import { documents, inputFileOperations, workflowOperations } from './operations.ts';
 import { jsonReply, Refusal } from './replies.ts';
-import type { LoggedRequest } from './requestLog.ts';
-import { PresignedStorage } from './storage.ts';
-import { Webhooks, type Delivery } from './runs/webhooks.ts';
+import { PresignedStorage, type Clock } from './storage.ts';
+import { isLoopback, Webhooks, type Delivery } from './runs/webhooks.ts';
 import { whiteboxAssessment } from './whitebox/whiteboxAssessment.ts';
 import type { RunOutcome, RunState } from './runs/run.ts';
 import { WorkflowRuns } from './runs/workflowRuns.ts';
@@ -31,7 +29,7 @@ export interface ServiceOptions {
   readonly cancelDelayMs?: number;
   /** How runs end unless `finishRun` says otherwise; default success. */
   readonly outcome?: RunOutcome;
-  /** How cancelled runs end; default ABORTED with the invented code `cancelled`, since section 3 does not show it. */
+  /** How cancelled runs end; default ABORTED with an invented code, since section 3 does not show it. */
   readonly cancelOutcome?: RunOutcome;
   /** Storage per organization; default 8 GiB. */
   readonly capacityBytes?: number;
@@ -47,6 +45,8 @@ export interface ServiceOptions {
   readonly organizations?: Readonly<Record<string, readonly string[]>>;
   /** Registered webhook endpoints by ID; loopback only. */
   readonly webhookEndpoints?: Readonly<Record<string, string>>;
+  /** Origins of applications whose ownership is verified (section 5.5), loopback only; default: every origin on loopback. */
+  readonly verifiedOrigins?: readonly string[];
   readonly faults?: readonly FaultRule[];
   /** Gets a line for every reply and exit, without credentials. */
   readonly log?: (line: string) => void;
@@ -106,6 +106,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Assess
     files,
     storage,
     webhooks,
+    requireVerified: toRequireVerified(options.verifiedOrigins),
     directory,
     log,
     runDurationMs: options.runDurationMs ?? 1000,
@@ -113,7 +114,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Assess
     downloadUrlSeconds: options.downloadUrlSeconds ?? 900,
     retentionMs: options.resultRetentionMs ?? 30 * DAY_MS,
     outcome: options.outcome ?? { kind: 'success' },
-    cancelOutcome: options.cancelOutcome ?? { kind: 'aborted', code: 'cancelled' },
+    cancelOutcome: options.cancelOutcome ?? { kind: 'aborted', code: ABORT_CODES.cancelled },
   });
 
   // The two blackbox workflows take their place here.
@@ -133,7 +134,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Assess
       const stored = await storage.answer(request, url);
       if (stored) return stored;
       const path = url.pathname.startsWith('/v1/') ? url.pathname.slice('/v1'.length) : undefined;
-      if (path === undefined) throw new Refusal(404, 'not_found', `There is nothing at ${url.pathname}.`);
+      if (path === undefined) throw new Refusal('not_found', `There is nothing at ${url.pathname}.`);
       const document =
         request.method === 'GET' ? documents(`${origin}/v1`, operations, workflows).get(path) : undefined;
       if (document) return jsonReply(200, document);
@@ -171,5 +172,20 @@ export async function startService(options: ServiceOptions = {}): Promise<Assess
       await webhooks.idle();
       await removeDirectory();
     },
+  };
+}
+
+function toRequireVerified(origins?: readonly string[]): (urls: readonly string[]) => void {
+  const foreign = origins?.find((origin) => !isLoopback(origin));
+  if (foreign !== undefined) throw new Error(`not a loopback application: ${foreign}`);
+  return (urls) => {
+    const isVerified = (url: string) => isLoopback(url) && (origins?.includes(new URL(url).origin) ?? true);
+    const unverified = urls.find((url) => !isVerified(url));
+    if (unverified !== undefined) {
+      throw new Refusal(
+        'ownership_not_verified',
+        `The ownership of the application at ${unverified} is not verified.`,
+      );
+    }
   };
 }

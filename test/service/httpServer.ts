@@ -1,8 +1,27 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import { finished } from 'node:stream/promises';
 import { disturb, disturbReply, type Faults, sameRequest } from './faults.ts';
 import { refusalReply, Refusal, jsonReply, type Reply } from './replies.ts';
-import { logRequest, type LoggedRequest } from './requestLog.ts';
+
+/** One request as it came in; credentials and signatures are left out. */
+export interface LoggedRequest {
+  readonly method: string;
+  /** Without the query, which on a presigned address is a secret. */
+  readonly path: string;
+  /** Without Authorization. */
+  readonly headers: IncomingHttpHeaders;
+  readonly hasAuthorization: boolean;
+  /** The JSON body of an operation, once it has been read. */
+  body?: unknown;
+  /** The status that was sent; stays undefined when a fault or a broken connection took the reply away. */
+  status?: number;
+}
 
 /** Answers one request; throws Refusal. `note` lets it add to what the log knows. */
 export type Route = (request: IncomingMessage, url: URL, note: LoggedRequest) => Promise<Reply>;
@@ -80,4 +99,17 @@ async function replyOf(
     log(`internal error: ${String(error)}`);
     return jsonReply(500, { error: { code: 'internal_error', message: String(error) } });
   }
+}
+
+/** Notes a request; the status follows when the reply is sent. */
+function logRequest(requests: LoggedRequest[], request: IncomingMessage, path: string): LoggedRequest {
+  const { authorization, ...headers } = request.headers;
+  const entry: LoggedRequest = {
+    method: request.method ?? '',
+    path,
+    headers,
+    hasAuthorization: authorization !== undefined,
+  };
+  requests.push(entry);
+  return entry;
 }

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { copyFile, link, rm } from 'node:fs/promises';
-import type { Clock } from './clock.ts';
 import { Refusal, storageRefusal, type Reply } from './replies.ts';
-import type { PresignedStorage, StoredContent } from './storage.ts';
+import type { Clock, PresignedStorage, StoredContent } from './storage.ts';
 
 /** The states between the moves of section 3, which names only the moves. */
 export type InputFileState = 'reserved' | 'uploaded' | 'confirmed' | 'cancelled' | 'deleted' | 'expired';
@@ -54,7 +53,6 @@ export class InputFiles {
       .reduce((sum, file) => sum + file.bytes, 0);
     if (used + contentLength > capacityBytes) {
       throw new Refusal(
-        413,
         'storage_capacity_exceeded',
         `${contentLength} bytes do not fit: ${capacityBytes - used} of ${capacityBytes} bytes are free.`,
       );
@@ -94,7 +92,7 @@ export class InputFiles {
     return { file_id: fileId };
   }
 
-  /** delete: deletes a confirmed file; runs that were dispatched with it keep their own copy. Stricter than section 8, which lets a delete release a reservation, too: that is left to cancel. */
+  /** delete: deletes a confirmed file; runs that were dispatched with it keep their own copy. Section 8 lets it release a reservation, too; here that is left to cancel. */
   async delete(organizationId: string, fileId: string) {
     await this.#release(this.#find(organizationId, fileId, 'delete', ['confirmed']), 'deleted');
     return { file_id: fileId };
@@ -127,11 +125,10 @@ export class InputFiles {
     const entry = this.#entries.get(fileId);
     if (entry) this.#expire(entry);
     if (entry?.organizationId !== organizationId || !isHeld(entry.state)) {
-      throw new Refusal(404, 'file_not_found', `There is no file ${fileId} in this organization.`);
+      throw new Refusal('file_not_found', `There is no file ${fileId} in this organization.`);
     }
     if (!from.includes(entry.state)) {
       throw new Refusal(
-        409,
         'wrong_file_state',
         `Cannot ${move} ${fileId}: it is ${entry.state}, not ${from.join(' or ')}.`,
       );

@@ -2,9 +2,11 @@ import {
   artifactReference,
   describeResponse,
   dispatchRequest,
+  dispatchResponse,
   downloadUrlResponse,
   emptyObject,
   fileReference,
+  fileResponse,
   getUploadUrlRequest,
   getUploadUrlResponse,
   runReference,
@@ -50,7 +52,7 @@ export function inputFileOperations(files: InputFiles): Operation[] {
       operationId: 'confirmUpload',
       summary: 'Finalizes an uploaded file.',
       request: fileReference,
-      response: fileReference,
+      response: fileResponse,
       perform: (organizationId, body: FileBody) => files.confirm(organizationId, body.file_id),
     },
     {
@@ -58,7 +60,7 @@ export function inputFileOperations(files: InputFiles): Operation[] {
       operationId: 'cancelUpload',
       summary: 'Aborts a pending upload and releases the reserved capacity.',
       request: fileReference,
-      response: fileReference,
+      response: fileResponse,
       perform: (organizationId, body: FileBody) => files.cancel(organizationId, body.file_id),
     },
     {
@@ -66,7 +68,7 @@ export function inputFileOperations(files: InputFiles): Operation[] {
       operationId: 'deleteInputFile',
       summary: 'Deletes a file.',
       request: fileReference,
-      response: fileReference,
+      response: fileResponse,
       perform: (organizationId, body: FileBody) => files.delete(organizationId, body.file_id),
     },
   ];
@@ -82,7 +84,7 @@ export function workflowOperations(runs: WorkflowRuns, workflow: Workflow): Oper
       operationId: operationId('dispatch'),
       summary: 'Starts a run and returns at once.',
       request: dispatchRequest(workflow.inputSchema),
-      response: runReference,
+      response: dispatchResponse,
       perform: (organizationId, body) => runs.dispatch(organizationId, workflow, body),
     },
     {
@@ -112,4 +114,47 @@ export function workflowOperations(runs: WorkflowRuns, workflow: Workflow): Oper
         runs.downloadUrl(organizationId, workflow, body.workflow_run_id, body.artifact_name),
     },
   ];
+}
+
+const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
+
+/** The documents of section 9.2 by path below the base address: the OpenAPI 3.1 description and the schema of every JSON artifact. */
+export function documents(
+  baseUrl: string,
+  operations: readonly Operation[],
+  workflows: readonly Workflow[],
+): ReadonlyMap<string, object> {
+  const artifactSchemas = workflows.flatMap((workflow) =>
+    workflow.artifacts.flatMap(({ name, schema }): [string, object][] => {
+      if (!schema) return [];
+      const path = `/docs/workflow-artifacts/${workflow.id}/${name}.json`;
+      return [[path, { $schema: DIALECT, $id: `${baseUrl}${path}`, ...schema }]];
+    }),
+  );
+  return new Map([['/docs/openapi.json', openApi(baseUrl, operations)], ...artifactSchemas]);
+}
+
+function openApi(baseUrl: string, operations: readonly Operation[]) {
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Security Assessment Workflow API', version: 'v1' },
+    jsonSchemaDialect: DIALECT,
+    servers: [{ url: baseUrl }],
+    security: [{ accessToken: [] }],
+    components: { securitySchemes: { accessToken: { type: 'http', scheme: 'bearer' } } },
+    paths: Object.fromEntries(
+      operations.map((operation) => [`/o/{orgID}${operation.path}`, { post: describe(operation) }]),
+    ),
+  };
+}
+
+function describe({ operationId, summary, request, response }: Operation) {
+  const json = (schema: JsonSchema) => ({ 'application/json': { schema } });
+  return {
+    operationId,
+    summary,
+    parameters: [{ name: 'orgID', in: 'path', required: true, schema: { type: 'string' } }],
+    requestBody: { required: true, content: json(request) },
+    responses: { 200: { description: 'Success.', content: json(response) } },
+  };
 }

@@ -1,3 +1,5 @@
+import { REFUSALS } from './invented.ts';
+
 /** An HTTP reply before it is written, so that a fault rule can still change what the wire carries. */
 export interface Reply {
   readonly status: number;
@@ -5,18 +7,13 @@ export interface Reply {
   readonly body: Buffer;
 }
 
-/**
- * A request that the service refuses. The reference documents neither status codes nor an error body (section 7), so both are
- * this service's own choice: a plausible status, and `{"error":{"code","message"}}`.
- */
+/** A request that the service refuses. */
 export class Refusal extends Error {
-  readonly status: number;
-  readonly code: string;
+  readonly code: keyof typeof REFUSALS;
 
-  constructor(status: number, code: string, message: string) {
+  constructor(code: keyof typeof REFUSALS, message: string) {
     super(message);
     this.name = 'Refusal';
-    this.status = status;
     this.code = code;
   }
 }
@@ -32,7 +29,7 @@ export function jsonReply(status: number, value: unknown): Reply {
 
 /** The reply to a refused operation of section 4. */
 export function refusalReply(refusal: Refusal): Reply {
-  return jsonReply(refusal.status, { error: { code: refusal.code, message: refusal.message } });
+  return jsonReply(REFUSALS[refusal.code], { error: { code: refusal.code, message: refusal.message } });
 }
 
 /** The reply to a refused request on a presigned address: XML, as object storage answers. */

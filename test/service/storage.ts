@@ -4,8 +4,12 @@ import { rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import type { Clock } from './clock.ts';
 import { storageRefusal, type Reply } from './replies.ts';
+
+/** The service's only source of time: milliseconds since the epoch. */
+export interface Clock {
+  readonly now: () => number;
+}
 
 /** Content that one upload has delivered. */
 export interface StoredContent {

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { isFinal, type Run } from '../../src/core/run/state/run.ts';
 import type { InputFile } from '../service/inputFiles.ts';
-import type { LoggedRequest } from '../service/requestLog.ts';
+import type { LoggedRequest } from '../service/httpServer.ts';
 import type { RunState } from '../service/runs/run.ts';
 
 /** What both sides know of one launch at the end. */

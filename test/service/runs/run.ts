@@ -1,11 +1,21 @@
-import type { ReceivedArchive, RunAborted, Workflow } from './workflow.ts';
+import { ABORT_CODES } from '../invented.ts';
+import {
+  RunAborted,
+  type Contents,
+  type EarlierRun,
+  type ReceivedArchive,
+  type Workflow,
+} from './workflow.ts';
 
 /** How a run ends. */
 export type RunOutcome =
-  /** SUCCESS; `contents` replaces what the work produced, by artifact name. */
-  | { kind: 'success'; contents?: Readonly<Record<string, string>> }
-  /** ABORTED for this reason, whatever the work produced. */
-  | { kind: 'aborted'; code: string; detail?: unknown }
+  /**
+   * As the work ends: SUCCESS, or ABORTED where it cannot go on. `contents` replaces what it produced, by artifact name, and adds
+   * to it; `without` leaves artifacts out, as for a run from before they were introduced (section 9.3).
+   */
+  | { kind: 'success'; contents?: Readonly<Record<string, string>>; without?: readonly string[] }
+  /** ABORTED for this reason and with these artifacts, whatever the work produced. */
+  | { kind: 'aborted'; code: string; detail?: unknown; contents?: Readonly<Record<string, string>> }
   /** EXITED without output and artifacts, which section 2.3 allows to be read as possible. */
   | { kind: 'bare' };
 
@@ -26,15 +36,17 @@ export interface RunState {
 
 /** The body of a dispatch that fits its schema (section 2.6). */
 export interface DispatchBody {
-  input: unknown;
+  input: never;
   notification?: { webhook_endpoint_ids: string[] };
 }
 
 /** The end of a run: what describe says from then on, and the content of the artifacts. */
 export interface RunExit {
   readonly at: number;
-  readonly output?: object;
-  readonly contents?: ReadonlyMap<string, string>;
+  readonly output?:
+    | { kind: 'SUCCESS'; successOutput: Readonly<Record<string, { artifact_name: string }>> }
+    | { kind: 'ABORTED'; abortedReason: { code: string; detail?: unknown } };
+  readonly contents: Contents;
 }
 
 /** A run as the service keeps it; times are milliseconds of the service's clock. */
@@ -49,7 +61,7 @@ export interface Run {
   outcome: RunOutcome;
   readonly cancelOutcome: RunOutcome;
   /** What the work came to, once it is done. */
-  result?: { contents: ReadonlyMap<string, string> } | { aborted: RunAborted };
+  result?: Contents | RunAborted;
   working: Promise<void>;
   cancelAt?: number;
   exit?: RunExit;
@@ -58,36 +70,40 @@ export interface Run {
 /** Whether a run ends now (section 3): its cancel has taken effect, its work has failed, or its time has passed and its work is done. */
 export function isOver(run: Run, now: number): boolean {
   if (isCancelled(run, now)) return true;
-  if (run.result && 'aborted' in run.result) return true;
+  if (run.result instanceof RunAborted) return true;
   return now >= run.dueAt && (run.result !== undefined || run.outcome.kind !== 'success');
 }
 
 /** The end of a run that is over, or that is made to end, at this time (section 2.5). */
 export function exitOf(run: Run, at: number): RunExit {
   const outcome = isCancelled(run, at) ? run.cancelOutcome : run.outcome;
-  const { result } = run;
-  switch (outcome.kind) {
-    case 'bare':
-      return { at };
-    case 'aborted':
-      return { at, output: aborted(outcome.code, outcome.detail) };
-    case 'success': {
-      if (!result || 'aborted' in result) {
-        return { at, output: aborted(result?.aborted.code ?? 'internal_error', result?.aborted.detail) };
-      }
-      const contents = new Map([...result.contents, ...Object.entries(outcome.contents ?? {})]);
-      const successOutput = Object.fromEntries(
-        [...contents.keys()].map((name) => [name, { artifact_name: name }]),
-      );
-      return { at, output: { kind: 'SUCCESS', successOutput }, contents };
-    }
+  if (outcome.kind === 'bare') return { at, contents: new Map() };
+  if (outcome.kind === 'aborted') {
+    const { code, detail, contents = {} } = outcome;
+    return aborted(at, new RunAborted(code, detail, new Map(Object.entries(contents))));
   }
+  const { result = new RunAborted(ABORT_CODES.internalError) } = run;
+  if (result instanceof RunAborted) return aborted(at, result);
+  const contents = new Map([...result, ...Object.entries(outcome.contents ?? {})]);
+  for (const name of outcome.without ?? []) contents.delete(name);
+  const successOutput = Object.fromEntries(
+    [...contents.keys()].map((name) => [name, { artifact_name: name }]),
+  );
+  return { at, output: { kind: 'SUCCESS', successOutput }, contents };
+}
+
+/** What a later run may know of this one. */
+export function toEarlierRun({ request, exit }: Run): EarlierRun {
+  const { output, contents = new Map<string, string>() } = exit ?? {};
+  const end = output?.kind === 'ABORTED' ? output.abortedReason.code : output?.kind;
+  return { input: request.input, end, contents };
 }
 
 function isCancelled(run: Run, now: number): boolean {
   return run.cancelAt !== undefined && now >= run.cancelAt;
 }
 
-function aborted(code: string, detail: unknown) {
-  return { kind: 'ABORTED', abortedReason: { code, ...(detail !== undefined && { detail }) } };
+function aborted(at: number, { code, detail, contents }: RunAborted): RunExit {
+  const abortedReason = { code, ...(detail !== undefined && { detail }) };
+  return { at, output: { kind: 'ABORTED', abortedReason }, contents };
 }

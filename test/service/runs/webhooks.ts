@@ -14,8 +14,14 @@ export interface Delivery {
   readonly outcome: { status: number } | { error: string };
 }
 
-const LOOPBACK = new Set(['127.0.0.1', '[::1]', 'localhost']);
 const DELIVERY_TIMEOUT_MS = 5_000;
+
+/** Whether a URL leads to this machine: the service speaks to no other. */
+export function isLoopback(url: string): boolean {
+  if (!URL.canParse(url)) return false;
+  const { protocol, hostname } = new URL(url);
+  return /^https?:$/.test(protocol) && ['127.0.0.1', '[::1]', 'localhost'].includes(hostname);
+}
 
 /** Tells the registered endpoints of a run's end (section 6). Only loopback endpoints can be registered. */
 export class Webhooks {
@@ -25,7 +31,7 @@ export class Webhooks {
 
   constructor(endpoints: Readonly<Record<string, string>>) {
     for (const url of Object.values(endpoints)) {
-      if (!LOOPBACK.has(new URL(url).hostname)) throw new Error(`not a loopback webhook endpoint: ${url}`);
+      if (!isLoopback(url)) throw new Error(`not a loopback webhook endpoint: ${url}`);
     }
     this.#endpoints = endpoints;
   }
@@ -34,7 +40,7 @@ export class Webhooks {
   requireKnown(endpointIds: readonly string[]): void {
     const unknown = endpointIds.find((id) => !Object.hasOwn(this.#endpoints, id));
     if (unknown !== undefined)
-      throw new Refusal(422, 'unknown_webhook_endpoint', `No webhook endpoint ${unknown}.`);
+      throw new Refusal('unknown_webhook_endpoint', `No webhook endpoint ${unknown}.`);
   }
 
   /** Starts delivery; `idle` waits for it. */

@@ -9,6 +9,9 @@ export interface ArtifactKind {
   readonly schema?: JsonSchema;
 }
 
+/** The content of artifacts by name. */
+export type Contents = ReadonlyMap<string, string>;
+
 /** One archive that a run works on, with the entries that were found in it so far. */
 export interface ReceivedArchive {
   readonly fileId: string;
@@ -16,10 +19,17 @@ export interface ReceivedArchive {
   readonly entries: { readonly path: string; readonly bytes: number }[];
 }
 
-/** What a dispatched run does: `perform` resolves to the content of each artifact by name and throws RunAborted. */
+/** What a dispatched run does: `perform` resolves to its artifacts and throws RunAborted. */
 export interface RunWork {
   readonly archives: readonly ReceivedArchive[];
-  readonly perform: (signal: AbortSignal) => Promise<ReadonlyMap<string, string>>;
+  readonly perform: (signal: AbortSignal) => Promise<Contents>;
+}
+
+/** A run that a `resume` refers to (sections 2.7 and 2.8); `end` is SUCCESS, an abort code, or undefined while it is running or exited bare. */
+export interface EarlierRun {
+  readonly input: unknown;
+  readonly end: string | undefined;
+  readonly contents: Contents;
 }
 
 /** What a workflow may use when a run is dispatched; `directory` belongs to the run alone and is removed with its end. */
@@ -27,6 +37,10 @@ export interface DispatchContext {
   readonly organizationId: string;
   readonly directory: string;
   readonly files: InputFiles;
+  /** Refuses URLs of applications whose ownership is not verified (section 5.5). */
+  readonly requireVerified: (urls: readonly string[]) => void;
+  /** A run of the same organization; throws Refusal. */
+  readonly earlierRun: (workflowId: string, runId: string) => EarlierRun;
 }
 
 /** A workflow as section 1 knows it: the operations of section 4.2 are the same for all, the input and the artifacts are its own. */
@@ -35,18 +49,20 @@ export interface Workflow {
   readonly inputSchema: JsonSchema;
   readonly artifacts: readonly ArtifactKind[];
   /** Checks what the schema cannot and takes what the run needs; throws Refusal. `input` fits `inputSchema`. */
-  readonly admit: (input: unknown, context: DispatchContext) => Promise<RunWork>;
+  readonly admit: (input: never, context: DispatchContext) => RunWork | Promise<RunWork>;
 }
 
-/** Ends a run as ABORTED with this reason (section 2.5). */
+/** Ends a run as ABORTED with this reason (section 2.5) and these artifacts. */
 export class RunAborted extends Error {
   readonly code: string;
   readonly detail: unknown;
+  readonly contents: Contents;
 
-  constructor(code: string, detail?: unknown) {
+  constructor(code: string, detail?: unknown, contents: Contents = new Map()) {
     super(`aborted: ${code}`);
     this.name = 'RunAborted';
     this.code = code;
     this.detail = detail;
+    this.contents = contents;
   }
 }

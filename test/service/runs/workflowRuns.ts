@@ -1,19 +1,28 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Clock } from '../clock.ts';
 import type { InputFiles } from '../inputFiles.ts';
+import { ABORT_CODES } from '../invented.ts';
 import { Refusal } from '../replies.ts';
-import { exitOf, isOver, type DispatchBody, type Run, type RunOutcome, type RunState } from './run.ts';
-import type { PresignedStorage } from '../storage.ts';
+import {
+  exitOf,
+  isOver,
+  toEarlierRun,
+  type DispatchBody,
+  type Run,
+  type RunOutcome,
+  type RunState,
+} from './run.ts';
+import type { Clock, PresignedStorage } from '../storage.ts';
 import type { Webhooks } from './webhooks.ts';
-import { RunAborted, type RunWork, type Workflow } from './workflow.ts';
+import { RunAborted, type DispatchContext, type RunWork, type Workflow } from './workflow.ts';
 
 interface Needs {
   readonly clock: Clock;
   readonly files: InputFiles;
   readonly storage: PresignedStorage;
   readonly webhooks: Webhooks;
+  readonly requireVerified: DispatchContext['requireVerified'];
   readonly directory: string;
   readonly log: (line: string) => void;
   readonly runDurationMs: number;
@@ -45,11 +54,17 @@ export class WorkflowRuns {
     const id = `run-${randomUUID()}`;
     const directory = join(this.#needs.directory, id);
     await mkdir(directory);
-    const context = { organizationId, directory, files: this.#needs.files };
-    const work = await workflow.admit(request.input, context).catch(async (error: unknown) => {
+    const { files, requireVerified } = this.#needs;
+    const earlierRun: DispatchContext['earlierRun'] = (workflowId, runId) =>
+      toEarlierRun(this.#find(organizationId, workflowId, runId));
+    const context = { organizationId, directory, files, requireVerified, earlierRun };
+    let work: RunWork;
+    try {
+      work = await workflow.admit(request.input, context);
+    } catch (error) {
       await rm(directory, { recursive: true, force: true });
       throw error;
-    });
+    }
     const run: Run = {
       id,
       organizationId,
@@ -70,17 +85,17 @@ export class WorkflowRuns {
 
   /** describe: output and artifacts only once EXITED (section 2.3). */
   describe(organizationId: string, workflow: Workflow, runId: string) {
-    const run = this.#find(organizationId, workflow, runId);
+    const run = this.#find(organizationId, workflow.id, runId);
     if (!run.exit) return { status: 'RUNNING' };
     const { output, contents } = run.exit;
     if (!output) return { status: 'EXITED' };
-    return { status: 'EXITED', output, artifacts: [...(contents?.keys() ?? [])].map((name) => ({ name })) };
+    return { status: 'EXITED', output, artifacts: [...contents.keys()].map((name) => ({ name })) };
   }
 
   /** cancel: refused with 409 once the run has EXITED; until then it may be repeated. */
   cancel(organizationId: string, workflow: Workflow, runId: string) {
-    const run = this.#find(organizationId, workflow, runId);
-    if (run.exit) throw new Refusal(409, 'run_already_exited', `Run ${runId} has exited.`);
+    const run = this.#find(organizationId, workflow.id, runId);
+    if (run.exit) throw new Refusal('run_already_exited', `Run ${runId} has exited.`);
     run.cancelAt ??= this.#needs.clock.now() + this.#needs.cancelDelayMs;
 
     this.#advance(run);
@@ -90,14 +105,14 @@ export class WorkflowRuns {
 
   /** get-artifact-download-url: for the names that describe lists. */
   downloadUrl(organizationId: string, workflow: Workflow, runId: string, artifactName: string) {
-    const run = this.#find(organizationId, workflow, runId);
-    if (!run.exit?.contents?.has(artifactName)) {
-      throw new Refusal(404, 'artifact_not_found', `Run ${runId} has no artifact ${artifactName}.`);
+    const run = this.#find(organizationId, workflow.id, runId);
+    if (!run.exit?.contents.has(artifactName)) {
+      throw new Refusal('artifact_not_found', `Run ${runId} has no artifact ${artifactName}.`);
     }
     const mediaType =
       workflow.artifacts.find(({ name }) => name === artifactName)?.mediaType ?? 'application/octet-stream';
     const read = () => {
-      const content = this.#isRetained(run) ? run.exit?.contents?.get(artifactName) : undefined;
+      const content = this.#isRetained(run) ? run.exit?.contents.get(artifactName) : undefined;
       return content === undefined ? undefined : { body: Buffer.from(content), mediaType };
     };
     const { storage, downloadUrlSeconds } = this.#needs;
@@ -154,13 +169,12 @@ export class WorkflowRuns {
     // The answer to dispatch does not wait for the work to begin.
     await new Promise(setImmediate);
     try {
-      run.result = { contents: await work.perform(run.stop.signal) };
+      run.result = await work.perform(run.stop.signal);
     } catch (error) {
       if (run.stop.signal.aborted) return;
       this.#needs.log(`${run.id}: ${String(error)}`);
-      run.result = {
-        aborted: error instanceof RunAborted ? error : new RunAborted('internal_error', String(error)),
-      };
+      run.result =
+        error instanceof RunAborted ? error : new RunAborted(ABORT_CODES.internalError, String(error));
     } finally {
       await rm(directory, { recursive: true, force: true });
     }
@@ -203,14 +217,13 @@ export class WorkflowRuns {
     this.#timers.set(run.id, timer.unref());
   }
 
-  #find(organizationId: string, workflow: Workflow, runId: string): Run {
+  #find(organizationId: string, workflowId: string, runId: string): Run {
     const run = this.#runs.get(runId);
     if (run) this.#advance(run);
-    if (run?.organizationId !== organizationId || run.workflow !== workflow || !this.#isRetained(run)) {
+    if (run?.organizationId !== organizationId || run.workflow.id !== workflowId || !this.#isRetained(run)) {
       throw new Refusal(
-        404,
         'workflow_run_not_found',
-        `There is no ${workflow.id} run ${runId} in this organization.`,
+        `There is no ${workflowId} run ${runId} in this organization.`,
       );
     }
     return run;

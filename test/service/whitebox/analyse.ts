@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { type ReportLanguage, type Rule, rules, severities } from './rules.ts';
+import { severities, type ReportedFinding, type ReportLanguage } from '../runs/reportText.ts';
+import { rules, type Rule } from './rules.ts';
 import type { ArchiveEntry } from './unpack.ts';
 
 /** One entry of findings.json: an invented shape, since the reference shows none (section 2.4). */
@@ -60,4 +61,14 @@ interface Place {
   readonly weight: number;
   readonly path: string;
   readonly line: number;
+}
+
+/** A finding for the report, with places as `path:line`. */
+export function toReported({ locations, ...finding }: ServiceFinding): ReportedFinding {
+  const places = locations.map(({ file_path, start_line, snippet }) => ({
+    name: `${file_path}:${start_line}`,
+    code: snippet,
+    codeLanguage: file_path.endsWith('.py') ? 'python' : (/\w+$/.exec(file_path)?.[0] ?? ''),
+  }));
+  return { ...finding, places };
 }

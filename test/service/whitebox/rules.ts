@@ -1,28 +1,11 @@
-/** The five levels of severity, worst first; `none` is a finding without impact on the business. */
-export const severities = ['critical', 'high', 'medium', 'low', 'none'] as const;
-
-/** The output languages of the report (section 2.9). */
-export type ReportLanguage = 'english' | 'japanese';
-
-/** What a finding says in one language. */
-export interface RuleText {
-  readonly title: string;
-  readonly description: string;
-  readonly recommendation: string;
-}
+import { text, type ReportLanguage, type RuleText, type Severity } from '../runs/reportText.ts';
 
 /** A weakness that a pattern recognises in the text of one file: enough for invented samples, and for nothing else. */
 export interface Rule extends Readonly<Record<ReportLanguage, RuleText>> {
   readonly cwe: string;
-  readonly severity: (typeof severities)[number];
+  readonly severity: Severity;
   readonly pattern: RegExp;
 }
-
-const text = (title: string, description: string, recommendation: string): RuleText => ({
-  title,
-  description,
-  recommendation,
-});
 
 /** What is looked for in JavaScript, TypeScript and Python. */
 export const rules: readonly Rule[] = [

@@ -1,15 +1,26 @@
 import { join } from 'node:path';
 import { whiteboxFindings, whiteboxInput } from '../apiSchemas.ts';
+import { ABORT_CODES } from '../invented.ts';
 import { RunAborted, type ReceivedArchive, type Workflow } from '../runs/workflow.ts';
-import { analyse, byWeight, type ServiceFinding } from './analyse.ts';
-import { reportText } from './reportText.ts';
-import type { ReportLanguage } from './rules.ts';
+import { reportText, type ReportLanguage } from '../runs/reportText.ts';
+import { analyse, byWeight, toReported, type ServiceFinding } from './analyse.ts';
 import { InvalidArchive, readArchive, type ArchiveType } from './unpack.ts';
 
 interface WhiteboxInput {
   targets: { file_upload: { file_id: string; archive_type: ArchiveType } }[];
   language: ReportLanguage;
 }
+
+const headings = {
+  english: (files: number, targets: number) => ({
+    title: 'Whitebox Assessment Report',
+    scope: `The assessment read ${files} ${files === 1 ? 'file' : 'files'} in ${targets} ${targets === 1 ? 'archive' : 'archives'}.`,
+  }),
+  japanese: (files: number, targets: number) => ({
+    title: 'ホワイトボックス診断レポート',
+    scope: `${targets} 個のアーカイブに含まれる ${files} 個のファイルを診断しました。`,
+  }),
+};
 
 /** The `whitebox-assessment` workflow (sections 2.4 and 2.9): reads the archives, looks for weaknesses, writes findings and report. */
 export const whiteboxAssessment: Workflow = {
@@ -19,8 +30,7 @@ export const whiteboxAssessment: Workflow = {
     { name: 'report', required: true, mediaType: 'text/markdown; charset=utf-8' },
     { name: 'findings', required: true, mediaType: 'application/json', schema: whiteboxFindings },
   ],
-  async admit(input, { organizationId, directory, files }) {
-    const { targets, language } = input as WhiteboxInput;
+  async admit({ targets, language }: WhiteboxInput, { organizationId, directory, files }) {
     // All or nothing: a dispatch that is refused has copied no file.
     for (const { file_upload } of targets) files.requireConfirmed(organizationId, file_upload.file_id);
     const archives: (ReceivedArchive & { path: string; archiveType: ArchiveType })[] = [];
@@ -54,7 +64,13 @@ export const whiteboxAssessment: Workflow = {
         const fileCount = archives.reduce((sum, { entries }) => sum + entries.length, 0);
         return new Map([
           ['findings', `${JSON.stringify(findings, null, 2)}\n`],
-          ['report', reportText(findings, { language, fileCount, targetCount: archives.length })],
+          [
+            'report',
+            reportText(findings.map(toReported), {
+              language,
+              ...headings[language](fileCount, archives.length),
+            }),
+          ],
         ]);
       },
     };
@@ -62,5 +78,5 @@ export const whiteboxAssessment: Workflow = {
 };
 
 function invalidArchive(error: InvalidArchive, targetIndex: number): RunAborted {
-  return new RunAborted('invalid_archive', { target_index: targetIndex, message: error.message });
+  return new RunAborted(ABORT_CODES.invalidArchive, { target_index: targetIndex, message: error.message });
 }

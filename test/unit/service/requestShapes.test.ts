@@ -129,7 +129,7 @@ describe('request shapes', () => {
     assert.equal(await statusOf(''), 400);
     assert.equal(await statusOf(Buffer.from('{"file_id":"\xff"}', 'latin1')), 400);
     assert.equal(await statusOf('\uFEFF{"file_id":"f"}'), 400);
-    assert.equal(await statusOf(JSON.stringify({ file_id: 'f'.repeat(1024 * 1024) })), 413);
+    assert.equal(await statusOf(JSON.stringify({ file_id: 'f'.repeat(16 * 1024 * 1024) })), 413);
   });
 
   test('only POST with a JSON content type is an operation', async (t) => {

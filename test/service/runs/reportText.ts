@@ -1,11 +1,37 @@
-import type { ServiceFinding } from './analyse.ts';
-import { type ReportLanguage, severities } from './rules.ts';
+/** The five levels of severity, worst first; `none` is a finding without impact on the business. */
+export const severities = ['critical', 'high', 'medium', 'low', 'none'] as const;
+
+/** A level of severity. */
+export type Severity = (typeof severities)[number];
+
+/** The output languages of the report (section 2.9). */
+export type ReportLanguage = 'english' | 'japanese';
+
+/** What a finding says in one language. */
+export interface RuleText {
+  readonly title: string;
+  readonly description: string;
+  readonly recommendation: string;
+}
+
+/** The words of a finding. */
+export function text(title: string, description: string, recommendation: string): RuleText {
+  return { title, description, recommendation };
+}
+
+/** A finding as the report shows it; `code` is quoted below its place. */
+export interface ReportedFinding extends RuleText {
+  readonly severity: Severity;
+  readonly cwe: string;
+  readonly places: readonly {
+    readonly name: string;
+    readonly code: string;
+    readonly codeLanguage?: string;
+  }[];
+}
 
 const english = {
-  title: 'Whitebox Assessment Report',
   overview: 'Overview',
-  scope: (files: number, targets: number) =>
-    `The assessment read ${files} ${files === 1 ? 'file' : 'files'} in ${targets} ${targets === 1 ? 'archive' : 'archives'}.`,
   count: (findings: number) =>
     findings === 0
       ? 'It found no weaknesses.'
@@ -23,9 +49,7 @@ const english = {
 };
 
 const japanese: typeof english = {
-  title: 'ホワイトボックス診断レポート',
   overview: '概要',
-  scope: (files, targets) => `${targets} 個のアーカイブに含まれる ${files} 個のファイルを診断しました。`,
   count: (findings) =>
     findings === 0 ? '問題は検出されませんでした。' : `${findings} 件の問題を検出しました。`,
   severity: '重大度',
@@ -40,27 +64,26 @@ const japanese: typeof english = {
   levels: { critical: '重大', high: '高', medium: '中', low: '低', none: 'なし' },
 };
 
-/** The report artifact (section 2.4): Markdown in the language of the dispatch, with places as `path:line` in inline code. */
+/** The report artifact (section 2.4): Markdown in the language of the dispatch; `scope` says what was assessed. */
 export function reportText(
-  findings: readonly ServiceFinding[],
-  { language, fileCount, targetCount }: { language: ReportLanguage; fileCount: number; targetCount: number },
+  findings: readonly ReportedFinding[],
+  { language, title, scope }: { language: ReportLanguage; title: string; scope: string },
 ): string {
   const words = language === 'japanese' ? japanese : english;
   const counts = severities.map((level) => {
     const count = findings.filter(({ severity }) => severity === level).length;
     return `| ${words.levels[level]} | ${count} |`;
   });
-  const rows = findings.map(({ severity, title, cwe, locations }, index) => {
-    const [first] = locations;
-    const place = first ? inlineCode(`${first.file_path}:${first.start_line}`).replaceAll('|', '\\|') : '';
+  const rows = findings.map(({ severity, title, cwe, places: [first] }, index) => {
+    const place = first ? inlineCode(first.name).replaceAll('|', '\\|') : '';
     return `| ${index + 1} | ${words.levels[severity]} | ${title} | ${cwe} | ${place} |`;
   });
   const lines = [
-    `# ${words.title}`,
+    `# ${title}`,
     '',
     `## ${words.overview}`,
     '',
-    `${words.scope(fileCount, targetCount)}${words.sentenceEnd}${words.count(findings.length)}`,
+    `${scope}${words.sentenceEnd}${words.count(findings.length)}`,
     '',
     `| ${words.severity} | ${words.number} |`,
     '| --- | ---: |',
@@ -83,7 +106,7 @@ export function reportText(
   return `${lines.join('\n').trimEnd()}\n`;
 }
 
-function section(finding: ServiceFinding, number: number, words: typeof english): string[] {
+function section(finding: ReportedFinding, number: number, words: typeof english): string[] {
   const cweNumber = finding.cwe.replace('CWE-', '');
   return [
     `### ${number}. ${finding.title}`,
@@ -95,17 +118,9 @@ function section(finding: ServiceFinding, number: number, words: typeof english)
     '',
     `#### ${words.places}`,
     '',
-    ...finding.locations.flatMap(({ file_path, start_line, snippet }) => {
-      const fence = longerThanAny(snippet, 3);
-      const language = file_path.endsWith('.py') ? 'python' : (/\w+$/.exec(file_path)?.[0] ?? '');
-      return [
-        inlineCode(`${file_path}:${start_line}`),
-        '',
-        `${fence}${language}`,
-        ...snippet.split('\n'),
-        fence,
-        '',
-      ];
+    ...finding.places.flatMap(({ name, code, codeLanguage = '' }) => {
+      const fence = longerThanAny(code, 3);
+      return [inlineCode(name), '', `${fence}${codeLanguage}`, ...code.split('\n'), fence, ''];
     }),
     `#### ${words.recommendation}`,
     '',
