@@ -8,12 +8,13 @@ import { availableParallelism, tmpdir } from 'node:os';
 import path from 'node:path';
 import { finished } from 'node:stream/promises';
 import { run } from 'node:test';
-import { inspect, parseArgs } from 'node:util';
+import { inspect, parseArgs, stripVTControlCharacters } from 'node:util';
 import { installedVariable, installPackaged } from './e2e/stage.ts';
 import { prepareBrowser } from './host/chromium.ts';
 import { ownTemporary } from './host/ownTemporary.ts';
 import { supportedVersions } from './host/vscode.ts';
-import type { Tally } from './integration/runner/results.ts';
+import type { IntegrationEvent } from './integration/events.ts';
+import { addTallies, type Tally } from './integration/runner/results.ts';
 import { runIntegration } from './integration/runner/run.ts';
 import { rowsOf, untestedRows } from './tools/matrix.ts';
 
@@ -35,6 +36,8 @@ interface Filter {
 
 /** The names of what has passed. */
 const passedNames = new Set<string>();
+/** What has failed, and why in one line: printed again at the end, so that the last lines of a log name it. */
+const failures: string[] = [];
 
 /** Build, typecheck and lint count as one test each. */
 const layers: Readonly<Record<string, (filter: Filter) => Promise<Tally>>> = {
@@ -76,10 +79,13 @@ const layers: Readonly<Record<string, (filter: Filter) => Promise<Tally>>> = {
       [supportedVersions.oldest, 'eachVersion'],
     ] as const) {
       print(`VS Code ${version}`);
-      const onPassed = (name: string): unknown => passedNames.add(name);
-      tallies.push(await runIntegration({ version, set, onPassed, ...(grep === undefined ? {} : { grep }) }));
+      const onTest = (event: IntegrationEvent): void => {
+        if (event.kind === 'passed') passedNames.add(event.name);
+        if (event.kind === 'failed') noteFailure(`${event.title} (VS Code ${version})`, event.error);
+      };
+      tallies.push(await runIntegration({ version, set, onTest, ...(grep === undefined ? {} : { grep }) }));
     }
-    return sum(tallies);
+    return addTallies(tallies);
   },
   browser: (filter) => runPlaywright('browser', filter),
   e2e: async (filter) => {
@@ -111,11 +117,12 @@ for (const together of order) {
 // A row of the fault matrix counts when a test of it has run; a part of the tests cannot say.
 if (values.only === undefined && values.grep === undefined) {
   const untested = await untestedRows(rowsOf(passedNames));
-  for (const { number, title } of untested) print(`  ✖ no test of this row has run: F${number} ${title}`);
+  for (const { number, title } of untested) noteFailure('no test of this row has run', `F${number} ${title}`);
   tallies.push({ passed: 0, failed: untested.length, skipped: 0 });
 }
 await removeTemporary();
-const total = sum(tallies);
+const total = addTallies(tallies);
+if (failures.length > 0) print(`\nFailed:\n${failures.join('\n')}`);
 print(`\n${times.join(', ')}`);
 print(describeTally(total));
 process.exitCode = total.failed > 0 || total.passed === 0 ? 1 : 0;
@@ -125,6 +132,7 @@ async function runLayer(name: string): Promise<void> {
   const tally = await layers[name]!(values.grep === undefined ? {} : { grep: values.grep }).catch(
     (error: unknown) => {
       print(inspect(error));
+      noteFailure(name, error);
       return { passed: 0, failed: 1, skipped: 0 };
     },
   );
@@ -146,7 +154,11 @@ async function check(...commands: readonly (readonly string[])[]): Promise<Tally
       child.once('close', (exitCode) => resolve({ code: exitCode, said: String(Buffer.concat(parts)) }));
     });
     if (said.trim() !== '') print(said.trimEnd());
-    if (code !== 0) return { passed: 0, failed: 1, skipped: 0 };
+    if (code !== 0) {
+      const [file = '', ...rest] = command;
+      noteFailure([path.basename(file), ...rest].join(' '), said);
+      return { passed: 0, failed: 1, skipped: 0 };
+    }
   }
   return { passed: 1, failed: 0, skipped: 0 };
 }
@@ -158,7 +170,10 @@ function literally(text: string): string {
 interface PlaywrightSuite {
   readonly specs: readonly {
     readonly title: string;
-    readonly tests: readonly { readonly status: string }[];
+    readonly tests: readonly {
+      readonly status: string;
+      readonly results: readonly { readonly error?: { readonly message?: string } }[];
+    }[];
   }[];
   readonly suites?: readonly PlaywrightSuite[];
 }
@@ -167,7 +182,7 @@ interface PlaywrightReport {
   /** What did not run because a test before it failed counts as skipped. */
   readonly stats: { readonly expected: number; readonly unexpected: number; readonly skipped: number };
   /** What failed outside of any test. */
-  readonly errors: readonly unknown[];
+  readonly errors: readonly { readonly message?: string }[];
   readonly suites: readonly PlaywrightSuite[];
 }
 
@@ -182,16 +197,25 @@ async function runPlaywright(project: string, { grep }: Filter): Promise<Tally> 
   if (grep !== undefined) args.push('--grep', literally(grep));
   await once(spawn(process.execPath, [cli, 'test', ...args], { stdio: 'inherit' }), 'exit');
   const { stats, errors, suites } = JSON.parse(await readFile(report, 'utf8')) as PlaywrightReport;
-  notePassed(suites);
+  noteResults(suites);
+  for (const { message } of errors) noteFailure(project, message);
   return { passed: stats.expected, failed: stats.unexpected + errors.length, skipped: stats.skipped };
 }
 
-function notePassed(suites: readonly PlaywrightSuite[]): void {
+function noteResults(suites: readonly PlaywrightSuite[]): void {
   for (const suite of suites) {
-    for (const { title, tests } of suite.specs)
+    for (const { title, tests } of suite.specs) {
       if (tests.every(({ status }) => status === 'expected')) passedNames.add(title);
-    notePassed(suite.suites ?? []);
+      for (const { status, results } of tests)
+        if (status === 'unexpected') noteFailure(title, results.at(-1)?.error?.message);
+    }
+    noteResults(suite.suites ?? []);
   }
+}
+
+function noteFailure(name: string, error: unknown): void {
+  const said = stripVTControlCharacters(error instanceof Error ? error.message : String(error)).trim();
+  failures.push(`  ✖ ${name}: ${said.split('\n', 1)[0] ?? ''}`);
 }
 
 function program(name: string, file: string): string {
@@ -235,6 +259,7 @@ async function runNodeTests(
       if (grep !== undefined) return;
       tally.failed += 1;
       print(`  ✖ ${data.name} holds no test`);
+      noteFailure(path.relative('', data.name), 'holds no test');
       return;
     }
     tally.passed += 1;
@@ -244,7 +269,9 @@ async function runNodeTests(
     // What fails only because a test inside it does, is counted there.
     if (isOnlyOfSubtests(error) || isSkipped(data)) return;
     tally.failed += 1;
-    print(`  ✖ ${data.name} (${path.relative('', data.file ?? '')})`);
+    const name = `${data.name} (${path.relative('', data.file ?? '')})`;
+    noteFailure(name, causeOf(error));
+    print(`  ✖ ${name}`);
     print(inspect(causeOf(error)).replaceAll(/^/gmu, '      '));
   });
   await finished(events.resume());
@@ -258,11 +285,6 @@ function isOnlyOfSubtests(error: Error): boolean {
 /** The runner wraps what a test threw. */
 function causeOf(error: Error): unknown {
   return error.cause ?? error;
-}
-
-function sum(all: readonly Tally[]): Tally {
-  const add = (key: keyof Tally): number => all.reduce((total, tally) => total + tally[key], 0);
-  return { passed: add('passed'), failed: add('failed'), skipped: add('skipped') };
 }
 
 function describeTally({ passed, failed, skipped }: Tally): string {

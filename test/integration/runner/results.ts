@@ -17,13 +17,13 @@ export function addTallies(tallies: readonly Tally[]): Tally {
 
 /**
  * Follows a results file while the tests write it, prints each test, and resolves with the tally at their end. When `stopped`
- * settles before that, what is missing counts as one failure with `reason()`. `onPassed` is told the name of each test that passed.
+ * settles before that, what is missing counts as one failure with `reason()`. `onTest` is told how each test ended.
  */
 export async function followResults(
   file: string,
   stopped: Promise<unknown>,
   reason: () => string,
-  onPassed: (name: string) => unknown = () => undefined,
+  onTest: (event: IntegrationEvent) => void = () => undefined,
 ): Promise<Tally> {
   const tally = { passed: 0, failed: 0, skipped: 0 };
   let read = 0;
@@ -37,13 +37,20 @@ export async function followResults(
     for (const line of lines.slice(read)) {
       const event = JSON.parse(line) as IntegrationEvent;
       if (event.kind === 'end') return tally;
-      if (event.kind === 'passed') onPassed(event.name);
+      onTest(event);
       tally[event.kind] += 1;
       process.stdout.write(`${describeEvent(event)}\n`);
     }
     read = lines.length;
     if (wasOver) {
-      process.stdout.write(`  ✖ the tests ended before their end: ${reason()}\n`);
+      const event = {
+        kind: 'failed',
+        title: 'the tests ended before their end',
+        ms: 0,
+        error: reason(),
+      } as const;
+      onTest(event);
+      process.stdout.write(`${describeEvent(event)}\n`);
       return { ...tally, failed: tally.failed + 1 };
     }
     await Promise.race([over, delay(200)]);

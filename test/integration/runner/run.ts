@@ -8,7 +8,7 @@ import { setUp } from '../../host/setUp.ts';
 import { supportedVersions } from '../../host/vscode.ts';
 import { bundleIntegrationTests } from './bundle.ts';
 import { certificateEnvironment } from '../certificates.ts';
-import { grepVariable, resultsVariable, storageVariable } from '../events.ts';
+import { grepVariable, type IntegrationEvent, resultsVariable, storageVariable } from '../events.ts';
 import { addTallies, followResults, type Tally } from './results.ts';
 import { activationWatchFolder, storageUnder, type TestSet, testWindows } from './windows.ts';
 
@@ -19,15 +19,15 @@ export interface IntegrationOptions {
   readonly set?: TestSet;
   /** Only tests whose title contains this. */
   readonly grep?: string;
-  /** Told the name of each test that passed. */
-  readonly onPassed?: (name: string) => unknown;
+  /** Told how each test ended. */
+  readonly onTest?: (event: IntegrationEvent) => void;
 }
 
 /** A window's tests must be over by then. */
 const maxMs = 5 * 60_000;
 
 /** Runs the tests of every window in the extension host of a real VS Code with our extension, and prints each test. */
-export async function runIntegration({ version, set, grep, onPassed }: IntegrationOptions): Promise<Tally> {
+export async function runIntegration({ version, set, grep, onTest }: IntegrationOptions): Promise<Tally> {
   const { made, dispose } = await setUp(async (onUndo) => {
     const scratch = await mkdtemp(path.join(tmpdir(), 'integration-'));
     onUndo(() => rm(scratch, { recursive: true, force: true, maxRetries: 5 }));
@@ -80,7 +80,7 @@ export async function runIntegration({ version, set, grep, onPassed }: Integrati
       });
       await page.goto(server.urlFor({ ...target, payload }), { waitUntil: 'domcontentloaded' });
       const reason = (): string => `${server.output()}\n${said.slice(-20).join('\n')}`;
-      tallies.push(await followResults(results, stopped, reason, onPassed));
+      tallies.push(await followResults(results, stopped, reason, onTest));
       // Tells the server to end this window's extension host before the next one starts.
       await page.goto('about:blank');
     }
