@@ -15,22 +15,19 @@ import { RunNotes } from './core/run/disk/recoveryNotes.ts';
 import { RunStore } from './core/run/disk/runStore.ts';
 import { RunTracker } from './core/run/runTracker.ts';
 import { SecretMemory } from './core/upload/secrets/secretMemory.ts';
-import { provideCodeActions } from './editor/findings/code/codeActions.ts';
+import { registerCodeProviders } from './editor/findings/code/codeProviders.ts';
 import { createCommands, runCommand } from './editor/commands.ts';
-import { decodeFile } from './editor/findings/code/decodeFile.ts';
 import { showDiagnostics } from './editor/findings/code/diagnostics.ts';
 import type { PanelDocument } from './editor/report/documentPanel.ts';
 import { registerDocumentPanels } from './editor/report/documentPanels.ts';
-import { watchDrift } from './editor/findings/code/driftWatch.ts';
-import { followAddresses } from './editor/findings/code/findingAddress.ts';
+import { decodeFile, watchDrift } from './editor/findings/code/driftWatch.ts';
+import { followAddresses, withFocusedRows } from './editor/findings/findingArguments.ts';
 import { findDetailed, toDetails } from './editor/findings/findingDetails.ts';
-import { provideHovers } from './editor/findings/code/findingHover.ts';
 import { provideFindingJson } from './editor/findings/findingJson.ts';
-import { FindingsByFile } from './editor/findings/code/findingsByFile.ts';
-import { FindingsLens } from './editor/findings/tree/findingsLens.ts';
+import { DisplayedFindings } from './editor/findings/code/displayedFindings.ts';
+import { Filtering } from './editor/findings/tree/filtering.ts';
 import { showFindings } from './editor/findings/tree/findingsView.ts';
-import { createFindingTour } from './editor/findings/code/goToFinding.ts';
-import { withFocusedRows } from './editor/findings/tree/focusedRows.ts';
+import { createFindingNavigation } from './editor/findings/code/goToFinding.ts';
 import { isOpenHere } from './editor/folders.ts';
 import { createTools } from './editor/agents/languageModelTools.ts';
 import { describeError } from './editor/errors/messages.ts';
@@ -104,7 +101,7 @@ export async function startExtension(
     decode: decodeFile,
     workerFile: parseWorkerFile,
   });
-  const lens = new FindingsLens(context.workspaceState);
+  const filtering = new Filtering(context.workspaceState);
   const sayingErrors = (id: string, document: PanelDocument): PanelDocument => ({
     ...document,
     openPlace: async (index) => {
@@ -125,7 +122,7 @@ export async function startExtension(
     explain: (error) => describeError(error),
     log,
   });
-  const byFile = new FindingsByFile(findings);
+  const displayed = new DisplayedFindings(findings);
   const details = registerDocumentPanels({
     viewType: 'whitebox.finding',
     panels: 'oneBeside',
@@ -166,7 +163,7 @@ export async function startExtension(
     parseWorkerFile,
     accounts,
     findings,
-    lens,
+    filtering,
     findingsView: surfaces.findings.view,
     memory: context.workspaceState,
     runs,
@@ -179,13 +176,12 @@ export async function startExtension(
     openReport: (run) => reports.open(reportOf(run)),
     showDetails: (shown) =>
       details.open(sayingErrors('whitebox.showFindingDetails', toDetails(shown, findings))),
-    byFile,
+    displayed,
     inDetails: () => findDetailed(details.activeId() ?? '', findings),
-    goToFinding: createFindingTour(byFile),
+    goToFinding: createFindingNavigation(displayed),
     shownReport: () => runs.get(reports.activeId() ?? ''),
     renderReport: (run, signal) => reports.render(reportOf(run), signal),
     savedStyle: join(context.extensionPath, 'dist', 'webview', 'saved.css'),
-    selection: () => surfaces.findings.view.selection,
   });
   const commands = requireTrust(all, contributes.commands);
   const logged = (work: Promise<unknown>): void => {
@@ -211,25 +207,25 @@ export async function startExtension(
     findings,
     reports,
     details,
-    byFile,
+    displayed,
     preview,
     showStatus(surfaces.status, { runs, findings, now, nextCheckAt: (id) => tracker.nextCheckAt(id) }),
     showRuns(surfaces.runs, { runs, findings, now }),
-    lens,
+    filtering,
     showFindings(surfaces.findings, {
       findings,
+      displayed,
       runs,
-      lens,
+      filtering,
       isOpenHere: ({ targets }) => targets.some(({ folder }) => isOpenHere(folder)),
     }),
     provideFindingJson({ findings, runs }),
-    showDiagnostics({ findings, now: () => clock.monotonic(), log }),
+    showDiagnostics(displayed, log),
     watchTriage(triage, triageFolder, log),
     watchDrift(findings),
     findings.onDidChange(() => details.refresh()),
     runs.onDidChange((run) => reports.refresh(run.id)),
-    provideHovers(byFile),
-    provideCodeActions(byFile),
+    registerCodeProviders(displayed),
     followAddresses(),
     showNotifications({ tracker, findings, log }),
     context.secrets.onDidChange(({ key }) => {

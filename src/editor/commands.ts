@@ -13,7 +13,7 @@ import { exportFindings } from './findings/exportFindings.ts';
 import { type Folder, folderAt, openFoldersOf, pickFolders } from './folders.ts';
 import { findingOf, sayNoFinding } from './findings/findingArguments.ts';
 import { focusView } from '../lazyView.ts';
-import { revealPlace } from './findings/code/places.ts';
+import { revealPlace } from './findings/code/goToFinding.ts';
 import { createFindingCommands, type FindingCommandDeps } from './findings/findingCommands.ts';
 import { editIgnoreFile } from './upload/ignoreFile.ts';
 import { importFindings } from './findings/importFindings.ts';

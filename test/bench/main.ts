@@ -1,4 +1,4 @@
-// `npm run bench [-- --big] [--corpus FOLDER] [--pairs N] [--only activation,folders,start,upload,secrets,findings,problems,reports,cold] [--json]`: ours against the native tools, in one
+// `npm run bench [-- --big] [--corpus FOLDER] [--pairs N] [--only activation,folders,start,upload,secrets,findings,reports,cold] [--json]`: ours against the native tools, in one
 // run, on folders it makes or is given. Ratios carry over to other machines, times do not. Exits 1 when a target is missed. `cold` drops the page cache, which takes root.
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { availableParallelism, loadavg, tmpdir } from 'node:os';
@@ -10,7 +10,6 @@ import { makeCorpus } from './corpus.ts';
 import { measureFindings } from './cases/findingsCase.ts';
 import { type Corpus, growthRows, measureFolder, type Seen } from './cases/folderCases.ts';
 import { measureReports } from './cases/reportCase.ts';
-import { measureProblems } from './cases/problemsCase.ts';
 import { isKept, type Row, toTable } from './rows.ts';
 import { measureSecretCheck } from './cases/secretCase.ts';
 import { measureStart } from './cases/startCase.ts';
@@ -22,7 +21,7 @@ const { values } = parseArgs({
     big: { type: 'boolean', default: false },
     corpus: { type: 'string' },
     pairs: { type: 'string', default: '5' },
-    only: { type: 'string', default: 'activation,folders,start,upload,secrets,findings,problems,reports' },
+    only: { type: 'string', default: 'activation,folders,start,upload,secrets,findings,reports' },
     json: { type: 'boolean', default: false },
   },
 });
@@ -70,7 +69,6 @@ if (only.includes('findings')) {
   }
 }
 if (only.includes('reports')) rows.push(...(await measureReports(pairs)));
-if (only.includes('problems')) rows.push(...(await measureProblems(pairs)));
 say(`load ${(loadavg()[0] ?? 0).toFixed(1)} at the end`);
 console.log(values.json ? JSON.stringify(rows, undefined, 2) : toTable(rows));
 process.exitCode = rows.some((row) => isKept(row) === false) ? 1 : 0;

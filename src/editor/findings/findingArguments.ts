@@ -1,24 +1,26 @@
 import * as vscode from 'vscode';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
-import type { ShownFinding } from '../../core/findings/shownFinding.ts';
 import { isObject } from '../../core/findings/parse/readValue.ts';
-import type { FindingsByFile } from './code/findingsByFile.ts';
+import type { ShownFinding } from '../../core/findings/shownFinding.ts';
 import { showInformation } from '../showMessage.ts';
+import type { DisplayedFindings } from './code/displayedFindings.ts';
 
 /** What a command on findings can be called on: a finding by name, as code actions and links do, or what is selected in the Findings view, as its keys do. */
 export type FindingArgument =
   | { readonly kind: 'finding'; readonly runId: string; readonly index: number }
   | { readonly kind: 'selection' };
 
-/** Where findings that a command was not given are looked for. */
+/** Where a command looks for findings that it was not given. */
 export interface FindingSources {
   readonly findings: FindingStore;
-  readonly byFile: FindingsByFile;
+  readonly displayed: DisplayedFindings;
+  readonly findingsView: vscode.TreeView<unknown>;
   /** The finding whose details panel has the focus of its group. */
   readonly inDetails: () => ShownFinding | undefined;
-  /** The nodes that are selected in the Findings view. */
-  readonly selection: () => readonly unknown[];
 }
+
+const authority = 'whitebox.whitebox-assessment';
+const path = '/finding';
 
 /**
  * The findings that a command was called on, each once: those of the nodes that a menu gives (the one that was clicked, all that are
@@ -30,9 +32,11 @@ export function findingsOf(args: readonly unknown[], sources: FindingSources): r
   if (first === undefined) return findingsHere(sources);
   const isSelection = isObject(first) && first['kind'] === 'selection';
   const chosen = Array.isArray(second) && second.length > 0 ? (second as unknown[]) : [first];
-  const nodes = isSelection ? sources.selection() : chosen;
+  const nodes = isSelection ? sources.findingsView.selection : chosen;
   const found = nodes.flatMap((node) => findingsOfNode(node, sources.findings));
-  return [...new Map(found.map((shown) => [keyOf(shown), shown])).values()];
+  return [
+    ...new Map(found.map((shown) => [`${shown.run.id}:${String(shown.finding.index)}`, shown])).values(),
+  ];
 }
 
 /** The first of `findingsOf`, of the node that was clicked or has the focus, whatever else is selected. */
@@ -40,7 +44,7 @@ export function findingOf([first]: readonly unknown[], sources: FindingSources):
   return findingsOf([first], sources)[0];
 }
 
-/** What to say when a command was called where no finding is. */
+/** Says that a command was called where there is no finding. */
 export function sayNoFinding(): void {
   const message = vscode.l10n.t(
     'No finding is here. Put the cursor on its code, or select it in the Findings view.',
@@ -48,22 +52,68 @@ export function sayNoFinding(): void {
   void showInformation(message);
 }
 
-/** How commands, code actions and links name a finding. */
+/** How commands and code actions name a finding. */
 export function toArgument({ run, finding }: ShownFinding): FindingArgument {
   return { kind: 'finding', runId: run.id, index: finding.index };
 }
 
+/** An address that shows a finding's details: for links where VS Code follows no command, such as that of a problem. */
+export function toAddress({ run, finding }: ShownFinding): vscode.Uri {
+  const query = new URLSearchParams({ run: run.id, index: String(finding.index) }).toString();
+  return vscode.Uri.from({ scheme: vscode.env.uriScheme, authority, path, query });
+}
+
+/** Follows such addresses. Anybody can write one: it can name a finding that is shown here, and do nothing else. */
+export function followAddresses(): vscode.Disposable {
+  return vscode.window.registerUriHandler({
+    handleUri: async (uri) => {
+      const query = new URLSearchParams(uri.query);
+      const runId = query.get('run');
+      if (uri.path !== path || runId === null) return;
+      const index = Number(query.get('index'));
+      const finding: FindingArgument = { kind: 'finding', runId, index };
+      await vscode.commands.executeCommand('whitebox.showFindingDetails', finding);
+    },
+  });
+}
+
+/** The arguments that a menu would give to a command, where a key of a tree gave `{ kind: 'selection' }`. */
+export async function withFocusedRows(
+  args: readonly unknown[],
+  view: vscode.TreeView<unknown>,
+): Promise<readonly unknown[]> {
+  const [first] = args;
+  if (!isObject(first) || first['kind'] !== 'selection') return args;
+  const rows = await focusedRows(view);
+  return [rows[0] ?? first, rows];
+}
+
+/**
+ * The rows that a key press means, the focused one first: all selected ones if it is among them, else it alone. The API gives the selection
+ * but not the focus: toggling the selection of the focused row, and back, shows it.
+ */
+async function focusedRows(view: vscode.TreeView<unknown>): Promise<readonly unknown[]> {
+  const before = view.selection;
+  await vscode.commands.executeCommand('list.toggleSelection');
+  const toggled = view.selection;
+  await vscode.commands.executeCommand('list.toggleSelection');
+  const added = toggled.filter((row) => !before.includes(row));
+  if (added.length > 0) return added;
+  const focused = before.filter((row) => !toggled.includes(row));
+  return [...focused, ...before.filter((row) => toggled.includes(row))];
+}
+
 /** The finding whose details have the focus; else those that are displayed in the line of the cursor, the narrowest first. */
-function findingsHere({ byFile, inDetails }: FindingSources): readonly ShownFinding[] {
+function findingsHere({ displayed, inDetails }: FindingSources): readonly ShownFinding[] {
   const detailed = inDetails();
   if (detailed !== undefined) return [detailed];
   const editor = vscode.window.activeTextEditor;
   if (editor === undefined) return [];
   const { line } = editor.selection.active;
-  return byFile.at(editor.document.uri, new vscode.Range(line, 0, line, Number.MAX_SAFE_INTEGER));
+  return displayed.at(editor.document.uri, new vscode.Range(line, 0, line, Number.MAX_SAFE_INTEGER));
 }
 
-/** A node may be older than what the store knows of its finding; a finding that is not shown any more is as the node has it. */
+/** A node may be older than what the store knows of its finding; a finding that is not shown any more is taken as the node has it. */
 function findingsOfNode(node: unknown, findings: FindingStore): readonly ShownFinding[] {
   if (!isObject(node)) return [];
   const { kind, runId, index, shown } = node;
@@ -77,8 +127,4 @@ function findingsOfNode(node: unknown, findings: FindingStore): readonly ShownFi
 
 function isShownFinding(value: unknown): value is ShownFinding {
   return isObject(value) && 'run' in value && 'finding' in value;
-}
-
-function keyOf({ run, finding }: ShownFinding): string {
-  return `${run.id}:${String(finding.index)}`;
 }

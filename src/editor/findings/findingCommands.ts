@@ -2,28 +2,26 @@ import * as vscode from 'vscode';
 import type { ShownFinding } from '../../core/findings/shownFinding.ts';
 import { copyFindings, fixWithAgent } from '../agents/agentHandOff.ts';
 import { type CompareDeps, showAllFindings } from './compareRuns.ts';
-import { filterFindings, groupFindings } from './tree/filterFindings.ts';
 import { findingOf, type FindingSources, findingsOf, sayNoFinding } from './findingArguments.ts';
 import { showFindingJson } from './findingJson.ts';
-import type { FindingsLens } from './tree/findingsLens.ts';
+import { filterFindings, type Filtering, groupFindings } from './tree/filtering.ts';
 import { setTriage, subjectLabel, type TriageDeps } from './setTriage.ts';
 
 /** What commands on findings and on their view work with. */
 export interface FindingCommandDeps extends TriageDeps, CompareDeps, FindingSources {
-  readonly lens: FindingsLens;
-  readonly findingsView: vscode.TreeView<unknown>;
+  readonly filtering: Filtering;
 }
 
 /** The handlers of the Findings view's commands, by id. */
 export function createFindingCommands(
   deps: FindingCommandDeps,
 ): readonly (readonly [string, (...args: unknown[]) => Promise<unknown>])[] {
-  const { findings, lens } = deps;
+  const { findings, filtering } = deps;
   return [
-    ['whitebox.filterFindings', () => filterFindings(lens, findings)],
-    ['whitebox.groupFindings', () => groupFindings(lens)],
+    ['whitebox.filterFindings', () => filterFindings(filtering, findings)],
+    ['whitebox.groupFindings', () => groupFindings(filtering)],
     ['whitebox.showAllFindings', () => showAllFindings(deps)],
-    ['whitebox.clearFilters', () => lens.filterBy({})],
+    ['whitebox.clearFilters', () => filtering.filterBy({})],
     [
       'whitebox.setTriage',
       async (...args) => {

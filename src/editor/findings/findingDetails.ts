@@ -19,7 +19,7 @@ import {
   titleOfFinding,
   triageLabel,
 } from '../labels.ts';
-import { revealPlace } from './code/places.ts';
+import { revealPlace } from './code/goToFinding.ts';
 
 const maxPlaces = 200;
 

@@ -13,7 +13,7 @@ import type { RunStore } from '../../core/run/disk/runStore.ts';
 import { countFiles, countFindings, formatDuration, formatNumber, formatTime } from '../formats.ts';
 import { visibleLine } from '../../core/visibleText.ts';
 import { commitLabel, severityLabel, stateLabel } from '../labels.ts';
-import { revealPlace } from '../findings/code/places.ts';
+import { revealPlace } from '../findings/code/goToFinding.ts';
 import type { PanelDocument } from './documentPanel.ts';
 
 /** A larger report is opened as text. */

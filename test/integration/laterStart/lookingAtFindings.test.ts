@@ -13,12 +13,11 @@ import { countFindings } from '../../../src/editor/formats.ts';
 import { describeError } from '../../../src/editor/errors/messages.ts';
 import { showFindings } from '../../../src/editor/findings/tree/findingsView.ts';
 import { mapFindingPaths } from '../../../src/editor/findings/mapPaths.ts';
-import { filterFindings } from '../../../src/editor/findings/tree/filterFindings.ts';
+import { filterFindings, Filtering } from '../../../src/editor/findings/tree/filtering.ts';
 import { findingOf, type FindingSources, findingsOf } from '../../../src/editor/findings/findingArguments.ts';
-import { FindingsByFile } from '../../../src/editor/findings/code/findingsByFile.ts';
-import { FindingsLens } from '../../../src/editor/findings/tree/findingsLens.ts';
+import { DisplayedFindings } from '../../../src/editor/findings/code/displayedFindings.ts';
 import { pickShownRun } from '../../../src/editor/runs/pickRun.ts';
-import { revealPlace } from '../../../src/editor/findings/code/places.ts';
+import { revealPlace } from '../../../src/editor/findings/code/goToFinding.ts';
 import { readDisplaySettings } from '../../../src/editor/settings.ts';
 import { showStatus } from '../../../src/editor/runs/statusBar.ts';
 import { eventually } from '../../host/workbench/eventually.ts';
@@ -123,20 +122,22 @@ describe('what is said of findings and runs', () => {
     replace(opened.event);
     let isOpen = false;
     const memory = { get: () => undefined, update: () => Promise.resolve() } as unknown as vscode.Memento;
-    const lens = new FindingsLens(memory);
+    const filtering = new Filtering(memory);
     const findings = Object.assign(storeOf(), { folders: () => [], comparison: () => undefined });
     const runs = { all: () => [runOf.running], onDidChange: findings.onDidChange } as unknown as RunStore;
     const view = {} as unknown as vscode.TreeView<unknown>;
     try {
-      const deps = { findings, runs, lens, isOpenHere: () => isOpen };
+      const displayed = new DisplayedFindings(findings);
+      const deps = { findings, displayed, runs, filtering, isOpenHere: () => isOpen };
       const shown = showFindings({ view, fill: () => undefined }, deps);
       isOpen = true;
       opened.fire({ added: [], removed: [] });
       shown.dispose();
+      displayed.dispose();
     } finally {
       replace(onDidChangeWorkspaceFolders);
       Object.assign(vscode.commands, { executeCommand });
-      lens.dispose();
+      filtering.dispose();
     }
     assert.deepEqual(states, ['none', 'running']);
   });
@@ -222,15 +223,15 @@ describe('what is said of findings and runs', () => {
 
   it('can filter by every triage state that there is, since settled findings are hidden without that', async () => {
     const memory = { get: () => undefined, update: () => Promise.resolve() } as unknown as vscode.Memento;
-    const lens = new FindingsLens(memory);
+    const filtering = new Filtering(memory);
     const pick = (items: readonly { part?: string }[]): unknown =>
       items.find(({ part }) => part === 'triage') ?? items;
     Object.assign(vscode.window, {
       showQuickPick: (items: readonly object[]) => Promise.resolve(pick(items)),
     });
-    await filterFindings(lens, storeOf(findingAt(placeIn('src/orders.js', 'same'), 'falsePositive')));
-    assert.deepEqual(lens.filter, { triage: ['falsePositive'] });
-    lens.dispose();
+    await filterFindings(filtering, storeOf(findingAt(placeIn('src/orders.js', 'same'), 'falsePositive')));
+    assert.deepEqual(filtering.filter, { triage: ['falsePositive'] });
+    filtering.dispose();
   });
 
   it('counts in the status bar what the settings let through, settled findings when they want them', async () => {
@@ -290,11 +291,11 @@ describe('what is said of findings and runs', () => {
     assert.ok(there && gone);
     const settled = findingAt(placeIn('src/orders.js', 'same'), 'falsePositive');
     const findings = storeOf(gone, settled, there);
-    const byFile = new FindingsByFile(findings);
-    assert.deepEqual(findingsOf([], { findings, byFile, inDetails: () => undefined, selection: () => [] }), [
-      there,
-    ]);
-    byFile.dispose();
+    const displayed = new DisplayedFindings(findings);
+    const findingsView = {} as unknown as vscode.TreeView<unknown>;
+    const sources: FindingSources = { findings, displayed, findingsView, inDetails: () => undefined };
+    assert.deepEqual(findingsOf([], sources), [there]);
+    displayed.dispose();
     await vscode.commands.executeCommand('workbench.action.closeActiveEditor');
   });
 });

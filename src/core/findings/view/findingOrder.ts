@@ -1,5 +1,5 @@
 import type { ShownFinding } from '../shownFinding.ts';
-import type { Problems } from './problemFiles.ts';
+import type { FindingsOfFiles } from './problems.ts';
 
 /** A line of a file: an absolute path, counted from 1. */
 export interface Spot {
@@ -13,7 +13,7 @@ function spotOf({ places: [place] }: ShownFinding): Spot {
 }
 
 /** Findings in the order in which a person goes through them: by file, by line. */
-export function inOrder(problems: Problems): ShownFinding[] {
+export function inOrder(problems: FindingsOfFiles): ShownFinding[] {
   return [...problems.values()].flat().sort((one, other) => compare(spotOf(one), spotOf(other)));
 }
 

@@ -63,7 +63,7 @@ export function toChangeGroups(shown: readonly ShownFinding[], baselineId: strin
 
 /** The findings by the file of their main place, files by path; those without one come last. */
 export function toFileGroups(shown: readonly ShownFinding[]): Group[] {
-  const groups = Map.groupBy(shown, fileOf);
+  const groups = Map.groupBy(shown, ({ places: [place] }) => place?.file);
   return [...groups]
     .map(([file, own]) => ({ file, own, path: own[0]?.places[0]?.path ?? '' }))
     .sort(
@@ -73,11 +73,6 @@ export function toFileGroups(shown: readonly ShownFinding[]): Group[] {
         compareText(one.file ?? '', other.file ?? ''),
     )
     .flatMap(({ file, own }) => toGroup({ kind: 'file', key: file ?? '', file }, own));
-}
-
-/** The absolute path of the file that holds a finding's main place. */
-export function fileOf({ places: [place] }: ShownFinding): string | undefined {
-  return place?.file;
 }
 
 /** Findings as people read them within one file: worst first, then from the top down. */

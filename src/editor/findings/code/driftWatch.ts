@@ -1,10 +1,19 @@
 import * as vscode from 'vscode';
 import type { FindingStore } from '../../../core/findings/findingStore.ts';
 
-/** Changes on the disk come in crowds, as when another branch is checked out. */
+/** Changes on the disk come in bursts, as when another branch is checked out. */
 const gatherMs = 100;
 
-/** Tells the findings what becomes of the files they point at, in the editor and on the disk. */
+/** The text of a file: in the encoding of its open document, else in the one that settings and content suggest. */
+export async function decodeFile(content: Uint8Array, file: string): Promise<string> {
+  const uri = vscode.Uri.file(file);
+  const open = vscode.workspace.textDocuments.find((document) => document.uri.toString() === uri.toString());
+  return open === undefined
+    ? vscode.workspace.decode(content, { uri })
+    : vscode.workspace.decode(content, { encoding: open.encoding });
+}
+
+/** Reports to the store what becomes of the files that findings point at, in the editor and on the disk. */
 export function watchDrift(findings: FindingStore): vscode.Disposable {
   const push = (document: vscode.TextDocument): void => {
     const file = document.uri.fsPath;
@@ -16,14 +25,13 @@ export function watchDrift(findings: FindingStore): vscode.Disposable {
       if (document.isDirty) push(document);
     }
   };
-  const disk = watchDisk(findings);
   const subscription = findings.onDidChange(({ kind }) => {
     if (kind === 'all') pushUnsaved();
   });
   pushUnsaved();
   return vscode.Disposable.from(
-    disk,
-    { dispose: () => subscription.dispose() },
+    watchDisk(findings),
+    subscription,
     vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
       if (contentChanges.length > 0) push(document);
     }),
@@ -35,37 +43,37 @@ export function watchDrift(findings: FindingStore): vscode.Disposable {
 
 function watchDisk(findings: FindingStore): vscode.Disposable {
   const changed = new Set<string>();
-  const moved = new Set<string>();
-  let isReloadDue = false;
+  const createdOrDeleted = new Set<string>();
+  let mustReload = false;
   let timer: NodeJS.Timeout | undefined;
-  const settle = (): void => {
+  const report = (): void => {
     timer = undefined;
-    const files = [...changed, ...findings.filesBelow(moved)];
+    const files = [...changed, ...findings.filesBelow(createdOrDeleted)];
     changed.clear();
-    moved.clear();
-    if (isReloadDue) void findings.reload();
+    createdOrDeleted.clear();
+    if (mustReload) void findings.reload();
     else if (files.length > 0) void findings.fileChanged(...files);
-    isReloadDue = false;
+    mustReload = false;
   };
-  const note = ({ fsPath }: vscode.Uri): void => {
+  const onChange = ({ fsPath }: vscode.Uri): void => {
     if (!findings.mayPointAt(fsPath)) return;
     changed.add(fsPath);
-    timer ??= setTimeout(settle, gatherMs);
+    timer ??= setTimeout(report, gatherMs);
   };
-  const noteComingAndGoing = (uri: vscode.Uri): void => {
-    note(uri);
+  const onCreateOrDelete = (uri: vscode.Uri): void => {
+    onChange(uri);
     if (findings.isPointedAt(uri.fsPath) || findings.count() === 0) return;
-    // Of a folder that comes or goes VS Code tells by itself alone, without what is in it.
-    moved.add(uri.fsPath);
-    isReloadDue ||= findings.isAwaited(uri.fsPath);
-    timer ??= setTimeout(settle, gatherMs);
+    // Of a folder that is created or deleted VS Code reports the folder alone, not the files in it.
+    createdOrDeleted.add(uri.fsPath);
+    mustReload ||= findings.isAwaited(uri.fsPath);
+    timer ??= setTimeout(report, gatherMs);
   };
   const watcher = vscode.workspace.createFileSystemWatcher('**/*');
   return vscode.Disposable.from(
     watcher,
-    watcher.onDidChange(note),
-    watcher.onDidCreate(noteComingAndGoing),
-    watcher.onDidDelete(noteComingAndGoing),
+    watcher.onDidChange(onChange),
+    watcher.onDidCreate(onCreateOrDelete),
+    watcher.onDidDelete(onCreateOrDelete),
     { dispose: () => clearTimeout(timer) },
   );
 }

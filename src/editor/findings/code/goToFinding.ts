@@ -1,19 +1,19 @@
+import { existsSync } from 'node:fs';
 import * as vscode from 'vscode';
+import type { ShownFinding, ShownPlace } from '../../../core/findings/shownFinding.ts';
 import { inOrder, neighbour } from '../../../core/findings/view/findingOrder.ts';
-import type { ShownFinding } from '../../../core/findings/shownFinding.ts';
-import type { FindingsByFile } from './findingsByFile.ts';
 import { titleOfFinding } from '../../labels.ts';
-import { revealPlace } from './places.ts';
 import { showInformation } from '../../showMessage.ts';
+import { type DisplayedFindings, toRange } from './displayedFindings.ts';
 
-const saidForMs = 10_000;
+const positionShownMs = 10_000;
 
-/** Goes to the next or previous finding from the cursor, through all files and round again; hidden findings are passed over. */
-export function createFindingTour(byFile: FindingsByFile): (step: 1 | -1) => Promise<void> {
+/** Goes to the next or previous displayed finding from the cursor, through all files and round again. */
+export function createFindingNavigation(displayed: DisplayedFindings): (step: 1 | -1) => Promise<void> {
   let current: ShownFinding | undefined;
   return async (step) => {
     const t = vscode.l10n.t;
-    const ordered = inOrder(byFile.all());
+    const ordered = inOrder(displayed.byFile());
     const editor = vscode.window.activeTextEditor;
     const cursor = editor && {
       file: editor.document.uri.fsPath,
@@ -27,7 +27,38 @@ export function createFindingTour(byFile: FindingsByFile): (step: 1 | -1) => Pro
       return;
     }
     await revealPlace(place);
-    const said = t('Finding {0} of {1}: {2}', at + 1, ordered.length, titleOfFinding(current.finding));
-    vscode.window.setStatusBarMessage(said, saidForMs);
+    const position = t('Finding {0} of {1}: {2}', at + 1, ordered.length, titleOfFinding(current.finding));
+    vscode.window.setStatusBarMessage(position, positionShownMs);
   };
+}
+
+/** Opens the file of a place, in this column if given, with the cursor on its line; where the line is unknown or its code is gone, the cursor stays where it was in the file. */
+export async function revealPlace(place: ShownPlace, viewColumn?: vscode.ViewColumn): Promise<void> {
+  const document = await openIfThere(vscode.Uri.file(place.file));
+  if (document === undefined) {
+    sayGone(place);
+    return;
+  }
+  const isThere = place.startLine !== undefined && place.drift !== 'gone';
+  const range = document.validateRange(toRange(place));
+  const editor = await vscode.window.showTextDocument(document, {
+    preview: true,
+    ...(viewColumn === undefined ? {} : { viewColumn }),
+    ...(isThere ? { selection: new vscode.Range(range.start, range.start) } : {}),
+  });
+  if (isThere) editor.revealRange(range, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+  if (place.drift === 'gone') sayGone(place);
+}
+
+function sayGone({ path }: ShownPlace): void {
+  void showInformation(vscode.l10n.t('The code of this finding is not in {0} any more.', path));
+}
+
+async function openIfThere(uri: vscode.Uri): Promise<vscode.TextDocument | undefined> {
+  try {
+    return await vscode.workspace.openTextDocument(uri);
+  } catch (error) {
+    if (existsSync(uri.fsPath)) throw error;
+    return undefined;
+  }
 }

@@ -2,28 +2,28 @@ import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import type { Severity } from '../../../core/findings/finding.ts';
 import type { ShownFinding } from '../../../core/findings/shownFinding.ts';
-import type { GroupTopic } from '../../../core/findings/view/groups.ts';
+import type { Change, GroupTopic } from '../../../core/findings/view/groups.ts';
 import type { FindingNode, GroupNode, OutlineNode } from '../../../core/findings/view/outline.ts';
 import type { TriageState } from '../../../core/findings/triage/triage.ts';
 import { visibleLine, visibleText } from '../../../core/visibleText.ts';
-import { cweLabel, topicLabel } from './findingLabels.ts';
 import { countFindings, formatNumber } from '../../formats.ts';
 import { driftLabel, severityLabel, titleOfFinding, triageLabel } from '../../labels.ts';
+import { cweLabel } from './filtering.ts';
 
 const maxTooltipLength = 2_000;
 
-/** A line of the Findings view as the editor draws it; `isLong` where headings are many and files stay closed at first. */
-export function toItem(node: OutlineNode, isLong: boolean): vscode.TreeItem {
-  const item = itemOf(node, isLong);
+/** A line of the Findings view as the editor draws it; `isExpanded` says whether files are open at first. */
+export function toItem(node: OutlineNode, isExpanded: boolean): vscode.TreeItem {
+  const item = itemOf(node, isExpanded);
   item.id = node.id;
   return item;
 }
 
-function itemOf(node: OutlineNode, isLong: boolean): vscode.TreeItem {
+function itemOf(node: OutlineNode, isExpanded: boolean): vscode.TreeItem {
   switch (node.kind) {
     case 'group':
       return node.topic.kind === 'file'
-        ? fileItem(node, isLong)
+        ? fileItem(node, isExpanded)
         : headingItem(topicLabel(node.topic), node, node.topic);
     case 'finding':
       return findingItem(node);
@@ -42,12 +42,12 @@ function headingItem(label: string, { shown }: GroupNode, topic: GroupTopic): vs
   return item;
 }
 
-function fileItem({ topic, shown }: GroupNode, isLong: boolean): vscode.TreeItem {
+function fileItem({ topic, shown }: GroupNode, isExpanded: boolean): vscode.TreeItem {
   const { Collapsed, Expanded } = vscode.TreeItemCollapsibleState;
   const place = shown[0]?.places[0];
   const path = place === undefined ? undefined : visibleLine(place.path);
   const label = path === undefined ? vscode.l10n.t('Without a place in this workspace') : basename(path);
-  const item = new vscode.TreeItem(label, isLong ? Collapsed : Expanded);
+  const item = new vscode.TreeItem(label, isExpanded ? Expanded : Collapsed);
   item.contextValue = place === undefined ? 'unplaced' : 'file';
   if (path === undefined || topic.kind !== 'file' || topic.file === undefined) {
     item.iconPath = new vscode.ThemeIcon('question');
@@ -173,5 +173,31 @@ function triageIcon(state: TriageState): string | undefined {
       return 'law';
     case 'fixed':
       return 'pass';
+  }
+}
+
+/** The heading of a group that is no file. */
+function topicLabel(topic: Exclude<GroupTopic, { kind: 'file' }>): string {
+  switch (topic.kind) {
+    case 'severity':
+      return severityLabel(topic.severity);
+    case 'cwe':
+      return cweLabel(topic.cwe);
+    case 'triage':
+      return triageLabel(topic.state);
+    case 'change':
+      return changeLabel(topic.change);
+  }
+}
+
+function changeLabel(change: Change): string {
+  const t = vscode.l10n.t;
+  switch (change) {
+    case 'new':
+      return t('New');
+    case 'fixed':
+      return t('Fixed');
+    case 'unchanged':
+      return t('Unchanged');
   }
 }

@@ -8,14 +8,14 @@ import { hiddenFromProblems } from '../../../core/findings/view/problems.ts';
 import type { Sifted } from '../../../core/findings/view/sift.ts';
 import { isOffline } from '../../../core/run/state/deadlines.ts';
 import { isFinal, isLive, type Run, titleOf, waitsForToken } from '../../../core/run/state/run.ts';
-import { describePart } from './findingLabels.ts';
-import type { FindingsLens } from './findingsLens.ts';
+import { isSettled } from '../../../core/findings/triage/triage.ts';
 import { countFiles, countFindings, formatNumber } from '../../formats.ts';
 import { commitLabel, runLabel } from '../../labels.ts';
 import { readDisplaySettings } from '../../settings.ts';
+import { describePart, type Filtering } from './filtering.ts';
 
 /** What the Findings view shows in place of findings, as the manifest's `whitebox.findingsView` conditions name it. */
-export type FindingsState =
+type FindingsState =
   | 'shown'
   | 'unreadable'
   | 'zero'
@@ -50,6 +50,32 @@ function stateOfRuns(runs: readonly Run[]): FindingsState | undefined {
   if (live.some(isOffline)) return 'offline';
   if (live.length > 0) return 'running';
   return runs.length > 0 ? 'preparing' : undefined;
+}
+
+/** Writes message, description and badge of the view. An empty view has no message, which would replace its welcome: its description says what there is to say. */
+export function describeFindings(
+  view: vscode.TreeView<unknown>,
+  state: FindingsState,
+  sifted: Sifted,
+  { findings, filtering }: { findings: FindingStore; filtering: Filtering },
+): void {
+  const comparison = findings.comparison();
+  const lines = [
+    ...describeRuns(findings),
+    ...describeHidden(sifted),
+    ...(comparison === undefined ? describeOnlyHere(sifted) : []),
+    ...describeFilter(filtering, sifted),
+  ];
+  view.message = state === 'shown' ? lines.join(' — ') : '';
+  // Of a long one only the start is seen: the filter matters most then.
+  view.description = state === 'shown' ? '' : lines.reverse().join(' · ');
+  const open = sifted.displayed.filter(
+    ({ run, triage }) => run.id !== comparison?.baseline.id && !isSettled(triage.state),
+  ).length;
+  view.badge =
+    open === 0
+      ? undefined
+      : { value: open, tooltip: vscode.l10n.t('Open findings: {0}', formatNumber(open)) };
 }
 
 /** Which runs the findings are of, with their commits and what is to be known about them; or which two are compared. */
@@ -97,8 +123,8 @@ function describeCut(run: Run, cut: Cut | undefined): string[] {
   return [vscode.l10n.t('compared of {0}: the worst {1} of {2}', runLabel(run), ...counts)];
 }
 
-/** How many findings settings and triage keep back. */
-export function describeHidden({ mild, settled }: Sifted): string[] {
+/** How many findings settings and triage hide. */
+function describeHidden({ mild, settled }: Sifted): string[] {
   const t = vscode.l10n.t;
   return [
     ...(mild === 0 ? [] : [t('Hidden by minimum severity: {0}', countFindings(mild))]),
@@ -107,14 +133,14 @@ export function describeHidden({ mild, settled }: Sifted): string[] {
 }
 
 /** How many of the findings that the view may show have no problem of their own. */
-export function describeOnlyHere({ displayed }: Sifted): string[] {
+function describeOnlyHere({ displayed }: Sifted): string[] {
   const { showInProblems, ...display } = readDisplaySettings();
   const count = showInProblems ? hiddenFromProblems(displayed, display) : 0;
   return count === 0 ? [] : [vscode.l10n.t('Only here, not in Problems: {0}', countFindings(count))];
 }
 
 /** What the filter lets through, and how many of how many; nothing without a filter. */
-export function describeFilter({ filter }: FindingsLens, { displayed, passing }: Sifted): string[] {
+function describeFilter({ filter }: Filtering, { displayed, passing }: Sifted): string[] {
   const parts = activeParts(filter).map((part) => describePart(part, filter));
   if (parts.length === 0) return [];
   const counts = [formatNumber(passing.length), formatNumber(displayed.length)] as const;

@@ -1,0 +1,75 @@
+import * as vscode from 'vscode';
+import type { FindingStore } from '../../../core/findings/findingStore.ts';
+import type { ShownFinding, ShownPlace } from '../../../core/findings/shownFinding.ts';
+import { isDisplayed } from '../../../core/findings/view/display.ts';
+import { type FindingsOfFiles, problemsByFile } from '../../../core/findings/view/problems.ts';
+import { readDisplaySettings } from '../../settings.ts';
+
+/** Changes come in bursts, as with every key while a person types. */
+const gatherMs = 50;
+
+/** The findings that the settings display, by file; looked up when first asked for after a change. */
+export class DisplayedFindings implements vscode.Disposable {
+  readonly #findings: FindingStore;
+  readonly #changed = new vscode.EventEmitter<void>();
+  readonly #subscriptions: vscode.Disposable;
+  #byFile: FindingsOfFiles | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(findings: FindingStore) {
+    this.#findings = findings;
+    const change = (): void => {
+      this.#byFile = undefined;
+      this.#timer ??= setTimeout(() => {
+        this.#timer = undefined;
+        this.#changed.fire();
+      }, gatherMs);
+    };
+    this.#subscriptions = vscode.Disposable.from(
+      this.#changed,
+      findings.onDidChange(change),
+      vscode.workspace.onDidChangeConfiguration((changed) => {
+        if (changed.affectsConfiguration('whitebox.findings')) change();
+      }),
+    );
+  }
+
+  /** Fires shortly after findings, or the settings that decide about them, have changed. */
+  readonly onDidChange = this.#changed.event;
+
+  /** Every file with findings that are displayed, and these findings. */
+  byFile(): FindingsOfFiles {
+    const display = readDisplaySettings();
+    this.#byFile ??= problemsByFile(this.#findings.all().filter((shown) => isDisplayed(shown, display)));
+    return this.#byFile;
+  }
+
+  /** The findings whose main place touches a range, the narrowest first. */
+  at(uri: vscode.Uri, range: vscode.Range): readonly ShownFinding[] {
+    const touching = (this.byFile().get(uri.fsPath) ?? []).flatMap((shown) => {
+      const [place] = shown.places;
+      if (place?.startLine === undefined) return [];
+      const own = toRange(place);
+      return own.intersection(range) === undefined ? [] : [{ shown, height: own.end.line - own.start.line }];
+    });
+    return touching.sort((one, other) => one.height - other.height).map(({ shown }) => shown);
+  }
+
+  dispose(): void {
+    clearTimeout(this.#timer);
+    this.#subscriptions.dispose();
+  }
+}
+
+/** The range of a place, 0-based; the start of the file where the line is unknown. */
+export function toRange(place: ShownPlace): vscode.Range {
+  const line = (place.startLine ?? 1) - 1;
+  const lastLine = Math.max(line, (place.endLine ?? line + 1) - 1);
+  const column = (place.startColumn ?? 1) - 1;
+  return new vscode.Range(
+    line,
+    column,
+    lastLine,
+    place.endColumn === undefined ? Number.MAX_SAFE_INTEGER : place.endColumn - 1,
+  );
+}

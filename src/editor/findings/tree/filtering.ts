@@ -1,0 +1,274 @@
+import * as vscode from 'vscode';
+import { SEVERITIES } from '../../../core/findings/finding.ts';
+import type { FindingStore } from '../../../core/findings/findingStore.ts';
+import type { ShownFinding } from '../../../core/findings/shownFinding.ts';
+import { TRIAGE_STATES } from '../../../core/findings/triage/triage.ts';
+import {
+  activeParts,
+  driftOf,
+  DRIFTS,
+  type Filter,
+  type FilterPart,
+  filterSchema,
+  foldersAbove,
+  toPredicate,
+} from '../../../core/findings/view/filter.ts';
+import { type Grouping, GROUPINGS } from '../../../core/findings/view/groups.ts';
+import { countFindings } from '../../formats.ts';
+import { severityLabel, triageLabel } from '../../labels.ts';
+
+const filterKey = 'findings.filter';
+const groupingKey = 'findings.grouping';
+
+/** The filter and the grouping of the Findings view, kept for this workspace. */
+export class Filtering {
+  readonly #memory: vscode.Memento;
+  readonly #changed = new vscode.EventEmitter<void>();
+  #filter: Filter;
+  #grouping: Grouping;
+  #passes: (shown: ShownFinding) => boolean;
+
+  constructor(memory: vscode.Memento) {
+    this.#memory = memory;
+    const kept = filterSchema.safeParse(memory.get(filterKey));
+    this.#filter = kept.success ? kept.data : {};
+    this.#passes = toPredicate(this.#filter);
+    this.#grouping = GROUPINGS.find((each) => each === memory.get(groupingKey)) ?? GROUPINGS[0];
+  }
+
+  readonly onDidChange = this.#changed.event;
+
+  get filter(): Filter {
+    return this.#filter;
+  }
+
+  get grouping(): Grouping {
+    return this.#grouping;
+  }
+
+  /** True when the filter can hide findings. */
+  isActive(): boolean {
+    return activeParts(this.#filter).length > 0;
+  }
+
+  /** Whether a finding passes the filter. */
+  passes(shown: ShownFinding): boolean {
+    return this.#passes(shown);
+  }
+
+  /** Replaces the filter. */
+  async filterBy(filter: Filter): Promise<void> {
+    this.#filter = filter;
+    this.#passes = toPredicate(filter);
+    this.#changed.fire();
+    await this.#memory.update(filterKey, filter);
+  }
+
+  /** Replaces the grouping. */
+  async groupBy(grouping: Grouping): Promise<void> {
+    this.#grouping = grouping;
+    this.#changed.fire();
+    await this.#memory.update(groupingKey, grouping);
+  }
+
+  dispose(): void {
+    this.#changed.dispose();
+  }
+}
+
+/** The parts of a filter whose values are chosen from a list. */
+type ListPart = Exclude<FilterPart, 'onlyNew' | 'text'>;
+type ValueOf<P extends ListPart> = NonNullable<Filter[P]>[number];
+type AnyValue = ValueOf<ListPart>;
+
+interface ValueList<T> {
+  readonly labelOf: (value: T) => string;
+  /** A finding's own values. */
+  readonly valuesOf: (shown: ShownFinding) => readonly T[];
+  /** The order in which the values that findings have are offered. */
+  readonly sort: (values: T[]) => readonly T[];
+}
+
+const valueLists: { readonly [P in ListPart]: ValueList<ValueOf<P>> } = {
+  severities: {
+    labelOf: severityLabel,
+    valuesOf: ({ finding }) => [finding.severity],
+    sort: (values) => SEVERITIES.filter((each) => values.includes(each)),
+  },
+  triage: {
+    labelOf: triageLabel,
+    valuesOf: ({ triage }) => [triage.state],
+    sort: (values) => TRIAGE_STATES.filter((each) => values.includes(each)),
+  },
+  drift: {
+    labelOf: driftFilterLabel,
+    valuesOf: (shown) => [driftOf(shown)],
+    sort: (values) => DRIFTS.filter((each) => values.includes(each)),
+  },
+  cwes: {
+    labelOf: cweLabel,
+    valuesOf: ({ finding: { cwes } }) => (cwes.length === 0 ? [null] : cwes),
+    sort: (values) => values.sort((one, other) => (one ?? Infinity) - (other ?? Infinity)),
+  },
+  folders: { labelOf: folderLabel, valuesOf: foldersAbove, sort: (values) => values.sort() },
+};
+
+/** Asks which part of the filter to change, shows what each part is now, and asks for its new value. */
+export async function filterFindings(filtering: Filtering, findings: FindingStore): Promise<void> {
+  const { filter } = filtering;
+  const part = await pickPart(filter);
+  if (part === 'clear') return filtering.filterBy({});
+  if (part === undefined) return;
+  const changed = await askFor(part, filter, findings.all());
+  if (changed !== undefined) await filtering.filterBy(changed);
+}
+
+/** Asks what the Findings view groups by. */
+export async function groupFindings(filtering: Filtering): Promise<void> {
+  const t = vscode.l10n.t;
+  const items = GROUPINGS.map((grouping) => ({
+    label: groupingLabel(grouping),
+    ...(grouping === filtering.grouping ? { description: t('now') } : {}),
+    grouping,
+  }));
+  const picked = await vscode.window.showQuickPick<{ label: string; grouping: Grouping }>(items, {
+    title: t('Group Findings By'),
+  });
+  if (picked !== undefined) await filtering.groupBy(picked.grouping);
+}
+
+async function pickPart(filter: Filter): Promise<FilterPart | 'clear' | undefined> {
+  const t = vscode.l10n.t;
+  const active = activeParts(filter);
+  const parts = Object.keys(filterSchema.shape) as FilterPart[];
+  const items: { label: string; description?: string; part: FilterPart | 'clear' }[] = parts.map((part) => ({
+    label: partLabel(part),
+    description: !active.includes(part) ? '' : part === 'onlyNew' ? t('on') : describePart(part, filter),
+    part,
+  }));
+  if (active.length > 0) items.push({ label: t('Clear Filters'), part: 'clear' });
+  const picked = await vscode.window.showQuickPick(items, {
+    title: t('Filter Findings'),
+    placeHolder: t('What to filter by; filters add up'),
+  });
+  return picked?.part;
+}
+
+/** The filter with another value of a part; undefined when the person stops. */
+async function askFor(
+  part: FilterPart,
+  filter: Filter,
+  all: readonly ShownFinding[],
+): Promise<Filter | undefined> {
+  if (part === 'onlyNew') return { ...filter, onlyNew: filter.onlyNew !== true };
+  if (part !== 'text') return chooseValues(part, filter, all);
+  const text = await vscode.window.showInputBox({
+    title: vscode.l10n.t('Filter Findings by Text'),
+    prompt: vscode.l10n.t(
+      'Words to look for in title, description, path, CWE and ID; empty for all findings',
+    ),
+    value: filter.text ?? '',
+  });
+  return text === undefined ? undefined : { ...filter, text };
+}
+
+/** Values that no finding has are offered only where they are chosen; all of them together are no choice, except of triage, where settled ones are hidden without it. */
+async function chooseValues(
+  part: ListPart,
+  filter: Filter,
+  all: readonly ShownFinding[],
+): Promise<Filter | undefined> {
+  const { labelOf, valuesOf, sort } = valueLists[part] as ValueList<AnyValue>;
+  const chosen: readonly AnyValue[] = filter[part] ?? [];
+  const counts = new Map(chosen.map((value) => [value, 0]));
+  for (const value of all.flatMap(valuesOf)) counts.set(value, (counts.get(value) ?? 0) + 1);
+  const items = sort([...counts.keys()]).map((value) => ({
+    label: labelOf(value),
+    description: countFindings(counts.get(value) ?? 0),
+    picked: chosen.includes(value),
+    value,
+  }));
+  const picked = await vscode.window.showQuickPick(items, {
+    title: vscode.l10n.t('Filter Findings by {0}', partLabel(part)),
+    placeHolder: vscode.l10n.t('Check what to show; nothing checked shows all'),
+    canPickMany: true,
+    matchOnDescription: false,
+  });
+  if (picked === undefined) return undefined;
+  const isEverything = picked.length === items.length && part !== 'triage';
+  return { ...filter, [part]: isEverything ? [] : picked.map(({ value }) => value) };
+}
+
+/** What a part of a filter lets through, as a few words. */
+export function describePart(part: FilterPart, filter: Filter): string {
+  if (part === 'onlyNew') return partLabel(part);
+  if (part === 'text') return vscode.l10n.t('“{0}”', filter.text ?? '');
+  const { labelOf } = valueLists[part] as ValueList<AnyValue>;
+  return (filter[part] ?? []).map(labelOf).join(', ');
+}
+
+/** A CWE by its number. */
+export function cweLabel(cwe: number | null | undefined): string {
+  return cwe === null || cwe === undefined ? vscode.l10n.t('Without a CWE') : `CWE-${String(cwe)}`;
+}
+
+/** What a part of a filter looks at. */
+function partLabel(part: FilterPart): string {
+  const t = vscode.l10n.t;
+  switch (part) {
+    case 'severities':
+      return t('Severity');
+    case 'triage':
+      return t('Triage State');
+    case 'drift':
+      return t('Code Since the Scan');
+    case 'cwes':
+      return t('CWE');
+    case 'folders':
+      return t('Folder');
+    case 'onlyNew':
+      return t('New Since the Last Run');
+    case 'text':
+      return t('Text');
+  }
+}
+
+function driftFilterLabel(drift: (typeof DRIFTS)[number]): string {
+  const t = vscode.l10n.t;
+  switch (drift) {
+    case 'same':
+      return t('Code as scanned');
+    case 'moved':
+      return t('Code moved');
+    case 'changed':
+      return t('Code changed');
+    case 'gone':
+      return t('Code gone');
+    case 'unknown':
+      return t('Not known whether code changed');
+    case 'none':
+      return t('Without a place in this workspace');
+  }
+}
+
+/** A folder of `Filter.folders`, relative to the workspace. */
+function folderLabel(folder: string): string {
+  if (folder === '') return vscode.l10n.t('Without a place in this workspace');
+  const uri = vscode.Uri.file(folder.slice(0, -1));
+  const root = vscode.workspace.workspaceFolders?.find(({ uri: { path } }) => path === uri.path);
+  return root?.name ?? vscode.workspace.asRelativePath(uri);
+}
+
+function groupingLabel(grouping: Grouping): string {
+  const t = vscode.l10n.t;
+  switch (grouping) {
+    case 'severity':
+      return t('Severity');
+    case 'file':
+      return t('File');
+    case 'cwe':
+      return t('CWE');
+    case 'triage':
+      return t('Triage State');
+  }
+}
