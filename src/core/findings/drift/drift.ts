@@ -1,8 +1,5 @@
-import type { LineRange } from './anchor.ts';
-import { type CodeLines, codeOf, findBlock } from './findBlock.ts';
-import { diffLines, type Hunk } from './lineDiff.ts';
-import { blankLine, compact, type KeyedText, keyText, type LineKey, newLine } from './lineText.ts';
-import { pairLines } from './pairLines.ts';
+import { diffArrays } from 'diff';
+import { type CodeLines, compact, findBlocks, type LineRange, rangeOf, readCode } from './lineText.ts';
 
 /** Where a place is now, compared with the text that was scanned; `unknown` when that text is not at hand. */
 export type Drift = 'same' | 'moved' | 'changed' | 'gone' | 'unknown';
@@ -15,208 +12,216 @@ export interface DriftedRange extends LineRange {
 /** Follows a range of lines from one text to another. */
 export type LineMap = (range: LineRange) => DriftedRange;
 
-/** A block with fewer letters is found anywhere: it says nothing about where code went. */
-const minBlockSize = 8;
-/** A line with fewer letters, such as a lone brace, may belong to any block. */
-const minLineSize = 4;
+/** A comparison ends without a result at so many deleted and inserted lines: its time grows with their square, and a keystroke waits for it. */
+const [maxGapEdits, maxMoves] = [100, 400];
+/** The images of a line that is not there as it was, and of one in a gap that is not compared. */
+const [lost, uncompared] = [-1, -2];
+/** A block of fewer letters stands in many places by chance. */
+const minBlockLength = 8;
+/** Below this share of equal letters, one line is not an edited form of another. */
+const minLikeness = 0.5;
 
 /**
- * Reads a text once, to follow its lines into later texts; of each of those, the answer holds for any number of ranges. White space, blank
- * lines and line ends are no difference. Code that was cut and stands as it was at one other place alone has `moved`. Where texts
- * differ too much to be compared in time, only such places are known, and `unknown` is said of all others.
+ * Reads a text once, to follow ranges of its lines into later texts. White space, blank lines and line ends are no difference. Code that
+ * stands once in both texts has `moved`. Where texts differ too much to be compared in time, only such code is known; other lines are
+ * `unknown`.
  */
-export function followLines(lines: readonly string[]): (now: readonly string[]) => LineMap {
-  const before = lazily(() => keyText(lines));
-  const code = lazily(() => codeOf(before().keys));
+export function followLines(before: readonly string[]): (now: readonly string[]) => LineMap {
+  const codeBefore = lazily(() => readCode(before));
   return (now) => {
-    if (now === lines) return (range) => ({ ...range, drift: 'same' });
-    const change = compare(before(), now);
-    const nowCode = lazily(() => codeOf(change.keys));
-    return (range) => judge(range, change, { before: code, now: nowCode });
+    if (now === before) return (range) => ({ ...range, drift: 'same' });
+    const change = {
+      before,
+      now,
+      codeBefore,
+      codeNow: lazily(() => readCode(now)),
+      images: compare(before, now),
+    };
+    return (range) => follow(range, change);
   };
 }
 
 /** Two texts, compared. Lines are 0-based in here. */
 interface Change {
-  readonly before: KeyedText;
-  readonly keys: readonly LineKey[];
-  /** Where each line before is now, -1 for one that is not there as it was; and the other way round. */
+  readonly before: readonly string[];
+  readonly now: readonly string[];
+  readonly codeBefore: () => CodeLines;
+  readonly codeNow: () => CodeLines;
+  /** Where each line is now; negative for one that has no image. */
   readonly images: Int32Array;
-  readonly origins: Int32Array;
-  /** The difference that a line of the text before is in, when it is not there as it was. */
-  hunkOf(line: number): Hunk | undefined;
-  /** Where a line that is not there as it was has become another; undefined when nothing stands in its place. */
-  heirOf(line: number): number | undefined;
 }
 
-function compare(before: KeyedText, now: readonly string[]): Change {
-  const keys = before.keysOf(now);
-  const hunks = diffLines(before.keys, keys);
-  const images = new Int32Array(before.keys.length).fill(-1);
-  const origins = new Int32Array(keys.length).fill(-1);
-  let [line, shift] = [0, 0];
-  const keepUntil = (end: number): void => {
-    for (; line < end; line += 1) {
-      images[line] = line + shift;
-      origins[line + shift] = line;
+/** The images of all lines. */
+function compare(before: readonly string[], now: readonly string[]): Int32Array {
+  const images = new Int32Array(before.length).fill(lost);
+  const shorter = Math.min(before.length, now.length);
+  let head = 0;
+  for (; head < shorter && before[head] === now[head]; head += 1) images[head] = head;
+  let tail = 0;
+  for (; tail < shorter - head && before.at(-1 - tail) === now.at(-1 - tail); tail += 1)
+    images[before.length - 1 - tail] = now.length - 1 - tail;
+  const old = before.slice(head, before.length - tail).map(compact);
+  const fresh = now.slice(head, now.length - tail).map(compact);
+  let [line, nowLine] = [0, 0];
+  const compareUntil = (end: number, nowEnd: number): void => {
+    if (line === end || nowLine === nowEnd) return;
+    const changes = diffArrays(old.slice(line, end), fresh.slice(nowLine, nowEnd), {
+      maxEditLength: maxGapEdits,
+    });
+    if (changes === undefined) images.fill(uncompared, head + line, head + end);
+    for (const { added, removed, count } of changes ?? []) {
+      if (!added && !removed)
+        for (let at = 0; at < count; at += 1) images[head + line + at] = head + nowLine + at;
+      if (!added) line += count;
+      if (!removed) nowLine += count;
     }
   };
-  for (const { from, to, nowTo } of hunks) {
-    keepUntil(from);
-    [line, shift] = [to, nowTo - to];
+  for (const text of landmarks(old, fresh)) {
+    const [at, nowAt] = [old.indexOf(text, line), fresh.indexOf(text, nowLine)];
+    compareUntil(at, nowAt);
+    images[head + at] = head + nowAt;
+    [line, nowLine] = [at + 1, nowAt + 1];
   }
-  keepUntil(images.length);
-  const hunkOf = (lost: number): Hunk | undefined => {
-    let [low, high] = [0, hunks.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((hunks[middle]?.to ?? 0) <= lost) low = middle + 1;
-      else high = middle;
+  compareUntil(old.length, fresh.length);
+  return images;
+}
+
+/** Lines that stand once in both texts, in their common order: with these fixed, little is left to compare between them. */
+function landmarks(old: readonly string[], fresh: readonly string[]): readonly string[] {
+  const [counts, freshCounts] = [countEach(old), countEach(fresh)];
+  const isLandmark = (text: string): boolean =>
+    text !== '' && counts.get(text) === 1 && freshCounts.get(text) === 1;
+  const changes =
+    diffArrays(old.filter(isLandmark), fresh.filter(isLandmark), { maxEditLength: maxMoves }) ?? [];
+  return changes.flatMap(({ added, removed, value }) => (added || removed ? [] : value));
+}
+
+function countEach(texts: readonly string[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
+  return counts;
+}
+
+function follow(range: LineRange, change: Change): DriftedRange {
+  const { before, now, images } = change;
+  const lines = codeIn(before, range.startLine - 1, range.endLine - 1);
+  const [first = 0, last = first] = [lines[0], lines.at(-1)];
+  const kept = lines.map((line) => images[line] ?? -1).filter((line) => line >= 0);
+  const [from = 0, to = from] = [kept[0], kept.at(-1)];
+  if (kept.length === lines.length && codeIn(now, from, to).length === kept.length) {
+    if (from !== first) return { startLine: from + 1, endLine: to + 1, drift: 'moved' };
+    const endLine = Math.min(range.endLine + to - last, now.length);
+    return { startLine: range.startLine, endLine, drift: 'same' };
+  }
+  const block = lines.map((line) => compact(before[line] ?? ''));
+  const moved = findMoved(block, change);
+  if (moved !== undefined) return { ...moved, drift: moved.startLine === first + 1 ? 'same' : 'moved' };
+
+  if (lines.some((line) => images[line] === uncompared)) {
+    const startLine = Math.min(range.startLine, now.length);
+    return { startLine, endLine: Math.min(range.endLine, now.length), drift: 'unknown' };
+  }
+  const keptLength = lengthOf(kept.map((line) => compact(now[line] ?? '')));
+  const isKept = kept.length > 0 && keptLength >= Math.min(lengthOf(block), minBlockLength);
+  const present = [...(isKept ? kept : []), ...heirsOf(lines, change)].sort((one, other) => one - other);
+  const [start, end = start] = [present[0], present.at(-1)];
+  if (start !== undefined && end !== undefined)
+    return { startLine: start + 1, endLine: end + 1, drift: 'changed' };
+  // Of two lines that changed places, a shorter one may count as the one that stayed.
+  const longest = block.reduce((best, text) => (text.length > best.length ? text : best), '');
+  const found = findMoved([longest], change);
+  if (found !== undefined) return { ...found, drift: 'changed' };
+  const line = 1 + nearestKept(first, last, change);
+  return { startLine: line, endLine: line, drift: 'gone' };
+}
+
+/** Where a block is now that stands exactly once in each text. */
+function findMoved(block: readonly string[], { codeBefore, codeNow }: Change): LineRange | undefined {
+  if (lengthOf(block) < minBlockLength) return undefined;
+  const [start, ...others] = findBlocks(codeNow(), block);
+  if (start === undefined || others.length > 0) return undefined;
+  return findBlocks(codeBefore(), block).length === 1 ? rangeOf(codeNow(), start, block.length) : undefined;
+}
+
+/** What stands in the place of those lines now that are lost. */
+function heirsOf(lines: readonly number[], change: Change): readonly number[] {
+  const found: number[] = [];
+  let gap: Gap | undefined;
+  let heirs: readonly (number | undefined)[] = [];
+  for (const line of lines) {
+    if (change.images[line] !== lost) continue;
+    if (gap === undefined || line >= gap.to) {
+      gap = gapAround(line, line, change);
+      heirs = heirsIn(
+        change.before.slice(gap.from, gap.to).map(compact),
+        change.now.slice(gap.nowFrom, gap.nowTo).map(compact),
+      );
     }
-    return hunks[low];
-  };
-  const heirs = new Map<Hunk, readonly (number | undefined)[]>();
-  return {
-    before,
-    keys,
-    images,
-    origins,
-    hunkOf,
-    heirOf: (lost) => {
-      const hunk = hunkOf(lost);
-      if (hunk === undefined) return undefined;
-      const known = heirs.get(hunk) ?? heirsIn(hunk, before.lines, now);
-      heirs.set(hunk, known);
-      return known[lost - hunk.from];
-    },
-  };
-}
-
-/** What each line of a hunk has become: the line that is like it, else what was written between its neighbours. */
-function heirsIn(
-  hunk: Hunk,
-  before: readonly string[],
-  now: readonly string[],
-): readonly (number | undefined)[] {
-  const written = now.slice(hunk.nowFrom, hunk.nowTo).map(compact);
-  const pairs = pairLines(before.slice(hunk.from, hunk.to).map(compact), written);
-  let gap: number | undefined;
-  return pairs.map((pair, at) => {
-    if (pair !== undefined) return hunk.nowFrom + pair;
-    const previous = pairs[at - 1];
-    if (at === 0 || previous !== undefined) {
-      const next = pairs.slice(at).find((each) => each !== undefined) ?? written.length;
-      const from = previous === undefined ? 0 : previous + 1;
-      const line = written.slice(from, next).findIndex((text) => text !== '');
-      gap = line < 0 ? undefined : hunk.nowFrom + from + line;
-    }
-    return gap;
-  });
-}
-
-function judge(
-  range: LineRange,
-  change: Change,
-  code: { readonly before: () => CodeLines; readonly now: () => CodeLines },
-): DriftedRange {
-  const { before, keys, images, origins } = change;
-  const lines = codeLines(range, before.keys);
-  const [first = 0] = lines;
-  const last = lines.at(-1) ?? first;
-  const left = lines.map((line) => images[line] ?? -1).filter((line) => line >= 0);
-  const at = (from: number, to: number): DriftedRange =>
-    from === first
-      ? {
-          startLine: range.startLine,
-          endLine: Math.min(range.endLine + to - last, keys.length),
-          drift: 'same',
-        }
-      : { startLine: from + 1, endLine: to + 1, drift: 'moved' };
-
-  const [from = 0] = left;
-  const to = left.at(-1) ?? from;
-  if (
-    left.length === lines.length &&
-    codeLines({ startLine: from + 1, endLine: to + 1 }, keys).length === left.length
-  )
-    return at(from, to);
-
-  const block = lines.map((line) => before.keys[line] ?? blankLine);
-  const size = sizeOf(block, before);
-  const isLeft =
-    left.length > 0 &&
-    sizeOf(
-      left.map((line) => keys[line] ?? blankLine),
-      before,
-    ) >= Math.min(size, minBlockSize);
-  if (!isLeft && size >= minBlockSize) {
-    const isFree = (other: Int32Array) => (line: number, key: LineKey) =>
-      other[line] === -1 || before.sizeOf(key) < minLineSize;
-    const found = findBlock(block, code.now(), isFree(origins));
-    if (found !== undefined && findBlock(block, code.before(), isFree(images)) !== undefined)
-      return at(found.first, found.last);
+    const heir = heirs[line - gap.from];
+    if (heir !== undefined) found.push(gap.nowFrom + heir);
   }
-  const lost = lines.filter((line) => images[line] === -1);
-  if (lost.some((line) => change.hunkOf(line)?.isTooMuch))
-    return { ...within(range, keys.length), drift: 'unknown' };
-
-  const heirs = lost.map((line) => change.heirOf(line));
-  let [start, end] = isLeft ? [from, to] : [Infinity, -1];
-  for (const heir of heirs) {
-    if (heir !== undefined) [start, end] = [Math.min(start, heir), Math.max(end, heir)];
-  }
-  if (end >= 0) return { startLine: start + 1, endLine: end + 1, drift: 'changed' };
-  const known = onlyLineOf(block, before, code.before(), code.now());
-  if (known !== undefined) return { startLine: known + 1, endLine: known + 1, drift: 'changed' };
-  const near = nearest(images, first, last) ?? Math.min(first, keys.length - 1);
-  return { startLine: near + 1, endLine: near + 1, drift: 'gone' };
+  return found;
 }
 
-/**
- * Where the longest line of a block is now that both texts have once: of two that changed places, a shorter one may have been taken for
- * the one that stayed.
- */
-function onlyLineOf(
-  block: readonly LineKey[],
-  text: KeyedText,
-  before: CodeLines,
-  now: CodeLines,
-): number | undefined {
-  const isOnly = (key: LineKey): boolean => [before, now].every(({ byKey }) => byKey.get(key)?.length === 1);
-  let longest = newLine;
-  for (const key of block) {
-    if (text.sizeOf(key) >= Math.max(minBlockSize, text.sizeOf(longest) + 1) && isOnly(key)) longest = key;
-  }
-  return now.lines[now.byKey.get(longest)?.[0] ?? -1];
+/** Lines between two that are kept, and those that stand between these two now. The ends are excluded. */
+interface Gap {
+  readonly from: number;
+  readonly to: number;
+  readonly nowFrom: number;
+  readonly nowTo: number;
 }
 
-/** The lines of a range that are not blank; all of them when there are only blank ones. */
-function codeLines({ startLine, endLine }: LineRange, keys: readonly LineKey[]): readonly number[] {
-  const lines = Array.from(
-    { length: Math.min(endLine, keys.length) - startLine + 1 },
-    (_, at) => startLine - 1 + at,
-  );
-  const code = lines.filter((line) => keys[line] !== blankLine);
-  return code.length === 0 ? lines : code;
+/** The gap around lines that are lost, from one to another. */
+function gapAround(first: number, last: number, { images, now }: Change): Gap {
+  let from = first;
+  while (from > 0 && (images[from - 1] ?? 0) < 0) from -= 1;
+  let to = last + 1;
+  while (to < images.length && (images[to] ?? 0) < 0) to += 1;
+  return { from, to, nowFrom: (images[from - 1] ?? -1) + 1, nowTo: images[to] ?? now.length };
 }
 
-function sizeOf(keys: readonly LineKey[], text: KeyedText): number {
-  return keys.reduce((sum, key) => sum + text.sizeOf(key), 0);
+/** Where the kept line nearest to a range is now. */
+function nearestKept(first: number, last: number, change: Change): number {
+  const { from, to, nowFrom, nowTo } = gapAround(first, last, change);
+  const [isAbove, isBelow] = [from > 0, to < change.before.length];
+  if (isAbove && (!isBelow || first - from < to - last)) return nowFrom - 1;
+  return isBelow ? nowTo : Math.min(first, change.now.length - 1);
 }
 
-/** Where the line nearest to a range is now, of those that are left. */
-function nearest(images: Int32Array, first: number, last: number): number | undefined {
-  let above = first;
-  while (above >= 0 && images[above] === -1) above -= 1;
-  let below = last;
-  while (below < images.length && images[below] === -1) below += 1;
-  const isAbove = above >= 0 && (below >= images.length || first - above <= below - last);
-  return images[isAbove ? above : below];
+/** What each lost line of a gap has become: the new line that is most like it, else the first new one that is like none. */
+function heirsIn(before: readonly string[], written: readonly string[]): readonly (number | undefined)[] {
+  const alike = before.map((line) => mostAlike(line, written));
+  const free = written.findIndex((text, at) => text !== '' && !alike.includes(at));
+  return alike.map((at) => at ?? (free < 0 ? undefined : free));
 }
 
-function within({ startLine, endLine }: LineRange, count: number): LineRange {
-  const start = Math.max(1, Math.min(startLine, count));
-  return { startLine: start, endLine: Math.max(start, Math.min(endLine, count)) };
+function mostAlike(line: string, written: readonly string[]): number | undefined {
+  const shares = written.map((text) => likeness(line, text));
+  const most = shares.reduce((best, share) => Math.max(best, share), minLikeness);
+  const at = shares.indexOf(most);
+  return at < 0 ? undefined : at;
+}
+
+/** The share of letters that two lines have in common at their beginnings and ends: what typing in a line leaves. */
+function likeness(one: string, other: string): number {
+  const [shorter, longer] = one.length < other.length ? [one, other] : [other, one];
+  let head = 0;
+  while (head < shorter.length && one[head] === other[head]) head += 1;
+  let tail = 0;
+  while (tail < shorter.length - head && one.at(-1 - tail) === other.at(-1 - tail)) tail += 1;
+  return longer.length === 0 ? 0 : (head + tail) / longer.length;
+}
+
+/** The lines of a range, ends included, that are not blank; all of them when there are only blank ones. */
+function codeIn(lines: readonly string[], first: number, last: number): readonly number[] {
+  const count = Math.min(last, lines.length - 1) - first + 1;
+  const all = Array.from({ length: Math.max(0, count) }, (_, at) => first + at);
+  const code = all.filter((line) => /\S/.test(lines[line] ?? ''));
+  return code.length === 0 ? all : code;
+}
+
+function lengthOf(texts: readonly string[]): number {
+  return texts.reduce((sum, text) => sum + text.length, 0);
 }
 
 /** Makes a value when it is first asked for. */

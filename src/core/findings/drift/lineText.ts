@@ -1,10 +1,20 @@
-/** What a line with white space aside is known by: a number, 0 for a blank line. */
-export type LineKey = number;
+/** Lines of a document, 1-based, both included. */
+export interface LineRange {
+  readonly startLine: number;
+  readonly endLine: number;
+}
 
-/** The key of a blank line. */
-export const blankLine: LineKey = 0;
-/** The key of every line that the text before does not have. */
-export const newLine: LineKey = -1;
+/** The lines of a text that are not blank, in order, without white space. */
+export interface CodeLines {
+  readonly texts: readonly string[];
+  /** The 1-based number of each in its text. */
+  readonly numbers: readonly number[];
+  /** The positions in `texts` of each different line. */
+  readonly positions: ReadonlyMap<string, readonly number[]>;
+}
+
+/** A search that would compare more lines finds nothing. */
+const maxComparisons = 1_000_000;
 
 /** The lines of a text, as an editor counts them. */
 export function splitLines(text: string): readonly string[] {
@@ -17,42 +27,39 @@ export function compact(line: string): string {
   return line.replace(/\s+/g, '');
 }
 
-/** A text whose lines others are compared with. */
-export interface KeyedText {
-  readonly lines: readonly string[];
-  readonly keys: readonly LineKey[];
-  /** The keys that lines of another text have here. */
-  keysOf(now: readonly string[]): readonly LineKey[];
-  /** How many letters the line with this key has, white space aside. */
-  sizeOf(key: LineKey): number;
+/** Indexes the code of a text for `findBlocks`. */
+export function readCode(lines: readonly string[]): CodeLines {
+  const texts: string[] = [];
+  const numbers: number[] = [];
+  const positions = new Map<string, number[]>();
+  for (const [at, line] of lines.entries()) {
+    const text = compact(line);
+    if (text === '') continue;
+    const known = positions.get(text);
+    if (known === undefined) positions.set(text, [texts.length]);
+    else known.push(texts.length);
+    texts.push(text);
+    numbers.push(at + 1);
+  }
+  return { texts, numbers, positions };
 }
 
-/** Reads a text once, to compare it with others. */
-export function keyText(lines: readonly string[]): KeyedText {
-  const byText = new Map<string, LineKey>([['', blankLine]]);
-  const byLine = new Map<string, LineKey>();
-  const sizes = [0];
-  const keys = lines.map((line) => {
-    const text = compact(line);
-    const key = byText.get(text) ?? sizes.push(text.length) - 1;
-    byText.set(text, key);
-    byLine.set(line, key);
-    return key;
-  });
-  const keyOf = (line: string): LineKey => byLine.get(line) ?? byText.get(compact(line)) ?? newLine;
-  return {
-    lines,
-    keys,
-    keysOf: (now) => {
-      // A keystroke leaves all lines but a few as they were: those are not looked up.
-      const limit = Math.min(lines.length, now.length);
-      let head = 0;
-      while (head < limit && lines[head] === now[head]) head += 1;
-      let tail = 0;
-      while (tail < limit - head && lines[lines.length - 1 - tail] === now[now.length - 1 - tail]) tail += 1;
-      const middle = now.slice(head, now.length - tail).map(keyOf);
-      return [...keys.slice(0, head), ...middle, ...keys.slice(keys.length - tail)];
-    },
-    sizeOf: (key) => sizes[key] ?? 0,
-  };
+/** The lines of a block that begins at a position in a code. */
+export function rangeOf(code: CodeLines, start: number, length: number): LineRange {
+  const startLine = code.numbers[start] ?? 1;
+  return { startLine, endLine: code.numbers[start + length - 1] ?? startLine };
+}
+
+/** The positions in a code at which a block of lines begins; an empty block begins everywhere. */
+export function findBlocks(code: CodeLines, block: readonly string[]): readonly number[] {
+  if (block.length === 0) return [...code.texts.keys()];
+  const positionsOf = (at: number): readonly number[] => code.positions.get(block[at] ?? '') ?? [];
+  // The rarest line has the fewest positions to compare.
+  let rarest = 0;
+  for (const at of block.keys()) if (positionsOf(at).length < positionsOf(rarest).length) rarest = at;
+  const candidates = positionsOf(rarest);
+  if (candidates.length * block.length > maxComparisons) return [];
+  return candidates
+    .map((position) => position - rarest)
+    .filter((start) => block.every((text, at) => code.texts[start + at] === text));
 }

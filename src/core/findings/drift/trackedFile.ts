@@ -1,8 +1,16 @@
-import { anchorIn } from './anchor.ts';
-import { type Drift, followLines } from './drift.ts';
 import type { Place } from '../finding.ts';
+import { type Drift, followLines } from './drift.ts';
+import {
+  type CodeLines,
+  compact,
+  findBlocks,
+  type LineRange,
+  rangeOf,
+  readCode,
+  splitLines,
+} from './lineText.ts';
 
-/** Where a place is in a file's present text; lines are absent when unknown, columns where its line is not as it was told. */
+/** Where a place is in a file's present text; lines are absent when unknown, columns where its line is not as it was reported. */
 interface PlaceNow {
   readonly startLine?: number | undefined;
   readonly endLine?: number | undefined;
@@ -15,7 +23,7 @@ interface PlaceNow {
 export interface TextNow {
   /** True when the text is not the one that was scanned. */
   readonly isChanged: boolean;
-  placeOf(told: Place): PlaceNow;
+  placeOf(reported: Place): PlaceNow;
 }
 
 /** A file whose text is followed. */
@@ -26,32 +34,34 @@ export interface TrackedFile {
 }
 
 /**
- * Follows places from the text they were told about: what was scanned or, when that is not at hand, the first text that was seen here. From
- * that one, lines are followed as well, but what happened to them before is `unknown`.
+ * Follows places from the text they were reported for: the one that was scanned or, when that is not at hand, the first text that was seen
+ * here. From the latter, lines are followed as well, but what happened to them before is `unknown`.
  */
 export function trackFile(lines: readonly string[], isScanned: boolean): TrackedFile {
   const follow = followLines(lines);
   const anchor = anchorIn(lines);
-  const anchors = new WeakMap<Place, ReturnType<typeof anchor>>();
-  const anchorOf = (told: Place): ReturnType<typeof anchor> => {
-    if (!anchors.has(told)) anchors.set(told, anchor(told));
-    return anchors.get(told);
+  const anchors = new WeakMap<Place, { readonly anchored: Anchored | undefined }>();
+  const anchorOf = (place: Place): Anchored | undefined => {
+    const known = anchors.get(place) ?? { anchored: anchor(place) };
+    anchors.set(place, known);
+    return known.anchored;
   };
   const look = (now: readonly string[]): TextNow => {
     const map = follow(now);
     return {
       isChanged: isScanned && now !== lines && !isEqual(now, lines),
-      placeOf: (told) => {
-        // The first look at a text is mostly the only one.
-        const anchored = now === lines ? anchor(told) : anchorOf(told);
+      placeOf: (reported) => {
+        const anchored = anchorOf(reported);
         if (anchored === undefined) return { drift: 'unknown' };
         const { drift, startLine, endLine } = map(anchored);
         const found = { startLine, endLine, drift: isScanned ? drift : ('unknown' as const) };
-        const isAsTold =
-          !anchored.reanchored &&
+        const isAsReported =
+          !anchored.isReanchored &&
           lines[anchored.startLine - 1] === now[startLine - 1] &&
           lines[anchored.endLine - 1] === now[endLine - 1];
-        return isAsTold ? { ...found, startColumn: told.startColumn, endColumn: told.endColumn } : found;
+        return isAsReported
+          ? { ...found, startColumn: reported.startColumn, endColumn: reported.endColumn }
+          : found;
       },
     };
   };
@@ -60,4 +70,87 @@ export function trackFile(lines: readonly string[], isScanned: boolean): Tracked
 
 function isEqual(one: readonly string[], other: readonly string[]): boolean {
   return one.length === other.length && one.every((line, at) => line === other[at]);
+}
+
+/** The lines of a place in a text; `isReanchored` when they come from its snippet and not from its line: then its columns mean nothing. */
+export interface Anchored extends LineRange {
+  readonly isReanchored: boolean;
+}
+
+/** A shorter part of a line, or one of punctuation alone, stands in lines that have nothing to do with it. */
+const minPartLength = 4;
+
+/**
+ * Reads a text once, to find places that were reported for it: at their line when their snippet is there or nowhere, else at their
+ * snippet; undefined when neither is known. White space is no difference.
+ */
+export function anchorIn(
+  lines: readonly string[],
+): (place: Pick<Place, 'startLine' | 'endLine' | 'snippet'>) => Anchored | undefined {
+  let code: CodeLines | undefined;
+  return (place) => {
+    const reported = reportedLines(place, lines.length);
+    const quoted = trimBlank(splitLines(place.snippet ?? ''));
+    const wanted = quoted.map(compact).filter((text) => text !== '');
+    const start = (reported?.startLine ?? 0) - 1;
+    // Most snippets stand at their line: the whole text is searched for the others only.
+    const isThere =
+      wanted.length === 0 ||
+      findSnippet(readCode(lines.slice(start, start + quoted.length)), wanted).length > 0;
+    if (reported !== undefined && isThere) return { ...reported, isReanchored: false };
+    code ??= readCode(lines);
+    const found = nearest(findSnippet(code, wanted), place.startLine);
+    // A snippet may carry lines of context around the line that is meant.
+    const holdsReported =
+      found !== undefined &&
+      reported !== undefined &&
+      found.startLine <= reported.startLine &&
+      reported.startLine <= found.endLine;
+    if (found !== undefined && !holdsReported) return { ...found, isReanchored: true };
+    return reported && { ...reported, isReanchored: false };
+  };
+}
+
+/** The lines that are reported, in a text of `lineCount` lines; undefined when the first is unknown, or past the end. */
+function reportedLines(
+  { startLine, endLine }: Pick<Place, 'startLine' | 'endLine'>,
+  lineCount: number,
+): LineRange | undefined {
+  const isLine = startLine !== undefined && Number.isInteger(startLine) && startLine >= 1;
+  if (!isLine || startLine > lineCount) return undefined;
+  return { startLine, endLine: Math.min(Math.max(startLine, endLine ?? startLine), lineCount) };
+}
+
+/** Where a snippet stands as whole lines; else where its first line ends a line and its last begins one, or its only one is part of one. */
+function findSnippet(code: CodeLines, wanted: readonly string[]): readonly LineRange[] {
+  if (wanted.length === 0) return [];
+  const whole = findBlocks(code, wanted);
+  const starts = whole.length > 0 ? whole : findParts(code, wanted);
+  return starts.map((start) => rangeOf(code, start, wanted.length));
+}
+
+function findParts(code: CodeLines, parts: readonly string[]): readonly number[] {
+  const text = parts.join('');
+  if (text.length < minPartLength || !/[\p{L}\p{N}]/u.test(text)) return [];
+  const [first = '', last = first] = [parts[0], parts.at(-1)];
+  if (parts.length === 1) return [...code.texts.keys()].filter((at) => code.texts[at]?.includes(first));
+  return findBlocks(code, parts.slice(1, -1))
+    .map((at) => at - 1)
+    .filter((at) => code.texts[at]?.endsWith(first) && code.texts[at + parts.length - 1]?.startsWith(last));
+}
+
+/** The only range, or the one nearest to a line; undefined when two are equally near. */
+function nearest(ranges: readonly LineRange[], line: number | undefined): LineRange | undefined {
+  if (ranges.length < 2) return ranges[0];
+  if (line === undefined) return undefined;
+  const distances = ranges.map(({ startLine }) => Math.abs(startLine - line));
+  const least = distances.reduce((best, distance) => Math.min(best, distance));
+  const at = distances.indexOf(least);
+  return distances.includes(least, at + 1) ? undefined : ranges[at];
+}
+
+/** Lines without the blank ones around them. */
+function trimBlank(lines: readonly string[]): readonly string[] {
+  const first = lines.findIndex((line) => line.trim() !== '');
+  return first < 0 ? [] : lines.slice(first, lines.findLastIndex((line) => line.trim() !== '') + 1);
 }

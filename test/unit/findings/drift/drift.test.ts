@@ -155,7 +155,7 @@ test('code that is cut and put back elsewhere has moved; twice, or in part, it h
   );
 });
 
-test('code of several lines is not gone whose own line is still there, once, though another one moved past it', () => {
+test('code of several lines has moved when it stands together at one other place, though a line of it stayed', () => {
   const map = followLines(['foo();', 'foo();', query, '', 'foo();'])([
     'foo();',
     'foo();',
@@ -163,7 +163,7 @@ test('code of several lines is not gone whose own line is still there, once, tho
     query,
     '',
   ]);
-  assert.equal(told(map({ startLine: 2, endLine: 3 })), 'changed 4');
+  assert.equal(told(map({ startLine: 2, endLine: 3 })), 'moved 3-4');
 });
 
 test('a brace that is found somewhere is not a function that is left', () => {

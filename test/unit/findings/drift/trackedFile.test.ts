@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type Anchored, anchorIn } from '../../../../src/core/findings/drift/anchor.ts';
+import { type Anchored, anchorIn } from '../../../../src/core/findings/drift/trackedFile.ts';
 import { cpuMs } from '../../cpuTime.ts';
 
 const document = [
@@ -16,7 +16,11 @@ const document = [
 
 test('a place ends with its document at the latest and never before its start; a line that is none, or past the end, is not known', () => {
   const at = anchorIn(document);
-  const lines = (startLine: number, endLine: number): Anchored => ({ startLine, endLine, reanchored: false });
+  const lines = (startLine: number, endLine: number): Anchored => ({
+    startLine,
+    endLine,
+    isReanchored: false,
+  });
   assert.deepEqual(at({ startLine: 5, endLine: 99 }), lines(5, 7));
   assert.deepEqual(at({ startLine: 5, endLine: 2 }), lines(5, 5));
   assert.deepEqual(at({ startLine: 7 }), lines(7, 7));
@@ -28,11 +32,11 @@ test('a place ends with its document at the latest and never before its start; a
 const anchor = anchorIn(document);
 
 function found(startLine: number, endLine = startLine): Anchored {
-  return { startLine, endLine, reanchored: true };
+  return { startLine, endLine, isReanchored: true };
 }
 
 function told(startLine: number, endLine = startLine): Anchored {
-  return { startLine, endLine, reanchored: false };
+  return { startLine, endLine, isReanchored: false };
 }
 
 test('a snippet is found whatever its indentation, line ends and surrounding blank lines', () => {
