@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import type { Surfaces } from './bootstrap.ts';
-import { network } from './core/api/reach.ts';
+import { network } from './core/api/connection.ts';
 import { systemCode } from './core/errors.ts';
 import { sweepTemporary } from './core/files.ts';
 import { FindingStore } from './core/findings/findingStore.ts';

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import type { BlockKind, Finding, Severity } from '../core/findings/finding.ts';
 import type { ShownPlace } from '../core/findings/shownFinding.ts';
 import type { TriageState } from '../core/findings/triage/triage.ts';
-import type { ConnectionPart } from '../core/api/connectionParts.ts';
+import type { ConnectionPart } from '../core/api/connection.ts';
 import { isFinal, keptArtifact, type Run, type RunIn, type Target } from '../core/run/state/run.ts';
 import type { IgnoreRule } from '../core/upload/ignore/ignoreRules.ts';
 import type { Reason } from '../core/upload/select/selection.ts';

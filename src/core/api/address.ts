@@ -1,10 +1,10 @@
 import { BlockList, isIP } from 'node:net';
 import { AssessmentError } from '../errors.ts';
 
-const here = new BlockList();
-here.addSubnet('127.0.0.0', 8);
-here.addSubnet('0.0.0.0', 8);
-here.addSubnet('::', 127, 'ipv6');
+const thisMachine = new BlockList();
+thisMachine.addSubnet('127.0.0.0', 8);
+thisMachine.addSubnet('0.0.0.0', 8);
+thisMachine.addSubnet('::', 127, 'ipv6');
 const linkLocal = new BlockList();
 linkLocal.addSubnet('169.254.0.0', 16);
 linkLocal.addSubnet('fe80::', 10, 'ipv6');
@@ -20,13 +20,13 @@ export function toBaseUrl(text: string): string {
 
 /**
  * Reads a presigned address that a service returned; throws `insecureUrl`, with `files` as its `subject`, unless it is https (or http on
- * loopback) without user information. Loopback is for a service that is there itself, and link-local for none: neither is a place where a
- * service elsewhere keeps files, but one where something of this machine or of its network may answer.
+ * loopback) without user information. Loopback is accepted from a service on loopback only, link-local from none: neither is a place where a
+ * service elsewhere keeps files, and something on this machine or its network may answer there.
  */
 export function toPresignedUrl(text: string, serviceUrl: string): URL {
   const url = parse(text, 'insecureUrl');
   requireSafe(url, 'files');
-  const isForeign = isHere(url.hostname) && !isHere(new URL(serviceUrl).hostname);
+  const isForeign = isThisMachine(url.hostname) && !isThisMachine(new URL(serviceUrl).hostname);
   if (isForeign || isIn(linkLocal, url.hostname))
     throw new AssessmentError('insecureUrl', { subject: 'files', detail: `${url.protocol}//${url.host}` });
   return url;
@@ -39,7 +39,7 @@ export function foreignHost(text: string, serviceUrl: string): string | undefine
   return hostname === new URL(serviceUrl).hostname ? undefined : host;
 }
 
-/** The origin of an address, for a place where only that may be shown. */
+/** The origin of an address. */
 export function originOf(address: string): string {
   return new URL(address).origin;
 }
@@ -66,12 +66,12 @@ function isLoopback(hostname: string): boolean {
   return isIP(hostname) === 4 && hostname.startsWith('127.');
 }
 
-/** True for an address of this machine, also where it does not count as safe. */
-function isHere(hostname: string): boolean {
-  return /(^|\.)localhost\.?$/.test(hostname) || isIn(here, hostname);
+/** True for any address of this machine, also one that `isLoopback` does not accept. */
+function isThisMachine(hostname: string): boolean {
+  return /(^|\.)localhost\.?$/.test(hostname) || isIn(thisMachine, hostname);
 }
 
-/** An IPv4 address that is written as one of IPv6 counts as well. */
+/** Also for an IPv4 address that is written as IPv6. */
 function isIn(networks: BlockList, hostname: string): boolean {
   const address = hostname.replace(/^\[|\]$/g, '');
   const family = isIP(address);

@@ -1,9 +1,10 @@
-import { AssessmentError } from '../errors.ts';
-import type { OnBytes } from '../ports.ts';
-import { toPresignedUrl } from './address.ts';
-import type { HashedFile } from './hashedFile.ts';
-import { getFile, type IdleLimits, putFile, usualIdleLimits } from './http.ts';
-import { type CallOptions, type ClientOptions, Operations } from './operations.ts';
+import type * as z from 'zod/mini';
+import { AssessmentError, isAbortError } from '../errors.ts';
+import type { Clock, Logger, OnBytes } from '../ports.ts';
+import { originOf, toPresignedUrl } from './address.ts';
+import type { TokenSource } from './credentials.ts';
+import { inBrief } from './failure.ts';
+import { getFile, type HashedFile, type IdleLimits, postJson, putFile, defaultIdleLimits } from './http.ts';
 import { idempotent, once, reserving, type RetryPolicy, withRetry } from './retry.ts';
 import {
   artifactRequestSchema,
@@ -24,31 +25,50 @@ import {
   type WorkflowId,
 } from './schema.ts';
 
-const passingDispatch: RetryPolicy = {
+const dispatching: RetryPolicy = {
   attempts: 4,
-  // 429 says the service did not take it; the others say that it never left.
+  // 429: the service did not accept it; `unsent`: it never left this machine.
   mayRetry: (error) => error.kind === 'rateLimited' || error.kind === 'unsent',
-  keepsSent: true,
+  isNeverAborted: true,
 };
+
+/** What a client needs; `baseUrl` is normalized. */
+export interface ClientOptions {
+  readonly baseUrl: string;
+  readonly organizationId: string;
+  readonly token: TokenSource;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly random: () => number;
+  /** How long an exchange may go without a byte; 30 s for a call and 2 min for a transfer when left out. */
+  readonly idle?: IdleLimits;
+}
+
+/** Options of a single call. */
+export interface CallOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Called before each send of the call; when it throws, the call is not sent. */
+  readonly beforeSend?: (() => Promise<void>) | undefined;
+}
 
 /** Talks to one organization of one service; one method per endpoint (API reference, section 4). */
 export class AssessmentClient {
   readonly #options: ClientOptions;
   readonly #idle: IdleLimits;
-  readonly #operations: Operations;
-  readonly #descriptionSchema = toDescriptionSchema(() => this.#operations.secrets);
+  /** The tokens sent so far, which no message may contain. */
+  readonly #sentTokens = new Set<string>();
+  readonly #descriptionSchema = toDescriptionSchema(() => this.#secrets);
 
   constructor(options: ClientOptions) {
     this.#options = options;
-    this.#idle = options.idle ?? usualIdleLimits;
-    this.#operations = new Operations(options);
+    this.#idle = options.idle ?? defaultIdleLimits;
   }
 
   /** Reserves storage for `bytes` (section 4.1); a lost reply leaves a reservation that only expires. */
   getUploadUrl(bytes: number, options: CallOptions = {}): Promise<UploadUrl> {
-    return naming(
+    return namingNotFound(
       'organization',
-      this.#operations.call(
+      this.#call(
         'input-files/get-upload-url',
         getUploadUrlRequestSchema,
         { content_length: bytes },
@@ -66,12 +86,12 @@ export class AssessmentClient {
     options: CallOptions & { onBytes?: OnBytes | undefined } = {},
   ): Promise<void> {
     const url = toPresignedUrl(target.upload_url, this.#options.baseUrl);
-    await this.#operations.logged('PUT', `${url.origin} (upload)`, () =>
+    await this.#logged('PUT', `${url.origin} (upload)`, () =>
       putFile(url, archive, {
         ...options,
         idleMs: this.#idle.transferMs,
         clock: this.#options.clock,
-        secrets: this.#operations.secrets,
+        secrets: this.#secrets,
       }),
     );
   }
@@ -98,20 +118,20 @@ export class AssessmentClient {
     options: CallOptions = {},
   ): Promise<string> {
     const path = `workflows/${workflow}/dispatch`;
-    const reply = await this.#operations.call(
+    const reply = await this.#call(
       path,
       dispatchRequestSchemas[workflow],
       request,
       dispatchResponseSchema,
-      passingDispatch,
+      dispatching,
       options,
     );
     return reply.workflow_run_id;
   }
 
-  /** Asks once how a run is (section 4.2); the poll schedule decides about asking again. */
+  /** Asks for a run's status, once (section 4.2): asking again is for the poll schedule. */
   describe(workflow: WorkflowId, runId: string, options: CallOptions = {}): Promise<Description> {
-    return this.#operations.call(
+    return this.#call(
       `workflows/${workflow}/describe`,
       runRequestSchema,
       { workflow_run_id: runId },
@@ -123,7 +143,7 @@ export class AssessmentClient {
 
   /** Asks the service to end a run (section 4.2). */
   async cancel(workflow: WorkflowId, runId: string, options: CallOptions = {}): Promise<void> {
-    await this.#operations.call(
+    await this.#call(
       `workflows/${workflow}/cancel`,
       runRequestSchema,
       { workflow_run_id: runId },
@@ -142,7 +162,7 @@ export class AssessmentClient {
     options: CallOptions & { maxBytes: number },
   ): Promise<number> {
     const attempt = async (): Promise<number> => {
-      const asked: Promise<DownloadUrl> = this.#operations.call(
+      const asked: Promise<DownloadUrl> = this.#call(
         `workflows/${workflow}/get-artifact-download-url`,
         artifactRequestSchema,
         { workflow_run_id: runId, artifact_name: artifact },
@@ -150,14 +170,14 @@ export class AssessmentClient {
         once,
         options,
       );
-      const address = await naming('artifact', asked);
+      const address = await namingNotFound('artifact', asked);
       const url = toPresignedUrl(address.url, this.#options.baseUrl);
-      return this.#operations.logged('GET', `${url.origin} (artifact)`, () =>
+      return this.#logged('GET', `${url.origin} (artifact)`, () =>
         getFile(url, path, {
           ...options,
           idleMs: this.#idle.transferMs,
           clock: this.#options.clock,
-          secrets: this.#operations.secrets,
+          secrets: this.#secrets,
         }),
       );
     };
@@ -170,7 +190,7 @@ export class AssessmentClient {
   }
 
   async #fileCall(operation: string, fileId: string, options: CallOptions): Promise<void> {
-    await this.#operations.call(
+    await this.#call(
       `input-files/${operation}`,
       fileRequestSchema,
       { file_id: fileId },
@@ -179,10 +199,108 @@ export class AssessmentClient {
       options,
     );
   }
+
+  get #secrets(): readonly string[] {
+    return [...this.#sentTokens];
+  }
+
+  /** One operation: checks the request, sends it as its policy allows, refreshes the token once on 401, checks the reply. */
+  async #call<Body, Reply>(
+    operation: string,
+    requestSchema: z.ZodMiniType<Body>,
+    body: Body,
+    replySchema: z.ZodMiniType<Reply>,
+    policy: RetryPolicy,
+    { signal, beforeSend }: CallOptions,
+  ): Promise<Reply> {
+    const { baseUrl, organizationId, clock } = this.#options;
+    const origin = originOf(baseUrl);
+    const checked = requestSchema.safeParse(body);
+    if (!checked.success) {
+      const subject = checked.error.issues[0]?.path.join('.') ?? '';
+      throw new AssessmentError('badSetting', { subject }, { cause: checked.error });
+    }
+    const url = new URL(`${baseUrl}/o/${encodeURIComponent(organizationId)}/${operation}`);
+    const abortedBy = policy.isNeverAborted === true ? undefined : signal;
+    let token = await this.#token(signal);
+    if (token === undefined) throw new AssessmentError('notSignedIn', { origin });
+    const send = (): Promise<unknown> => {
+      const current = token ?? '';
+      this.#sentTokens.add(current);
+      return withRetry(
+        policy,
+        async () => {
+          await beforeSend?.();
+          signal?.throwIfAborted();
+          return this.#logged('POST', operation, () =>
+            postJson(url, checked.data, {
+              token: current,
+              secrets: this.#secrets,
+              signal: abortedBy,
+              idleMs: this.#idle.jsonMs,
+              clock,
+            }),
+          );
+        },
+        { ...this.#options, signal },
+      );
+    };
+    let reply: unknown;
+    try {
+      reply = await send();
+    } catch (error) {
+      if (!(error instanceof AssessmentError) || error.kind !== 'unauthorized') throw error;
+      token = await this.#refresh(token, signal);
+      if (token === undefined) throw error;
+      reply = await send();
+    }
+    const parsed = replySchema.safeParse(reply);
+    if (parsed.success) return parsed.data;
+    const detail = inBrief(reply, this.#secrets);
+    throw new AssessmentError('badResponse', { status: 200, origin, subject: operation, detail });
+  }
+
+  async #token(signal: AbortSignal | undefined): Promise<string | undefined> {
+    try {
+      return await this.#options.token.get(signal);
+    } catch (error) {
+      if (error instanceof AssessmentError || isAbortError(error)) throw error;
+      // The keyring does not answer: nothing was sent, and a person has to act.
+      throw new AssessmentError('notSignedIn', { origin: originOf(this.#options.baseUrl) }, { cause: error });
+    }
+  }
+
+  /** Another token after a 401; undefined when there is none, or the keyring does not answer. */
+  async #refresh(rejected: string, signal: AbortSignal | undefined): Promise<string | undefined> {
+    try {
+      return await this.#options.token.refresh(rejected, signal);
+    } catch (error) {
+      if (error instanceof AssessmentError || isAbortError(error)) throw error;
+      this.#options.log.warn(`No other token could be had: ${String(error)}`);
+      return undefined;
+    }
+  }
+
+  /** Runs one request and logs its method, its place, its outcome and its time. */
+  async #logged<T>(method: string, what: string, act: () => Promise<T>): Promise<T> {
+    const { clock, log } = this.#options;
+    const start = clock.monotonic();
+    const took = (): string => `${String(Math.round(clock.monotonic() - start))} ms`;
+    try {
+      const result = await act();
+      log.debug(`${method} ${what}: ok, ${took()}`);
+      return result;
+    } catch (error) {
+      const outcome =
+        error instanceof AssessmentError ? `${error.message} ${String(error.data.status ?? '')}` : 'stopped';
+      log.debug(`${method} ${what}: ${outcome}, ${took()}`);
+      throw error;
+    }
+  }
 }
 
-/** A call after which `notFound` has as its `subject` what the service does not know. */
-async function naming<T>(subject: 'organization' | 'artifact', call: Promise<T>): Promise<T> {
+/** Adds to `notFound` what the service does not know, as its `subject`. */
+async function namingNotFound<T>(subject: 'organization' | 'artifact', call: Promise<T>): Promise<T> {
   try {
     return await call;
   } catch (error) {

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { AssessmentError } from '../errors.ts';
 import type { SecretStore } from '../ports.ts';
 
-/** Where a call gets its token from. */
+/** Where a call gets its token. */
 export interface TokenSource {
   /** The token to send now; undefined when there is none, and then a person must sign in. */
   get(signal?: AbortSignal): Promise<string | undefined>;
@@ -12,12 +12,12 @@ export interface TokenSource {
 
 /** Key in the secret store of the one token for this origin and organization, so that no token crosses origins. */
 export function tokenKey(origin: string, organizationId: string): string {
-  // A colon in an ID would make it look like a port; other IDs stand as they are, as the keys that people have do.
+  // A colon in an ID would look like a port; other IDs are used as they are.
   const isPlain = !organizationId.includes(':');
   return `token:${origin}:${isPlain ? organizationId : `:${encodeURIComponent(organizationId)}`}`;
 }
 
-/** The origin and the organization that a key is of; undefined for what is no key of a token. */
+/** The origin and the organization of a key; undefined for a key that is not a token's. */
 export function readTokenKey(key: string): { origin: string; organizationId: string } | undefined {
   const [, origin, encoded, plain = ''] =
     /^token:(https?:\/\/(?:\[[^\]]*\]|[^:/]+)(?::\d+)?):(?::((?:[^%]|%[0-9A-F]{2})*)|(.*))$/s.exec(key) ?? [];
@@ -49,7 +49,7 @@ export function storedToken(
       const current = await secrets.get(key);
       if (current !== undefined && current !== rejected) return current;
       const fresh = await runTokenCommand?.(signal);
-      // No other token to wait for: what the command prints changes when a person signs in to whatever it asks.
+      // Not a change to wait for: the command prints another token only after a person has signed in where it looks.
       if (fresh !== undefined && fresh === rejected)
         throw new AssessmentError('tokenCommand', { detail: 'sameToken' });
       return keep(fresh);
@@ -89,19 +89,19 @@ function exitDetail(error: unknown): string | undefined {
   return typeof code === 'string' || typeof code === 'number' ? String(code) : undefined;
 }
 
-/** Takes secrets out of a text, in time that grows with its length alone: the given tokens, whatever follows `Bearer`, and the query of every address. */
+/** Takes secrets out of a text, in linear time: the given tokens, whatever follows `Bearer`, and the query of every address. */
 export function redact(text: string, secrets: readonly string[]): string {
   let result = text;
   for (const secret of secrets) {
     if (secret === '') continue;
-    // Inside of JSON, quotes and backslashes are escaped, and in an address all that is no letter or digit.
+    // As plain text, as escaped in JSON, and as encoded in an address.
     for (const form of [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)])
       result = result.replaceAll(form, '[redacted]');
   }
   return (
     result
       .replace(/\bBearer\s+[^\s"',;]+/gi, 'Bearer [redacted]')
-      // In JSON, slashes may be escaped, too. Each address is taken whole: one that ends in the middle of the next would be read again from there.
+      // In JSON, slashes may be escaped, too. Each address is matched whole, so that no text is scanned twice.
       .replace(/\bhttps?:(?:\\*\/){2}[^\s"'<>]+/gi, withoutQuery)
   );
 }

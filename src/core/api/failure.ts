@@ -1,7 +1,8 @@
 import type http from 'node:http';
 import { AssessmentError, type ErrorKind, systemCode } from '../errors.ts';
-import { parseHttpDate, parseRetryAfter } from './retryAfter.ts';
-import { serviceMessage } from './serviceMessage.ts';
+import { visibleLine } from '../visibleText.ts';
+import { redact } from './credentials.ts';
+import { parseHttpDate, parseRetryAfter } from './retry.ts';
 
 const maxErrorBytes = 64 * 1024;
 
@@ -22,9 +23,9 @@ export async function replyFailure(
       if (bytes >= maxErrorBytes) break;
     }
   } catch {
-    // The status says enough when the body was cut off.
+    // The body was cut off: the status is enough.
   }
-  // A date is meant by the service's clock, which ours may be far from.
+  // A date in Retry-After is by the service's clock, which may differ from ours.
   const serviceNow = parseHttpDate(response.headers.date ?? '') ?? now;
   const retryAfterMs = parseRetryAfter(response.headers['retry-after'], serviceNow);
   return new AssessmentError(kindOfStatus(status), {
@@ -35,10 +36,10 @@ export async function replyFailure(
   });
 }
 
-/** How object storage, or a proxy before it, says in one status or another that an address is of no use any more. */
+/** How object storage, or a proxy before it, says that an address is no longer valid. */
 const refusals: readonly ErrorKind[] = ['unauthorized', 'forbidden', 'notFound', 'rejected', 'conflict'];
 
-/** As `replyFailure`, for a presigned address: no token went there, so that a refusal says nothing of ours, and only of this address; a redirect has `files` as its `subject`. */
+/** As `replyFailure`, for a presigned address: no token was sent there, so a refusal is about the address (`addressRefused`); a redirect has `files` as its `subject`. */
 export async function presignedFailure(
   response: http.IncomingMessage,
   url: URL,
@@ -51,13 +52,13 @@ export async function presignedFailure(
   return refusals.includes(kind) ? new AssessmentError('addressRefused', data) : failure;
 }
 
-/** What makes a presigned address a secret: the values of its query, as they are written and as they are meant. */
+/** The secrets in a presigned address: the values of its query, encoded and decoded. */
 function secretsOf(url: URL): string[] {
   const written = url.search
     .slice(1)
     .split('&')
     .map((part) => part.slice(part.indexOf('=') + 1));
-  // Short values (`true`, a version, a region) are no secrets, and would blank innocent words.
+  // Short values (`true`, a version, a region) are no secrets, and redacting them would blank ordinary words.
   return [...written, ...url.searchParams.values()].filter((value) => value.length >= 16);
 }
 
@@ -94,10 +95,10 @@ const untrusted = /CERT|_SIGNATURE|SELF_SIGNED/;
 /** Codes of a TLS connection that failed, perhaps in the middle of a request. */
 const brokenTls = /^(ERR_TLS|ERR_SSL|EPROTO)/;
 const neverConnected = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'ECONNREFUSED']);
-/** Codes of a system that has no descriptor, or no memory, for another file or socket. */
+/** Codes of a system without descriptors or memory for another file or socket. */
 const exhausted = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS']);
 
-/** True when this machine had no descriptor, or no memory, for what was asked of it. */
+/** True when this machine was out of descriptors or memory. */
 export function isExhausted(error: unknown): boolean {
   return saysExhausted(systemCode(error));
 }
@@ -107,21 +108,21 @@ export function saysExhausted(code: string | undefined): boolean {
   return exhausted.has(code ?? '');
 }
 
-/** Maps what the network, TLS or the proxy did to a request to an error; `mayBeSent` says that a connection had come about. */
+/** Maps a failure of the network, TLS or a proxy to an error; `mayBeSent` says that there was a connection. */
 export function transportFailure(error: unknown, url: URL, mayBeSent: boolean): Error {
   if (error instanceof AssessmentError) return error;
   const code = systemCode(error) ?? '';
   const data = { origin: url.origin, detail: code === '' ? undefined : code };
   const message = error instanceof Error ? error.message : '';
   if (untrusted.test(code) || brokenTls.test(code)) return new AssessmentError('tls', data, { cause: error });
-  // Asked first: the message names the host, and a host may be called proxy.
+  // Before the proxy check: the message names the host, which may contain "proxy".
   if (neverConnected.has(code) || failedToConnect(error) || (!mayBeSent && isExhausted(error)))
     return new AssessmentError('unsent', data, { cause: error });
   const kind = /\b407\b|proxy/i.test(message) ? 'proxy' : 'connectionLost';
   return new AssessmentError(kind, data, { cause: error });
 }
 
-/** True when no address was found, or no connection came about; with several addresses to try, none of them did. */
+/** True when no address was found or no connection was made, with several addresses to none of them. */
 function failedToConnect(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.length > 0 && error.errors.every(failedToConnect);
   return (
@@ -134,4 +135,80 @@ export function wasNeverSent(error: unknown): boolean {
   if (!(error instanceof AssessmentError)) return false;
   if (error.kind === 'tls') return untrusted.test(error.data.detail ?? '');
   return ['unsent', 'insecureUrl', 'notSignedIn', 'tokenCommand', 'badSetting'].includes(error.kind);
+}
+
+const maxLength = 500;
+/** Less than `maxErrorBytes`, so that a body that was cut off there is cut here, too. */
+const maxReadLength = 16 * 1024;
+
+/** The message in an error body, read as findings-format.md "Errors of the service" lists it; redacted, one line without hidden characters, at most 500 characters; undefined when there is none. */
+export function serviceMessage(body: string, secrets: readonly string[]): string | undefined {
+  const said = inBrief(fromJson(body) ?? fromMarkup(body, secrets), secrets);
+  return said === '' ? undefined : said;
+}
+
+/** Any value from the service as text: redacted, one line without hidden characters, at most 500 characters. */
+export function inBrief(value: unknown, secrets: readonly string[] = []): string {
+  return startOf(typeof value === 'string' ? value : toJson(value), secrets).slice(0, maxLength);
+}
+
+/** JSON that is nested too deeply can be parsed but not written. */
+function toJson(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return '…';
+  }
+}
+
+/** The start of a text, redacted, on one line. It is cut before it is redacted, since a reply may be long; the end of the cut is dropped, because half a secret there would not be found. */
+function startOf(text: string, secrets: readonly string[]): string {
+  const start = redact(text.slice(0, maxReadLength), secrets);
+  // A character takes up to nine when encoded.
+  const half = text.length > maxReadLength ? 9 * Math.max(0, ...secrets.map(({ length }) => length)) : 0;
+  return visibleLine(start.slice(0, Math.max(0, start.length - half)));
+}
+
+function fromJson(body: string): string | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(body.replace(/^\uFEFF/, ''));
+  } catch {
+    return undefined; // not JSON: plain text or markup then
+  }
+  if (typeof value === 'string') return value;
+  const root = record(value);
+  const error = record(root['error']);
+  const code = text(error['code']);
+  const inError = text(error['message']);
+  const first = Array.isArray(root['errors']) ? record(root['errors'][0])['message'] : undefined;
+  return (
+    text(root['message']) ??
+    text(root['error']) ??
+    (inError === undefined ? code : code === undefined ? inError : `${inError} (${code})`) ??
+    text(root['detail']) ??
+    text(root['title']) ??
+    text(first) ??
+    // No known member: the whole body is better than nothing.
+    (Object.keys(root).length === 0 ? '' : body)
+  );
+}
+
+/** Plain text as it is; of HTML and XML (object storage answers in XML) the words without the tags. */
+function fromMarkup(body: string, secrets: readonly string[]): string {
+  const title = text(/<(title|message)>([^<]*)</i.exec(body)?.[2]?.trim());
+  return (
+    title ??
+    startOf(body, secrets)
+      .slice(0, 4 * maxLength)
+      .replace(/<[^>]*>/g, ' ')
+  );
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function record(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }

@@ -1,33 +1,31 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import type http from 'node:http';
 import { AssessmentError } from '../errors.ts';
-import { onDisk, replaceFile } from '../files.ts';
+import { onDisk, replaceFile, toMark } from '../files.ts';
 import type { Clock, OnBytes } from '../ports.ts';
-import { exchange, readAll } from './request.ts';
-import { presignedFailure, replyFailure } from './failure.ts';
-import { checkHashed, type HashedFile, sendUnchanged } from './hashedFile.ts';
-import { serviceMessage } from './serviceMessage.ts';
+import { sendRequest, readAll } from './request.ts';
+import { presignedFailure, replyFailure, serviceMessage } from './failure.ts';
 
 /** Longest JSON reply that is read; a longer one is a `badResponse`. */
 const maxJsonBytes = 4 * 1024 * 1024;
-/** A JSON exchange may take as long as so many silences: it holds up every later look at its run. */
-const mostSilences = 4;
+/** A JSON call may take this many times its idle limit in all: it delays every later poll of its run. */
+const maxIdleTimes = 4;
 
-/** How long an exchange may go without a byte in either direction, in milliseconds. */
+/** How long a request may go without a byte in either direction, in milliseconds. */
 export interface IdleLimits {
   readonly jsonMs: number;
   readonly transferMs: number;
 }
 
 /** The limits unless a caller has others. */
-export const usualIdleLimits: IdleLimits = { jsonMs: 30_000, transferMs: 120_000 };
+export const defaultIdleLimits: IdleLimits = { jsonMs: 30_000, transferMs: 120_000 };
 
-/** A download that brings fewer bytes in such a time would hold its run up for ever. */
-const leastRate = { bytes: 300 * 1024, ms: 5 * 60_000 };
+/** A download slower than this would delay its run for ever. */
+const minRate = { bytes: 300 * 1024, ms: 5 * 60_000 };
 
-/** What every exchange is given; `secrets` were sent to the service, and no error may say them back. */
-interface ExchangeOptions {
+/** Common to all requests; `secrets` were sent to the service, and no error may contain them. */
+interface TransferOptions {
   readonly signal?: AbortSignal | undefined;
   readonly idleMs: number;
   readonly clock: Clock;
@@ -38,10 +36,10 @@ interface ExchangeOptions {
 export async function postJson(
   url: URL,
   body: unknown,
-  options: ExchangeOptions & { token: string },
+  options: TransferOptions & { token: string },
 ): Promise<unknown> {
   const bytes = Buffer.from(JSON.stringify(body));
-  return exchange(
+  return sendRequest(
     {
       method: 'POST',
       url,
@@ -54,7 +52,7 @@ export async function postJson(
       body: bytes,
       signal: options.signal,
       idleMs: options.idleMs,
-      totalMs: mostSilences * options.idleMs,
+      totalMs: maxIdleTimes * options.idleMs,
     },
     async (response) => {
       if (response.statusCode !== 200)
@@ -77,14 +75,14 @@ export async function postJson(
 export async function putFile(
   url: URL,
   file: HashedFile,
-  options: ExchangeOptions & { onBytes?: OnBytes | undefined },
+  options: TransferOptions & { onBytes?: OnBytes | undefined },
 ): Promise<void> {
   const { bytes } = file;
   const source = await open(file.path);
   try {
     const mark = await checkHashed(source, file, options.signal);
     let given = 0;
-    await exchange(
+    await sendRequest(
       {
         method: 'PUT',
         url,
@@ -119,12 +117,12 @@ export async function putFile(
 export async function getFile(
   url: URL,
   path: string,
-  options: ExchangeOptions & { maxBytes: number },
+  options: TransferOptions & { maxBytes: number },
 ): Promise<number> {
   // A name of its own: another window may be downloading the same artifact.
   const temporary = `${path}.${randomBytes(6).toString('hex')}.part`;
   try {
-    const bytes = await exchange(
+    const bytes = await sendRequest(
       { method: 'GET', url, headers: {}, signal: options.signal, idleMs: options.idleMs },
       async (response) => {
         if (response.statusCode !== 200) throw await failureOf(response, url, options);
@@ -143,7 +141,7 @@ export async function getFile(
   }
 }
 
-/** Writes a body to a file and on to the disk; throws `timeout` when it comes too slowly ever to be whole. Returns its bytes. */
+/** Writes a body to a file and on to the disk; throws `timeout` when it comes too slowly. Returns its bytes. */
 async function save(
   response: http.IncomingMessage,
   url: URL,
@@ -157,9 +155,9 @@ async function save(
     if (bytes > maxBytes) throw new AssessmentError('tooLarge', { limit: maxBytes });
     await onDisk(file.writeFile(chunk));
     const at = clock.monotonic();
-    if (at - measured.at < leastRate.ms) continue;
-    if (bytes - measured.bytes < leastRate.bytes)
-      throw new AssessmentError('timeout', { origin: url.origin, limit: leastRate.ms });
+    if (at - measured.at < minRate.ms) continue;
+    if (bytes - measured.bytes < minRate.bytes)
+      throw new AssessmentError('timeout', { origin: url.origin, limit: minRate.ms });
     measured = { bytes, at };
   }
   await onDisk(file.sync());
@@ -172,7 +170,7 @@ async function save(
 function failureOf(
   response: http.IncomingMessage,
   url: URL,
-  { secrets, clock }: ExchangeOptions,
+  { secrets, clock }: TransferOptions,
 ): Promise<AssessmentError> {
   return presignedFailure(response, url, secrets, clock.now());
 }
@@ -185,4 +183,82 @@ function finished(response: http.IncomingMessage): Promise<void> {
       reject(new AssessmentError('connectionLost'));
     });
   });
+}
+
+/** A file on disk as it was when it was hashed. */
+export interface HashedFile {
+  readonly path: string;
+  readonly bytes: number;
+  /** Hex. */
+  readonly sha256: string;
+  /** `markOf` the file right after it was hashed: while the file has this mark, it is not hashed again. */
+  readonly mark?: string | undefined;
+}
+
+/** Larger chunks send no faster, smaller ones take more processor time. */
+const chunkBytes = 512 << 10;
+
+/** Throws `lengthChanged` unless the open file holds the bytes that were hashed. Returns its mark, for `sendUnchanged`. */
+async function checkHashed(
+  source: FileHandle,
+  { bytes, sha256, mark }: HashedFile,
+  signal: AbortSignal | undefined,
+): Promise<string> {
+  const found = await onDisk(source.stat({ bigint: true }));
+  if (Number(found.size) !== bytes) throw changed(bytes, Number(found.size));
+  const now = toMark(found);
+  if (now === mark) return now;
+  const hash = createHash('sha256');
+  const buffer = Buffer.allocUnsafeSlow(chunkBytes);
+  for (let position = 0; position < bytes;) {
+    signal?.throwIfAborted();
+    const { bytesRead } = await onDisk(source.read(buffer, 0, buffer.length, position));
+    if (bytesRead === 0) throw changed(bytes, position);
+    hash.update(buffer.subarray(0, bytesRead));
+    position += bytesRead;
+  }
+  if (hash.digest('hex') !== sha256) throw changed(bytes, bytes);
+  return now;
+}
+
+/** Writes a whole file, reading ahead by one chunk; throws `lengthChanged` before the last one when the file no longer has its mark. */
+async function sendUnchanged(
+  source: FileHandle,
+  { bytes, mark }: { readonly bytes: number; readonly mark: string },
+  write: (chunk: Uint8Array) => Promise<void>,
+  onSent: (bytes: number) => void,
+): Promise<void> {
+  // Two buffers in turn: a stream's new one for each chunk took twice the processor time and ten times the memory.
+  const buffers = [Buffer.allocUnsafeSlow(chunkBytes), Buffer.allocUnsafeSlow(chunkBytes)] as const;
+  const read = async (index: number): Promise<Buffer> => {
+    const buffer = index % 2 === 0 ? buffers[0] : buffers[1];
+    const position = index * chunkBytes;
+    const wanted = Math.max(0, Math.min(chunkBytes, bytes - position));
+    const chunk = await readFull(source, buffer.subarray(0, wanted), position);
+    // A wrong body is never completed.
+    const isLast = position + wanted >= bytes;
+    if (isLast && toMark(await onDisk(source.stat({ bigint: true }))) !== mark) throw changed(bytes, bytes);
+    return chunk;
+  };
+  let chunk = await read(0);
+  for (let index = 1, sent = 0; chunk.length > 0; index++) {
+    const current = chunk;
+    [chunk] = await Promise.all([read(index), write(current)]);
+    sent += current.length;
+    onSent(sent);
+  }
+}
+
+async function readFull(source: FileHandle, into: Buffer, position: number): Promise<Buffer> {
+  let length = 0;
+  while (length < into.length) {
+    const { bytesRead } = await onDisk(source.read(into, length, into.length - length, position + length));
+    if (bytesRead === 0) throw changed(position + into.length, position + length);
+    length += bytesRead;
+  }
+  return into;
+}
+
+function changed(limit: number, actual: number): AssessmentError {
+  return new AssessmentError('lengthChanged', { limit, actual });
 }

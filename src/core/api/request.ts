@@ -7,22 +7,22 @@ import { transportFailure } from './failure.ts';
 /** Writes a body piece by piece; each piece may be used again once its `write` resolves. */
 type WriteBody = (write: (chunk: Uint8Array) => Promise<void>) => Promise<void>;
 
-/** One HTTP exchange: what goes out, and the bounds on what comes back. */
-export interface Exchange {
+/** A request, and the limits on its time. */
+export interface OutgoingRequest {
   readonly method: 'POST' | 'PUT' | 'GET';
   readonly url: URL;
   readonly headers: Record<string, string | number>;
   readonly body?: Buffer | WriteBody;
   readonly signal: AbortSignal | undefined;
-  /** Without a byte in either direction for so long, the exchange fails with `timeout`, or with `unsent` when no connection has come about. */
+  /** After this long without a byte in either direction it fails with `timeout`, or with `unsent` when there was no connection yet. */
   readonly idleMs: number;
-  /** The same for the whole of it, however steadily bytes trickle. */
+  /** The same for its whole duration, however steadily bytes arrive. */
   readonly totalMs?: number;
 }
 
-/** Runs one request and hands its response over; every failure leaves as an AssessmentError, a cancellation as the signal's reason. */
-export async function exchange<T>(
-  request: Exchange,
+/** Sends one request and passes its response to `read`; throws an AssessmentError for every failure, and the signal's reason for a cancellation. */
+export async function sendRequest<T>(
+  request: OutgoingRequest,
   read: (response: http.IncomingMessage) => Promise<T>,
 ): Promise<T> {
   request.signal?.throwIfAborted();
@@ -31,14 +31,14 @@ export async function exchange<T>(
   // A pooled socket that died while idle would make a dispatch fail with no way to know whether it arrived.
   const headers = { ...request.headers, Connection: 'close' };
   const outgoing = transport.request(request.url, { method: request.method, headers });
-  // Kept apart: once the response is there, what it reports of a stop made here is a reset connection.
+  // Kept apart: once there is a response, it reports a stop made here as a reset connection.
   let stopped: Error | undefined;
   const over = Promise.withResolvers<never>();
   over.promise.catch(() => undefined);
   const stop = (error: Error): void => {
     stopped ??= error;
     outgoing.destroy(error);
-    // A request that has no socket yet tells of its end only once it gets one.
+    // A request without a socket reports its end only once it gets one.
     over.reject(error);
   };
   const abort = (): void => stop(new DOMException('Cancelled', 'AbortError'));
@@ -49,7 +49,7 @@ export async function exchange<T>(
     mayBeSent = true;
   };
   outgoing.on('socket', (socket) => {
-    // TLS over a stream of another kind may only tell that it is secure.
+    // TLS over another kind of stream may emit `secureConnect` only.
     if (socket.connecting) socket.once('connect', noteConnected).once('secureConnect', noteConnected);
     else if (!socket.destroyed) noteConnected();
   });
@@ -84,7 +84,7 @@ export async function exchange<T>(
     response.pause();
     try {
       const result = await read(response);
-      // What answers before it has all of the body has not taken it.
+      // A service that answers before it has the whole body has not accepted it.
       await Promise.race([sending, over.promise]);
       return result;
     } finally {
@@ -98,13 +98,13 @@ export async function exchange<T>(
     clearTimeout(total);
     request.signal?.removeEventListener('abort', abort);
     outgoing.destroy();
-    over.reject(new Error('the exchange is over'));
-    // What the body is written from belongs to the caller again afterwards.
+    over.reject(new Error('the request is over'));
+    // The caller may reuse or close the source of the body afterwards.
     await sending;
   }
 }
 
-/** Resolves when the chunk has left this process's hands; a request that never got a connection would leave it waiting, hence `over`. */
+/** Resolves when the chunk is written; `over` ends the wait of a request that never gets a connection. */
 function writeChunk(outgoing: http.ClientRequest, chunk: Uint8Array, over: Promise<never>): Promise<void> {
   const written = new Promise<void>((resolve, reject) => {
     outgoing.write(chunk, (error) => (error ? reject(error) : resolve()));

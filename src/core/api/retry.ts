@@ -6,25 +6,25 @@ export interface RetryPolicy {
   /** Sends in all. */
   readonly attempts: number;
   readonly mayRetry: (error: AssessmentError) => boolean;
-  /** True for a call that a cancellation stops before a send and between two, and does not tear off once it was sent. */
-  readonly keepsSent?: boolean;
+  /** True for a call that is never aborted while it is under way: a cancellation counts only before and between sends. */
+  readonly isNeverAborted?: boolean;
 }
 
-/** For calls that do no harm when they arrive twice. */
-export const idempotent: RetryPolicy = { attempts: 4, mayRetry: isPassing };
+/** For calls that may arrive twice without harm. */
+export const idempotent: RetryPolicy = { attempts: 4, mayRetry: isTransient };
 
 /** For calls whose second arrival costs storage, not money. */
-export const reserving: RetryPolicy = { attempts: 3, mayRetry: isPassing };
+export const reserving: RetryPolicy = { attempts: 3, mayRetry: isTransient };
 
-/** For one look, when the caller has a schedule of its own. */
+/** For a single try, when the caller has a schedule of its own. */
 export const once: RetryPolicy = { attempts: 1, mayRetry: () => false };
 
 const firstDelayMs = 1_000;
-const longestDelayMs = 15_000;
-/** A person waits for these calls: a longer wish of the service becomes the error's `retryAfterMs`. */
-const longestWaitMs = 120_000;
+const maxDelayMs = 15_000;
+/** A person waits for these calls: a longer `Retry-After` is left to the caller, as the error's `retryAfterMs`. */
+const maxWaitMs = 120_000;
 
-/** Tries a call until it succeeds or its policy ends, with full jitter and never earlier than `Retry-After` asks. */
+/** Tries a call until it succeeds or its policy ends, with full jitter and never before `Retry-After` has passed. */
 export async function withRetry<T>(
   policy: RetryPolicy,
   attempt: () => Promise<T>,
@@ -34,17 +34,34 @@ export async function withRetry<T>(
     try {
       return await attempt();
     } catch (error) {
-      const passing = error instanceof AssessmentError && policy.mayRetry(error);
-      if (!passing || attempts >= policy.attempts) throw error;
+      const isRetryable = error instanceof AssessmentError && policy.mayRetry(error);
+      if (!isRetryable || attempts >= policy.attempts) throw error;
       const asked = error.data.retryAfterMs ?? 0;
-      if (asked > longestWaitMs) throw error;
-      const jitter = deps.random() * Math.min(longestDelayMs, firstDelayMs * 2 ** (attempts - 1));
+      if (asked > maxWaitMs) throw error;
+      const jitter = deps.random() * Math.min(maxDelayMs, firstDelayMs * 2 ** (attempts - 1));
       await deps.clock.sleep(asked + jitter, deps.signal);
     }
   }
 }
 
-/** Failures that may be gone in a moment: the network's, 429 and 5xx. */
-export function isPassing({ kind }: Pick<AssessmentError, 'kind'>): boolean {
+/** True for failures that may be gone in a moment: the network's, 429 and 5xx. */
+export function isTransient({ kind }: Pick<AssessmentError, 'kind'>): boolean {
   return ['unsent', 'connectionLost', 'timeout', 'rateLimited', 'serverError'].includes(kind);
+}
+
+const maxRetryAfterMs = 24 * 60 * 60 * 1000;
+
+/** Milliseconds a `Retry-After` header asks for: seconds or an HTTP date, as seen at `now`; 0 when past or absent or neither, at most a day. */
+export function parseRetryAfter(header: string | undefined, now: number): number {
+  const text = header?.trim() ?? '';
+  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : (parseHttpDate(text) ?? now) - now;
+  return Math.min(Math.max(ms, 0), maxRetryAfterMs);
+}
+
+/** The three forms of RFC 9110, section 5.6.7; `Date.parse` alone finds a date in almost any text with a number in it. */
+export function parseHttpDate(text: string): number | undefined {
+  const asctime = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/.test(text);
+  const named = /^[A-Z][a-z]{2,8}, .*\d{2}:\d{2}:\d{2} GMT$/.test(text);
+  const at = asctime ? Date.parse(`${text} GMT`) : named ? Date.parse(text) : NaN;
+  return Number.isNaN(at) ? undefined : at;
 }

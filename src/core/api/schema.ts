@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { inBrief } from './serviceMessage.ts';
+import { inBrief } from './failure.ts';
 
 /** An identifier as the service bounds it: 1 to 256 characters (API reference, section 8). */
 export const identifierSchema = z.string().check(z.minLength(1), z.maxLength(256));
@@ -65,14 +65,14 @@ export const dispatchResponseSchema = z.object({ workflow_run_id: identifierSche
 export const runRequestSchema = z.strictObject({ workflow_run_id: identifierSchema });
 
 /**
- * Response of describe; `output` and `artifacts` are absent until EXITED, and absent here too when they make no sense, as is one artifact among
- * others (section 2.3). Members beyond `kind` and values not in the reference are kept as they came, in brief and without the `secrets` (section 2.5).
+ * Response of describe; `output` and `artifacts` are absent until EXITED, and dropped when they cannot be read, as is a single artifact among
+ * others (section 2.3). Members beyond `kind` and values not in the reference are kept as they came, shortened and redacted (section 2.5).
  */
 export function toDescriptionSchema(secrets: () => readonly string[]) {
   const brief = (said: unknown): string => inBrief(said, secrets());
-  const wordSchema = z.pipe(z.string(), z.transform<string, string>(brief));
+  const textSchema = z.pipe(z.string(), z.transform<string, string>(brief));
   const outputSchema = z.object({
-    kind: wordSchema,
+    kind: textSchema,
     successOutput: z.catch(
       z.optional(
         z.record(z.string(), z.catch(z.optional(z.object({ artifact_name: identifierSchema })), undefined)),
@@ -80,12 +80,12 @@ export function toDescriptionSchema(secrets: () => readonly string[]) {
       undefined,
     ),
     abortedReason: z.catch(
-      z.optional(z.object({ code: wordSchema, detail: z.optional(z.pipe(z.unknown(), z.transform(brief))) })),
+      z.optional(z.object({ code: textSchema, detail: z.optional(z.pipe(z.unknown(), z.transform(brief))) })),
       undefined,
     ),
   });
   return z.object({
-    status: wordSchema,
+    status: textSchema,
     output: z.catch(z.optional(outputSchema), undefined),
     artifacts: z.catch(
       z.optional(z.array(z.catch(z.optional(z.object({ name: identifierSchema })), undefined))),

@@ -7,13 +7,13 @@ import { downloadAgain, hasRemoteResults } from './finish/downloadAgain.ts';
 import type { FolderClaim } from './start/folderClaim.ts';
 import { withJournalLock } from './disk/journalLock.ts';
 import { wasRefused } from './start/dispatch.ts';
-import { type Assessment, type LaunchOptions, newRun } from './start/launch.ts';
-import { Launcher, type LauncherDeps } from './start/launcher.ts';
+import { type Assessment, type LaunchOptions, newRun } from './start/inputFiles.ts';
+import { Launcher, type LauncherDeps } from './start/start.ts';
 import { tryToKeepSource } from './watch/look.ts';
 import { hasRemains, releaseUploads } from './finish/removeUploads.ts';
 import { isFinal, isLive, isPreparing, needsPerson, type Run } from './state/run.ts';
 import type { RunNote } from './disk/recoveryNotes.ts';
-import { RunWatch } from './watch/runWatch.ts';
+import { RunWatch } from './watch/watch.ts';
 
 /** What people do with runs: start, track, cancel, send again; one window at a time drives a run, and watches it to its end. */
 export class RunTracker implements Disposable {

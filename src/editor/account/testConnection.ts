@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { CONNECTION_PARTS, failedPart } from '../../core/api/connectionParts.ts';
+import { CONNECTION_PARTS, failedPart } from '../../core/api/connection.ts';
 import { AssessmentError } from '../../core/errors.ts';
 import type { Logger } from '../../core/ports.ts';
 import { connectionLabel } from '../labels.ts';

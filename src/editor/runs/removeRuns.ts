@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { isPassing } from '../../core/api/retry.ts';
+import { isTransient } from '../../core/api/retry.ts';
 import { AssessmentError } from '../../core/errors.ts';
 import { isFinal, type Run, titleOf, waitsForToken } from '../../core/run/state/run.ts';
 import type { RunNotes } from '../../core/run/disk/recoveryNotes.ts';
@@ -132,7 +132,7 @@ export async function removeRuns(deps: Omit<RemoveDeps, 'runs'>, called: readonl
 function wouldFail(kept: readonly Kept[], run: Run): AssessmentError | undefined {
   const isSame = (other: Run): boolean =>
     other.baseUrl === run.baseUrl && other.organizationId === run.organizationId;
-  const fails = (failure: AssessmentError): boolean => isPassing(failure) || waitsForToken(failure);
+  const fails = (failure: AssessmentError): boolean => isTransient(failure) || waitsForToken(failure);
   return kept.find((each) => isSame(each.run) && fails(each.failure))?.failure;
 }
 

@@ -4,7 +4,7 @@ import { readSentFiles, type SentFile } from '../../core/findings/place/sentFile
 import type { Clock, Logger } from '../../core/ports.ts';
 import { pathInside } from '../../core/files.ts';
 import type { FolderClaim } from '../../core/run/start/folderClaim.ts';
-import type { Assessment } from '../../core/run/start/launch.ts';
+import type { Assessment } from '../../core/run/start/inputFiles.ts';
 import { isFinal, type Run } from '../../core/run/state/run.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';

@@ -3,7 +3,7 @@ import { originOf } from '../../core/api/address.ts';
 import { visibleName } from '../../core/visibleText.ts';
 import { readSentFiles } from '../../core/findings/place/sentFiles.ts';
 import { pathInside } from '../../core/files.ts';
-import type { Assessment } from '../../core/run/start/launch.ts';
+import type { Assessment } from '../../core/run/start/inputFiles.ts';
 import type { Run, Target } from '../../core/run/state/run.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import type { Selection } from '../../core/upload/select/selection.ts';

@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
 import type { AddressInfo } from 'node:net';
-import type { HashedFile } from '../../../src/core/api/hashedFile.ts';
+import type { HashedFile } from '../../../src/core/api/http.ts';
 import { putFile } from '../../../src/core/api/http.ts';
 import { isAbortError } from '../../../src/core/errors.ts';
 import { gitHome } from '../../../src/core/upload/ignore/gitHome.ts';

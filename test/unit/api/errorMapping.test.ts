@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { AssessmentError, type ErrorKind } from '../../../src/core/errors.ts';
-import { transportFailure, wasNeverSent } from '../../../src/core/api/failure.ts';
-import { serviceMessage } from '../../../src/core/api/serviceMessage.ts';
+import { serviceMessage, transportFailure, wasNeverSent } from '../../../src/core/api/failure.ts';
 import { failureOf, workflow } from './clientCalls.ts';
 import { setUpClient } from './clientDesk.ts';
 

@@ -7,13 +7,13 @@ import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { AssessmentError } from '../../../src/core/errors.ts';
-import { usualIdleLimits } from '../../../src/core/api/http.ts';
+import { defaultIdleLimits } from '../../../src/core/api/http.ts';
 import { holdTimers } from '../heldTimers.ts';
 import { tempFolder } from '../run/tempFolder.ts';
 import { archiveFile, failureOf, workflow } from './clientCalls.ts';
 import { type ClientChanges, setUpClient } from './clientDesk.ts';
 
-const { transferMs } = usualIdleLimits;
+const { transferMs } = defaultIdleLimits;
 
 /** A server of any answer, for the length of a test; resolves to its origin. */
 async function serve(t: TestContext, answer: RequestListener): Promise<string> {

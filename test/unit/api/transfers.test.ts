@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { markOf } from '../../../src/core/files.ts';
 import { tempFolder } from '../run/tempFolder.ts';
+import { unsafeAddresses } from '../unsafeAddresses.ts';
 import { archiveFile, failureOf, startRun, workflow } from './clientCalls.ts';
 import { setUpClient } from './clientDesk.ts';
 
@@ -169,3 +170,16 @@ describe('a transfer', () => {
     assert.equal(done.at(-1), archive.bytes);
   });
 });
+
+for (const url of unsafeAddresses) {
+  test(`F43 the download address ${url.replace(/\?.*/, '')} is refused`, async (t) => {
+    const { client, service, lines } = await setUpClient(t);
+    const body = JSON.stringify({ url, expires_in_seconds: 900 });
+    service.addFault({ match: {}, before: { kind: 'reply', status: 200, body } });
+    const path = join(await tempFolder(t), 'report.md');
+    const error = await failureOf(client.downloadArtifact(workflow, 'run', 'report', path, { maxBytes: 99 }));
+    assert.equal(error.kind, 'insecureUrl');
+    assert.equal(service.requests.length, 1, 'asked for once');
+    assert.doesNotMatch([error.stack, JSON.stringify(error.data), ...lines].join('\n'), /canary/);
+  });
+}

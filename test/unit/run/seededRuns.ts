@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AssessmentClient } from '../../../src/core/api/client.ts';
-import { newRun } from '../../../src/core/run/start/launch.ts';
+import { newRun } from '../../../src/core/run/start/inputFiles.ts';
 import type { RunIn } from '../../../src/core/run/state/run.ts';
 import { tarGz } from '../service/archiveMaker.ts';
 import type { Desk, RunWindow } from './runWindow.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { AssessmentClient } from '../../api/client.ts';
-import { isPassing } from '../../api/retry.ts';
+import { isTransient } from '../../api/retry.ts';
 import { AssessmentError, type ErrorKind } from '../../errors.ts';
 import {
   type Artifact,
@@ -98,7 +98,7 @@ function isLasting(error: AssessmentError, trouble: Trouble | undefined): boolea
 
 /** True for a failure that neither time nor a person need mend: that it lasts shows only by trying. */
 function isStubborn(failure: Pick<AssessmentError, 'kind'>): boolean {
-  return !isPassing(failure) && !waitsForSomebody(failure);
+  return !isTransient(failure) && !waitsForSomebody(failure);
 }
 
 /** True for what keeps every artifact from coming until somebody has done something. */

@@ -4,7 +4,7 @@ import { systemCode } from '../../errors.ts';
 import type { Clock, Logger } from '../../ports.ts';
 import { isPastKeeping, needsArchives, removeArchives } from './archives.ts';
 import { isOutlived, isRetentionNoticeDue } from '../state/deadlines.ts';
-import type { DrivenRuns } from '../watch/drivenRuns.ts';
+import type { DrivenRuns } from '../watch/schedule.ts';
 import { isFinal, type Run } from '../state/run.ts';
 import type { RunStore } from '../disk/runStore.ts';
 import { isLongDue, type WakingTime } from './wakingTime.ts';

@@ -2,7 +2,7 @@ import type { AssessmentError } from '../../errors.ts';
 import { backoffMs } from '../watch/pollSchedule.ts';
 import { hasRemains, releaseUploads } from './removeUploads.ts';
 import { type Run, waitsForToken } from '../state/run.ts';
-import type { CheckDeps } from '../watch/runChecks.ts';
+import type { CheckDeps } from '../watch/poll.ts';
 
 /** What tidying up works with. */
 export interface TidyingDeps extends Pick<CheckDeps, 'store' | 'clientFor' | 'clock' | 'random' | 'log'> {

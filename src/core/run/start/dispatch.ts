@@ -3,7 +3,7 @@ import type { ArchiveType } from '../../api/schema.ts';
 import { AssessmentError, isAbortError, knownError, systemCode } from '../../errors.ts';
 import { visibleLine } from '../../visibleText.ts';
 import type { RunEvent } from '../state/advance.ts';
-import type { LaunchDeps } from './launch.ts';
+import type { LaunchDeps } from './inputFiles.ts';
 import { type Run, type RunIn, type Target, toFailure } from '../state/run.ts';
 import type { RunStore } from '../disk/runStore.ts';
 

@@ -1,6 +1,6 @@
 import type { AssessmentClient } from '../../api/client.ts';
-import type { HashedFile } from '../../api/hashedFile.ts';
-import { isPassing, withRetry } from '../../api/retry.ts';
+import type { HashedFile } from '../../api/http.ts';
+import { isTransient, withRetry } from '../../api/retry.ts';
 import type { UploadUrl } from '../../api/schema.ts';
 import { AssessmentError } from '../../errors.ts';
 import type { Clock, Logger, OnBytes } from '../../ports.ts';
@@ -64,7 +64,7 @@ async function putWhileValid(
   const { client, signal, onBytes } = options;
   const leastMs = Math.min(leastValidityMs, address.expires_in_seconds * 500);
   await withRetry(
-    { attempts: 4, mayRetry: isPassing },
+    { attempts: 4, mayRetry: isTransient },
     async () => {
       if (left() < leastMs) throw tooSlow();
       await client.putArchive(address, archive, { signal, onBytes });

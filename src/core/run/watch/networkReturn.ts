@@ -1,4 +1,4 @@
-import type { Network } from '../../api/reach.ts';
+import type { Network } from '../../api/connection.ts';
 import { isOffline } from '../state/deadlines.ts';
 import type { Run } from '../state/run.ts';
 

@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promise
 import path from 'node:path';
 import { before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
-import type { Assessment } from '../../../../src/core/run/start/launch.ts';
+import type { Assessment } from '../../../../src/core/run/start/inputFiles.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import type { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import { uploadLabel } from '../../../../src/editor/labels.ts';

@@ -4,7 +4,7 @@ import { appendFile, readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { usualIdleLimits } from '../../../../src/core/api/http.ts';
+import { defaultIdleLimits } from '../../../../src/core/api/http.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { holdTimers } from '../../heldTimers.ts';
 import { openWindow, setUpDesk } from '../runWindow.ts';
@@ -33,7 +33,7 @@ describe('an upload', () => {
     await writeFile(join(desk.folder, 'large.bin'), randomBytes(900_000));
     const stall = { kind: 'stall' as const, afterBodyBytes: 100_000 };
     desk.service.addFault({ match: { method: 'PUT', times: 1 }, before: stall });
-    const { transferMs } = usualIdleLimits;
+    const { transferMs } = defaultIdleLimits;
     const timers = holdTimers(t, transferMs);
     const started = openWindow(t, desk).start();
     while (puts(desk).length === 0) await setImmediate();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { newRun } from '../../../../src/core/run/start/launch.ts';
+import { newRun } from '../../../../src/core/run/start/inputFiles.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import { bury } from '../buriedWindow.ts';

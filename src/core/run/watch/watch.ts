@@ -2,12 +2,12 @@ import type { Disposable, Event } from '../../ports.ts';
 import { sweepTemporary } from '../../files.ts';
 import { needsArchives, removeArchives } from '../finish/archives.ts';
 import { isGivenUp } from '../state/deadlines.ts';
-import { DrivenRuns } from './drivenRuns.ts';
-import { Heartbeat } from './heartbeat.ts';
+import { DrivenRuns } from './schedule.ts';
+import { Heartbeat } from './wakeUps.ts';
 import { keepHouse } from '../finish/localCleanup.ts';
 import { pollIntervalMs } from './pollSchedule.ts';
 import { isFinal, isLive, isPreparing, type Run } from '../state/run.ts';
-import { type CheckDeps, RunChecks } from './runChecks.ts';
+import { type CheckDeps, RunChecks } from './poll.ts';
 import { Tidying, type TidyingDeps } from '../finish/tidying.ts';
 import { WakingTime } from '../finish/wakingTime.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { Heartbeat } from '../../../../src/core/run/watch/heartbeat.ts';
+import { Heartbeat } from '../../../../src/core/run/watch/wakeUps.ts';
 import { VirtualClock } from '../virtualClock.ts';
 import { silent } from '../../../silentLog.ts';
 

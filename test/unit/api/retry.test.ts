@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { parseRetryAfter } from '../../../src/core/api/retryAfter.ts';
+import { parseRetryAfter } from '../../../src/core/api/retry.ts';
 
 const now = Date.UTC(2030, 0, 1, 12);
 const dayMs = 24 * 60 * 60 * 1000;

@@ -10,10 +10,10 @@ import {
   newRun,
   packageTargets,
   uploadTargets,
-} from './launch.ts';
+} from './inputFiles.ts';
 import { isLive, type Run, type RunIn, toFailure } from '../state/run.ts';
 import type { RunNotes } from '../disk/recoveryNotes.ts';
-import type { RunWatch, WatchDeps } from '../watch/runWatch.ts';
+import type { RunWatch, WatchDeps } from '../watch/watch.ts';
 
 /** What became of a dispatch is written again after so long when the disk did not take it. */
 const noteAgainMs = 5_000;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { describe, test, type TestContext } from 'node:test';
-import { DrivenRuns } from '../../../../src/core/run/watch/drivenRuns.ts';
+import { DrivenRuns } from '../../../../src/core/run/watch/schedule.ts';
 import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import { tempFolder } from '../tempFolder.ts';
 import { VirtualClock } from '../virtualClock.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
-import type { Network } from '../../../../src/core/api/reach.ts';
+import type { Network } from '../../../../src/core/api/connection.ts';
 import { NetworkReturn } from '../../../../src/core/run/watch/networkReturn.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { pass } from '../days.ts';

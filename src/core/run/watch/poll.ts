@@ -1,8 +1,8 @@
 import type { AssessmentClient } from '../../api/client.ts';
-import type { Network } from '../../api/reach.ts';
+import type { Network } from '../../api/connection.ts';
 import { isAbortError, knownError } from '../../errors.ts';
 import type { Clock, Logger } from '../../ports.ts';
-import type { DrivenRuns } from './drivenRuns.ts';
+import type { DrivenRuns } from './schedule.ts';
 import { type KeepSource, look } from './look.ts';
 import { NetworkReturn } from './networkReturn.ts';
 import { backoffMs, pollIntervalMs } from './pollSchedule.ts';
