@@ -18,7 +18,7 @@ import { createFindingCommands, type FindingCommandDeps } from './findings/findi
 import { editIgnoreFile } from './upload/ignoreFile.ts';
 import { importFindings } from './findings/importFindings.ts';
 import { hasArtifact } from './labels.ts';
-import { openFindingsFile, pickUnreadRun } from './findings/openFindingsFile.ts';
+import { openFindingsFile, pickUnreadRun } from './findings/rawFindings.ts';
 import { mapFindingPaths } from './findings/mapPaths.ts';
 import { describeError } from './errors/messages.ts';
 import { runOf, runsOf } from './runs/runArguments.ts';

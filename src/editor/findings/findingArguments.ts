@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
 import { isObject } from '../../core/findings/parse/readValue.ts';
 import type { ShownFinding } from '../../core/findings/shownFinding.ts';
+import type { Run } from '../../core/run/state/run.ts';
 import { showInformation } from '../showMessage.ts';
 import type { DisplayedFindings } from './code/displayedFindings.ts';
 
@@ -42,6 +43,18 @@ export function findingsOf(args: readonly unknown[], sources: FindingSources): r
 /** The first of `findingsOf`, of the node that was clicked or has the focus, whatever else is selected. */
 export function findingOf([first]: readonly unknown[], sources: FindingSources): ShownFinding | undefined {
   return findingsOf([first], sources)[0];
+}
+
+/** A finding of a run by its index, whether the run is shown or not. */
+export async function findInRun(
+  run: Run,
+  index: number,
+  findings: FindingStore,
+): Promise<ShownFinding | undefined> {
+  return (
+    findings.find(run.id, index) ??
+    (await findings.read(run)).shown.find(({ finding }) => finding.index === index)
+  );
 }
 
 /** Says that a command was called where there is no finding. */

@@ -3,7 +3,7 @@ import type { ShownFinding } from '../../core/findings/shownFinding.ts';
 import { copyFindings, fixWithAgent } from '../agents/agentHandOff.ts';
 import { type CompareDeps, showAllFindings } from './compareRuns.ts';
 import { findingOf, type FindingSources, findingsOf, sayNoFinding } from './findingArguments.ts';
-import { showFindingJson } from './findingJson.ts';
+import { showFindingJson } from './rawFindings.ts';
 import { filterFindings, type Filtering, groupFindings } from './tree/filtering.ts';
 import { setTriage, subjectLabel, type TriageDeps } from './setTriage.ts';
 

@@ -9,7 +9,7 @@ import { clip } from '../../core/findings/parse/prose.ts';
 import { visibleLine, visibleText } from '../../core/visibleText.ts';
 import type { ReportContent } from '../../core/report/protocol.ts';
 import { titleOf } from '../../core/run/state/run.ts';
-import type { PanelDocument } from '../report/documentPanel.ts';
+import type { PanelDocument } from '../report/documentPanels.ts';
 import { formatTime } from '../formats.ts';
 import {
   blockLabel,
@@ -19,7 +19,7 @@ import {
   titleOfFinding,
   triageLabel,
 } from '../labels.ts';
-import { revealPlace } from './code/goToFinding.ts';
+import { placeNow, revealPlace } from './code/goToFinding.ts';
 
 const maxPlaces = 200;
 
@@ -42,12 +42,6 @@ export function toDetails(shown: ShownFinding, findings: FindingStore): PanelDoc
       await revealPlace(now, columnOf(now));
     },
   };
-}
-
-/** Details stand open for hours while code moves, and while files with places of the finding come and go. */
-function placeNow(place: ShownPlace, linked: ShownFinding, current: ShownFinding): ShownPlace {
-  const told = current.finding.places[linked.finding.places.indexOf(place.told)];
-  return current.places.find((each) => each.told === told) ?? place;
 }
 
 /** The finding whose details have this id, while it is shown. */

@@ -1,10 +1,39 @@
+import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
-import type { Disposable } from '../../core/ports.ts';
-import { readWebviewState } from '../../core/report/protocol.ts';
-import { type DocumentPanel, fillPanel, type PanelDeps, type PanelDocument } from './documentPanel.ts';
+import { isAbortError } from '../../core/errors.ts';
+import type { Disposable, Logger } from '../../core/ports.ts';
+import {
+  type HostMessage,
+  readWebviewMessage,
+  readWebviewState,
+  type ReportContent,
+  type ReportStrings,
+} from '../../core/report/protocol.ts';
+import { doRemedy, type Remedy } from '../errors/remedies.ts';
+import { documentHtml } from './documentHtml.ts';
+
+/** Markdown of unknown origin that can be shown, with a summary and links to code: a run's report, or one finding. */
+export interface PanelDocument {
+  /** Kept by the panel across a reload of the window. */
+  readonly id: string;
+  /** Title of the panel. */
+  readonly title: string;
+  /** Reads the document; called whenever the panel becomes visible. Rejects with an error that `explain` can put in words. */
+  load(): Promise<ReportContent>;
+  /** Shows the code of a place; `index` is one that `load` gave out in `places`. Reports its own errors. */
+  openPlace(index: number): Promise<void>;
+}
+
+/** What panels need beside their documents. */
+export interface PanelDeps {
+  readonly extensionUri: vscode.Uri;
+  /** A sentence in the user's language for an error, and what can be done about it. */
+  readonly explain: (error: unknown) => { readonly message: string; readonly remedies: readonly Remedy[] };
+  readonly log: Logger;
+}
 
 /** What a kind of panels needs. */
-export interface DocumentPanelsDeps extends PanelDeps {
+interface DocumentPanelsDeps extends PanelDeps {
   /** As in the manifest's `onWebviewPanel` activation. */
   readonly viewType: string;
   /** Whether each document has a panel of its own, or all take turns in one that opens beside the code. */
@@ -14,25 +43,25 @@ export interface DocumentPanelsDeps extends PanelDeps {
 }
 
 /** The open panels of one kind. */
-export interface DocumentPanels extends Disposable {
+interface DocumentPanels extends Disposable {
   /** Shows a document, in the panel that is there for it or in a new one. */
   open(document: PanelDocument): void;
-  /** Shows documents that are seen as they are now, or the one with this id. */
+  /** Reads visible documents again: all, or the one with this id. */
   refresh(id?: string): void;
   /** The id of the document in the panel that has the focus of its group. */
   activeId(): string | undefined;
-  /** Opens a document and hands back what its panel makes of it, as HTML that is not to be trusted. Rejects with an `AbortError` when the panel is closed first or the signal aborts. */
+  /** Opens a document and gives what its panel makes of it, as untrusted HTML. Rejects with an `AbortError` when the panel is closed first or the signal aborts. */
   render(document: PanelDocument, signal: AbortSignal): Promise<string>;
 }
 
-/** Registers a kind of panels: opening, restoring after a reload of the window, and letting go. */
+/** Registers a kind of panels, which VS Code restores after a reload of the window. */
 export function registerDocumentPanels(deps: DocumentPanelsDeps): DocumentPanels {
   const open = new Map<string, DocumentPanel>();
   const keyOf = ({ id }: PanelDocument): string => (deps.panels === 'oneBeside' ? '' : id);
 
   const fill = (panel: vscode.WebviewPanel, document: PanelDocument): DocumentPanel => {
     const key = keyOf(document);
-    const shown = fillPanel(panel, document, deps);
+    const shown = new DocumentPanel(panel, document, deps);
     open.set(key, shown);
     panel.onDidDispose(() => {
       if (open.get(key) === shown) open.delete(key);
@@ -67,13 +96,172 @@ export function registerDocumentPanels(deps: DocumentPanelsDeps): DocumentPanels
   return {
     open: (document) => void openPanel(document),
     refresh: (id) => {
-      for (const shown of open.values()) if (id === undefined || shown.documentId() === id) shown.refresh();
+      for (const shown of open.values()) if (id === undefined || shown.documentId === id) shown.refresh();
     },
-    activeId: () => [...open.values()].find(({ panel }) => panel.active)?.documentId(),
+    activeId: () => [...open.values()].find(({ panel }) => panel.active)?.documentId,
     render: (document, signal) => openPanel(document).render(signal),
     dispose() {
       serializer.dispose();
       for (const { panel } of [...open.values()]) panel.dispose();
     },
+  };
+}
+
+/** What was sent to the page. */
+interface Sent {
+  readonly text: string;
+  readonly places: ReadonlySet<number>;
+  readonly remedies: readonly Remedy[];
+}
+
+/** Shows a document in a panel. The page is gone while the panel is hidden, and asks for the document again when it comes back. */
+export class DocumentPanel {
+  readonly panel: vscode.WebviewPanel;
+  readonly #deps: PanelDeps;
+  #document: PanelDocument;
+  #loads = 0;
+  #sent: Sent | undefined;
+  #rendering: PromiseWithResolvers<string> | undefined;
+
+  constructor(panel: vscode.WebviewPanel, document: PanelDocument, deps: PanelDeps) {
+    this.panel = panel;
+    this.#document = document;
+    this.#deps = deps;
+    const { webview } = panel;
+    const root = vscode.Uri.joinPath(deps.extensionUri, 'dist', 'webview');
+    const address = (file: string): string =>
+      webview.asWebviewUri(vscode.Uri.joinPath(root, file)).toString();
+    panel.onDidDispose(() => {
+      this.#loads++;
+      this.#endRendering(undefined);
+    });
+    webview.onDidReceiveMessage((received: unknown) => this.#logged(this.#receive(received)));
+    panel.title = document.title;
+    panel.iconPath = new vscode.ThemeIcon('shield');
+    webview.options = { enableScripts: true, localResourceRoots: [root] };
+    webview.html = documentHtml({
+      scriptUri: address('report.js'),
+      styleUri: address('report.css'),
+      cspSource: webview.cspSource,
+      nonce: randomBytes(16).toString('base64'),
+      language: vscode.env.language,
+    });
+  }
+
+  get documentId(): string {
+    return this.#document.id;
+  }
+
+  /** Shows a document in place of the one before, or the same one as it is now. */
+  show(document: PanelDocument): void {
+    this.#document = document;
+    this.panel.title = document.title;
+    this.#logged(this.#send());
+  }
+
+  /** Shows the document as it is now, if it is visible and has changed. */
+  refresh(): void {
+    if (this.panel.visible) this.#logged(this.#sendIfChanged());
+  }
+
+  /** Gives what the panel makes of its document, the next time that it shows one. */
+  render(signal: AbortSignal): Promise<string> {
+    this.#endRendering(undefined);
+    const rendering = Promise.withResolvers<string>();
+    this.#rendering = rendering;
+    signal.addEventListener(
+      'abort',
+      () => {
+        if (this.#rendering === rendering) this.#endRendering(undefined);
+      },
+      { once: true },
+    );
+    return rendering.promise;
+  }
+
+  async #send(): Promise<void> {
+    this.#sent = undefined;
+    await this.#sendIfChanged();
+  }
+
+  async #sendIfChanged(): Promise<void> {
+    const load = ++this.#loads;
+    const loaded = await this.#load();
+    if (load !== this.#loads || loaded === undefined) return;
+    const { message, remedies } = loaded;
+    const text = JSON.stringify(message);
+    if (text === this.#sent?.text) return;
+    const places = message.type === 'show' ? message.content.places.map(({ index }) => index) : [];
+    this.#sent = { text, places: new Set(places), remedies };
+    const { webview } = this.panel;
+    await webview.postMessage(message);
+    if (this.#rendering === undefined) return;
+    if (message.type === 'show') await webview.postMessage({ type: 'render' } satisfies HostMessage);
+    else this.#endRendering(undefined);
+  }
+
+  async #load(): Promise<{ message: HostMessage; remedies: readonly Remedy[] } | undefined> {
+    const document = this.#document;
+    const documentId = document.id;
+    try {
+      const content = await document.load();
+      return { message: { type: 'show', documentId, content, strings: reportStrings() }, remedies: [] };
+    } catch (error) {
+      if (isAbortError(error)) return undefined;
+      this.#deps.log.error(`The document ${documentId} cannot be shown: ${String(error)}`);
+      const { message: text, remedies } = this.#deps.explain(error);
+      const actions = remedies.map(({ title }) => title);
+      return { message: { type: 'problem', documentId, text, actions }, remedies };
+    }
+  }
+
+  async #receive(received: unknown): Promise<void> {
+    const { log } = this.#deps;
+    const message = readWebviewMessage(received);
+    switch (message?.type) {
+      case 'ready':
+        return this.#send();
+      case 'openPlace':
+        if (this.#sent?.places.has(message.index) === true) return this.#document.openPlace(message.index);
+        log.warn('The report view asked for a place that it was not given.');
+        return;
+      case 'act':
+        return doRemedy(this.#sent?.remedies[message.index]);
+      case 'rendered':
+        if (message.documentId === this.documentId) this.#endRendering(message.html);
+        return;
+      case undefined:
+        log.warn('The report view sent a message that is not part of its protocol.');
+    }
+  }
+
+  /** Without HTML, the rendering is cancelled. */
+  #endRendering(html: string | undefined): void {
+    const rendering = this.#rendering;
+    this.#rendering = undefined;
+    if (html === undefined) rendering?.reject(new DOMException('Cancelled', 'AbortError'));
+    else rendering?.resolve(html);
+  }
+
+  #logged(work: Promise<void>): void {
+    work.catch((error: unknown) => this.#deps.log.error(`The panel of ${this.documentId}: ${String(error)}`));
+  }
+}
+
+function reportStrings(): ReportStrings {
+  const t = vscode.l10n.t;
+  return {
+    tableOfContents: t('Contents'),
+    skipContents: t('Skip the contents'),
+    findingsBySeverity: t('Findings by severity'),
+    noFindings: t('No findings.'),
+    copy: t('Copy'),
+    copied: t('Copied'),
+    copyFailed: t('Selected: press the copy shortcut'),
+    openInEditor: t('Open in editor'),
+    done: t('Done'),
+    notDone: t('Not done'),
+    code: t('Code'),
+    table: t('Table'),
   };
 }

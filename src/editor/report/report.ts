@@ -4,7 +4,7 @@ import * as vscode from 'vscode';
 import { AssessmentError } from '../../core/errors.ts';
 import type { Changes } from '../../core/findings/baselines.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
-import type { ShownPlace, ShownRun } from '../../core/findings/shownFinding.ts';
+import type { ShownFinding, ShownPlace, ShownRun } from '../../core/findings/shownFinding.ts';
 import { placeLinks } from '../../core/findings/place/placeLinks.ts';
 import { SEVERITIES } from '../../core/findings/finding.ts';
 import type { ReportContent } from '../../core/report/protocol.ts';
@@ -13,15 +13,17 @@ import type { RunStore } from '../../core/run/disk/runStore.ts';
 import { countFiles, countFindings, formatDuration, formatNumber, formatTime } from '../formats.ts';
 import { visibleLine } from '../../core/visibleText.ts';
 import { commitLabel, severityLabel, stateLabel } from '../labels.ts';
-import { revealPlace } from '../findings/code/goToFinding.ts';
-import type { PanelDocument } from './documentPanel.ts';
+import { placeNow, revealPlace } from '../findings/code/goToFinding.ts';
+import { findInRun } from '../findings/findingArguments.ts';
+import type { PanelDocument } from './documentPanels.ts';
 
 /** A larger report is opened as text. */
 const maxReportBytes = 20_000_000;
 
 /** A run's report as the panel shows it: the downloaded Markdown with a summary of what is known here, and links to the code. */
 export function toReport(run: Run, deps: { runs: RunStore; findings: FindingStore }): PanelDocument {
-  let places: readonly LinkedPlace[] = [];
+  let linked: readonly ShownFinding[] = [];
+  let places: readonly ShownPlace[] = [];
   return {
     id: run.id,
     title: vscode.l10n.t('Report: {0}', titleOf(run)),
@@ -32,44 +34,18 @@ export function toReport(run: Run, deps: { runs: RunStore; findings: FindingStor
       const markdown = await readFile(file, 'utf8');
       const read = await deps.findings.read(run);
       const links = placeLinks(read.shown);
-      const names = namesOfPlaces(read);
-      places = [...links.values()].map((place) => ({ place, name: names.get(place.told) }));
+      linked = read.shown;
+      places = [...links.values()];
       return toContent(run, markdown, read, [...links.keys()], await deps.findings.baselines.changesOf(read));
     },
     openPlace: async (index) => {
-      const linked = places[index];
-      if (linked !== undefined) await revealPlace(await placeNow(linked, run, deps.findings));
+      const place = places[index];
+      const then = linked.find((shown) => place !== undefined && shown.places.includes(place));
+      if (place === undefined || then === undefined) return;
+      const current = await findInRun(run, then.finding.index, deps.findings);
+      await revealPlace(placeNow(place, then, current));
     },
   };
-}
-
-/** A place that the report links to, and what it is called when findings are read anew. */
-interface LinkedPlace {
-  readonly place: ShownPlace;
-  readonly name: PlaceName | undefined;
-}
-
-interface PlaceName {
-  readonly finding: number;
-  readonly position: number;
-}
-
-function namesOfPlaces({ shown }: ShownRun): ReadonlyMap<ShownPlace['told'], PlaceName> {
-  return new Map(
-    shown.flatMap(({ finding: { index, places } }) =>
-      places.map((told, position) => [told, { finding: index, position }] as const),
-    ),
-  );
-}
-
-/** A report stands open for hours while the code under its links moves. */
-async function placeNow({ place, name }: LinkedPlace, run: Run, findings: FindingStore): Promise<ShownPlace> {
-  if (name === undefined) return place;
-  const current =
-    findings.find(run.id, name.finding) ??
-    (await findings.read(run)).shown.find(({ finding }) => finding.index === name.finding);
-  const told = current?.finding.places[name.position];
-  return current?.places.find((each) => each.told === told) ?? place;
 }
 
 function toContent(

@@ -9,7 +9,7 @@ import { parseFindings } from '../../../src/core/findings/parse/parse.ts';
 import type { ShownFinding, ShownPlace } from '../../../src/core/findings/shownFinding.ts';
 import type { RunStore } from '../../../src/core/run/disk/runStore.ts';
 import { undecided } from '../../../src/core/findings/triage/triage.ts';
-import { fillPanel } from '../../../src/editor/report/documentPanel.ts';
+import { DocumentPanel } from '../../../src/editor/report/documentPanels.ts';
 import { toDetails } from '../../../src/editor/findings/findingDetails.ts';
 import { toReport } from '../../../src/editor/report/report.ts';
 import { describeError } from '../../../src/editor/errors/messages.ts';
@@ -155,7 +155,7 @@ describe('a document that stands open', () => {
       openPlace: () => Promise.resolve(),
     };
     const deps = { extensionUri: vscode.Uri.file(shop), explain: describeError, log: silent };
-    const shown = fillPanel(panel as unknown as vscode.WebviewPanel, document, deps);
+    const shown = new DocumentPanel(panel as unknown as vscode.WebviewPanel, document, deps);
     const settled = (): Promise<void> => new Promise(setImmediate);
     received.fire({ type: 'ready' });
     await settled();
@@ -194,7 +194,8 @@ describe('a document that stands open', () => {
     const runs = { folderOf: () => runFolder } as unknown as RunStore;
     const findings = {} as unknown as FindingStore;
     const deps = { extensionUri: vscode.Uri.file(shop), explain: describeError, log: silent };
-    fillPanel(panel as unknown as vscode.WebviewPanel, toReport(run, { runs, findings }), deps);
+    const report = toReport(run, { runs, findings });
+    new DocumentPanel(panel as unknown as vscode.WebviewPanel, report, deps);
     try {
       received.fire({ type: 'ready' });
       await eventually(

@@ -32,6 +32,16 @@ export function createFindingNavigation(displayed: DisplayedFindings): (step: 1 
   };
 }
 
+/** Where a place that a document links to is by now: the document may stand open for hours while code moves and files come and go. */
+export function placeNow(
+  place: ShownPlace,
+  then: ShownFinding,
+  current: ShownFinding | undefined,
+): ShownPlace {
+  const told = current?.finding.places[then.finding.places.indexOf(place.told)];
+  return current?.places.find((each) => each.told === told) ?? place;
+}
+
 /** Opens the file of a place, in this column if given, with the cursor on its line; where the line is unknown or its code is gone, the cursor stays where it was in the file. */
 export async function revealPlace(place: ShownPlace, viewColumn?: vscode.ViewColumn): Promise<void> {
   const document = await openIfThere(vscode.Uri.file(place.file));
