@@ -8,34 +8,37 @@ import type { RunNotes } from '../core/run/disk/recoveryNotes.ts';
 import type { RunStore } from '../core/run/disk/runStore.ts';
 import type { RunTracker } from '../core/run/runTracker.ts';
 import { compareRuns } from './findings/compareRuns.ts';
-import { excludeFromUpload } from './upload/excludeFromUpload.ts';
+import { editIgnoreFile, excludeFromUpload } from './upload/excludeFromUpload.ts';
 import { exportFindings } from './findings/exportFindings.ts';
 import { type Folder, folderAt, openFoldersOf, pickFolders } from './folders.ts';
 import { findingOf, sayNoFinding } from './findings/findingArguments.ts';
 import { focusView } from '../lazyView.ts';
 import { revealPlace } from './findings/code/goToFinding.ts';
 import { createFindingCommands, type FindingCommandDeps } from './findings/findingCommands.ts';
-import { editIgnoreFile } from './upload/ignoreFile.ts';
 import { importFindings } from './findings/importFindings.ts';
 import { hasArtifact } from './labels.ts';
 import { openFindingsFile, pickUnreadRun } from './findings/rawFindings.ts';
 import { mapFindingPaths } from './findings/mapPaths.ts';
 import { describeError } from './errors/messages.ts';
-import { runOf, runsOf } from './runs/runArguments.ts';
+import { pickRun, pickShownRun, runOf, runsOf } from './runs/pickRun.ts';
 import { offerRemedies } from './errors/remedies.ts';
 import { deleteUploadedSource, removeRuns } from './runs/removeRuns.ts';
-import { cancelRun, checkRuns, resend } from './runs/runCommands.ts';
-import { pickRun, pickShownRun } from './runs/pickRun.ts';
-import { downloadArtifacts, renameRun, stopWatching } from './runs/runUpkeep.ts';
+import {
+  cancelRun,
+  checkRuns,
+  downloadArtifacts,
+  renameRun,
+  resend,
+  stopWatching,
+} from './runs/runCommands.ts';
 import { saveReport, type SaveReportDeps } from './report/saveReport.ts';
 import type { Accounts } from './account/accounts.ts';
-import { signIn, signInForRun } from './account/signIn.ts';
-import { signOut } from './account/signOut.ts';
+import { signIn, signInForRun, signOut } from './account/signIn.ts';
 import { startAssessment, type StartDeps } from './upload/startAssessment.ts';
-import { showMenu } from './runs/statusMenu.ts';
+import { showMenu } from './runs/statusBar.ts';
 import { testConnection } from './account/testConnection.ts';
 import { giveRunId, trackRun } from './runs/trackRun.ts';
-import { previewUpload, saveArchive } from './upload/uploadCommands.ts';
+import { previewUpload, saveArchive } from './upload/saveArchive.ts';
 import type { UploadPreview } from './upload/uploadPreview.ts';
 import { showError, showInformation } from './showMessage.ts';
 
@@ -248,4 +251,25 @@ async function revealFinding(shown: ShownFinding | undefined): Promise<void> {
     'This finding has no place in a file of this workspace. The report describes it.',
   );
   void showInformation(message);
+}
+
+/** The commands; those that the manifest disables in Restricted Mode throw `restricted` there: keys, links and tasks reach a command that menus do not offer. */
+export function requireTrust(
+  commands: ReadonlyMap<string, Handler>,
+  contributed: readonly { readonly command: string; readonly enablement?: string }[],
+): ReadonlyMap<string, Handler> {
+  const needTrust = new Set(
+    contributed.flatMap(({ command, enablement }) =>
+      enablement?.includes('isWorkspaceTrusted') === true ? [command] : [],
+    ),
+  );
+  return new Map(
+    Array.from(commands, ([id, handler]) => [
+      id,
+      (...args) => {
+        if (needTrust.has(id) && !vscode.workspace.isTrusted) throw new AssessmentError('restricted');
+        return handler(...args);
+      },
+    ]),
+  );
 }

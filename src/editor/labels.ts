@@ -3,10 +3,19 @@ import type { BlockKind, Finding, Severity } from '../core/findings/finding.ts';
 import type { ShownPlace } from '../core/findings/shownFinding.ts';
 import type { TriageState } from '../core/findings/triage/triage.ts';
 import type { ConnectionPart } from '../core/api/connection.ts';
-import { isFinal, keptArtifact, type Run, type RunIn, type Target } from '../core/run/state/run.ts';
+import {
+  isFinal,
+  isLive,
+  keptArtifact,
+  type Run,
+  type RunIn,
+  type Target,
+  waitsForToken,
+} from '../core/run/state/run.ts';
 import type { IgnoreRule } from '../core/upload/ignore/ignoreRules.ts';
 import type { Reason } from '../core/upload/select/selection.ts';
 import { formatTime } from './formats.ts';
+import { isOffline, needsDecision } from '../core/run/state/deadlines.ts';
 
 /** True when an artifact of an ended run is on this machine. */
 export function hasArtifact(run: Run, artifact: 'report' | 'findings'): boolean {
@@ -243,4 +252,15 @@ export function connectionLabel(part: ConnectionPart): string {
     case 'organization':
       return t('organization');
   }
+}
+
+/** What is not well with a run that has not ended, as a few words: what is seen as an icon, for those who hear it. */
+export function attentionLabel(run: Run, now: number): string | undefined {
+  const t = vscode.l10n.t;
+  const trouble = isLive(run) ? run.trouble : undefined;
+  if (trouble !== undefined && waitsForToken(trouble)) return t('sign-in needed');
+  if (trouble?.kind === 'tokenCommand') return t('token command failed');
+  if (needsDecision(run, now)) return t('needs a decision');
+  if (isOffline(run)) return t('offline');
+  return trouble === undefined ? undefined : t('last check failed');
 }

@@ -4,11 +4,11 @@ import { toToken } from '../../core/api/credentials.ts';
 import { isAbortError } from '../../core/errors.ts';
 import type { Run } from '../../core/run/state/run.ts';
 import type { Accounts } from './accounts.ts';
-import { formatAccount } from '../formats.ts';
+import { firstLines, formatAccount } from '../formats.ts';
 import { describeError } from '../errors/messages.ts';
 import { withProgress } from '../progress.ts';
-import { type Destination, readRawDestination, writeDestination } from '../settings.ts';
-import { showError, showInformation } from '../showMessage.ts';
+import { type Destination, hasTokenCommand, readRawDestination, writeDestination } from '../settings.ts';
+import { askInDialog, showError, showInformation } from '../showMessage.ts';
 
 /**
  * Asks for base URL, organization and token, one after another with what is known filled in, checks them with the service and keeps them; for
@@ -179,4 +179,29 @@ function complaintAbout(read: () => unknown): string | undefined {
   } catch (error) {
     return describeError(error).message;
   }
+}
+
+/** Forgets the token of the service and organization in the settings; where tokens of others are kept, a person says which go. */
+export async function signOut(accounts: Accounts): Promise<void> {
+  const t = vscode.l10n.t;
+  const { isCurrent, others } = await accounts.kept();
+  const every = t('Every Account');
+  let choice: string | undefined;
+  if (others.length > 0) {
+    const detail = `${t('Tokens of other accounts are kept on this machine:')}\n${firstLines(others.map(formatAccount))}`;
+    const answers = isCurrent ? [t('This Account'), every] : [every];
+    choice = await askInDialog({ question: t('Sign out of which account?'), detail }, ...answers);
+    if (choice === undefined) return;
+  }
+  if (choice === every) await accounts.forgetAll();
+  else await accounts.forget();
+  void showInformation(
+    hasTokenCommand()
+      ? t('The token command in the settings goes on signing in. Remove it there to stay signed out.')
+      : choice === every
+        ? t('Signed out. Every token was removed from this machine; runs that were started go on.')
+        : isCurrent
+          ? t('Signed out. The token was removed from this machine; runs that were started go on.')
+          : t('You were not signed in.'),
+  );
 }

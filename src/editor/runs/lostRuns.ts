@@ -11,13 +11,13 @@ import { describeError } from '../errors/messages.ts';
 import { doRemedy } from '../errors/remedies.ts';
 import { askInDialog, showError, showWarning } from '../showMessage.ts';
 
-/** A note, and the key it is kept under. */
+/** A note in `globalState`, with its key. */
 interface LostRun {
   readonly key: string;
   readonly note: RunNote;
 }
 
-/** Offers to track runs of this workspace's folders that were paid for and of which nothing but a note is left, as after a container was rebuilt. */
+/** Offers to track runs of this workspace's folders of which only the note is left, as after a container was rebuilt. */
 export async function offerLostRuns(deps: {
   notes: RunNotes;
   runs: RunStore;
@@ -25,7 +25,7 @@ export async function offerLostRuns(deps: {
   log: Logger;
 }): Promise<void> {
   const t = vscode.l10n.t;
-  // Notes are shared by every container and machine of this person: only folders that are open here are meant.
+  // globalState is shared by all containers and machines of a person, so only folders open here count.
   const lost = deps.notes
     .lost(deps.runs)
     .filter(({ note }) => note.targets.some(({ folder }) => isOpenHere(folder)));
@@ -60,10 +60,10 @@ export async function offerLostRuns(deps: {
     }
   }
   await focusView('runs');
-  await Promise.all(failures.map((failure) => askToForget(failure, deps)));
+  await Promise.all(failures.map((failure) => offerToForget(failure, deps)));
 }
 
-/** Forgets runs that were paid for, once a person has agreed: the notes are the only record of them. */
+/** Deletes the notes, the only record of these runs, after a confirmation. */
 async function forgetLost(lost: readonly LostRun[], { notes }: { notes: RunNotes }): Promise<void> {
   const t = vscode.l10n.t;
   const ids = lost.map(({ note }) => visibleLine(note.runId));
@@ -84,8 +84,8 @@ async function forgetLost(lost: readonly LostRun[], { notes }: { notes: RunNotes
   for (const { key } of lost) await notes.forget(key);
 }
 
-/** Any failure may pass, and only a person gives a run up. */
-async function askToForget(
+/** Offers to forget a run that could not be tracked. Any failure may be transient, so only a person decides. */
+async function offerToForget(
   { error, ...lost }: LostRun & { error: unknown },
   deps: { notes: RunNotes },
 ): Promise<void> {
@@ -105,7 +105,7 @@ async function askToForget(
   else await doRemedy(remedies.find((remedy) => remedy === choice));
 }
 
-/** Says, once a window, that runs are forgotten with it, as soon as their folder cannot be written. */
+/** Warns once per window when the runs' folder cannot be written, so that runs are kept in memory only. */
 export function warnOfStorage(runs: RunStore): Disposable {
   return runs.onDidBecomeTemporary((problem) => {
     void showWarning(
@@ -117,7 +117,7 @@ export function warnOfStorage(runs: RunStore): Disposable {
   });
 }
 
-/** Asks whether to start a run that is forgotten with this window, since runs cannot be kept. */
+/** Asks whether to start a run that is kept in memory only, because the runs' folder cannot be written. */
 export async function acceptForgetting(runs: RunStore): Promise<boolean> {
   const t = vscode.l10n.t;
   const start = t('Start Anyway');

@@ -17,18 +17,18 @@ import type { RunTracker } from '../../core/run/runTracker.ts';
 import { countShown, formatTime } from '../formats.ts';
 import { hasArtifact, stateLabel } from '../labels.ts';
 import { describeError, describeFailure } from '../errors/messages.ts';
-import type { Remedy } from '../errors/remedies.ts';
+import { doRemedy, type Remedy } from '../errors/remedies.ts';
+import { toRunNode } from './pickRun.ts';
 import { readDisplaySettings } from '../settings.ts';
 import { showError, showInformation, showWarning } from '../showMessage.ts';
 
-/** What notifications are made from. */
 interface NoticeDeps {
   readonly tracker: RunTracker;
   readonly findings: FindingStore;
   readonly log: Logger;
 }
 
-/** Tells a person once how a run ended, or that it needs a decision, as far as the settings want it. */
+/** Notifies once of each run that ended or needs a decision, if `notifications.level` asks for it. */
 export function showNotifications(deps: NoticeDeps): vscode.Disposable {
   return vscode.Disposable.from(
     deps.tracker.onDidFailToKeep((error) => void showError(describeError(error).message)),
@@ -37,13 +37,13 @@ export function showNotifications(deps: NoticeDeps): vscode.Disposable {
     }),
     deps.tracker.onDidEnd((run) => {
       notify(run, deps).catch((error: unknown) =>
-        deps.log.error(`Run ${run.id}: nobody was told: ${String(error)}`),
+        deps.log.error(`Run ${run.id}: the notification failed: ${String(error)}`),
       );
     }),
   );
 }
 
-/** Its results are paid for, not here, and soon gone. */
+/** The results are only on the service, which may delete them soon. */
 async function warnOfRetention(run: Run): Promise<void> {
   const t = vscode.l10n.t;
   if (readDisplaySettings().notifications === 'none') return;
@@ -53,32 +53,36 @@ async function warnOfRetention(run: Run): Promise<void> {
   const actions: Remedy[] = hasRemoteResults(run)
     ? [{ title: t('Download Artifacts Again'), command: 'whitebox.downloadArtifacts' }]
     : [
-        { title: t('Check Run Status Now'), command: 'whitebox.refreshRuns', arguments: [] },
-        ...remedies.map((remedy) => ({ ...remedy, arguments: remedy.arguments ?? [] })),
+        withoutRun({ title: t('Check Run Status Now'), command: 'whitebox.refreshRuns' }),
+        ...remedies.map(withoutRun),
       ];
   const message = t(
     'The results of the assessment of {0} are not on this machine. The service keeps them until {1} and may delete them then.',
     titleOf(run),
     formatTime(until),
   );
-  const choice = await showWarning(message, ...actions);
-  const node = { kind: 'run', id: run.id };
-  if (choice !== undefined)
-    await vscode.commands.executeCommand(choice.command, ...(choice.arguments ?? [node]));
+  await doOnRun(run, await showWarning(message, ...actions));
 }
 
 async function notify(run: Run, { findings }: NoticeDeps): Promise<void> {
   const { notifications } = readDisplaySettings();
   if (notifications === 'none') return;
-  // Read from the run itself: this window may show another run, or have other folders open.
+  // From the run itself: this window may show another run's findings, or none.
   const read = hasArtifact(run, 'findings') ? await findings.read(run) : undefined;
   const { message, actions, isGood } = noticeOf(run, read);
   if (isGood && notifications === 'attention') return;
   const show = isGood ? showInformation : showWarning;
-  const choice = await show(message, ...actions);
-  const node = { kind: 'run', id: run.id };
-  if (choice !== undefined)
-    await vscode.commands.executeCommand(choice.command, ...(choice.arguments ?? [node]));
+  await doOnRun(run, await show(message, ...actions));
+}
+
+/** Runs the pressed button's command; one without arguments is called on the run. */
+async function doOnRun(run: Run, pressed: Remedy | undefined): Promise<void> {
+  await doRemedy(pressed && { arguments: [toRunNode(run)], ...pressed });
+}
+
+/** An error's button, which is no command on a run. */
+function withoutRun(remedy: Remedy): Remedy {
+  return { arguments: [], ...remedy };
 }
 
 interface Notice {
@@ -132,8 +136,7 @@ function noticeOf(run: Run, read: ShownRun | undefined): Notice {
       };
     case 'failed': {
       const { message, remedies } = describeFailure(run.failure);
-      // A remedy is no command on a run: it gets no run.
-      const others = remedies.map((remedy) => ({ ...remedy, arguments: remedy.arguments ?? [] }));
+      const others = remedies.map(withoutRun);
       const again = { title: t('Retry Upload'), command: 'whitebox.retryUpload' };
       const actions = isUnsent(run) ? [again, ...others] : others;
       return { message: t('The assessment of {0} failed. {1}', title, message), actions, isGood: false };
@@ -147,7 +150,7 @@ function noticeOf(run: Run, read: ShownRun | undefined): Notice {
         actions: hasArtifact(run, 'findings')
           ? [read?.failure === undefined ? show : open, ...report]
           : report,
-        // Whoever cancelled it knows.
+        // The person who cancelled it needs no attention.
         isGood: run.state === 'cancelled',
       };
   }

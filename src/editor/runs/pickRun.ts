@@ -1,12 +1,43 @@
 import * as vscode from 'vscode';
+import { AssessmentError } from '../../core/errors.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
-import { type Run, titleOf } from '../../core/run/state/run.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
+import { type Run, titleOf } from '../../core/run/state/run.ts';
 import { formatTime } from '../formats.ts';
 import { commitLabel, hasArtifact, stateLabel } from '../labels.ts';
 import { showInformation } from '../showMessage.ts';
 
-/** The only one of some runs, or the one that a person picks; undefined, said as `none` has it, when there is none. */
+/** A run as the argument of a command: its row in the Runs view, or what a notification's button passes. */
+export interface RunNode {
+  readonly kind: 'run';
+  readonly id: string;
+}
+
+export function toRunNode({ id }: Pick<Run, 'id'>): RunNode {
+  return { kind: 'run', id };
+}
+
+/** The run that a command's argument names; undefined where it names none. Throws `runGone` if the run is gone, so that the command never acts on a different run. */
+export function runOf(node: unknown, runs: RunStore): Run | undefined {
+  const id = idOf(node);
+  if (id === undefined) return undefined;
+  const run = runs.get(id);
+  if (run === undefined) throw new AssessmentError('runGone');
+  return run;
+}
+
+/** The runs of the selected rows, else of the clicked one: a menu passes both. */
+export function runsOf([clicked, selected]: readonly unknown[], runs: RunStore): readonly Run[] {
+  const nodes = Array.isArray(selected) && selected.length > 0 ? (selected as unknown[]) : [clicked];
+  return nodes.flatMap((node) => runs.get(idOf(node) ?? '') ?? []);
+}
+
+function idOf(node: unknown): string | undefined {
+  const candidate = node as RunNode | undefined;
+  return candidate?.kind === 'run' ? candidate.id : undefined;
+}
+
+/** The only candidate, or the one that a person picks; where there is none, says `none` and gives undefined. */
 export async function pickRun(
   candidates: readonly Run[],
   title: string,
@@ -27,7 +58,7 @@ export async function pickRun(
   return (await vscode.window.showQuickPick(items, { title, matchOnDescription: true }))?.run;
 }
 
-/** The run with this artifact whose findings are shown; of several, and when none is shown at all, the one that a person picks. */
+/** The run with this artifact whose findings are shown; a person picks where several are, or where none is shown. */
 export function pickShownRun(
   { runs, findings }: { runs: RunStore; findings: FindingStore },
   artifact: 'report' | 'findings',

@@ -3,7 +3,6 @@ import { isTransient } from '../../core/api/retry.ts';
 import { AssessmentError } from '../../core/errors.ts';
 import { isFinal, type Run, titleOf, waitsForToken } from '../../core/run/state/run.ts';
 import type { RunNotes } from '../../core/run/disk/recoveryNotes.ts';
-import type { RunStore } from '../../core/run/disk/runStore.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';
 import { visibleLine } from '../../core/visibleText.ts';
 import { formatNumber, formatTime } from '../formats.ts';
@@ -13,24 +12,24 @@ import { pickRun } from './pickRun.ts';
 import { withProgress, withViewProgress } from '../progress.ts';
 import { doRemedy } from '../errors/remedies.ts';
 import { losesSource } from './runCommands.ts';
+import type { RunDeps } from './trackRun.ts';
 import { askInDialog, showInformation, showWarning } from '../showMessage.ts';
 
-/** What takes runs, or their source, away. */
+/** What removing runs works with. */
 interface RemoveDeps {
-  readonly runs: RunStore;
   readonly tracker: RunTracker;
   readonly notes: RunNotes;
 }
 
-/** A run that is still there, and why. */
+/** A run that could not be removed, or whose source could not, and why. */
 interface Kept {
   readonly run: Run;
   readonly failure: AssessmentError;
 }
 
-/** Takes the source of ended runs off the service, of those that it was called on or of one that a person picks, once they have agreed. */
+/** Deletes the source of ended runs from the service, after a confirmation: of `called`, or of a run that a person picks. */
 export async function deleteUploadedSource(
-  { runs, tracker }: Pick<RemoveDeps, 'runs' | 'tracker'>,
+  { runs, tracker }: RunDeps,
   called: readonly Run[],
 ): Promise<void> {
   const t = vscode.l10n.t;
@@ -53,7 +52,7 @@ export async function deleteUploadedSource(
   const kept: Kept[] = [];
   await withViewProgress(async () => {
     for (const run of chosen) {
-      const failure = wouldFail(kept, run) ?? (await tracker.deleteUploads(run.id));
+      const failure = sharedFailure(kept, run) ?? (await tracker.deleteUploads(run.id));
       if (failure !== undefined) kept.push({ run, failure });
     }
   });
@@ -67,8 +66,8 @@ export async function deleteUploadedSource(
   await doRemedy(await showWarning(text, ...remedies));
 }
 
-/** Removes runs that have ended, or whose start is unconfirmed, from the history, once a person has agreed. */
-export async function removeRuns(deps: Omit<RemoveDeps, 'runs'>, called: readonly Run[]): Promise<void> {
+/** Removes runs that have ended, or whose start is unconfirmed, from the history, after a confirmation. */
+export async function removeRuns(deps: RemoveDeps, called: readonly Run[]): Promise<void> {
   const t = vscode.l10n.t;
   const chosen = called.filter((run) => isFinal(run) || run.state === 'unknown');
   const [first] = chosen;
@@ -128,18 +127,18 @@ export async function removeRuns(deps: Omit<RemoveDeps, 'runs'>, called: readonl
   else await doRemedy(remedies.find((remedy) => remedy === choice));
 }
 
-/** Why the service need not be asked about a run: it could not be reached, or wants to be left alone, for another of the same account a moment ago. */
-function wouldFail(kept: readonly Kept[], run: Run): AssessmentError | undefined {
+/** The failure of another run of the same account that this run would meet, too: the service was not reachable, its Retry-After has not passed, or the token is refused. */
+function sharedFailure(kept: readonly Kept[], run: Run): AssessmentError | undefined {
   const isSame = (other: Run): boolean =>
     other.baseUrl === run.baseUrl && other.organizationId === run.organizationId;
   const fails = (failure: AssessmentError): boolean => isTransient(failure) || waitsForToken(failure);
   return kept.find((each) => isSame(each.run) && fails(each.failure))?.failure;
 }
 
-/** Removes one run after the other; gives those that are kept, since their source could not be deleted. */
+/** Removes runs one by one; returns those that stay because their source could not be deleted. */
 function remove(
   runs: readonly Run[],
-  { tracker, notes }: Omit<RemoveDeps, 'runs'>,
+  { tracker, notes }: RemoveDeps,
   options?: { leavesSource: boolean },
 ): Thenable<readonly Kept[]> {
   return withProgress(
@@ -149,12 +148,12 @@ function remove(
       let changed: AssessmentError | undefined;
       for (const run of runs) {
         try {
-          const known = losesSource(run) ? wouldFail(kept, run) : undefined;
+          const known = losesSource(run) ? sharedFailure(kept, run) : undefined;
           const failure = known ?? (await tracker.remove(run.id, options));
           if (failure === undefined) await notes.forgetRun(run.id);
           else kept.push({ run, failure });
         } catch (error) {
-          // One that goes on after all keeps no other from being removed.
+          // A run that is live again does not stop the removal of the others.
           if (!(error instanceof AssessmentError) || error.kind !== 'changedMeanwhile') throw error;
           changed = error;
         }

@@ -1,7 +1,5 @@
 import * as vscode from 'vscode';
-import { isLive, type Run, type Target, titleOf } from '../../core/run/state/run.ts';
-import type { RunStore } from '../../core/run/disk/runStore.ts';
-import type { RunTracker } from '../../core/run/runTracker.ts';
+import { isLive, type Run, titleOf } from '../../core/run/state/run.ts';
 import { formatTime } from '../formats.ts';
 import { lostAnswerLabel } from '../labels.ts';
 import { acceptForgetting } from './lostRuns.ts';
@@ -9,23 +7,20 @@ import { pickRun } from './pickRun.ts';
 import { withProgress, withViewProgress } from '../progress.ts';
 import { readDeleteSourceAfterRun } from '../settings.ts';
 import { askInDialog, showInformation } from '../showMessage.ts';
-import { giveRunId } from './trackRun.ts';
+import { giveRunId, type RunDeps } from './trackRun.ts';
+import { mayStopWatching } from '../../core/run/state/deadlines.ts';
+import { hasRemoteResults } from '../../core/run/finish/downloadAgain.ts';
+import { visibleLine } from '../../core/visibleText.ts';
 
-/** What commands on runs work on. */
-interface RunCommandDeps {
-  readonly runs: RunStore;
-  readonly tracker: RunTracker;
-}
-
-/** Asks about all runs that are under way, and says so when there is none. */
-export async function checkRuns({ runs, tracker }: RunCommandDeps): Promise<void> {
+/** Polls every live run now; says so where there is none. */
+export async function checkRuns({ runs, tracker }: RunDeps): Promise<void> {
   await runs.reload();
   if (runs.all().some(isLive)) await withViewProgress(() => tracker.checkNow());
   else void showInformation(vscode.l10n.t('No run is under way that could be asked about.'));
 }
 
-/** Asks the service to end a run, once a person has agreed. */
-export async function cancelRun({ runs, tracker }: RunCommandDeps, chosen: Run | undefined): Promise<void> {
+/** Cancels a run on the service, after a confirmation. */
+export async function cancelRun({ runs, tracker }: RunDeps, chosen: Run | undefined): Promise<void> {
   const t = vscode.l10n.t;
   const run =
     chosen ??
@@ -43,8 +38,8 @@ export async function cancelRun({ runs, tracker }: RunCommandDeps, chosen: Run |
   if (choice === yes) await withViewProgress(() => tracker.cancel(run.id));
 }
 
-/** Goes on with an `unknown` run by its run ID, sends its dispatch again, or gives it up: what a person decides, knowing that it may cost twice. */
-export async function resend({ tracker, runs }: RunCommandDeps, chosen: Run | undefined): Promise<void> {
+/** Lets a person resolve an `unknown` run: give its run ID, send the dispatch again, which may cost twice, or give the run up. */
+export async function resend({ tracker, runs }: RunDeps, chosen: Run | undefined): Promise<void> {
   const t = vscode.l10n.t;
   const run =
     chosen ??
@@ -52,11 +47,11 @@ export async function resend({ tracker, runs }: RunCommandDeps, chosen: Run | un
       runs.all().filter((each) => each.state === 'unknown'),
       t('Send Dispatch Again'),
     ));
-  // A notification may be older than what has become of its run.
+  // The run may have changed since the notification that offered this was shown.
   if (run?.state !== 'unknown') return;
   const haveId = t('I Have the Run ID…');
   const again = t('Send Again');
-  const letGo = t('Give This Run Up');
+  const giveUp = t('Give This Run Up');
   const choice = await askInDialog(
     {
       question: t('Start the assessment of {0} again?', titleOf(run)),
@@ -76,7 +71,7 @@ export async function resend({ tracker, runs }: RunCommandDeps, chosen: Run | un
     },
     haveId,
     again,
-    letGo,
+    giveUp,
   );
   const mayBeForgotten = runs.isTemporary;
   if (choice === again && (!mayBeForgotten || (await acceptForgetting(runs))))
@@ -84,12 +79,68 @@ export async function resend({ tracker, runs }: RunCommandDeps, chosen: Run | un
       tracker.resend(run.id, { mayBeForgotten, signal }),
     );
   if (choice === haveId) await giveRunId({ tracker }, run);
-  if (choice === letGo) await withViewProgress(() => tracker.abandon(run.id));
+  if (choice === giveUp) await withViewProgress(() => tracker.abandon(run.id));
 }
 
-/** True when removing a run that is not live, or giving it up, takes its source off the service. */
+/** True where removing a run that is not live, or giving it up, deletes its source from the service. */
 export function losesSource(run: Run): boolean {
-  const goes = (upload: Target['upload']): boolean =>
-    upload?.state === 'reserved' || (upload?.state === 'confirmed' && readDeleteSourceAfterRun());
-  return run.targets.some(({ upload }) => goes(upload));
+  return run.targets.some(
+    ({ upload }) =>
+      upload?.state === 'reserved' || (upload?.state === 'confirmed' && readDeleteSourceAfterRun()),
+  );
+}
+
+/** Downloads the artifacts of an ended run again. */
+export async function downloadArtifacts({ runs, tracker }: RunDeps, chosen: Run | undefined): Promise<void> {
+  const t = vscode.l10n.t;
+  const run = chosen ?? (await pickRun(runs.all().filter(hasRemoteResults), t('Download Artifacts Again')));
+  if (run === undefined) return;
+  await withProgress(t('Downloading the results…'), (_onStep, signal) =>
+    tracker.downloadAgain(run.id, signal),
+  );
+  void showInformation(t('The results of {0} were downloaded.', titleOf(run)));
+}
+
+/** Stops watching a run that no longer answers, after a confirmation. */
+export async function stopWatching(
+  { runs, tracker }: RunDeps,
+  chosen: Run | undefined,
+  now: number,
+): Promise<void> {
+  const t = vscode.l10n.t;
+  const run =
+    chosen ??
+    (await pickRun(
+      runs.all().filter((each) => mayStopWatching(each, now)),
+      t('Stop Watching'),
+    ));
+  if (run === undefined || !isLive(run)) return;
+  const yes = t('Stop Watching');
+  const detail = [
+    run.state === 'collecting'
+      ? t(
+          'What could not be downloaded is left out. While the service keeps the results, Download Artifacts Again fetches them.',
+        )
+      : t(
+          'Nothing is asked about it any more. If it still goes on at the service, it goes on there; you can track it again by its run ID: {0}',
+          visibleLine(run.runId),
+        ),
+    ...(losesSource(run) ? [t('The uploaded source is deleted from the service.')] : []),
+  ].join('\n\n');
+  const question = t('Stop watching the run of {0}?', titleOf(run));
+  const choice = await askInDialog({ question, detail }, yes);
+  if (choice === yes) await withViewProgress(() => tracker.stopWatching(run.id));
+}
+
+/** Asks for a label of a run; an empty one removes it. */
+export async function renameRun({ tracker }: RunDeps, run: Run | undefined): Promise<void> {
+  if (run === undefined) return;
+  const t = vscode.l10n.t;
+  const label = await vscode.window.showInputBox({
+    title: t('Rename Run'),
+    prompt: t('A name for this run, shown in this editor only; empty for none'),
+    value: run.label ?? '',
+    validateInput: (text) => (text.trim().length > 100 ? t('At most 100 characters.') : undefined),
+  });
+  if (label !== undefined) await tracker.rename(run.id, label);
 }

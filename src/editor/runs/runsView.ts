@@ -4,9 +4,9 @@ import { inBrief } from '../../core/api/failure.ts';
 import { lastGoodAnswerAt, mayStopWatching, needsDecision } from '../../core/run/state/deadlines.ts';
 import { hasRemoteResults } from '../../core/run/finish/downloadAgain.ts';
 import {
-  type ForeignRun,
   elapsedMs,
   type Failure,
+  type ForeignRun,
   isFinal,
   isLive,
   isUnsent,
@@ -17,20 +17,27 @@ import {
 } from '../../core/run/state/run.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import { visibleLine } from '../../core/visibleText.ts';
-import { attentionLabel } from './attentionLabel.ts';
+import {
+  attentionLabel,
+  commitLabel,
+  hasArtifact,
+  lostAnswerLabel,
+  nameOf,
+  stateLabel,
+  uploadLabel,
+} from '../labels.ts';
 import { countFiles, formatBytes, formatDay, formatDuration, formatTime } from '../formats.ts';
-import { commitLabel, hasArtifact, lostAnswerLabel, nameOf, stateLabel, uploadLabel } from '../labels.ts';
 import type { LazyView } from '../../lazyView.ts';
 import { describeFailure } from '../errors/messages.ts';
-import { renderRuns } from './renderRuns.ts';
+import { type RunNode, toRunNode } from './pickRun.ts';
 
-/** A line of the Runs view; commands called on a run get its node. */
+/** A line of the Runs view. */
 export type RunsNode =
+  | RunNode
   | { readonly kind: 'folder'; readonly key: string; readonly name: string }
-  | { readonly kind: 'run'; readonly id: string }
   | { readonly kind: 'line'; readonly run: string; readonly item: vscode.TreeItem };
 
-/** Fills the Runs view: folder, run, and under a run its steps, its artifacts and the state of the uploaded source. */
+/** Fills the Runs view: folders, their runs, and below each run its steps, artifacts and uploaded source. */
 export function showRuns(
   lazy: LazyView,
   deps: { runs: RunStore; findings: FindingStore; now: () => number },
@@ -57,7 +64,7 @@ export function showRuns(
       }
       if (element.kind === 'folder') {
         const own = runs.all().filter((run) => foldersOf(run) === element.key);
-        return own.map(({ id }) => node(`run:${id}`, () => ({ kind: 'run', id })));
+        return own.map(({ id }) => node(`run:${id}`, () => toRunNode({ id })));
       }
       const run = element.kind === 'run' ? runs.get(element.id) : undefined;
       return run === undefined
@@ -99,7 +106,7 @@ export function showRuns(
   return vscode.Disposable.from(changed, renderRuns(runs, render), runs.onDidChangeForeign(render), unread);
 }
 
-/** The folders a run assesses, as what tells it from runs of others of the same name. */
+/** A key: folders of the same name may differ in path. */
 function foldersOf(run: Run): string {
   return run.targets.map(({ folder }) => folder).join('\n');
 }
@@ -113,7 +120,7 @@ function folderItem({ key, name }: { key: string; name: string }): vscode.TreeIt
   return item;
 }
 
-/** A run that another version understands: nothing can be done with it here. */
+/** A run made by a newer version, on which no command works here. */
 function foreignItem({ id, createdAt }: ForeignRun): vscode.TreeItem {
   const t = vscode.l10n.t;
   const label = createdAt === undefined ? id : formatTime(createdAt);
@@ -130,7 +137,7 @@ function foreignItem({ id, createdAt }: ForeignRun): vscode.TreeItem {
 }
 
 function runItem(run: Run, now: number, unread: Failure | undefined): vscode.TreeItem {
-  // What matters most stands first: a narrow view cuts off the rest.
+  // State and time first: a narrow view cuts off the rest.
   const elapsed = isLive(run) ? [formatDuration(elapsedMs(run, now))] : [];
   const state = [stateLabel(run), ...elapsed].join(' ');
   const item = new vscode.TreeItem(state, vscode.TreeItemCollapsibleState.Collapsed);
@@ -154,7 +161,7 @@ function runItem(run: Run, now: number, unread: Failure | undefined): vscode.Tre
   return item;
 }
 
-/** Words that the menus' `when` clauses look for. */
+/** The words that `when` clauses in package.json match. */
 function abilitiesOf(run: Run, now: number, unread: Failure | undefined): string[] {
   const abilities = [
     [run.state, true],
@@ -226,7 +233,7 @@ function linesOf(run: Run, now: number, all: readonly Run[], unread: Failure | u
       {
         title: t('Send Dispatch Again'),
         command: 'whitebox.resendDispatch',
-        arguments: [{ kind: 'run', id: run.id } satisfies RunsNode],
+        arguments: [toRunNode(run)],
       },
     );
     if (run.refusal !== undefined)
@@ -238,8 +245,7 @@ function linesOf(run: Run, now: number, all: readonly Run[], unread: Failure | u
     add(message, 'warning', undefined, remedy && { ...remedy, arguments: [...(remedy.arguments ?? [])] });
   }
   if (isLive(run) && mayStopWatching(run, now)) {
-    const node: RunsNode = { kind: 'run', id: run.id };
-    const stop = { title: t('Stop Watching'), command: 'whitebox.stopWatching', arguments: [node] };
+    const stop = { title: t('Stop Watching'), command: 'whitebox.stopWatching', arguments: [toRunNode(run)] };
     const last = t('Last answer: {0}', formatTime(lastGoodAnswerAt(run)));
     const question =
       run.state === 'collecting'
@@ -270,9 +276,10 @@ function linesOf(run: Run, now: number, all: readonly Run[], unread: Failure | u
       artifact.failure === undefined
         ? formatBytes(artifact.bytes ?? 0)
         : describeFailure(artifact.failure).message;
-    const node: RunsNode = { kind: 'run', id: run.id };
     const on = (title: string, command: string): vscode.Command | undefined =>
-      artifact.file === undefined || !isFinal(run) ? undefined : { title, command, arguments: [node] };
+      artifact.file === undefined || !isFinal(run)
+        ? undefined
+        : { title, command, arguments: [toRunNode(run)] };
     const role = roleOf(artifact);
     if (role === 'report') {
       add(t('Report'), 'markdown', what, on(t('Open Report'), 'whitebox.openReport'));
@@ -291,4 +298,21 @@ function linesOf(run: Run, now: number, all: readonly Run[], unread: Failure | u
   }
   if ('runId' in run && run.runId !== undefined) add(t('Run ID'), 'key', run.runId);
   return lines;
+}
+
+const refreshMs = 60_000;
+
+/** Renders now, on each change of a run, and each minute while one has not ended, for the elapsed times. */
+export function renderRuns(runs: RunStore, render: () => void): vscode.Disposable {
+  let timer: NodeJS.Timeout | undefined;
+  const renderNow = (): void => {
+    render();
+    if (runs.all().every(isFinal)) {
+      clearInterval(timer);
+      timer = undefined;
+    } else timer ??= setInterval(renderNow, refreshMs);
+  };
+  const subscription = runs.onDidChange(renderNow);
+  renderNow();
+  return vscode.Disposable.from(subscription, { dispose: () => clearInterval(timer) });
 }

@@ -1,17 +1,28 @@
 import * as vscode from 'vscode';
 import { isDisplayed } from '../../core/findings/view/display.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
-import { needsDecision } from '../../core/run/state/deadlines.ts';
-import { elapsedMs, isFinal, isLive, type Run, titleOf } from '../../core/run/state/run.ts';
+import { mayStopWatching, needsDecision } from '../../core/run/state/deadlines.ts';
+import {
+  elapsedMs,
+  isFinal,
+  isLive,
+  isUnsent,
+  needsToken,
+  type Run,
+  titleOf,
+} from '../../core/run/state/run.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
-import { attentionLabel } from './attentionLabel.ts';
-import { formatDuration, formatNumber, formatTime } from '../formats.ts';
-import { stateLabel } from '../labels.ts';
+import { attentionLabel, hasArtifact, stateLabel } from '../labels.ts';
+import { countFindings, formatAccount, formatDuration, formatNumber, formatTime } from '../formats.ts';
 import { describeFailure } from '../errors/messages.ts';
-import { renderRuns } from './renderRuns.ts';
+import { toRunNode } from './pickRun.ts';
+import { renderRuns } from './runsView.ts';
 import { readDisplaySettings } from '../settings.ts';
+import type { Clock } from '../../core/ports.ts';
+import type { Accounts } from '../account/accounts.ts';
+import { focusView } from '../../lazyView.ts';
 
-/** Keeps the one status item true: idle, a run under way with its elapsed time, findings, or something that needs a person. */
+/** Keeps the status item up to date: a run that needs a decision, else the run under way with its elapsed time, else the number of findings. */
 export function showStatus(
   item: vscode.StatusBarItem,
   deps: {
@@ -22,17 +33,23 @@ export function showStatus(
   },
 ): vscode.Disposable {
   const render = (): void => {
-    const runs = deps.runs.all();
-    const active = runs.filter((run) => !isFinal(run));
+    const now = deps.now();
+    const active = deps.runs.all().filter((run) => !isFinal(run));
     const waiting =
-      active.find((run) => needsDecision(run, deps.now())) ??
+      active.find((run) => needsDecision(run, now)) ??
       active.find((run) => isLive(run) && run.trouble !== undefined);
-    const newest = waiting ?? active[0];
-    item.text = textOf(newest, waiting !== undefined, deps);
-    item.tooltip = new vscode.MarkdownString(
-      active.length === 0 ? idleTooltip(deps) : active.map((run) => tooltipOf(run, deps)).join('\n\n'),
-    );
-    item.accessibilityInformation = { label: labelOf(newest, deps) };
+    const run = waiting ?? active[0];
+    const { text, tooltip, label } =
+      run === undefined
+        ? idleStatus(countDisplayed(deps.findings))
+        : {
+            text: waiting === undefined ? activeText(run, now) : '$(warning) Whitebox',
+            tooltip: active.map((each) => tooltipOf(each, now, deps.nextCheckAt(each.id))).join('\n\n'),
+            label: activeLabel(run, now),
+          };
+    item.text = text;
+    item.tooltip = new vscode.MarkdownString(tooltip);
+    item.accessibilityInformation = { label };
   };
   return vscode.Disposable.from(
     renderRuns(deps.runs, render),
@@ -43,61 +60,127 @@ export function showStatus(
   );
 }
 
-/** How many findings the settings let through. */
-export function countDisplayed(findings: FindingStore): number {
+/** The number of findings that the settings do not filter out. */
+function countDisplayed(findings: FindingStore): number {
   const display = readDisplaySettings();
   return findings.all().filter((shown) => isDisplayed(shown, display)).length;
 }
 
-function textOf(
-  run: Run | undefined,
-  isWarning: boolean,
-  deps: { findings: FindingStore; now: () => number },
-): string {
-  if (run === undefined) {
-    const count = countDisplayed(deps.findings);
-    return count === 0 ? '$(shield)' : `$(shield) ${formatNumber(count)}`;
-  }
-  if (isWarning) return '$(warning) Whitebox';
+function idleStatus(count: number): { text: string; tooltip: string; label: string } {
+  const t = vscode.l10n.t;
+  return {
+    text: count === 0 ? '$(shield)' : `$(shield) ${formatNumber(count)}`,
+    tooltip:
+      count === 0
+        ? t('Whitebox Assessment: no run under way')
+        : t('Whitebox Assessment: findings shown: {0}', count),
+    label: t('Whitebox Assessment: no run under way, findings shown: {0}', count),
+  };
+}
+
+function activeText(run: Run, now: number): string {
   return isLive(run)
-    ? `$(sync~spin) Whitebox ${formatDuration(elapsedMs(run, deps.now()))}`
+    ? `$(sync~spin) Whitebox ${formatDuration(elapsedMs(run, now))}`
     : '$(sync~spin) Whitebox';
 }
 
-function labelOf(run: Run | undefined, deps: { findings: FindingStore; now: () => number }): string {
-  if (run === undefined)
-    return vscode.l10n.t(
-      'Whitebox Assessment: no run under way, findings shown: {0}',
-      countDisplayed(deps.findings),
-    );
+function activeLabel(run: Run, now: number): string {
   return vscode.l10n.t(
     'Whitebox Assessment: {0}, {1}, for {2}',
     titleOf(run),
-    [stateLabel(run), attentionLabel(run, deps.now())].filter((part) => part !== undefined).join(', '),
-    formatDuration(elapsedMs(run, deps.now())),
+    [stateLabel(run), attentionLabel(run, now)].filter((part) => part !== undefined).join(', '),
+    formatDuration(elapsedMs(run, now)),
   );
 }
 
-function idleTooltip(deps: { findings: FindingStore }): string {
-  const count = countDisplayed(deps.findings);
-  return count === 0
-    ? vscode.l10n.t('Whitebox Assessment: no run under way')
-    : vscode.l10n.t('Whitebox Assessment: findings shown: {0}', count);
-}
-
-function tooltipOf(
-  run: Run,
-  deps: { nextCheckAt: (id: string) => number | undefined; now: () => number },
-): string {
+function tooltipOf(run: Run, now: number, nextCheckAt: number | undefined): string {
   const t = vscode.l10n.t;
-  const lines = [`${titleOf(run)}: ${stateLabel(run)}, ${formatDuration(elapsedMs(run, deps.now()))}`];
+  const lines = [`${titleOf(run)}: ${stateLabel(run)}, ${formatDuration(elapsedMs(run, now))}`];
   if (run.state === 'unknown') lines.push(t('The answer to the start was lost: a person has to decide.'));
   if (isLive(run)) {
     if (run.trouble !== undefined) lines.push(describeFailure(run.trouble, run).message);
     if ('lastAnswerAt' in run && run.lastAnswerAt !== undefined)
       lines.push(t('Last answer: {0}', formatTime(run.lastAnswerAt)));
-    const next = deps.nextCheckAt(run.id);
-    if (next !== undefined) lines.push(t('Next check: {0}', formatTime(next)));
+    if (nextCheckAt !== undefined) lines.push(t('Next check: {0}', formatTime(nextCheckAt)));
   }
   return lines.map((line) => line.replace(/[\\`*_{}[\]()#+\-.!<>|]/g, '\\$&')).join('  \n');
+}
+
+/** The quick pick behind the status item: only the commands that apply now. */
+export async function showMenu({
+  accounts,
+  runs,
+  findings,
+  clock,
+}: {
+  accounts: Accounts;
+  runs: RunStore;
+  findings: FindingStore;
+  clock: Clock;
+}): Promise<void> {
+  const t = vscode.l10n.t;
+  const all = runs.all();
+  const signedIn = await accounts.isSignedIn();
+  const trusted = vscode.workspace.isTrusted;
+  const waiting = all.find(needsToken);
+  const [newest] = all;
+  const retried = newest !== undefined && isUnsent(newest) ? toRunNode(newest) : undefined;
+  const entries = [
+    {
+      label: `$(sign-in) ${t('Sign In…')}`,
+      ...(waiting && { description: formatAccount(waiting), node: toRunNode(waiting) }),
+      command: waiting === undefined ? 'whitebox.signIn' : 'whitebox.signInForRun',
+      when: trusted && (!signedIn || waiting !== undefined),
+    },
+    {
+      label: `$(warning) ${t('Decide About the Unconfirmed Start…')}`,
+      command: 'whitebox.resendDispatch',
+      when: trusted && all.some(({ state }) => state === 'unknown'),
+    },
+    {
+      label: `$(debug-rerun) ${t('Retry Upload')}`,
+      command: 'whitebox.retryUpload',
+      node: retried,
+      when: trusted && retried !== undefined,
+    },
+    {
+      label: `$(refresh) ${t('Check Run Status Now')}`,
+      command: 'whitebox.refreshRuns',
+      when: trusted && all.some(isLive),
+    },
+    {
+      label: `$(circle-slash) ${t('Cancel Run…')}`,
+      command: 'whitebox.cancelRun',
+      when: trusted && all.some(({ state }) => state === 'running'),
+    },
+    {
+      label: `$(eye-closed) ${t('Stop Watching')}`,
+      command: 'whitebox.stopWatching',
+      when: trusted && all.some((run) => mayStopWatching(run, clock.now())),
+    },
+    {
+      label: `$(list-tree) ${t('Show Findings')}`,
+      description: countFindings(countDisplayed(findings)),
+      view: 'findings' as const,
+      when: findings.count() > 0,
+    },
+    {
+      label: `$(markdown) ${t('Open Report')}`,
+      command: 'whitebox.openReport',
+      when: all.some((run) => hasArtifact(run, 'report')),
+    },
+    {
+      label: `$(shield) ${t('Start Assessment…')}`,
+      command: 'whitebox.startAssessment',
+      when: signedIn && trusted,
+    },
+    { label: `$(history) ${t('Show Runs')}`, view: 'runs' as const, when: all.length > 0 },
+    { label: `$(output) ${t('Show Log')}`, command: 'whitebox.showLog', when: true },
+  ];
+  const picked = await vscode.window.showQuickPick(
+    entries.filter(({ when }) => when),
+    { title: t('Whitebox Assessment') },
+  );
+  if (picked?.view !== undefined) await focusView(picked.view);
+  else if (picked !== undefined) await vscode.commands.executeCommand(picked.command, picked.node);
 }

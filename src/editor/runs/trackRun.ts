@@ -11,21 +11,21 @@ import { withViewProgress } from '../progress.ts';
 import { type Destination, readAssessmentSettings, readDestination } from '../settings.ts';
 import { showInformation } from '../showMessage.ts';
 
-/** What watching a run by its ID works on. */
-interface TrackDeps {
+/** What commands on runs work with. */
+export interface RunDeps {
   readonly runs: RunStore;
   readonly tracker: RunTracker;
 }
 
-/** Watches a run by the run ID that a person has: one that was started elsewhere, or whose start is unconfirmed. */
-export async function trackRun({ runs, tracker }: TrackDeps): Promise<void> {
+/** Asks for a run ID and watches that run: one that was started elsewhere, or whose start is unconfirmed. */
+export async function trackRun({ runs, tracker }: RunDeps): Promise<void> {
   const folders = vscode.workspace.workspaceFolders ?? [];
   if (folders.length === 0) throw new AssessmentError('noFolder');
   const destination = readDestination();
   if (destination === undefined) throw new AssessmentError('notSignedIn');
-  const which = await pickStart(runs, destination);
-  if (which === undefined) return;
-  if (which !== 'elsewhere') return giveRunId({ tracker }, which);
+  const start = await pickStart(runs, destination);
+  if (start === undefined) return;
+  if (start !== 'elsewhere') return giveRunId({ tracker }, start);
   const runId = await askRunId();
   if (runId === undefined) return;
   const folder =
@@ -36,44 +36,46 @@ export async function trackRun({ runs, tracker }: TrackDeps): Promise<void> {
         });
   if (folder === undefined) return;
   const { language } = readAssessmentSettings(folder.uri);
-  const place = { workflow: 'whitebox-assessment', ...destination, language, runId } as const;
-  const targets = [{ folder: folder.uri.fsPath, name: folder.name }];
+  const tracked = {
+    workflow: 'whitebox-assessment' as const,
+    ...destination,
+    language,
+    runId,
+    targets: [{ folder: folder.uri.fsPath, name: folder.name }],
+  };
   const listed = runs.all().map(({ id }) => id);
-  const run = await withViewProgress(() => tracker.track({ ...place, targets }));
+  const run = await withViewProgress(() => tracker.track(tracked));
   await focusView('runs');
   if (listed.includes(run.id))
     void showInformation(vscode.l10n.t('Run {0} is in the list already: {1}.', runId, nameOf(run)));
 }
 
-/** Goes on with a run whose start is unconfirmed, by the run ID that a person has. */
-export async function giveRunId(
-  { tracker }: Pick<TrackDeps, 'tracker'>,
-  run: Run | undefined,
-): Promise<void> {
-  // A notification may be older than what has become of its run.
+/** Asks for the run ID of an unconfirmed start, and watches that run. */
+export async function giveRunId({ tracker }: Pick<RunDeps, 'tracker'>, run: Run | undefined): Promise<void> {
+  // The run may have changed since the notification that offered this was shown.
   if (run?.state !== 'unknown') return;
   const runId = await askRunId();
   if (runId !== undefined) await withViewProgress(() => tracker.giveRunId(run.id, runId));
 }
 
-/** Which unconfirmed start of this account the ID is of, if any is there: listed as another run, the start could be given up, and the source deleted that it uses. */
+/** Asks which unconfirmed start of this account the ID belongs to. If the ID were listed as a second run, giving up the start would delete the source that the run uses. */
 async function pickStart(runs: RunStore, account: Destination): Promise<Run | 'elsewhere' | undefined> {
   const t = vscode.l10n.t;
-  const starts = runs.all().filter((run) => run.state === 'unknown' && isOf(run, account));
+  const starts = runs.all().filter((run) => run.state === 'unknown' && isOfAccount(run, account));
   if (starts.length === 0) return 'elsewhere';
   const items = [
     ...starts.map((run) => ({
       label: t('The unconfirmed start of {0}', titleOf(run)),
       description: formatTime(run.createdAt),
-      which: run,
+      start: run,
     })),
-    { label: t('A run that is not in the list'), which: 'elsewhere' as const },
+    { label: t('A run that is not in the list'), start: 'elsewhere' as const },
   ];
   const title = t('Which Run Is the ID Of?');
-  return (await vscode.window.showQuickPick(items, { title, ignoreFocusOut: true }))?.which;
+  return (await vscode.window.showQuickPick(items, { title, ignoreFocusOut: true }))?.start;
 }
 
-function isOf(run: Destination, account: Destination): boolean {
+function isOfAccount(run: Destination, account: Destination): boolean {
   return originOf(run.baseUrl) === originOf(account.baseUrl) && run.organizationId === account.organizationId;
 }
 

@@ -5,11 +5,13 @@ import { visibleName } from '../../core/visibleText.ts';
 import { toIgnoreLine, withLines, withoutLines } from '../../core/upload/choose/choices.ts';
 import { type FolderChoices, withExcluded, withoutExcluded } from '../../core/upload/choose/folderChoices.ts';
 import { formatNumber } from '../formats.ts';
-import { ensureIgnoreFile, ignoreFileOf } from './ignoreFile.ts';
 import { showInformation } from '../showMessage.ts';
-import type { UploadChoices } from './uploadChoices.ts';
+import type { UploadChoices } from './preparation.ts';
 import type { UploadPreview } from './uploadPreview.ts';
 import type { PreviewNode } from './uploadPreviewTree.ts';
+import { lstatSync } from 'node:fs';
+import { join } from 'node:path';
+import { AssessmentError } from '../../core/errors.ts';
 
 /** What excluding works on. */
 interface ExcludeDeps {
@@ -119,4 +121,33 @@ function uriOf(target: unknown): vscode.Uri | undefined {
   return node?.kind === 'folder'
     ? vscode.Uri.joinPath(node.of.folder.uri, node.sum.path.slice(0, -1))
     : undefined;
+}
+
+/** Opens the `.whiteboxignore` of a folder, made with an explaining header where there is none. */
+export async function editIgnoreFile(): Promise<void> {
+  const folders = vscode.workspace.workspaceFolders ?? [];
+  if (folders.length === 0) throw new AssessmentError('noFolder');
+  const folder = folders.length === 1 ? folders[0] : await vscode.window.showWorkspaceFolderPick();
+  if (folder === undefined) return;
+  const file = ignoreFileOf(folder);
+  await ensureIgnoreFile(file);
+  await vscode.window.showTextDocument(vscode.Uri.file(file));
+}
+
+/** The path of a workspace folder's own `.whiteboxignore`. */
+export function ignoreFileOf(folder: vscode.WorkspaceFolder): string {
+  return join(folder.uri.fsPath, '.whiteboxignore');
+}
+
+/** Makes an ignore file where there is none; throws `sourceUnreadable` for one that is no regular file. */
+export async function ensureIgnoreFile(file: string): Promise<void> {
+  const there = lstatSync(file, { throwIfNoEntry: false });
+  // Written to through a link, it would seem to count, which it does not.
+  if (there?.isFile() === false) throw new AssessmentError('sourceUnreadable', { subject: file });
+  if (there !== undefined) return;
+  const lines = [
+    vscode.l10n.t('Files that are not uploaded for an assessment, besides those that .gitignore names.'),
+    vscode.l10n.t('Same syntax as .gitignore; can stand in any folder. It can only leave out more.'),
+  ];
+  await writeFile(file, lines.map((line) => `# ${line}\n`).join(''), { flag: 'wx' });
 }

@@ -4,9 +4,9 @@ import { visibleLine, visibleName } from '../../core/visibleText.ts';
 import {
   checkPacked,
   decideFor,
-  prepareFolders,
   type PreparationSteps,
   type Prepared as PreparedFolder,
+  prepareFolders,
   type Waiting,
 } from '../../core/upload/choose/preparing.ts';
 import { gitHome } from '../../core/upload/ignore/gitHome.ts';
@@ -19,7 +19,13 @@ import { countFiles, firstLines } from '../formats.ts';
 import { byteSteps } from '../progress.ts';
 import { readAssessmentSettings, readSecretCheck } from '../settings.ts';
 import { askInDialog } from '../showMessage.ts';
-import type { UploadChoices } from './uploadChoices.ts';
+import type { SecretDecision } from '../../core/upload/choose/draft.ts';
+import {
+  choicesBelow,
+  type FolderChoices,
+  noChoices,
+  replaceBelow,
+} from '../../core/upload/choose/folderChoices.ts';
 
 /** A folder's files as they would be sent, with what the credential check found. */
 export type Prepared = PreparedFolder<Folder>;
@@ -174,4 +180,51 @@ async function decideOneByOne(undecided: readonly Suspicion[], choices: UploadCh
     'send',
   );
   return true;
+}
+
+/** What a person chose to leave out, to send, or to send in spite of a suspicion; remembered for this workspace, where no repository can make it. */
+export class UploadChoices {
+  readonly #memory: vscode.Memento;
+
+  constructor(memory: vscode.Memento) {
+    this.#memory = memory;
+  }
+
+  /** The choices below a folder, wherever in the workspace folder that holds it they were made. */
+  of(folder: Folder): FolderChoices {
+    return choicesBelow(this.#stored(folder), prefixOf(folder));
+  }
+
+  /** Changes the choices below a folder. */
+  async change(folder: Folder, change: (choices: FolderChoices) => FolderChoices): Promise<void> {
+    const changed = replaceBelow(this.#stored(folder), prefixOf(folder), change(this.of(folder)));
+    await this.#memory.update(keyOf(folder), changed);
+  }
+
+  decisionOf(sha256: string): SecretDecision | undefined {
+    return this.#memory.get<Record<string, SecretDecision>>('secrets', {})[sha256];
+  }
+
+  async decide(suspicions: readonly Suspicion[], decision: SecretDecision): Promise<void> {
+    const decided = Object.fromEntries(suspicions.map(({ sha256 }) => [sha256, decision]));
+    await this.#memory.update('secrets', {
+      ...this.#memory.get<Record<string, SecretDecision>>('secrets', {}),
+      ...decided,
+    });
+  }
+
+  #stored(folder: Folder): FolderChoices {
+    // Those that an earlier version stored do not have all of it.
+    return { ...noChoices, ...this.#memory.get<Partial<FolderChoices>>(keyOf(folder)) };
+  }
+}
+
+function keyOf({ uri }: Folder): string {
+  return `upload:${(vscode.workspace.getWorkspaceFolder(uri)?.uri ?? uri).toString()}`;
+}
+
+/** The path of a folder in the workspace folder that holds it: empty for that folder itself, else ending in `/`. */
+function prefixOf({ uri }: Folder): string {
+  const top = vscode.workspace.getWorkspaceFolder(uri)?.uri ?? uri;
+  return uri.path === top.path ? '' : `${uri.path.slice(top.path.length).replace(/^\//, '')}/`;
 }

@@ -5,15 +5,15 @@ import type { Clock, Logger } from '../../core/ports.ts';
 import { pathInside } from '../../core/files.ts';
 import type { FolderClaim } from '../../core/run/start/folderClaim.ts';
 import type { Assessment } from '../../core/run/start/inputFiles.ts';
-import { isFinal, type Run } from '../../core/run/state/run.ts';
+import { isFinal, type Run, type Target } from '../../core/run/state/run.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';
 import { type Folder, isInside } from '../folders.ts';
-import { readCommit } from './git.ts';
 import { countFiles, formatTime } from '../formats.ts';
 import { stateLabel } from '../labels.ts';
 import { type PreparationDeps, prepare, prepareAgain, type Prepared, settle } from './preparation.ts';
 import { acceptForgetting } from '../runs/lostRuns.ts';
+import { toRunNode } from '../runs/pickRun.ts';
 import { byteSteps, withProgress } from '../progress.ts';
 import { type Destination, readAssessmentSettings, readDestination } from '../settings.ts';
 import { askInDialog, showWarning } from '../showMessage.ts';
@@ -108,8 +108,7 @@ function offerToCancel(run: Run, log: Logger): void {
   const cancel = vscode.l10n.t('Cancel Run…');
   showWarning(vscode.l10n.t('The run had started already.'), cancel).then(
     (choice) => {
-      if (choice === cancel)
-        void vscode.commands.executeCommand('whitebox.cancelRun', { kind: 'run', id: run.id });
+      if (choice === cancel) void vscode.commands.executeCommand('whitebox.cancelRun', toRunNode(run));
     },
     (error: unknown) => log.error(String(error)),
   );
@@ -183,4 +182,33 @@ async function acceptLiveRun(folders: readonly Folder[], runs: RunStore): Promis
     another,
   );
   return choice === another;
+}
+
+/** The part of the API of VS Code's own git extension (`vscode.git`, version 1) that is used here. */
+interface GitApi {
+  getRepository(uri: vscode.Uri): {
+    readonly state: {
+      readonly HEAD?: { readonly commit?: string };
+      readonly workingTreeChanges: readonly unknown[];
+      readonly indexChanges: readonly unknown[];
+      readonly mergeChanges: readonly unknown[];
+      readonly untrackedChanges?: readonly unknown[];
+    };
+  } | null;
+}
+
+/** The commit a folder stands on and whether it has changes, as VS Code's own git extension already knows; undefined when it does not. */
+export async function readCommit(folder: vscode.Uri): Promise<Target['commit']> {
+  const git = vscode.extensions.getExtension<{ getAPI(version: 1): GitApi; readonly enabled: boolean }>(
+    'vscode.git',
+  );
+  if (git === undefined) return undefined;
+  const exports = await git.activate();
+  if (!exports.enabled) return undefined;
+  const state = exports.getAPI(1).getRepository(folder)?.state;
+  const id = state?.HEAD?.commit;
+  if (state === undefined || id === undefined) return undefined;
+  const { workingTreeChanges, indexChanges, mergeChanges, untrackedChanges = [] } = state;
+  const changes = [workingTreeChanges, indexChanges, mergeChanges, untrackedChanges];
+  return { id, dirty: changes.some((list) => list.length > 0) };
 }

@@ -8,10 +8,9 @@ import { Previewing } from '../../core/upload/choose/previewing.ts';
 import { type Folder, isInside } from '../folders.ts';
 import { countFiles, formatBytes } from '../formats.ts';
 import type { LazyView } from '../../lazyView.ts';
-import { type PreparationDeps, preparationSteps, type Prepared } from './preparation.ts';
+import { type PreparationDeps, preparationSteps, type Prepared, type UploadChoices } from './preparation.ts';
 import { withProgress } from '../progress.ts';
 import { type PreviewNode, previewTree } from './uploadPreviewTree.ts';
-import type { UploadChoices } from './uploadChoices.ts';
 
 const ignoreFiles = ['.gitignore', '.whiteboxignore'];
 const decidingSettings = [

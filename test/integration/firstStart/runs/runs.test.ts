@@ -11,7 +11,7 @@ import type { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import type { RunTracker } from '../../../../src/core/run/runTracker.ts';
 import { showNotifications } from '../../../../src/editor/runs/notifications.ts';
 import { removeRuns } from '../../../../src/editor/runs/removeRuns.ts';
-import { downloadArtifacts, stopWatching } from '../../../../src/editor/runs/runUpkeep.ts';
+import { downloadArtifacts, stopWatching } from '../../../../src/editor/runs/runCommands.ts';
 import { runOf } from '../../../unit/run/sampleRuns.ts';
 import { eventually } from '../../../host/workbench/eventually.ts';
 import { storageVariable } from '../../events.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import type * as vscode from 'vscode';
 import { Accounts } from '../../../../src/editor/account/accounts.ts';
-import { signOut } from '../../../../src/editor/account/signOut.ts';
+import { signOut } from '../../../../src/editor/account/signIn.ts';
 import { silent } from '../../../silentLog.ts';
 import { type ShownMessage, watchMessages } from '../../messages.ts';
 import { resetUserSettings, setUserSettings } from '../../userSettings.ts';

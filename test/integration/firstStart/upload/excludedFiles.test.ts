@@ -6,7 +6,7 @@ import * as vscode from 'vscode';
 import type { FolderChoices } from '../../../../src/core/upload/choose/folderChoices.ts';
 import { excludeFromUpload } from '../../../../src/editor/upload/excludeFromUpload.ts';
 import { describeError } from '../../../../src/editor/errors/messages.ts';
-import { UploadChoices } from '../../../../src/editor/upload/uploadChoices.ts';
+import { UploadChoices } from '../../../../src/editor/upload/preparation.ts';
 import { skipBecause } from '../../events.ts';
 import { type MessageWatch, watchEachTest, watchMessages } from '../../messages.ts';
 import { openFolders } from '../../openFolders.ts';

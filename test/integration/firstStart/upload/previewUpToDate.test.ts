@@ -5,7 +5,7 @@ import { afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { SecretMemory } from '../../../../src/core/upload/secrets/secretMemory.ts';
 import type { LazyView } from '../../../../src/lazyView.ts';
-import { UploadChoices } from '../../../../src/editor/upload/uploadChoices.ts';
+import { UploadChoices } from '../../../../src/editor/upload/preparation.ts';
 import { createUploadPreview, type UploadPreview } from '../../../../src/editor/upload/uploadPreview.ts';
 import { silent } from '../../../silentLog.ts';
 import { openFolders } from '../../openFolders.ts';

@@ -5,7 +5,7 @@ import { newDraft, withCheck } from '../../../../src/core/upload/choose/draft.ts
 import { noChoices } from '../../../../src/core/upload/choose/folderChoices.ts';
 import { decideFor } from '../../../../src/core/upload/choose/preparing.ts';
 import type { LeftOut, SelectedFile } from '../../../../src/core/upload/select/selection.ts';
-import { UploadChoices } from '../../../../src/editor/upload/uploadChoices.ts';
+import { UploadChoices } from '../../../../src/editor/upload/preparation.ts';
 import { type PreviewNode, previewTree } from '../../../../src/editor/upload/uploadPreviewTree.ts';
 
 const hidden = 'a\u202Etxt.exe';
