@@ -19,7 +19,7 @@ import { registerCodeProviders } from './editor/findings/code/codeProviders.ts';
 import { createCommands, requireTrust, runCommand } from './editor/commands.ts';
 import { showDiagnostics } from './editor/findings/code/diagnostics.ts';
 import { type PanelDocument, registerDocumentPanels } from './editor/report/documentPanels.ts';
-import { decodeFile, watchDrift } from './editor/findings/code/driftWatch.ts';
+import { decodeFile, unsavedText, watchDrift } from './editor/findings/code/driftWatch.ts';
 import { followAddresses, withFocusedRows } from './editor/findings/findingArguments.ts';
 import { findDetailed, toDetails } from './editor/findings/findingDetails.ts';
 import { provideFindingJson } from './editor/findings/rawFindings.ts';
@@ -96,6 +96,7 @@ export async function startExtension(
     triage,
     mappings: context.workspaceState,
     isOpenHere,
+    textOf: unsavedText,
     decode: decodeFile,
     workerFile: parseWorkerFile,
   });
@@ -127,7 +128,7 @@ export async function startExtension(
     extensionUri: context.extensionUri,
     find: async (id) => {
       await runs.reload();
-      await findings.refresh();
+      await findings.load();
       const found = findDetailed(id, findings);
       return found && sayingErrors('whitebox.showFindingDetails', toDetails(found, findings));
     },
@@ -239,7 +240,7 @@ export async function startExtension(
     }),
     // A token command counts only now, which may be while this starts.
     vscode.workspace.onDidGrantWorkspaceTrust(() => logged(showSignedIn())),
-    vscode.workspace.onDidChangeWorkspaceFolders(() => logged(findings.refresh())),
+    vscode.workspace.onDidChangeWorkspaceFolders(() => logged(findings.load())),
     // What another window left behind is taken up here: a window without runs has no heartbeat to notice it.
     vscode.window.onDidChangeWindowState(({ focused }) => {
       if (focused && vscode.workspace.isTrusted) logged(tracker.resume());
@@ -248,7 +249,7 @@ export async function startExtension(
   await showSignedIn();
   await runs.reload();
   made.push(runs.watch(), notes.follow(runs));
-  await findings.refresh();
+  await findings.load();
   // Not waited for: tidying up may need a network that does not answer.
   const takeUp = (): void => {
     logged(tracker.resume());

@@ -1,5 +1,5 @@
 import type { Run } from '../run/state/run.ts';
-import { hasAllFindings } from './folderRuns.ts';
+import { hasAllFindings } from './chooseRun.ts';
 import { type Identity, isSameFinding } from './identity.ts';
 import type { Cut } from './parse/parse.ts';
 import type { ShownFinding } from './shownFinding.ts';
@@ -36,6 +36,11 @@ export interface ChangeCounts {
   /** Undefined for a run that may not have reached them, or whose findings are not all known. */
   readonly fixed: number | undefined;
   readonly unchanged: number;
+}
+
+/** In how many findings a run differs from the one before it. */
+export interface Changes extends ChangeCounts {
+  readonly baseline: Run;
 }
 
 /** Counts what `compareFindings` lists. */

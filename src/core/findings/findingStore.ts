@@ -1,87 +1,58 @@
+import { isDeepStrictEqual } from 'node:util';
 import { AssessmentError } from '../errors.ts';
-import type { Disposable, Event, Logger } from '../ports.ts';
+import type { Disposable, Event } from '../ports.ts';
 import { type Failure, isFinal, type Run } from '../run/state/run.ts';
-import type { RunStore } from '../run/disk/runStore.ts';
-import { Baselines } from './baselines.ts';
-import { compareFindings, type Comparison } from './compare.ts';
-import { decideRuns, type FolderChoice, hasFindings } from './folderRuns.ts';
-import { FollowedRuns } from './followedRuns.ts';
-import { type LoadDeps, LoadedRun } from './loadedRun.ts';
-import type { Decode } from './place/decodeText.ts';
+import { FolderChoices, hasFindings, isSameRun } from './chooseRun.ts';
+import { baselineAmong, type Changes, compareFindings, type Comparison, countChanges } from './compare.ts';
 import { allowReading } from './parse/readFindings.ts';
-import { addMapping, forgetMappings, type MappingMemory, mappingsOf } from './place/pathMappings.ts';
-import { Readings } from './readings.ts';
-import type { FindingsChange, ShownFinding, ShownRun } from './shownFinding.ts';
-import { showSameRuns, toChange, toShownRun, visibleIn } from './shownRun.ts';
-import { decisionFolders } from './triage/findingFolder.ts';
+import { addMapping, forgetMappings, mappingsOf } from './place/pathMappings.ts';
+import { readBaseline, RunFindings, type RunFindingsDeps } from './runFindings.ts';
+import { type ShownFinding, type ShownRun, toShownRun, toSubjects } from './shownFinding.ts';
 import type { TriageState } from './triage/triage.ts';
-import type { DecisionsByFolder, TakeBack, TriageStore } from './triage/triageStore.ts';
+import type { DecisionsByFolder, TakeBack } from './triage/triageStore.ts';
+
+/** What the store works with. */
+export interface FindingStoreDeps extends RunFindingsDeps {
+  /** Whether this window has a folder (an absolute path) open. */
+  readonly isOpenHere: (folder: string) => boolean;
+}
 
 /** The findings that the editor shows: of each open folder's latest successful run that has some, unless a person chose another run or none since it ended. */
 export class FindingStore implements Disposable {
-  /** What runs are compared with. */
-  readonly baselines: Baselines;
-  readonly #runs: RunStore;
-  readonly #isOpenHere: (folder: string) => boolean;
-  readonly #triage: TriageStore;
-  readonly #mappings: MappingMemory;
-  readonly #load: LoadDeps;
-  readonly #listeners = new Set<(change: FindingsChange) => void>();
+  readonly #deps: FindingStoreDeps;
+  readonly #listeners = new Set<() => void>();
   readonly #subscriptions: readonly Disposable[];
-  /** What a person chose, by folder. */
-  readonly #choices = new Map<string, FolderChoice>();
-  readonly #followed = new FollowedRuns();
-  /** Which run each folder shows. */
-  #byFolder: ReadonlyMap<string, Run | undefined> = new Map();
+  readonly #choices = new FolderChoices();
+  /** The run that a person compares, and the one that they compare it with. */
+  #compared: { readonly run: Run; readonly baseline: Run } | undefined;
+  /** The ID of the run that each folder shows. */
+  #byFolder: ReadonlyMap<string, string | undefined> = new Map();
   /** The runs that are shown, whole. */
-  #loaded: readonly LoadedRun[] = [];
+  #loaded: readonly RunFindings[] = [];
+  /** The run that the compared one is compared with, whole. */
+  #baseline: RunFindings | undefined;
   #shown: readonly ShownRun[] = [];
-  /** What `showComparison` shows: of two runs, the later is shown, and the earlier is whole here. */
-  #compared: { readonly run: Run; readonly baseline: LoadedRun } | undefined;
-  /** Made from what is shown when somebody asks. */
+  /** Made from what is shown when it is first asked for. */
   #comparison: Comparison | undefined;
   /** Why the findings of a run could not be read when they were last wanted, by its ID. */
   readonly #failures = new Map<string, Failure>();
-  readonly #readings = new Readings((isAnew) => this.#refresh(isAnew));
+  /** Loading and re-placing happen one after the other: each begins with what is known by then. */
+  #queue: Promise<void> = Promise.resolve();
+  #mustForce = false;
 
-  /** `isOpenHere` tells whether this window has a folder (an absolute path) open; `mappings` remembers what `mapPaths` is told; `decode` reads files that are not UTF-8; `workerFile` is the parsing worker's entry. */
-  constructor(deps: {
-    runs: RunStore;
-    log: Logger;
-    triage: TriageStore;
-    mappings: MappingMemory;
-    isOpenHere: (folder: string) => boolean;
-    decode: Decode;
-    workerFile: string | URL;
-  }) {
-    this.baselines = new Baselines(deps);
-    this.#runs = deps.runs;
-    this.#triage = deps.triage;
-    this.#mappings = deps.mappings;
-    this.#isOpenHere = deps.isOpenHere;
-    this.#load = {
-      folderOf: (id) => deps.runs.folderOf(id),
-      triage: deps.triage,
-      mappingOf: (folder) => mappingsOf(deps.mappings, folder),
-      textOf: (file) => this.#followed.textOf(file),
-      decode: deps.decode,
-      workerFile: deps.workerFile,
-      baselineOf: (run) => {
-        const compared = this.#compared?.run.id === run.id ? this.#compared.baseline : undefined;
-        return compared?.run ?? this.baselines.of(run);
-      },
-      namesBefore: (run, baseline) => this.baselines.namesBefore(run, baseline),
-      log: deps.log,
-    };
+  constructor(deps: FindingStoreDeps) {
+    this.#deps = deps;
     this.#subscriptions = [
       deps.runs.onDidChange((run) => {
-        if (isFinal(run) || this.#shown.some((shown) => shown.run.id === run.id)) void this.refresh();
+        if (isFinal(run) || this.#shown.some((shown) => shown.run.id === run.id)) void this.load();
       }),
-      deps.triage.onDidChange(() => this.#tell(toChange(this.#followed.renewTriage()))),
+      deps.triage.onDidChange(() => {
+        if (this.#decide()) this.#fire();
+      }),
     ];
   }
 
-  readonly onDidChange: Event<FindingsChange> = (listener): Disposable => {
+  readonly onDidChange: Event<void> = (listener): Disposable => {
     this.#listeners.add(listener);
     return { dispose: () => this.#listeners.delete(listener) };
   };
@@ -101,32 +72,10 @@ export class FindingStore implements Disposable {
     return this.#shown.reduce((count, { shown }) => count + shown.length, 0);
   }
 
-  /** A finding by its run's local id and its position in the findings file, `Finding.index`. */
+  /** A finding that is shown, by its run's local id and its `Finding.index`. */
   find(runId: string, index: number): ShownFinding | undefined {
-    const shown = this.#shown.find(({ run }) => run.id === runId)?.shown;
-    // Mostly all of a file's findings are shown, each at its own position.
-    const there = shown?.[index];
-    return there?.finding.index === index ? there : shown?.find(({ finding }) => finding.index === index);
-  }
-
-  /** True for a file that findings, which are shown, point at. */
-  isPointedAt(file: string): boolean {
-    return this.#followed.isPointedAt(file);
-  }
-
-  /** True for a file that findings may point at: while some are being read, any. */
-  mayPointAt(file: string): boolean {
-    return this.#readings.areUnderWay || this.isPointedAt(file);
-  }
-
-  /** The files in these folders, at any depth, that findings point at. */
-  filesBelow(folders: ReadonlySet<string>): readonly string[] {
-    return this.#followed.filesBelow(folders);
-  }
-
-  /** True for a file or a folder in which findings may be that have no place so far. */
-  isAwaited(file: string): boolean {
-    return this.#followed.isAwaited(file);
+    const run = this.#shown.find((each) => each.run.id === runId);
+    return run?.shown.find(({ finding }) => finding.index === index);
   }
 
   /** Why a run's findings could not be read when they were last wanted. */
@@ -141,188 +90,197 @@ export class FindingStore implements Disposable {
 
   /** Shows a run's findings in its folders until another is chosen or ends with findings; a run without findings changes nothing. */
   async show({ id }: Run): Promise<void> {
-    const run = this.#runs.get(id);
+    const { runs } = this.#deps;
+    const run = runs.get(id);
     if (run === undefined || !hasFindings(run)) return;
-    await allowReading(this.#runs.folderOf(id));
+    await allowReading(runs.folderOf(id));
     // The same runs may be shown as before, but not compared.
-    const isCompared = this.#compared !== undefined;
-    this.#choose(run, id);
-    await (isCompared ? this.reload() : this.refresh());
+    const force = this.#compared !== undefined;
+    this.#compared = undefined;
+    this.#choices.choose(run, runs.all());
+    await this.load({ force });
   }
 
   /** Shows no findings until a run is chosen or, for a folder that is open here, ends with findings. */
   async clear(): Promise<void> {
-    for (const run of this.#runs.all()) this.#choose(run, undefined);
-    // What other windows have open is no concern of this one, however it came to be shown here.
-    for (const folder of [...this.#choices.keys()].filter((each) => !this.#isOpenHere(each)))
-      this.#choices.delete(folder);
-    await this.refresh();
+    this.#compared = undefined;
+    this.#choices.clear(this.#deps.runs.all(), this.#deps.isOpenHere);
+    await this.load();
   }
 
   /** Decides about findings, for everyone who shares their folders' decisions. Gives and throws what `TriageStore.set` does. */
   setTriage(shown: readonly ShownFinding[], state: TriageState, note: string): Promise<TakeBack> {
-    const subjects = shown.flatMap((each) => {
-      const { identity, finding, places } = each;
-      const path = places[0]?.path ?? finding.places[0]?.path;
-      return decisionFolders(each).map((folder) => ({ folder, identity, path }));
-    });
-    return this.#triage.set(subjects, state, note);
+    return this.#deps.triage.set(shown.flatMap(toSubjects), state, note);
   }
 
   /** Takes decisions over as `TriageStore.takeOver` does. */
   takeOver(decisions: DecisionsByFolder): Promise<void> {
-    return this.#triage.takeOver(decisions);
+    return this.#deps.triage.takeOver(decisions);
+  }
+
+  /** The run with all findings before a run, of the same folders; none for or among findings of unknown origin. */
+  baselineOf(run: Run): Run | undefined {
+    return baselineAmong(this.#deps.runs.all(), run);
+  }
+
+  /** How a run as it was read differs from the run before it; undefined where there is nothing to compare. */
+  async changesOf({ run, shown, cut, failure }: ShownRun): Promise<Changes | undefined> {
+    const baseline = this.baselineOf(run);
+    if (baseline === undefined || failure !== undefined) return undefined;
+    const before = await readBaseline(baseline, this.#deps);
+    return before && { baseline, ...countChanges(run, shown, before, cut) };
   }
 
   /** Compares what two runs have found. Throws why the findings file of one cannot be read, with its ID as the `subject`. */
   async compare(run: Run, baseline: Run): Promise<Comparison> {
-    const [found, before] = await Promise.all([this.#whole(run), this.#whole(baseline)]);
-    const cuts = { run: found.cut, baseline: before.cut };
-    return compareFindings(run, found.shown, baseline, before.shown, cuts);
+    const [found, before] = await Promise.all([this.#getReadable(run), this.#getReadable(baseline)]);
+    return compareFindings(run, found.shown, baseline, before.shown, {
+      run: found.cut,
+      baseline: before.cut,
+    });
   }
 
   /** Shows a run's findings compared with another run's, until other findings are shown. Throws what `compare` throws. */
   async showComparison(run: Run, baseline: Run): Promise<void> {
-    const [, before] = await Promise.all([this.#whole(run), this.#whole(baseline)]);
-    this.#choose(run, run.id);
-    this.#compared = { run, baseline: before };
-    await this.reload();
+    await Promise.all([this.#getReadable(run), this.#getReadable(baseline)]);
+    this.#choices.choose(run, this.#deps.runs.all());
+    this.#compared = { run, baseline };
+    await this.load({ force: true });
   }
 
   /** What `showComparison` shows. */
   comparison(): Comparison | undefined {
-    const compared = this.#compared;
-    const later = this.#loaded.find(({ run }) => run.id === compared?.run.id);
-    if (compared === undefined || later === undefined) return undefined;
-    const { baseline } = compared;
-    const cuts = { run: later.cut, baseline: baseline.cut };
-    this.#comparison ??= compareFindings(later.run, later.shown, baseline.run, baseline.shown, cuts);
+    const { run, baseline } = this.#compared ?? {};
+    const found = this.#loaded.find((each) => each.run.id === run?.id);
+    const before = this.#baseline;
+    if (found === undefined || before === undefined || before.run.id !== baseline?.id) return undefined;
+    const cuts = { run: found.cut, baseline: before.cut };
+    this.#comparison ??= compareFindings(found.run, found.shown, before.run, before.shown, cuts);
     return this.#comparison;
   }
 
   /** From now on, paths of a folder's findings that start with `prefix` start in `to`, a folder in it. Throws `outsideFolder`. */
   async mapPaths(folder: string, prefix: string, to: string): Promise<void> {
-    await addMapping(this.#mappings, folder, prefix, to);
-    await this.reload();
+    await addMapping(this.#deps.mappings, folder, prefix, to);
+    await this.load({ force: true });
   }
 
   /** Whether `mapPaths` holds for a folder. */
   hasMappings(folder: string): boolean {
-    return mappingsOf(this.#mappings, folder).length > 0;
+    return mappingsOf(this.#deps.mappings, folder).length > 0;
   }
 
   /** Undoes `mapPaths` for a folder. */
   async forgetMappings(folder: string): Promise<void> {
-    await forgetMappings(this.#mappings, folder);
-    await this.reload();
+    await forgetMappings(this.#deps.mappings, folder);
+    await this.load({ force: true });
   }
 
-  /** Takes over an open document's text after an edit; undefined when the file on the disk counts again. Listeners hear at once, but for the first time. */
-  async textChanged(file: string, text: string | undefined): Promise<void> {
-    if (text === undefined) {
-      if (this.#followed.endEdit(file)) await this.fileChanged(file);
-      return;
-    }
-    const ready = this.#followed.edit(file, text);
-    if (ready !== undefined) await ready;
-    this.#tell(toChange(this.#followed.renewEdited(file)));
+  /** Loads the runs that should be shown by now; those that are shown already only when `force` is true, when they could not be read, or when their files were downloaded again. */
+  load({ force = false } = {}): Promise<void> {
+    this.#mustForce ||= force;
+    return this.#enqueue(() => this.#loadChosen());
   }
 
-  /** Takes over what became of files on the disk. */
-  async fileChanged(...files: readonly string[]): Promise<void> {
-    // What is being read may have been read before the change.
-    await this.#readings.over();
-    this.#tell(toChange(await this.#followed.renewFromDisk(files)));
-  }
-
-  /** Reads what is shown anew: files that findings point at may have come or gone. */
-  reload(): Promise<void> {
-    return this.#readings.reload();
-  }
-
-  /** Reads what should be shown now; one reading at a time. */
-  refresh(): Promise<void> {
-    return this.#readings.refresh();
+  /** Re-places findings in files that were written or edited, and in files and folders that were created or deleted; loads again when a finding without a place may be in one of these. Absolute paths. */
+  rePlace(changed: ReadonlySet<string>, createdOrDeleted: ReadonlySet<string> = new Set()): Promise<void> {
+    return this.#enqueue(async () => {
+      const held = this.#held();
+      if (held.some((each) => each.isMissing(createdOrDeleted))) {
+        this.#mustForce = true;
+        return this.#loadChosen();
+      }
+      const rePlaced = await Promise.all(held.map((each) => each.rePlace(changed, createdOrDeleted)));
+      if (rePlaced.includes(true)) this.#fire();
+    });
   }
 
   /** All of a run's findings, whether they are shown or not; a file that cannot be read gives a `failure`. */
   async read(run: Run): Promise<ShownRun> {
-    // Another run to compare it with may just have come.
-    await this.#readings.over();
-    return toShownRun(await this.#read(run));
+    return toShownRun(await this.#enqueue(() => this.#readOne(run)));
   }
 
   dispose(): void {
     for (const subscription of this.#subscriptions) subscription.dispose();
   }
 
-  #choose({ targets }: Run, runId: string | undefined): void {
-    const withFindings = this.#runs.all().filter(hasFindings);
-    const choice = { runId, over: new Set(withFindings.map(({ id }) => id)) };
-    for (const { folder } of targets) this.#choices.set(folder, choice);
-    this.#compared = undefined;
+  /** The runs that follow edits, files and decisions. */
+  #held(): readonly RunFindings[] {
+    return this.#baseline === undefined ? this.#loaded : [...this.#loaded, this.#baseline];
   }
 
-  async #read(run: Run): Promise<LoadedRun> {
-    const known = this.#followed.of(run);
-    // What it is compared with may be readable by now.
-    if (await known?.renewRun(known.run, this.#load)) this.#tell({ kind: 'all' });
-    if (known !== undefined) return known;
-    const loaded = await LoadedRun.load(run, this.#load);
-    if (this.#note(loaded)) this.#tell({ kind: 'all' });
-    return loaded;
+  async #loadChosen(): Promise<void> {
+    const force = this.#mustForce;
+    this.#mustForce = false;
+    const chosen = this.#choices.runsToShow(this.#deps.runs.all(), this.#deps.isOpenHere);
+    const runs = [...new Set(chosen.values())].filter((run) => run !== undefined);
+    if (!runs.some(({ id }) => id === this.#compared?.run.id)) this.#compared = undefined;
+    const compared = this.#compared;
+    const baseline = compared && (await this.#get(compared.baseline, force));
+    // The baseline may have been removed.
+    if (baseline?.found.failure !== undefined && this.#compared === compared) this.#compared = undefined;
+    const got = await Promise.all(runs.map((run) => this.#get(run, force)));
+    const byFolder = new Map([...chosen].map(([folder, run]) => [folder, run?.id]));
+    const isSame = isDeepStrictEqual(byFolder, this.#byFolder) && baseline?.found === this.#baseline;
+    this.#byFolder = byFolder;
+    this.#loaded = got.map(({ found }) => found);
+    this.#baseline = baseline?.found;
+    // Others may have decided while the runs were read.
+    const isDecided = this.#decide();
+    if (
+      !isSame ||
+      isDecided ||
+      [...got, ...(baseline === undefined ? [] : [baseline])].some(({ isChanged }) => isChanged)
+    )
+      this.#fire();
   }
 
-  /** Notes whether a run could be read; true when that is new. */
-  #note({ run, failure }: LoadedRun): boolean {
-    const isNew = this.#failures.get(run.id)?.kind !== failure?.kind;
+  /** The findings of a run as they are held, up to date; loaded when they are not held, could not be read or were downloaded again. */
+  async #get(run: Run, force = false): Promise<{ found: RunFindings; isChanged: boolean }> {
+    const now = this.#deps.runs.get(run.id) ?? run;
+    const former = this.#held().find((each) => each.run.id === run.id);
+    const isCurrent = !force && former?.failure === undefined && isSameRun(former?.run, now);
+    const found =
+      isCurrent && former !== undefined ? former : await RunFindings.load(now, this.#deps, former);
+    const baseline = this.#compared?.run.id === run.id ? this.#compared.baseline : this.baselineOf(now);
+    const isUpdated = await found.update(now, baseline);
+    const { failure } = found;
+    const isFailureNew = this.#failures.get(run.id)?.kind !== failure?.kind;
     if (failure === undefined) this.#failures.delete(run.id);
     else this.#failures.set(run.id, failure);
-    return isNew;
+    return { found, isChanged: isFailureNew || (former !== undefined && (found !== former || isUpdated)) };
+  }
+
+  async #readOne(run: Run): Promise<RunFindings> {
+    const { found, isChanged } = await this.#get(run);
+    if (isChanged) this.#fire();
+    return found;
   }
 
   /** A run to compare. Throws why it cannot be read, with its ID as the `subject`. */
-  async #whole(run: Run): Promise<LoadedRun> {
-    const loaded = await this.#read(run);
-    const { failure } = loaded;
+  async #getReadable(run: Run): Promise<RunFindings> {
+    const found = await this.#enqueue(() => this.#readOne(run));
+    const { failure } = found;
     if (failure !== undefined) throw new AssessmentError(failure.kind, { ...failure, subject: run.id });
-    return loaded;
+    return found;
   }
 
-  async #refresh(isAnew: boolean): Promise<void> {
-    const byFolder = decideRuns(this.#runs.all(), this.#choices, this.#isOpenHere);
-    const isSame = !isAnew && showSameRuns(byFolder, this.#byFolder);
-    if (isSame && !(await this.#followed.readOtherwise(this.#load))) {
-      if (await this.#followed.renewRuns(this.#runs.all(), this.#load)) this.#tell({ kind: 'all' });
-      return;
-    }
-    const runs = [...new Set([...byFolder.values()].filter((run) => run !== undefined))];
-    const load = async (run: Run): Promise<LoadedRun> => {
-      const known = isAnew ? undefined : this.#followed.of(run);
-      await known?.renewRun(run, this.#load);
-      if (known !== undefined) return known;
-      const loaded = await LoadedRun.load(run, this.#load, this.#followed.former(run));
-      this.#note(loaded);
-      return loaded;
-    };
-    if (!runs.some(({ id }) => id === this.#compared?.run.id)) this.#compared = undefined;
-    const baseline = this.#compared && (await load(this.#compared.baseline.run));
-    // It was removed meanwhile.
-    if (baseline?.failure !== undefined) this.#compared = undefined;
-    const loaded = await Promise.all(runs.map(load));
-    await this.#followed.prepare(baseline === undefined ? loaded : [...loaded, baseline]);
-    this.#byFolder = byFolder;
-    this.#loaded = loaded;
-    if (this.#compared !== undefined && baseline?.run.id === this.#compared.baseline.run.id)
-      this.#compared = { ...this.#compared, baseline };
-    this.#followed.follow(this.#compared === undefined ? loaded : [...loaded, this.#compared.baseline]);
-    this.#tell({ kind: 'all' });
+  #decide(): boolean {
+    return this.#held().filter((each) => each.decide()).length > 0;
   }
 
-  #tell(change: FindingsChange | undefined): void {
-    if (change === undefined) return;
-    this.#shown = this.#loaded.map((each) => visibleIn(this.#byFolder, each));
+  #enqueue<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#queue.then(work);
+    this.#queue = done.then(
+      () => undefined,
+      () => undefined,
+    );
+    return done;
+  }
+
+  #fire(): void {
+    this.#shown = this.#loaded.map((each) => toShownRun(each, this.#byFolder));
     this.#comparison = undefined;
-    for (const listener of [...this.#listeners]) listener(change);
+    for (const listener of [...this.#listeners]) listener();
   }
 }

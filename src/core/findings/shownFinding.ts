@@ -37,6 +37,14 @@ export interface ShownFinding {
   readonly change?: 'new' | 'unchanged' | undefined;
 }
 
+/** A run with its findings, or why they cannot be read; of a run that is shown, only those of the folders that show it. */
+export interface ShownRun {
+  readonly run: Run;
+  readonly shown: readonly ShownFinding[];
+  readonly cut?: Cut | undefined;
+  readonly failure?: Failure | undefined;
+}
+
 /** True for a finding whose main place is no file here, though others of its places may be. */
 export function lacksMainPlace({
   finding: {
@@ -47,14 +55,40 @@ export function lacksMainPlace({
   return main !== undefined && !places.some(({ told }) => told === main);
 }
 
-/** What changed in the findings that are shown: everything, or only those whose main place is in one of these files (absolute paths). */
-export type FindingsChange =
-  { readonly kind: 'all' } | { readonly kind: 'files'; readonly files: ReadonlySet<string> };
+type Placed = Pick<ShownFinding, 'run' | 'finding' | 'folder' | 'places'>;
 
-/** A run with its findings, or why they cannot be read; of a run that is shown, only those of the folders that show it. */
-export interface ShownRun {
-  readonly run: Run;
-  readonly shown: readonly ShownFinding[];
-  readonly cut?: Cut | undefined;
-  readonly failure?: Failure | undefined;
+/** The folder that a finding is about, else the one in which its main place was found; undefined when neither is known. */
+export function folderOf({ finding, folder, places }: Placed): string | undefined {
+  return folder ?? places.find(({ told }) => told === finding.places[0])?.folder;
+}
+
+/** The folders whose decisions count for a finding: its own, and all folders of its run when it is in none of them. */
+export function decisionFolders(shown: Placed): readonly string[] {
+  const { targets } = shown.run;
+  const own = folderOf(shown);
+  const isOwn = own !== undefined && targets.some(({ folder }) => folder === own);
+  return isOwn ? [own] : targets.map(({ folder }) => folder);
+}
+
+/** A finding as it is decided about, in each folder whose decisions count for it; `path` is for people who read the file. */
+export function toSubjects(
+  shown: ShownFinding,
+): { readonly folder: string; readonly identity: Identity; readonly path: string }[] {
+  const { identity, finding, places } = shown;
+  const path = places[0]?.path ?? finding.places[0]?.path ?? '';
+  return decisionFolders(shown).map((folder) => ({ folder, identity, path }));
+}
+
+/** A run as it is now; given the run that each folder shows, without the findings of folders that show another one. */
+export function toShownRun(
+  { run, shown, cut, failure }: ShownRun,
+  byFolder: ReadonlyMap<string, string | undefined> = new Map(),
+): ShownRun {
+  const showsIt = (folder: string): boolean => !byFolder.has(folder) || byFolder.get(folder) === run.id;
+  if (run.targets.every(({ folder }) => showsIt(folder))) return { run, shown, cut, failure };
+  const visible = shown.filter((each) => {
+    const folder = folderOf(each);
+    return folder === undefined || showsIt(folder);
+  });
+  return { run, shown: visible, cut, failure };
 }

@@ -75,7 +75,7 @@ async function readSource(run: Run, findings: FindingStore): Promise<ExportSourc
   const { shown, cut, failure } = await findings.read(run);
   if (failure !== undefined) throw new AssessmentError(failure.kind, failure);
   const compared = findings.comparison();
-  const baseline = compared?.run.id === run.id ? compared.baseline : findings.baselines.of(run);
+  const baseline = compared?.run.id === run.id ? compared.baseline : findings.baselineOf(run);
   if (baseline === undefined) return { run, shown, cut };
   const before = await findings.read(baseline);
   // What is not known of the run before may have been there.

@@ -1,7 +1,6 @@
 import * as vscode from 'vscode';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
-import { lacksMainPlace, type ShownFinding } from '../../core/findings/shownFinding.ts';
-import { decisionFolders } from '../../core/findings/triage/findingFolder.ts';
+import { decisionFolders, lacksMainPlace, type ShownFinding } from '../../core/findings/shownFinding.ts';
 import { type MappingPlan, planMapping } from '../../core/findings/place/mappingPlan.ts';
 import { pathInside } from '../../core/files.ts';
 import { isInside } from '../folders.ts';

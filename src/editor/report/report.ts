@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { AssessmentError } from '../../core/errors.ts';
-import type { Changes } from '../../core/findings/baselines.ts';
+import type { Changes } from '../../core/findings/compare.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
 import type { ShownFinding, ShownPlace, ShownRun } from '../../core/findings/shownFinding.ts';
 import { placeLinks } from '../../core/findings/place/placeLinks.ts';
@@ -36,7 +36,7 @@ export function toReport(run: Run, deps: { runs: RunStore; findings: FindingStor
       const links = placeLinks(read.shown);
       linked = read.shown;
       places = [...links.values()];
-      return toContent(run, markdown, read, [...links.keys()], await deps.findings.baselines.changesOf(read));
+      return toContent(run, markdown, read, [...links.keys()], await deps.findings.changesOf(read));
     },
     openPlace: async (index) => {
       const place = places[index];

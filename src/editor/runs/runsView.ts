@@ -100,8 +100,12 @@ export function showRuns(
         : { value: waiting, tooltip: vscode.l10n.t('Runs that need you: {0}', waiting) };
     changed.fire(undefined);
   };
-  const unread = findings.onDidChange(({ kind }) => {
-    if (kind === 'all') changed.fire(undefined);
+  let unreadIds = '';
+  const unread = findings.onDidChange(() => {
+    const ids = runs.all().flatMap(({ id }) => (findings.failureOf(id) === undefined ? [] : [id]));
+    if (ids.join() === unreadIds) return;
+    unreadIds = ids.join();
+    changed.fire(undefined);
   });
   return vscode.Disposable.from(changed, renderRuns(runs, render), runs.onDidChangeForeign(render), unread);
 }

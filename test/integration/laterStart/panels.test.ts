@@ -3,7 +3,6 @@ import { mkdir, rm, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
-import { Baselines } from '../../../src/core/findings/baselines.ts';
 import type { FindingStore } from '../../../src/core/findings/findingStore.ts';
 import { parseFindings } from '../../../src/core/findings/parse/parse.ts';
 import type { ShownFinding, ShownPlace } from '../../../src/core/findings/shownFinding.ts';
@@ -45,7 +44,7 @@ describe('a document that stands open', () => {
     const findings = {
       read: () => Promise.resolve({ run, shown: [shown] }),
       find: () => undefined,
-      baselines: new Baselines({ runs, log: silent, workerFile: '' }),
+      changesOf: () => Promise.resolve(undefined),
     } satisfies Partial<FindingStore> as unknown as FindingStore;
     const report = toReport(run, { runs, findings });
     const { places } = await report.load();
@@ -61,7 +60,7 @@ describe('a document that stands open', () => {
     const runs = { all: () => [], folderOf: () => folder } satisfies Partial<RunStore> as unknown as RunStore;
     const findings = {
       read: () => Promise.resolve({ run, shown: [], failure: { kind: 'malformedFindings' } }),
-      baselines: new Baselines({ runs, log: silent, workerFile: '' }),
+      changesOf: () => Promise.resolve(undefined),
     } satisfies Partial<FindingStore> as unknown as FindingStore;
     const { facts, severities } = await toReport(run, { runs, findings }).load();
     assert.deepEqual(severities, []);

@@ -35,6 +35,8 @@ export interface Scene {
   readonly triage: TriageStore;
   /** The folders that this window has open. */
   readonly open: Set<string>;
+  /** A person types in a file, until they close it: this is its text then, undefined for the one on the disk. */
+  edit(file: string, text: string | undefined): Promise<void>;
   /** The findings as a window that starts now has them; its worker's entry may be none. */
   reopen(workerFile: string): FindingStore;
   /** Stores an ended run of folders below the root; later ones are newer. What was `sent` of each is kept as a run keeps it. */
@@ -50,6 +52,7 @@ export async function setScene(t: TestContext): Promise<Scene> {
   const root = await mkdtemp(path.join(tmpdir(), 'finding-store-'));
   const runs = new RunStore(path.join(root, 'runs'), { clock, log: silent });
   const open = new Set<string>();
+  const texts = new Map<string, string>();
   const triage = new TriageStore({
     placeFor: (folder) => ({ kind: 'file', path: path.join(folder, 'triage.json') }),
     lockFolder: path.join(root, 'lock'),
@@ -63,6 +66,7 @@ export async function setScene(t: TestContext): Promise<Scene> {
       mappings: makeMemory(),
       log: silent,
       isOpenHere: (folder) => open.has(folder),
+      textOf: (file) => texts.get(file),
       workerFile,
       decode: (content) => Promise.resolve(new TextDecoder('shift_jis').decode(content)),
     });
@@ -80,6 +84,11 @@ export async function setScene(t: TestContext): Promise<Scene> {
     runs,
     triage,
     open,
+    edit: (file, text) => {
+      if (text === undefined) texts.delete(file);
+      else texts.set(file, text);
+      return store.rePlace(new Set([file]));
+    },
     reopen: openStore,
     addRun: async (folders, findings, sent) => {
       count += 1;
@@ -112,7 +121,7 @@ export async function setScene(t: TestContext): Promise<Scene> {
       };
       if (sent !== undefined) await keepSent(run, runs.folderOf(id), sent);
       await runs.create(run);
-      await store.refresh();
+      await store.load();
       return run;
     },
   };

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
-import type { FindingsChange } from '../../../src/core/findings/shownFinding.ts';
 import { TriageStore } from '../../../src/core/findings/triage/triageStore.ts';
 import type { Run } from '../../../src/core/run/state/run.ts';
 import { silent } from '../../silentLog.ts';
@@ -120,7 +119,7 @@ test('a chosen run gives way to one that ends later, and to the latest one when 
   await scene.addRun(['shop'], finding('latest'));
   await scene.store.show(chosen);
   await scene.runs.remove(chosen.id);
-  await scene.store.refresh();
+  await scene.store.load();
   assert.deepEqual(titles(scene), ['latest']);
   const again = await scene.addRun(['shop'], finding('third'));
   await scene.addRun(['shop'], finding('fourth'));
@@ -171,7 +170,7 @@ test('each folder of a run of two shows only its own latest findings', async (t)
   assert.deepEqual(titles(scene).sort(), ['anywhere', 'one, new', 'two']);
   assert.equal(scene.store.count(), 3);
   await scene.runs.remove(newer.id);
-  await scene.store.refresh();
+  await scene.store.load();
   assert.deepEqual(titles(scene), ['one, old', 'two', 'one, gone', 'anywhere']);
   await scene.addRun(['two'], finding('two, new'));
   await scene.store.show(both);
@@ -324,7 +323,7 @@ test('F109 a decision about one of two findings that nothing tells apart holds f
   const told = [1, 2].map((line) => ({ title: 'A', cwe: 89, file: 'a.js', line }));
   await scene.addRun(['shop'], JSON.stringify(told));
   await scene.store.setTriage(scene.store.all().slice(1), 'falsePositive', 'escaped');
-  await scene.store.reload();
+  await scene.store.load({ force: true });
   assert.deepEqual(
     scene.store.all().map(({ triage }) => triage.state),
     ['open', 'falsePositive'],
@@ -342,30 +341,11 @@ test('F110 what a finding is about, what is opened and whose text is kept are th
   const items = told.map((file) => ({ title: file, file, line: 1 }));
   await scene.addRun(['shop'], JSON.stringify(items), sent);
   await writeFile(path.join(shop, 'web/src/index.ts'), 'new\na\nb\n');
-  await scene.store.reload();
+  await scene.store.load({ force: true });
   assert.deepEqual(
     scene.store.all().map(({ places: [place] }) => place && [place.path, place.startLine, place.drift]),
     [['web/src/index.ts', 2, 'moved'], undefined, ['src/aux.c', 1, 'same']],
   );
-});
-
-test('a decision is told for the files of its findings alone', async (t) => {
-  const scene = await setScene(t);
-  scene.open.add(path.join(scene.root, 'shop'));
-  const run = await scene.addRun(
-    ['shop'],
-    JSON.stringify([{ title: 'one', file: 'a.js', line: 1 }, { title: 'nowhere' }]),
-  );
-  const heard: FindingsChange[] = [];
-  scene.store.onDidChange((change) => heard.push(change));
-  const [one, nowhere] = [0, 1].map((index) => scene.store.find(run.id, index));
-  assert.ok(one && nowhere);
-  await scene.store.setTriage([one], 'confirmed', '');
-  await scene.store.setTriage([nowhere], 'confirmed', '');
-  assert.deepEqual(heard, [
-    { kind: 'files', files: new Set([path.join(scene.root, 'shop', 'a.js')]) },
-    { kind: 'all' },
-  ]);
 });
 
 test('what another window decided shows here', async (t) => {
@@ -409,7 +389,7 @@ test('a decision stays when paths are mapped and when files go', async (t) => {
     ['falsePositive', 1],
   ]);
   await rm(path.join(shop, 'a.js'));
-  await scene.store.reload();
+  await scene.store.load({ force: true });
   assert.deepEqual(seen(), [
     ['falsePositive', 1],
     ['falsePositive', 0],
@@ -435,7 +415,7 @@ test('of a run of two folders, a finding whose file is gone stays the finding of
   const now = await scene.addRun(['shop', 'tool'], told, sent);
   for (const { id } of [before, now])
     await writeFile(path.join(scene.runs.folderOf(id), 'manifest-1.json'), '{"entries":[]}');
-  await scene.store.reload();
+  await scene.store.load({ force: true });
   await scene.store.setTriage(scene.store.all(), 'falsePositive', 'because');
   const seen = () => scene.store.all().map(({ triage, change }) => [triage.state, change]);
   const wanted = [
@@ -445,7 +425,7 @@ test('of a run of two folders, a finding whose file is gone stays the finding of
   assert.deepEqual(seen(), wanted);
   await rm(path.join(shop, 'lib'), { recursive: true });
   await rm(path.join(shop, 'm.js'));
-  await scene.store.reload();
+  await scene.store.load({ force: true });
   assert.deepEqual(seen(), wanted);
   const { added, fixed } = await scene.store.compare(now, before);
   assert.deepEqual([added, fixed], [[], []]);
@@ -459,9 +439,9 @@ test('a reading that failed does not keep the next one from being shown', async 
   const listening = scene.store.onDidChange(() => {
     throw new Error('an invented fault of a listener');
   });
-  await assert.rejects(scene.store.reload(), /invented fault/);
+  await assert.rejects(scene.store.load({ force: true }), /invented fault/);
   listening.dispose();
   await scene.addRun(['shop'], finding('Two'), { 'a.js': 'a\nb\n' });
-  await scene.store.reload();
+  await scene.store.load({ force: true });
   assert.deepEqual(titles(scene), ['Two']);
 });

@@ -7,7 +7,7 @@ import { identitiesOf } from '../../../src/core/findings/identity.ts';
 import { parseWorker } from './parseWorker.ts';
 import { parseFindings } from '../../../src/core/findings/parse/parse.ts';
 import { createResolver, type SentOfRun } from '../../../src/core/findings/place/resolver.ts';
-import { readRun } from '../../../src/core/findings/readRun.ts';
+import { readNamed } from '../../../src/core/findings/runFindings.ts';
 import { atOnce, shopRun } from './importExport/exportingFindings.ts';
 import { scratchFolder } from './scratchFolder.ts';
 
@@ -116,14 +116,9 @@ test('a name is the same whatever files are here, whatever paths are mapped to, 
       await writeFile(join(runFolder, 'manifest-0.json'), JSON.stringify({ entries }));
     // What the run calls the folder is the same everywhere.
     const run = { ...shopRun, targets: [{ folder, name: 'shop' }] };
-    const { findings: read } = await readRun(run, runFolder, {
-      mappingOf: () => [mapped],
-      textOf: () => undefined,
-      decode: () => Promise.resolve(''),
-      workerFile: parseWorker,
-    });
+    const read = await readNamed(run, runFolder, { mappingOf: () => [mapped], workerFile: parseWorker });
     await rm(place, { recursive: true });
-    return read.map(({ identity }) => identity.fingerprint);
+    return read.names.map(({ identity }) => identity.fingerprint);
   };
   await fc.assert(
     fc.asyncProperty(

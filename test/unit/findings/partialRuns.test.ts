@@ -11,13 +11,13 @@ test('a run that ended early replaces no findings by itself and is no baseline, 
   const { id, ...rest } = await scene.addRun(['shop'], finding('part'));
   const part = { ...rest, id, state: 'cancelled' } as Run;
   await scene.runs.create(part);
-  await scene.store.refresh();
+  await scene.store.load();
   assert.deepEqual(titles(scene), ['whole']);
   const next = await scene.addRun(['shop'], finding('next'));
-  assert.equal(scene.store.baselines.of(next)?.id, whole.id);
+  assert.equal(scene.store.baselineOf(next)?.id, whole.id);
   await scene.store.show(part);
   assert.deepEqual(titles(scene), ['part']);
-  await scene.store.refresh();
+  await scene.store.load();
   assert.deepEqual(titles(scene), ['part']);
 });
 
@@ -30,6 +30,6 @@ test('what a run that ended early did not reach does not count as fixed', async 
   await scene.runs.create(part);
   const { added, fixed, unchanged } = await scene.store.compare(part, whole);
   assert.deepEqual([added.length, fixed.length, unchanged.length], [1, 0, 1]);
-  const changes = await scene.store.baselines.changesOf(await scene.store.read(part));
+  const changes = await scene.store.changesOf(await scene.store.read(part));
   assert.deepEqual(changes, { baseline: whole, added: 1, fixed: undefined, unchanged: 1 });
 });

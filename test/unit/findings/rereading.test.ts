@@ -13,7 +13,7 @@ const code = 'import db;\n\nrun(query);\n';
 async function reloadMeanwhile(
   { store, triage }: Scene,
   act: () => Promise<{ done: Promise<unknown> }>,
-  read = () => store.reload(),
+  read = () => store.load({ force: true }),
 ) {
   const load = triage.load.bind(triage);
   let acted: { done: Promise<unknown> } | undefined;
@@ -27,7 +27,7 @@ async function reloadMeanwhile(
 
 test('what happens to a file while findings are read anew is taken over, on the disk and in the editor', async (t) => {
   const scene = await setScene(t);
-  const { store, root } = scene;
+  const { store, edit, root } = scene;
   const folder = path.join(root, 'shop');
   const file = path.join(folder, 'src.js');
   scene.open.add(folder);
@@ -35,13 +35,11 @@ test('what happens to a file while findings are read anew is taken over, on the 
   const line = () => store.all()[0]?.places[0]?.startLine;
   await reloadMeanwhile(scene, async () => {
     await writeFile(file, `// one\n${code}`);
-    return { done: store.fileChanged(file) };
+    return { done: store.rePlace(new Set([file])) };
   });
   assert.equal(line(), 4);
-  await store.textChanged(file, code);
-  await reloadMeanwhile(scene, () =>
-    Promise.resolve({ done: store.textChanged(file, `// one\n// two\n${code}`) }),
-  );
+  await edit(file, code);
+  await reloadMeanwhile(scene, () => Promise.resolve({ done: edit(file, `// one\n// two\n${code}`) }));
   assert.equal(line(), 5);
 });
 
@@ -52,14 +50,12 @@ test('what happens to a file while the findings that point at it are read for th
   const file = path.join(folder, 'src.js');
   await scene.addRun(['shop'], finding('found', { file: 'src.js', line: 3 }), { 'src.js': code });
   scene.open.add(folder);
-  assert.equal(store.mayPointAt(file), false);
   const change = async () => {
     await writeFile(file, `// one\n${code}`);
-    return { done: store.mayPointAt(file) ? store.fileChanged(file) : Promise.resolve() };
+    return { done: store.rePlace(new Set([file])) };
   };
-  await reloadMeanwhile(scene, change, () => store.refresh());
+  await reloadMeanwhile(scene, change, () => store.load());
   assert.equal(store.all()[0]?.places[0]?.startLine, 4);
-  assert.deepEqual([store.mayPointAt(file), store.mayPointAt(`${file}.bak`)], [true, false]);
 });
 
 test('findings that were downloaded again are shown in place of the former ones, whoever asked for them', async (t) => {
@@ -70,7 +66,7 @@ test('findings that were downloaded again are shown in place of the former ones,
   assert.equal(first?.failure?.kind, 'malformedFindings');
   await writeFile(path.join(scene.runs.folderOf(run.id), 'findings.json'), finding('whole'));
   await scene.runs.apply(run.id, { type: 'recollected', artifacts: downloaded, at: 9 });
-  await scene.store.refresh();
+  await scene.store.load();
   assert.deepEqual(titles(scene), ['whole']);
 });
 
@@ -84,11 +80,11 @@ test('what another window notes on a run that is shown lets its findings be, unl
   await other.reload();
   await other.apply(run.id, { type: 'retentionNoticed', at: 8 });
   await runs.refresh(run.id);
-  await store.refresh();
+  await store.load();
   assert.deepEqual(titles(scene), ['here']);
   await other.apply(run.id, { type: 'recollected', artifacts: downloaded, at: 9 });
   await runs.refresh(run.id);
-  await store.refresh();
+  await store.load();
   assert.deepEqual(titles(scene), ['anew']);
 });
 
@@ -100,7 +96,7 @@ test('runs that are shown, or compared with, have the name that a person gave th
   const run = await scene.addRun(['shop'], finding('here'));
   const rename = async ({ id }: { id: string }, label: string) => {
     await scene.runs.apply(id, { type: 'renamed', label, at: 9 });
-    await store.refresh();
+    await store.load();
   };
   await rename(run, 'nightly');
   assert.deepEqual([store.folders()[0]?.run.label, store.all()[0]?.run.label], ['nightly', 'nightly']);
@@ -121,7 +117,7 @@ test('a run that is shown is not read again to be looked at', async (t) => {
     read.shown.map((shown) => shown.finding.title),
     ['here'],
   );
-  assert.deepEqual(await scene.store.baselines.changesOf(read), {
+  assert.deepEqual(await scene.store.changesOf(read), {
     baseline: before,
     added: 1,
     fixed: 1,
@@ -136,14 +132,14 @@ test('a run that could not be read is read again when it is looked at or shown, 
   const run = await scene.addRun(['shop'], finding('here'));
   const file = path.join(runs.folderOf(run.id), 'findings.json');
   await rename(file, `${file}.away`);
-  await store.reload();
+  await store.load({ force: true });
   assert.equal(store.folders()[0]?.failure?.kind, 'storage');
   let heard = 0;
   store.onDidChange(() => (heard += 1));
   await store.show(run);
   assert.equal(heard, 0);
   await runs.apply(run.id, { type: 'renamed', label: 'nightly', at: 9 });
-  await store.refresh();
+  await store.load();
   assert.equal(store.folders()[0]?.run.label, 'nightly');
   await rename(`${file}.away`, file);
   const { failure, shown } = await store.read(run);
@@ -163,7 +159,7 @@ test('what a run is compared with is read again as long as it could not be read,
   const change = () => store.all()[0]?.change;
   let heard = 0;
   store.onDidChange(() => (heard += 1));
-  await store.refresh();
+  await store.load();
   assert.deepEqual([change(), heard], [undefined, 0]);
   await rename(`${file}.away`, file);
   const read = await store.read(run);

@@ -1,8 +1,7 @@
 import Papa from 'papaparse';
 import type { ExportSource } from './exportSource.ts';
 import type { Place } from '../finding.ts';
-import { folderOf } from '../triage/findingFolder.ts';
-import type { ShownFinding } from '../shownFinding.ts';
+import { folderOf, type ShownFinding } from '../shownFinding.ts';
 import { clip } from '../parse/prose.ts';
 import { isUndecided } from '../triage/triage.ts';
 

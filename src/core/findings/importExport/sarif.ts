@@ -1,7 +1,7 @@
 import type { Log, Result, Run as SarifRun } from 'sarif';
 import type { ExportSource, ExportTool } from './exportSource.ts';
 import type { Finding, Severity } from '../finding.ts';
-import { hasAllFindings } from '../folderRuns.ts';
+import { hasAllFindings } from '../chooseRun.ts';
 import type { Run } from '../../run/state/run.ts';
 import type { ShownFinding } from '../shownFinding.ts';
 import { toPlainFinding } from './plainFinding.ts';

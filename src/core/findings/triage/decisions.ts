@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
-import type { ShownFinding } from '../shownFinding.ts';
-import { decisionFolders } from './findingFolder.ts';
+import { decisionFolders, type ShownFinding } from '../shownFinding.ts';
 import { isUndecided, TRIAGE_STATES, type TriageDecision } from './triage.ts';
 import type { TriageEntry } from './triageBook.ts';
 import type { DecisionsByFolder } from './triageStore.ts';

@@ -13,30 +13,26 @@ export async function decodeFile(content: Uint8Array, file: string): Promise<str
     : vscode.workspace.decode(content, { encoding: open.encoding });
 }
 
-/** Reports to the store what becomes of the files that findings point at, in the editor and on the disk. */
+/** The text of a file that is edited and not saved. */
+export function unsavedText(file: string): string | undefined {
+  const isEdited = ({ uri, isDirty }: vscode.TextDocument): boolean =>
+    isDirty && uri.scheme === 'file' && uri.fsPath === file;
+  return vscode.workspace.textDocuments.find(isEdited)?.getText();
+}
+
+/** Has findings placed again when files change, in the editor and on the disk. */
 export function watchDrift(findings: FindingStore): vscode.Disposable {
-  const push = (document: vscode.TextDocument): void => {
-    const file = document.uri.fsPath;
-    if (document.uri.scheme !== 'file' || !findings.isPointedAt(file)) return;
-    void findings.textChanged(file, document.getText());
+  const rePlace = ({ uri }: vscode.TextDocument): void => {
+    if (uri.scheme === 'file') void findings.rePlace(new Set([uri.fsPath]));
   };
-  const pushUnsaved = (): void => {
-    for (const document of vscode.workspace.textDocuments) {
-      if (document.isDirty) push(document);
-    }
-  };
-  const subscription = findings.onDidChange(({ kind }) => {
-    if (kind === 'all') pushUnsaved();
-  });
-  pushUnsaved();
   return vscode.Disposable.from(
     watchDisk(findings),
-    subscription,
-    vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
-      if (contentChanges.length > 0) push(document);
-    }),
-    vscode.workspace.onDidCloseTextDocument(({ uri }) => {
-      if (uri.scheme === 'file') void findings.textChanged(uri.fsPath, undefined);
+    // An event without changes says that the document is edited from now on, or is saved.
+    vscode.workspace.onDidChangeTextDocument(({ document }) => rePlace(document)),
+    vscode.workspace.onDidCloseTextDocument(rePlace),
+    // Documents with unsaved changes come back after a restart.
+    vscode.workspace.onDidOpenTextDocument((document) => {
+      if (document.isDirty) rePlace(document);
     }),
   );
 }
@@ -44,36 +40,25 @@ export function watchDrift(findings: FindingStore): vscode.Disposable {
 function watchDisk(findings: FindingStore): vscode.Disposable {
   const changed = new Set<string>();
   const createdOrDeleted = new Set<string>();
-  let mustReload = false;
   let timer: NodeJS.Timeout | undefined;
   const report = (): void => {
     timer = undefined;
-    const files = [...changed, ...findings.filesBelow(createdOrDeleted)];
+    void findings.rePlace(new Set(changed), new Set(createdOrDeleted));
     changed.clear();
     createdOrDeleted.clear();
-    if (mustReload) void findings.reload();
-    else if (files.length > 0) void findings.fileChanged(...files);
-    mustReload = false;
   };
-  const onChange = ({ fsPath }: vscode.Uri): void => {
-    if (!findings.mayPointAt(fsPath)) return;
-    changed.add(fsPath);
-    timer ??= setTimeout(report, gatherMs);
-  };
-  const onCreateOrDelete = (uri: vscode.Uri): void => {
-    onChange(uri);
-    if (findings.isPointedAt(uri.fsPath) || findings.count() === 0) return;
-    // Of a folder that is created or deleted VS Code reports the folder alone, not the files in it.
-    createdOrDeleted.add(uri.fsPath);
-    mustReload ||= findings.isAwaited(uri.fsPath);
-    timer ??= setTimeout(report, gatherMs);
-  };
+  const gatherIn =
+    (paths: Set<string>) =>
+    ({ fsPath }: vscode.Uri): void => {
+      paths.add(fsPath);
+      timer ??= setTimeout(report, gatherMs);
+    };
   const watcher = vscode.workspace.createFileSystemWatcher('**/*');
   return vscode.Disposable.from(
     watcher,
-    watcher.onDidChange(onChange),
-    watcher.onDidCreate(onCreateOrDelete),
-    watcher.onDidDelete(onCreateOrDelete),
+    watcher.onDidChange(gatherIn(changed)),
+    watcher.onDidCreate(gatherIn(createdOrDeleted)),
+    watcher.onDidDelete(gatherIn(createdOrDeleted)),
     { dispose: () => clearTimeout(timer) },
   );
 }

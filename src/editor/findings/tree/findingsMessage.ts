@@ -3,7 +3,7 @@ import { activeParts } from '../../../core/findings/view/filter.ts';
 import type { FindingStore } from '../../../core/findings/findingStore.ts';
 import type { Cut } from '../../../core/findings/parse/parse.ts';
 import type { ShownRun } from '../../../core/findings/shownFinding.ts';
-import { hasAllFindings, hasFindings } from '../../../core/findings/folderRuns.ts';
+import { hasAllFindings, hasFindings } from '../../../core/findings/chooseRun.ts';
 import { hiddenFromProblems } from '../../../core/findings/view/problems.ts';
 import type { Sifted } from '../../../core/findings/view/sift.ts';
 import { isOffline } from '../../../core/run/state/deadlines.ts';

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
-import type { FindingsChange } from '../../../../src/core/findings/shownFinding.ts';
 import { planMapping } from '../../../../src/core/findings/place/mappingPlan.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { finding, type Scene, setScene } from '../findingScene.ts';
@@ -32,23 +31,23 @@ async function openShop(t: TestContext, more: Record<string, unknown> = {}, isSe
 }
 
 test('lines inserted above are followed at once, saved or not, and back', async (t) => {
-  const { store, file, seen } = await openShop(t);
+  const { store, edit, file, seen } = await openShop(t);
   assert.equal(seen(), 'same 3');
-  await store.textChanged(file, above + code);
+  await edit(file, above + code);
   assert.equal(seen(), 'moved 53');
-  void store.textChanged(file, `// one\n${code}`);
-  assert.equal(seen(), 'moved 4', 'without waiting, from the second time on');
+  await edit(file, `// one\n${code}`);
+  assert.equal(seen(), 'moved 4');
   await writeFile(file, `// one\n${code}`);
-  await store.textChanged(file, undefined);
+  await edit(file, undefined);
   assert.equal(seen(), 'moved 4');
   await writeFile(file, code);
-  await store.fileChanged(file);
+  await store.rePlace(new Set([file]));
   assert.equal(seen(), 'same 3');
 });
 
 test('a file in another encoding is compared as the editor reads it', async (t) => {
   const scene = await setScene(t);
-  const { store, root } = scene;
+  const { store, edit, root } = scene;
   scene.open.add(path.join(root, 'shop'));
   const file = path.join(root, 'shop', 'src.js');
   const [text, bytes] = [
@@ -60,82 +59,82 @@ test('a file in another encoding is compared as the editor reads it', async (t) 
   });
   const drift = () => store.all()[0]?.places.map((place) => [place.drift, place.startLine]);
   assert.deepEqual(drift(), [['same', 2]]);
-  await store.textChanged(file, text);
+  await edit(file, text);
   assert.deepEqual(drift(), [['same', 2]]);
   assert.equal(store.changedFiles(run.id), 0);
-  await store.textChanged(file, `// 前\n${text}`);
+  await edit(file, `// 前\n${text}`);
   assert.deepEqual(drift(), [['moved', 3]]);
 });
 
 test('an edited line has changed, a deleted one is gone', async (t) => {
-  const { store, file, seen } = await openShop(t);
-  await store.textChanged(file, code.replace('run(query)', 'run(query, [])'));
+  const { edit, file, seen } = await openShop(t);
+  await edit(file, code.replace('run(query)', 'run(query, [])'));
   assert.equal(seen(), 'changed 3');
-  await store.textChanged(file, code.replace('run(query);\n', ''));
+  await edit(file, code.replace('run(query);\n', ''));
   assert.equal(seen(), 'gone 2');
 });
 
 test('the text of an open document counts more than the disk', async (t) => {
-  const { store, file, seen } = await openShop(t);
-  await store.textChanged(file, above + code);
+  const { store, edit, file, seen } = await openShop(t);
+  await edit(file, above + code);
   await writeFile(file, `// other\n${code}`);
-  await store.fileChanged(file);
+  await store.rePlace(new Set([file]));
   assert.equal(seen(), 'moved 53');
-  await store.textChanged(file, undefined);
+  await edit(file, undefined);
   assert.equal(seen(), 'moved 4');
 });
 
 test('a file that was edited before it was read is followed from what was scanned', async (t) => {
   const { store, file, seen } = await openShop(t);
   await writeFile(file, above + code);
-  await store.reload();
+  await store.load({ force: true });
   assert.equal(seen(), 'moved 53');
 });
 
 test('a file that is deleted takes its finding with it, without a line', async (t) => {
   const { store, file, seen } = await openShop(t);
   await rm(file);
-  await store.fileChanged(file);
+  await store.rePlace(new Set([file]));
   assert.equal(seen(), 'gone undefined');
 });
 
 test('a snippet says in the scanned text which line was meant', async (t) => {
-  const { store, file, seen } = await openShop(t, { line: 99, snippet: 'run(query);' });
+  const { edit, file, seen } = await openShop(t, { line: 99, snippet: 'run(query);' });
   assert.equal(seen(), 'same 3');
-  await store.textChanged(file, `run(other);\n${code}`);
+  await edit(file, `run(other);\n${code}`);
   assert.equal(seen(), 'moved 4');
 });
 
 test('columns hold as long as their line does', async (t) => {
-  const { store, file } = await openShop(t, { column: 5, end_column: 10 });
+  const { store, edit, file } = await openShop(t, { column: 5, end_column: 10 });
   const columns = () => store.all()[0]?.places.map(({ startColumn, endColumn }) => [startColumn, endColumn]);
   assert.deepEqual(columns(), [[5, 10]]);
-  await store.textChanged(file, above + code);
+  await edit(file, above + code);
   assert.deepEqual(columns(), [[5, 10]]);
-  await store.textChanged(file, code.replace('run(query)', 'if (safe) run(query)'));
+  await edit(file, code.replace('run(query)', 'if (safe) run(query)'));
   assert.deepEqual(columns(), [[undefined, undefined]]);
-  await store.textChanged(file, code.replace('run(query)', '  run(query)'));
+  await edit(file, code.replace('run(query)', '  run(query)'));
   assert.deepEqual(columns(), [[undefined, undefined]]);
 });
 
 test('without the scanned text nothing is claimed, yet lines are followed', async (t) => {
-  const { store, file, seen, run } = await openShop(t, { file: 'a.js', line: 2 }, false);
+  const { store, edit, file, seen, run } = await openShop(t, { file: 'a.js', line: 2 }, false);
   const other = path.join(path.dirname(file), 'a.js');
   assert.equal(seen(), 'unknown 2');
-  await store.textChanged(other, `${above}one\ntwo\nthree\n`);
+  await edit(other, `${above}one\ntwo\nthree\n`);
   assert.equal(seen(), 'unknown 52');
   await writeFile(other, `${above}one\ntwo\nthree\n`);
-  await store.textChanged(other, undefined);
+  await edit(other, undefined);
   assert.equal(seen(), 'unknown 52');
   assert.equal(store.changedFiles(run.id), 0);
-  await store.reload();
+  await store.load({ force: true });
   assert.equal(seen(), 'unknown 52', 'other files may have come or gone, these lines have not');
 });
 
 test('F68 a line past the end of the file is not known, and no other one', async (t) => {
-  const { store, file, seen } = await openShop(t, { line: 99 });
+  const { edit, file, seen } = await openShop(t, { line: 99 });
   assert.equal(seen(), 'unknown undefined');
-  await store.textChanged(file, above + above + code);
+  await edit(file, above + above + code);
   assert.equal(seen(), 'unknown undefined', 'what was scanned has no such line');
 });
 
@@ -144,10 +143,10 @@ test('without the scanned text, lines are followed from where they were first se
   const other = path.join(path.dirname(file), 'a.js');
   assert.equal(seen(), 'unknown 2');
   await writeFile(other, `${above}one\ntwo\nthree\n`);
-  await store.fileChanged(other);
+  await store.rePlace(new Set([other]));
   assert.equal(seen(), 'unknown 52');
   await writeFile(other, `// one\none\ntwo\nthree\n`);
-  await store.reload();
+  await store.load({ force: true });
   assert.equal(seen(), 'unknown 3');
 });
 
@@ -159,27 +158,27 @@ test('readings anew that are asked for while one is under way become one', async
     heard += 1;
     begin(heard);
   });
-  void store.reload();
+  void store.load({ force: true });
   await begun;
-  void store.refresh();
-  await Promise.all(Array.from({ length: 20 }, () => store.reload()));
+  void store.load();
+  await Promise.all(Array.from({ length: 20 }, () => store.load({ force: true })));
   assert.equal(heard, 2);
 });
 
 test('F74 a file that has changed since it was sent is counted, whether it was saved or not, and known from what was sent alone', async (t) => {
-  const { store, file, seen, run, runs } = await openShop(t);
+  const { store, edit, file, seen, run, runs } = await openShop(t);
   const changed = (): number => store.changedFiles(run.id);
   assert.equal(changed(), 0);
-  await store.textChanged(file, `${code} `);
+  await edit(file, `${code} `);
   assert.equal(changed(), 1);
-  await store.textChanged(file, code);
+  await edit(file, code);
   assert.equal(changed(), 0);
-  await store.textChanged(file, undefined);
+  await edit(file, undefined);
   await writeFile(file, code.replaceAll('\n', '\r\n'));
-  await store.fileChanged(file);
+  await store.rePlace(new Set([file]));
   assert.equal(changed(), 0, 'line ends are git’s');
   await writeFile(file, above + code);
-  await store.fileChanged(file);
+  await store.rePlace(new Set([file]));
   assert.equal(changed(), 1);
 
   await rm(path.join(runs.folderOf(run.id), 'source'), { recursive: true });
@@ -188,7 +187,7 @@ test('F74 a file that has changed since it was sent is counted, whether it was s
   assert.equal(changed(), 1);
   assert.equal(seen(), 'unknown 3', 'where its code is now, nobody knows');
   await writeFile(file, code);
-  await store.fileChanged(file);
+  await store.rePlace(new Set([file]));
   assert.equal(changed(), 0);
   assert.equal(seen(), 'same 3');
 });
@@ -199,11 +198,11 @@ test('kept text that is not what was sent is not believed', async (t) => {
   const [name = ''] = await readdir(source);
   await writeFile(path.join(source, name), above + code);
   await writeFile(file, above + code);
-  await store.reload();
+  await store.load({ force: true });
   assert.equal(seen(), 'unknown 3');
 });
 
-test('a change is told for the main files of the findings that it moves', async (t) => {
+test('a change is told once, when findings point at its file', async (t) => {
   const scene = await setScene(t);
   scene.open.add(path.join(scene.root, 'shop'));
   const files = { 'a.js': code, 'b.js': code, 'c.js': code };
@@ -218,29 +217,27 @@ test('a change is told for the main files of the findings that it moves', async 
     { title: 'two', file: 'c.js', line: 3 },
   ];
   await scene.addRun(['shop'], JSON.stringify(told), files);
-  const heard: FindingsChange[] = [];
-  scene.store.onDidChange((change) => heard.push(change));
+  let heard = 0;
+  scene.store.onDidChange(() => (heard += 1));
   const at = (name: string): string => path.join(scene.root, 'shop', name);
-  await scene.store.textChanged(at('b.js'), above + code);
-  await scene.store.textChanged(at('none.js'), above);
-  assert.deepEqual(heard, [{ kind: 'files', files: new Set([at('a.js')]) }]);
+  await scene.edit(at('b.js'), above + code);
+  await scene.edit(at('none.js'), above);
+  assert.equal(heard, 1);
   assert.deepEqual(
     scene.store.all()[0]?.places.map(({ startLine }) => startLine),
     [3, 53],
   );
-  assert.equal(scene.store.isPointedAt(at('b.js')), true);
-  assert.equal(scene.store.isPointedAt(at('none.js')), false);
 });
 
 test('a file that comes back is found again', async (t) => {
   const { store, file, seen } = await openShop(t);
   await rm(file);
-  await store.reload();
+  await store.load({ force: true });
   assert.equal(seen(), 'nowhere undefined');
-  assert.equal(store.isAwaited(file), true);
-  assert.equal(store.isAwaited(path.join(path.dirname(file), 'other.js')), false);
   await writeFile(file, above + code);
-  await store.reload();
+  await store.rePlace(new Set(), new Set([path.join(path.dirname(file), 'other.js')]));
+  assert.equal(seen(), 'nowhere undefined');
+  await store.rePlace(new Set(), new Set([file]));
   assert.equal(seen(), 'moved 53');
 });
 
@@ -267,13 +264,13 @@ test('paths that lead nowhere are mapped to a folder, for good, and never out of
   const { store, file, seen, root } = await openShop(t, { file: '/build/7/lib/a.js', line: 2 }, false);
   const folder = path.dirname(file);
   await rm(path.join(folder, 'a.js'));
-  await store.reload();
+  await store.load({ force: true });
   assert.equal(seen(), 'nowhere undefined');
   await mkdir(path.join(folder, 'packages', 'one'), { recursive: true });
   await writeFile(path.join(folder, 'packages', 'one', 'a.js'), 'one\ntwo\n');
   await store.mapPaths(folder, '/build/7/lib', path.join(folder, 'packages', 'one'));
   assert.equal(seen(), 'unknown 2');
-  await store.reload();
+  await store.load({ force: true });
   assert.equal(seen(), 'unknown 2');
   await assert.rejects(store.mapPaths(folder, '', path.join(root, 'elsewhere')), { kind: 'outsideFolder' });
 });

@@ -92,9 +92,9 @@ describe('a findings file that was too large', () => {
     const { scene } = await setTooLarge(t);
     // Whoever starts a worker now fails otherwise.
     const next = scene.reopen('/no/such/worker.cjs');
-    await next.refresh();
+    await next.load();
     assert.equal(next.folders()[0]?.failure?.kind, 'findingsTooLarge');
-    await next.reload();
+    await next.load({ force: true });
     assert.equal(next.folders()[0]?.failure?.kind, 'findingsTooLarge');
   });
 
@@ -103,11 +103,11 @@ describe('a findings file that was too large', () => {
     const [{ run } = { run: undefined }] = scene.store.folders();
     assert.ok(run);
     const next = scene.reopen('/no/such/worker.cjs');
-    await next.refresh();
+    await next.load();
     await next.show(run);
     assert.notEqual(next.folders()[0]?.failure?.kind, 'findingsTooLarge');
     await writeFile(file, finding('small'));
-    await scene.store.refresh();
+    await scene.store.load();
     assert.deepEqual(titles(scene), ['small']);
   });
 });

@@ -12,10 +12,10 @@ test('of a file that is deleted the code is gone, also when it is not known what
   const file = path.join(scene.root, 'shop', 'a.js');
   const place = () => scene.store.all()[0]?.places[0];
   await rm(file);
-  await scene.store.fileChanged(file);
+  await scene.store.rePlace(new Set([file]));
   assert.deepEqual([place()?.drift, place()?.startLine], ['gone', undefined]);
   await writeFile(file, 'one\ntwo\nthree\n');
-  await scene.store.fileChanged(file);
+  await scene.store.rePlace(new Set([file]));
   assert.deepEqual([place()?.drift, place()?.startLine], ['unknown', 2]);
 });
 
@@ -40,7 +40,7 @@ test('many snippets that stand nowhere in a long file are looked for without a s
     snippet: `nothing like it ${String(at)}\nnor this`,
   }));
   await scene.addRun(['shop'], JSON.stringify(found), { 'long.js': text });
-  const { pausesMs } = await pausesWhile(() => scene.store.reload());
+  const { pausesMs } = await pausesWhile(() => scene.store.load({ force: true }));
   assert.equal(scene.store.all()[77]?.places[0]?.startLine, 78);
   assert.ok((pausesMs.at(-1) ?? 0) < 300, `${String(pausesMs.at(-1))} ms`);
 });

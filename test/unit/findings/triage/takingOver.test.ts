@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { readDecisions, undecidedBy } from '../../../../src/core/findings/triage/decisions.ts';
@@ -33,7 +34,16 @@ test('a folder that comes back is awaited as its files are', async (t) => {
   const shop = path.join(scene.root, 'shop');
   scene.open.add(shop);
   await scene.addRun(['shop'], JSON.stringify([{ title: 'x', file: 'lib/deep/x.js', line: 1 }]));
-  for (const name of ['lib', 'lib/deep', 'lib/deep/x.js'])
-    assert.ok(scene.store.isAwaited(path.join(shop, name)), name);
-  assert.ok(!scene.store.isAwaited(path.join(shop, 'other')));
+  const file = path.join(shop, 'lib/deep/x.js');
+  const places = () => scene.store.all()[0]?.places.length;
+  for (const name of ['lib', 'lib/deep', 'lib/deep/x.js']) {
+    await mkdir(path.dirname(file), { recursive: true });
+    await writeFile(file, 'x\n');
+    await scene.store.rePlace(new Set(), new Set([path.join(shop, 'other')]));
+    assert.equal(places(), 0);
+    await scene.store.rePlace(new Set(), new Set([path.join(shop, name)]));
+    assert.equal(places(), 1, name);
+    await rm(path.join(shop, 'lib'), { recursive: true });
+    await scene.store.load({ force: true });
+  }
 });
