@@ -36,7 +36,7 @@ export interface Scene {
   /** The folders that this window has open. */
   readonly open: Set<string>;
   /** A person types in a file, until they close it: this is its text then, undefined for the one on the disk. */
-  edit(file: string, text: string | undefined): Promise<void>;
+  readonly edit: (file: string, text: string | undefined) => Promise<void>;
   /** The findings as a window that starts now has them; its worker's entry may be none. */
   reopen(workerFile: string): FindingStore;
   /** Stores an ended run of folders below the root; later ones are newer. What was `sent` of each is kept as a run keeps it. */
