@@ -14,7 +14,7 @@ import type { Run } from './core/run/state/run.ts';
 import { RunNotes } from './core/run/disk/recoveryNotes.ts';
 import { RunStore } from './core/run/disk/runStore.ts';
 import { RunTracker } from './core/run/runTracker.ts';
-import { SecretMemory } from './core/upload/secrets/secretMemory.ts';
+import { SecretMemory } from './core/upload/secrets/checkSecrets.ts';
 import { registerCodeProviders } from './editor/findings/code/codeProviders.ts';
 import { createCommands, requireTrust, runCommand } from './editor/commands.ts';
 import { showDiagnostics } from './editor/findings/code/diagnostics.ts';

@@ -13,7 +13,7 @@ import {
   waitsForToken,
 } from '../core/run/state/run.ts';
 import type { IgnoreRule } from '../core/upload/ignore/ignoreRules.ts';
-import type { Reason } from '../core/upload/select/selection.ts';
+import type { NotUploadedReason } from '../core/upload/choose/prepare.ts';
 import { formatTime } from './formats.ts';
 import { isOffline, needsDecision } from '../core/run/state/deadlines.ts';
 
@@ -101,7 +101,7 @@ function atHost(state: string, { host }: NonNullable<Target['upload']>): string 
 }
 
 /** Why a file is not sent, as a heading over all that share the reason. */
-export function reasonLabel(reason: Reason): string {
+export function reasonLabel(reason: NotUploadedReason): string {
   const t = vscode.l10n.t;
   switch (reason.kind) {
     case 'ignored':

@@ -4,8 +4,9 @@ import { lstatSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { gitHome } from '../../src/core/upload/ignore/gitHome.ts';
-import { type Reason, selectFiles } from '../../src/core/upload/select/selection.ts';
+import { gitHome } from '../../src/core/upload/ignore/repository.ts';
+import { selectFiles } from '../../src/core/upload/select/selectFiles.ts';
+import type { Reason } from '../../src/core/upload/select/selection.ts';
 
 const folder = process.argv[2];
 if (folder === undefined) {

@@ -12,6 +12,18 @@ import {
 import { dirname, join } from 'node:path';
 import { systemCode } from '../errors.ts';
 
+/** True for a relative path (with `/`) that stays below the folder it is unpacked into, on every system: not absolute, no drive, no `..`, no empty name. */
+export function isUsableName(path: string): boolean {
+  return (
+    path.isWellFormed() &&
+    !path.includes('\0') &&
+    !/^[A-Za-z]:(?:[\\/]|$)/.test(path) &&
+    !path.startsWith('\\') &&
+    path.split('/').every((name) => name !== '' && name !== '.') &&
+    !path.split(/[\\/]/).includes('..')
+  );
+}
+
 /** Why a selected file is not in the archive. */
 type OmissionReason = 'vanished' | 'unreadable' | 'changedType' | 'changed' | 'outsideRoot' | 'unusableName';
 

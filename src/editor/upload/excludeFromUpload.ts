@@ -2,8 +2,14 @@ import { readFile, writeFile } from 'node:fs/promises';
 import * as vscode from 'vscode';
 import { pathInside, readIfThere } from '../../core/files.ts';
 import { visibleName } from '../../core/visibleText.ts';
-import { toIgnoreLine, withLines, withoutLines } from '../../core/upload/choose/choices.ts';
-import { type FolderChoices, withExcluded, withoutExcluded } from '../../core/upload/choose/folderChoices.ts';
+import {
+  type FolderChoices,
+  toIgnoreLine,
+  withExcluded,
+  withLines,
+  withoutExcluded,
+  withoutLines,
+} from '../../core/upload/choose/choices.ts';
 import { formatNumber } from '../formats.ts';
 import { showInformation } from '../showMessage.ts';
 import type { UploadChoices } from './preparation.ts';

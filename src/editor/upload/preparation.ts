@@ -3,29 +3,29 @@ import { AssessmentError } from '../../core/errors.ts';
 import { visibleLine, visibleName } from '../../core/visibleText.ts';
 import {
   checkPacked,
-  decideFor,
+  decide,
   type PreparationSteps,
   type Prepared as PreparedFolder,
   prepareFolders,
-  type Waiting,
-} from '../../core/upload/choose/preparing.ts';
-import { gitHome } from '../../core/upload/ignore/gitHome.ts';
-import type { SecretMemory } from '../../core/upload/secrets/secretMemory.ts';
-import type { Suspicion } from '../../core/upload/secrets/secretScan.ts';
-import { checkSecrets } from '../../core/upload/secrets/secrets.ts';
-import { selectFiles } from '../../core/upload/select/selection.ts';
+  type SecretDecision,
+  type SecretRules,
+  type StepProgress,
+} from '../../core/upload/choose/prepare.ts';
+import { gitHome } from '../../core/upload/ignore/repository.ts';
+import { checkSecrets, type SecretMemory } from '../../core/upload/secrets/checkSecrets.ts';
+import type { Suspicion } from '../../core/upload/secrets/scanFile.ts';
+import { selectFiles } from '../../core/upload/select/selectFiles.ts';
 import type { Folder } from '../folders.ts';
 import { countFiles, firstLines } from '../formats.ts';
 import { byteSteps } from '../progress.ts';
 import { readAssessmentSettings, readSecretCheck } from '../settings.ts';
 import { askInDialog } from '../showMessage.ts';
-import type { SecretDecision } from '../../core/upload/choose/draft.ts';
 import {
   choicesBelow,
   type FolderChoices,
   noChoices,
   replaceBelow,
-} from '../../core/upload/choose/folderChoices.ts';
+} from '../../core/upload/choose/choices.ts';
 
 /** A folder's files as they would be sent, with what the credential check found. */
 export type Prepared = PreparedFolder<Folder>;
@@ -44,7 +44,7 @@ export function preparationSteps(deps: PreparationDeps): PreparationSteps<Folder
   const { choices, secretMemory: memory } = deps;
   return {
     choicesOf: (folder) => choices.of(folder),
-    rules: () => ({ mode: readSecretCheck(), decisionOf: (sha256) => choices.decisionOf(sha256) }),
+    rules: () => rulesOf(deps),
     select: async (folder, include, { signal, onStep }) => {
       onStep(t('selecting files…'));
       let saidAt = performance.now();
@@ -72,23 +72,27 @@ export function preparationSteps(deps: PreparationDeps): PreparationSteps<Folder
   };
 }
 
+function rulesOf({ choices }: PreparationDeps): SecretRules {
+  return { mode: readSecretCheck(), decisionOf: (sha256) => choices.decisionOf(sha256) };
+}
+
 /** Selects the files of each folder, applies the person's choices and looks for credentials, with a word to `onStep` for each step. */
 export async function prepare(
   folders: readonly Folder[],
   deps: PreparationDeps,
-  waiting: Waiting,
+  progress: StepProgress,
 ): Promise<readonly Prepared[]> {
-  return prepareFolders(folders, preparationSteps(deps), waiting);
+  return prepareFolders(folders, preparationSteps(deps), progress);
 }
 
-/** Whether what was packed, an archive for each folder, may go as it is, and what is to be packed for the `next` time if not. */
+/** Whether what was packed, an archive for each folder, may go as it is, and what is to be packed again if not; `packings` counts how often it was packed. */
 export async function prepareAgain(
   prepared: readonly Prepared[],
   packed: Parameters<typeof checkPacked>[1],
   deps: PreparationDeps,
-  waiting: Waiting & { readonly next: number },
+  progress: StepProgress & { readonly packings: number },
 ): Promise<{ prepared: readonly Prepared[]; isAsPacked: boolean }> {
-  return checkPacked(prepared, packed, preparationSteps(deps), waiting);
+  return checkPacked(prepared, packed, preparationSteps(deps), progress);
 }
 
 /** Asks about files that look like they hold credentials, when the setting says so, and gives what is to be sent then; undefined when the person stops. Throws `nothingToSend` for a folder of which nothing is left. */
@@ -97,9 +101,9 @@ export async function settle(
   deps: PreparationDeps,
 ): Promise<readonly Prepared[] | undefined> {
   if (!(await settleSecrets(prepared, deps.choices))) return undefined;
-  const steps = preparationSteps(deps);
+  const rules = rulesOf(deps);
   // Only the decisions count anew: what a person chose in the preview meanwhile was not looked into.
-  const settled = prepared.map((each) => decideFor(each, each.choices, steps));
+  const settled = prepared.map((each) => decide(each, each.choices, rules));
   for (const { selection, folder } of settled) {
     if (selection.files.length === 0) throw new AssessmentError('nothingToSend', { subject: folder.name });
   }

@@ -6,7 +6,7 @@ import { AssessmentError } from '../../core/errors.ts';
 import { makePrivateFolder, moveFile, sweepTemporary } from '../../core/files.ts';
 import { visibleLine } from '../../core/visibleText.ts';
 import type { Clock } from '../../core/ports.ts';
-import { type Archive, writeArchive } from '../../core/upload/archive/archive.ts';
+import { type Archive, writeArchive } from '../../core/upload/archive/writeArchive.ts';
 import { type Folder, pickFolders } from '../folders.ts';
 import { countFiles, formatBytes } from '../formats.ts';
 import {
@@ -76,20 +76,20 @@ async function pack(
   settled: readonly Prepared[],
   to: string,
   deps: SaveDeps,
-  time = 1,
+  packings = 1,
 ): Promise<Saved | undefined> {
   const [only] = settled;
   if (only === undefined) return undefined;
   const part = join(deps.savingFolder, `${randomBytes(6).toString('hex')}.part`);
   try {
-    const { archive, again } = await packWithProgress(only, part, deps, time + 1);
+    const { archive, again } = await packWithProgress(only, part, deps, packings);
     if (again.isAsPacked) {
       await moveFile(part, to);
       return { archive, prepared: again.prepared };
     }
     await rm(part, { force: true });
     const anew = await settle(again.prepared, deps);
-    return anew === undefined ? undefined : await pack(anew, to, deps, time + 1);
+    return anew === undefined ? undefined : await pack(anew, to, deps, packings + 1);
   } catch (error) {
     await rm(part, { force: true });
     throw error;
@@ -101,7 +101,7 @@ function packWithProgress(
   prepared: Prepared,
   to: string,
   deps: SaveDeps,
-  next: number,
+  packings: number,
 ): Thenable<{ archive: Archive; again: Awaited<ReturnType<typeof prepareAgain>> }> {
   return withProgress(vscode.l10n.t('Whitebox Assessment'), async (onStep, signal) => {
     const { archiveType: format, maxArchiveBytes: maxBytes } = readAssessmentSettings(prepared.folder.uri);
@@ -116,7 +116,7 @@ function packWithProgress(
       signal,
       onBytes: byteSteps(onStep, (done, total) => vscode.l10n.t('packaging {0} of {1}', done, total)),
     });
-    const again = await prepareAgain([prepared], [archive.entries], deps, { signal, onStep, next });
+    const again = await prepareAgain([prepared], [archive.manifest], deps, { signal, onStep, packings });
     return { archive, again };
   });
 }
@@ -124,7 +124,7 @@ function packWithProgress(
 /** What was saved where, what could not be, and what is suspicious in it. */
 function describeSaved(to: string, { archive, prepared }: Saved, preview: UploadPreview): string {
   const t = vscode.l10n.t;
-  const size = `${countFiles(archive.entries.length)}, ${formatBytes(archive.bytes)}`;
+  const size = `${countFiles(archive.manifest.length)}, ${formatBytes(archive.bytes)}`;
   const unread = prepared.flatMap(({ selection }) => unreadIn(selection));
   const suspicions = prepared.flatMap(({ undecided }) => undecided);
   return [

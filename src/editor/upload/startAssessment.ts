@@ -74,7 +74,7 @@ function launchWithProgress(
         onUploading: byteSteps(onStep, (done, total) => t('uploading {0} of {1}', done, total)),
         confirmUpload: async (run) => {
           const packed = await readPacked(run, deps.runs);
-          const again = await prepareAgain(decided, packed, deps, { signal, onStep, next: time + 1 });
+          const again = await prepareAgain(decided, packed, deps, { signal, onStep, packings: time });
           if (!again.isAsPacked) {
             changed = again.prepared;
             return false;

@@ -2,9 +2,9 @@ import { posix } from 'node:path';
 import * as vscode from 'vscode';
 import { visibleName } from '../../core/visibleText.ts';
 import type { Disposable, Logger } from '../../core/ports.ts';
-import { countDifferences } from '../../core/upload/choose/draft.ts';
-import { withChosen, withRestored } from '../../core/upload/choose/folderChoices.ts';
-import { Previewing } from '../../core/upload/choose/previewing.ts';
+import { countDifferences } from '../../core/upload/choose/prepare.ts';
+import { withChosen, withRestored } from '../../core/upload/choose/choices.ts';
+import { PreviewModel } from '../../core/upload/choose/previewModel.ts';
 import { type Folder, isInside } from '../folders.ts';
 import { countFiles, formatBytes } from '../formats.ts';
 import type { LazyView } from '../../lazyView.ts';
@@ -41,7 +41,7 @@ export function createUploadPreview(
   deps: PreparationDeps & { attempt: (work: () => Promise<void>) => Promise<unknown>; log: Logger },
 ): UploadPreview {
   const changed = new vscode.EventEmitter<undefined>();
-  const previewing = new Previewing<Folder>({
+  const previewing = new PreviewModel<Folder>({
     steps: preparationSteps(deps),
     inProgress: (work) =>
       withProgress(vscode.l10n.t('Whitebox Assessment'), (onStep, signal) => work({ onStep, signal })),

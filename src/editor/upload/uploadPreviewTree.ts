@@ -3,8 +3,9 @@ import * as vscode from 'vscode';
 import { visibleName } from '../../core/visibleText.ts';
 import { type FolderSum, levelBelow } from '../../core/upload/choose/choices.ts';
 import type { IgnoreRule } from '../../core/upload/ignore/ignoreRules.ts';
-import type { Suspicion } from '../../core/upload/secrets/secretScan.ts';
-import type { LeftOut, Reason, SelectedFile } from '../../core/upload/select/selection.ts';
+import type { Suspicion } from '../../core/upload/secrets/scanFile.ts';
+import type { NotUploaded, NotUploadedReason } from '../../core/upload/choose/prepare.ts';
+import type { SelectedFile } from '../../core/upload/select/selection.ts';
 import { countFiles, formatBytes, formatNumber } from '../formats.ts';
 import { reasonLabel, ruleLabel } from '../labels.ts';
 import { describeSuspicion, describeSuspicions, type Prepared } from './preparation.ts';
@@ -20,9 +21,9 @@ export type PreviewNode =
       readonly kind: 'reason';
       readonly of: Prepared;
       readonly label: string;
-      readonly items: readonly LeftOut[];
+      readonly items: readonly NotUploaded[];
     }
-  | { readonly kind: 'item'; readonly of: Prepared; readonly item: LeftOut }
+  | { readonly kind: 'item'; readonly of: Prepared; readonly item: NotUploaded }
   | { readonly kind: 'widened'; readonly of: Prepared }
   | { readonly kind: 'rule'; readonly rule: IgnoreRule }
   | { readonly kind: 'more'; readonly count: number };
@@ -174,22 +175,22 @@ function nameOf({ path }: SelectedFile): string {
 
 /** What looks like a credential in a file that would be sent all the same. */
 function suspicionsOf({ of, file }: PreviewNode & { kind: 'file' }): readonly Suspicion[] {
-  const verdict = of.draft.verdicts.get(file.path);
-  return typeof verdict === 'string' ? [] : (verdict ?? []);
+  const check = of.checks.get(file.path);
+  return check === undefined || 'reason' in check ? [] : check.suspicions;
 }
 
-function leftOutItem({ path, reason }: LeftOut): vscode.TreeItem {
+function leftOutItem({ path, reason }: NotUploaded): vscode.TreeItem {
   const item = line(visibleName(path), vscode.TreeItemCollapsibleState.None, detailOf(reason));
   item.tooltip = `${visibleName(path)}\n${reasonLabel(reason)}\n${detailOf(reason)}`;
   return canBeSent(path, reason) ? withCheckbox(item, false, path) : item;
 }
 
 /** What a person may send all the same: links and special files never, and not the whole of a folder's root. */
-function canBeSent(path: string, { kind }: Reason): boolean {
+function canBeSent(path: string, { kind }: NotUploadedReason): boolean {
   return path !== './' && (kind === 'ignored' || kind === 'choice' || kind === 'secret');
 }
 
-function detailOf(reason: Reason): string {
+function detailOf(reason: NotUploadedReason): string {
   switch (reason.kind) {
     case 'ignored':
       return visibleName(ruleLabel(reason.rule));

@@ -6,7 +6,7 @@ import { pathInside } from '../../core/files.ts';
 import type { Assessment } from '../../core/run/start/inputFiles.ts';
 import type { Run, Target } from '../../core/run/state/run.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
-import type { Selection } from '../../core/upload/select/selection.ts';
+import type { UploadSelection } from '../../core/upload/choose/prepare.ts';
 import { countFiles, firstLines, formatBytes, formatNumber, formatTime } from '../formats.ts';
 import { describeSuspicions, type Prepared } from './preparation.ts';
 import { askInDialog } from '../showMessage.ts';
@@ -96,7 +96,7 @@ function sameAsBefore(run: Run, runs: RunStore): Run | undefined {
 }
 
 /** What stays out because nobody could read it, by path; no rule and no person said that it should. */
-export function unreadIn({ leftOut }: Selection): string[] {
+export function unreadIn({ leftOut }: UploadSelection): string[] {
   return leftOut.flatMap(({ path, reason: { kind } }) =>
     kind === 'unreadable' || kind === 'outsideRoot' ? [path] : [],
   );
@@ -110,7 +110,7 @@ export function stayingOut(paths: readonly string[], total = paths.length): stri
   ];
 }
 
-function leftOutText(selection: Selection): string {
+function leftOutText(selection: UploadSelection): string {
   const t = vscode.l10n.t;
   const { leftOut } = selection;
   const files = countFiles(selection.files.length);

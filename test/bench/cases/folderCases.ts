@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ArchiveFormat } from '../../../src/core/upload/archive/archive.ts';
+import type { ArchiveFormat } from '../../../src/core/upload/archive/packing.ts';
 import { inPairs, median } from '../pairs.ts';
 import { type Packed, peersFor } from '../peers.ts';
 import type { Row } from '../rows.ts';

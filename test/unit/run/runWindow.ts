@@ -14,7 +14,7 @@ import { isFinal, type Run, type RunIn, type RunState } from '../../../src/core/
 import type { RunNotes } from '../../../src/core/run/disk/recoveryNotes.ts';
 import { RunStore } from '../../../src/core/run/disk/runStore.ts';
 import { RunTracker } from '../../../src/core/run/runTracker.ts';
-import { selectFiles } from '../../../src/core/upload/select/selection.ts';
+import { selectFiles } from '../../../src/core/upload/select/selectFiles.ts';
 import {
   type AssessmentService,
   type ServiceOptions,

@@ -1,8 +1,12 @@
-import { noChoices } from '../../../src/core/upload/choose/folderChoices.ts';
-import type { SecretDecision, SecretRules } from '../../../src/core/upload/choose/draft.ts';
-import type { PreparationSteps } from '../../../src/core/upload/choose/preparing.ts';
-import { Previewing } from '../../../src/core/upload/choose/previewing.ts';
-import type { Suspicion } from '../../../src/core/upload/secrets/secretScan.ts';
+import { noChoices } from '../../../src/core/upload/choose/choices.ts';
+import type {
+  PreparationSteps,
+  SecretDecision,
+  SecretRules,
+} from '../../../src/core/upload/choose/prepare.ts';
+import { PreviewModel } from '../../../src/core/upload/choose/previewModel.ts';
+import type { ScannedFile } from '../../../src/core/upload/secrets/scanFile.ts';
+import type { Omission } from '../../../src/core/upload/sourceFile.ts';
 import type { SelectedFile, Selection } from '../../../src/core/upload/select/selection.ts';
 
 /** Work that nobody cancels or watches. */
@@ -25,13 +29,21 @@ export function selection(paths: readonly string[]): Selection {
   };
 }
 
-/** Of an invented content: by the file's name it holds a secret, cannot be read, or is clean. */
-export function suspicionsIn(path: string): Suspicion[] {
-  if (!path.endsWith('secret')) return [];
-  return [{ path, kind: 'content', rule: 'invented', line: 1, masked: '…', sha256: path.slice(0, 1) }];
+/** What the check makes of a file that holds its own name, or this content: by its name it cannot be read, by its content it holds a secret, or is clean. */
+export function checked(path: string, content = path): ScannedFile | Omission {
+  if (path.endsWith('locked')) return { path, reason: 'unreadable', code: 'EACCES' };
+  const suspicion = {
+    path,
+    kind: 'content',
+    rule: 'invented',
+    line: 1,
+    masked: '…',
+    sha256: content,
+  } as const;
+  return { suspicions: content.endsWith('secret') ? [suspicion] : [], sha256: content };
 }
 
-/** An invented folder: its choices and decisions can be changed, and every look at the disk is counted. */
+/** An invented folder: its choices, and its decisions by a content's first letter, can be changed, and every look at the disk is counted. */
 export function inventedFolder(paths: readonly string[], mode: SecretRules['mode'] = 'block') {
   const folder = {
     choices: noChoices,
@@ -41,23 +53,17 @@ export function inventedFolder(paths: readonly string[], mode: SecretRules['mode
   };
   const steps: PreparationSteps<string> = {
     choicesOf: () => folder.choices,
-    rules: () => ({ mode, decisionOf: (sha256) => folder.decisions[sha256] }),
+    rules: () => ({ mode, decisionOf: (sha256) => folder.decisions[sha256.slice(0, 1)] }),
     select: () => {
       folder.selections++;
       return Promise.resolve(selection(paths));
     },
     check: (_root, files) => {
       folder.checked.push(...files.map(({ path }) => path));
-      return Promise.resolve({
-        suspicions: files.flatMap(({ path }) => suspicionsIn(path)),
-        unchecked: files.flatMap(({ path }) =>
-          path.endsWith('locked') ? [{ path, reason: 'unreadable' as const, code: 'EACCES' }] : [],
-        ),
-        hashes: new Map(files.map(({ path }) => [path, path])),
-      });
+      return Promise.resolve(new Map(files.map(({ path }) => [path, checked(path)])));
     },
   };
-  const previewing = new Previewing<string>({
+  const previewing = new PreviewModel<string>({
     steps,
     show: () => undefined,
     inProgress: (work) => work(waiting),

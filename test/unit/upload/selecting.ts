@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict';
-import {
-  type Selection,
-  type SelectOptions,
-  selectFiles,
-} from '../../../src/core/upload/select/selection.ts';
+import { type SelectOptions, selectFiles } from '../../../src/core/upload/select/selectFiles.ts';
+import type { Selection } from '../../../src/core/upload/select/selection.ts';
 import { gitSelects, options, type Place } from './trees.ts';
 
 /** Selects a place's folder, with none of the machine's git configuration. */

@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { GitSurroundings } from '../../../src/core/upload/ignore/repository.ts';
-import type { SelectOptions } from '../../../src/core/upload/select/selection.ts';
+import type { SelectOptions } from '../../../src/core/upload/select/selectFiles.ts';
 
 /** A folder of a test's own, with a home beside it, so that nothing of the machine's git configuration counts. */
 export interface Place {

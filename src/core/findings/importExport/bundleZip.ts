@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { placeCentral, zipEnd } from '../../upload/archive/zipRecords.ts';
-import { zipSegments } from '../../upload/archive/zipSegment.ts';
+import { placeCentral, zipEnd, zipSegments } from '../../upload/archive/zip.ts';
 import type { BundleFile } from './bundle.ts';
 
 const sliceBytes = 1024 * 1024;

@@ -5,9 +5,9 @@ import type { ArchiveType, Language, WorkflowId } from '../../api/schema.ts';
 import { AssessmentError } from '../../errors.ts';
 import { markOf, writeFileAtomic } from '../../files.ts';
 import type { Clock, Logger, OnBytes } from '../../ports.ts';
-import { writeArchive } from '../../upload/archive/archive.ts';
-import type { ManifestEntry } from '../../upload/archive/archiveEntries.ts';
-import type { Selection } from '../../upload/select/selection.ts';
+import { writeArchive } from '../../upload/archive/writeArchive.ts';
+import type { ManifestEntry } from '../../upload/archive/manifest.ts';
+import type { UploadSelection } from '../../upload/choose/prepare.ts';
 import type { Omission } from '../../upload/sourceFile.ts';
 import type { RunEvent } from '../state/advance.ts';
 import type { FolderClaim } from './folderClaim.ts';
@@ -34,7 +34,7 @@ export interface Assessment {
   readonly targets: readonly {
     folder: string;
     name: string;
-    selection: Selection;
+    selection: UploadSelection;
     archiveType: ArchiveType;
     commit?: Target['commit'];
   }[];
@@ -122,16 +122,16 @@ export async function packageTargets(
       onBytes: (done) => options.onPackaging?.(before + done, total),
     });
     before += selection.bytes;
-    const { entries, omitted, bytes, sha256 } = archive;
-    await writeFileAtomic(join(folder, `manifest-${String(index)}.json`), manifestText(entries, omitted));
+    const { manifest, omitted, bytes, sha256 } = archive;
+    await writeFileAtomic(join(folder, `manifest-${String(index)}.json`), manifestText(manifest, omitted));
     const summary = {
       file,
       type: archiveType,
       bytes,
       sha256,
       mark: await markOf(join(folder, file)),
-      files: entries.length,
-      sourceBytes: entries.bytes,
+      files: manifest.length,
+      sourceBytes: manifest.bytes,
       ...(omitted.length === 0 ? {} : { omitted: omitted.slice(0, mostOmitted).map(({ path }) => path) }),
     };
     await store.apply(run.id, { type: 'archived', target: index, archive: summary, at: clock.now() });

@@ -1,62 +1,62 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import type { ArchiveFormat } from './archive.ts';
-import { fromHeadList, type HeadList } from './headList.ts';
-import { type PackMessage, packTask } from './packing.ts';
-import { tarSegments } from './tarSegment.ts';
-import { zipSegments } from './zipSegment.ts';
+import { acknowledged } from '../workers.ts';
+import {
+  type ArchiveFormat,
+  fromPackedPaths,
+  type PackedPaths,
+  type PackMessage,
+  packTask,
+} from './packing.ts';
+import { tarSegments } from './tar.ts';
+import { zipSegments } from './zip.ts';
 
 /** What a packing worker starts with. */
-export interface WorkerStart {
+export interface PackStart {
   readonly root: string;
   readonly format: ArchiveFormat;
 }
 
-/** To the worker: a task to pack, or that one of its segments is written. */
-export type ToWorker =
-  | { readonly kind: 'pack'; readonly id: number; readonly first: number; readonly heads: HeadList }
-  | { readonly kind: 'written' };
+/** A `PackTask` as it is sent to a worker. */
+export interface PackOrder {
+  readonly id: number;
+  readonly first: number;
+  readonly files: PackedPaths;
+}
 
-/** More segments than this wait for the writer only in the worker that makes them. */
-const maxUnwritten = 4;
+/** A worker sends no more messages than this before they are acknowledged. */
+const maxUnacknowledged = 4;
 
-/** The packing worker's life: tasks in, segments out, no more of them than the writer keeps up with. */
-function serve(port: NonNullable<typeof parentPort>, { root, format }: WorkerStart): void {
-  let unwritten = 0;
+/** Answers tasks one after the other, no faster than the writer takes the segments. */
+function serve(port: NonNullable<typeof parentPort>, { root, format }: PackStart): void {
+  let unacknowledged = 0;
   let resume: (() => void) | undefined;
   let work = Promise.resolve();
 
   const send = async (message: PackMessage): Promise<void> => {
-    if (message.kind !== 'segment') {
-      port.postMessage(message);
-      return;
-    }
-    unwritten++;
-    const data = ownBuffer(message.data);
-    const central = ownBuffer(message.central);
-    const { entries, offsets } = message;
-    port.postMessage({ ...message, data, central }, [
-      data.buffer,
-      central.buffer,
-      entries.buffer,
-      offsets.buffer,
-    ]);
-    while (unwritten >= maxUnwritten) await new Promise<void>((resolve) => (resume = resolve));
+    if (message.kind === 'segment') {
+      const data = ownBuffer(message.data);
+      const central = ownBuffer(message.central);
+      const transfer = [data.buffer, central.buffer, message.packed.buffer, message.offsets.buffer];
+      port.postMessage({ ...message, data, central }, transfer);
+    } else port.postMessage(message);
+    if (message.kind === 'done') return;
+    unacknowledged++;
+    while (unacknowledged >= maxUnacknowledged) await new Promise<void>((resolve) => (resume = resolve));
   };
 
-  port.on('message', (message: ToWorker) => {
-    if (message.kind === 'written') {
-      unwritten--;
+  port.on('message', (message: PackOrder | typeof acknowledged) => {
+    if (message === acknowledged) {
+      unacknowledged--;
       resume?.();
       return;
     }
     const builder = format === 'zip' ? zipSegments() : tarSegments();
-    const { id, first } = message;
-    const files = fromHeadList(message.heads);
-    work = work.then(() => packTask({ id, first, files }, root, builder, send));
+    const task = { ...message, files: fromPackedPaths(message.files) };
+    work = work.then(() => packTask(task, root, builder, send));
   });
 }
 
-/** Bytes whose memory nothing else uses, so that it can be handed over. */
+/** The data in a buffer of its own, so that it can be transferred. */
 function ownBuffer(data: Uint8Array): Uint8Array<ArrayBuffer> {
   const { buffer, byteOffset, byteLength } = data;
   if (buffer instanceof ArrayBuffer && byteOffset === 0 && byteLength === buffer.byteLength) {
@@ -65,4 +65,4 @@ function ownBuffer(data: Uint8Array): Uint8Array<ArrayBuffer> {
   return new Uint8Array(data);
 }
 
-if (parentPort !== null) serve(parentPort, workerData as WorkerStart);
+if (parentPort !== null) serve(parentPort, workerData as PackStart);

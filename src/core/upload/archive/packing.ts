@@ -1,30 +1,96 @@
 import { createHash, hash } from 'node:crypto';
 import { closeSync } from 'node:fs';
-import { type PackedEntry, toRecords } from './archiveEntries.ts';
-import { isUsableName } from '../ignore/entryName.ts';
-import { freeMemory } from './freeMemory.ts';
-import type { EntryHead, Segment, SegmentBuilder } from './segment.ts';
-import { isUnchanged, type Omission, openSource, readAt, type SourceFile } from '../sourceFile.ts';
+import {
+  isUnchanged,
+  isUsableName,
+  type Omission,
+  openSource,
+  readAt,
+  type SourceFile,
+} from '../sourceFile.ts';
+import { type PackedFile, toRecords } from './manifest.ts';
 
-/** Files to pack, in order. Where tasks are cut decides about the archive's bytes, who packs them does not. */
-export interface PackTask {
-  readonly id: number;
-  /** The place of the first of them in the list of all files. */
-  readonly first: number;
-  readonly files: readonly EntryHead[];
+/** The archive formats that the service accepts ("Input files" in the API reference). */
+export type ArchiveFormat = 'tar_gz' | 'zip';
+
+/** What packing needs to know of a file. */
+export interface FileToPack {
+  readonly path: string;
+  readonly mode: number;
 }
 
-/** What a packer says, in order, about one task. */
+/** Files to pack, in order. The archive's bytes depend on where tasks are cut, not on who packs them. */
+export interface PackTask {
+  readonly id: number;
+  /** The place of its first file in the list of all files. */
+  readonly first: number;
+  readonly files: readonly FileToPack[];
+}
+
+/** The same files in the form that costs least to send to a worker. */
+export interface PackedPaths {
+  /** All paths in one string. */
+  readonly paths: string;
+  /** The length of each path in `paths`; `-1 - length` for an executable file. */
+  readonly lengths: Int32Array<ArrayBuffer>;
+}
+
+/** Joins paths: to send each would make flat copies of them that last. */
+export function toPackedPaths(files: readonly FileToPack[]): PackedPaths {
+  return {
+    paths: files.map(({ path }) => path).join(''),
+    lengths: Int32Array.from(files, ({ path, mode }) => (mode === 0o755 ? -1 - path.length : path.length)),
+  };
+}
+
+/** Takes apart what `toPackedPaths` joined. */
+export function fromPackedPaths({ paths, lengths }: PackedPaths): FileToPack[] {
+  let at = 0;
+  return Array.from(lengths, (length) => {
+    const start = at;
+    at += length < 0 ? -1 - length : length;
+    return { path: paths.slice(start, at), mode: length < 0 ? 0o755 : 0o644 };
+  });
+}
+
+/** A finished part of an archive. */
+export interface Segment {
+  readonly data: Buffer;
+  /** tar.gz: CRC-32 and length of the uncompressed data. */
+  readonly crc: number;
+  readonly rawBytes: number;
+  /** zip: records of the central directory for the entries that end in this segment. */
+  readonly central: Uint8Array;
+  /** zip: the offsets of those entries, from the start of their task. */
+  readonly offsets: Float64Array<ArrayBuffer>;
+}
+
+/** Builds the segments of one task; one implementation per format. Equal content gives equal bytes. */
+export interface SegmentBuilder {
+  /** Adds a whole file; its content must not change before the next `take`. */
+  add(file: FileToPack, content: Buffer): void;
+  /** Starts a file of `bytes` that follows in slices. */
+  begin(file: FileToPack, bytes: number): void;
+  slice(content: Buffer, last: boolean): void;
+  /** The segment since the last call; undefined if nothing was added. */
+  take(): Segment | undefined;
+  /** Saves the state after the last `take`, for `undo`. */
+  mark(): void;
+  /** Returns to `mark`: what was added since is not part of the archive. */
+  undo(): void;
+}
+
+/** The result of packing one task, in order. */
 export type PackMessage =
   | ({
       readonly kind: 'segment';
       readonly task: number;
-      /** The entries that end in this segment (`toRecords`). */
-      readonly entries: Uint8Array<ArrayBuffer>;
+      /** The files that end in this segment (`toRecords`). */
+      readonly packed: Uint8Array<ArrayBuffer>;
     } & Segment)
-  /** Remember this place. */
+  /** The place to which `undo` returns. */
   | { readonly kind: 'mark'; readonly task: number }
-  /** Drop what came since the mark: the file changed while it was read. */
+  /** Everything since the mark is dropped: the file changed while it was read. */
   | { readonly kind: 'undo'; readonly task: number }
   | { readonly kind: 'done'; readonly task: number; readonly omitted: readonly Omission[] };
 
@@ -32,8 +98,10 @@ export type PackMessage =
 export const largeBytes = 4 << 20;
 const sliceBytes = 1 << 20;
 const attempts = 3;
+/** How far back a deflate stream can refer. */
+export const windowBytes = 32 << 10;
 
-/** Packs the files of one task; `send` resolves when more may be sent. */
+/** Packs the files of one task; `send` resolves once more may be sent. */
 export async function packTask(
   task: PackTask,
   root: string,
@@ -41,7 +109,7 @@ export async function packTask(
   send: (message: PackMessage) => Promise<void>,
 ): Promise<void> {
   const omitted: Omission[] = [];
-  let entries: PackedEntry[] = [];
+  let packed: PackedFile[] = [];
   let contents: Buffer[] = [];
   let pending = 0;
   const flush = async (): Promise<void> => {
@@ -50,9 +118,9 @@ export async function packTask(
     contents = [];
     pending = 0;
     if (segment === undefined) return;
-    const done = toRecords(entries);
-    entries = [];
-    await send({ kind: 'segment', task: task.id, entries: done, ...segment });
+    const records = toRecords(packed);
+    packed = [];
+    await send({ kind: 'segment', task: task.id, packed: records, ...segment });
   };
 
   for (const [at, file] of task.files.entries()) {
@@ -65,7 +133,7 @@ export async function packTask(
   await flush();
   await send({ kind: 'done', task: task.id, omitted });
 
-  async function packFile(file: EntryHead, index: number): Promise<Omission | undefined> {
+  async function packFile(file: FileToPack, index: number): Promise<Omission | undefined> {
     let failure: Omission = { path: file.path, reason: 'changed' };
     for (let attempt = 1; attempt <= attempts; attempt++) {
       const source = openSource(root, file.path);
@@ -75,11 +143,11 @@ export async function packTask(
       }
       try {
         const last = attempt === attempts;
-        const packed =
+        const isPacked =
           source.stat.size < largeBytes
             ? packWhole(file, index, source, last)
             : await packSlices(file, index, source, last);
-        if (packed) return undefined;
+        if (isPacked) return undefined;
       } catch (error) {
         if (!isSystemError(error)) throw error;
         failure = { path: file.path, reason: 'unreadable', code: error.code };
@@ -90,20 +158,20 @@ export async function packTask(
     return failure;
   }
 
-  /** False when the file changed under the reading; the last attempt takes what it read, which is consistent in itself. */
-  function packWhole(file: EntryHead, index: number, source: SourceFile, last: boolean): boolean {
+  /** False if the file changed while it was read; the last attempt takes what it read, which is consistent in itself. */
+  function packWhole(file: FileToPack, index: number, source: SourceFile, last: boolean): boolean {
     const content = readAt(source.fd, source.stat.size, 0);
     if (!last && (content.length !== source.stat.size || !isUnchanged(source))) return false;
     builder.add(file, content);
     contents.push(content);
-    entries.push({ index, bytes: content.length, sha256: hash('sha256', content, 'buffer') });
+    packed.push({ index, bytes: content.length, sha256: hash('sha256', content, 'buffer') });
     pending += content.length;
     return true;
   }
 
-  /** False when the file changed under the reading: what was begun is taken back, since its header may promise more than came. */
+  /** False if the file changed while it was read: its part is dropped, because its header may promise more than there is. */
   async function packSlices(
-    file: EntryHead,
+    file: FileToPack,
     index: number,
     source: SourceFile,
     last: boolean,
@@ -116,7 +184,7 @@ export async function packTask(
       const sha256 = await addSlices(file, source);
       complete = sha256 !== undefined && (last || isUnchanged(source));
       if (complete && sha256 !== undefined) {
-        entries.push({ index, bytes: source.stat.size, sha256 });
+        packed.push({ index, bytes: source.stat.size, sha256 });
       }
     } finally {
       if (!complete) {
@@ -128,8 +196,8 @@ export async function packTask(
     return complete;
   }
 
-  /** The SHA-256 of all slices but the last sent, the last one built; undefined when the file ended early. */
-  async function addSlices(file: EntryHead, source: SourceFile): Promise<Buffer | undefined> {
+  /** Sends all slices but the last, which it only builds, and returns the SHA-256; undefined if the file ends early. */
+  async function addSlices(file: FileToPack, source: SourceFile): Promise<Buffer | undefined> {
     const bytes = source.stat.size;
     const sha256 = createHash('sha256');
     builder.begin(file, bytes);
@@ -148,4 +216,10 @@ export async function packTask(
 
 function isSystemError(error: unknown): error is Error & { code: string } {
   return error instanceof Error && 'syscall' in error && 'code' in error && typeof error.code === 'string';
+}
+
+/** Frees memory at once: the garbage collector hardly counts what lies outside its heap, so that much of it piles up. */
+export function freeMemory({ buffer, byteLength }: Uint8Array): void {
+  // A part of a buffer shares it with others.
+  if (buffer instanceof ArrayBuffer && byteLength > 0 && byteLength === buffer.byteLength) buffer.transfer(0);
 }

@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { createGunzip } from 'node:zlib';
 import { openPromise } from 'yauzl';
 import { AssessmentError, isAbortError, systemCode } from '../../errors.ts';
-import type { ArchiveFormat } from './archive.ts';
+import type { ArchiveFormat } from './packing.ts';
 
 const block = 512;
 

@@ -1,57 +1,38 @@
-import { globstar, type NamePattern, parsePattern, type PathPattern } from './pattern.ts';
-import { toUnits } from './units.ts';
+import { globstar, type NamePattern, parsePattern, type PathPattern, toGitBytes } from './pattern.ts';
 
 /** Where a rule stands. */
 type RuleSource = 'gitignore' | 'infoExclude' | 'coreExcludesFile' | 'whiteboxignore' | 'setting';
 
-/** A rule that leaves something out, as a person can find it. */
+/** A rule that leaves something out, and where a person finds it. */
 export interface IgnoreRule {
   readonly source: RuleSource;
-  /** The ignore file: relative to the selected folder, with `/`, or absolute when it lies elsewhere; none for a setting. */
+  /** The ignore file: relative to the selected folder, with `/`, or absolute if it lies elsewhere; none for a setting. */
   readonly file?: string;
   /** From 1; for a setting, its place in the list. */
   readonly line: number;
   /** As written. */
   readonly pattern: string;
-  /** True when git's answer to this rule is not given here, and more is left out than git would leave out. */
+  /** True if this rule is not read as git reads it, so that more is left out than git would leave out. */
   readonly widened: boolean;
 }
 
-/** The rules that count in one folder, each later one over the earlier. Immutable: a subfolder's rules are made of its parent's. */
-export interface IgnoreRules {
-  readonly count: number;
-  /** The rule that leaves out an entry of the folder, by its name in units (`toUnits`), ending in `/` for a folder. */
-  match(name: string): IgnoreRule | undefined;
-  /** These rules and those of a file in the folder; throws nothing, however many there are. */
-  and(lines: readonly RuleLine[]): IgnoreRules;
-  /** These rules as they count in the subfolder `name` (as above). */
-  enter(name: string): IgnoreRules;
-  /** These rules without those that leave out the subfolder `name`: as they count below it once a person has chosen it. */
-  lift(name: string): IgnoreRules;
-}
-
-/** A line of an ignore file that may be a rule, in units. */
+/** A line of an ignore file that may be a rule; `text` is in git's bytes. */
 export interface RuleLine extends IgnoreRule {
   readonly text: string;
 }
 
-/** With more rules than this each path takes too long. */
+/** With more rules, each path would take too long. */
 export const maxRules = 20_000;
 
-/** What all rules of a selection have in common. */
+/** How the rules of a selection are read. */
 export interface RuleReading {
   /** git's `core.ignorecase`. */
   readonly ignoreCase: boolean;
-  /** Called for each rule that is not read as git reads it: it leaves out more, or is negated and not counted. */
+  /** Called for each rule that is not read as git reads it. */
   readonly onWidened: (rule: IgnoreRule) => void;
 }
 
-/** No rules yet. */
-export function noRules(reading: RuleReading): IgnoreRules {
-  return rulesOf({ reading, files: [], count: 0, lifted: new Set() });
-}
-
-/** The lines of an ignore file, cut as git cuts them: a BOM at the start, CR before LF and everything after a NUL are dropped. Of too many, one more than `maxRules` are given. */
+/** The lines of an ignore file, cut as git cuts them: a BOM at the start, CR before LF and everything after a NUL are dropped. Stops after `maxRules` and one more. */
 export function readLines(content: Uint8Array, from: Omit<IgnoreRule, 'line' | 'pattern'>): RuleLine[] {
   const bom = content[0] === 0xef && content[1] === 0xbb && content[2] === 0xbf;
   const text = Buffer.from(content.buffer, content.byteOffset, content.byteLength).toString('latin1');
@@ -65,7 +46,7 @@ export function readLines(content: Uint8Array, from: Omit<IgnoreRule, 'line' | '
     if (nul >= 0) raw = raw.slice(0, nul);
     if (raw === '' || raw.startsWith('#')) continue;
     const bytes = Buffer.from(raw, 'latin1');
-    lines.push({ ...from, line, pattern: bytes.toString('utf8'), text: toUnits(bytes) });
+    lines.push({ ...from, line, pattern: bytes.toString('utf8'), text: toGitBytes(bytes) });
   }
   return lines;
 }
@@ -78,7 +59,7 @@ export function settingLines(patterns: readonly string[]): RuleLine[] {
   );
 }
 
-/** A rule in its place among those of its file. */
+/** A rule and its place in its file. */
 interface Placed {
   readonly rule: IgnoreRule;
   readonly order: number;
@@ -86,13 +67,13 @@ interface Placed {
   readonly folderOnly: boolean;
 }
 
-/** A rule that compares the whole path, and how far it has come on the way to a folder: the places in `path` that are next, in order. */
+/** A rule that compares the whole path, and the state of its match on the way to a folder: the places in `path` that may come next, in order. */
 interface Path extends Placed {
   readonly path: PathPattern;
   readonly next: readonly number[];
 }
 
-/** The rules of one ignore file; those for a last name at any depth by that name or its extension, where they tell. */
+/** The rules of one ignore file; those that match a name at any depth are found by that name or its extension, if they have one. */
 interface RuleFile {
   readonly byName: ReadonlyMap<string, readonly Placed[]>;
   readonly byExtension: ReadonlyMap<string, readonly Placed[]>;
@@ -100,58 +81,77 @@ interface RuleFile {
   readonly paths: readonly Path[];
 }
 
-interface State {
-  readonly reading: RuleReading;
-  /** From the strongest to the weakest. */
-  readonly files: readonly RuleFile[];
+/** The rules that hold in one folder, later ones over earlier ones. Immutable: a subfolder's rules are made from its parent's. */
+export class IgnoreRules {
   readonly count: number;
-  readonly lifted: ReadonlySet<IgnoreRule>;
-}
+  readonly #reading: RuleReading;
+  /** From the strongest to the weakest. */
+  readonly #files: readonly RuleFile[];
+  readonly #lifted: ReadonlySet<IgnoreRule>;
 
-function rulesOf(state: State): IgnoreRules {
-  const { reading, files, count, lifted } = state;
-  const fold = (name: string): string => (reading.ignoreCase ? name.toLowerCase() : name);
-  const matching = (file: RuleFile, written: string): Placed[] => {
+  constructor(
+    reading: RuleReading,
+    files: readonly RuleFile[] = [],
+    count = 0,
+    lifted: ReadonlySet<IgnoreRule> = new Set(),
+  ) {
+    this.#reading = reading;
+    this.#files = files;
+    this.count = count;
+    this.#lifted = lifted;
+  }
+
+  /** The rule that leaves out an entry of the folder; `name` is in git's bytes (`toGitBytes`), with `/` after a folder's. */
+  match(name: string): IgnoreRule | undefined {
+    for (const file of this.#files) {
+      const found = this.#matching(file, name);
+      if (found.length === 0) continue;
+      const last = found.reduce((one, other) => (one.order > other.order ? one : other));
+      return last.negative ? undefined : last.rule;
+    }
+    return undefined;
+  }
+
+  /** These rules and those of an ignore file in the folder. */
+  and(lines: readonly RuleLine[]): IgnoreRules {
+    const { file, added } = readFile(lines, this.#reading);
+    return added === 0
+      ? this
+      : new IgnoreRules(this.#reading, [file, ...this.#files], this.count + added, this.#lifted);
+  }
+
+  /** These rules as they hold in the subfolder `name` (as for `match`). */
+  enter(name: string): IgnoreRules {
+    const folder = this.#fold(name.slice(0, -1));
+    const files = this.#files.map((file) => enterFile(file, folder));
+    return new IgnoreRules(this.#reading, files, this.count, this.#lifted);
+  }
+
+  /** These rules without those that leave out the subfolder `name`: as they hold below it once a person has chosen it. */
+  lift(name: string): IgnoreRules {
+    const lifted = new Set(this.#lifted);
+    const rules = new IgnoreRules(this.#reading, this.#files, this.count, lifted);
+    for (const file of this.#files) {
+      const found = this.#matching(file, name).sort((one, other) => other.order - one.order);
+      for (const { negative, rule } of found) {
+        if (negative) return rules;
+        lifted.add(rule);
+      }
+    }
+    return rules;
+  }
+
+  #fold(name: string): string {
+    return this.#reading.ignoreCase ? name.toLowerCase() : name;
+  }
+
+  #matching(file: RuleFile, written: string): Placed[] {
     const isFolder = written.endsWith('/');
-    const name = fold(isFolder ? written.slice(0, -1) : written);
-    const found = rulesFor(file, name);
+    const found = rulesFor(file, this.#fold(isFolder ? written.slice(0, -1) : written));
     return found.length === 0
       ? found
-      : found.filter(({ rule, folderOnly }) => (isFolder || !folderOnly) && !lifted.has(rule));
-  };
-  return {
-    count,
-    match(name) {
-      for (const file of files) {
-        const found = matching(file, name);
-        if (found.length === 0) continue;
-        const last = found.reduce((one, other) => (one.order > other.order ? one : other));
-        return last.negative ? undefined : last.rule;
-      }
-      return undefined;
-    },
-    and(lines) {
-      const { file, added } = readFile(lines, reading);
-      return added === 0
-        ? rulesOf(state)
-        : rulesOf({ ...state, files: [file, ...files], count: count + added });
-    },
-    enter(name) {
-      const folder = fold(name.slice(0, -1));
-      return rulesOf({ ...state, files: files.map((file) => enterFile(file, folder)) });
-    },
-    lift(name) {
-      const more = new Set(lifted);
-      for (const file of files) {
-        const found = matching(file, name).sort((one, other) => other.order - one.order);
-        for (const { negative, rule } of found) {
-          if (negative) return rulesOf({ ...state, lifted: more });
-          more.add(rule);
-        }
-      }
-      return rulesOf({ ...state, lifted: more });
-    },
-  };
+      : found.filter(({ rule, folderOnly }) => (isFolder || !folderOnly) && !this.#lifted.has(rule));
+  }
 }
 
 function readFile(
@@ -187,7 +187,7 @@ function readFile(
   return { file: { byName, byExtension, byPattern, paths }, added };
 }
 
-/** The rules that match an entry of the folder that the file's paths have come to, in no order. */
+/** The rules that match an entry of the folder for which `paths` hold the state, in no order. */
 function rulesFor({ byName, byExtension, byPattern, paths }: RuleFile, name: string): Placed[] {
   const found: Placed[] = [];
   found.push(...(byName.get(name) ?? []));
@@ -202,7 +202,7 @@ function rulesFor({ byName, byExtension, byPattern, paths }: RuleFile, name: str
   return found;
 }
 
-/** The file's rules one folder deeper: one step for each place that a path has come to, so that a deep folder takes no longer than another. */
+/** The file's rules one folder deeper: one step of each match, so that a deep folder takes no longer than another. */
 function enterFile(file: RuleFile, folder: string): RuleFile {
   if (file.paths.length === 0) return file;
   const paths: Path[] = [];
@@ -218,7 +218,7 @@ function enterFile(file: RuleFile, folder: string): RuleFile {
   return { ...file, paths };
 }
 
-/** Adds a place behind the others, and the one after a globstar, which may stand for no name at all. All that an earlier place leads to, a later globstar does, too. */
+/** Adds a place after the others, and the one after a globstar, which may match no name at all. A later globstar matches whatever an earlier place would. */
 function addPlace(places: number[], at: number, path: PathPattern): number[] {
   if (at >= path.length || at <= (places.at(-1) ?? -1)) return places;
   if (path[at] === globstar) places.length = 0;

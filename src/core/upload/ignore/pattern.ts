@@ -1,16 +1,26 @@
-/** A name of a path as a rule has it. `name` is in byte units (see `toUnits`), with its case folded as the rule's is. */
+/**
+ * Text as git compares it: each byte of its UTF-8 is one UTF-16 unit, ASCII as itself, the others in the private use area, where
+ * `toLowerCase` does not reach them (git folds ASCII only).
+ */
+export function toGitBytes(text: string | Uint8Array): string {
+  if (typeof text === 'string') return /[^\0-\x7f]/.test(text) ? toGitBytes(Buffer.from(text)) : text;
+  const latin = Buffer.from(text.buffer, text.byteOffset, text.byteLength).toString('latin1');
+  return latin.replace(/[\u0080-\u00ff]/g, (unit) => String.fromCharCode(0xf700 + unit.charCodeAt(0)));
+}
+
+/** The pattern for one name of a path. `name` is in git's bytes (`toGitBytes`), lower-cased if the rule ignores case. */
 export interface NamePattern {
-  /** The one name that it matches, if there is but one. */
+  /** The only name that it matches, if there is just one. */
   readonly literal: string | undefined;
-  /** What it demands of a name's end, when that is all it demands (`*.log`). */
+  /** The end that a name needs to have, if that is the whole pattern (`*.log`). */
   readonly ending: string | undefined;
   matches(name: string): boolean;
 }
 
-/** Stands for any number of names of a path, at a rule's end for at least one. */
+/** Matches any number of names of a path, at a rule's end at least one. */
 export const globstar = Symbol('**');
 
-/** A rule's names, from the folder that it stands in. */
+/** The patterns for the names of a path, relative to the folder of the ignore file. */
 export type PathPattern = readonly (NamePattern | typeof globstar)[];
 
 /** One rule of an ignore file. */
@@ -18,14 +28,14 @@ export interface Pattern {
   readonly negative: boolean;
   /** Matches folders only (the rule ended in `/`). */
   readonly folderOnly: boolean;
-  /** What it matches; nothing for a rule that is not counted. A single name matches at any depth when `anywhere` says so. */
+  /** What it matches; empty for a rule that is dropped. With `anywhere`, the single name matches at any depth. */
   readonly paths: readonly PathPattern[];
   readonly anywhere: boolean;
-  /** True when the rule is not written plainly enough to give git's answer: then it leaves out more, or, as a negated one, is not counted. */
+  /** True if the rule is outside the plain grammar for which git's answer is given: it leaves out more then, or, if negated, is dropped. */
   readonly widened: boolean;
 }
 
-/** A unit's code, any one unit, any units, or one of a set. */
+/** A byte, any one byte, any bytes, or one byte of a set. */
 type Token = number | 'one' | 'any' | UnitSet;
 
 interface UnitSet {
@@ -36,7 +46,7 @@ interface UnitSet {
 
 const maxLength = 4096;
 
-/** Reads one line of an ignore file (in units, without its line end); undefined for blank lines, comments and rules that match nothing. */
+/** Reads one line of an ignore file (in git's bytes, without its line end); undefined for blank lines, comments and rules that match nothing. */
 export function parsePattern(line: string, ignoreCase: boolean): Pattern | undefined {
   let body = trimTrailingSpaces(line);
   if (body === '' || body.startsWith('#')) return undefined;
@@ -81,8 +91,8 @@ const anySet = /\[[!^]?\]?(?:\[:[^\]]*:\]|\\[^]|[^\\\]])*\]/y;
 const plainSet = /^\[([!^]?)((?:[0-9A-Za-z]-[0-9A-Za-z]|[ "-,.0-Z_-~])+)\]$/;
 
 /**
- * The names of a rule, and how its end was come by: `plain`; `set` when stars stand for a set that is not plain; `cut` when a star stands for
- * the rest. Undefined when git gives up on the rule (a set or an escape without end), so that it matches nothing.
+ * The names of a rule, and whether they are exact: `plain`, or `set` if a star replaces a set that is not plain, or `cut` if a star replaces
+ * the rest of the rule. Undefined for a rule on which git gives up (a set or an escape without end), so that it matches nothing.
  */
 function readNames(
   body: string,
@@ -104,7 +114,7 @@ function readNames(
       while (body[at] === '*') at++;
       const endsName = at === body.length || body[at] === '/' || body.startsWith('\\/', at);
       if (nameOnly || at - start === 1 || !endsName) name.push('any');
-      // Stars beside a name: what git makes of them depends on its version (2.52) and on what stands before.
+      // Stars beside a name: git's answer depends on its version (2.52) and on what precedes them.
       else if (name.length > 0 || body[at] === '\\') return cut();
       else {
         if (names.at(-1) !== globstar) names.push(globstar);
@@ -130,7 +140,7 @@ function readNames(
       at += set.length;
     } else if (unit === '\\') {
       const escaped = body[at + 1];
-      // git folds the case of the path but not of an escaped letter, which then equals nothing.
+      // git lower-cases the path but not an escaped letter, so that the two never match.
       if (escaped === undefined || (ignoreCase && /[A-Z]/.test(escaped))) return undefined;
       if (escaped === '/') return cut();
       name.push(escaped.charCodeAt(0));
@@ -149,7 +159,7 @@ function readSet(text: string): UnitSet | 'any' {
   const singles: number[] = [];
   const ranges: [number, number][] = [];
   for (const member of members.match(/.-.|./g) ?? []) {
-    // git takes the start of a range for a single member, too: `[c-a]` matches `c`.
+    // git also takes the start of a range as a single member: `[c-a]` matches `c`.
     singles.push(member.charCodeAt(0));
     if (member.length > 1) ranges.push([member.charCodeAt(0), member.charCodeAt(2)]);
   }
@@ -182,7 +192,7 @@ function textOf(tokens: readonly Token[]): string {
   return String.fromCharCode(...tokens.filter((token) => typeof token === 'number'));
 }
 
-/** In time that grows with the product of both lengths at most: of all stars only the last is tried again. */
+/** In time bounded by the product of both lengths: backtracks to the last star only. */
 function matchesTokens(tokens: readonly Token[], name: string, ignoreCase: boolean): boolean {
   let at = 0;
   let lastStar = -1;
@@ -208,7 +218,7 @@ function matchesUnit(token: Exclude<Token, 'any'>, unit: number, ignoreCase: boo
   if (typeof token === 'number') return token === unit;
   if (token === 'one') return true;
   const isWithin = (code: number): boolean => token.ranges.some(([from, to]) => code >= from && code <= to);
-  // git compares a folded letter with a range in both cases, with a single member as it stands.
+  // git compares a lower-cased letter with a range in both cases, with a single member as it is.
   const isLower = ignoreCase && unit >= 0x61 && unit <= 0x7a;
   const isMember = token.singles.includes(unit) || isWithin(unit) || (isLower && isWithin(unit - 0x20));
   return isMember !== token.negated;

@@ -1,4 +1,4 @@
-/** A name that by itself says "credentials inside". `publicIf` marks names that public material bears as well. */
+/** A file name that suggests credentials by itself; `publicIf` marks names that public material has as well. */
 export interface RiskyName {
   /** As people write it: `.env*`, `*.pem`. */
   readonly pattern: string;
@@ -11,11 +11,11 @@ interface Rule extends RiskyName {
   readonly name?: RegExp;
 }
 
-// Templates (.env.example) are committed to be read: their name says nothing, their values are checked like any content.
-// .npmrc mostly sets a registry: it is checked by content, too (secretlint's npm rule, `npmrc-auth` of ours).
+// Templates (.env.example) are meant to be read: only their content is checked.
+// .npmrc mostly sets a registry: only its content is checked (secretlint's npm rule, and `npmrc-auth`).
 /**
- * Every name that is risky.
- * @internal Tests see by it that they have an example of each.
+ * All risky names.
+ * @internal Tests check that they have an example of each.
  */
 export const riskyNames: readonly Rule[] = [
   {
@@ -34,7 +34,7 @@ export const riskyNames: readonly Rule[] = [
   { pattern: '*.jks', name: /\.jks$/ },
   { pattern: '*.keystore', name: /\.keystore$/ },
   { pattern: '*.kdbx', name: /\.kdbx?$/ },
-  // id_map.json and id_generator.py are ordinary files: a key has no ending, or that of a copy.
+  // id_map.json and id_generator.py are ordinary files: a key has no extension, or that of a copy.
   {
     pattern: 'id_*',
     name: /^id_[^.]+$|^id_(?:rsa|dsa|ecdsa|ed25519)[^.]*\.(?:bak|old|orig|backup|key|txt|\d+)$/,
@@ -60,14 +60,14 @@ export const riskyNames: readonly Rule[] = [
   { pattern: '.gnupg/', path: /(?:^|\/)\.gnupg\/[^/]/ },
 ];
 
-/** The rule that a file's name (`/` between segments, below the root) falls under, case ignored; undefined for an ordinary name. */
+/** The rule that a file's path (with `/`, below the root) matches, case ignored; undefined for an ordinary name. */
 export function riskyName(path: string): RiskyName | undefined {
   const lower = path.toLowerCase();
   const name = lower.slice(lower.lastIndexOf('/') + 1);
   return riskyNames.find((rule) => rule.path?.test(lower) === true || rule.name?.test(name) === true);
 }
 
-/** True for PEM text that holds certificates, public keys and parameters only. */
+/** True for PEM text with nothing but certificates, public keys and parameters. */
 export function isPublicPem(text: string): boolean {
   const labels = [...text.matchAll(/-----BEGIN ([^-\r\n]{1,64})-----/g)].map(([, label]) => label ?? '');
   return (

@@ -1,27 +1,27 @@
 import { readAt } from '../sourceFile.ts';
 
-/** How a file's bytes are to be read as text. */
+/** How to decode a file. */
 export interface Encoding {
   readonly name: 'utf8' | 'utf16le' | 'utf16be';
   readonly bomBytes: number;
 }
 
-/** A stretch of a file's text. */
+/** A part of a file's text. */
 export interface TextChunk {
   readonly text: string;
-  /** What starts from here on belongs to the next chunk. */
+  /** Matches that start from here on belong to the next chunk. */
   readonly end: number;
   /** 1-based number of the first line. */
   readonly firstLine: number;
 }
 
-/** Small, since secretlint compares its findings in a text pairwise. */
+/** Small, because secretlint compares its findings in a text pairwise. */
 const chunkBytes = 256 << 10;
-/** Longer than the longest thing looked for, a private key of 10,000 characters. */
+/** Longer than the longest possible match, a private key of 10,000 characters. */
 const overlapBytes = 32 << 10;
 const headBytes = 8 << 10;
 
-/** The encoding that a file's first bytes show; undefined for a binary file: a NUL in the first 8 KB, as git sees it, that UTF-16 does not explain. */
+/** The encoding according to a file's first bytes; undefined for a binary file: one with a NUL in the first 8 KB, as for git, that UTF-16 does not explain. */
 export function textEncoding(start: Buffer): Encoding | undefined {
   const head = start.subarray(0, headBytes);
   const [first, second, third] = head;
@@ -32,7 +32,7 @@ export function textEncoding(start: Buffer): Encoding | undefined {
   return head.includes(0) ? withoutBom(head) : { name: 'utf8', bomBytes };
 }
 
-/** ASCII in UTF-16 has every other byte zero. */
+/** In ASCII as UTF-16, every other byte is zero. */
 function withoutBom(head: Buffer): Encoding | undefined {
   const zeros = [0, 0];
   head.forEach((byte, index) => {
@@ -44,7 +44,7 @@ function withoutBom(head: Buffer): Encoding | undefined {
   return odd === 0 ? { name: 'utf16be', bomBytes: 0 } : undefined;
 }
 
-/** The whole text of an open file, in chunks that overlap; `start` is its first chunk's bytes, read already. */
+/** The whole text of an open file in overlapping chunks; `start` holds the bytes of the first, already read. */
 export function* textChunks(
   fd: number,
   bytes: number,
@@ -67,10 +67,10 @@ export function* textChunks(
   }
 }
 
-/** Bytes to read at first. */
+/** Size of the first chunk with its overlap. */
 export const startBytes = chunkBytes + overlapBytes;
 
-/** How many lines end in a stretch of text. */
+/** How many lines end in a part of a text. */
 export function linesIn(text: string, from: number, to: number): number {
   let lines = 0;
   for (let at = text.indexOf('\n', from); at >= 0 && at < to; at = text.indexOf('\n', at + 1)) lines++;

@@ -1,95 +1,158 @@
-import { lstatSync } from 'node:fs';
-import { join, sep } from 'node:path';
+import { type Dirent, lstatSync, readdirSync } from 'node:fs';
+import { sep } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { AssessmentError, systemCode } from '../../errors.ts';
-import { foldersAbove, isRepositoryData, isUsableName } from '../ignore/entryName.ts';
-import { type Entry, listFolder } from './folderListing.ts';
 import type { IgnoreRule } from '../ignore/ignoreRules.ts';
+import { toGitBytes } from '../ignore/pattern.ts';
 import { repositoryAt } from '../ignore/repository.ts';
-import { enter, leavesOut, lift, type RuleLayer, type RuleSources, withNested, withOwnFiles } from '../ignore/ruleLayers.ts'; // prettier-ignore
-import type { LeftOut, Reason, SelectedFile, SelectOptions } from './selection.ts';
-import { isInPlace } from '../sourceFile.ts';
+import { enter, leavesOut, lift, type RuleLayer, type RuleSources, type TopRules, withNested, withOwnFiles } from '../ignore/ruleLayers.ts'; // prettier-ignore
+import { isInPlace, isUsableName } from '../sourceFile.ts';
+import type { LeftOut, Reason, SelectedFile, Selection } from './selection.ts';
 
-/** What one walk needs to know. */
-interface WalkOptions extends Omit<SelectOptions, 'surroundings' | 'exclude' | 'within'> {
+interface WalkOptions {
   readonly sources: RuleSources;
   /** Absolute and free of links. */
   readonly root: string;
-  readonly ignoreCase: boolean;
-  readonly composeNames: boolean;
+  readonly includeNestedRepositories: boolean;
+  readonly include?: readonly string[] | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((files: number) => void) | undefined;
 }
 
-/** An entry of the walk, or a folder with the entries below it, in the byte order of paths. */
-export type Found = SelectedFile | LeftOut | { readonly below: readonly Found[] };
-
-/** A folder to visit, and where what it holds is put. */
+/** A folder whose turn has come. */
 interface Folder {
-  /** `''` or ending in `/`. */
+  /** `''` for the root, else ending in `/`. */
   readonly path: string;
-  /** Its own name as rules are asked with it (`Entry.key`); `''` at the top. */
-  readonly key: string;
-  /** As they hold in the folder above; at the top, there. Very many folders wait, so they enter theirs when they are visited. */
+  readonly full: string;
+  /** The rules that hold in this folder. */
   readonly layers: readonly RuleLayer[];
-  /** The rule that leaves this folder out, when it is entered only for what a person chose inside. */
+  /** The rule that leaves out this folder, if the walk enters it only for what a person chose inside. */
   readonly ignoredBy: IgnoreRule | undefined;
-  readonly found: Found[];
+  /** The rest of its listing. */
+  readonly entries: Iterator<FolderEntry>;
 }
 
-/** The longest time, in ms, that the walk keeps the event loop to itself. */
+/** A name in a folder. */
+interface FolderEntry {
+  /** As on disk; in a name that is not UTF-8 (not `wellFormed`), odd bytes are written `\xNN`. */
+  readonly name: string;
+  readonly wellFormed: boolean;
+  /** The name in git's bytes (`toGitBytes`), with `/` after a folder's: rules match it, and entries are sorted by it. */
+  readonly key: string;
+  readonly dirent: Pick<Dirent, 'isDirectory' | 'isFile' | 'isSymbolicLink' | 'isFIFO' | 'isSocket'>;
+}
+
+/** The longest time, in ms, that the walk blocks the event loop. */
 const sliceMs = 5;
-/** Names without any of these are usable; to ask only this of most names saves time. */
+/** Names without any of these are usable; to test only this for most names saves time. */
 const mayBeUnusable = /[\\:\ud800-\udfff]/;
 
-/** Walks a folder once. Rejects with the signal's reason when cancelled. */
+/** Walks a folder once, in the byte order of paths. Rejects with the signal's reason when cancelled. */
 export async function walkFolder(
   options: WalkOptions,
-  layers: readonly RuleLayer[],
-  ignoredBy: IgnoreRule | undefined,
-): Promise<readonly Found[]> {
-  if (ignoredBy !== undefined && (options.include ?? []).length === 0) {
-    return [{ path: './', reason: { kind: 'ignored', rule: ignoredBy } }];
+  top: TopRules,
+): Promise<Pick<Selection, 'files' | 'leftOut' | 'bytes'>> {
+  if (top.ignoredBy !== undefined && (options.include ?? []).length === 0) {
+    const leftOut = [{ path: './', reason: { kind: 'ignored', rule: top.ignoredBy } }] as const;
+    return { files: [], leftOut, bytes: 0 };
   }
-  const top: Folder = { path: '', key: '', layers, ignoredBy, found: [] };
-  await new Walk(options, top).run();
-  return top.found;
+  const walk = new Walk(options, top);
+  await walk.run(top);
+  return walk;
 }
 
-/** The file system is asked at once: on a warm disk a call takes a fraction of what handing it to another thread takes. */
+/** Asks the file system synchronously: with a warm cache, a call takes a fraction of a round trip to another thread. */
 class Walk {
+  readonly files: SelectedFile[] = [];
+  readonly leftOut: LeftOut[] = [];
+  bytes = 0;
   readonly #options: WalkOptions;
-  readonly #folders: Folder[];
+  readonly #ignoreCase: boolean;
+  readonly #composeNames: boolean;
   readonly #chosen: ReadonlySet<string>;
-  /** Folders on the way to what a person chose. */
-  readonly #onTheWay: ReadonlySet<string>;
+  /** Folders above what a person chose. */
+  readonly #aboveChosen: ReadonlySet<string>;
   readonly #reasons = new Map<IgnoreRule, Reason>();
-  #files = 0;
+  /** From the root down to the folder that is being read. */
+  readonly #open: Folder[] = [];
   #sliceStart = performance.now();
 
-  constructor(options: WalkOptions, top: Folder) {
+  constructor(options: WalkOptions, { ignoreCase, composeNames }: TopRules) {
     this.#options = options;
-    this.#folders = [top];
+    this.#ignoreCase = ignoreCase;
+    this.#composeNames = composeNames;
     this.#chosen = new Set(options.include);
-    this.#onTheWay = new Set([...this.#chosen].flatMap(foldersAbove));
+    this.#aboveChosen = new Set([...this.#chosen].flatMap(foldersAbove));
   }
 
-  async run(): Promise<void> {
-    for (let folder = this.#folders.pop(); folder !== undefined; folder = this.#folders.pop()) {
-      let reason: Reason | undefined;
-      try {
-        reason = await this.#visit(folder, join(this.#options.root, folder.path.slice(0, -1)));
-      } catch (error) {
-        reason = this.#reasonFor(error);
+  async run({ layers, ignoredBy }: TopRules): Promise<void> {
+    await this.#enter('', this.#options.root, layers, ignoredBy);
+    for (let folder = this.#open.at(-1); folder !== undefined; folder = this.#open.at(-1)) {
+      const next = folder.entries.next();
+      if (next.done === true) this.#open.pop();
+      else {
+        const entering = this.#visit(folder, next.value);
+        if (entering !== undefined) await entering;
       }
-      if (reason !== undefined) {
-        const path = folder.path === '' ? './' : folder.path;
-        folder.found.splice(0, folder.found.length, { path, reason });
+      if (performance.now() - this.#sliceStart > sliceMs) {
+        await setImmediate();
+        this.#sliceStart = performance.now();
+        this.#options.onProgress?.(this.files.length);
+      }
+      this.#options.signal?.throwIfAborted();
+    }
+    this.#options.onProgress?.(this.files.length);
+  }
+
+  /** Goes on with the entries of a folder, unless there is a reason to leave out the whole folder. */
+  async #enter(
+    path: string,
+    full: string,
+    inherited: readonly RuleLayer[],
+    ignoredBy: IgnoreRule | undefined,
+  ): Promise<void> {
+    try {
+      const entries = listFolder(full, this.#composeNames);
+      // Between the listing of its parent and its own, a folder may have been replaced by a link.
+      if (!isInPlace(full)) {
+        this.#leaveOut(path || './', { kind: 'outsideRoot' });
+        return;
+      }
+      const layers = await this.#ownLayers(path, full, inherited, entries);
+      if (layers === undefined) this.#leaveOut(path, { kind: 'nestedRepository' });
+      else this.#open.push({ path, full, layers, ignoredBy, entries: entries.values() });
+    } catch (error) {
+      const reason = this.#reasonFor(error);
+      if (reason !== undefined) this.#leaveOut(path || './', reason);
+    }
+  }
+
+  /** The rules with those of the folder's own ignore files and nested repository; undefined for a nested repository that is not wanted. */
+  async #ownLayers(
+    path: string,
+    full: string,
+    inherited: readonly RuleLayer[],
+    entries: readonly FolderEntry[],
+  ): Promise<readonly RuleLayer[] | undefined> {
+    const { sources, includeNestedRepositories } = this.#options;
+    const dotted = entries.filter(({ name }) => name.startsWith('.'));
+    if (dotted.length === 0) return inherited;
+    // If names differ in case only, git opens the exact one.
+    const named = (wanted: string): FolderEntry | undefined =>
+      dotted.find(({ name }) => name === wanted) ??
+      (this.#ignoreCase ? dotted.find(({ name }) => name.toLowerCase() === wanted) : undefined);
+    let layers = inherited;
+    if (path !== '' && named('.git') !== undefined) {
+      const nested = await repositoryAt(full, sources.surroundings);
+      if (nested !== undefined) {
+        if (!includeNestedRepositories && !this.#chosen.has(path)) return undefined;
+        layers = await withNested(layers, nested, sources);
       }
     }
-    this.#options.signal?.throwIfAborted();
-    this.#options.onProgress?.(this.#files);
+    return withOwnFiles(layers, full, sources.nameOf, (name) => named(name)?.dirent);
   }
 
-  /** Throws what is not the file system's refusal. */
+  /** Undefined for a folder that has vanished. Rethrows what the file system did not throw. */
   #reasonFor(error: unknown): Reason | undefined {
     this.#options.signal?.throwIfAborted();
     if (error instanceof AssessmentError && error.kind === 'sourceUnreadable') {
@@ -101,103 +164,71 @@ class Walk {
     return code === 'ENOENT' ? undefined : { kind: 'unreadable', code };
   }
 
-  /** Finds what a folder holds, or the reason why it stays out as a whole. */
-  async #visit(folder: Folder, full: string): Promise<Reason | undefined> {
-    const { sources, composeNames } = this.#options;
-    const entries = listFolder(full, composeNames);
-    // Between the listing of its parent and its own, a folder may have become a link to somewhere else.
-    if (!isInPlace(full)) return { kind: 'outsideRoot' };
-    let layers = folder.path === '' ? folder.layers : enter(folder.layers, folder.key);
-    const dotted = entries.filter(({ name }) => name.startsWith('.'));
-    if (dotted.length > 0) {
-      // Where both are, git opens the name as it is.
-      const named = (wanted: string): Entry | undefined =>
-        dotted.find(({ name }) => name === wanted) ?? dotted.find(({ name }) => this.#fold(name) === wanted);
-      if (folder.path !== '' && named('.git') !== undefined) {
-        const nested = await repositoryAt(full, sources.surroundings.home);
-        if (nested !== undefined) {
-          const isWanted = this.#options.includeNestedRepositories || this.#chosen.has(folder.path);
-          if (!isWanted) return { kind: 'nestedRepository' };
-          layers = await withNested(layers, nested, sources);
-        }
-      }
-      layers = withOwnFiles(layers, full, sources.nameOf, (name) => named(name)?.dirent);
-    }
-    const inside = { ...folder, layers };
-    // An empty folder counts too: very many of them must not keep the event loop.
-    await this.#pauseWhenDue();
-    for (const entry of entries) {
-      if (isRepositoryData(entry.name)) continue;
-      const found =
-        this.#classify(inside, entry) ?? this.#look(`${full}${sep}${entry.name}`, folder.path + entry.name);
-      if (found !== undefined) folder.found.push(found);
-      if (performance.now() - this.#sliceStart > sliceMs) await this.#pauseWhenDue();
-      this.#options.signal?.throwIfAborted();
+  /** Takes an entry; the promise is for a folder's: to await one for each file takes longer than the rest. */
+  #visit(folder: Folder, entry: FolderEntry): Promise<void> | undefined {
+    const { name, key, dirent } = entry;
+    if (isRepositoryData(name)) return undefined;
+    const isFolder = dirent.isDirectory();
+    const path = `${folder.path}${name}${isFolder ? '/' : ''}`;
+    // Most people choose nothing, and a look-up of the path costs more than all the rest.
+    const chosen = this.#chosen.size > 0 && this.#chosen.has(path);
+    const rule = folder.ignoredBy ?? leavesOut(folder.layers, key);
+    const isEntered = rule === undefined || chosen || (isFolder && this.#aboveChosen.has(path));
+    const reason = isEntered ? reasonByType(path, entry) : this.#ignored(rule);
+    const full = `${folder.full}${folder.full.endsWith(sep) ? '' : sep}${name}`;
+    if (reason !== undefined) this.#leaveOut(path, reason);
+    else if (!isFolder) this.#addFile(path, full);
+    else {
+      const layers = enter(rule === undefined ? folder.layers : lift(folder.layers, key), key);
+      return this.#enter(path, full, layers, chosen ? undefined : rule);
     }
     return undefined;
   }
 
-  /** Lets the event loop go round. */
-  async #pauseWhenDue(): Promise<void> {
-    if (performance.now() - this.#sliceStart > sliceMs) {
-      await setImmediate();
-      this.#sliceStart = performance.now();
-      this.#options.onProgress?.(this.#files);
-    }
-    this.#options.signal?.throwIfAborted();
+  #leaveOut(path: string, reason: Reason): void {
+    this.leftOut.push({ path, reason });
   }
 
-  /** One reason for all that a rule leaves out: there may be very many. */
+  /** One object for all that a rule leaves out: there may be very many. */
   #ignored(rule: IgnoreRule): Reason {
     let reason = this.#reasons.get(rule);
     if (reason === undefined) this.#reasons.set(rule, (reason = { kind: 'ignored', rule }));
     return reason;
   }
 
-  /** A name as the file system compares it, as far as git's own file names need it. */
-  #fold(name: string): string {
-    return this.#options.ignoreCase && name.startsWith('.') ? name.toLowerCase() : name;
-  }
-
-  /** What an entry is by its name and type, undefined for a file to send; folders to enter are kept for later. */
-  #classify(folder: Omit<Folder, 'found'>, entry: Entry): Found | undefined {
-    const { name, key, dirent } = entry;
-    const isFolder = dirent.isDirectory();
-    const path = `${folder.path}${name}${isFolder ? '/' : ''}`;
-    // Most people choose nothing, and looking a path up costs more than all the rest.
-    const chosen = this.#chosen.size > 0 && this.#chosen.has(path);
-    const rule = folder.ignoredBy ?? leavesOut(folder.layers, key);
-    if (rule !== undefined && !chosen && !(isFolder && this.#onTheWay.has(path))) {
-      return { path, reason: this.#ignored(rule) };
-    }
-    const reason = reasonByType(path, entry);
-    if (reason !== undefined) return { path, reason };
-    if (!isFolder) return undefined;
-    const layers = rule === undefined ? folder.layers : lift(folder.layers, key);
-    const ignoredBy = chosen ? undefined : rule;
-    const below: Folder = { path, key, layers, ignoredBy, found: [] };
-    this.#folders.push(below);
-    return { below: below.found };
-  }
-
-  /** A file with its size and mode, or why it is not sent; undefined when it is gone again. */
-  #look(full: string, path: string): Found | undefined {
-    this.#files++;
+  /** Adds a file with its size and mode, or the reason why it is not sent; nothing if it has vanished. */
+  #addFile(path: string, full: string): void {
     try {
       const stat = lstatSync(full, { throwIfNoEntry: false });
-      // Windows allows names that are not Unicode; they come with U+FFFD in them, and no file is found by such a name.
-      if (stat === undefined)
-        return path.includes('\ufffd') ? { path, reason: { kind: 'unusableName' } } : undefined;
-      if (stat.isFile()) return { path, bytes: stat.size, mode: (stat.mode & 0o100) === 0 ? 0o644 : 0o755 };
-      if (stat.isSymbolicLink()) return { path, reason: { kind: 'link' } };
-      return { path, reason: { kind: 'special', type: 'device' } };
+      if (stat === undefined) {
+        // Windows allows names that are not Unicode; they are listed with U+FFFD in them, and no file is found by such a name.
+        if (path.includes('\ufffd')) this.#leaveOut(path, { kind: 'unusableName' });
+      } else if (stat.isFile()) {
+        this.files.push({ path, bytes: stat.size, mode: (stat.mode & 0o100) === 0 ? 0o644 : 0o755 });
+        this.bytes += stat.size;
+      } else
+        this.#leaveOut(path, stat.isSymbolicLink() ? { kind: 'link' } : { kind: 'special', type: 'device' });
     } catch (error) {
-      return { path, reason: { kind: 'unreadable', code: systemCode(error) ?? 'EIO' } };
+      this.#leaveOut(path, { kind: 'unreadable', code: systemCode(error) ?? 'EIO' });
     }
   }
 }
 
-function reasonByType(path: string, { name, wellFormed, dirent }: Entry): Reason | undefined {
+/** True for the names under which git, Mercurial and Subversion keep their own data, in any letter case. */
+export function isRepositoryData(name: string): boolean {
+  return name.startsWith('.') && /^\.(?:git|hg|svn)$/i.test(name);
+}
+
+/** The folders above a path, from the top, each ending in `/`. */
+function foldersAbove(path: string): string[] {
+  const out: string[] = [];
+  for (let at = path.indexOf('/'); at >= 0 && at < path.length - 1; at = path.indexOf('/', at + 1)) {
+    out.push(path.slice(0, at + 1));
+  }
+  return out;
+}
+
+function reasonByType(path: string, { name, wellFormed, dirent }: FolderEntry): Reason | undefined {
   const usable = wellFormed && (!mayBeUnusable.test(name) || isUsableName(path.replace(/\/$/, '')));
   if (usable && (dirent.isFile() || dirent.isDirectory())) return undefined;
   if (dirent.isSymbolicLink()) return { kind: 'link' };
@@ -205,4 +236,35 @@ function reasonByType(path: string, { name, wellFormed, dirent }: Entry): Reason
   if (dirent.isSocket()) return { kind: 'special', type: 'socket' };
   if (!dirent.isFile() && !dirent.isDirectory()) return { kind: 'special', type: 'device' };
   return { kind: 'unusableName' };
+}
+
+/** Lists a folder in the byte order of the paths below it. */
+function listFolder(full: string, composeNames: boolean): FolderEntry[] {
+  const dirents = readdirSync(full, { withFileTypes: true });
+  // U+FFFD may stand for bytes that are not UTF-8.
+  const entries = dirents.some(({ name }) => name.includes('\ufffd'))
+    ? readdirSync(full, { withFileTypes: true, encoding: 'buffer' }).map(toEntryOfBytes)
+    : dirents.map((dirent) =>
+        toEntry(dirent, dirent.name, composeNames ? dirent.name.normalize('NFC') : dirent.name),
+      );
+  return entries.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+}
+
+function toEntry(
+  dirent: FolderEntry['dirent'],
+  name: string,
+  matched: string | Buffer,
+  wellFormed = true,
+): FolderEntry {
+  const bytes = toGitBytes(matched);
+  return { name, wellFormed, key: dirent.isDirectory() ? `${bytes}/` : bytes, dirent };
+}
+
+function toEntryOfBytes(dirent: Dirent<Buffer>): FolderEntry {
+  const text = dirent.name.toString('utf8');
+  if (Buffer.from(text).equals(dirent.name)) return toEntry(dirent, text, dirent.name);
+  const shown = dirent.name
+    .toString('latin1')
+    .replace(/[\x80-\xff]/g, (byte) => `\\x${byte.charCodeAt(0).toString(16)}`);
+  return toEntry(dirent, shown, dirent.name, false);
 }

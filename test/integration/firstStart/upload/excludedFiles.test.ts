@@ -3,7 +3,7 @@ import { readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
-import type { FolderChoices } from '../../../../src/core/upload/choose/folderChoices.ts';
+import type { FolderChoices } from '../../../../src/core/upload/choose/choices.ts';
 import { excludeFromUpload } from '../../../../src/editor/upload/excludeFromUpload.ts';
 import { describeError } from '../../../../src/editor/errors/messages.ts';
 import { UploadChoices } from '../../../../src/editor/upload/preparation.ts';

@@ -3,7 +3,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
-import { SecretMemory } from '../../../../src/core/upload/secrets/secretMemory.ts';
+import { SecretMemory } from '../../../../src/core/upload/secrets/checkSecrets.ts';
 import type { LazyView } from '../../../../src/lazyView.ts';
 import { UploadChoices } from '../../../../src/editor/upload/preparation.ts';
 import { createUploadPreview, type UploadPreview } from '../../../../src/editor/upload/uploadPreview.ts';

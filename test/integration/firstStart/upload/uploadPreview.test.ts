@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'mocha';
 import * as vscode from 'vscode';
-import { newDraft, withCheck } from '../../../../src/core/upload/choose/draft.ts';
-import { noChoices } from '../../../../src/core/upload/choose/folderChoices.ts';
-import { decideFor } from '../../../../src/core/upload/choose/preparing.ts';
+import { decide } from '../../../../src/core/upload/choose/prepare.ts';
+import { noChoices } from '../../../../src/core/upload/choose/choices.ts';
 import type { LeftOut, SelectedFile } from '../../../../src/core/upload/select/selection.ts';
 import { UploadChoices } from '../../../../src/editor/upload/preparation.ts';
 import { type PreviewNode, previewTree } from '../../../../src/editor/upload/uploadPreviewTree.ts';
@@ -29,16 +28,16 @@ describe('the Upload Preview', () => {
     masked: '…',
     sha256: '0',
   } as const;
-  const draft = withCheck(newDraft({ root: '/invented', files, leftOut, bytes: 3, widened: [] }, []), files, {
-    suspicions: [suspicion],
-    unchecked: [{ path: 'locked.ts', reason: 'changed' }],
-    hashes: new Map(),
-  });
-  const rules = (): { mode: 'warn'; decisionOf: () => undefined } => ({
+  const selected = { root: '/invented', files, leftOut, bytes: 3, widened: [] };
+  const checks = new Map([
+    [hidden, { suspicions: [], sha256: '1' }],
+    ['key.ts', { suspicions: [suspicion], sha256: '0' }],
+    ['locked.ts', { path: 'locked.ts', reason: 'changed' } as const],
+  ]);
+  const prepared = decide({ folder, selected, include: [], checks }, noChoices, {
     mode: 'warn',
     decisionOf: () => undefined,
   });
-  const prepared = decideFor({ folder, draft }, noChoices, { rules });
   const tree = previewTree(() => [prepared], new vscode.EventEmitter<undefined>().event);
 
   /** Each line as a person reads it, and its icon. */

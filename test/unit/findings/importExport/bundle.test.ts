@@ -4,7 +4,7 @@ import { crc32, deflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
 import { type BundleFile, toBundle } from '../../../../src/core/findings/importExport/bundle.ts';
 import { zipBundle } from '../../../../src/core/findings/importExport/bundleZip.ts';
-import { centralRecord, localHeader, zipEnd } from '../../../../src/core/upload/archive/zipRecords.ts';
+import { centralRecord, localHeader, zipEnd } from '../../../../src/core/upload/archive/zip.ts';
 import { anyItems, anyTriage, shopRun, sourceOf, tool } from './exportingFindings.ts';
 import { accepted, artifacts, findings, importOf, items, report } from './bundles.ts';
 

@@ -6,7 +6,8 @@ import { test, type TestContext } from 'node:test';
 import { keepSource } from '../../../../src/core/findings/place/keepSource.ts';
 import { sourceFile } from '../../../../src/core/findings/place/sentFiles.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
-import { type ArchiveFormat, writeArchive } from '../../../../src/core/upload/archive/archive.ts';
+import type { ArchiveFormat } from '../../../../src/core/upload/archive/packing.ts';
+import { writeArchive } from '../../../../src/core/upload/archive/writeArchive.ts';
 import { readArchive } from '../../../../src/core/upload/archive/readArchive.ts';
 import { parseWorker } from '../parseWorker.ts';
 
@@ -43,7 +44,7 @@ async function send(t: TestContext, format: ArchiveFormat): Promise<Sent> {
     bytes: text.length,
     mode: 0o644 as const,
   }));
-  const { entries, bytes, sha256 } = await writeArchive({
+  const { manifest, bytes, sha256 } = await writeArchive({
     root: folder,
     files: selected,
     format,
@@ -53,7 +54,7 @@ async function send(t: TestContext, format: ArchiveFormat): Promise<Sent> {
   });
   await writeFile(
     path.join(runFolder, 'manifest-0.json'),
-    JSON.stringify({ entries: [...entries], omitted: [] }),
+    JSON.stringify({ entries: [...manifest], omitted: [] }),
   );
   const pointed = [
     'src/orders.js',
@@ -67,7 +68,7 @@ async function send(t: TestContext, format: ArchiveFormat): Promise<Sent> {
     path.join(runFolder, 'findings.json'),
     JSON.stringify(pointed.map((file) => ({ title: file, severity: 'high', file, line: 1 }))),
   );
-  const archive = { file: 'archive', type: format, bytes, sha256, files: entries.length, sourceBytes: 1 };
+  const archive = { file: 'archive', type: format, bytes, sha256, files: manifest.length, sourceBytes: 1 };
   const run: Run = {
     version: 1,
     state: 'collecting',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { selectFiles } from '../../../../src/core/upload/select/selection.ts';
+import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
 import { stayAwake } from '../days.ts';
 import { openWindow, setUpDesk } from '../runWindow.ts';
 

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AssessmentClient } from '../../../../src/core/api/client.ts';
 import type { Clock } from '../../../../src/core/ports.ts';
 import { RunTracker } from '../../../../src/core/run/runTracker.ts';
-import { selectFiles } from '../../../../src/core/upload/select/selection.ts';
+import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
 import { DyingStore, type Phase } from '../dyingStore.ts';
 import { silent } from '../../../silentLog.ts';
 

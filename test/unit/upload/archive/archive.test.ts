@@ -15,8 +15,9 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { cpuMs } from '../../cpuTime.ts';
-import { writeArchive } from '../../../../src/core/upload/archive/archive.ts';
-import { type SelectedFile, selectFiles } from '../../../../src/core/upload/select/selection.ts';
+import { writeArchive } from '../../../../src/core/upload/archive/writeArchive.ts';
+import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
+import type { SelectedFile } from '../../../../src/core/upload/select/selection.ts';
 import { fails, formats, pack, place, plantDifficult, read, sha256, workerFile } from './archiving.ts';
 import { options, plant, plantMany } from '../trees.ts';
 
@@ -38,7 +39,7 @@ for (const format of formats) {
       expected,
     );
     assert.deepEqual(
-      [...archive.entries],
+      [...archive.manifest],
       expected.map(({ path, bytes, sha256 }) => ({ path, bytes, sha256 })),
     );
     assert.deepEqual(archive.omitted, []);

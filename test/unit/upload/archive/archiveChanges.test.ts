@@ -5,12 +5,15 @@ import { open } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { type ArchiveFormat, writeArchive } from '../../../../src/core/upload/archive/archive.ts';
-import { archiveWriter } from '../../../../src/core/upload/archive/archiveWriter.ts';
-import { type PackMessage, packTask } from '../../../../src/core/upload/archive/packing.ts';
-import { selectFiles } from '../../../../src/core/upload/select/selection.ts';
-import { tarSegments } from '../../../../src/core/upload/archive/tarSegment.ts';
-import { zipSegments } from '../../../../src/core/upload/archive/zipSegment.ts';
+import {
+  type ArchiveFormat,
+  type PackMessage,
+  packTask,
+} from '../../../../src/core/upload/archive/packing.ts';
+import { ArchiveWriter, writeArchive } from '../../../../src/core/upload/archive/writeArchive.ts';
+import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
+import { tarSegments } from '../../../../src/core/upload/archive/tar.ts';
+import { zipSegments } from '../../../../src/core/upload/archive/zip.ts';
 import { type ArchivePlace, formats, pack, place, read, sha256, workerFile } from './archiving.ts';
 import { oracle } from './readArchive.ts';
 import { asNobody, options, plant } from '../trees.ts';
@@ -29,16 +32,16 @@ async function packHere(
 ) {
   const files = paths.map((path) => ({ path, mode: 0o644 }));
   const output = await open(at.to, 'wx');
-  const writer = archiveWriter(output, { format, maxBytes: 1e9, files });
+  const writer = new ArchiveWriter(output, { format, maxBytes: 1e9, files });
   await writer.start();
   const builder = format === 'zip' ? zipSegments() : tarSegments();
   await packTask({ id: 0, first: 0, files }, at.root, builder, async (message) => {
     await writer.take(message);
     told(message);
   });
-  const { entries, ...end } = await writer.end();
+  const { bytes } = await writer.end();
   await output.close();
-  return { ...end, entries: [...entries] };
+  return { bytes, omitted: writer.omitted, entries: [...writer.manifest] };
 }
 
 /** Calls back after the next time that something is read. */
@@ -93,7 +96,7 @@ for (const format of formats) {
     const { root, files } = await selectFiles(at.root, options(at));
     plant(at.root, { grows: 'aa', explodes: Buffer.alloc(5 << 20, 'b'), shrinks: 'c', implodes: '' });
     const archive = await writeArchive({ root, files, format, to: at.to, maxBytes: 1e9, workerFile });
-    const entries = [...archive.entries];
+    const entries = [...archive.manifest];
     assert.deepEqual(entries.map(({ path, bytes }) => [path, bytes]), [['explodes', 5 << 20], ['grows', 2], ['implodes', 0], ['shrinks', 1]]); // prettier-ignore
     assert.deepEqual((await read(format, at.to)).map(({ sha256 }) => sha256), entries.map(({ sha256 }) => sha256)); // prettier-ignore
   });
@@ -141,7 +144,7 @@ for (const format of formats) {
     plant(at.root, { a: 'a', 'gone/x': 'x', 'gone/y': Buffer.alloc(5 << 20), z: 'z' });
     const { root, files } = await selectFiles(at.root, options(at));
     rmSync(join(at.root, 'gone'), { recursive: true });
-    const { entries, omitted } = await writeArchive({
+    const { manifest: entries, omitted } = await writeArchive({
       root,
       files,
       format,

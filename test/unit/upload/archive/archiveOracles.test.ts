@@ -4,16 +4,16 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { crc32 } from 'node:zlib';
-import type { Archive, ArchiveFormat } from '../../../../src/core/upload/archive/archive.ts';
-import { toRecords } from '../../../../src/core/upload/archive/archiveEntries.ts';
-import { archiveWriter } from '../../../../src/core/upload/archive/archiveWriter.ts';
+import type { ArchiveFormat } from '../../../../src/core/upload/archive/packing.ts';
+import { type Archive, ArchiveWriter } from '../../../../src/core/upload/archive/writeArchive.ts';
+import { toRecords } from '../../../../src/core/upload/archive/manifest.ts';
 import {
   centralRecord,
   localHeader,
   placeCentral,
   zipEnd,
-} from '../../../../src/core/upload/archive/zipRecords.ts';
-import { zipSegments } from '../../../../src/core/upload/archive/zipSegment.ts';
+  zipSegments,
+} from '../../../../src/core/upload/archive/zip.ts';
 import { formats, pack, place, plantDifficult, sha256 } from './archiving.ts';
 import { oracle, readZip } from './readArchive.ts';
 import { makePlace, plant } from '../trees.ts';
@@ -40,14 +40,14 @@ function archiveOf(format: ArchiveFormat): Archive {
 }
 
 test('tar lists and unpacks the archive', (t) => {
-  const { entries, path: file } = archiveOf('tar_gz');
+  const { manifest, path: file } = archiveOf('tar_gz');
   const listed = oracle(t, 'tar', ['-tzf', file, '--quoting-style=literal', '--show-transformed-names']);
   if (listed === undefined) return;
-  assert.equal(listed, Array.from(entries, ({ path }) => `${path}\n`).join(''));
+  assert.equal(listed, Array.from(manifest, ({ path }) => `${path}\n`).join(''));
   const out = join(packed.home, 'out');
   mkdirSync(out);
   oracle(t, 'tar', ['-xzf', file, '-C', out]);
-  for (const { path, sha256: expected } of entries) {
+  for (const { path, sha256: expected } of manifest) {
     assert.equal(sha256(readFileSync(join(out, path))), expected);
   }
   assert.equal(statSync(join(out, 'bin/run')).mode & 0o777, 0o755);
@@ -69,8 +69,8 @@ for (const format of formats) {
 }
 
 test('Python reads zip and tar.gz, names and all', (t) => {
-  const { entries, path: file } = archiveOf('zip');
-  const names = Array.from(entries, ({ path }) => path);
+  const { manifest, path: file } = archiveOf('zip');
+  const names = Array.from(manifest, ({ path }) => path);
   const script = `
 import json, sys, tarfile, zipfile
 z = zipfile.ZipFile(sys.argv[1])
@@ -87,18 +87,18 @@ test('F28 a zip of more than 65,535 entries is read whole', async (t) => {
   // The same few entries again and again: what counts is the directory.
   const names = Array.from({ length: 400 }, (_, index) => `f${index}`);
   const files = names.map((path) => ({ path }));
-  const writer = archiveWriter(output, { format: 'zip', maxBytes: 1e9, files });
+  const writer = new ArchiveWriter(output, { format: 'zip', maxBytes: 1e9, files });
   await writer.start();
   const builder = zipSegments();
   for (const path of names) builder.add({ path, mode: 0o644 }, Buffer.from(path));
   const segment = builder.take();
   assert.ok(segment !== undefined);
-  const entries = toRecords(
+  const packed = toRecords(
     names.map((path, index) => ({ index, bytes: path.length, sha256: Buffer.alloc(32) })),
   );
   for (let task = 0; task < 164; task++) {
     const central = new Uint8Array(segment.central);
-    await writer.take({ kind: 'segment', task, entries, ...segment, central });
+    await writer.take({ kind: 'segment', task, packed, ...segment, central });
   }
   await writer.end();
   await output.close();
@@ -154,7 +154,7 @@ for (const format of formats) {
       const at = place(t);
       plant(at.root, { a: 'a', b: '', z: 'z' });
       truncateSync(join(at.root, 'b'), 4.25 * 2 ** 30);
-      const { entries } = await pack(at, format);
+      const { manifest: entries } = await pack(at, format);
       assert.deepEqual(Array.from(entries, ({ path, bytes }) => [path, bytes]), [['a', 1], ['b', 4.25 * 2 ** 30], ['z', 1]]); // prettier-ignore
       if (format === 'zip') oracle(t, 'unzip', ['-tqq', at.to]);
       else oracle(t, 'tar', ['-tzf', at.to]);

@@ -5,12 +5,11 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
-import { archiveWriter } from '../../../../src/core/upload/archive/archiveWriter.ts';
-import { combineCrc32 } from '../../../../src/core/upload/archive/gzipMember.ts';
+import { ArchiveWriter } from '../../../../src/core/upload/archive/writeArchive.ts';
+import { combineCrc32, tarSegments } from '../../../../src/core/upload/archive/tar.ts';
 import { packTask } from '../../../../src/core/upload/archive/packing.ts';
-import { selectFiles } from '../../../../src/core/upload/select/selection.ts';
-import { tarSegments } from '../../../../src/core/upload/archive/tarSegment.ts';
-import { zipSegments } from '../../../../src/core/upload/archive/zipSegment.ts';
+import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
+import { zipSegments } from '../../../../src/core/upload/archive/zip.ts';
 import { readTar, readZip } from './readArchive.ts';
 import { makePlace, options, plant } from '../trees.ts';
 
@@ -63,7 +62,7 @@ for (const format of ['tar_gz', 'zip'] as const) {
           const selection = await selectFiles(place.root, options(place));
           const to = join(place.home, 'archive');
           const output = await open(to, 'wx');
-          const writer = archiveWriter(output, { format, maxBytes: 1e9, files: selection.files });
+          const writer = new ArchiveWriter(output, { format, maxBytes: 1e9, files: selection.files });
           await writer.start();
           for (let id = 0; id * perTask < selection.files.length; id++) {
             const first = id * perTask;
@@ -75,9 +74,9 @@ for (const format of ['tar_gz', 'zip'] as const) {
               (message) => writer.take(message),
             );
           }
-          const { omitted } = await writer.end();
+          await writer.end();
           await output.close();
-          assert.deepEqual(omitted, []);
+          assert.deepEqual(writer.omitted, []);
           const planted = files.map(({ path, content }) => [
             path.join('/'),
             createHash('sha256').update(content).digest('hex'),

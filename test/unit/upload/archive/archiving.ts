@@ -4,13 +4,13 @@ import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { AssessmentError, type ErrorKind } from '../../../../src/core/errors.ts';
+import type { ArchiveFormat } from '../../../../src/core/upload/archive/packing.ts';
 import {
   type Archive,
-  type ArchiveFormat,
   type ArchiveOptions,
   writeArchive,
-} from '../../../../src/core/upload/archive/archive.ts';
-import { selectFiles } from '../../../../src/core/upload/select/selection.ts';
+} from '../../../../src/core/upload/archive/writeArchive.ts';
+import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
 import { type ReadEntry, readTar, readZip } from './readArchive.ts';
 import { options, type Place, plant, testPlace } from '../trees.ts';
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { writeArchive } from '../../../../src/core/upload/archive/archive.ts';
+import { writeArchive } from '../../../../src/core/upload/archive/writeArchive.ts';
 import { readArchive as readOurs } from '../../../../src/core/upload/archive/readArchive.ts';
-import { selectFiles } from '../../../../src/core/upload/select/selection.ts';
+import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
 import { readArchive } from '../../../service/whitebox/unpack.ts';
 import { options, plant, testPlace } from '../trees.ts';
 

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { SecretRules } from '../../../../src/core/upload/choose/draft.ts';
-import { checkPacked, packings, prepareFolders } from '../../../../src/core/upload/choose/preparing.ts';
-import { inventedFolder, suspicionsIn, waiting } from '../inventedFolder.ts';
+import {
+  checkPacked,
+  maxPackings,
+  prepareFolders,
+  type SecretRules,
+} from '../../../../src/core/upload/choose/prepare.ts';
+import { checked, inventedFolder, waiting } from '../inventedFolder.ts';
 
 /** What packing these files came to; each holds its own name unless said otherwise. */
 function packed(paths: readonly string[], contents: Readonly<Record<string, string>> = {}) {
@@ -18,15 +22,14 @@ test('F30 a file that came to hold a secret after it was decided upon is asked a
     const looked: string[] = [];
     const check: typeof steps.check = (_root, files) => {
       looked.push(...pathsOf(files));
-      const suspicions = suspicionsIn('b-secret').map((each) => ({ ...each, path: 'b' }));
-      return Promise.resolve({ suspicions, unchecked: [], hashes: new Map([['b', 'changed']]) });
+      return Promise.resolve(new Map([['b', checked('b', 'a secret')]]));
     };
-    const archives = packed(['a', 'b'], { b: 'changed' });
+    const archives = packed(['a', 'b'], { b: 'a secret' });
     const { prepared, isAsPacked } = await checkPacked(
       decided,
       archives,
       { ...steps, check },
-      { ...waiting, next: 2 },
+      { ...waiting, packings: 1 },
     );
     const [again] = prepared;
     return {
@@ -60,36 +63,31 @@ test('F30 a file that held something else only while it was packed is packed ane
   const { folder, steps } = inventedFolder(['a', 'b']);
   const decided = await prepareFolders(['invented'], steps, waiting);
   const archives = packed(['a', 'b'], { b: 'clear text' });
-  for (let next = 2; next <= packings; next++) {
-    const { prepared, isAsPacked } = await checkPacked(decided, archives, steps, { ...waiting, next });
+  for (let packings = 1; packings < maxPackings; packings++) {
+    const { prepared, isAsPacked } = await checkPacked(decided, archives, steps, { ...waiting, packings });
     assert.deepEqual([pathsOf(prepared[0]?.selection.files), isAsPacked], [['a', 'b'], false]);
   }
   assert.deepEqual(folder.checked, ['a', 'b', 'b', 'b']);
   const { prepared, isAsPacked } = await checkPacked(decided, archives, steps, {
     ...waiting,
-    next: packings + 1,
+    packings: maxPackings,
   });
   assert.equal(isAsPacked, false);
   const [last] = prepared;
   assert.deepEqual(pathsOf(last?.selection.files), ['a']);
   assert.deepEqual(last?.selection.leftOut, [{ path: 'b', reason: { kind: 'unreadable', code: 'changed' } }]);
-  const end = await checkPacked(prepared, packed(['a']), steps, { ...waiting, next: packings + 2 });
+  const end = await checkPacked(prepared, packed(['a']), steps, { ...waiting, packings: maxPackings + 1 });
   assert.ok(end.isAsPacked);
 });
 
 test('F30 what was packed is packed anew when one file may go no longer and another may instead', async () => {
   const { folder, steps } = inventedFolder(['a', 'b', 'c-secret']);
   const decided = await prepareFolders(['invented'], steps, waiting);
-  const again = { ...waiting, next: 2 };
+  const again = { ...waiting, packings: 1 };
   assert.ok((await checkPacked(decided, packed(['a', 'b']), steps, again)).isAsPacked);
   folder.decisions = { c: 'send' };
-  const check: typeof steps.check = () =>
-    Promise.resolve({
-      suspicions: suspicionsIn('b-secret').map((each) => ({ ...each, path: 'b' })),
-      unchecked: [],
-      hashes: new Map([['b', 'changed']]),
-    });
-  const archives = packed(['a', 'b'], { b: 'changed' });
+  const check: typeof steps.check = () => Promise.resolve(new Map([['b', checked('b', 'a secret')]]));
+  const archives = packed(['a', 'b'], { b: 'a secret' });
   const { prepared, isAsPacked } = await checkPacked(decided, archives, { ...steps, check }, again);
   assert.deepEqual(pathsOf(prepared[0]?.selection.files), ['a', 'c-secret']);
   assert.ok(!isAsPacked);

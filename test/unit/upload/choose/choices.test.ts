@@ -11,11 +11,8 @@ import {
   withLines,
   withoutLines,
 } from '../../../../src/core/upload/choose/choices.ts';
-import {
-  selectFiles,
-  type SelectedFile,
-  type Selection,
-} from '../../../../src/core/upload/select/selection.ts';
+import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
+import type { SelectedFile, Selection } from '../../../../src/core/upload/select/selection.ts';
 
 function file(name: string, bytes = 1): SelectedFile {
   return { path: name, bytes, mode: 0o644 };

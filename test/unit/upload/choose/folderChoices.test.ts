@@ -10,7 +10,7 @@ import {
   withExcluded,
   withoutExcluded,
   withRestored,
-} from '../../../../src/core/upload/choose/folderChoices.ts';
+} from '../../../../src/core/upload/choose/choices.ts';
 
 const leaving = { isSent: false, isIgnored: false };
 

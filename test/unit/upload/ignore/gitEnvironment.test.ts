@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { configOfEnvironment } from '../../../../src/core/upload/ignore/gitEnvironment.ts';
+import { configOfEnvironment } from '../../../../src/core/upload/ignore/gitConfig.ts';
 import { paths, sameAsGit } from '../selecting.ts';
 import { type Place, plant, plantRepository, testPlace } from '../trees.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { gitHome } from '../../../../src/core/upload/ignore/gitHome.ts';
+import { gitHome } from '../../../../src/core/upload/ignore/repository.ts';
 
 test('the home folder is the one in which git looks, on Windows before the profile', () => {
   const homeOf = (env: Record<string, string>, platform: NodeJS.Platform = 'win32'): string =>

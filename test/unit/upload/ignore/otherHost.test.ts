@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { join, win32 } from 'node:path';
 import { test } from 'node:test';
-import { isOnOtherHost } from '../../../../src/core/upload/ignore/otherHost.ts';
+import { readIgnoreSettings } from '../../../../src/core/upload/ignore/ignoreSettings.ts';
 import {
   findRepository,
-  readIgnoreSettings,
+  isOnOtherHost,
   repositoryAt,
 } from '../../../../src/core/upload/ignore/repository.ts';
 import { plant, plantRepository, testPlace } from '../trees.ts';
@@ -54,23 +54,24 @@ test('a repository whose git folder lies elsewhere counts as one, and nothing is
     'linked/.git/commondir': `${away}/git\n`,
     'linked/.git/HEAD': 'ref: refs/heads/main\n',
   });
+  const surroundings = { ...at.surroundings, isOnOtherHost: isElsewhere };
   for (const name of ['file', 'linked']) {
     const folder = join(at.root, name);
-    const found = await repositoryAt(folder, at.home, isElsewhere);
+    const found = await repositoryAt(folder, surroundings);
     assert.deepEqual([found?.root, found?.commonDir], [folder, join(away, 'git')]);
-    assert.equal((await findRepository(folder, at.home, isElsewhere))?.root, folder);
-    await assert.rejects(readIgnoreSettings(found, at.surroundings, { isElsewhere }), {
+    assert.equal((await findRepository(folder, surroundings))?.root, folder);
+    await assert.rejects(readIgnoreSettings(found, surroundings), {
       kind: 'sourceUnreadable',
       data: { subject: join(away, 'git'), detail: 'EREMOTE' },
     });
-    assert.equal(await repositoryAt(folder, at.home), undefined);
+    assert.equal(await repositoryAt(folder, at.surroundings), undefined);
   }
 });
 
 test('rules and included configuration that lie elsewhere are not taken for none', async (t) => {
   const at = testPlace(t);
   plantRepository(at.root);
-  const repository = await repositoryAt(at.root, at.home);
+  const repository = await repositoryAt(at.root, at.surroundings);
   const isElsewhere = (path: string, known: readonly string[]): boolean =>
     path.startsWith('/away/') && known.includes(at.root) && known.includes(at.home);
   for (const config of [
@@ -80,7 +81,7 @@ test('rules and included configuration that lie elsewhere are not taken for none
     '[includeIf "onbranch:main"]\n\tpath = here\n',
   ]) {
     plant(at.home, { '.gitconfig': config, here: '[core]\n\texcludesFile = /away/rules\n' });
-    await assert.rejects(readIgnoreSettings(repository, at.surroundings, { isElsewhere }), {
+    await assert.rejects(readIgnoreSettings(repository, { ...at.surroundings, isOnOtherHost: isElsewhere }), {
       kind: 'sourceUnreadable',
       data: { subject: config.includes('config') ? '/away/config' : '/away/rules', detail: 'EREMOTE' },
     });

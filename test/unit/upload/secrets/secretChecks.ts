@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import type { Suspicion } from '../../../../src/core/upload/secrets/secretScan.ts';
+import { checkSecrets, type SecretCheckOptions } from '../../../../src/core/upload/secrets/checkSecrets.ts';
+import type { Omission } from '../../../../src/core/upload/sourceFile.ts';
+import type { Suspicion } from '../../../../src/core/upload/secrets/scanFile.ts';
 import type { SelectedFile } from '../../../../src/core/upload/select/selection.ts';
 import { randomFrom, type Seed, seeds } from './secretSeeds.ts';
 import { plant, testPlace } from '../trees.ts';
@@ -40,6 +42,24 @@ export function select(root: string, paths: readonly string[]): SelectedFile[] {
     bytes: statSync(join(root, path), { throwIfNoEntry: false })?.size ?? 0,
     mode: 0o644,
   }));
+}
+
+/** Checks files, and takes the results apart. */
+export async function checkApart(
+  options: Omit<SecretCheckOptions, 'workerFile'> & Partial<SecretCheckOptions>,
+) {
+  const check = await checkSecrets({ workerFile, ...options });
+  const suspicions: Suspicion[] = [];
+  const unchecked: Omission[] = [];
+  const hashes = new Map<string, string>();
+  for (const [path, result] of check) {
+    if ('reason' in result) unchecked.push(result);
+    else {
+      suspicions.push(...result.suspicions);
+      hashes.set(path, result.sha256);
+    }
+  }
+  return { suspicions, unchecked, hashes };
 }
 
 /** A suspicion as one line. */

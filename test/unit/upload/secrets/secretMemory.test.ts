@@ -3,10 +3,9 @@ import { hash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
-import { SecretMemory } from '../../../../src/core/upload/secrets/secretMemory.ts';
-import { scanFile, type Suspicion } from '../../../../src/core/upload/secrets/secretScan.ts';
-import { checkSecrets } from '../../../../src/core/upload/secrets/secrets.ts';
-import { brief, githubToken, place, select, workerFile } from './secretChecks.ts';
+import { SecretMemory } from '../../../../src/core/upload/secrets/checkSecrets.ts';
+import { scanFile, type Suspicion } from '../../../../src/core/upload/secrets/scanFile.ts';
+import { brief, checkApart, githubToken, place, select } from './secretChecks.ts';
 
 const invention: Suspicion = {
   path: 'main.ts',
@@ -22,13 +21,13 @@ test('a file that has not changed since the last check is not read again: what w
   const root = resolve('src/core');
   const files = select(root, ['errors.ts', 'files.ts', 'ports.ts']);
   const memory = new SecretMemory();
-  await checkSecrets({ root, files, workerFile, memory });
+  await checkApart({ root, files, memory });
   const known = memory.below(root);
   assert.deepEqual([...known.keys()].sort(), ['errors.ts', 'files.ts', 'ports.ts']);
   const remembered = known.get('files.ts');
   assert.ok(remembered);
   known.set('files.ts', { ...remembered, suspicions: [{ ...invention, path: 'files.ts' }] });
-  const { suspicions, hashes } = await checkSecrets({ root, files, workerFile, memory });
+  const { suspicions, hashes } = await checkApart({ root, files, memory });
   assert.deepEqual(suspicions.map(brief), ['files.ts:1 invented …']);
   for (const { path } of files)
     assert.equal(hashes.get(path), hash('sha256', readFileSync(join(root, path)), 'hex'));
@@ -38,7 +37,7 @@ test('a file that is another version than the one remembered is read again', asy
   const root = place(t, { 'main.ts': githubToken.content });
   const memory = new SecretMemory();
   memory.below(root).set('main.ts', { mark: '1:2:3:4:5', suspicions: [], sha256: '' });
-  const { suspicions } = await checkSecrets({ root, files: select(root, ['main.ts']), workerFile, memory });
+  const { suspicions } = await checkApart({ root, files: select(root, ['main.ts']), memory });
   assert.deepEqual(
     suspicions.map(({ rule }) => rule),
     ['secretlint/github'],
@@ -50,10 +49,10 @@ test('F30 a file that changes right after it was looked through, in the same tic
   const root = place(t, { 'main.ts': harmless });
   const files = select(root, ['main.ts']);
   const memory = new SecretMemory();
-  assert.deepEqual((await checkSecrets({ root, files, workerFile, memory })).suspicions, []);
+  assert.deepEqual((await checkApart({ root, files, memory })).suspicions, []);
   assert.equal(memory.below(root).get('main.ts'), undefined);
   writeFileSync(join(root, 'main.ts'), githubToken.content);
-  const { suspicions } = await checkSecrets({ root, files, workerFile, memory });
+  const { suspicions } = await checkApart({ root, files, memory });
   assert.equal(suspicions.length, 1);
 });
 
@@ -74,7 +73,7 @@ test('a file that vanished is forgotten', async (t) => {
   const root = place(t, {});
   const memory = new SecretMemory();
   memory.below(root).set('main.ts', { mark: '1:2:3:4:5', suspicions: [invention], sha256: '' });
-  const check = await checkSecrets({ root, files: select(root, ['main.ts']), workerFile, memory });
+  const check = await checkApart({ root, files: select(root, ['main.ts']), memory });
   assert.deepEqual(check, {
     suspicions: [],
     unchecked: [{ path: 'main.ts', reason: 'vanished' }],
@@ -91,7 +90,7 @@ test('the check says of which content it speaks: of text and of bytes, of files 
     'large.bin': Buffer.alloc(700_001, '\0\x01\x02'),
   };
   const root = place(t, content);
-  const { hashes } = await checkSecrets({ root, files: select(root, Object.keys(content)), workerFile });
+  const { hashes } = await checkApart({ root, files: select(root, Object.keys(content)) });
   const expected = Object.entries(content).map(
     ([path, each]) => [path, hash('sha256', each, 'hex')] as const,
   );

@@ -8,13 +8,10 @@ import { join, resolve } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { cpuMs } from '../../cpuTime.ts';
 import { isAbortError } from '../../../../src/core/errors.ts';
-import {
-  checkSecrets,
-  type SecretCheck,
-  type SecretCheckOptions,
-} from '../../../../src/core/upload/secrets/secrets.ts';
+import { type SecretCheckOptions } from '../../../../src/core/upload/secrets/checkSecrets.ts';
 import {
   brief,
+  checkApart,
   type Content,
   githubToken,
   invented,
@@ -25,13 +22,9 @@ import {
 } from './secretChecks.ts';
 import { plant, plantMany } from '../trees.ts';
 
-async function check(
-  t: TestContext,
-  content: Content,
-  more: Partial<SecretCheckOptions> = {},
-): Promise<SecretCheck> {
+async function check(t: TestContext, content: Content, more: Partial<SecretCheckOptions> = {}) {
   const root = place(t, content);
-  return checkSecrets({ root, files: select(root, Object.keys(content)), workerFile, ...more });
+  return checkApart({ root, files: select(root, Object.keys(content)), ...more });
 }
 
 function sha256(content: string): string {
@@ -111,7 +104,7 @@ test('F30 a credential is found however many of its characters are escaped', asy
     'database.ts': `mongodb://user:${'%41'.repeat(40)}@db.invented.net/app`,
   });
   const files = select(root, ['broker.ts', 'database.ts']);
-  const { suspicions } = await checkSecrets({ root, files, workerFile });
+  const { suspicions } = await checkApart({ root, files });
   assert.deepEqual(
     suspicions.map(({ path, rule }) => [path, rule]),
     [
@@ -199,7 +192,7 @@ test('files that cannot be looked into are named, and links among them are not f
   plant(root, { 'link.ts': { link: 'outside.ts' } });
   assert.equal(spawnSync('mkfifo', [join(root, 'pipe.ts')]).status, 0);
   const files = select(root, ['link.ts', 'pipe.ts', 'gone.ts', 'fine.ts']);
-  const { suspicions, unchecked } = await checkSecrets({ root, files, workerFile });
+  const { suspicions, unchecked } = await checkApart({ root, files });
   assert.deepEqual(
     unchecked.map(({ path, reason }) => `${path} ${reason}`),
     ['link.ts changedType', 'pipe.ts changedType', 'gone.ts vanished'],
@@ -221,8 +214,8 @@ test('any number of workers says the same, in the order of the files, and counts
   const total = files.reduce((sum, { bytes }) => sum + bytes, 0);
   const progress: string[] = [];
   const onBytes = (done: number, of: number): void => void progress.push(`${done}/${of}`);
-  const one = await checkSecrets({ root, files, workerFile, workers: 1, onBytes });
-  const three = await checkSecrets({ root, files, workerFile, workers: 3 });
+  const one = await checkApart({ root, files, workerFile, workers: 1, onBytes });
+  const three = await checkApart({ root, files, workerFile, workers: 3 });
   assert.deepEqual(
     one.suspicions.map(({ path }) => path),
     withToken,
@@ -261,7 +254,7 @@ test('a cancelled check ends in the middle of a file', { timeout: 20_000 }, asyn
 test('a check that is cancelled before it starts starts nothing', async () => {
   const signal = AbortSignal.abort();
   await assert.rejects(
-    checkSecrets({ root: '/', files: select('/', ['tmp']), workerFile: 'no such worker', signal }),
+    checkApart({ root: '/', files: select('/', ['tmp']), workerFile: 'no such worker', signal }),
     isAbortError,
   );
 });
@@ -277,7 +270,7 @@ test('ordinary code raises no suspicion: this extension, and zod without its tes
     [resolve(import.meta.dirname, '../../../../node_modules/zod'), '/tests/'],
   ] as const) {
     const paths = globSync('**/*', { cwd: root }).filter((path) => statSync(join(root, path)).isFile());
-    const { suspicions, unchecked } = await checkSecrets({ root, files: select(root, paths), workerFile });
+    const { suspicions, unchecked } = await checkApart({ root, files: select(root, paths) });
     assert.deepEqual(suspicions.filter(({ path }) => tests === '' || !path.includes(tests)).map(brief), []);
     assert.deepEqual(unchecked, []);
   }
@@ -296,7 +289,7 @@ test('the worker runs as one CommonJS file', async (t) => {
     logLevel: 'silent',
   });
   assert.deepEqual([...errors, ...warnings], []);
-  const { suspicions } = await checkSecrets({ root, files: select(root, ['a.ts']), workerFile: outfile });
+  const { suspicions } = await checkApart({ root, files: select(root, ['a.ts']), workerFile: outfile });
   assert.deepEqual(
     suspicions.map(({ rule }) => rule),
     ['secretlint/github'],

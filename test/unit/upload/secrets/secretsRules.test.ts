@@ -1,11 +1,14 @@
 import fc from 'fast-check';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findAssignments } from '../../../../src/core/upload/secrets/assignmentRule.ts';
-import { maskAssignment, maskToken } from '../../../../src/core/upload/secrets/maskSecret.ts';
-import { presetLint } from '../../../../src/core/upload/secrets/presetLint.ts';
+import {
+  findAssignments,
+  findTokens,
+  maskAssignment,
+  maskToken,
+} from '../../../../src/core/upload/secrets/ourRules.ts';
+import { presetLint } from '../../../../src/core/upload/secrets/preset.ts';
 import { riskyName, riskyNames } from '../../../../src/core/upload/secrets/riskyNames.ts';
-import { findTokens } from '../../../../src/core/upload/secrets/tokenRules.ts';
 import { randomFrom, seeds } from './secretSeeds.ts';
 import { cpuMs } from '../../cpuTime.ts';
 

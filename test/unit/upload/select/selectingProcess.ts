@@ -1,6 +1,6 @@
 /** Selects the folder that its first argument names with the options in its second, and prints what came of it: for selections that must not take the tests' own process with them. */
 import { AssessmentError } from '../../../../src/core/errors.ts';
-import { selectFiles, type SelectOptions } from '../../../../src/core/upload/select/selection.ts';
+import { selectFiles, type SelectOptions } from '../../../../src/core/upload/select/selectFiles.ts';
 
 const [, , root = '', options = ''] = process.argv;
 try {

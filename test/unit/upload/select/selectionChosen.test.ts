@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { selectFiles } from '../../../../src/core/upload/select/selection.ts';
+import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
 import { leftOut, paths } from '../selecting.ts';
 import { gitSelects, options, plantRepository, testRepository } from '../trees.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { selectFiles } from '../../../../src/core/upload/select/selection.ts';
+import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
 import { gitSelects, makePlace, options, plant, plantRepository } from '../trees.ts';
 
 /** `npm run fuzz` sets FUZZ_RUNS; a failure is replayed with the FUZZ_SEED and FUZZ_PATH that it prints. */

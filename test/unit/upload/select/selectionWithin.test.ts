@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { type SelectOptions, selectFiles } from '../../../../src/core/upload/select/selection.ts';
+import { type SelectOptions, selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
 import {
   gitSelects,
   options,

@@ -2,14 +2,13 @@ import { createHash, hash } from 'node:crypto';
 import { type BigIntStats, closeSync, fstatSync, lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemCode } from '../../errors.ts';
-import { findAssignments } from './assignmentRule.ts';
-import type { PresetLint } from './presetLint.ts';
+import { findAssignments, findTokens, type Match } from './ourRules.ts';
+import type { PresetLint } from './preset.ts';
 import { isPublicPem, riskyName } from './riskyNames.ts';
 import { isUnchanged, type Omission, openSource, readAt, type SourceFile } from '../sourceFile.ts';
 import { linesIn, startBytes, type TextChunk, textChunks, textEncoding } from './sourceText.ts';
-import { findTokens, type Match } from './tokenRules.ts';
 
-/** Something in a file, or its name, that looks like a credential. */
+/** Something in a file, or in its name, that looks like a credential. */
 export interface Suspicion {
   readonly path: string;
   readonly kind: 'name' | 'content';
@@ -19,29 +18,29 @@ export interface Suspicion {
   readonly line?: number;
   /** At most two characters of the secret (`ghp_…a1`, `DB_PASSWORD=…`); empty for a name. */
   readonly masked: string;
-  /** Hex, of the file's content: the same content earns the same decision. */
+  /** Hex, of the file's content: a decision holds for equal content. */
   readonly sha256: string;
 }
 
-/** A file full of tokens is one decision: so many lines of a kind are enough to make it. */
+/** A file is one decision, for which this many findings of a rule are enough. */
 const maxPerRule = 20;
-/** After so many matches the rest of a file is not looked at: nothing in it would change what is said about the file. */
+/** After this many matches the rest of a file is skipped: it would not change the decision. */
 const maxMatches = 5000;
 const attempts = 3;
 
-/** A file that was looked through. */
+/** The result of scanning a file. */
 export interface ScannedFile {
   readonly suspicions: readonly Suspicion[];
-  /** Hex, of the content that was looked through. */
+  /** Hex, of the content that was scanned. */
   readonly sha256: string;
-  /** Names the version that was looked through; none where the next one could bear the same name. */
+  /** Identifies the version that was scanned; absent if a change right after it could have the same mark. */
   readonly mark?: string;
 }
 
-/** A file changed so lately, in ms, may change again within the same tick of its file system's clock, which is two seconds on some. */
+/** A file that changed less than this ago, in ms, may change again within the same tick of the file system's clock, which is up to two seconds. */
 const settledMs = 3_000;
 
-/** True when a file is still the version that `mark` names. */
+/** True if a file is still the version that `mark` identifies. */
 export function isMarked(root: string, path: string, mark: string): boolean {
   try {
     const stat = lstatSync(join(root, path), { bigint: true, throwIfNoEntry: false });
@@ -53,8 +52,8 @@ export function isMarked(root: string, path: string, mark: string): boolean {
 }
 
 /**
- * Looks through one file below `root`, whole, whatever its size; through a binary file only by its name. An omission says that
- * the file could not be read, or did not stand still.
+ * Scans one file below `root`, whole, whatever its size; of a binary file only the name. An omission means that the file cannot be read, or
+ * changed during each attempt.
  */
 export async function scanFile(
   root: string,
@@ -131,7 +130,7 @@ async function scanText(
 
 type LineMatch = Match & { readonly line: number };
 
-/** What a chunk holds, the surest rules first. */
+/** The matches in a chunk, those of the surest rules first. */
 async function scanChunk(chunk: TextChunk, path: string, lint: PresetLint): Promise<LineMatch[]> {
   const { text, end } = chunk;
   const found: LineMatch[] = [];

@@ -2,20 +2,19 @@ import { lintSource } from '@secretlint/core';
 import { secretLintProfiler } from '@secretlint/profiler';
 import { rules } from '@secretlint/secretlint-rule-preset-recommend';
 import { extname } from 'node:path';
-import { maskToken } from './maskSecret.ts';
-import type { Match } from './tokenRules.ts';
+import { maskToken, type Match } from './ourRules.ts';
 
-/** Finds in a text what secretlint's recommended preset finds. Comments of the text that switch rules off are not obeyed: only a person decides what is sent. */
+/** Finds what secretlint's recommended preset finds in a text. Comments that switch rules off are ignored: only a person decides what is sent. */
 export type PresetLint = (text: string, path: string) => Promise<Match[]>;
 
 /** Makes a lint. */
 export function presetLint(): PresetLint {
-  // It would keep an entry for each rule and text, for ever.
+  // It keeps an entry for each rule and text, and never drops one.
   secretLintProfiler.setEnabled(false);
   const config = {
     rules: rules
       .filter(({ meta }) => meta.id !== '@secretlint/secretlint-rule-filter-comments')
-      // As a preset's part, a rule cannot be switched off.
+      // Part of a preset, a rule could not be switched off.
       .map((rule) => ({ id: rule.meta.id, rule })),
   };
   return async (text, path) => {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type FolderChoices, noChoices } from '../../../../src/core/upload/choose/folderChoices.ts';
-import { Previewing } from '../../../../src/core/upload/choose/previewing.ts';
-import type { SecretCheck } from '../../../../src/core/upload/secrets/secrets.ts';
+import { type FolderChoices, noChoices } from '../../../../src/core/upload/choose/choices.ts';
+import type { Suspicion } from '../../../../src/core/upload/secrets/scanFile.ts';
+import { PreviewModel } from '../../../../src/core/upload/choose/previewModel.ts';
+import type { SecretCheck } from '../../../../src/core/upload/secrets/checkSecrets.ts';
 import type { SelectedFile, Selection } from '../../../../src/core/upload/select/selection.ts';
 
 /** A preview of invented folders whose selections and checks end when the test says so. */
@@ -12,7 +13,7 @@ function stage() {
   const choices: Record<string, FolderChoices> = {};
   const shown: string[] = [];
   let person = new AbortController();
-  const previewing = new Previewing<string>({
+  const previewing = new PreviewModel<string>({
     steps: {
       choicesOf: (folder) => choices[folder] ?? noChoices,
       rules: () => ({ mode: 'block', decisionOf: () => undefined }),
@@ -45,8 +46,13 @@ function stage() {
     selecting.get(folder)?.resolve({ root: folder, files, leftOut: [], bytes: files.length, widened: [] });
     await settled();
   };
-  const checkEnds = async (check: Partial<SecretCheck> = {}): Promise<void> => {
-    checks.at(-1)?.resolve({ suspicions: [], unchecked: [], hashes: new Map(), ...check });
+  const checkEnds = async (...found: readonly Suspicion[]): Promise<void> => {
+    const last = checks.at(-1);
+    const results = last?.files.map(({ path }) => {
+      const suspicions = found.filter((each) => each.path === path);
+      return [path, { suspicions, sha256: path }] as const;
+    });
+    last?.resolve(new Map(results));
     await settled();
   };
   return { previewing, choices, checks, shown, selected, checkEnds, cancel: () => person.abort() };
@@ -65,7 +71,7 @@ test('files are shown before they are looked through, and what looks like a secr
   const opening = previewing.open(['one']);
   await selected('one', ['a', 'b']);
   assert.equal(shown.at(-1), 'one: a b (unchecked)');
-  await checkEnds({ suspicions: [token] });
+  await checkEnds(token);
   await opening;
   assert.equal(shown.at(-1), 'one: a');
 });
@@ -122,7 +128,7 @@ test('a file left out while the others are looked through is gone at once, and s
   choices['one'] = leavingOut('c');
   await previewing.applyChoices();
   assert.equal(shown.at(-1), 'one: a b (unchecked)');
-  await checkEnds({ suspicions: [token] });
+  await checkEnds(token);
   await opening;
   assert.equal(shown.at(-1), 'one: a');
   assert.equal(checks.length, 1);
@@ -137,7 +143,7 @@ test('a file restored while the others are looked through is looked through afte
   await previewing.applyChoices();
   await checkEnds();
   assert.equal(shown.at(-1), 'one: a b (unchecked)');
-  await checkEnds({ suspicions: [token] });
+  await checkEnds(token);
   await opening;
   assert.equal(shown.at(-1), 'one: a');
   assert.deepEqual(
@@ -155,7 +161,7 @@ test('a check that a person stops leaves the files marked as unchecked, and goes
   assert.equal(shown.at(-1), 'one: a b c (unchecked)');
   choices['one'] = leavingOut('c');
   const applying = previewing.applyChoices();
-  await checkEnds({ suspicions: [token] });
+  await checkEnds(token);
   await applying;
   assert.equal(shown.at(-1), 'one: a');
 });

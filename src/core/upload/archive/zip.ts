@@ -1,17 +1,8 @@
-/** What the headers of one entry say. */
-export interface ZipEntry {
-  readonly path: string;
-  readonly mode: number;
-  readonly crc: number;
-  readonly bytes: number;
-  readonly compressedBytes: number;
-  readonly deflated: boolean;
-  /** Sizes and CRC follow the content, because the header was written before it was read. */
-  readonly streamed: boolean;
-  /** Sizes take eight bytes. */
-  readonly zip64: boolean;
-}
+import { constants, crc32, deflateRawSync } from 'node:zlib';
+import { type FileToPack, type SegmentBuilder, windowBytes } from './packing.ts';
 
+/** zlib's default, which `git archive` uses. */
+const zipLevel = 6;
 const utf8Name = 0x0800;
 const sizesFollow = 0x0008;
 const date1980 = 0x0021;
@@ -19,8 +10,133 @@ const maxUint32 = 0xffffffff;
 const zip64Tag = 0x0001;
 const centralBytes = 46;
 
-/** From this size on an entry that is not compressed yet may pass 4 GiB. */
-export const zip64From = 0xf0000000;
+/** From this size on, an entry may pass 4 GiB when it is compressed. */
+const zip64From = 0xf0000000;
+
+/** What the headers of one entry hold. */
+export interface ZipEntry {
+  readonly path: string;
+  readonly mode: number;
+  readonly crc: number;
+  readonly bytes: number;
+  readonly compressedBytes: number;
+  readonly deflated: boolean;
+  /** Sizes and CRC follow the content, because the header is written before the content is read. */
+  readonly streamed: boolean;
+  /** Sizes have eight bytes. */
+  readonly zip64: boolean;
+}
+
+interface Streamed {
+  readonly file: FileToPack;
+  readonly offset: number;
+  readonly zip64: boolean;
+  crc: number;
+  bytes: number;
+  compressedBytes: number;
+  dictionary: Buffer | undefined;
+}
+
+/** Builds zip entries: local headers and contents, and separately the records of the central directory. */
+export function zipSegments(): SegmentBuilder {
+  let pieces: Buffer[] = [];
+  let central: Buffer[] = [];
+  let offsets: number[] = [];
+  /** Bytes of this task's pieces so far. */
+  let position = 0;
+  let marked = 0;
+  let streamed: Streamed | undefined;
+
+  const push = (piece: Buffer): void => {
+    pieces.push(piece);
+    position += piece.length;
+  };
+  const record = (entry: ZipEntry, offset: number): void => {
+    central.push(centralRecord(entry));
+    offsets.push(offset);
+  };
+
+  return {
+    add({ path, mode }, content) {
+      // Room for the result: zlib's default of 16 kB for each small file would be most of the memory.
+      const chunkSize = Math.max(64, content.length + (content.length >> 8) + 64);
+      const deflated = deflateRawSync(content, { level: zipLevel, chunkSize });
+      const smaller = deflated.length < content.length;
+      const data = smaller ? deflated : content;
+      const entry: ZipEntry = {
+        path,
+        mode,
+        crc: crc32(content),
+        bytes: content.length,
+        compressedBytes: data.length,
+        deflated: smaller,
+        streamed: false,
+        zip64: false,
+      };
+      record(entry, position);
+      push(localHeader(entry));
+      push(data);
+    },
+    begin(file, bytes) {
+      const zip64 = bytes >= zip64From;
+      streamed = {
+        file,
+        offset: position,
+        zip64,
+        crc: 0,
+        bytes: 0,
+        compressedBytes: 0,
+        dictionary: undefined,
+      };
+      push(
+        localHeader({ ...file, crc: 0, bytes: 0, compressedBytes: 0, deflated: true, streamed: true, zip64 }),
+      );
+    },
+    slice(content, last) {
+      if (streamed === undefined) throw new Error('slice without begin');
+      const data = deflateRawSync(content, {
+        level: zipLevel,
+        finishFlush: last ? constants.Z_FINISH : constants.Z_SYNC_FLUSH,
+        ...(streamed.dictionary === undefined ? {} : { dictionary: streamed.dictionary }),
+      });
+      streamed.crc = crc32(content, streamed.crc);
+      streamed.bytes += content.length;
+      streamed.compressedBytes += data.length;
+      streamed.dictionary = Buffer.from(content.subarray(-windowBytes));
+      push(data);
+      if (!last) return;
+      const { file, offset, zip64, crc, bytes, compressedBytes } = streamed;
+      const entry: ZipEntry = { ...file, crc, bytes, compressedBytes, deflated: true, streamed: true, zip64 };
+      push(dataDescriptor(entry));
+      record(entry, offset);
+      streamed = undefined;
+    },
+    take() {
+      if (pieces.length === 0) return undefined;
+      const segment = {
+        data: Buffer.concat(pieces),
+        crc: 0,
+        rawBytes: 0,
+        central: Buffer.concat(central),
+        offsets: Float64Array.from(offsets),
+      };
+      pieces = [];
+      central = [];
+      offsets = [];
+      return segment;
+    },
+    mark() {
+      marked = position;
+    },
+    undo() {
+      pieces = [];
+      central = [];
+      offsets = [];
+      position = marked;
+      streamed = undefined;
+    },
+  };
+}
 
 /** The header before an entry's content. */
 export function localHeader(entry: ZipEntry): Buffer {
@@ -37,7 +153,7 @@ export function localHeader(entry: ZipEntry): Buffer {
 }
 
 /** CRC and sizes after a streamed entry's content. */
-export function dataDescriptor({ crc, bytes, compressedBytes, zip64 }: ZipEntry): Buffer {
+function dataDescriptor({ crc, bytes, compressedBytes, zip64 }: ZipEntry): Buffer {
   const descriptor = Buffer.alloc(zip64 ? 24 : 16);
   descriptor.writeUInt32LE(0x08074b50, 0);
   descriptor.writeUInt32LE(crc, 4);
@@ -51,7 +167,7 @@ export function dataDescriptor({ crc, bytes, compressedBytes, zip64 }: ZipEntry)
   return descriptor;
 }
 
-/** The entry's record in the central directory, with nothing yet where its offset goes. */
+/** The entry's record in the central directory, without its offset. */
 export function centralRecord(entry: ZipEntry): Buffer {
   const name = Buffer.from(entry.path);
   const extra = entry.zip64 ? sizesExtra([entry.bytes, entry.compressedBytes, 0]) : Buffer.alloc(0);
@@ -66,7 +182,7 @@ export function centralRecord(entry: ZipEntry): Buffer {
   return Buffer.concat([record, name, extra]);
 }
 
-/** Fields that both headers have, from "version needed" to "uncompressed size". */
+/** Fields of both headers, from "version needed" to "uncompressed size". */
 function writeCommon(header: Buffer, at: number, entry: ZipEntry, sizesKnown: boolean): void {
   header.writeUInt16LE(entry.zip64 ? 45 : 20, at);
   header.writeUInt16LE(utf8Name | (entry.streamed ? sizesFollow : 0), at + 2);
@@ -88,7 +204,7 @@ function sizesExtra(values: readonly number[]): Buffer {
   return extra;
 }
 
-/** Central records with their offsets filled in, in place where none grows; `start` is where their task begins in the archive, `offsets` count from there. */
+/** Central records with their offsets filled in, in place unless one grows; `offsets` count from `start`, where their task begins in the archive. */
 export function placeCentral(records: Uint8Array, offsets: Float64Array, start: number): Uint8Array {
   const block = Buffer.from(records.buffer, records.byteOffset, records.byteLength);
   const pieces: Buffer[] = [];
@@ -113,7 +229,7 @@ export function placeCentral(records: Uint8Array, offsets: Float64Array, start: 
   return pieces.length === 0 ? block : Buffer.concat([...pieces, block.subarray(from)]);
 }
 
-/** What ends an archive, its zip64 form where a field would overflow. */
+/** The end of an archive, in zip64 form if a field would overflow. */
 export function zipEnd(entries: number, directoryStart: number, directoryBytes: number): Buffer {
   const end = Buffer.alloc(22);
   end.writeUInt32LE(0x06054b50, 0);

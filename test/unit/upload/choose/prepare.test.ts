@@ -4,12 +4,11 @@ import fc from 'fast-check';
 import {
   countDifferences,
   decide,
-  newDraft,
+  prepareFolders,
   type SecretDecision,
   type SecretRules,
-} from '../../../../src/core/upload/choose/draft.ts';
-import { noChoices, withChosen, withRestored } from '../../../../src/core/upload/choose/folderChoices.ts';
-import { prepareFolders } from '../../../../src/core/upload/choose/preparing.ts';
+} from '../../../../src/core/upload/choose/prepare.ts';
+import { noChoices, withChosen, withRestored } from '../../../../src/core/upload/choose/choices.ts';
 import { file, inventedFolder, selection, waiting } from '../inventedFolder.ts';
 
 const name = fc.constantFrom('a', 'b');
@@ -83,10 +82,11 @@ test('after any choices the preview shows what a preparation from the start woul
 test('what a person leaves out is listed as their choice, and no longer counted; a folder is not the beginning of a name', () => {
   const all = selection(['a.txt', 'src/b.txt', 'src/deep/c.txt', 'srcs.txt']);
   const choices = { ...noChoices, leaveOut: ['src/', 'a.txt'] };
-  const { selection: left } = decide(newDraft(all, []), choices, {
-    mode: 'off',
-    decisionOf: () => undefined,
-  });
+  const { selection: left } = decide(
+    { folder: 'invented', selected: all, include: [], checks: new Map() },
+    choices,
+    { mode: 'off', decisionOf: () => undefined },
+  );
   assert.deepEqual(left.files, [file('srcs.txt')]);
   assert.equal(left.bytes, 8);
   assert.deepEqual(

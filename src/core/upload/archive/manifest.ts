@@ -1,6 +1,6 @@
 import type { SelectedFile } from '../select/selection.ts';
 
-/** A file as it went into the archive. */
+/** A file in an archive. */
 export interface ManifestEntry {
   readonly path: string;
   readonly bytes: number;
@@ -8,8 +8,8 @@ export interface ManifestEntry {
   readonly sha256: string;
 }
 
-/** An entry as a packer writes it down: `index` is the file's place in the list of files to pack. */
-export interface PackedEntry {
+/** The same as a worker reports it; `index` is the file's place in the list of all files. */
+export interface PackedFile {
   readonly index: number;
   readonly bytes: number;
   readonly sha256: Uint8Array;
@@ -18,11 +18,11 @@ export interface PackedEntry {
 const hashBytes = 32;
 const recordBytes = 4 + 8 + hashBytes;
 
-/** Entries as bytes: very many of them, each an object with texts of its own, would be most of the memory that packing takes. */
-export function toRecords(entries: readonly PackedEntry[]): Uint8Array<ArrayBuffer> {
-  const records = new Uint8Array(entries.length * recordBytes);
+/** Packed files as bytes: as objects with strings, very many of them would take most of the memory. */
+export function toRecords(packed: readonly PackedFile[]): Uint8Array<ArrayBuffer> {
+  const records = new Uint8Array(packed.length * recordBytes);
   const view = new DataView(records.buffer);
-  for (const [number, { index, bytes, sha256 }] of entries.entries()) {
+  for (const [number, { index, bytes, sha256 }] of packed.entries()) {
     const at = number * recordBytes;
     view.setUint32(at, index);
     view.setFloat64(at + 4, bytes);
@@ -31,14 +31,14 @@ export function toRecords(entries: readonly PackedEntry[]): Uint8Array<ArrayBuff
   return records;
 }
 
-/** What stands in an archive, in order; each entry is made when it is asked for. */
-export class ArchiveEntries implements Iterable<ManifestEntry> {
+/** The files in an archive, in order; each entry is made during the iteration. */
+export class Manifest implements Iterable<ManifestEntry> {
   readonly #files: readonly Pick<SelectedFile, 'path'>[];
   readonly #blocks: Uint8Array<ArrayBuffer>[] = [];
   #length = 0;
   #bytes = 0;
 
-  /** `files` is the list that the entries' indexes count in. */
+  /** `files` is the list of all files, in which `index` counts. */
   constructor(files: readonly Pick<SelectedFile, 'path'>[]) {
     this.#files = files;
   }
@@ -47,12 +47,12 @@ export class ArchiveEntries implements Iterable<ManifestEntry> {
     return this.#length;
   }
 
-  /** Of all files. */
+  /** Sum over all files. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Takes over what `toRecords` made. */
+  /** Adds the result of `toRecords`. */
   add(records: Uint8Array<ArrayBuffer>): void {
     this.#blocks.push(records);
     const view = new DataView(records.buffer);

@@ -1,0 +1,127 @@
+import { checkFiles, decide, type PreparationSteps, type Prepared, selectFolders, type StepProgress } from './prepare.ts'; // prettier-ignore
+
+/** What a preview depends on. */
+export interface PreviewDeps<F> {
+  readonly steps: PreparationSteps<F>;
+  /** Shows the folders; `isNew` unless the same folders were just shown with other choices. */
+  readonly show: (prepared: readonly Prepared<F>[], isNew: boolean) => void;
+  /** Does long work where a person sees it and can cancel it. */
+  readonly inProgress: (work: (progress: StepProgress) => Promise<void>) => PromiseLike<void>;
+}
+
+/** What would be uploaded of some folders, kept up to date with a person's choices. Shown before the credential check, which may take long. */
+export class PreviewModel<F> {
+  readonly #deps: PreviewDeps<F>;
+  #shown: readonly Prepared<F>[] = [];
+  /** Aborted when something else is to be shown. */
+  #current = new AbortController();
+  /** The signal of the check that is running, if any. */
+  #checking: AbortSignal | undefined;
+
+  constructor(deps: PreviewDeps<F>) {
+    this.#deps = deps;
+  }
+
+  get shown(): readonly Prepared<F>[] {
+    return this.#shown;
+  }
+
+  /** Selects the files of these folders and shows them; if calls overlap, the latest wins. */
+  async open(folders: readonly F[]): Promise<void> {
+    this.#replace();
+    await this.#inProgress(async (progress) => {
+      const selected = await selectFolders(folders, this.#deps.steps, progress);
+      progress.signal.throwIfAborted();
+      this.#shown = selected;
+      // The person's choices may have changed meanwhile.
+      this.#decide(true);
+      await this.#check(progress);
+    });
+  }
+
+  /** Shows folders that were prepared elsewhere. */
+  adopt(prepared: readonly Prepared<F>[]): void {
+    this.#replace();
+    this.#show(prepared, true);
+  }
+
+  /** Applies changed choices to the shown folders; selects again, or checks files, only where the choices add some. */
+  async applyChoices(): Promise<void> {
+    const { steps } = this.#deps;
+    if (this.#shown.some(({ folder, include }) => !haveSame(include, steps.choicesOf(folder).include)))
+      return this.reopen();
+    this.#decide();
+    if (this.#checking?.aborted === false || this.#uncheckedFolder() === undefined) return;
+    await this.#inProgress((progress) => this.#check(progress));
+  }
+
+  /** Selects the shown folders again, if there are any. */
+  async reopen(): Promise<void> {
+    if (this.#shown.length > 0) await this.open(this.#shown.map(({ folder }) => folder));
+  }
+
+  /** When a shown folder is gone, selects those that are still there again. */
+  async keepOnly(isThere: (folder: F) => boolean): Promise<void> {
+    const kept = this.#shown.filter(({ folder }) => isThere(folder));
+    if (kept.length === this.#shown.length) return;
+    if (kept.length === 0) {
+      this.close();
+      return;
+    }
+    this.#show(kept, false);
+    await this.reopen();
+  }
+
+  /** Shows nothing any more, and cancels what is being prepared. */
+  close(): void {
+    this.adopt([]);
+  }
+
+  #replace(): void {
+    this.#current.abort();
+    this.#current = new AbortController();
+  }
+
+  /** Does work that ends when the person cancels it, or when something else is to be shown. */
+  async #inProgress(work: (progress: StepProgress) => Promise<void>): Promise<void> {
+    const current = this.#current.signal;
+    await this.#deps.inProgress((progress) =>
+      work({ ...progress, signal: AbortSignal.any([progress.signal, current]) }),
+    );
+  }
+
+  #show(prepared: readonly Prepared<F>[], isNew: boolean): void {
+    this.#shown = prepared;
+    this.#deps.show(prepared, isNew);
+  }
+
+  #decide(isNew = false): void {
+    const { steps } = this.#deps;
+    const prepared = this.#shown.map((each) => decide(each, steps.choicesOf(each.folder), steps.rules()));
+    this.#show(prepared, isNew);
+  }
+
+  /** Checks all shown files for credentials, those included that a person adds meanwhile. */
+  async #check(progress: StepProgress): Promise<void> {
+    const { signal } = progress;
+    this.#checking = signal;
+    try {
+      for (let next = this.#uncheckedFolder(); next !== undefined; next = this.#uncheckedFolder()) {
+        const { folder, checks } = await checkFiles(next, next.unchecked, this.#deps.steps, progress);
+        signal.throwIfAborted();
+        this.#shown = this.#shown.map((each) => (each.folder === folder ? { ...each, checks } : each));
+        this.#decide();
+      }
+    } finally {
+      if (this.#checking === signal) this.#checking = undefined;
+    }
+  }
+
+  #uncheckedFolder(): Prepared<F> | undefined {
+    return this.#shown.find(({ unchecked }) => unchecked.length > 0);
+  }
+}
+
+function haveSame(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && other.every((path) => one.includes(path));
+}

@@ -1,0 +1,202 @@
+/** A place in a text that looks like a credential. */
+export interface Match {
+  readonly rule: string;
+  /** Where it starts in the text. */
+  readonly index: number;
+  readonly masked: string;
+  /** The `masked` that a rule for the secret's own form gives the same secret. */
+  readonly alias?: string;
+}
+
+interface TokenRule {
+  readonly rule: string;
+  readonly pattern: RegExp;
+  /** Only in files whose path matches. */
+  readonly file?: RegExp;
+  readonly accept?: (match: string, text: string, end: number) => boolean;
+  readonly mask?: (match: string) => Pick<Match, 'masked' | 'alias'>;
+}
+
+// What secretlint's recommended preset does not look for.
+const tokenRules: readonly TokenRule[] = [
+  {
+    rule: 'aws-access-key-id',
+    pattern: /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g,
+    // Keys in AWS's documentation end in this.
+    accept: (match) => !match.endsWith('EXAMPLE'),
+  },
+  {
+    // Encrypted, PGP and Ed25519 keys, and keys quoted line by line in source code.
+    rule: 'private-key',
+    pattern: /-----BEGIN (?:[A-Z0-9]{1,16} ){0,4}PRIVATE KEY(?: BLOCK)?-----/g,
+    accept: (_match, text, end) => /[A-Za-z0-9+/]{40}/.test(text.slice(end, end + 600)),
+  },
+  { rule: 'age-secret-key', pattern: /\bAGE-SECRET-KEY-1[0-9A-Z]{58}\b/g },
+  { rule: 'google-api-key', pattern: /\bAIza[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])/g },
+  { rule: 'google-client-secret', pattern: /\bGOCSPX-[A-Za-z0-9_-]{28}(?![A-Za-z0-9_-])/g },
+  { rule: 'pypi-token', pattern: /\bpypi-AgE[A-Za-z0-9_-]{50,250}/g },
+  { rule: 'azure-account-key', pattern: /\bAccountKey=[A-Za-z0-9+/]{86}==/g },
+  {
+    rule: 'npmrc-auth',
+    file: /npmrc$/i,
+    mask: maskNpmrc,
+    pattern:
+      /^\/\/[^\s=]{1,256}:_(?:authToken|auth|password)[ \t]*=[ \t]*[^\s$][^\r\n]{3,256}|^_(?:auth|password)[ \t]*=[ \t]*[^\s$][^\r\n]{3,256}/gm,
+  },
+  {
+    rule: 'connection-url',
+    pattern:
+      /\b(?:rediss?|amqps?|mssql|sqlserver|mariadb|oracle|ldaps?|smtps?|sftp|clickhouse|cassandra|nats|kafka):\/\/(?:[^\s:@/'"`<>{}$%]|%[0-9A-F]{2}){0,100}:(?:[^\s@/'"`<>{}$%]|%[0-9A-F]{2}){4,200}@[A-Za-z0-9[]/gi,
+    accept: (match) => !isSampleLogin(match),
+  },
+];
+
+/** Finds tokens that secretlint's recommended preset misses. */
+export function findTokens(text: string, path: string): Match[] {
+  const found: Match[] = [];
+  for (const { rule, pattern, file, accept, mask } of tokenRules) {
+    if (file?.test(path) === false) continue;
+    for (const match of text.matchAll(pattern)) {
+      const [all] = match;
+      if (accept?.(all, text, match.index + all.length) === false) continue;
+      found.push({ rule, index: match.index, ...(mask ?? maskWhole)(all) });
+    }
+  }
+  return found;
+}
+
+function isSampleLogin(url: string): boolean {
+  const [, user = '', password = ''] = /:\/\/([^:]*):(.*)@/.exec(url) ?? [];
+  return (
+    user === password ||
+    /^(?:pass(?:word|wd)?|secret|guest|admin|root|test|example|changeme|x+)$/i.test(password)
+  );
+}
+
+function maskWhole(match: string): Pick<Match, 'masked'> {
+  return { masked: maskToken(match) };
+}
+
+function maskNpmrc(line: string): Pick<Match, 'masked' | 'alias'> {
+  const at = line.indexOf('=');
+  const name = /_\w+$/.exec(line.slice(0, at).trimEnd())?.[0] ?? '';
+  return { masked: `${name}=…`, alias: maskToken(line.slice(at + 1).trim()) };
+}
+
+/** Configuration files: names count in any case, and values need no quotes. */
+const configFile =
+  /\.(?:env|ini|cfg|cnf|conf|config|properties|toml|ya?ml|json[5c]?|xml|plist|tfvars|hcl|tf|sh|bash|zsh|fish|ps1|bat|cmd|service|gradle|dockerfile)$|(?:^|\/)(?:\.env[^/]*|\.[^/]*rc|dockerfile[^/]*|credentials|docker-compose[^/]*)$/i;
+
+const keyword =
+  'pass(?:word|wd|phrase)?|pwd|secret|token|credentials?|api[_-]?key|(?:access|secret|private|signing|encryption|master|auth|account)[_-]?key';
+const quoted = '"[^"\\r\\n]{1,256}"|\'[^\'\\r\\n]{1,256}\'';
+const between = '["\']?[ \\t]{0,16}(?:[:=]|>(?=[^<\\s]))[ \\t]{0,16}';
+
+const inConfig = new RegExp(`(${keyword})${between}(${quoted}|[^\\s"'\`,;<>(){}\\[\\]]{1,256})`, 'gi');
+// In source code only a constant assigned a literal: the rest are expressions.
+const inCode = new RegExp(`(${keyword.toUpperCase().replaceAll('_-', '_')})${between}(${quoted})`, 'g');
+
+/**
+ * Finds assignments of passwords, keys and tokens (`DB_PASSWORD=…`) whose values have no form of their own. Values that are placeholders,
+ * references or plain words do not count.
+ */
+export function findAssignments(text: string, path: string): Match[] {
+  const found: Match[] = [];
+  const isConfig = configFile.test(path);
+  for (const match of text.matchAll(isConfig ? inConfig : inCode)) {
+    const [, key = '', raw = ''] = match;
+    const name = nameBefore(text, match.index) + key;
+    const constant = /^[A-Z][A-Z0-9_]*$/.test(name);
+    if (!isWord(name, key) || (!isConfig && !(constant && name.includes('_')) && name !== 'PASSWORD'))
+      continue;
+    const isQuoted = /^["']/.test(raw);
+    const value = isQuoted ? raw.slice(1, -1) : raw;
+    if (isPlaceholder(value) || (!isQuoted && syntax.test(value))) continue;
+    if (isConfig && constant ? value.length < 6 : !looksRandom(value)) continue;
+    found.push({
+      rule: 'assignment',
+      index: match.index,
+      masked: maskAssignment(name),
+      alias: maskToken(value),
+    });
+  }
+  return found;
+}
+
+const maxName = 64;
+
+function nameBefore(text: string, end: number): string {
+  let start = end;
+  while (start > 0 && end - start < maxName && /[\w.-]/.test(text.charAt(start - 1))) start--;
+  return text.slice(start, end);
+}
+
+/** False for `bypass` and `tokenize`, true for `dbpassword` and `dbPass`. */
+function isWord(name: string, key: string): boolean {
+  if (/^(?:passw|passp|secret|api)/i.test(key)) return true;
+  const before = name.charAt(name.length - key.length - 1);
+  return !/[A-Za-z]/.test(before) || (/[a-z]/.test(before) && /^[A-Z]/.test(key));
+}
+
+const reference =
+  /\s|^\$|\$[{(]|\{\{|%[({]|^%\w+%$|<[^>]*>|^\/|^\.{1,2}\/|^[a-z][a-z0-9+]{1,20}:\/\/|^(?:arn|vault|ref|env|file|secret|secrets|var|local|data|process|os|op|workspace|catalog|npm|link)[.:]|\*{3}|\.{3}|…|x{4}/i;
+/** Tags, anchors, aliases and comments of YAML and its kin. */
+const syntax = /^[!&*@#]/;
+const plainWords = new Set(
+  `a access admin an api app auth authorization aws base basic bar baz bearer change changeme client credential credentials db default demo
+  dev development disabled dummy empty enabled enter example fake false foo for guest here in insert invalid is it jwt key keys local
+  localhost me mine minio minioadmin mock mongo my mypassword mysql none not null oauth of optional pass passphrase password passwd placeholder
+  postgres postgresql private prod production public pw pwd rabbitmq read redacted redis replace required root sample sa secret set some
+  string super test testing the this to todo token true undefined unset unused use user username value with write your`.split(
+    /\s+/,
+  ),
+);
+
+/** True for a placeholder, and for a reference to where the secret comes from. */
+function isPlaceholder(value: string): boolean {
+  if (reference.test(value) || /^(.)\1*$/.test(value) || /^[\d.,:_-]*$/.test(value)) return true;
+  const words = value.split(/[^A-Za-z]+|(?<=[a-z])(?=[A-Z])/).filter((word) => word !== '');
+  return words.every((word) => plainWords.has(word.toLowerCase()) || /^x+$/i.test(word));
+}
+
+/** ASCII, letters with digits among them, and not a name made of short words (`app-tls-2`, `a.b.c`). */
+function looksRandom(value: string): boolean {
+  if (value.length < 8 || /[^ -~]/.test(value) || !/[A-Za-z]/.test(value) || !/\d/.test(value)) return false;
+  return !/^[a-z]{1,20}(?:[-._:/](?:[a-z]{1,20}|v?\d{1,6}))+$/i.test(value);
+}
+
+/** The public part of a token, which names its issuer. */
+const publicPart = new RegExp(
+  [
+    'https://hooks\\.slack\\.com/',
+    '[a-z][a-z0-9+.-]{1,20}(?::[a-z0-9+.-]{1,20})?://',
+    '-----BEGIN [A-Z0-9 ]{0,40}-----',
+    'AGE-SECRET-KEY-1|AccountKey=',
+    'github_pat_|gh[pousr]_|glpat-|glc_|glsa_|npm_|pypi-',
+    'sk-ant-api\\d\\d-|sk-(?:proj|svcacct|admin)-|sk-|gsk_|hf_',
+    'AKIA|ASIA|AIza|GOCSPX-',
+    'xox[a-z]-|xapp-|SG\\.|shp(?:pa|ca|at|ss)_|[sr]k_(?:live|test)_',
+    'lin_api_|ntn_|ops_|hv[sbr]\\.|vc[piark]_|dapi|dckr_pat_|figd_|cf(?:k|ut|at)_|tskey-',
+  ].join('|'),
+  'i',
+);
+
+/** From this length on, two characters show the owner which token it is, and help nobody else. */
+const minTailLength = 20;
+
+/** A token as it may be shown: its public part, and at most two characters of the rest (`ghp_…a1`, `postgres://…`). */
+export function maskToken(token: string): string {
+  const match = publicPart.exec(token);
+  const shown = match?.index === 0 ? match[0] : '';
+  const rest = token.slice(shown.length);
+  const whole = shown.endsWith('/') || shown.startsWith('-');
+  if (whole || rest.length < minTailLength) return `${shown}…`;
+  // The last bytes of Base64 are often padding, those of a chunk may be half a character.
+  const tail = rest.slice(-2);
+  return /^[A-Za-z0-9]{2}$/.test(tail) ? `${shown}…${tail}` : `${shown}…`;
+}
+
+/** An assignment as it may be shown: only the last part of the name, since another secret may precede the dot. */
+export function maskAssignment(name: string): string {
+  return `${name.slice(name.lastIndexOf('.') + 1)}=…`;
+}
