@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import addFormats from 'ajv-formats';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { JsonSchema } from './apiSchemas.ts';
 import type { Operation } from './operations.ts';
@@ -8,7 +9,7 @@ import { jsonReply, Refusal, type Reply } from './replies.ts';
 /** Organizations and the access tokens that each accepts. */
 export type Organizations = ReadonlyMap<string, ReadonlySet<string>>;
 
-const ajv = new Ajv2020({ strict: true });
+const ajv = addFormats.default(new Ajv2020({ strict: true }), ['uri']);
 
 /** By the schema's text: compiled when it is first needed, and once, however many services a process starts. */
 const compiled = new Map<string, ValidateFunction>();

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Api } from './api.ts';
+import { blackboxAssessment, blackboxCrawl } from './blackbox/blackboxWorkflows.ts';
 import { Faults, type FaultRule } from './faults.ts';
 import { listen, type LoggedRequest } from './httpServer.ts';
 import { InputFiles, type InputFile } from './inputFiles.ts';
@@ -77,6 +78,9 @@ export interface AssessmentService {
   readonly close: () => Promise<void>;
 }
 
+/** Every workflow of section 1. */
+const workflows: readonly Workflow[] = [blackboxAssessment, blackboxCrawl, whiteboxAssessment];
+
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** Starts the assessment service on loopback: the API reference over HTTP, strictly, with everything kept in a temporary folder. */
@@ -117,8 +121,6 @@ export async function startService(options: ServiceOptions = {}): Promise<Assess
     cancelOutcome: options.cancelOutcome ?? { kind: 'aborted', code: ABORT_CODES.cancelled },
   });
 
-  // The two blackbox workflows take their place here.
-  const workflows: readonly Workflow[] = [whiteboxAssessment];
   const operations = [
     ...inputFileOperations(files),
     ...workflows.flatMap((workflow) => workflowOperations(runs, workflow)),

@@ -9,7 +9,7 @@ import { finished } from 'node:stream/promises';
 import { disturb, disturbReply, type Faults, sameRequest } from './faults.ts';
 import { refusalReply, Refusal, jsonReply, type Reply } from './replies.ts';
 
-/** One request as it came in; credentials and signatures are left out. */
+/** One request as it came in; the access token and signatures are left out. */
 export interface LoggedRequest {
   readonly method: string;
   /** Without the query, which on a presigned address is a secret. */

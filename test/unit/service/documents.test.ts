@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { tarGz } from './archiveMaker.ts';
+import { callBlackbox } from './blackboxCaller.ts';
 import { callService, send, text } from './serviceCaller.ts';
 
 describe('documents', () => {
@@ -16,10 +17,11 @@ describe('documents', () => {
       '/o/{orgID}/input-files/confirm-upload',
       '/o/{orgID}/input-files/cancel-upload',
       '/o/{orgID}/input-files/delete',
-      '/o/{orgID}/workflows/whitebox-assessment/dispatch',
-      '/o/{orgID}/workflows/whitebox-assessment/describe',
-      '/o/{orgID}/workflows/whitebox-assessment/cancel',
-      '/o/{orgID}/workflows/whitebox-assessment/get-artifact-download-url',
+      ...['blackbox-assessment', 'blackbox-crawl', 'whitebox-assessment'].flatMap((workflow) =>
+        ['dispatch', 'describe', 'cancel', 'get-artifact-download-url'].map(
+          (verb) => `/o/{orgID}/workflows/${workflow}/${verb}`,
+        ),
+      ),
     ]);
     assert.ok(Object.values(paths).every((path) => Object.keys(path).join() === 'post'));
   });
@@ -37,6 +39,22 @@ describe('documents', () => {
     const fits = new Ajv2020().compile(schema.json);
     assert.ok(fits(JSON.parse(findings.text)), JSON.stringify(fits.errors));
     assert.ok(!fits([{ id: 'x' }]));
+  });
+
+  test('the schemas of the blackbox artifacts are served, and the artifacts of a run fit them', async (t) => {
+    const { service, run, artifact } = await callBlackbox(t);
+    for (const [workflow, names] of [
+      ['blackbox-crawl', ['features']],
+      ['blackbox-assessment', ['findings', 'features', 'scan_progress']],
+    ] as const) {
+      const { id } = await run(workflow);
+      for (const name of names) {
+        const address = `${service.baseUrl}/docs/workflow-artifacts/${workflow}/${name}.json`;
+        const fits = new Ajv2020().compile((await send('GET', address)).json);
+        assert.ok(fits(JSON.parse(await artifact(workflow, id, name))), JSON.stringify(fits.errors));
+        assert.ok(!fits([{}]), address);
+      }
+    }
   });
 
   test('there are no other documents', async (t) => {

@@ -5,6 +5,7 @@ import { callService, send, sendRaw } from './serviceCaller.ts';
 
 const files = '/input-files';
 const whitebox = '/workflows/whitebox-assessment';
+const workflows = ['/workflows/blackbox-assessment', '/workflows/blackbox-crawl', whitebox];
 const longest = 'x'.repeat(256);
 
 const target = (change: object = {}) => ({ file_upload: { file_id: 'f', archive_type: 'zip', ...change } });
@@ -32,29 +33,27 @@ const refused: [string, string, unknown][] = [
     [`${files}/${verb}`, 'file_id a number', { file_id: 1 }],
     [`${files}/${verb}`, 'an unknown property', { file_id: 'f', force: true }],
   ]),
-  ...['describe', 'cancel'].flatMap((verb): [string, string, unknown][] => [
-    [`${whitebox}/${verb}`, 'no workflow_run_id', {}],
-    [`${whitebox}/${verb}`, 'workflow_run_id empty', { workflow_run_id: '' }],
-    [`${whitebox}/${verb}`, 'workflow_run_id of 257 characters', { workflow_run_id: `${longest}x` }],
-    [`${whitebox}/${verb}`, 'an unknown property', { workflow_run_id: 'r', reason: 'x' }],
-  ]),
-  [`${whitebox}/get-artifact-download-url`, 'no workflow_run_id', { artifact_name: 'a' }],
-  [`${whitebox}/get-artifact-download-url`, 'no artifact_name', { workflow_run_id: 'r' }],
-  [
-    `${whitebox}/get-artifact-download-url`,
-    'artifact_name empty',
-    { workflow_run_id: 'r', artifact_name: '' },
-  ],
-  [
-    `${whitebox}/get-artifact-download-url`,
-    'artifact_name of 257 characters',
-    { workflow_run_id: 'r', artifact_name: `${longest}x` },
-  ],
-  [
-    `${whitebox}/get-artifact-download-url`,
-    'an unknown property',
-    { workflow_run_id: 'r', artifact_name: 'a', format: 'x' },
-  ],
+  ...workflows.flatMap((workflow) =>
+    ['describe', 'cancel'].flatMap((verb): [string, string, unknown][] => [
+      [`${workflow}/${verb}`, 'no workflow_run_id', {}],
+      [`${workflow}/${verb}`, 'workflow_run_id empty', { workflow_run_id: '' }],
+      [`${workflow}/${verb}`, 'workflow_run_id of 257 characters', { workflow_run_id: `${longest}x` }],
+      [`${workflow}/${verb}`, 'an unknown property', { workflow_run_id: 'r', reason: 'x' }],
+    ]),
+  ),
+  ...workflows.flatMap((workflow) =>
+    [
+      ['no workflow_run_id', { artifact_name: 'a' }],
+      ['no artifact_name', { workflow_run_id: 'r' }],
+      ['artifact_name empty', { workflow_run_id: 'r', artifact_name: '' }],
+      ['artifact_name of 257 characters', { workflow_run_id: 'r', artifact_name: `${longest}x` }],
+      ['an unknown property', { workflow_run_id: 'r', artifact_name: 'a', format: 'x' }],
+    ].map(([what, body]): [string, string, unknown] => [
+      `${workflow}/get-artifact-download-url`,
+      what as string,
+      body,
+    ]),
+  ),
   [`${whitebox}/dispatch`, 'no input', {}],
   [`${whitebox}/dispatch`, 'no targets', { input: { language: 'english' } }],
   [`${whitebox}/dispatch`, 'targets empty', dispatchBody({ targets: [] })],
@@ -149,7 +148,7 @@ describe('request shapes', () => {
 
   test('addresses outside the documented ones are not there', async (t) => {
     const { service, post } = await callService(t);
-    assert.equal((await post('/workflows/blackbox-crawl/describe', { workflow_run_id: 'r' })).status, 404);
+    assert.equal((await post('/workflows/blackbox-scan/describe', { workflow_run_id: 'r' })).status, 404);
     assert.equal((await post('/input-files/list', {})).status, 404);
     assert.equal((await send('GET', `${new URL(service.baseUrl).origin}/`)).status, 404);
     const twice = await sendRaw(

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import type { ServiceOptions } from '../../service/assessmentService.ts';
+import {
+  startInventedApplication,
+  type InventedApplication,
+} from '../../service/blackbox/inventedApplication.ts';
+import { callService, send, text, type ServiceCaller, type WireAnswer } from './serviceCaller.ts';
+
+export type BlackboxWorkflow = 'blackbox-crawl' | 'blackbox-assessment';
+
+/** A service, the invented application, and short ways to have the one look at the other. */
+export interface BlackboxCaller extends ServiceCaller {
+  readonly application: InventedApplication;
+  /** An input that fits both workflows, with the sign-out left out. */
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly call: (workflow: BlackboxWorkflow, verb: string, body: unknown) => Promise<WireAnswer>;
+  readonly dispatch: (workflow: BlackboxWorkflow, change?: object) => Promise<WireAnswer>;
+  /** Dispatches, waits for the work to end, and resolves to the run ID and what describe says. */
+  readonly run: (
+    workflow: BlackboxWorkflow,
+    change?: object,
+  ) => Promise<{ id: string; described: Record<string, unknown> }>;
+  readonly artifact: (workflow: BlackboxWorkflow, runId: string, name: string) => Promise<string>;
+}
+
+/** Starts both for the length of a test. */
+export async function callBlackbox(t: TestContext, options: ServiceOptions = {}): Promise<BlackboxCaller> {
+  const application = await startInventedApplication();
+  t.after(() => application.close());
+  const service = await callService(t, options);
+  const caller: BlackboxCaller = {
+    ...service,
+    application,
+    input: {
+      language: 'english',
+      target_urls: [`${application.origin}/`],
+      oos_urls: [`${application.origin}/logout`],
+      authentication: { credentials: application.credentials },
+    },
+    call: (workflow, verb, body) => service.post(`/workflows/${workflow}/${verb}`, body),
+    dispatch: (workflow, change) =>
+      caller.call(workflow, 'dispatch', { input: { ...caller.input, ...change } }),
+    async run(workflow, change) {
+      const id = text(await caller.dispatch(workflow, change), 'workflow_run_id');
+      await service.service.settle();
+      const { status, json } = await caller.call(workflow, 'describe', { workflow_run_id: id });
+      assert.equal(status, 200);
+      return { id, described: json };
+    },
+    async artifact(workflow, runId, name) {
+      const body = { workflow_run_id: runId, artifact_name: name };
+      return (await send('GET', text(await caller.call(workflow, 'get-artifact-download-url', body), 'url')))
+        .text;
+    },
+  };
+  return caller;
+}

@@ -1,0 +1,331 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Feature, LiveFinding, ScanProgress } from '../../service/blackbox/blackboxSchemas.ts';
+import { callBlackbox, type BlackboxCaller } from './blackboxCaller.ts';
+import { text } from './serviceCaller.ts';
+
+const CRAWL = 'blackbox-crawl';
+const ASSESSMENT = 'blackbox-assessment';
+const artifacts = ['report', 'findings', 'features', 'scan_progress'].map((name) => ({ name }));
+
+const featuresOf = async (
+  { artifact }: BlackboxCaller,
+  workflow: typeof CRAWL | typeof ASSESSMENT,
+  id: string,
+) => JSON.parse(await artifact(workflow, id, 'features')) as Feature[];
+const progressOf = async ({ artifact }: BlackboxCaller, id: string) =>
+  JSON.parse(await artifact(ASSESSMENT, id, 'scan_progress')) as ScanProgress;
+const findingsOf = async ({ artifact }: BlackboxCaller, id: string) =>
+  JSON.parse(await artifact(ASSESSMENT, id, 'findings')) as LiveFinding[];
+const assessFeatures = (workflow_id: string, workflow_run_id: string) => ({
+  kind: 'assess_crawled_features',
+  assess_crawled_features: { workflow_id, workflow_run_id },
+});
+const continueRun = (workflow_run_id: string, workflow_id = ASSESSMENT) => ({
+  kind: 'continue_assessment',
+  continue_assessment: { workflow_id, workflow_run_id },
+});
+const pairKeys = (pairs: ScanProgress['completed']) =>
+  pairs.map(({ feature_name, perspective }) => `${perspective} ${feature_name}`);
+
+describe('a crawl of the invented application', () => {
+  test('finds pages and forms, for each role that signs in, and stays in scope', async (t) => {
+    const caller = await callBlackbox(t);
+    const { id, described } = await caller.run(CRAWL);
+    assert.deepEqual(described, {
+      status: 'EXITED',
+      output: { kind: 'SUCCESS', successOutput: { features: { artifact_name: 'features' } } },
+      artifacts: [{ name: 'features' }],
+    });
+    const everyone = 'anonymous buyer admin';
+    assert.deepEqual(
+      (await featuresOf(caller, CRAWL, id)).map(({ name, roles }) => [name, roles.join(' ')]),
+      [
+        ['Invented Shop (GET /)', everyone],
+        ['Catalogue (GET /catalogue)', everyone],
+        ['Search (GET /search)', everyone],
+        ['お問い合わせ (GET /contact)', everyone],
+        ['送信 (POST /contact)', everyone],
+        ['GET /go', everyone],
+        ['Sign in (GET /login)', 'anonymous'],
+        ['Sign in (POST /login)', 'anonymous'],
+        ['Product (GET /product)', everyone],
+        ['GET /prices', everyone],
+        ['Account (GET /account)', 'buyer admin'],
+        ['Change address (POST /account/address)', 'buyer admin'],
+        ['Orders (GET /orders)', 'buyer admin'],
+        ['Administration (GET /admin)', 'admin'],
+      ],
+    );
+    const { requests } = caller.application;
+    assert.ok(!requests.includes('GET /logout'));
+    assert.deepEqual(
+      requests.filter((each) => each.startsWith('POST')),
+      ['POST /login', 'POST /login'],
+    );
+  });
+
+  test('ends at its credit limit with what it has found, and goes on from there', async (t) => {
+    const caller = await callBlackbox(t);
+    const names = async (id: string) => (await featuresOf(caller, CRAWL, id)).map(({ name }) => name);
+    let { id } = await caller.run(CRAWL, { credit_limit: 5 });
+    assert.equal(caller.application.requests.length, 5);
+    let found = await names(id);
+    for (let further = 0; further < 12; further++) {
+      const resume = { workflow_id: CRAWL, workflow_run_id: id };
+      ({ id } = await caller.run(CRAWL, { credit_limit: 5, resume }));
+      const more = await names(id);
+      assert.deepEqual(more.slice(0, found.length), found);
+      found = more;
+    }
+    assert.equal(found.length, 14);
+  });
+
+  test('goes without a role whose password is wrong', async (t) => {
+    const caller = await callBlackbox(t);
+    const [buyer] = caller.application.credentials;
+    const { id } = await caller.run(CRAWL, {
+      authentication: { credentials: [{ ...buyer, password: 'invented-wrong' }] },
+    });
+    const roles = (await featuresOf(caller, CRAWL, id)).flatMap((feature) => feature.roles);
+    assert.deepEqual(new Set(roles), new Set(['anonymous']));
+  });
+
+  test('aborts when nobody answers', async (t) => {
+    const caller = await callBlackbox(t);
+    await caller.application.close();
+    const { described } = await caller.run(CRAWL);
+    const { kind, abortedReason } = described['output'] as { kind: string; abortedReason: { code: string } };
+    assert.deepEqual([kind, abortedReason.code], ['ABORTED', 'target_unreachable']);
+  });
+});
+
+describe('an assessment of the invented application', () => {
+  for (const [language, title, words] of [
+    ['english', '# Blackbox Assessment Report', 'Missing authorization check'],
+    ['japanese', '# ブラックボックス診断レポート', '認可チェックの欠如'],
+  ] as const) {
+    test(`finds each planted weakness and reports it in ${language}`, async (t) => {
+      const caller = await callBlackbox(t);
+      const { id, described } = await caller.run(ASSESSMENT, { language });
+      assert.deepEqual(described, {
+        status: 'EXITED',
+        output: {
+          kind: 'SUCCESS',
+          successOutput: Object.fromEntries(artifacts.map(({ name }) => [name, { artifact_name: name }])),
+        },
+        artifacts,
+      });
+      assert.deepEqual(
+        (await findingsOf(caller, id)).map(({ cwe, perspective, method, url }) =>
+          [cwe, perspective, method, new URL(url).pathname].join(' '),
+        ),
+        [
+          'CWE-79 XSS GET /search',
+          'CWE-601 OpenRedirect GET /go',
+          'CWE-307 Authentication POST /login',
+          'CWE-89 Injection GET /product',
+          'CWE-942 CORS GET /prices',
+          'CWE-1021 Clickjacking GET /account',
+          'CWE-352 CSRF POST /account/address',
+          'CWE-862 Authorization GET /admin',
+        ],
+      );
+      const report = await caller.artifact(ASSESSMENT, id, 'report');
+      assert.ok(report.startsWith(`${title}\n`), report.slice(0, 100));
+      assert.ok(report.includes(`. ${words}\n`));
+      assert.ok(report.includes(`\`GET ${caller.application.origin}/admin\``));
+      const features = await featuresOf(caller, ASSESSMENT, id);
+      const { completed, skipped } = await progressOf(caller, id);
+      assert.equal(completed.length + skipped.length, features.length * 11);
+      assert.ok(pairKeys(skipped).includes('Authentication Catalogue (GET /catalogue)'));
+    });
+  }
+
+  test('is aborted at the scan credit limit with its progress, and can be continued', async (t) => {
+    const caller = await callBlackbox(t);
+    const first = await caller.run(ASSESSMENT, { scan_credit_limit: 10 });
+    assert.deepEqual(first.described, {
+      status: 'EXITED',
+      output: {
+        kind: 'ABORTED',
+        abortedReason: {
+          code: 'credit_limit_reached',
+          detail: { scan_progress: { artifact_name: 'scan_progress' } },
+        },
+      },
+      artifacts,
+    });
+    const before = await progressOf(caller, first.id);
+    const found = await findingsOf(caller, first.id);
+    assert.equal(before.completed.length, 10);
+
+    const sent = caller.application.requests.length;
+    const second = await caller.run(ASSESSMENT, { resume: continueRun(first.id) });
+    assert.equal((second.described['output'] as { kind: string }).kind, 'SUCCESS');
+    const after = await progressOf(caller, second.id);
+    assert.deepEqual(after.completed.slice(0, 10), before.completed);
+    assert.equal(new Set(pairKeys([...after.completed, ...after.skipped])).size, 14 * 11);
+    const all = await findingsOf(caller, second.id);
+    assert.deepEqual(all.slice(0, found.length), found);
+    assert.equal(all.length, 8);
+    // Nothing is crawled again.
+    assert.ok(!caller.application.requests.slice(sent).includes('GET /'));
+
+    const third = await caller.run(ASSESSMENT, { resume: continueRun(second.id) });
+    assert.deepEqual(await progressOf(caller, third.id), after);
+  });
+
+  test('takes the features of a crawl, and the chosen pairs by their priority', async (t) => {
+    const caller = await callBlackbox(t);
+    const { id } = await caller.run(CRAWL);
+    const pair = (feature_name: string, perspective: string, priority?: string) => ({
+      feature_name,
+      perspective,
+      ...(priority && { priority }),
+    });
+    const pairs = [
+      pair('GET /go', 'OpenRedirect', 'low'),
+      pair('GET /prices', 'CORS'),
+      pair('Search (GET /search)', 'XSS', 'high'),
+      pair('GET /prices', 'Authentication', 'high'),
+      pair('GET /prices', 'CORS', 'medium'),
+    ];
+    const assessed = await caller.run(ASSESSMENT, { resume: assessFeatures(CRAWL, id), pairs });
+    const { completed, skipped } = await progressOf(caller, assessed.id);
+    assert.deepEqual(pairKeys(completed), [
+      'XSS Search (GET /search)',
+      'CORS GET /prices',
+      'OpenRedirect GET /go',
+    ]);
+    assert.deepEqual(pairKeys(skipped), ['Authentication GET /prices']);
+    assert.deepEqual(await featuresOf(caller, ASSESSMENT, assessed.id), await featuresOf(caller, CRAWL, id));
+    const again = await caller.run(ASSESSMENT, {
+      resume: assessFeatures(ASSESSMENT, assessed.id),
+      pairs: [],
+    });
+    assert.deepEqual(await progressOf(caller, again.id), { completed: [], skipped: [] });
+  });
+
+  test('scans what its crawl finds within the crawl credit limit', async (t) => {
+    const caller = await callBlackbox(t);
+    const { id, described } = await caller.run(ASSESSMENT, { crawl_credit_limit: 5 });
+    assert.equal((described['output'] as { kind: string }).kind, 'SUCCESS');
+    assert.equal((await featuresOf(caller, ASSESSMENT, id)).length, 6);
+  });
+});
+
+describe('a run that goes on from another', () => {
+  const DAY_MS = 24 * 60 * 60 * 1000;
+
+  test('is refused where the reference forbids it', async (t) => {
+    const caller = await callBlackbox(t, { runDurationMs: DAY_MS });
+    const { service, application, input } = caller;
+    const started = async (workflow: typeof CRAWL | typeof ASSESSMENT) =>
+      text(await caller.dispatch(workflow), 'workflow_run_id');
+    const ended = async (
+      workflow: typeof CRAWL | typeof ASSESSMENT,
+      outcome: Parameters<typeof service.finishRun>[1],
+    ) => {
+      const id = await started(workflow);
+      await service.finishRun(id, outcome);
+      return id;
+    };
+    const crawled = await ended(CRAWL, { kind: 'success' });
+    const assessed = await ended(ASSESSMENT, { kind: 'success' });
+    const older = await ended(ASSESSMENT, { kind: 'success', without: ['features', 'scan_progress'] });
+    const cancelled = await ended(ASSESSMENT, { kind: 'aborted', code: 'cancelled' });
+    const bare = await ended(CRAWL, { kind: 'bare' });
+    const running = await started(CRAWL);
+    const limited = await ended(CRAWL, {
+      kind: 'aborted',
+      code: 'credit_limit_reached',
+      contents: { features: '[]' },
+    });
+    const assess = (resume: object, change: object = {}) => ({ resume, ...change });
+    const pairs = [{ feature_name: 'GET /gone', perspective: 'CORS' }];
+
+    const refused: [typeof CRAWL | typeof ASSESSMENT, object, number, string][] = [
+      [CRAWL, assess({ workflow_id: CRAWL, workflow_run_id: running }), 409, 'run_not_eligible'],
+      [CRAWL, assess({ workflow_id: CRAWL, workflow_run_id: limited }), 409, 'run_not_eligible'],
+      [CRAWL, assess({ workflow_id: CRAWL, workflow_run_id: assessed }), 404, 'workflow_run_not_found'],
+      [ASSESSMENT, assess(assessFeatures(CRAWL, running)), 409, 'run_not_eligible'],
+      [ASSESSMENT, assess(assessFeatures(CRAWL, bare)), 409, 'run_not_eligible'],
+      [ASSESSMENT, assess(assessFeatures(ASSESSMENT, cancelled)), 409, 'run_not_eligible'],
+      [ASSESSMENT, assess(assessFeatures(ASSESSMENT, older)), 409, 'run_not_eligible'],
+      [ASSESSMENT, assess(assessFeatures('whitebox-assessment', crawled)), 409, 'run_not_eligible'],
+      [ASSESSMENT, assess(assessFeatures(ASSESSMENT, crawled)), 404, 'workflow_run_not_found'],
+      [ASSESSMENT, assess(continueRun(crawled, CRAWL)), 409, 'run_not_eligible'],
+      [ASSESSMENT, assess(continueRun('run-unknown')), 404, 'workflow_run_not_found'],
+      [
+        ASSESSMENT,
+        assess(continueRun(assessed), { target_urls: [`${application.origin}/catalogue`] }),
+        422,
+        'other_target_urls',
+      ],
+      [ASSESSMENT, assess(assessFeatures(CRAWL, crawled), { pairs }), 422, 'unknown_feature'],
+    ];
+    const runs = service.runs().length;
+    for (const [workflow, change, status, code] of refused) {
+      const answer = await caller.dispatch(workflow, change);
+      assert.deepEqual(
+        [answer.status, (answer.json['error'] as { code: string }).code],
+        [status, code],
+        JSON.stringify(change),
+      );
+    }
+    assert.equal(service.runs().length, runs);
+    const sameUrls = {
+      target_urls: [...(input['target_urls'] as string[]), ...(input['target_urls'] as string[])],
+    };
+    const taken = await caller.dispatch(ASSESSMENT, assess(assessFeatures(CRAWL, crawled), sameUrls));
+    assert.equal(taken.status, 200, taken.text);
+  });
+
+  test('uses no feature of another shape, and keeps it', async (t) => {
+    const caller = await callBlackbox(t, { runDurationMs: DAY_MS });
+    const crawled = text(await caller.dispatch(CRAWL), 'workflow_run_id');
+    const features = [{ name: 'one' }, { name: 'two', url: 'https://example.com/' }];
+    await caller.service.finishRun(crawled, {
+      kind: 'success',
+      contents: { features: JSON.stringify(features) },
+    });
+    const further = text(
+      await caller.dispatch(CRAWL, { resume: { workflow_id: CRAWL, workflow_run_id: crawled } }),
+      'workflow_run_id',
+    );
+    const pairs = [{ feature_name: 'two', perspective: 'CORS' }];
+    const assessed = text(
+      await caller.dispatch(ASSESSMENT, { resume: assessFeatures(CRAWL, crawled), pairs }),
+      'workflow_run_id',
+    );
+    for (const id of [further, assessed]) await caller.service.finishRun(id);
+    assert.deepEqual((await featuresOf(caller, CRAWL, further)).slice(0, 2), features);
+    assert.deepEqual(await progressOf(caller, assessed), { completed: [], skipped: pairs });
+  });
+});
+
+test('a blackbox run is cancelled, and told of by webhook, as any other', async (t) => {
+  const webhookEndpoints = { hook: 'http://127.0.0.1:9/' };
+  for (const workflow of [CRAWL, ASSESSMENT] as const) {
+    const caller = await callBlackbox(t, { runDurationMs: 24 * 60 * 60 * 1000, webhookEndpoints });
+    const notification = { webhook_endpoint_ids: ['hook'] };
+    const dispatched = await caller.call(workflow, 'dispatch', { input: caller.input, notification });
+    const body = { workflow_run_id: text(dispatched, 'workflow_run_id') };
+    assert.deepEqual((await caller.call(workflow, 'describe', body)).json, { status: 'RUNNING' });
+    assert.equal((await caller.call(workflow, 'cancel', body)).text, '{}');
+    const output = { kind: 'ABORTED', abortedReason: { code: 'cancelled' } };
+    assert.deepEqual((await caller.call(workflow, 'describe', body)).json, {
+      status: 'EXITED',
+      output,
+      artifacts: [],
+    });
+    await caller.service.settle();
+    assert.deepEqual(
+      caller.service.deliveries.map(({ event }) => event.data),
+      [{ workflow_id: workflow, ...body }],
+    );
+    const other = workflow === CRAWL ? ASSESSMENT : CRAWL;
+    assert.equal((await caller.call(other, 'describe', body)).status, 404);
+  }
+});
