@@ -132,6 +132,45 @@ test('places in code, in link texts, in link addresses and in plain text lead to
   });
 });
 
+test('a place is recognised in the ways that reports write one', async () => {
+  const written = {
+    'src/app.ts:12': 0,
+    './src/app.ts:12': 0,
+    'src/app.ts:12-20': 0,
+    'src/app.ts:12:5': 0,
+    'src/app.ts#L12': 0,
+    'src/app.ts#L12-L20': 0,
+    'src/app.ts#L12-20': 0,
+    'src\\app.ts:12': 0,
+    '.\\src\\app.ts:12-20': 0,
+    'src/検索/入力.ts:8': 1,
+    'src\\検索\\入力.ts#L8': 1,
+    'src/app.ts': undefined,
+    'src/app.ts:1': undefined,
+    'src/app.ts:120': undefined,
+    'app.ts:12': undefined,
+    '../src/app.ts:12': undefined,
+    'src/app.ts:12:command': undefined,
+    'file:///src/app.ts:12': undefined,
+    'src/app.ts?x#L12': undefined,
+  };
+  await stage.withPage({}, async ({ page, show }) => {
+    await show({
+      markdown: Object.keys(written)
+        .map((text) => `- \`${text}\``)
+        .join('\n'),
+      places: ['src/app.ts:12', 'src/検索/入力.ts:8'].map((label, index) => ({ label, index })),
+    });
+    const places = await page.evaluate<(string | undefined)[]>(
+      `[...document.querySelectorAll('li')].map((item) => item.querySelector('.place')?.dataset.place)`,
+    );
+    assert.deepEqual(
+      places,
+      Object.values(written).map((index) => index?.toString()),
+    );
+  });
+});
+
 test('a text that may mean several places leads where its address says', async () => {
   await stage.withPage({}, async ({ page, show, posted }) => {
     const labels = ['#place-0', '#place-1'];

@@ -33,22 +33,14 @@ export function createContents(label: string, sectionCount: number): Contents {
   });
   const nav = element('nav', { 'aria-labelledby': 'contents-label', hidden: '' }, details);
 
-  let waiting: { readonly section: number; readonly item: HTMLElement }[] = [];
-  const firstAfter = (section: number): HTMLElement | null => {
-    for (let later = section + 1; later < sectionCount; later++) {
-      const item = bySection[later]?.[0];
-      if (item) return item;
-    }
-    return null;
-  };
-
   const flush = (): void => {
-    for (const { section, item } of waiting) {
-      list.insertBefore(item, firstAfter(section));
-      bySection[section]?.push(item);
+    let next: HTMLElement | null = null;
+    // Those that are there stay in place, and keep the focus.
+    for (const item of bySection.flat().reverse()) {
+      if (!item.parentNode) list.insertBefore(item, next);
+      next = item;
     }
-    waiting = [];
-    if (!nav.hidden || list.childElementCount === 0) return;
+    if (!nav.hidden || next === null) return;
     nav.hidden = false;
     nav.parentElement?.classList.add('with-contents');
   };
@@ -64,7 +56,7 @@ export function createContents(label: string, sectionCount: number): Contents {
         const link = element('a', { role: 'link', tabindex: '0' }, text);
         const item = element('li', { 'data-level': heading.tagName.slice(1) }, link);
         targets.set(link, heading);
-        waiting.push({ section, item });
+        bySection[section]?.push(item);
       }
       if (list.childElementCount < firstEntries) flush();
     },

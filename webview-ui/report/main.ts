@@ -9,9 +9,7 @@ import {
 import { copyCode } from './codeBlocks.ts';
 import { findJumpTargets, goTo } from './contents.ts';
 import { element } from './element.ts';
-import { createHighlighter } from './highlight.ts';
-import type { Position } from './position.ts';
-import { showReport, type ShownReport } from './report.ts';
+import { type Position, showReport, type ShownReport } from './report.ts';
 import { createSanitizer } from './sanitize.ts';
 
 declare function acquireVsCodeApi(): {
@@ -35,7 +33,7 @@ interface Shown {
 const scrollSettledMs = 150;
 
 const vscode = acquireVsCodeApi();
-const tools = { sanitizer: createSanitizer(window), highlight: createHighlighter() };
+const sanitizer = createSanitizer(window);
 const root = element('div', { class: 'page' });
 const status = element('p', { class: 'status', role: 'status' });
 let shown: Shown | undefined;
@@ -46,7 +44,7 @@ function show(message: ShowMessage): void {
       ? shown.report.position()
       : keptPosition(message.documentId);
   clear();
-  shown = { report: showReport(root, message, tools, from), message };
+  shown = { report: showReport(root, message, sanitizer, from), message };
   vscode.setState({ documentId: message.documentId, ...from });
 }
 

@@ -20,8 +20,6 @@ const neverNested: ReadonlySet<string> = new Set(
 /** A paragraph, cell or heading with more characters, and a table with more cells, is shown as text. */
 const maxInlineChars = 16_000;
 const maxCells = 20_000;
-/** Blocks are turned into HTML this many characters of Markdown at a time. */
-const chunkChars = 12_000;
 
 /** A line with a bar, and one of dashes below it. */
 const tableStart = /^[^|\n]*\|[^\n]*\n[ \t]{0,3}[|:-][-:| \t]*(?:\n|$)/;
@@ -34,8 +32,8 @@ const handler = /[\s/"']on[a-z]+\s*=/i;
 /** A report ready to be turned into HTML, a section at a time and in any order. */
 export interface MarkdownReport {
   readonly sections: readonly Section[];
-  /** Yields untrusted HTML of a section that is no text, a few blocks at a time. */
-  html(section: Section): Generator<string, void, void>;
+  /** The untrusted HTML of a section that is not shown as text. */
+  html(section: Section): string;
 }
 
 /** Reads GitHub-flavoured Markdown of unknown origin: time and depth are bounded. */
@@ -47,11 +45,10 @@ export function readMarkdown(markdown: string): MarkdownReport {
 
   return {
     sections,
-    *html(section) {
+    html(section) {
       const lexer = new BoundedLexer({ ...options, extensions, tokenizer: new BoundedTokenizer() });
       lexer.tokens.links = links;
-      const parser = { ...options, renderer: new ReportRenderer() };
-      for (const chunk of inChunks(lexer.lex(section.source))) yield Parser.parse(chunk, parser);
+      return Parser.parse(lexer.lex(section.source), { ...options, renderer: new ReportRenderer() });
     },
   };
 }
@@ -136,20 +133,6 @@ class ReportRenderer extends Renderer {
   override checkbox({ checked }: Tokens.Checkbox): string {
     return `<span data-check="${checked ? 'done' : 'open'}"></span> `;
   }
-}
-
-function* inChunks(tokens: readonly Token[]): Generator<Token[]> {
-  let chunk: Token[] = [];
-  let length = 0;
-  for (const token of tokens) {
-    chunk.push(token);
-    length += token.raw.length;
-    if (length < chunkChars) continue;
-    yield chunk;
-    chunk = [];
-    length = 0;
-  }
-  if (chunk.length > 0) yield chunk;
 }
 
 function codeBlock(text: string, language: string): string {

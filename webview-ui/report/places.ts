@@ -1,5 +1,4 @@
 import { element } from './element.ts';
-import { placeIndex } from './placeIndex.ts';
 
 /** What a place link shows when it is pointed at, and what it does. */
 export interface PlaceLinks {
@@ -13,6 +12,16 @@ const inText =
   /(?<![^\s()[\]{}<>"'`,;|、。「」（）])[^\s()[\]{}<>"'`,;|、。「」（）]+(?::\d+(?:[-:]\d+)?|#L\d+(?:-L?\d+)?)/gu;
 /** Japanese puts no space before a path. */
 const lettersBefore = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー：・]+/u;
+
+/** The finding that a text like `src/app.ts:12`, `src\app.ts:12-20` or `src/app.ts#L12` stands for. */
+export function placeIndex(indexes: ReadonlyMap<string, number>, text: string): number | undefined {
+  const label = text
+    .trim()
+    .replaceAll('\\', '/')
+    .replace(/^\.\//, '')
+    .replace(/#L(\d+)(?:-L?\d+)?$/, ':$1');
+  return indexes.get(label) ?? indexes.get(label.replace(/(:\d+)(?:-\d+|:\d+)$/, '$1'));
+}
 
 /** A link to the code of a finding: a message with an index, never an address. */
 export function placeLink(index: number, tooltip: string, ...content: (Node | string)[]): HTMLElement {

@@ -1,7 +1,6 @@
 import type { ReportStrings } from '../../src/core/report/protocol.ts';
 import { element } from './element.ts';
-import { placeIndex } from './placeIndex.ts';
-import { linkPlaces, placeLink, type PlaceLinks } from './places.ts';
+import { linkPlaces, placeIndex, placeLink, type PlaceLinks } from './places.ts';
 import type { Clean } from './sanitize.ts';
 
 /** What turning a report into nodes needs to know. */

@@ -1,38 +1,39 @@
 import type { ShowMessage } from '../../src/core/report/protocol.ts';
-import { createBlockFinisher } from './codeBlocks.ts';
+import { BlockFinisher } from './codeBlocks.ts';
 import { createContents, findJumpTargets, goTo } from './contents.ts';
 import { element } from './element.ts';
-import type { Highlight } from './highlight.ts';
 import { readMarkdown } from './markdown.ts';
-import { findPosition, holdPosition, type Position } from './position.ts';
-import { runInSlices } from './progress.ts';
 import { renderAsWritten, renderPart } from './render.ts';
 import type { Clean } from './sanitize.ts';
 import { writeSavedCopy } from './savedCopy.ts';
 import { renderSummary } from './summary.ts';
 
-/** Work done before the first paint, in milliseconds. */
+/** Work done before the first paint. */
 const firstSliceMs = 16;
+/** Shortest slice of work between frames, so that a busy page still gets on. */
+const minSliceMs = 8;
+const maxWaitMs = 100;
 /** How Markdown's length becomes a height before anything is laid out; only the scroll bar depends on it. */
 const charsPerLine = 30;
 const lineHeightEm = 2;
-
+/** Sections that come on screen get their real height one frame later. */
+const settlingFrames = 3;
 /** The headings of a part stand below its own, which is of the second level. */
 const partDepth = 2;
+
+/** The first visible section, and how many pixels of it were scrolled past. */
+export interface Position {
+  readonly section: number;
+  readonly offsetPx: number;
+}
 
 /** A report on the page. */
 export interface ShownReport {
   /** Where the reader is. */
   position(): Position;
-  /** All of it as HTML to be saved, once it is whole. */
+  /** All of it as HTML to be saved, once it is complete. */
   html(): Promise<string>;
   dispose(): void;
-}
-
-/** The parts that are made once and serve every report. */
-export interface ReportTools {
-  readonly sanitizer: { readonly report: Clean; readonly highlighted: Clean };
-  readonly highlight: Highlight;
 }
 
 /**
@@ -41,28 +42,28 @@ export interface ReportTools {
  */
 export function showReport(
   root: HTMLElement,
-  message: ShowMessage,
-  tools: ReportTools,
+  { content, strings }: ShowMessage,
+  sanitizer: { readonly report: Clean; readonly highlighted: Clean },
   from?: Position,
 ): ShownReport {
-  const { content, strings } = message;
   const pieces = content.parts.flatMap(({ heading, markdown }) => {
     const report = readMarkdown(markdown);
-    return report.sections.map((section, index) => {
-      const startsPart = index === 0;
-      return { section, html: () => report.html(section), part: heading, startsPart };
-    });
+    return report.sections.map((section, index) => ({
+      ...section,
+      html: () => report.html(section),
+      heading: index === 0 ? heading : undefined,
+      depth: heading === undefined ? 0 : partDepth,
+    }));
   });
   const contents = createContents(strings.tableOfContents, pieces.length);
-  const finisher = createBlockFinisher(tools.highlight, tools.sanitizer.highlighted);
+  const finisher = new BlockFinisher(sanitizer.highlighted);
   const stop = new AbortController();
   const places = {
     indexes: new Map(content.places.map(({ label, index }) => [label, index])),
     tooltip: strings.openInEditor,
   };
-  const context = { clean: tools.sanitizer.report, places, strings };
 
-  const sections = pieces.map(({ section: { source } }) => {
+  const sections = pieces.map(({ source }) => {
     const section = element('section');
     section.style.setProperty('--estimate', `${Math.ceil(source.length / charsPerLine) * lineHeightEm}em`);
     return section;
@@ -75,77 +76,59 @@ export function showReport(
   contents.nav.prepend(skip);
   root.replaceChildren(header, element('div', { class: 'columns' }, contents.nav, main));
 
-  let finished = (): void => undefined;
-  const whole = new Promise<void>((resolve) => (finished = resolve));
-
-  function* renderSection(index: number): Generator<void> {
+  const renderSection = (index: number): void => {
     const [piece, section] = [pieces[index], sections[index]];
     if (!piece || !section) return;
-    const add = (nodes: DocumentFragment | HTMLElement): void => {
-      contents.add(index, nodes);
-      section.append(nodes);
-      finisher.observe(section);
-    };
-    const { section: markdown, html, part, startsPart } = piece;
-    const start = (): void => {
-      if (part === undefined || !startsPart) return;
-      const holder = document.createDocumentFragment();
-      holder.append(element('h2', { tabindex: '-1' }, part));
-      add(holder);
-    };
-    start();
+    const nodes = document.createDocumentFragment();
+    if (piece.heading !== undefined) nodes.append(element('h2', { tabindex: '-1' }, piece.heading));
+    nodes.append(piece.isText ? renderAsWritten(piece.source, strings) : renderMarkdown(piece));
+    contents.add(index, nodes);
+    section.append(nodes);
+    finisher.observe(section);
+  };
+  const renderMarkdown = ({ source, html, depth }: (typeof pieces)[number]): Node => {
     try {
-      if (markdown.isText) add(renderAsWritten(markdown.source, strings));
-      else
-        for (const each of html()) {
-          add(renderPart(each, { ...context, depth: part === undefined ? 0 : partDepth }));
-          yield;
-        }
+      return renderPart(html(), { clean: sanitizer.report, places, strings, depth });
     } catch (error) {
       // Nothing is lost to a section that the parser cannot take: it is shown as it was written.
       console.error(error);
-      section.replaceChildren();
-      start();
-      add(renderAsWritten(markdown.source, strings));
+      return renderAsWritten(source, strings);
     }
-    yield;
-  }
+  };
 
   function* render(): Generator<void> {
     for (const index of readingOrder(sections.length, from?.section ?? 0)) {
-      yield* renderSection(index);
+      renderSection(index);
+      yield;
     }
     contents.flush();
     article.removeAttribute('aria-busy');
-    finished();
   }
 
-  function* save(done: (html: string) => void): Generator<void> {
+  function* save(): Generator<void, string> {
     for (const section of sections) {
       finisher.colour(section);
       yield;
     }
     const jumpTarget = findJumpTargets(article);
-    done(
-      yield* writeSavedCopy({
-        header,
-        nav: contents.nav,
-        article,
-        sections,
-        contents: contents.targets,
-        jumpTarget,
-      }),
-    );
+    return yield* writeSavedCopy({
+      header,
+      nav: contents.nav,
+      article,
+      sections,
+      contents: contents.targets,
+      jumpTarget,
+    });
   }
 
-  runInSlices(render(), firstSliceMs, stop.signal);
+  const rendered = runInSlices(render(), firstSliceMs, stop.signal);
   if (from) holdPosition(sections, from, () => !article.hasAttribute('aria-busy'), stop.signal);
 
   return {
     position: () => findPosition(sections),
     html: async () => {
-      await whole;
-      return new Promise((done) => runInSlices(save(done), 0, stop.signal));
+      await rendered;
+      return runInSlices(save(), 0, stop.signal);
     },
     dispose() {
       stop.abort();
@@ -160,4 +143,66 @@ function* readingOrder(count: number, from: number): Generator<number> {
   const first = Math.min(from, count - 1);
   for (let index = first; index < count; index++) yield index;
   for (let index = 0; index < first; index++) yield index;
+}
+
+/** Works through steps between frames, the first slice at once; never resolves once the signal aborts. */
+function runInSlices<T>(steps: Iterator<void, T>, firstMs: number, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve) => {
+    const slice = (remaining: () => number): void => {
+      if (signal.aborted) return;
+      do {
+        const step = steps.next();
+        if (step.done === true) {
+          resolve(step.value);
+          return;
+        }
+      } while (remaining() > 0);
+      requestIdleCallback(
+        (deadline) => {
+          const until = performance.now() + minSliceMs;
+          slice(() => Math.max(deadline.timeRemaining(), until - performance.now()));
+        },
+        { timeout: maxWaitMs },
+      );
+    };
+    const until = performance.now() + firstMs;
+    slice(() => until - performance.now());
+  });
+}
+
+function findPosition(sections: readonly HTMLElement[]): Position {
+  let low = 0;
+  let high = sections.length - 1;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((sections[middle]?.getBoundingClientRect().bottom ?? 0) > 0) high = middle;
+    else low = middle + 1;
+  }
+  return { section: low, offsetPx: -(sections[low]?.getBoundingClientRect().top ?? 0) };
+}
+
+/** Keeps a position on the screen while sections around it change their height, until the reader scrolls or types. */
+function holdPosition(
+  sections: readonly HTMLElement[],
+  { section, offsetPx }: Position,
+  isComplete: () => boolean,
+  signal: AbortSignal,
+): void {
+  const released = new AbortController();
+  const release = (): void => released.abort();
+  signal.addEventListener('abort', release, { once: true });
+  for (const type of ['wheel', 'pointerdown', 'keydown']) {
+    window.addEventListener(type, release, { signal: released.signal, passive: true });
+  }
+  // Scrolled past by more than its estimated height, it would be left out, and never get its real one.
+  sections[section]?.style.setProperty('content-visibility', 'visible');
+  let framesLeft = settlingFrames;
+  const hold = (): void => {
+    if (released.signal.aborted) return;
+    const top = sections[section]?.getBoundingClientRect().top ?? 0;
+    if (Math.abs(top + offsetPx) >= 1) scrollBy(0, top + offsetPx);
+    if (isComplete() && framesLeft-- === 0) release();
+    else requestAnimationFrame(hold);
+  };
+  hold();
 }

@@ -5,7 +5,7 @@ import { readMarkdown } from '../../../webview-ui/report/markdown.ts';
 /** The HTML of a report, or nothing where one of its sections is shown as it is written. */
 function htmlOf(markdown: string): string {
   const report = readMarkdown(markdown);
-  return report.sections.flatMap((section) => (section.isText ? [] : [...report.html(section)])).join('');
+  return report.sections.flatMap((section) => (section.isText ? [] : report.html(section))).join('');
 }
 
 const row = (cells: number, cell: string): string => `|${`${cell}|`.repeat(cells)}\n`;
