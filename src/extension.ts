@@ -6,7 +6,7 @@ import { network } from './core/api/connection.ts';
 import { systemCode } from './core/errors.ts';
 import { sweepTemporary } from './core/files.ts';
 import { FindingStore } from './core/findings/findingStore.ts';
-import { keepSource } from './core/findings/place/keepSource.ts';
+import { keepSource } from './core/findings/place/sentFiles.ts';
 import type { TriagePlace } from './core/findings/triage/triageDisk.ts';
 import { TriageStore } from './core/findings/triage/triageStore.ts';
 import type { Clock, Disposable } from './core/ports.ts';

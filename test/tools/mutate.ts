@@ -38,9 +38,7 @@ const rooms: Readonly<Record<string, Room>> = {
     isHeld: true,
   },
   locate: {
-    files: ['place/locate', 'parse/pathText', 'place/workspacePath'].map(
-      (name) => `src/core/findings/${name}.ts`,
-    ),
+    files: ['place/locate', 'parse/pathText', 'place/search'].map((name) => `src/core/findings/${name}.ts`),
     tests: ['test/unit/findings/place/{paths,locate*}.test.ts'],
     isHeld: true,
   },

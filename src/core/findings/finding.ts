@@ -14,6 +14,9 @@ export function isAtLeast(severity: Severity, minimum: Severity): boolean {
   return severity === 'unrated' || severityRank(severity) <= severityRank(minimum);
 }
 
+/** Longest text that can be a path. */
+export const MAX_PATH = 4_096;
+
 /** What a place can be to its finding. */
 export const PLACE_ROLES = ['source', 'sink', 'step', 'evidence', 'related'] as const;
 

@@ -5,7 +5,7 @@ import { type Failure, isFinal, type Run } from '../run/state/run.ts';
 import { FolderChoices, hasFindings, isSameRun } from './chooseRun.ts';
 import { baselineAmong, type Changes, compareFindings, type Comparison, countChanges } from './compare.ts';
 import { allowReading } from './parse/readFindings.ts';
-import { addMapping, forgetMappings, mappingsOf } from './place/pathMappings.ts';
+import { addMapping, forgetMappings, mappingsOf } from './place/mappings.ts';
 import { readBaseline, RunFindings, type RunFindingsDeps } from './runFindings.ts';
 import { type ShownFinding, type ShownRun, toShownRun, toSubjects } from './shownFinding.ts';
 import type { TriageState } from './triage/triage.ts';

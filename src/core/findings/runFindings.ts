@@ -13,12 +13,10 @@ import type { Finding } from './finding.ts';
 import { identitiesOf } from './identity.ts';
 import type { Cut } from './parse/parse.ts';
 import { readFindings } from './parse/readFindings.ts';
-import type { Decode } from './place/decodeText.ts';
-import { locateFindings } from './place/locateFindings.ts';
-import { type MappingMemory, mappingsOf } from './place/pathMappings.ts';
-import { createResolver, type Resolver, type SentOfRun, type Subject } from './place/resolver.ts';
-import { RunPlaces, toShownPlace } from './place/runPlaces.ts';
-import { readSentFiles } from './place/sentFiles.ts';
+import { type MappingMemory, mappingsOf } from './place/mappings.ts';
+import { createResolver, type Resolver, type Subject } from './place/resolver.ts';
+import { locateFindings, RunPlaces, toShownPlace } from './place/runPlaces.ts';
+import { type Decode, readSent, type SentOfRun } from './place/sentFiles.ts';
 import { decisionFolders, type ShownFinding, type ShownRun } from './shownFinding.ts';
 import { undecided } from './triage/triage.ts';
 import type { TriageStore } from './triage/triageStore.ts';
@@ -129,7 +127,7 @@ export class RunFindings implements ShownRun {
       files.push(...[...this.#files].filter((file) => isBelow(file, createdOrDeleted)));
     const texts = new Map<string, TextNow>();
     const look = async (file: string): Promise<void> => {
-      const now = await this.#textNow(file);
+      const now = await this.#places?.textNow(file, this.#deps.textOf);
       if (now !== undefined) texts.set(file, now);
     };
     await Promise.all([...new Set(files)].map(look));
@@ -169,14 +167,6 @@ export class RunFindings implements ShownRun {
     this.#baseline = known;
     this.#shown = this.#shown.map((shown) => ({ ...shown, run, change: changeOf?.(shown) }));
     return true;
-  }
-
-  async #textNow(file: string): Promise<TextNow | undefined> {
-    if (this.#deps.textOf(file) === undefined) return this.#places?.lookAtDisk(file);
-    await this.#places?.prepare(file);
-    // It may have been edited on, or saved, meanwhile.
-    const text = this.#deps.textOf(file);
-    return text === undefined ? this.#places?.lookAtDisk(file) : this.#places?.look(file, text);
   }
 }
 
@@ -218,7 +208,7 @@ export async function readNamed(
   }: { workerFile: string | URL; mappingOf?: (folder: string) => ReturnType<typeof mappingsOf> },
 ): Promise<NamedFindings> {
   const { findings, cut } = await readFindings(runFolder, { runId: run.id, workerFile });
-  const sent = await Promise.all(run.targets.map((_, index) => readSentFiles(runFolder, index)));
+  const sent = await readSent(run, runFolder);
   const places = findings.flatMap((finding) => finding.places);
   const resolver = createResolver({ targets: run.targets, sent, places, mappingOf });
   const subjects = await subjectsOf(findings, resolver);

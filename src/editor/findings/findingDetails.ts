@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
 import * as vscode from 'vscode';
 import type { Place } from '../../core/findings/finding.ts';
-import { placeLinks } from '../../core/findings/place/placeLinks.ts';
+import { placeLinks } from '../../core/findings/place/runPlaces.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
 import type { ShownFinding, ShownPlace } from '../../core/findings/shownFinding.ts';
 import { codeBlock, codeSpan, escapeMarkdown } from '../../core/findings/view/inertMarkdown.ts';

@@ -5,7 +5,7 @@ import { AssessmentError } from '../../core/errors.ts';
 import type { Changes } from '../../core/findings/compare.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
 import type { ShownFinding, ShownPlace, ShownRun } from '../../core/findings/shownFinding.ts';
-import { placeLinks } from '../../core/findings/place/placeLinks.ts';
+import { placeLinks } from '../../core/findings/place/runPlaces.ts';
 import { SEVERITIES } from '../../core/findings/finding.ts';
 import type { ReportContent } from '../../core/report/protocol.ts';
 import { elapsedMs, type Run, titleOf } from '../../core/run/state/run.ts';

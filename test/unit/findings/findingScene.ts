@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
 import { FindingStore } from '../../../src/core/findings/findingStore.ts';
-import { keepSource } from '../../../src/core/findings/place/keepSource.ts';
+import { keepSource } from '../../../src/core/findings/place/sentFiles.ts';
 import { TriageStore } from '../../../src/core/findings/triage/triageStore.ts';
 import type { Run } from '../../../src/core/run/state/run.ts';
 import { RunStore } from '../../../src/core/run/disk/runStore.ts';

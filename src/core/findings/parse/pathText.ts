@@ -1,7 +1,5 @@
+import { MAX_PATH } from '../finding.ts';
 import { type Lines, ordered, toCount } from './lines.ts';
-
-/** Longest text that can be a path. */
-export const MAX_PATH = 4_096;
 
 /** A path as it came, and the lines that were written behind it. */
 export interface PathText {

@@ -1,24 +1,18 @@
 import { basename } from 'node:path';
 import type { Target } from '../../run/state/run.ts';
 import type { Place } from '../finding.ts';
-import { filesHere, sentFilesOf } from './knownFiles.ts';
-import { createVisit, type LinkReader, type NoFile, none } from './locate.ts';
-import { type PathMapping, visitMapped } from './pathMappings.ts';
-import { createSearch, decodingLast, type Found, namedBy, type TargetFile } from './search.ts';
-import type { SentFile } from './sentFiles.ts';
-import { toWorkspacePath } from './workspacePath.ts';
-
-/** What was sent of each target of a run, by path; undefined where that is not known. */
-export type SentOfRun = readonly (ReadonlyMap<string, SentFile> | undefined)[];
+import { createVisit, decodingLast, type LinkReader, type NoFile, none, toWorkspacePath } from './locate.ts';
+import { type PathMapping, visitMapped } from './mappings.ts';
+import { createSearch, filesHere, type Found, namedBy, sentFilesOf } from './search.ts';
 
 /**
  * What a finding is about, going by the findings file and by what was sent alone: whatever becomes of the files, it is the same on every
- * machine that knows what was sent. One that does not (the run was tracked by its ID, or came as SARIF or a table) takes paths as they were told.
+ * machine that knows what was sent. One that does not (the run was tracked by its ID, or imported) takes paths as they were reported.
  */
 export interface Subject {
   /** As the run's target names it; undefined when nothing tells it, empty when it is none of the run's. */
   readonly folder: string | undefined;
-  /** The path in it that was sent, else the one that was told, with `/`; empty for a finding without a place. */
+  /** The path in it that was sent, else the one that was reported, with `/`; empty for a finding without a place. */
   readonly path: string;
 }
 
@@ -34,12 +28,13 @@ export interface Resolver {
 /** A file of a target that is here. */
 export type Here =
   | { readonly kind: 'file'; readonly target: number; readonly path: string; readonly absolute: string }
-  | { readonly kind: 'none'; readonly reason: NoFile };
+  | NoFile;
 
 /** What is known of a run whose paths are resolved. */
 export interface ResolverFacts {
   readonly targets: readonly Pick<Target, 'folder' | 'name'>[];
-  readonly sent: SentOfRun;
+  /** The paths that were sent of each target, as keys; undefined where that is not known. */
+  readonly sent: readonly (ReadonlyMap<string, unknown> | undefined)[];
   /** All places of the run: together they tell what paths start with. */
   readonly places: Iterable<Place>;
   readonly mappingOf?: ((folder: string) => readonly PathMapping[]) | undefined;
@@ -47,21 +42,17 @@ export interface ResolverFacts {
   readonly links?: LinkReader | undefined;
 }
 
-/** What alone counts of a place when it is looked up: its path, and which archive it is in. A path with a NUL leads nowhere. */
-export function pathKey({ path, targetIndex }: Place): string {
-  return targetIndex === undefined ? path : `${String(targetIndex)}\0${path}`;
-}
-
 /** Makes the resolver of a run; each path is looked up once. */
-export function createResolver(facts: ResolverFacts): Resolver {
-  const { targets, sent, mappingOf = () => [] } = facts;
-  const known = targets.map(({ folder, name }, target) => ({
-    target,
-    folder,
+export function createResolver({ targets, sent, places, mappingOf, links }: ResolverFacts): Resolver {
+  const folders = targets.map(({ folder, name }, target) => {
+    const paths = sent[target]?.keys();
     // The folder's name is another one on another machine.
-    names: [name, String(target), ...(sent[target] === undefined ? [basename(folder)] : [])],
-    visit: remembering(createVisit(folder, facts.links), (path) => path),
-  }));
+    const names = [name, String(target), ...(paths === undefined ? [basename(folder)] : [])];
+    const visit = remembering(createVisit(folder, links), (path) => path);
+    const files =
+      paths === undefined ? filesHere(target, names, folder, visit) : sentFilesOf(target, names, paths);
+    return { target, folder, names, visit, files };
+  });
   /** The targets that a place may be in. Of one archive everything is; where nobody knows how many there were, another index means another one. */
   const targetsOf = ({ targetIndex }: Place): readonly number[] => {
     if (targets.length > 1)
@@ -70,65 +61,63 @@ export function createResolver(facts: ResolverFacts): Resolver {
         : [targetIndex];
     return targetIndex === undefined || targetIndex === 0 || sent[0] !== undefined ? [0] : [];
   };
-  const told = targets.map(() => new Set<string>());
-  for (const place of facts.places) for (const target of targetsOf(place)) told[target]?.add(place.path);
-  const searchSent = createSearch(
-    known.flatMap(({ target, names }) => {
-      const files = sent[target];
-      return files === undefined ? [] : [sentFilesOf(target, names, files.keys())];
-    }),
-    told,
+  const reported = targets.map(() => new Set<string>());
+  for (const place of places) for (const target of targetsOf(place)) reported[target]?.add(place.path);
+  const search = createSearch(
+    folders.map(({ files }) => files),
+    reported,
   );
-  const searchHere = createSearch(
-    known
-      .filter(({ target }) => sent[target] === undefined)
-      .map(({ target, names, folder, visit }) => filesHere(target, names, folder, visit)),
-    told,
-  );
-
-  const look = async ({ target, path }: TargetFile): Promise<Here> => {
-    const located = (await known[target]?.visit(path)) ?? none('notFound');
-    return located.kind === 'file' ? { ...located, target } : located;
+  const find = remembering((place: Place) => search(place.path, targetsOf(place)), pathKey);
+  const sentFile = async (place: Place): Promise<Found> => {
+    // The search among files of which nobody knows whether they were sent looks at the disk.
+    const isKnown = targetsOf(place).every((target) => sent[target] !== undefined);
+    return isKnown ? find(place) : none('notFound');
   };
+
   /** A mapping helps paths that lead nowhere; it moves none whose file is here. */
   const locateMapped = async (text: string, asked: readonly number[]): Promise<Here> => {
     const hits: { readonly names: readonly string[]; readonly here: Here }[] = [];
-    for (const { target, folder, names, visit } of known.filter((each) => asked.includes(each.target))) {
-      const here = await visitMapped(text, { root: folder, mapping: mappingOf(folder), visit });
+    for (const { target, folder, names, visit } of folders.filter((each) => asked.includes(each.target))) {
+      const here = await visitMapped(text, { root: folder, mapping: mappingOf?.(folder) ?? [], visit });
       if (here.kind === 'file') hits.push({ names, here: { ...here, target } });
     }
-    const chosen = hits.length > 1 ? namedBy(text, hits) : hits[0];
-    return chosen?.here ?? none('notFound');
+    return namedBy(text, hits)?.here ?? none('notFound');
+  };
+  const locate = async (place: Place): Promise<Here> => {
+    const found = await find(place);
+    const here =
+      found.kind === 'file' ? ((await folders[found.target]?.visit(found.path)) ?? none('notFound')) : found;
+    if (found.kind === 'file' && here.kind === 'file') return { ...here, target: found.target };
+    const mapped = await decodingLast(place.path, (text) => locateMapped(text, targetsOf(place)));
+    return mapped.kind === 'file' || here.kind === 'file' ? mapped : here;
   };
 
-  const sentFile = remembering((place: Place) => searchSent(place.path, targetsOf(place)), pathKey);
   return {
     sentFile,
-    subjectOf: remembering(async (place: Place) => {
+    subjectOf: async (place) => {
       const found = await sentFile(place);
       if (found.kind === 'file')
         return { folder: targets[found.target]?.folder, path: found.path.normalize('NFC') };
       const asked = targetsOf(place);
       const [only, ...others] = asked;
-      const isKnown = only !== undefined && others.length === 0;
-      const path = pathAsTold(place.path, isKnown && sent[only] === undefined ? String(only) : undefined);
-      return { folder: isKnown ? targets[only]?.folder : asked.length === 0 ? '' : undefined, path };
-    }, pathKey),
-    locate: remembering(async (place: Place) => {
-      const asked = targetsOf(place);
-      const meant = await sentFile(place);
-      const isKnown = asked.every((target) => sent[target] !== undefined);
-      const found = meant.kind === 'file' || isKnown ? meant : await searchHere(place.path, asked);
-      const here = found.kind === 'file' ? await look(found) : found;
-      if (here.kind === 'file') return here;
-      const mapped = await decodingLast(place.path, (text) => locateMapped(text, asked));
-      return mapped.kind === 'file' ? mapped : here;
-    }, pathKey),
+      const isOne = only !== undefined && others.length === 0;
+      const number = isOne && sent[only] === undefined ? String(only) : undefined;
+      return {
+        folder: isOne ? targets[only]?.folder : asked.length === 0 ? '' : undefined,
+        path: pathAsReported(place.path, number),
+      };
+    },
+    locate: remembering(locate, pathKey),
   };
 }
 
+/** What alone counts of a place when it is looked up: its path, and which archive it is in. A path with a NUL leads nowhere. */
+function pathKey({ path, targetIndex }: Place): string {
+  return targetIndex === undefined ? path : `${String(targetIndex)}\0${path}`;
+}
+
 /** Without the archive's number; its name would be another one where the folder is called otherwise, and may be that of a folder in it. */
-function pathAsTold(text: string, number: string | undefined): string {
+function pathAsReported(text: string, number: string | undefined): string {
   const written = toWorkspacePath(text, '');
   const [first, ...rest] = written.kind === 'path' ? written.segments : [text];
   return (rest.length > 0 && first === number ? rest : [first, ...rest]).join('/').normalize('NFC');

@@ -1,12 +1,67 @@
 import { existsSync } from 'node:fs';
-import { type Decode, toText } from './decodeText.ts';
-import type { Finding, Place } from '../finding.ts';
-import type { ShownPlace } from '../shownFinding.ts';
-import { splitLines } from '../drift/lineText.ts';
+import { setImmediate } from 'node:timers/promises';
+import type { Run } from '../../run/state/run.ts';
 import { inSlices } from '../../yieldingWork.ts';
-import type { Located, Spot } from './locateFindings.ts';
-import { isSent, readText, sourceFile } from './sentFiles.ts';
+import { splitLines } from '../drift/lineText.ts';
 import { type TextNow, type TrackedFile, trackFile } from '../drift/trackedFile.ts';
+import type { Finding, Place } from '../finding.ts';
+import type { ShownFinding, ShownPlace } from '../shownFinding.ts';
+import type { Resolver } from './resolver.ts';
+import {
+  type Decode,
+  isSent,
+  readText,
+  type SentFile,
+  type SentOfRun,
+  sourceFile,
+  toText,
+} from './sentFiles.ts';
+
+/** A file here that a place is in. */
+interface Spot extends Pick<ShownPlace, 'file' | 'folder' | 'path'> {
+  /** The position of the run's target that the file lies in. */
+  readonly target: number;
+  /** What was sent of it; undefined when that is not known. */
+  readonly sent: SentFile | undefined;
+}
+
+/** Where the places of findings are. */
+export interface LocatedPlaces {
+  /** The files here. */
+  readonly spots: ReadonlyMap<Place, Spot>;
+  /** The names of files that are not here, and of the folders on the way to them: either may come back. */
+  readonly missing: ReadonlySet<string>;
+}
+
+const placesAtOnce = 100;
+
+/** Looks the places of a run's findings up; other work goes on meanwhile. */
+export async function locateFindings(
+  { targets }: Run,
+  findings: readonly Finding[],
+  { sent, resolver }: { sent: SentOfRun; resolver: Resolver },
+): Promise<LocatedPlaces> {
+  const spots = new Map<Place, Spot>();
+  const missing = new Set<string>();
+  const locate = async (place: Place): Promise<void> => {
+    const found = await resolver.locate(place);
+    if (found.kind === 'file') {
+      const { absolute: file, target, path } = found;
+      const folder = targets[target]?.folder ?? '';
+      spots.set(place, { file, folder, target, path, sent: sent[target]?.get(path) });
+      return;
+    }
+    const meant = await resolver.sentFile(place);
+    const paths = [place.path, ...(meant.kind === 'file' ? [meant.path] : [])];
+    for (const name of paths.flatMap((path) => path.split(/[\\/]/))) missing.add(name);
+  };
+  const places = findings.flatMap((finding) => finding.places);
+  for (let start = 0; start < places.length; start += placesAtOnce) {
+    await Promise.all(places.slice(start, start + placesAtOnce).map(locate));
+    await setImmediate();
+  }
+  return { spots, missing };
+}
 
 const filesAtOnce = 16;
 /** So many letters of files that are followed from where they were first seen are kept in memory. */
@@ -16,8 +71,7 @@ const maxKept = 32_000_000;
 export class RunPlaces {
   readonly #runFolder: string;
   readonly #decode: Decode;
-  readonly #located: Located['spots'];
-  readonly #spots: ReadonlyMap<string, Spot>;
+  readonly #byFile: ReadonlyMap<string, readonly (readonly [Place, Spot])[]>;
   /** Files that changed while they were followed, and those that are followed from where they were first seen: what was there may be nowhere else by now. */
   readonly #tracked: Map<string, TrackedFile>;
   readonly #kept: { letters: number };
@@ -28,7 +82,7 @@ export class RunPlaces {
   /** `former` are the places of the same run as they were known so far: what they follow is followed on. */
   constructor(
     runFolder: string,
-    { spots: located, missing }: Located,
+    { spots, missing }: LocatedPlaces,
     decode: Decode,
     former: RunPlaces | undefined,
   ) {
@@ -36,9 +90,8 @@ export class RunPlaces {
     this.#decode = decode;
     this.#tracked = former === undefined ? new Map<string, TrackedFile>() : former.#tracked;
     this.#kept = former === undefined ? { letters: 0 } : former.#kept;
-    this.#located = located;
+    this.#byFile = Map.groupBy(spots, ([, { file }]) => file);
     this.missing = missing;
-    this.#spots = new Map(located.map(({ spot }) => [spot.file, spot]));
   }
 
   /** Files that findings point at and whose text is not the one that was scanned. */
@@ -54,15 +107,13 @@ export class RunPlaces {
     const shown = new Map<Place, ShownPlace>();
     // Files are read side by side, but the slices of several would be one long one.
     let placing = Promise.resolve();
-    const look = async ([file, told]: [string, Located['spots']]): Promise<void> => {
-      const text = textOf(file);
-      if (text !== undefined) await this.prepare(file);
-      const now = text === undefined ? await this.lookAtDisk(file) : this.look(file, text);
+    const look = async ([file, placed]: [string, readonly (readonly [Place, Spot])[]]): Promise<void> => {
+      const now = await this.textNow(file, textOf);
       if (now === undefined) return;
-      placing = placing.then(() => inSlices(showPlaces(told, now, shown)));
+      placing = placing.then(() => inSlices(showPlaces(placed, now, shown)));
       await placing;
     };
-    const waiting = Map.groupBy(this.#located, ({ spot }) => spot.file).entries();
+    const waiting = this.#byFile.entries();
     const lookOn = async (): Promise<void> => {
       for (const each of waiting) await look(each);
     };
@@ -70,29 +121,25 @@ export class RunPlaces {
     return findings.map(({ places }) => places.flatMap((place) => shown.get(place) ?? []));
   }
 
-  /** True when `look` can answer about a file. */
-  isReady(file: string): boolean {
-    return this.#tracked.has(file);
-  }
-
-  /** Reads what `look` needs, and keeps it, since an edit may be about to take it from the disk. */
-  async prepare(file: string): Promise<void> {
-    const spot = this.#spots.get(file);
-    if (spot === undefined || this.#tracked.has(file)) return;
-    const tracked = await this.#track(spot, await this.#readDisk(spot));
-    if (!this.#tracked.has(file)) this.#tracked.set(file, tracked);
-  }
-
-  /** A file that is ready, with this text. */
-  look(file: string, text: string): TextNow | undefined {
-    const tracked = this.#tracked.get(file);
-    return tracked === undefined ? undefined : this.#note(file, tracked, splitLines(text));
-  }
-
-  /** A file as it is on the disk. */
-  async lookAtDisk(file: string): Promise<TextNow | undefined> {
-    const spot = this.#spots.get(file);
+  /** A file's present text, which `textOf` gives while it is being edited; undefined for a file that no finding points at. */
+  async textNow(file: string, textOf: (file: string) => string | undefined): Promise<TextNow | undefined> {
+    const [spot] = this.#byFile.get(file)?.map(([, each]) => each) ?? [];
     if (spot === undefined) return undefined;
+    if (textOf(file) !== undefined && !this.#tracked.has(file)) {
+      // It is kept, since an edit may be about to take it from the disk.
+      const tracked = await this.#track(spot, await this.#readDisk(spot));
+      if (!this.#tracked.has(file)) this.#tracked.set(file, tracked);
+    }
+    // It may have been edited on, or saved, meanwhile.
+    const text = textOf(file);
+    const tracked = this.#tracked.get(file);
+    return text === undefined || tracked === undefined
+      ? this.#textOnDisk(spot)
+      : this.#note(spot, tracked, splitLines(text));
+  }
+
+  async #textOnDisk(spot: Spot): Promise<TextNow> {
+    const { file } = spot;
     const disk = await this.#readDisk(spot);
     if (disk.lines.length === 0) {
       const now = existsSync(file) ? unreadText : noText;
@@ -103,7 +150,7 @@ export class RunPlaces {
     const isKnown = known !== undefined && (known.isScanned || !disk.isSent);
     const tracked = isKnown ? known : await this.#track(spot, disk);
     if (known !== undefined || !tracked.isScanned) this.#keep(file, tracked, disk);
-    return this.#note(file, tracked, disk.lines);
+    return this.#note(spot, tracked, disk.lines);
   }
 
   /** Starts from the text that was scanned when that can be had, else from the one that is there. */
@@ -130,10 +177,11 @@ export class RunPlaces {
     if (this.#tracked.has(file) || this.#kept.letters <= maxKept) this.#tracked.set(file, tracked);
   }
 
-  #note(file: string, tracked: TrackedFile, lines: readonly string[]): TextNow {
+  /** Looks at a text, and notes whether it is the one that was scanned. */
+  #note({ file, sent }: Spot, tracked: TrackedFile, lines: readonly string[]): TextNow {
     const now = tracked.look(lines);
     // What was sent is known, and is neither on the disk nor kept: the file has changed, who knows where.
-    const isOther = !tracked.isScanned && this.#spots.get(file)?.sent !== undefined;
+    const isOther = !tracked.isScanned && sent !== undefined;
     if (now.isChanged || isOther) this.#changed.add(file);
     else this.#changed.delete(file);
     return now;
@@ -155,15 +203,13 @@ const unreadText: TextNow = {
 
 /** Finds the places of one file in its present text. */
 function* showPlaces(
-  told: Located['spots'],
+  placed: readonly (readonly [Place, Spot])[],
   now: TextNow,
   shown: Map<Place, ShownPlace>,
 ): Generator<undefined, void> {
-  for (const { spot, places } of told) {
-    for (const place of places) {
-      shown.set(place, toShownPlace(spot, place, now));
-      yield;
-    }
+  for (const [place, spot] of placed) {
+    shown.set(place, toShownPlace(spot, place, now));
+    yield;
   }
 }
 
@@ -181,4 +227,37 @@ export function toShownPlace(
 interface DiskText {
   readonly lines: readonly string[];
   readonly isSent: boolean;
+}
+
+/**
+ * The texts `path:line` that mean exactly one place, as a report may write them: with the path as it came, and as it is here,
+ * always with `/`; with the line that was reported, and the one where the code is now. Code that is gone has only the reported line,
+ * and no text that means code which is there.
+ */
+export function placeLinks(shown: readonly Pick<ShownFinding, 'places'>[]): ReadonlyMap<string, ShownPlace> {
+  const links = new Map<string, ShownPlace>();
+  const ambiguous = new Set<string>();
+  const places = shown.flatMap((each) => each.places).filter(({ startLine }) => startLine !== undefined);
+  for (const place of places.toSorted((one, other) => Number(isGone(one)) - Number(isGone(other)))) {
+    for (const label of labelsOf(place)) {
+      const known = links.get(label) ?? place;
+      if (isGone(place) && !isGone(known)) continue;
+      if (known.file !== place.file || known.startLine !== place.startLine) ambiguous.add(label);
+      links.set(label, known);
+    }
+  }
+  for (const label of ambiguous) links.delete(label);
+  return links;
+}
+
+function labelsOf(place: ShownPlace): string[] {
+  const told = place.told.path.replaceAll('\\', '/').replace(/^\.\//, '');
+  const lines = [isGone(place) ? undefined : place.startLine, place.told.startLine];
+  return [place.path, told].flatMap((path) =>
+    lines.filter((line) => line !== undefined).map((line) => `${path}:${String(line)}`),
+  );
+}
+
+function isGone({ drift }: ShownPlace): boolean {
+  return drift === 'gone';
 }

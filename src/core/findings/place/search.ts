@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import { type NoFile, none } from './locate.ts';
-import { percentDecoded } from './workspacePath.ts';
+import { MAX_PATH } from '../finding.ts';
+import { decodingLast, type NoFile, none, type Reason, toWorkspacePath, type Visit } from './locate.ts';
 
 /** The files of a target, among which paths are looked up. */
 export interface Files {
@@ -9,22 +9,15 @@ export interface Files {
   /** What a path may start with to say that it is in this target. */
   readonly names: readonly string[];
   /** The ways to read a path text, each as segments, the most literal first; or why it has none. */
-  read(text: string): readonly (readonly string[])[] | NoFile;
+  read(text: string): readonly (readonly string[])[] | Reason;
   /** The file with exactly this path. */
   look(path: string): Promise<Found>;
   /** The only file whose path ends as this one does, with as many segments as any, and at least two. */
   lookByEnd(segments: readonly string[]): Found;
 }
 
-/** A file by its target's position, and its path in the target's folder, with `/`. */
-export interface TargetFile {
-  readonly target: number;
-  readonly path: string;
-}
-
-/** What a path text means among files. */
-export type Found =
-  ({ readonly kind: 'file' } & TargetFile) | { readonly kind: 'none'; readonly reason: NoFile };
+/** What a path text means among files: a file by its target's position, and its path in the target's folder, with `/`. */
+export type Found = { readonly kind: 'file'; readonly target: number; readonly path: string } | NoFile;
 
 /** Looks a path text up among the files of several targets. */
 export type Search = (text: string, among: readonly number[]) => Promise<Found>;
@@ -37,18 +30,16 @@ const chunk = 100;
 
 /**
  * Makes the search by the rules, in their order: the exact path, or what is left without its target's name or number; what is left without what
- * most of a run's paths start with; the only file that ends so. `told` are all path texts of the run that may be in a target, by its position.
+ * most of a run's paths start with; the only file that ends so. `reported` are all path texts of the run that may be in a target, by its position.
  * Percent escapes are read only where the text as it stands means nothing. What several files fit is not guessed.
  */
-export function createSearch(all: readonly Files[], told: readonly ReadonlySet<string>[]): Search {
-  const prefixes = new Map<Files, Promise<readonly string[] | undefined>>();
-  const prefixOf = (files: Files): Promise<readonly string[] | undefined> => {
-    const known = prefixes.get(files) ?? commonPrefix(files, told[files.target] ?? new Set());
-    prefixes.set(files, known);
-    return known;
-  };
+export function createSearch(all: readonly Files[], reported: readonly ReadonlySet<string>[]): Search {
+  const prefixes: Promise<readonly string[] | undefined>[] = [];
   const withoutPrefix: Way = async (files, segments) => {
-    const prefix = await prefixOf(files);
+    const prefix = await (prefixes[files.target] ??= commonPrefix(
+      files,
+      reported[files.target] ?? new Set(),
+    ));
     const isThere = prefix?.every((each, at) => segments[at] === each) === true;
     return isThere && segments.length > prefix.length
       ? files.look(segments.slice(prefix.length).join('/'))
@@ -63,7 +54,7 @@ export function createSearch(all: readonly Files[], told: readonly ReadonlySet<s
     for (const way of [exactly, withoutPrefix, byEnd]) {
       const answers = await Promise.all(asked.map((files, at) => lookUp(files, readings[at] ?? [], way)));
       const hits = asked.filter((_, at) => answers[at]?.kind === 'file');
-      const chosen = hits.length > 1 ? namedBy(text, hits) : hits[0];
+      const chosen = namedBy(text, hits);
       const reasons = answers.flatMap((answer) => (answer.kind === 'none' ? [answer.reason] : []));
       if (hits.length > 1 && chosen === undefined) return none('ambiguous');
       if (reasons.includes('ambiguous')) return none('ambiguous');
@@ -77,21 +68,12 @@ export function createSearch(all: readonly Files[], told: readonly ReadonlySet<s
   return (text, among) => decodingLast(text, (each) => searchAsIs(each, among));
 }
 
-/** The only one of several targets that the first segment of a path names. */
+/** The only target; of several, the only one that the first segment of a path names. */
 export function namedBy<T extends Pick<Files, 'names'>>(text: string, several: readonly T[]): T | undefined {
+  if (several.length < 2) return several[0];
   const first = text.split(/[\\/]/).find((segment) => segment !== '' && segment !== '.') ?? '';
   const [named, ...others] = several.filter(({ names }) => names.includes(first));
   return others.length === 0 ? named : undefined;
-}
-
-/** Asks about a text, and once more with its percent escapes read when it means nothing as it stands. */
-export async function decodingLast<T extends { readonly kind: string; readonly reason?: NoFile }>(
-  text: string,
-  ask: (text: string) => Promise<T>,
-): Promise<T> {
-  const found = await ask(text);
-  const decoded = percentDecoded(text);
-  return found.kind === 'file' || found.reason !== 'notFound' || decoded === undefined ? found : ask(decoded);
 }
 
 const exactly: Way = async (files, segments) => {
@@ -115,7 +97,10 @@ async function lookUp(files: Files, readings: ReturnType<Files['read']>, way: Wa
  * What most paths of a run start with before they are files: undefined where more are files as they stand, or where two such starts are equally good. A
  * file at the top says nothing: its name alone may be any other file's.
  */
-async function commonPrefix(files: Files, told: ReadonlySet<string>): Promise<readonly string[] | undefined> {
+async function commonPrefix(
+  files: Files,
+  reported: ReadonlySet<string>,
+): Promise<readonly string[] | undefined> {
   const counts = new Map<string, number>();
   let asTheyStand = 0;
   const count = async (text: string): Promise<void> => {
@@ -132,7 +117,7 @@ async function commonPrefix(files: Files, told: ReadonlySet<string>): Promise<re
       counts.set(prefix, (counts.get(prefix) ?? 0) + 1);
     }
   };
-  const waiting = [...told];
+  const waiting = [...reported];
   for (let start = 0; start < waiting.length; start += chunk) {
     await Promise.all(waiting.slice(start, start + chunk).map(count));
     await setImmediate();
@@ -143,4 +128,93 @@ async function commonPrefix(files: Files, told: ReadonlySet<string>): Promise<re
   );
   if (best === undefined || best.times <= asTheyStand) return undefined;
   return best.times === next?.times && best.prefix.length === next.prefix.length ? undefined : best.prefix;
+}
+
+/** The files of a target that were sent, whatever is here. Their names may be any that the system takes; those that would lead out of a folder are left out. */
+export function sentFilesOf(target: number, names: readonly string[], paths: Iterable<string>): Files {
+  const safe = new Set([...paths].filter(isSafe));
+  const byPath = new Map([...safe].map((path) => [comparable(path), path]));
+  let ends: readonly string[] | undefined;
+  const toFound = (path: string | undefined): Found =>
+    path === undefined ? none('notFound') : { kind: 'file', target, path };
+  return {
+    target,
+    names,
+    read: (text) => {
+      const written = toWorkspacePath(text, '');
+      const plain = written.kind === 'path' ? written.segments : [];
+      const parts = text.length > MAX_PATH ? [] : text.split('/');
+      const literal = parts.includes('..') ? [] : parts.filter((part) => part !== '' && part !== '.');
+      const isSame = literal.join('/') === plain.join('/');
+      const readings = (isSame ? [literal] : [literal, plain]).filter(({ length }) => length > 0);
+      return readings.length === 0 && written.kind === 'none' ? written.reason : readings;
+    },
+    look: (path) => Promise.resolve(toFound(safe.has(path) ? path : byPath.get(comparable(path)))),
+    lookByEnd: (segments) => {
+      ends ??= [...byPath.keys()]
+        .filter((path) => path.split('/', maxDepth + 1).length <= maxDepth)
+        .map(backwards)
+        .sort();
+      const end = [...segments].reverse().map(comparable);
+      for (let length = end.length; length >= 2; length -= 1) {
+        const start = `${end.slice(0, length).join('/')}/`;
+        const at = firstFrom(ends, start);
+        const [path, next] = ends.slice(at, at + 2).filter((each) => each.startsWith(start));
+        if (next !== undefined) return none('ambiguous');
+        if (path === undefined) continue;
+        const top = path.split('/').at(-2) ?? '';
+        // `packages/a/src/index.ts` and `packages/b/src/index.ts` end alike, and are two files.
+        const isOther = path.split('/').length - 1 > length && end.slice(length).includes(top);
+        return isOther ? none('notFound') : toFound(byPath.get(backwards(path.slice(0, -1)).slice(0, -1)));
+      }
+      return none('notFound');
+    },
+  };
+}
+
+/** The files of a target that are here: of one whose files nobody knows. Some may never have been sent, so that a path's end says nothing. */
+export function filesHere(target: number, names: readonly string[], root: string, visit: Visit): Files {
+  return {
+    target,
+    names,
+    read: (text) => {
+      const written = toWorkspacePath(text, root);
+      return written.kind === 'path' ? [written.segments] : written.reason;
+    },
+    look: async (path) => {
+      const found = await visit(path);
+      return found.kind === 'file' ? { kind: 'file', target, path } : found;
+    },
+    lookByEnd: () => none('notFound'),
+  };
+}
+
+/** The list of what was sent may come from a bundle, which anybody can write. */
+function isSafe(path: string): boolean {
+  if (path.includes('\0') || path.split('/').some((part) => part === '' || part === '.' || part === '..'))
+    return false;
+  if (process.platform !== 'win32') return true;
+  const written = toWorkspacePath(path, '');
+  return written.kind === 'path' && written.segments.join('/') === path;
+}
+
+/** macOS and Japanese input disagree on how `が` is composed; the service may send either. */
+function comparable(path: string): string {
+  return path.normalize('NFC');
+}
+
+/** The segments of a path in the other order, each with `/` behind it: paths that end alike begin alike. */
+function backwards(path: string): string {
+  return `${path.split('/').reverse().join('/')}/`;
+}
+
+/** Where the first of sorted texts stands that is not before a text. */
+function firstFrom(sorted: readonly string[], text: string): number {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((sorted[middle] ?? '') < text) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

@@ -1,11 +1,17 @@
+import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import { closeSync, constants, fstatSync, open, read } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { readIfThere } from '../../files.ts';
+import { markOf, readIfThere } from '../../files.ts';
+import type { Run, Target } from '../../run/state/run.ts';
+import { readArchive } from '../../upload/archive/readArchive.ts';
+import { readFindings, type ReadFindingsOptions } from '../parse/readFindings.ts';
+import { createResolver } from './resolver.ts';
 
 /** Past this size a file's text is neither kept nor read to check a finding's lines. */
-export const MAX_TEXT_BYTES = 5 * 1024 * 1024;
+const maxTextBytes = 5 * 1024 * 1024;
 
 /** A file as it was sent. */
 export interface SentFile {
@@ -14,6 +20,9 @@ export interface SentFile {
   /** Hex. */
   readonly sha256: string;
 }
+
+/** What was sent of each target of a run, by path; undefined where that is not known. */
+export type SentOfRun = readonly (ReadonlyMap<string, SentFile> | undefined)[];
 
 /** What was sent of a folder, by path relative to it; undefined when that is not known, as of a run that was started elsewhere. */
 export async function readSentFiles(
@@ -24,6 +33,11 @@ export async function readSentFiles(
   if (text === undefined) return undefined;
   const { entries } = JSON.parse(text) as { entries: readonly SentFile[] };
   return new Map(entries.map((entry) => [entry.path, entry]));
+}
+
+/** What was sent of each target of a run. */
+export async function readSent({ targets }: Pick<Run, 'targets'>, runFolder: string): Promise<SentOfRun> {
+  return Promise.all(targets.map((_, target) => readSentFiles(runFolder, target)));
 }
 
 /** Where the text of a sent file is kept in the run's folder: a name that no path can lead out of. */
@@ -44,7 +58,7 @@ export async function readText(file: string): Promise<Buffer | undefined> {
     const fd = await openFd(file, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       const found = fstatSync(fd);
-      return found.isFile() && found.size <= MAX_TEXT_BYTES ? await readWhole(fd, found.size) : undefined;
+      return found.isFile() && found.size <= maxTextBytes ? await readWhole(fd, found.size) : undefined;
     } finally {
       closeSync(fd);
     }
@@ -66,4 +80,75 @@ async function readWhole(fd: number, size: number): Promise<Buffer> {
 /** True when a content is what was sent. */
 export function isSent(content: Buffer, sent: SentFile): boolean {
   return content.length === sent.bytes && hash('sha256', content, 'hex') === sent.sha256;
+}
+
+/** Turns the content of a file (absolute path), which is not UTF-8, into text as the editor reads it. */
+export type Decode = (content: Uint8Array, file: string) => Promise<string>;
+
+/** A file's text, so that it is the one which an editor shows: in another encoding, lines would seem to be others than they are. */
+export async function toText(content: Buffer, file: string, decode: Decode): Promise<string> {
+  // A NUL is UTF-8, and yet what UTF-16 without a mark looks like.
+  if (isUtf8(content) && !content.includes(0)) return content.toString('utf8');
+  try {
+    return await decode(content, file);
+  } catch {
+    return content.toString('utf8'); // the editor shows no text of a binary file
+  }
+}
+
+const maxTotalBytes = 128 * 1024 * 1024;
+
+/**
+ * Keeps the text, as it was sent, of the files that a run's findings point at, in `source/` of its folder: from the disk where it still is the
+ * same, else from the run's archive. So findings can be followed through later edits.
+ */
+export async function keepSource(
+  run: Run,
+  runFolder: string,
+  options: Omit<ReadFindingsOptions, 'runId'>,
+): Promise<void> {
+  if ((await markOf(join(runFolder, 'findings.json'))) === undefined) return;
+  const { signal } = options;
+  const { findings } = await readFindings(runFolder, { ...options, runId: run.id });
+  const sent = await readSent(run, runFolder);
+  const wanted = run.targets.map(() => new Map<string, SentFile>());
+  const places = findings.flatMap((finding) => finding.places);
+  const resolver = createResolver({ targets: run.targets, sent, places });
+  for (const place of places) {
+    const found = await resolver.sentFile(place);
+    if (found.kind !== 'file') continue;
+    const file = sent[found.target]?.get(found.path);
+    if (file !== undefined && file.bytes <= maxTextBytes) wanted[found.target]?.set(file.path, file);
+  }
+  await mkdir(join(runFolder, 'source'), { recursive: true, mode: 0o700 });
+  let bytesLeft = maxTotalBytes;
+  for (const [index, target] of run.targets.entries()) {
+    const files = wanted[index] ?? new Map<string, SentFile>();
+    for await (const { path, content } of sentTexts(target, files, runFolder, signal)) {
+      bytesLeft -= content.length;
+      if (bytesLeft < 0) return;
+      await writeFile(sourceFile(runFolder, index, path), content, { mode: 0o600 });
+    }
+  }
+}
+
+async function* sentTexts(
+  target: Target,
+  files: ReadonlyMap<string, SentFile>,
+  runFolder: string,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<{ path: string; content: Buffer }> {
+  const changed = new Set<string>();
+  for (const file of files.values()) {
+    signal?.throwIfAborted();
+    const content = await readText(join(target.folder, ...file.path.split('/')));
+    if (content !== undefined && isSent(content, file)) yield { path: file.path, content };
+    else changed.add(file.path);
+  }
+  if (target.archive === undefined) return;
+  const { file, type } = target.archive;
+  for await (const entry of readArchive(join(runFolder, file), type, changed, signal)) {
+    const sent = files.get(entry.path);
+    if (sent !== undefined && isSent(entry.content, sent)) yield entry;
+  }
 }

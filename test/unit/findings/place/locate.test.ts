@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { rm, symlink, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { createResolver } from '../../../../src/core/findings/place/resolver.ts';
@@ -232,26 +232,6 @@ test('F72 of a folder that a link leads out to, no file is found, however many p
   await symlink(outside, join(root, 'out'));
   const locatePath = locatorIn(root);
   for (const name of names) assert.equal(await answer(locatePath, `out/${name}`), '(link)');
-});
-
-test('a folder that many paths lead to is listed once, and its files are asked about no more', async (t) => {
-  const sources = Array.from({ length: 20 }, (_, at) => `src/file${String(at)}.py`);
-  const root = await scratchFolder(t, sources);
-  const asked: string[] = [];
-  const links = {
-    realpath: (path: string) => Promise.resolve(path),
-    stat: (path: string) => {
-      asked.push(path);
-      return Promise.resolve({ isFile: () => true });
-    },
-    filesIn: (folder: string) => {
-      asked.push(folder);
-      return Promise.resolve(new Set(sources.map((path) => basename(path))));
-    },
-  };
-  const locatePath = locatorIn(root, { links, told: sources });
-  for (const path of sources) assert.equal(await answer(locatePath, path), path);
-  assert.deepEqual(asked, [...sources.slice(0, 4).map((path) => join(root, path)), join(root, 'src')]);
 });
 
 test('a file that the system does not let us look at says so', async (t) => {

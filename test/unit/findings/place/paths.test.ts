@@ -1,17 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import {
-  looksLikePath,
-  MAX_PATH,
-  type PathBelief,
-  splitPath,
-} from '../../../../src/core/findings/parse/pathText.ts';
-import { percentDecoded, toWorkspacePath } from '../../../../src/core/findings/place/workspacePath.ts';
+import { looksLikePath, type PathBelief, splitPath } from '../../../../src/core/findings/parse/pathText.ts';
+import { MAX_PATH } from '../../../../src/core/findings/finding.ts';
+import { percentDecoded, toWorkspacePath } from '../../../../src/core/findings/place/locate.ts';
 
-/** What a path text means in `/home/me/shop` and in `C:\Projects\shop`: its segments, with `/` before an absolute one, or the refusal. */
+/** What a path text means in `/home/me/shop` and in `C:\Projects\shop`: its segments, or the refusal. */
 function read(text: string, root = '/home/me/shop'): string {
   const found = toWorkspacePath(text, root);
-  return found.kind === 'none' ? found.reason : `${found.absolute ? '/' : ''}${found.segments.join('|')}`;
+  return found.kind === 'none' ? found.reason : found.segments.join('|');
 }
 
 describe('a path text of a findings file', () => {
@@ -20,10 +16,10 @@ describe('a path text of a findings file', () => {
     [' src//./a.js ', 'src|a.js'],
     ['src\\a.js', 'src|a.js'],
     ['src/x/../a.js', 'src|a.js'],
-    ['/src/a.js', '/src|a.js'],
+    ['/src/a.js', 'src|a.js'],
     ['/home/me/shop/src/a.js', 'src|a.js'],
-    ['/home/me/shopping/src/a.js', '/home|me|shopping|src|a.js'],
-    ['/HOME/me/shop/src/a.js', '/HOME|me|shop|src|a.js'],
+    ['/home/me/shopping/src/a.js', 'home|me|shopping|src|a.js'],
+    ['/HOME/me/shop/src/a.js', 'HOME|me|shop|src|a.js'],
     ['/home/me/shop/', 'empty'],
     ['', 'empty'],
     ['.', 'empty'],
@@ -59,7 +55,7 @@ describe('a path text of a findings file', () => {
     ['file:src/a.js', 'src|a.js'],
     ['file:///home/me/shop/src/a.js', 'src|a.js'],
     ['FILE://localhost/home/me/shop/src/a.js', 'src|a.js'],
-    ['file:///src/a.js', '/src|a.js'],
+    ['file:///src/a.js', 'src|a.js'],
     ['file://server/share/a.js', 'refused'],
     ['profile:src', 'refused'],
     ['a/file:b', 'refused'],
@@ -85,7 +81,7 @@ describe('a path text of a findings file', () => {
     });
 
   test('nothing is cut off where the folder is the root of everything', () => {
-    assert.equal(read('/src/a.js', '/'), '/src|a.js');
+    assert.equal(read('/src/a.js', '/'), 'src|a.js');
   });
 
   test('percent escapes are read once, and only where there are any that can be read', () => {

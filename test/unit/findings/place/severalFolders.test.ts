@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { planMapping } from '../../../../src/core/findings/place/mappingPlan.ts';
+import { planMapping } from '../../../../src/core/findings/place/mappings.ts';
 import { type Scene, setScene } from '../findingScene.ts';
 
 const text = 'one\ntwo\n';

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { dirname } from 'node:path';
 import { test } from 'node:test';
+import { planMapping } from '../../../../src/core/findings/place/mappings.ts';
 import { scratchFolder } from '../scratchFolder.ts';
 import { answer, files, locatorIn } from './locating.ts';
 
@@ -23,4 +25,20 @@ test('a mapping may be of everything, of one file, and written with a dot', asyn
   assert.equal(await answer(withMapping('./build', 'libs'), 'build/main.py'), 'libs/main.py');
   assert.equal(await answer(withMapping('gen/m.py', 'libs/main.py'), 'gen/m.py'), 'libs/main.py');
   assert.equal(await answer(withMapping('gen', 'libs'), 'general/main.py'), '(notFound)');
+});
+
+test('the leading part of paths that stands for a folder is found, and how many files it gives', async (t) => {
+  const files = ['packages/shop/lib/a.js', 'packages/shop/lib/b.js', 'packages/shop/index.js'];
+  const root = await scratchFolder(t, files);
+  const told = ['/build/src/lib/a.js', 'build/src/lib/b.js', 'build\\src\\index.js', 'build/src/lib/gone.js'];
+  const to = 'packages/shop';
+  assert.deepEqual(await planMapping(told, { root, to }), { prefix: 'build/src', placed: 3 });
+  assert.deepEqual(await planMapping(['lib/a.js'], { root, to }), { prefix: '', placed: 1 });
+  assert.equal(await planMapping(['lib/c.js'], { root, to }), undefined);
+});
+
+test('F71 no mapping leads out of the folder', async (t) => {
+  const root = await scratchFolder(t, ['inside/a.js', 'secret.js']);
+  const told = ['build/../../secret.js', '../secret.js', 'x/secret.js', `${dirname(root)}/shop/secret.js`];
+  assert.equal(await planMapping(told, { root: `${root}/inside`, to: '..' }), undefined);
 });

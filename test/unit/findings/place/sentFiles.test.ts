@@ -3,8 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { keepSource } from '../../../../src/core/findings/place/keepSource.ts';
-import { sourceFile } from '../../../../src/core/findings/place/sentFiles.ts';
+import { keepSource, sourceFile } from '../../../../src/core/findings/place/sentFiles.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import type { ArchiveFormat } from '../../../../src/core/upload/archive/packing.ts';
 import { writeArchive } from '../../../../src/core/upload/archive/writeArchive.ts';
