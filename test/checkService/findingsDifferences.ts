@@ -22,19 +22,22 @@ const parts: Readonly<Record<string, readonly KeyPath[]>> = {
   CVSS: [...aliases.CVSS_SCORE, ...aliases.CVSS_VECTOR],
 };
 
-const needed = ['title', 'severity', 'description', 'file', 'start line'];
+const NEEDED = ['title', 'severity', 'description', 'file', 'start line'];
 
-/** How the service's published schema of findings meets our reader: what each property is read as, and sentences about what is not read. */
-export function findingsDifferences(schema: Schema): { read: string[]; differences: string[] } {
+/** How a published schema of findings meets our reader: what each property is read as, and sentences about what is not read, or needed and missing. */
+export function findingsDifferences(
+  schema: Schema,
+  needed: readonly string[] = NEEDED,
+): { read: string[]; unread: string[]; differences: string[] } {
   const keys = [...namedKeys(schema)];
   const readAs = new Map(keys.map((key) => [key, partsOf(key)]));
   const found = new Set([...readAs.values()].flat());
   return {
     read: keys.flatMap((key) => (partsOf(key).length > 0 ? [`${key}: ${partsOf(key).join(', ')}`] : [])),
+    unread: keys
+      .filter((key) => readAs.get(key)?.length === 0)
+      .map((key) => `${key}: read by nothing, shown as raw JSON only`),
     differences: [
-      ...keys
-        .filter((key) => readAs.get(key)?.length === 0)
-        .map((key) => `${key}: read by nothing, shown as raw JSON only`),
       ...needed.filter((part) => !found.has(part)).map((part) => `${part}: no property that we read it from`),
       ...severityWords(schema)
         .filter((word) => !aliases.SEVERITY_WORDS.has(word.toLowerCase()))

@@ -1,5 +1,5 @@
 /**
- * `npm run check-service -- BASE_URL`: the service's own OpenAPI description and findings schema against what we send, rely on and read; exits 1
+ * `npm run check-service -- BASE_URL`: the service's own OpenAPI description and artifact schemas against what we send, rely on and read; exits 1
  * when there is a difference. Only documents are fetched; `WHITEBOX_TOKEN`, when it is set, is sent with them.
  */
 import * as z from 'zod/mini';
@@ -8,26 +8,48 @@ import * as ours from '../../src/core/api/schema.ts';
 import { findingsDifferences } from './findingsDifferences.ts';
 import { type Direction, type Schema, schemaDifferences } from './schemaDifferences.ts';
 
-const files = '/o/{orgID}/input-files';
-const runs = '/o/{orgID}/workflows/whitebox-assessment';
+const features = z.array(z.looseObject({ name: z.string() }));
+const pairs = z.array(z.looseObject({}));
+const scanProgress = z.looseObject({ completed: pairs, skipped: pairs });
+
+/** The JSON artifacts of each workflow beside its findings, and what of them the API reference promises (section 2.4). */
+const workflows: Readonly<Record<string, Readonly<Record<string, z.ZodMiniType>>>> = {
+  'blackbox-assessment': { features, scan_progress: scanProgress },
+  'blackbox-crawl': { features },
+  'whitebox-assessment': {},
+};
 
 /** What we send to and take from each operation (API reference, section 4). */
-const operations: Readonly<Record<string, Readonly<Record<Direction, z.ZodMiniType>>>> = {
-  [`${files}/get-upload-url`]: { request: ours.getUploadUrlRequestSchema, response: ours.uploadUrlSchema },
-  [`${files}/confirm-upload`]: { request: ours.fileRequestSchema, response: ours.fileResponseSchema },
-  [`${files}/cancel-upload`]: { request: ours.fileRequestSchema, response: ours.fileResponseSchema },
-  [`${files}/delete`]: { request: ours.fileRequestSchema, response: ours.fileResponseSchema },
-  [`${runs}/dispatch`]: {
-    request: ours.whiteboxDispatchRequestSchema,
-    response: ours.dispatchResponseSchema,
+type Operation = Readonly<Partial<Record<Direction, z.ZodMiniType>>>;
+const file: Operation = { request: ours.fileRequestSchema, response: ours.fileResponseSchema };
+const requests: Readonly<Record<string, z.ZodMiniType>> = ours.dispatchRequestSchemas;
+const operations: Readonly<Record<string, Operation>> = {
+  'input-files/get-upload-url': {
+    request: ours.getUploadUrlRequestSchema,
+    response: ours.uploadUrlSchema,
   },
-  [`${runs}/describe`]: { request: ours.runRequestSchema, response: ours.toDescriptionSchema(() => []) },
-  [`${runs}/cancel`]: { request: ours.runRequestSchema, response: ours.emptySchema },
-  [`${runs}/get-artifact-download-url`]: {
-    request: ours.artifactRequestSchema,
-    response: ours.downloadUrlSchema,
-  },
+  'input-files/confirm-upload': file,
+  'input-files/cancel-upload': file,
+  'input-files/delete': file,
+  ...Object.fromEntries(
+    Object.keys(workflows).flatMap((workflow) =>
+      Object.entries(workflowOperations(requests[workflow])).map(([verb, own]) => [
+        `workflows/${workflow}/${verb}`,
+        own,
+      ]),
+    ),
+  ),
 };
+
+/** The four operations of one workflow; the request of dispatch is compared for the workflows that this client dispatches. */
+function workflowOperations(request: z.ZodMiniType | undefined): Readonly<Record<string, Operation>> {
+  return {
+    dispatch: { ...(request && { request }), response: ours.dispatchResponseSchema },
+    describe: { request: ours.runRequestSchema, response: ours.toDescriptionSchema(() => []) },
+    cancel: { request: ours.runRequestSchema, response: ours.emptySchema },
+    'get-artifact-download-url': { request: ours.artifactRequestSchema, response: ours.downloadUrlSchema },
+  };
+}
 
 const [address] = process.argv.slice(2);
 if (address === undefined) {
@@ -37,11 +59,31 @@ if (address === undefined) {
 try {
   const baseUrl = toBaseUrl(address);
   const api = await read(`${baseUrl}/docs/openapi.json`);
-  const findings = await read(`${baseUrl}/docs/workflow-artifacts/whitebox-assessment/findings.json`);
-  const { read: properties, differences } = findingsDifferences(findings);
-  const count = print('Operations', apiDifferences(api)) + print('Findings', differences);
-  console.log(`Properties of findings that are read: ${String(properties.length)}`);
-  for (const property of properties) console.log(`  ${property}`);
+  const artifact = (path: string): Promise<Schema> => read(`${baseUrl}/docs/workflow-artifacts/${path}.json`);
+  const whitebox = findingsDifferences(await artifact('whitebox-assessment/findings'));
+  // A weakness of a live application has no place in a file.
+  const live = findingsDifferences(await artifact('blackbox-assessment/findings'), [
+    'title',
+    'severity',
+    'description',
+  ]);
+  const others: string[] = [];
+  for (const [workflow, artifacts] of Object.entries(workflows)) {
+    for (const [name, own] of Object.entries(artifacts)) {
+      const found = differencesOf(own, await artifact(`${workflow}/${name}`), 'response', () => undefined);
+      others.push(...found.map((difference) => `${workflow}/${name}: ${difference}`));
+    }
+  }
+  const count =
+    print('Operations', apiDifferences(api)) +
+    print('Findings', [...whitebox.unread, ...whitebox.differences]) +
+    print('Findings of a live application', live.differences) +
+    print('Features and progress', others);
+  console.log(`Properties of findings that are read: ${String(whitebox.read.length)}`);
+  for (const property of whitebox.read) console.log(`  ${property}`);
+  // No difference: a finding of a live application is shown with all that it has.
+  console.log(`Properties of live findings that are shown as raw JSON only: ${String(live.unread.length)}`);
+  for (const property of live.unread) console.log(`  ${property}`);
   process.exitCode = count === 0 ? 0 : 1;
 } catch (error) {
   console.error(error instanceof Error ? error.message : String(error));
@@ -61,7 +103,8 @@ async function read(url: string): Promise<Schema> {
 function apiDifferences(api: Schema): string[] {
   const paths = api['paths'] as Record<string, { post?: Schema }> | undefined;
   const resolve = (reference: string): Schema | undefined => at(api, reference.replace(/^#/, ''));
-  return Object.entries(operations).flatMap(([path, own]) => {
+  return Object.entries(operations).flatMap(([operationPath, own]) => {
+    const path = `/o/{orgID}/${operationPath}`;
     const operation = Object.entries(paths ?? {}).find(([theirs]) => sameShape(theirs, path))?.[1].post;
     if (operation === undefined) return [`POST ${path}: not there`];
     const theirs: Record<Direction, Schema | undefined> = {
@@ -69,13 +112,21 @@ function apiDifferences(api: Schema): string[] {
       response: at(operation, '/responses/200/content/application~1json/schema'),
     };
     return (['request', 'response'] as const).flatMap((direction) => {
-      const schema = theirs[direction];
+      const [mine, schema] = [own[direction], theirs[direction]];
       if (schema === undefined) return [`POST ${path}: its ${direction} is not described`];
-      const mine = z.toJSONSchema(own[direction], { io: 'input' }) as Schema;
-      const found = schemaDifferences(mine, schema, { direction, resolve });
+      const found = mine ? differencesOf(mine, schema, direction, resolve) : [];
       return found.map((difference) => `POST ${path}, ${direction}, ${difference}`);
     });
   });
+}
+
+function differencesOf(
+  own: z.ZodMiniType,
+  theirs: Schema,
+  direction: Direction,
+  resolve: (reference: string) => Schema | undefined,
+): string[] {
+  return schemaDifferences(z.toJSONSchema(own, { io: 'input' }), theirs, { direction, resolve });
 }
 
 /** Whether two paths differ in the names of their parameters at most, or one carries the prefix of the base address. */

@@ -13,10 +13,15 @@ interface Scope {
 /** Sentences about where a service's schema and ours do not fit: what we send must be taken, and what we rely on must come; empty when they fit. */
 export function schemaDifferences(ours: Schema, theirs: Schema, scope: Scope, at = ''): string[] {
   const other = resolved(theirs, scope);
-  const alternatives = (other['anyOf'] ?? other['oneOf']) as Schema[] | undefined;
+  const [own, alternatives] = [alternativesOf(ours), alternativesOf(other)];
+  // Each alternative that we may send must be taken.
+  if (own !== undefined) {
+    const answers = own.map((each) => schemaDifferences(each, other, scope, at));
+    return scope.direction === 'request' ? answers.flat() : fewest(answers);
+  }
   if (alternatives !== undefined) {
     const answers = alternatives.map((each) => schemaDifferences(ours, each, scope, at));
-    return answers.find((differences) => differences.length === 0) ?? answers[0] ?? [];
+    return fewest(answers);
   }
   const place = at === '' ? 'body' : at;
   const types = typeDifferences(ours, other, scope, place);
@@ -26,6 +31,14 @@ export function schemaDifferences(ours: Schema, theirs: Schema, scope: Scope, at
     ...propertyDifferences(ours, other, scope, place),
     ...itemDifferences(ours, other, scope, place),
   ];
+}
+
+function alternativesOf(schema: Schema): readonly Schema[] | undefined {
+  return (schema['anyOf'] ?? schema['oneOf']) as Schema[] | undefined;
+}
+
+function fewest(answers: readonly string[][]): string[] {
+  return answers.toSorted((one, other) => one.length - other.length)[0] ?? [];
 }
 
 function resolved(schema: Schema, scope: Scope): Schema {

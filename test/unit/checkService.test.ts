@@ -22,7 +22,10 @@ describe('check-service', () => {
   test('finds no difference to a service that is written from the API reference', async (t) => {
     const { service } = await callService(t);
     const { status, stdout } = await check(service.baseUrl);
-    assert.match(stdout, /^Operations: 0 differences\nFindings: 0 differences\n/);
+    assert.match(
+      stdout,
+      /^Operations: 0 differences\nFindings: 0 differences\nFindings of a live application: 0 differences\nFeatures and progress: 0 differences\n/,
+    );
     assert.match(stdout, /^ {2}file_path: file$/m);
     assert.equal(status, 0);
   });
@@ -38,7 +41,9 @@ describe('check-service', () => {
       `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`,
     );
     assert.match(stdout, /POST \/o\/\{orgID\}\/workflows\/whitebox-assessment\/dispatch: not there/);
+    assert.match(stdout, /POST \/o\/\{orgID\}\/workflows\/blackbox-crawl\/dispatch: not there/);
     assert.match(stdout, /severity: no property that we read it from/);
+    assert.match(stdout, /blackbox-assessment\/scan_progress: body: ours is object, theirs array/);
     assert.equal(status, 1);
   });
 
@@ -121,6 +126,13 @@ describe('what does not fit', () => {
       { type: 'array', items: { type: 'integer' } },
       ['body[]: ours is string, theirs integer'],
     ],
+    [
+      'each alternative of a request',
+      'request',
+      { anyOf: [{ ...text, maxLength: 9 }, { type: 'integer' }] },
+      { anyOf: [{ ...text, maxLength: 8 }, { type: 'boolean' }] },
+      ['body: we may send more than maxLength 8', 'body: ours is integer, theirs string'],
+    ],
     ['one alternative that fits', 'response', text, { anyOf: [{ type: 'integer' }, text] }, []],
     [
       'a reference',
@@ -153,9 +165,8 @@ describe('what does not fit', () => {
       line: { type: 'integer' },
       reachability: text,
     });
-    assert.deepEqual(findingsDifferences({ type: 'array', items: finding }).differences, [
-      'reachability: read by nothing, shown as raw JSON only',
-      'severity catastrophic: shown as it came, unrated',
-    ]);
+    const { unread, differences } = findingsDifferences({ type: 'array', items: finding });
+    assert.deepEqual(unread, ['reachability: read by nothing, shown as raw JSON only']);
+    assert.deepEqual(differences, ['severity catastrophic: shown as it came, unrated']);
   });
 });
