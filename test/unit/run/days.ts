@@ -28,5 +28,7 @@ export async function stayAwake(desk: Desk, hours: number, stepMinutes = 30): Pr
   for (let step = 0; step < (60 * hours) / stepMinutes; step += 1) {
     desk.clock.advance(stepMinutes * minuteMs - 5_000);
     await pass(desk, 5_000);
+    // What a heartbeat does belongs to the time of the heartbeat, not to that after the next step.
+    await desk.clock.rest(desk.traffic);
   }
 }

@@ -94,6 +94,11 @@ export class VirtualClock implements Clock {
     }
     return promise;
   }
+
+  /** Resolves, without letting time pass, when neither a request, a thread nor work on the disk is under way. */
+  async rest(traffic: Traffic): Promise<void> {
+    await whenStill(traffic, new Promise(() => undefined), () => false);
+  }
 }
 
 /**

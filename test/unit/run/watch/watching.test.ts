@@ -5,7 +5,7 @@ import { newRun } from '../../../../src/core/run/start/inputFiles.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import { bury } from '../buriedWindow.ts';
-import { leap, minuteMs, pass, sleepOn } from '../days.ts';
+import { leap, minuteMs, pass, sleepOn, stayAwake } from '../days.ts';
 import { openWindow, setUpDesk } from '../runWindow.ts';
 import { seedUnknownRun, trackRemoteRun, trackRun } from '../seededRuns.ts';
 import { startWith } from '../uploads.ts';
@@ -50,6 +50,8 @@ describe('a run that is watched', () => {
       // The window is there before the network is.
       await second.until(id, (run) => 'trouble' in run && run.trouble?.kind === 'unsent');
       plug();
+      // A run that is not known is given a day of waking time to be known again.
+      if (state === 'failed') await stayAwake(desk, 25);
       assert.equal((await second.untilEnded(id)).state, state);
       assert.equal(second.ended.length, 1);
     });
