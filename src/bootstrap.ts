@@ -4,17 +4,9 @@ import * as vscode from 'vscode';
 import { watchFolder } from './core/folderWatch.ts';
 import { once } from './core/once.ts';
 import type { Disposable } from './core/ports.ts';
-import { type LazyView, lazyView } from './lazyView.ts';
+import { lazyView, type Surfaces } from './lazyView.ts';
 
-/** What must be there before the main part is loaded: empty views, an idle status item and commands that load it. */
-export interface Surfaces {
-  readonly status: vscode.StatusBarItem;
-  readonly runs: LazyView;
-  readonly findings: LazyView;
-  readonly uploadPreview: LazyView;
-}
-
-/** Called by the editor at startup; loads the main part only when there is something to watch, show or do. */
+/** Called by VS Code at startup. Registers empty views and commands; loads the main part when one is used, or when there are runs. */
 export async function activate(context: vscode.ExtensionContext): Promise<void> {
   let isLoaded = false;
   const load = once(async () => {
@@ -27,7 +19,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
       isLoaded = true;
       return extension;
     } catch (error) {
-      dispose(); // else what is registered stood in the way of the next attempt
+      dispose(); // the next attempt registers the same ids again
       throw error;
     }
   });
@@ -72,12 +64,12 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     try {
       if (!isLoaded && (await hasRuns(context))) await load();
     } catch (error) {
-      console.error(error); // nobody waits for this; a command tries again, and says what is wrong
+      console.error(error); // the next command tries again, and shows what is wrong
     }
   };
   context.subscriptions.push(
     await watchForRuns(context, () => void loadForRuns()),
-    // What another window started is seen here, too, where the system tells nothing of folders.
+    // Some file systems report no changes of folders.
     vscode.window.onDidChangeWindowState(({ focused }) => {
       if (focused) void loadForRuns();
     }),
@@ -85,23 +77,23 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   await loadForRuns();
 }
 
-/** Calls back when another window makes or touches a run. */
+/** Calls `onChange` when another window changes a run. */
 async function watchForRuns(context: vscode.ExtensionContext, onChange: () => void): Promise<Disposable> {
   const folder = join(context.globalStorageUri.fsPath, 'runs');
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
   } catch {
-    return { dispose: () => undefined }; // nothing can be kept there, so nobody does
+    return { dispose: () => undefined }; // no window can store runs there
   }
   return watchFolder(folder, onChange);
 }
 
 async function hasRuns(context: vscode.ExtensionContext): Promise<boolean> {
-  // Notes of runs whose folders may be gone with a container.
+  // Recovery notes outlive the runs' folders, as when a container is rebuilt.
   if (context.globalState.keys().some((key) => key.startsWith('run:'))) return true;
   try {
     return (await readdir(join(context.globalStorageUri.fsPath, 'runs'))).length > 0;
   } catch {
-    return false; // no folder yet: nothing was ever started here
+    return false; // no folder yet
   }
 }

@@ -1,26 +1,33 @@
 import * as vscode from 'vscode';
 
-/** A tree view that asks for its data provider when it is first looked at. */
+/** A tree view whose data provider is loaded when the view is first shown. */
 export interface LazyView {
   readonly view: vscode.TreeView<unknown>;
-  /** Puts the data provider in place. */
   fill(provider: vscode.TreeDataProvider<unknown>): void;
 }
 
-/** Brings a view to the front, also while the Upload Preview is all that is shown. */
+/** What the bootstrap registers before the main part is loaded: an idle status item and empty views. */
+export interface Surfaces {
+  readonly status: vscode.StatusBarItem;
+  readonly runs: LazyView;
+  readonly findings: LazyView;
+  readonly uploadPreview: LazyView;
+}
+
+/** Brings a view to the front, also where only the Upload Preview is visible. */
 export async function focusView(view: 'runs' | 'findings'): Promise<void> {
   await vscode.commands.executeCommand('setContext', 'whitebox.choosingFiles', false);
   await vscode.commands.executeCommand(`whitebox.${view}.focus`);
 }
 
-/** An empty view with this id; `load` is awaited before its first children are asked for, and is to fill it. */
+/** An empty view; `load`, which has to fill it, is called when its children are first asked for. */
 export function lazyView(id: string, load: () => Promise<unknown>): LazyView {
   const changed = new vscode.EventEmitter<unknown>();
   let filled: vscode.TreeDataProvider<unknown> | undefined;
   const view = vscode.window.createTreeView<unknown>(id, {
     showCollapseAll: true,
     canSelectMany: true,
-    // A box says what would be sent, which a folder's own box alone does not decide.
+    // The checkboxes show what would be uploaded, which does not follow from the parent's checkbox.
     manageCheckboxStateManually: true,
     treeDataProvider: {
       onDidChangeTreeData: changed.event,

@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 /** What the core asks of its surroundings, as structural types that the editor's own objects satisfy. */
 
 /** A `LogOutputChannel`, or anything that takes its lines; never given tokens, presigned queries or file contents. */
@@ -31,6 +33,15 @@ export interface Clock {
   /** Resolves after `ms`; rejects with an `AbortError` when the signal aborts. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
+
+/** The system's clocks and timers. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  sleep: async (ms, signal) => {
+    await sleep(ms, undefined, signal === undefined ? {} : { signal });
+  },
+};
 
 /** Anything that can be let go. */
 export interface Disposable {

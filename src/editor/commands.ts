@@ -1,5 +1,4 @@
 import * as vscode from 'vscode';
-import type { ExportTool } from '../core/findings/importExport/exportSource.ts';
 import type { ShownFinding } from '../core/findings/shownFinding.ts';
 import { AssessmentError, type ErrorKind, isAbortError } from '../core/errors.ts';
 import type { Logger } from '../core/ports.ts';
@@ -13,15 +12,16 @@ import { exportFindings } from './findings/exportFindings.ts';
 import { type Folder, folderAt, openFoldersOf, pickFolders } from './folders.ts';
 import { findingOf, sayNoFinding } from './findings/findingArguments.ts';
 import { focusView } from '../lazyView.ts';
-import { revealPlace } from './findings/code/goToFinding.ts';
+import { createFindingNavigation, revealPlace } from './findings/code/goToFinding.ts';
 import { createFindingCommands, type FindingCommandDeps } from './findings/findingCommands.ts';
+import type { FindingDetails } from './findings/findingDetails.ts';
 import { importFindings } from './findings/importFindings.ts';
 import { hasArtifact } from './labels.ts';
 import { openFindingsFile, pickUnreadRun } from './findings/rawFindings.ts';
 import { mapFindingPaths } from './findings/mapPaths.ts';
 import { describeError } from './errors/messages.ts';
 import { pickRun, pickShownRun, runOf, runsOf } from './runs/pickRun.ts';
-import { offerRemedies } from './errors/remedies.ts';
+import { type Attempt, offerRemedies } from './errors/remedies.ts';
 import { deleteUploadedSource, removeRuns } from './runs/removeRuns.ts';
 import {
   cancelRun,
@@ -38,9 +38,17 @@ import { startAssessment, type StartDeps } from './upload/startAssessment.ts';
 import { showMenu } from './runs/statusBar.ts';
 import { testConnection } from './account/testConnection.ts';
 import { giveRunId, trackRun } from './runs/trackRun.ts';
-import { previewUpload, saveArchive } from './upload/saveArchive.ts';
+import { saveArchive } from './upload/saveArchive.ts';
 import type { UploadPreview } from './upload/uploadPreview.ts';
 import { showError, showInformation } from './showMessage.ts';
+
+/** What the commands read of package.json. */
+export interface Manifest {
+  readonly version: string;
+  readonly contributes: {
+    readonly commands: readonly { readonly command: string; readonly enablement?: string }[];
+  };
+}
 
 /** What the commands work on. */
 export interface CommandDeps extends StartDeps, FindingCommandDeps, SaveReportDeps {
@@ -49,37 +57,31 @@ export interface CommandDeps extends StartDeps, FindingCommandDeps, SaveReportDe
   readonly tracker: RunTracker;
   readonly notes: RunNotes;
   readonly log: Logger & { show(): void };
-  readonly openReport: (run: Run) => void;
-  /** Shows everything about a finding beside its code. */
-  readonly showDetails: (shown: ShownFinding) => void;
-  /** Goes to the next or previous finding. */
-  readonly goToFinding: (step: 1 | -1) => Promise<void>;
-  /** The run whose report has the focus. */
-  readonly shownReport: () => Run | undefined;
+  readonly attempt: Attempt;
+  readonly details: FindingDetails;
   readonly preview: UploadPreview;
-  /** The name and version that exports are signed with. */
-  readonly tool: ExportTool;
   /** The packaging worker. */
   readonly workerFile: string;
-  /** The parsing worker. */
   readonly parseWorkerFile: string;
-  /** A folder of ours for an archive that is being saved. */
+  /** Our folder for archives that are being saved. */
   readonly savingFolder: string;
 }
 
-/** Nothing has failed: the person is to do something first. */
+/** Shown as information: nothing failed, the person has to do something first. */
 const hints: readonly ErrorKind[] = ['noFolder', 'nothingToSend'];
 
-/** A command's work; its arguments come from menus, so they are looked at before they are believed. */
-export type Handler = (...args: unknown[]) => unknown;
+/** Its arguments come from menus, keys and links, so they are checked before use. */
+type Handler = (...args: unknown[]) => unknown;
 
 /** The handler of every command, by id. */
-export function createCommands(deps: CommandDeps): ReadonlyMap<string, Handler> {
+export function createCommands(manifest: Manifest, deps: CommandDeps): ReadonlyMap<string, Handler> {
   const { accounts, findings, runs, log } = deps;
   const t = vscode.l10n.t;
+  const goToFinding = createFindingNavigation(deps.displayed);
+  const tool = { name: 'Whitebox Assessment', version: manifest.version };
   let starting: { what: string | undefined; done: Promise<unknown> } | undefined;
 
-  /** One start at a time in this window: a double click asks once, and another folder has to wait. */
+  /** One start at a time: a second call for the same folders joins the first, one for others throws `startedElsewhere`. */
   const start = (folders?: readonly Folder[], retryOf?: Run): Promise<unknown> => {
     const what = retryOf?.id ?? folders?.map(({ uri }) => uri.toString()).join('\n');
     if (starting !== undefined && starting.what !== what) throw new AssessmentError('startedElsewhere');
@@ -91,7 +93,7 @@ export function createCommands(deps: CommandDeps): ReadonlyMap<string, Handler> 
     };
     return starting.done;
   };
-  /** Folders come first: without one there is nothing to sign in for. */
+  /** Asks for the folders first: without one there is nothing to sign in for. */
   const startSignedIn = async (given?: readonly Folder[], retryOf?: Run): Promise<void> => {
     const folders = await pickFolders(given ?? (retryOf && openFoldersOf(retryOf)), t('Start Assessment'));
     if (folders !== undefined && ((await accounts.isSignedIn()) || (await signIn(accounts))))
@@ -102,8 +104,8 @@ export function createCommands(deps: CommandDeps): ReadonlyMap<string, Handler> 
     return shown.length === 0 ? undefined : shown.map(({ folder }) => folder);
   };
 
-  return new Map<string, Handler>([
-    // A view's title gives the focused row to its commands, which mean no row: what means one run is a command of its own.
+  const handlers: readonly (readonly [string, Handler])[] = [
+    // VS Code passes the focused row also to commands in a view's title: commands for one run have ids of their own.
     ['whitebox.signIn', () => signIn(accounts)],
     [
       'whitebox.signInForRun',
@@ -116,7 +118,13 @@ export function createCommands(deps: CommandDeps): ReadonlyMap<string, Handler> 
       (folder) => start(folder instanceof vscode.Uri ? [folderAt(folder)] : undefined),
     ],
     ['whitebox.assessShown', () => start(shownFolders(), runs.get(deps.preview.retryOf() ?? ''))],
-    ['whitebox.previewUpload', () => previewUpload(deps.preview)],
+    [
+      'whitebox.previewUpload',
+      async () => {
+        const folders = await pickFolders(undefined, t('Preview Files to Upload'));
+        if (folders !== undefined) await deps.preview.open(folders);
+      },
+    ],
     ['whitebox.saveArchive', () => saveArchive(deps)],
     ['whitebox.saveShown', () => saveArchive(deps, shownFolders())],
     ['whitebox.editIgnoreFile', () => editIgnoreFile()],
@@ -124,10 +132,7 @@ export function createCommands(deps: CommandDeps): ReadonlyMap<string, Handler> 
       'whitebox.excludeFromUpload',
       // The Explorer gives the item that was clicked and everything that is selected.
       (target, all) =>
-        excludeFromUpload(Array.isArray(all) && all.length > 0 ? (all as unknown[]) : [target], {
-          ...deps,
-          attempt: (work) => runCommand('whitebox.excludeFromUpload', work, [], log),
-        }),
+        excludeFromUpload(Array.isArray(all) && all.length > 0 ? (all as unknown[]) : [target], deps),
     ],
     ['whitebox.closePreview', () => deps.preview.close()],
     ['whitebox.trackRun', () => trackRun(deps)],
@@ -140,14 +145,16 @@ export function createCommands(deps: CommandDeps): ReadonlyMap<string, Handler> 
       'whitebox.openReport',
       async (node) => {
         const run = runOf(node, runs) ?? (await pickShownRun(deps, 'report', t('Open Report')));
-        if (run !== undefined) deps.openReport(run);
+        if (run !== undefined) deps.reports.open(run);
       },
     ],
     [
       'whitebox.saveReport',
       async (node) => {
         const run =
-          runOf(node, runs) ?? deps.shownReport() ?? (await pickShownRun(deps, 'report', t('Save Report')));
+          runOf(node, runs) ??
+          deps.reports.active() ??
+          (await pickShownRun(deps, 'report', t('Save Report')));
         if (run !== undefined) await saveReport(run, deps);
       },
     ],
@@ -195,36 +202,31 @@ export function createCommands(deps: CommandDeps): ReadonlyMap<string, Handler> 
     ['whitebox.stopWatching', (node) => stopWatching(deps, runOf(node, runs), deps.clock.now())],
     ['whitebox.renameRun', (node) => renameRun(deps, runOf(node, runs))],
     ['whitebox.removeRun', (...args) => removeRuns(deps, runsOf(args, runs))],
-    ['whitebox.exportSarif', (node) => exportFindings('sarif', runOf(node, runs), deps)],
-    ['whitebox.exportCsv', (node) => exportFindings('csv', runOf(node, runs), deps)],
-    ['whitebox.exportBundle', (node) => exportFindings('bundle', runOf(node, runs), deps)],
+    ['whitebox.exportSarif', (node) => exportFindings('sarif', runOf(node, runs), { ...deps, tool })],
+    ['whitebox.exportCsv', (node) => exportFindings('csv', runOf(node, runs), { ...deps, tool })],
+    ['whitebox.exportBundle', (node) => exportFindings('bundle', runOf(node, runs), { ...deps, tool })],
     ['whitebox.importFindings', () => importFindings(deps)],
     ['whitebox.testConnection', () => testConnection(deps)],
-    [
-      'whitebox.showLog',
-      () => {
-        log.show();
-        return Promise.resolve();
-      },
-    ],
+    ['whitebox.showLog', () => log.show()],
     ['whitebox.revealFinding', (...args) => revealFinding(findingOf(args, deps))],
     [
       'whitebox.showFindingDetails',
       (...args) => {
         const shown = findingOf(args, deps);
-        if (shown !== undefined) deps.showDetails(shown);
+        if (shown !== undefined) deps.details.open(shown);
         else sayNoFinding();
-        return Promise.resolve();
       },
     ],
     ['whitebox.mapFindingPaths', () => mapFindingPaths(findings)],
-    ['whitebox.nextFinding', () => deps.goToFinding(1)],
-    ['whitebox.previousFinding', () => deps.goToFinding(-1)],
+    ['whitebox.nextFinding', () => goToFinding(1)],
+    ['whitebox.previousFinding', () => goToFinding(-1)],
     ['whitebox.showMenu', () => showMenu(deps)],
-  ]);
+  ];
+  const needTrust = new Set(manifest.contributes.commands.filter(needsTrust).map(({ command }) => command));
+  return new Map(handlers.map(([id, handler]) => [id, needTrust.has(id) ? trusted(handler) : handler]));
 }
 
-/** Runs a command; the one place where an error becomes a message with buttons. */
+/** Runs a command; errors are logged and shown with their buttons, not thrown. */
 export async function runCommand(
   id: string,
   handler: Handler | undefined,
@@ -253,23 +255,15 @@ async function revealFinding(shown: ShownFinding | undefined): Promise<void> {
   void showInformation(message);
 }
 
-/** The commands; those that the manifest disables in Restricted Mode throw `restricted` there: keys, links and tasks reach a command that menus do not offer. */
-export function requireTrust(
-  commands: ReadonlyMap<string, Handler>,
-  contributed: readonly { readonly command: string; readonly enablement?: string }[],
-): ReadonlyMap<string, Handler> {
-  const needTrust = new Set(
-    contributed.flatMap(({ command, enablement }) =>
-      enablement?.includes('isWorkspaceTrusted') === true ? [command] : [],
-    ),
-  );
-  return new Map(
-    Array.from(commands, ([id, handler]) => [
-      id,
-      (...args) => {
-        if (needTrust.has(id) && !vscode.workspace.isTrusted) throw new AssessmentError('restricted');
-        return handler(...args);
-      },
-    ]),
-  );
+/** True for a command that the manifest disables in Restricted Mode. */
+function needsTrust({ enablement }: { readonly enablement?: string }): boolean {
+  return enablement?.includes('isWorkspaceTrusted') ?? false;
+}
+
+/** Throws `restricted` in Restricted Mode: keys, links and tasks run also commands that menus disable. */
+function trusted(handler: Handler): Handler {
+  return (...args) => {
+    if (!vscode.workspace.isTrusted) throw new AssessmentError('restricted');
+    return handler(...args);
+  };
 }

@@ -9,7 +9,7 @@ export interface Folder {
   readonly name: string;
 }
 
-/** The folders that are given, or those of the workspace that a person picks; undefined when they stop. Throws `noFolder`, `notAFolder`. */
+/** The given folders, or those of the workspace that a person picks; undefined when they cancel. Throws `noFolder`, `notAFolder`. */
 export async function pickFolders(
   given: readonly Folder[] | undefined,
   title: string,
@@ -26,7 +26,7 @@ export function folderAt(uri: vscode.Uri): Folder {
   return { uri, name: uri.path.slice(uri.path.lastIndexOf('/') + 1) };
 }
 
-/** The folders of a run that is tried again; throws `folderNotOpen` for one that is not open here, since what a person left out of it would be sent. */
+/** The folders of a run that is retried. Throws `folderNotOpen` for one that is not open here: choices are stored with the workspace, and would not apply. */
 export function openFoldersOf({ targets }: Run): readonly Folder[] {
   return targets.map(({ folder, name }) => {
     const uri = vscode.Uri.file(folder);
@@ -47,7 +47,16 @@ export function isOpenHere(folder: string): boolean {
   return open.some(({ uri }) => isInside(vscode.Uri.file(folder), uri));
 }
 
-/** One assessed folder is the common case; several become one run with one archive each. */
+/** True if one of the assessed folders is open in this window. */
+export function hasOpenFolder({
+  targets,
+}: {
+  readonly targets: readonly { readonly folder: string }[];
+}): boolean {
+  return targets.some(({ folder }) => isOpenHere(folder));
+}
+
+/** Several folders become one run with one archive each. */
 async function pickWorkspaceFolders(title: string): Promise<readonly Folder[] | undefined> {
   const folders = vscode.workspace.workspaceFolders ?? [];
   if (folders.length === 0) throw new AssessmentError('noFolder');

@@ -2,7 +2,6 @@ import * as vscode from 'vscode';
 import type { BlockKind, Finding, Severity } from '../core/findings/finding.ts';
 import type { ShownPlace } from '../core/findings/shownFinding.ts';
 import type { TriageState } from '../core/findings/triage/triage.ts';
-import type { ConnectionPart } from '../core/api/connection.ts';
 import {
   isFinal,
   isLive,
@@ -233,28 +232,7 @@ export function driftLabel({ drift, startLine, told }: ShownPlace): string | und
   }
 }
 
-/** What a part of the way to the service is called. */
-export function connectionLabel(part: ConnectionPart): string {
-  const t = vscode.l10n.t;
-  switch (part) {
-    case 'address':
-      return t('address');
-    case 'network':
-      return t('network');
-    case 'proxy':
-      return t('proxy');
-    case 'certificate':
-      return t('certificate');
-    case 'service':
-      return t('service');
-    case 'token':
-      return t('token');
-    case 'organization':
-      return t('organization');
-  }
-}
-
-/** What is not well with a run that has not ended, as a few words: what is seen as an icon, for those who hear it. */
+/** What is wrong with a run that has not ended, in a few words: the text of its warning icon. */
 export function attentionLabel(run: Run, now: number): string | undefined {
   const t = vscode.l10n.t;
   const trouble = isLive(run) ? run.trouble : undefined;

@@ -1,9 +1,9 @@
 import * as vscode from 'vscode';
-import type { OnBytes } from '../core/ports.ts';
+import type { Logger, OnBytes } from '../core/ports.ts';
 import { formatBytes } from './formats.ts';
 import { plainLine } from './showMessage.ts';
 
-/** Runs long work behind a progress notification, which can be cancelled unless said otherwise; `report` shows what it is doing. */
+/** Runs long work behind a progress notification, by default a cancellable one; `report` shows the current step. */
 export function withProgress<T>(
   title: string,
   work: (report: (message: string) => void, signal: AbortSignal) => Promise<T>,
@@ -21,12 +21,12 @@ export function withProgress<T>(
   });
 }
 
-/** Waits for the service while the Runs view shows that something is being done. */
+/** Runs work while the Runs view shows its progress bar. */
 export function withViewProgress<T>(work: () => Promise<T>): Thenable<T> {
   return vscode.window.withProgress({ location: { viewId: 'whitebox.runs' } }, work);
 }
 
-/** Tells `onStep` of bytes done at each percent. */
+/** Reports the bytes done to `onStep` at each full percent. */
 export function byteSteps(
   onStep: (message: string) => void,
   text: (done: string, total: string) => string,
@@ -38,4 +38,11 @@ export function byteSteps(
     shown = percent;
     onStep(text(formatBytes(done), formatBytes(total)));
   };
+}
+
+/** Lets work run that no one awaits; a failure is logged. */
+export function inBackground(work: PromiseLike<unknown>, log: Logger): void {
+  work.then(undefined, (error: unknown) =>
+    log.error(error instanceof Error ? (error.stack ?? error.message) : String(error)),
+  );
 }

@@ -26,7 +26,7 @@ export async function runLines(id: string, unread?: Failure): Promise<string[]> 
   const view = { badge: undefined } as unknown as vscode.TreeView<unknown>;
   const shown = showRuns(
     { view, fill: (provider) => (tree = provider) },
-    { runs, findings: findingsOf(unread), now: Date.now },
+    { runs, findings: findingsOf(unread), clock },
   );
   const lines: string[] = [];
   const node = { kind: 'run', id };

@@ -1,4 +1,4 @@
-import type * as vscode from 'vscode';
+import * as vscode from 'vscode';
 import { originOf } from '../../core/api/address.ts';
 import { AssessmentClient } from '../../core/api/client.ts';
 import {
@@ -9,11 +9,13 @@ import {
   type TokenSource,
 } from '../../core/api/credentials.ts';
 import { AssessmentError } from '../../core/errors.ts';
-import type { Clock, Logger } from '../../core/ports.ts';
+import type { Clock, Disposable, Logger } from '../../core/ports.ts';
+import type { RunTracker } from '../../core/run/runTracker.ts';
 import { visibleLine } from '../../core/visibleText.ts';
+import { inBackground } from '../progress.ts';
 import { type Destination, hasTokenCommand, readDestination, readTokenCommand } from '../settings.ts';
 
-/** Makes clients that carry the token of the destination they talk to, and of no other. */
+/** Tokens by destination, and clients that send the token of their own destination only. */
 export class Accounts {
   readonly #secrets: vscode.SecretStorage;
   readonly #client: { clock: Clock; log: Logger; random: () => number };
@@ -31,7 +33,7 @@ export class Accounts {
     );
   }
 
-  /** True when calls to the destination in the settings have a token, or a command that makes one; a secret storage that fails has none. */
+  /** True when there is a token, or a token command, for the destination in the settings; false when the secret storage fails. */
   async isSignedIn(): Promise<boolean> {
     const destination = currentDestination();
     if (destination === undefined) return false;
@@ -44,31 +46,31 @@ export class Accounts {
     }
   }
 
-  /** True when what is kept under this key of the secret storage is the token of this destination. */
+  /** True if this key of the secret storage holds the token of this destination. */
   isTokenOf(key: string, destination: Destination): boolean {
     return key === keyOf(destination);
   }
 
-  /** Checks a token with the service, on the operation that an assessment needs first; the reservation it makes is given back at once. */
+  /** Checks a token with the service by the first operation of an assessment, and cancels the reserved upload at once. */
   async check(destination: Destination, token: string, signal?: AbortSignal): Promise<void> {
     const source: TokenSource = {
       get: () => Promise.resolve(token),
       refresh: () => Promise.resolve(undefined),
     };
-    await this.#reserveAndGiveBack(this.#clientWith(destination, source), signal);
+    await this.#reserveAndCancel(this.#clientWith(destination, source), signal);
   }
 
-  /** Checks the kept token, as `check` does. */
+  /** Checks the stored token, as `check` does. */
   async checkSignedIn(destination: Destination, signal?: AbortSignal): Promise<void> {
-    await this.#reserveAndGiveBack(this.clientFor(destination), signal);
+    await this.#reserveAndCancel(this.clientFor(destination), signal);
   }
 
-  /** Keeps a token in the secret store, under its destination. */
+  /** Stores a token for its destination. */
   async keep(destination: Destination, token: string): Promise<void> {
     await this.#secrets.store(keyOf(destination), token);
   }
 
-  /** Whether a token of the destination in the settings is kept, and the other accounts that one is kept of. */
+  /** Whether there is a stored token for the destination in the settings, and the other accounts that have one. */
   async kept(): Promise<{ isCurrent: boolean; others: readonly Destination[] }> {
     const destination = currentDestination();
     const current = destination && keyOf(destination);
@@ -79,28 +81,28 @@ export class Accounts {
     };
   }
 
-  /** Forgets the token of the destination in the settings. */
+  /** Deletes the token of the destination in the settings. */
   async forget(): Promise<void> {
     const destination = currentDestination();
     if (destination !== undefined) await this.#secrets.delete(keyOf(destination));
   }
 
-  /** Forgets every token. */
+  /** Deletes every token. */
   async forgetAll(): Promise<void> {
     for (const key of await this.#secrets.keys()) await this.#secrets.delete(key);
   }
 
-  async #reserveAndGiveBack(client: AssessmentClient, signal?: AbortSignal): Promise<void> {
+  async #reserveAndCancel(client: AssessmentClient, signal?: AbortSignal): Promise<void> {
     let fileId: string;
     try {
       ({ file_id: fileId } = await client.getUploadUrl(1, { signal }));
     } catch (error) {
-      // The service answers so only to a token and an organization that are right.
+      // The service answers this only to a valid token and organization.
       if (error instanceof AssessmentError && error.kind === 'capacity') return;
       throw error;
     }
     try {
-      // Also once the person has cancelled, and whatever comes of it: the check itself has passed.
+      // Not cancellable, and no failure of the check.
       await client.cancelUpload(fileId);
     } catch (error) {
       if (!(error instanceof AssessmentError)) throw error;
@@ -116,7 +118,40 @@ export class Accounts {
   }
 }
 
-/** The token command belongs to the destination in the settings: what it prints is never sent anywhere else. */
+/** Keeps the context key `whitebox.signedIn` up to date, and lets runs that wait for a token go on once it changes. `refresh` resolves when the key is set. */
+export function followSignIn(
+  accounts: Accounts,
+  { secrets, tracker, log }: { secrets: vscode.SecretStorage; tracker: RunTracker; log: Logger },
+): Disposable & { refresh(): Promise<void> } {
+  let last: Promise<void> = Promise.resolve();
+  const setContext = async (): Promise<void> => {
+    await vscode.commands.executeCommand('setContext', 'whitebox.signedIn', await accounts.isSignedIn());
+  };
+  // One after the other, so that the latest answer is set last.
+  const refresh = (): Promise<void> => (last = last.then(setContext, setContext));
+  const subscriptions = vscode.Disposable.from(
+    secrets.onDidChange(({ key }) => {
+      inBackground(refresh(), log);
+      if (vscode.workspace.isTrusted)
+        inBackground(
+          tracker.tokenChanged((run) => accounts.isTokenOf(key, run)),
+          log,
+        );
+    }),
+    vscode.workspace.onDidChangeConfiguration((change) => {
+      const sources = ['whitebox.tokenCommand', 'whitebox.baseUrl', 'whitebox.organizationId'];
+      if (!sources.some((setting) => change.affectsConfiguration(setting))) return;
+      inBackground(refresh(), log);
+      // Of the settings, only a token command gives a token.
+      if (hasTokenCommand()) inBackground(tracker.tokenSourceChanged(), log);
+    }),
+    // The token command is used in trusted workspaces only.
+    vscode.workspace.onDidGrantWorkspaceTrust(() => inBackground(refresh(), log)),
+  );
+  return { refresh, dispose: () => subscriptions.dispose() };
+}
+
+/** The token command belongs to the destination in the settings: its token is never sent anywhere else. */
 function tokenCommandFor(destination: Destination): ((signal?: AbortSignal) => Promise<string>) | undefined {
   const current = currentDestination();
   if (!hasTokenCommand() || current === undefined || keyOf(current) !== keyOf(destination)) return undefined;

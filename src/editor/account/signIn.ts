@@ -11,8 +11,8 @@ import { type Destination, hasTokenCommand, readRawDestination, writeDestination
 import { askInDialog, showError, showInformation } from '../showMessage.ts';
 
 /**
- * Asks for base URL, organization and token, one after another with what is known filled in, checks them with the service and keeps them; for
- * the `account` of a run that is there already, which the settings may not name any more, the token alone. False when the person stops.
+ * Asks for base URL, organization and token, checks them with the service and stores them. For the `account` of an existing run, which may no
+ * longer be the one in the settings, asks for the token only. False when the person cancels.
  */
 export async function signIn(accounts: Accounts, account?: Destination): Promise<boolean> {
   let known: Destination = readRawDestination();
@@ -33,7 +33,7 @@ export async function signIn(accounts: Accounts, account?: Destination): Promise
       if (choice !== again) return false;
       continue;
     }
-    // First: an error in the settings file must not cost a token that was accepted.
+    // The token first: an error in the settings file must not lose it.
     await accounts.keep(destination, token);
     if (account === undefined) await writeDestination(destination);
     void showInformation(
@@ -43,7 +43,7 @@ export async function signIn(accounts: Accounts, account?: Destination): Promise
   }
 }
 
-/** The same for the account of a run; a run that was imported has none, and the settings' is meant. */
+/** Signs in to the account of a run; for an imported run, which has none, to the one in the settings. */
 export async function signInForRun(accounts: Accounts, run: Run | undefined): Promise<boolean> {
   return signIn(accounts, run?.state === 'imported' ? undefined : run);
 }
@@ -55,7 +55,7 @@ interface Question {
   readonly complaint: (text: string) => string | undefined;
 }
 
-/** The three answers, with a way back to an earlier one; undefined when the person stops. */
+/** Asks the three questions, each with a Back button; undefined when the person cancels. */
 async function askAll(known: Destination): Promise<{ destination: Destination; token: string } | undefined> {
   let { baseUrl, organizationId } = known;
   let step = 1;
@@ -123,7 +123,7 @@ function aboutToken(account: Destination): Question {
 
 const back = Symbol('back');
 
-/** One step of the sign-in; undefined when the person stops. */
+/** One step of the sign-in; undefined when the person cancels. */
 function ask(
   question: Question,
   { value, step, totalSteps }: { value: string; step?: number; totalSteps?: number } = { value: '' },
@@ -166,7 +166,7 @@ function ask(
   });
 }
 
-/** The walkthrough says where each of the three comes from; the question stays open beside it. */
+/** Opens the walkthrough, which says where to get each answer; the question stays open. */
 async function showHelp(): Promise<void> {
   const category = 'whitebox.whitebox-assessment#whitebox.gettingStarted';
   await vscode.commands.executeCommand('workbench.action.openWalkthrough', { category, step: 'signIn' });
@@ -181,7 +181,7 @@ function complaintAbout(read: () => unknown): string | undefined {
   }
 }
 
-/** Forgets the token of the service and organization in the settings; where tokens of others are kept, a person says which go. */
+/** Deletes the token of the account in the settings; where there are tokens of other accounts, asks which to delete. */
 export async function signOut(accounts: Accounts): Promise<void> {
   const t = vscode.l10n.t;
   const { isCurrent, others } = await accounts.kept();

@@ -57,6 +57,9 @@ export function openSettingsFile(): Remedy {
   return { title, command: 'workbench.action.openSettingsJson' };
 }
 
+/** Does work for a person: errors are logged with `id`, and shown, not thrown. */
+export type Attempt = (id: string, work: () => Promise<void>) => Promise<unknown>;
+
 /** Runs the pressed button's command; undefined where the message was dismissed. */
 export async function doRemedy(remedy: Remedy | undefined): Promise<void> {
   if (remedy !== undefined) await vscode.commands.executeCommand(remedy.command, ...(remedy.arguments ?? []));

@@ -5,6 +5,7 @@ import type { ShownFinding } from '../../core/findings/shownFinding.ts';
 import type { Run } from '../../core/run/state/run.ts';
 import { showInformation } from '../showMessage.ts';
 import type { DisplayedFindings } from './code/displayedFindings.ts';
+import type { FindingDetails } from './findingDetails.ts';
 
 /** What a command on findings can be called on: a finding by name, as code actions and links do, or what is selected in the Findings view, as its keys do. */
 export type FindingArgument =
@@ -16,8 +17,7 @@ export interface FindingSources {
   readonly findings: FindingStore;
   readonly displayed: DisplayedFindings;
   readonly findingsView: vscode.TreeView<unknown>;
-  /** The finding whose details panel has the focus of its group. */
-  readonly inDetails: () => ShownFinding | undefined;
+  readonly details: Pick<FindingDetails, 'active'>;
 }
 
 const authority = 'whitebox.whitebox-assessment';
@@ -117,8 +117,8 @@ async function focusedRows(view: vscode.TreeView<unknown>): Promise<readonly unk
 }
 
 /** The finding whose details have the focus; else those that are displayed in the line of the cursor, the narrowest first. */
-function findingsHere({ displayed, inDetails }: FindingSources): readonly ShownFinding[] {
-  const detailed = inDetails();
+function findingsHere({ displayed, details }: FindingSources): readonly ShownFinding[] {
+  const detailed = details.active();
   if (detailed !== undefined) return [detailed];
   const editor = vscode.window.activeTextEditor;
   if (editor === undefined) return [];

@@ -66,7 +66,7 @@ async function subjectsOf(
   if (selected.length > 0 && given.every((shown) => selected.includes(shown))) return selected;
   const items = given.map((shown) => ({
     label: subjectLabel([shown]),
-    description: deps.inDetails() === undefined ? t('at the cursor') : t('in the details'),
+    description: deps.details.active() === undefined ? t('at the cursor') : t('in the details'),
     shown: [shown],
   }));
   if (selected.length > 0)

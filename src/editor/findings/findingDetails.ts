@@ -8,8 +8,10 @@ import { codeBlock, codeSpan, escapeMarkdown } from '../../core/findings/view/in
 import { clip } from '../../core/findings/parse/prose.ts';
 import { visibleLine, visibleText } from '../../core/visibleText.ts';
 import type { ReportContent } from '../../core/report/protocol.ts';
+import type { Disposable } from '../../core/ports.ts';
+import type { RunStore } from '../../core/run/disk/runStore.ts';
 import { titleOf } from '../../core/run/state/run.ts';
-import type { PanelDocument } from '../report/documentPanels.ts';
+import { type PanelDeps, type PanelDocument, registerDocumentPanels } from '../report/documentPanels.ts';
 import { formatTime } from '../formats.ts';
 import {
   blockLabel,
@@ -23,7 +25,40 @@ import { placeNow, revealPlace } from './code/goToFinding.ts';
 
 const maxPlaces = 200;
 
-/** Everything about a finding, for the panel beside its code; read anew whenever it is looked at. */
+/** The panel that shows one finding beside its code. */
+export interface FindingDetails extends Disposable {
+  open(shown: ShownFinding): void;
+  /** The finding whose details have the focus of their group. */
+  active(): ShownFinding | undefined;
+}
+
+export function registerFindingDetails(
+  deps: PanelDeps & { runs: RunStore; findings: FindingStore },
+): FindingDetails {
+  const { runs, findings } = deps;
+  const panels = registerDocumentPanels<ShownFinding>({
+    ...deps,
+    viewType: 'whitebox.finding',
+    panels: 'oneBeside',
+    find: async (id) => {
+      await runs.reload();
+      await findings.load();
+      return findDetailed(id, findings);
+    },
+    toDocument: (shown) => toDetails(shown, findings),
+  });
+  const changes = findings.onDidChange(() => panels.refresh());
+  return {
+    open: (shown) => panels.open(shown),
+    active: () => findDetailed(panels.activeId() ?? '', findings),
+    dispose: () => {
+      changes.dispose();
+      panels.dispose();
+    },
+  };
+}
+
+/** Everything about a finding, for the panel beside its code; read again whenever the panel becomes visible. */
 export function toDetails(shown: ShownFinding, findings: FindingStore): PanelDocument {
   const { run, finding } = shown;
   const current = (): ShownFinding => findings.find(run.id, finding.index) ?? shown;
@@ -45,7 +80,7 @@ export function toDetails(shown: ShownFinding, findings: FindingStore): PanelDoc
 }
 
 /** The finding whose details have this id, while it is shown. */
-export function findDetailed(id: string, findings: FindingStore): ShownFinding | undefined {
+function findDetailed(id: string, findings: FindingStore): ShownFinding | undefined {
   const at = id.lastIndexOf(':');
   return findings.find(id.slice(0, at), Number(id.slice(at + 1)));
 }

@@ -2,16 +2,22 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import type { TriagePlace } from '../../core/findings/triage/triageDisk.ts';
-import type { TriageStore } from '../../core/findings/triage/triageStore.ts';
-import type { Logger } from '../../core/ports.ts';
+import { TriageStore } from '../../core/findings/triage/triageStore.ts';
+import type { Clock, Logger } from '../../core/ports.ts';
 import { countFindings } from '../formats.ts';
 import { describeError } from '../errors/messages.ts';
 import { offerRemedies } from '../errors/remedies.ts';
 import { readTriageStorage } from '../settings.ts';
 import { showError, showInformation, showWarning } from '../showMessage.ts';
 
+/** The decisions of all folders; those that are not shared in their folder are files of `storageFolder`. */
+export function createTriage(storageFolder: string, deps: { clock: Clock; log: Logger }): TriageStore {
+  const placeFor = (folder: string): TriagePlace => triagePlaceOf(folder, storageFolder);
+  return new TriageStore({ ...deps, placeFor, lockFolder: storageFolder });
+}
+
 /** Where the decisions about a folder's findings are: in the extension's storage, where every window sees them, or shared in the folder. */
-export function triagePlaceOf(folder: string, storageFolder: string): TriagePlace {
+function triagePlaceOf(folder: string, storageFolder: string): TriagePlace {
   if (readTriageStorage(vscode.Uri.file(folder)) === 'shared')
     return { kind: 'folder', path: join(folder, '.vscode', 'whitebox-triage') };
   const name = createHash('sha256').update(folder).digest('hex').slice(0, 32);

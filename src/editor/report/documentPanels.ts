@@ -9,7 +9,8 @@ import {
   type ReportContent,
   type ReportStrings,
 } from '../../core/report/protocol.ts';
-import { doRemedy, type Remedy } from '../errors/remedies.ts';
+import { describeError } from '../errors/messages.ts';
+import { type Attempt, doRemedy, type Remedy } from '../errors/remedies.ts';
 import { documentHtml } from './documentHtml.ts';
 
 /** Markdown of unknown origin that can be shown, with a summary and links to code: a run's report, or one finding. */
@@ -18,44 +19,44 @@ export interface PanelDocument {
   readonly id: string;
   /** Title of the panel. */
   readonly title: string;
-  /** Reads the document; called whenever the panel becomes visible. Rejects with an error that `explain` can put in words. */
+  /** Reads the document; called whenever the panel becomes visible. */
   load(): Promise<ReportContent>;
-  /** Shows the code of a place; `index` is one that `load` gave out in `places`. Reports its own errors. */
+  /** Shows the code of a place; `index` is one of the `places` that `load` returned. */
   openPlace(index: number): Promise<void>;
 }
 
 /** What panels need beside their documents. */
 export interface PanelDeps {
   readonly extensionUri: vscode.Uri;
-  /** A sentence in the user's language for an error, and what can be done about it. */
-  readonly explain: (error: unknown) => { readonly message: string; readonly remedies: readonly Remedy[] };
+  readonly attempt: Attempt;
   readonly log: Logger;
 }
 
-/** What a kind of panels needs. */
-interface DocumentPanelsDeps extends PanelDeps {
+/** What a kind of panels needs; `T` is what its documents are made of. */
+interface DocumentPanelsDeps<T> extends PanelDeps {
   /** As in the manifest's `onWebviewPanel` activation. */
   readonly viewType: string;
   /** Whether each document has a panel of its own, or all take turns in one that opens beside the code. */
   readonly panels: 'onePerDocument' | 'oneBeside';
-  /** Finds a document by the id that a panel kept. */
-  readonly find: (id: string) => Promise<PanelDocument | undefined>;
+  /** Finds the source of a document by the id that a panel kept. */
+  readonly find: (id: string) => Promise<T | undefined>;
+  readonly toDocument: (source: T) => PanelDocument;
 }
 
 /** The open panels of one kind. */
-interface DocumentPanels extends Disposable {
-  /** Shows a document, in the panel that is there for it or in a new one. */
-  open(document: PanelDocument): void;
+interface DocumentPanels<T> extends Disposable {
+  /** Shows a document in its open panel or in a new one. */
+  open(source: T): void;
   /** Reads visible documents again: all, or the one with this id. */
   refresh(id?: string): void;
   /** The id of the document in the panel that has the focus of its group. */
   activeId(): string | undefined;
   /** Opens a document and gives what its panel makes of it, as untrusted HTML. Rejects with an `AbortError` when the panel is closed first or the signal aborts. */
-  render(document: PanelDocument, signal: AbortSignal): Promise<string>;
+  render(source: T, signal: AbortSignal): Promise<string>;
 }
 
 /** Registers a kind of panels, which VS Code restores after a reload of the window. */
-export function registerDocumentPanels(deps: DocumentPanelsDeps): DocumentPanels {
+export function registerDocumentPanels<T>(deps: DocumentPanelsDeps<T>): DocumentPanels<T> {
   const open = new Map<string, DocumentPanel>();
   const keyOf = ({ id }: PanelDocument): string => (deps.panels === 'oneBeside' ? '' : id);
 
@@ -72,13 +73,15 @@ export function registerDocumentPanels(deps: DocumentPanelsDeps): DocumentPanels
   const serializer = vscode.window.registerWebviewPanelSerializer(deps.viewType, {
     async deserializeWebviewPanel(panel, state) {
       const id = readWebviewState(state)?.documentId;
-      const document = id === undefined ? undefined : await deps.find(id);
+      const source = id === undefined ? undefined : await deps.find(id);
+      const document = source && deps.toDocument(source);
       if (document === undefined || open.has(keyOf(document))) panel.dispose();
       else fill(panel, document);
     },
   });
 
-  const openPanel = (document: PanelDocument): DocumentPanel => {
+  const openPanel = (source: T): DocumentPanel => {
+    const document = deps.toDocument(source);
     const existing = open.get(keyOf(document));
     if (existing) {
       existing.panel.reveal(undefined, deps.panels === 'oneBeside');
@@ -94,12 +97,12 @@ export function registerDocumentPanels(deps: DocumentPanelsDeps): DocumentPanels
   };
 
   return {
-    open: (document) => void openPanel(document),
+    open: (source) => void openPanel(source),
     refresh: (id) => {
       for (const shown of open.values()) if (id === undefined || shown.documentId === id) shown.refresh();
     },
     activeId: () => [...open.values()].find(({ panel }) => panel.active)?.documentId,
-    render: (document, signal) => openPanel(document).render(signal),
+    render: (source, signal) => openPanel(source).render(signal),
     dispose() {
       serializer.dispose();
       for (const { panel } of [...open.values()]) panel.dispose();
@@ -209,7 +212,7 @@ export class DocumentPanel {
     } catch (error) {
       if (isAbortError(error)) return undefined;
       this.#deps.log.error(`The document ${documentId} cannot be shown: ${String(error)}`);
-      const { message: text, remedies } = this.#deps.explain(error);
+      const { message: text, remedies } = describeError(error);
       const actions = remedies.map(({ title }) => title);
       return { message: { type: 'problem', documentId, text, actions }, remedies };
     }
@@ -222,8 +225,9 @@ export class DocumentPanel {
       case 'ready':
         return this.#send();
       case 'openPlace':
-        if (this.#sent?.places.has(message.index) === true) return this.#document.openPlace(message.index);
-        log.warn('The report view asked for a place that it was not given.');
+        if (this.#sent?.places.has(message.index) !== true)
+          log.warn('The report view asked for a place that it was not given.');
+        else await this.#deps.attempt('whitebox.openReport', () => this.#document.openPlace(message.index));
         return;
       case 'act':
         return doRemedy(this.#sent?.remedies[message.index]);

@@ -7,12 +7,12 @@ import { type Run, titleOf } from '../../core/run/state/run.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import { withProgress } from '../progress.ts';
 import { showInformation, showWarning } from '../showMessage.ts';
+import type { Reports } from './report.ts';
 
 /** What saving a report needs. */
 export interface SaveReportDeps {
   readonly runs: RunStore;
-  /** Shows a run's report and hands back the HTML that the view makes of it. */
-  readonly renderReport: (run: Run, signal: AbortSignal) => Promise<string>;
+  readonly reports: Reports;
   /** Path of the style sheet of saved reports. */
   readonly savedStyle: string;
 }
@@ -83,9 +83,11 @@ async function saveAs(run: Run, ending: string, read: () => Promise<Uint8Array>)
   if ((await showInformation(saved, open)) === open) await vscode.commands.executeCommand('vscode.open', to);
 }
 
-async function toHtml(run: Run, { renderReport, savedStyle }: SaveReportDeps): Promise<string> {
+async function toHtml(run: Run, { reports, savedStyle }: SaveReportDeps): Promise<string> {
   const t = vscode.l10n.t;
-  const body = await withProgress(t('Preparing the report…'), (_report, signal) => renderReport(run, signal));
+  const body = await withProgress(t('Preparing the report…'), (_report, signal) =>
+    reports.render(run, signal),
+  );
   const html = toSavedHtml({
     title: t('Report: {0}', titleOf(run)),
     language: vscode.env.language,

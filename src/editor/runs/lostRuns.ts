@@ -4,11 +4,12 @@ import type { RunNote, RunNotes } from '../../core/run/disk/recoveryNotes.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';
 import { visibleLine } from '../../core/visibleText.ts';
-import { isOpenHere } from '../folders.ts';
+import { hasOpenFolder } from '../folders.ts';
 import { formatNumber } from '../formats.ts';
 import { focusView } from '../../lazyView.ts';
 import { describeError } from '../errors/messages.ts';
 import { doRemedy } from '../errors/remedies.ts';
+import { inBackground } from '../progress.ts';
 import { askInDialog, showError, showWarning } from '../showMessage.ts';
 
 /** A note in `globalState`, with its key. */
@@ -26,9 +27,7 @@ export async function offerLostRuns(deps: {
 }): Promise<void> {
   const t = vscode.l10n.t;
   // globalState is shared by all containers and machines of a person, so only folders open here count.
-  const lost = deps.notes
-    .lost(deps.runs)
-    .filter(({ note }) => note.targets.some(({ folder }) => isOpenHere(folder)));
+  const lost = deps.notes.lost(deps.runs).filter(({ note }) => hasOpenFolder(note));
   if (lost.length === 0) return;
   const track = t('Track Again');
   const forget = t('Forget');
@@ -103,6 +102,29 @@ async function offerToForget(
   );
   if (choice === forget) await forgetLost([lost], deps);
   else await doRemedy(remedies.find((remedy) => remedy === choice));
+}
+
+/** Takes up the polling of runs, now and whenever this window gets the focus, and offers to track lost runs. In Restricted Mode, waits for the workspace to be trusted: runs are shown as they were last known, and no lease is taken. */
+export function resumeRuns(deps: {
+  notes: RunNotes;
+  runs: RunStore;
+  tracker: RunTracker;
+  log: Logger;
+}): Disposable {
+  const { tracker, log } = deps;
+  // Not awaited: the service may not answer.
+  const start = (): void => {
+    inBackground(tracker.resume(), log);
+    inBackground(offerLostRuns(deps), log);
+  };
+  if (vscode.workspace.isTrusted) start();
+  return vscode.Disposable.from(
+    vscode.workspace.onDidGrantWorkspaceTrust(start),
+    // Without runs, this window has no heartbeat that would notice those of a closed window.
+    vscode.window.onDidChangeWindowState(({ focused }) => {
+      if (focused && vscode.workspace.isTrusted) inBackground(tracker.resume(), log);
+    }),
+  );
 }
 
 /** Warns once per window when the runs' folder cannot be written, so that runs are kept in memory only. */

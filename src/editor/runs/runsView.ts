@@ -15,6 +15,7 @@ import {
   type Run,
   titleOf,
 } from '../../core/run/state/run.ts';
+import type { Clock } from '../../core/ports.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import { visibleLine } from '../../core/visibleText.ts';
 import {
@@ -40,7 +41,7 @@ export type RunsNode =
 /** Fills the Runs view: folders, their runs, and below each run its steps, artifacts and uploaded source. */
 export function showRuns(
   lazy: LazyView,
-  deps: { runs: RunStore; findings: FindingStore; now: () => number },
+  deps: { runs: RunStore; findings: FindingStore; clock: Clock },
 ): vscode.Disposable {
   const { runs, findings } = deps;
   const changed = new vscode.EventEmitter<undefined>();
@@ -69,7 +70,7 @@ export function showRuns(
       const run = element.kind === 'run' ? runs.get(element.id) : undefined;
       return run === undefined
         ? []
-        : linesOf(run, deps.now(), runs.all(), findings.failureOf(run.id)).map((item) => ({
+        : linesOf(run, deps.clock.now(), runs.all(), findings.failureOf(run.id)).map((item) => ({
             kind: 'line',
             run: run.id,
             item,
@@ -81,7 +82,7 @@ export function showRuns(
       const run = runs.get(element.id);
       return run === undefined
         ? new vscode.TreeItem('')
-        : runItem(run, deps.now(), findings.failureOf(run.id));
+        : runItem(run, deps.clock.now(), findings.failureOf(run.id));
     },
     getParent: (element) => {
       const id = element.kind === 'line' ? element.run : element.kind === 'run' ? element.id : undefined;
@@ -93,7 +94,7 @@ export function showRuns(
   };
   lazy.fill(provider);
   const render = (): void => {
-    const waiting = runs.all().filter((run) => needsDecision(run, deps.now())).length;
+    const waiting = runs.all().filter((run) => needsDecision(run, deps.clock.now())).length;
     lazy.view.badge =
       waiting === 0
         ? undefined

@@ -19,6 +19,7 @@ import { toRunNode } from './pickRun.ts';
 import { renderRuns } from './runsView.ts';
 import { readDisplaySettings } from '../settings.ts';
 import type { Clock } from '../../core/ports.ts';
+import type { RunTracker } from '../../core/run/runTracker.ts';
 import type { Accounts } from '../account/accounts.ts';
 import { focusView } from '../../lazyView.ts';
 
@@ -28,12 +29,12 @@ export function showStatus(
   deps: {
     runs: RunStore;
     findings: FindingStore;
-    nextCheckAt: (id: string) => number | undefined;
-    now: () => number;
+    tracker: Pick<RunTracker, 'nextCheckAt'>;
+    clock: Clock;
   },
 ): vscode.Disposable {
   const render = (): void => {
-    const now = deps.now();
+    const now = deps.clock.now();
     const active = deps.runs.all().filter((run) => !isFinal(run));
     const waiting =
       active.find((run) => needsDecision(run, now)) ??
@@ -44,7 +45,9 @@ export function showStatus(
         ? idleStatus(countDisplayed(deps.findings))
         : {
             text: waiting === undefined ? activeText(run, now) : '$(warning) Whitebox',
-            tooltip: active.map((each) => tooltipOf(each, now, deps.nextCheckAt(each.id))).join('\n\n'),
+            tooltip: active
+              .map((each) => tooltipOf(each, now, deps.tracker.nextCheckAt(each.id)))
+              .join('\n\n'),
             label: activeLabel(run, now),
           };
     item.text = text;

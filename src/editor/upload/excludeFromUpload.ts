@@ -11,6 +11,7 @@ import {
   withoutLines,
 } from '../../core/upload/choose/choices.ts';
 import { formatNumber } from '../formats.ts';
+import type { Attempt } from '../errors/remedies.ts';
 import { showInformation } from '../showMessage.ts';
 import type { UploadChoices } from './preparation.ts';
 import type { UploadPreview } from './uploadPreview.ts';
@@ -19,12 +20,13 @@ import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { AssessmentError } from '../../core/errors.ts';
 
-/** What excluding works on. */
+const id = 'whitebox.excludeFromUpload';
+
+/** What excluding works with. */
 interface ExcludeDeps {
   readonly choices: UploadChoices;
   readonly preview: Pick<UploadPreview, 'reopen'>;
-  /** Reports what goes wrong after Undo was pressed. */
-  readonly attempt: (work: () => Promise<void>) => Promise<unknown>;
+  readonly attempt: Attempt;
 }
 
 /** What was excluded in a workspace folder, and what stood there before. */
@@ -55,8 +57,8 @@ export async function excludeFromUpload(targets: readonly unknown[], deps: Exclu
           '{0} files and folders are left out of uploads from now on, by lines in .whiteboxignore.',
           formatNumber(others.length + 1),
         );
-  // Not waited for: a person may never answer.
-  void deps.attempt(() => offerUndo(message, excluded, deps));
+  // Not awaited: the message may stay open.
+  void deps.attempt(id, () => offerUndo(message, excluded, deps));
 }
 
 async function exclude(
@@ -96,7 +98,7 @@ async function offerUndo(message: string, excluded: readonly Exclusion[], deps: 
     await deps.choices.change(folder, (now) => withoutExcluded(now, paths, before));
   };
   // What cannot be taken back in one folder stands in the way of no other.
-  for (const each of excluded) await deps.attempt(() => takeBack(each));
+  for (const each of excluded) await deps.attempt(id, () => takeBack(each));
   if (changed.length > 0)
     void showInformation(
       t('{0} has changed since, so that what was excluded there stays excluded.', changed.join(', ')),

@@ -12,7 +12,7 @@ import {
   type StepProgress,
 } from '../../core/upload/choose/prepare.ts';
 import { gitHome } from '../../core/upload/ignore/repository.ts';
-import { checkSecrets, type SecretMemory } from '../../core/upload/secrets/checkSecrets.ts';
+import { checkSecrets, SecretMemory } from '../../core/upload/secrets/checkSecrets.ts';
 import type { Suspicion } from '../../core/upload/secrets/scanFile.ts';
 import { selectFiles } from '../../core/upload/select/selectFiles.ts';
 import type { Folder } from '../folders.ts';
@@ -36,6 +36,10 @@ export interface PreparationDeps {
   readonly secretMemory: SecretMemory;
   /** The credential check's worker. */
   readonly secretWorkerFile: string;
+}
+
+export function createPreparation(memory: vscode.Memento, secretWorkerFile: string): PreparationDeps {
+  return { choices: new UploadChoices(memory), secretMemory: new SecretMemory(), secretWorkerFile };
 }
 
 /** The steps of a preparation, with a word about each. */

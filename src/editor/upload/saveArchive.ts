@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { AssessmentError } from '../../core/errors.ts';
+import { AssessmentError, systemCode } from '../../core/errors.ts';
 import { makePrivateFolder, moveFile, sweepTemporary } from '../../core/files.ts';
 import { visibleLine } from '../../core/visibleText.ts';
 import type { Clock } from '../../core/ports.ts';
@@ -23,12 +23,6 @@ import { showInformation } from '../showMessage.ts';
 import { otherThanShown, type UploadPreview } from './uploadPreview.ts';
 import { stayingOut, unreadIn } from './uploadQuestion.ts';
 
-/** Shows in the Upload Preview what would be sent of the folders a person picks; starts nothing. */
-export async function previewUpload(preview: UploadPreview): Promise<void> {
-  const folders = await pickFolders(undefined, vscode.l10n.t('Preview Files to Upload'));
-  if (folders !== undefined) await preview.open(folders);
-}
-
 /** What saving an archive works with. */
 interface SaveDeps extends PreparationDeps {
   /** The packaging worker. */
@@ -39,7 +33,16 @@ interface SaveDeps extends PreparationDeps {
   readonly clock: Clock;
 }
 
-/** Writes exactly the bytes that would be sent of each folder, given or picked, to a file that a person names. */
+/** Removes what interrupted saves left in the folder. */
+export async function sweepSaving(folder: string, clock: Clock): Promise<void> {
+  try {
+    await sweepTemporary(folder, clock.now());
+  } catch (error) {
+    if (systemCode(error) !== 'ENOENT') throw error;
+  }
+}
+
+/** Writes the archive that would be uploaded of each folder, given or picked, to a file that a person chooses. */
 export async function saveArchive(deps: SaveDeps, given?: readonly Folder[]): Promise<void> {
   const t = vscode.l10n.t;
   const folders = await pickFolders(given, t('Save Upload Archive to Disk'));
@@ -58,7 +61,7 @@ export async function saveArchive(deps: SaveDeps, given?: readonly Folder[]): Pr
     if (to === undefined) return;
     if (to.scheme !== 'file') throw new AssessmentError('notAFolder', { subject: to.toString() });
     await makePrivateFolder(deps.savingFolder);
-    await sweepTemporary(deps.savingFolder, deps.clock.now());
+    await sweepSaving(deps.savingFolder, deps.clock);
     const saved = await pack(settled, to.fsPath, deps);
     if (saved === undefined) return;
     void showInformation(describeSaved(to.fsPath, saved, deps.preview));

@@ -9,7 +9,8 @@ import { type Folder, isInside } from '../folders.ts';
 import { countFiles, formatBytes } from '../formats.ts';
 import type { LazyView } from '../../lazyView.ts';
 import { type PreparationDeps, preparationSteps, type Prepared, type UploadChoices } from './preparation.ts';
-import { withProgress } from '../progress.ts';
+import type { Attempt } from '../errors/remedies.ts';
+import { inBackground, withProgress } from '../progress.ts';
 import { type PreviewNode, previewTree } from './uploadPreviewTree.ts';
 
 const ignoreFiles = ['.gitignore', '.whiteboxignore'];
@@ -35,10 +36,10 @@ export interface UploadPreview extends Disposable {
   close(): void;
 }
 
-/** Fills the Upload Preview. `attempt` reports what goes wrong after a box was clicked. */
+/** Fills the Upload Preview. */
 export function createUploadPreview(
   lazy: LazyView,
-  deps: PreparationDeps & { attempt: (work: () => Promise<void>) => Promise<unknown>; log: Logger },
+  deps: PreparationDeps & { attempt: Attempt; log: Logger },
 ): UploadPreview {
   const changed = new vscode.EventEmitter<undefined>();
   const previewing = new PreviewModel<Folder>({
@@ -48,39 +49,36 @@ export function createUploadPreview(
     show: (prepared, isNew) => {
       lazy.view.message = messageOf(prepared);
       changed.fire(undefined);
-      if (isNew) reveal(prepared.length > 0).catch(logged);
+      if (isNew) inBackground(reveal(prepared.length > 0), deps.log);
     },
   });
-  const logged = (error: unknown): void => deps.log.error(`The Upload Preview: ${String(error)}`);
+  const attempt = (work: () => Promise<void>): void => void deps.attempt('whitebox.previewUpload', work);
   let retryOf: string | undefined;
   lazy.fill(previewTree(() => previewing.shown, changed.event));
   const checkboxes = lazy.view.onDidChangeCheckboxState(({ items }) => {
-    const apply = async (): Promise<void> => {
+    attempt(async () => {
       for (const [node, state] of items as [PreviewNode, vscode.TreeItemCheckboxState][]) {
         await choose(node, state === vscode.TreeItemCheckboxState.Checked, deps.choices);
       }
       await previewing.applyChoices();
-    };
-    deps.attempt(apply).catch(logged);
+    });
   });
-  const reopen = async (): Promise<void> => {
-    await deps.attempt(() => previewing.reopen());
-  };
-  /** Also an ignore file above a folder counts for it. */
-  const counts = (ignoreFile: vscode.Uri): boolean => {
+  const reopen = (): void => attempt(() => previewing.reopen());
+  /** An ignore file applies to a folder below it, too. */
+  const applies = (ignoreFile: vscode.Uri): boolean => {
     const place = vscode.Uri.joinPath(ignoreFile, '..');
     return previewing.shown.some(({ folder: { uri } }) => isInside(place, uri) || isInside(uri, place));
   };
   const events = vscode.Disposable.from(
     vscode.workspace.onDidSaveTextDocument(({ uri }) => {
-      if (ignoreFiles.includes(posix.basename(uri.path)) && counts(uri)) reopen().catch(logged);
+      if (ignoreFiles.includes(posix.basename(uri.path)) && applies(uri)) reopen();
     }),
     vscode.workspace.onDidChangeConfiguration((change) => {
-      if (decidingSettings.some((key) => change.affectsConfiguration(key))) reopen().catch(logged);
+      if (decidingSettings.some((key) => change.affectsConfiguration(key))) reopen();
     }),
     vscode.workspace.onDidChangeWorkspaceFolders(() => {
       const isThere = ({ uri }: Folder): boolean => vscode.workspace.getWorkspaceFolder(uri) !== undefined;
-      deps.attempt(() => previewing.keepOnly(isThere)).catch(logged);
+      attempt(() => previewing.keepOnly(isThere));
     }),
   );
   return {
@@ -96,7 +94,9 @@ export function createUploadPreview(
     },
     shown: () => previewing.shown,
     retryOf: () => retryOf,
-    reopen,
+    reopen: async () => {
+      await deps.attempt('whitebox.previewUpload', () => previewing.reopen());
+    },
     close: () => previewing.close(),
     dispose: () => {
       checkboxes.dispose();

@@ -15,6 +15,7 @@ import { showFindings } from '../../../src/editor/findings/tree/findingsView.ts'
 import { mapFindingPaths } from '../../../src/editor/findings/mapPaths.ts';
 import { filterFindings, Filtering } from '../../../src/editor/findings/tree/filtering.ts';
 import { findingOf, type FindingSources, findingsOf } from '../../../src/editor/findings/findingArguments.ts';
+import { systemClock } from '../../../src/core/ports.ts';
 import { DisplayedFindings } from '../../../src/editor/findings/code/displayedFindings.ts';
 import { pickShownRun } from '../../../src/editor/runs/pickRun.ts';
 import { revealPlace } from '../../../src/editor/findings/code/goToFinding.ts';
@@ -239,7 +240,8 @@ describe('what is said of findings and runs', () => {
     const place = placeIn('src/orders.js', 'same');
     const findings = storeOf(findingAt(place), findingAt(place, 'falsePositive'));
     const runs = { all: () => [], onDidChange: findings.onDidChange } as unknown as RunStore;
-    const status = showStatus(item, { runs, findings, nextCheckAt: () => undefined, now: Date.now });
+    const tracker = { nextCheckAt: () => undefined };
+    const status = showStatus(item, { runs, findings, tracker, clock: systemClock });
     try {
       assert.equal(item.text, '$(shield) 1');
       await setUserSettings({ 'whitebox.findings.hideTriaged': false });
@@ -293,7 +295,12 @@ describe('what is said of findings and runs', () => {
     const findings = storeOf(gone, settled, there);
     const displayed = new DisplayedFindings(findings);
     const findingsView = {} as unknown as vscode.TreeView<unknown>;
-    const sources: FindingSources = { findings, displayed, findingsView, inDetails: () => undefined };
+    const sources: FindingSources = {
+      findings,
+      displayed,
+      findingsView,
+      details: { active: () => undefined },
+    };
     assert.deepEqual(findingsOf([], sources), [there]);
     displayed.dispose();
     await vscode.commands.executeCommand('workbench.action.closeActiveEditor');

@@ -11,7 +11,6 @@ import { undecided } from '../../../src/core/findings/triage/triage.ts';
 import { DocumentPanel } from '../../../src/editor/report/documentPanels.ts';
 import { toDetails } from '../../../src/editor/findings/findingDetails.ts';
 import { toReport } from '../../../src/editor/report/report.ts';
-import { describeError } from '../../../src/editor/errors/messages.ts';
 import type { HostMessage, ShowMessage } from '../../../src/core/report/protocol.ts';
 import { eventually } from '../../host/workbench/eventually.ts';
 import { storageVariable } from '../events.ts';
@@ -153,7 +152,11 @@ describe('a document that stands open', () => {
         }),
       openPlace: () => Promise.resolve(),
     };
-    const deps = { extensionUri: vscode.Uri.file(shop), explain: describeError, log: silent };
+    const deps = {
+      extensionUri: vscode.Uri.file(shop),
+      attempt: (_id: string, work: () => Promise<void>) => work(),
+      log: silent,
+    };
     const shown = new DocumentPanel(panel as unknown as vscode.WebviewPanel, document, deps);
     const settled = (): Promise<void> => new Promise(setImmediate);
     received.fire({ type: 'ready' });
@@ -192,7 +195,11 @@ describe('a document that stands open', () => {
     };
     const runs = { folderOf: () => runFolder } as unknown as RunStore;
     const findings = {} as unknown as FindingStore;
-    const deps = { extensionUri: vscode.Uri.file(shop), explain: describeError, log: silent };
+    const deps = {
+      extensionUri: vscode.Uri.file(shop),
+      attempt: (_id: string, work: () => Promise<void>) => work(),
+      log: silent,
+    };
     const report = toReport(run, { runs, findings });
     new DocumentPanel(panel as unknown as vscode.WebviewPanel, report, deps);
     try {

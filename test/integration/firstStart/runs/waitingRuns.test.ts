@@ -59,6 +59,7 @@ describe('runs that wait for a person', () => {
       failureOf: () => undefined,
       onDidChange: () => ({ dispose: () => undefined }),
     }) as unknown as FindingStore;
+  const tracker = { nextCheckAt: () => undefined };
   const clockAt = (now: number) => ({ now: () => now, monotonic: () => now, sleep: () => Promise.resolve() });
 
   /** Takes the place of the person before a quick pick, who presses the entry with this name, or none. */
@@ -155,7 +156,7 @@ describe('runs that wait for a person', () => {
     let provider: vscode.TreeDataProvider<unknown> | undefined;
     const view = {} as unknown as vscode.TreeView<unknown>;
     const lazy = { view, fill: (given: vscode.TreeDataProvider<unknown>): void => void (provider = given) };
-    const shown = showRuns(lazy, { runs: storeOf(run), findings, now: () => 0 });
+    const shown = showRuns(lazy, { runs: storeOf(run), findings, clock: clockAt(0) });
     const lines = (await provider!.getChildren({ kind: 'run', id: run.id })) as RunsNode[];
     shown.dispose();
     const items = lines.map((line) => provider!.getTreeItem(line) as vscode.TreeItem);
@@ -204,7 +205,7 @@ describe('runs that wait for a person', () => {
       const view = {} as unknown as vscode.TreeView<unknown>;
       let provider: vscode.TreeDataProvider<unknown> | undefined;
       const fill = (given: vscode.TreeDataProvider<unknown>): void => void (provider = given);
-      const deps = { runs: storeOf(run), findings: findingsOf(), now: () => 0, nextCheckAt: () => undefined };
+      const deps = { runs: storeOf(run), findings: findingsOf(), clock: clockAt(0), tracker };
       const shown = [showStatus(item, deps), showRuns({ view, fill }, deps)];
       const row = await provider!.getTreeItem({ kind: 'run', id: run.id });
       for (const each of shown) each.dispose();
@@ -229,7 +230,7 @@ describe('runs that wait for a person', () => {
       const view = {} as unknown as vscode.TreeView<unknown>;
       let provider: vscode.TreeDataProvider<unknown> | undefined;
       const runs = storeOf(run);
-      const deps = { runs, findings: findingsOf(), now: () => now, nextCheckAt: () => undefined };
+      const deps = { runs, findings: findingsOf(), clock: { ...clockAt(0), now: () => now }, tracker };
       const fill = (given: vscode.TreeDataProvider<unknown>): void => void (provider = given);
       const shown = [showStatus(item, deps), showRuns({ view, fill }, deps)];
       let redrawn = 0;
@@ -256,8 +257,8 @@ describe('runs that wait for a person', () => {
       const deps = {
         runs: storeOf(late),
         findings: findingsOf(),
-        now: () => now,
-        nextCheckAt: () => undefined,
+        clock: clockAt(now),
+        tracker,
       };
       const shown = [showStatus(item, deps), showRuns({ view, fill: () => undefined }, deps)];
       assert.equal(item.text.startsWith('$(warning)'), warns);

@@ -104,7 +104,7 @@ describe('what a person excludes from uploads', () => {
         if (++times === (press === undefined ? 1 : 2)) reopened.resolve(undefined);
         return Promise.resolve();
       };
-      const attempt = async (work: () => Promise<void>): Promise<void> => {
+      const attempt = async (_id: string, work: () => Promise<void>): Promise<void> => {
         await work().catch((error: unknown) => failures.push(error));
       };
       const uris = names.map((name) => vscode.Uri.file(path.join(folder, name)));

@@ -3,9 +3,8 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
-import { SecretMemory } from '../../../../src/core/upload/secrets/checkSecrets.ts';
 import type { LazyView } from '../../../../src/lazyView.ts';
-import { UploadChoices } from '../../../../src/editor/upload/preparation.ts';
+import { createPreparation } from '../../../../src/editor/upload/preparation.ts';
 import { createUploadPreview, type UploadPreview } from '../../../../src/editor/upload/uploadPreview.ts';
 import { silent } from '../../../silentLog.ts';
 import { openFolders } from '../../openFolders.ts';
@@ -69,10 +68,8 @@ describe('the Upload Preview stays up to date', () => {
     const lazy = { view, fill: () => undefined } as unknown as LazyView;
     const memory = { get: (_key: string, fallback: unknown) => fallback } as unknown as vscode.Memento;
     preview = createUploadPreview(lazy, {
-      choices: new UploadChoices(memory),
-      secretMemory: new SecretMemory(),
-      secretWorkerFile: worker('secretWorker.cjs'),
-      attempt: (work) => {
+      ...createPreparation(memory, worker('secretWorker.cjs')),
+      attempt: (_id, work) => {
         attempts += 1;
         return work().catch(() => undefined);
       },
