@@ -148,7 +148,12 @@ export function followSignIn(
     // The token command is used in trusted workspaces only.
     vscode.workspace.onDidGrantWorkspaceTrust(() => inBackground(refresh(), log)),
   );
-  return { refresh, dispose: () => subscriptions.dispose() };
+  return {
+    refresh,
+    dispose: () => {
+      subscriptions.dispose();
+    },
+  };
 }
 
 /** The token command belongs to the destination in the settings: its token is never sent anywhere else. */
