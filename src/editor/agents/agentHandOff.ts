@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { fenceData } from '../../core/findings/importExport/dataFence.ts';
+import { fenceData } from '../../core/findings/importExport/toolAnswers.ts';
 import { findingMarkdown, type FindingWords } from '../../core/findings/view/findingMarkdown.ts';
 import type { ShownFinding } from '../../core/findings/shownFinding.ts';
 import { sayNoFinding } from '../findings/findingArguments.ts';

@@ -1,11 +1,11 @@
 import * as vscode from 'vscode';
 import type * as z from 'zod/mini';
-import { fenceData } from '../../core/findings/importExport/dataFence.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
 import type { ShownFinding } from '../../core/findings/shownFinding.ts';
 import { escapeMarkdown } from '../../core/findings/view/inertMarkdown.ts';
 import {
   decide,
+  fenceData,
   getFinding,
   getRunStatus,
   listFindings,

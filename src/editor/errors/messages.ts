@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { AssessmentError, systemCode } from '../../core/errors.ts';
-import { type ImportFault, maxImportBytes } from '../../core/findings/importExport/importFault.ts';
+import { type ImportFault, maxImportBytes } from '../../core/findings/importExport/importFile.ts';
 import type { Failure, Run } from '../../core/run/state/run.ts';
 import { visibleLine } from '../../core/visibleText.ts';
 import { formatAccount, formatBytes } from '../formats.ts';

@@ -1,10 +1,13 @@
 import * as vscode from 'vscode';
 import { AssessmentError } from '../../core/errors.ts';
-import { type Decision, undecidedBy } from '../../core/findings/triage/decisions.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
-import { readImport } from '../../core/findings/importExport/importFile.ts';
-import { badImport, maxImportBytes } from '../../core/findings/importExport/importFault.ts';
-import { importRun, type ImportTarget } from '../../core/findings/importExport/importRun.ts';
+import {
+  badImport,
+  type Decision,
+  maxImportBytes,
+  readImport,
+} from '../../core/findings/importExport/importFile.ts';
+import { importRun, type ImportTarget, undecidedBy } from '../../core/findings/importExport/importRun.ts';
 import type { Clock } from '../../core/ports.ts';
 import type { Run } from '../../core/run/state/run.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';

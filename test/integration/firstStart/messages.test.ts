@@ -4,7 +4,7 @@ import path from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { AssessmentError, workerCrash } from '../../../src/core/errors.ts';
-import { zipBundle } from '../../../src/core/findings/importExport/bundleZip.ts';
+import { zipBundle } from '../../../src/core/findings/importExport/bundle.ts';
 import { describeError } from '../../../src/editor/errors/messages.ts';
 import { type AssessmentService, startService } from '../../service/assessmentService.ts';
 import { link, type MessageWatch, watchMessages } from '../messages.ts';

@@ -1,9 +1,14 @@
 import { createHash } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import * as z from 'zod/mini';
 import { identifierSchema, languageSchema } from '../../api/schema.ts';
+import { placeCentral, zipEnd, zipSegments } from '../../upload/archive/zip.ts';
 import { endedEarly, type Run } from '../../run/state/run.ts';
 import type { ExportSource, ExportTool } from './exportSource.ts';
 import { isUndecided } from '../triage/triage.ts';
+
+const sliceBytes = 1024 * 1024;
+const mode = 0o644;
 
 const digits = z.int().check(z.minimum(0), z.maximum(8.64e15));
 
@@ -63,6 +68,27 @@ export function toBundle(
     files: files.map(({ path, content }) => ({ path, bytes: content.length, sha256: sha256(content) })),
   };
   return [{ path: 'bundle.json', content: toJson(index) }, ...files];
+}
+
+/** Packs a bundle's files as a zip; equal files give equal bytes. Lets other work go on between slices. */
+export async function zipBundle(files: readonly BundleFile[]): Promise<Buffer> {
+  const zip = zipSegments();
+  for (const { path, content } of files) {
+    if (content.length <= sliceBytes) {
+      zip.add({ path, mode }, content);
+      continue;
+    }
+    zip.begin({ path, mode }, content.length);
+    for (let from = 0; from < content.length; from += sliceBytes) {
+      const last = from + sliceBytes >= content.length;
+      zip.slice(content.subarray(from, from + sliceBytes), last);
+      await setImmediate();
+    }
+  }
+  const segment = zip.take();
+  if (segment === undefined) throw new Error('A bundle has files');
+  const central = placeCentral(segment.central, segment.offsets, 0);
+  return Buffer.concat([segment.data, central, zipEnd(files.length, segment.data.length, central.length)]);
 }
 
 /** SHA-256 in hex. */

@@ -1,5 +1,7 @@
 import type { Run } from '../../run/state/run.ts';
+import type { BlockKind, Finding } from '../finding.ts';
 import type { Cut } from '../parse/parse.ts';
+import type { JsonObject } from '../parse/readValue.ts';
 import type { ShownFinding } from '../shownFinding.ts';
 
 /** What is handed on of a run: all of its findings, whatever the settings hide, and what was there before. */
@@ -17,4 +19,35 @@ export interface ExportSource {
 export interface ExportTool {
   readonly name: string;
   readonly version: string;
+}
+
+const blockNames: Readonly<Record<BlockKind, string>> = {
+  details: 'details',
+  impact: 'impact',
+  exploitScenario: 'exploit_scenario',
+  attackScenario: 'attack_scenario',
+  evidence: 'evidence',
+  reproductionSteps: 'reproduction_steps',
+  proofOfConcept: 'poc',
+  recommendation: 'further_recommendations',
+};
+
+/** A finding under plain names, without what it does not have. */
+export function toPlainFinding(finding: Finding): JsonObject {
+  const { id, title, severity, severityText, confidence, description, recommendation, places, cwes, cvss } =
+    finding;
+  const blocks = Map.groupBy(finding.blocks, ({ kind }) => blockNames[kind]);
+  const parts: readonly (readonly [string, unknown])[] = [
+    ['id', id],
+    ['title', title],
+    ['severity', severityText ?? severity],
+    ['confidence', confidence],
+    ['description', description],
+    ...[...blocks].map(([name, texts]) => [name, texts.map(({ text }) => text).join('\n\n')] as const),
+    ['recommendation', recommendation],
+    ['locations', places],
+    ['cwes', cwes],
+    ['cvss', cvss],
+  ];
+  return Object.fromEntries(parts.filter(([, value]) => value !== undefined && value !== ''));
 }

@@ -1,12 +1,54 @@
 import { isUtf8 } from 'node:buffer';
+import { buffer } from 'node:stream/consumers';
+import * as yauzl from 'yauzl';
+import * as z from 'zod/mini';
 import { AssessmentError } from '../../errors.ts';
-import type { RunFacts } from './bundle.ts';
-import { readBundle, readJson } from './bundleRead.ts';
-import { type Decision, readDecisions } from '../triage/decisions.ts';
-import { badImport, maxImportBytes } from './importFault.ts';
-import type { Cut, ParsedFindings } from '../parse/parse.ts';
-import { parseInWorker, type ReadFindingsOptions } from '../parse/readFindings.ts';
 import { visibleLine } from '../../visibleText.ts';
+import type { Cut, ParsedFindings } from '../parse/parse.ts';
+import { MAX_FINDINGS_BYTES, parseInWorker, type ReadFindingsOptions } from '../parse/readFindings.ts';
+import { parseJson } from '../parse/readJson.ts';
+import { TRIAGE_STATES, type TriageDecision } from '../triage/triage.ts';
+import { bundlePath, bundleSchema, type RunFacts, sha256 } from './bundle.ts';
+
+/** Largest file that is taken in, and largest file inside a bundle. */
+export const maxImportBytes = MAX_FINDINGS_BYTES;
+
+/** Why a file cannot be imported. */
+export type ImportFault =
+  'tooLarge' | 'notText' | 'notRead' | 'noFindings' | 'notABundle' | 'newerVersion' | 'encrypted' | 'damaged';
+
+/** The error of a file that cannot be imported; `part` is what inside it the fault is about. */
+export function badImport(fault: ImportFault, part?: string, cause?: unknown): AssessmentError {
+  return new AssessmentError('badImport', { subject: fault, detail: part, limit: maxImportBytes }, { cause });
+}
+
+/** Most files of a bundle, and most bytes of all of them unpacked. */
+const maxFiles = 128;
+const maxUnpackedBytes = 4 * maxImportBytes;
+
+/** Most values of a JSON file beside the findings, of all manifests together, and longest path: these are read on this thread, the manifests at every start. */
+const maxValues = 1_000_000;
+const maxPath = 4_096;
+const maxSegments = 256;
+
+const pathSchema = z.string().check(
+  z.maxLength(maxPath),
+  z.refine((path) => path.split('/', maxSegments + 1).length <= maxSegments),
+);
+const manifestSchema = z.object({ entries: z.array(z.looseObject({ path: pathSchema })) });
+
+/** Later times are written in more digits, which files of decisions do not take. */
+const maxTime = Date.parse('9999-12-31T00:00:00Z');
+
+const decisionSchema = z.object({
+  index: z.int().check(z.minimum(0)),
+  state: z.enum(TRIAGE_STATES),
+  note: z.string().check(z.maxLength(10_000)),
+  at: z.number().check(z.minimum(0), z.maximum(maxTime)),
+});
+
+/** A decision that came with findings, and the position of its finding in their file: equal code in two folders is two findings. */
+export type Decision = z.infer<typeof decisionSchema> & TriageDecision;
 
 /** How findings are read that come as a file. */
 export type ImportOptions = Omit<ReadFindingsOptions, 'runId'>;
@@ -29,29 +71,23 @@ export interface ImportedFile {
 export async function readImport(content: Buffer, options: ImportOptions): Promise<ImportedFile> {
   if (content.length > maxImportBytes) throw badImport('tooLarge');
   const isZip = content.subarray(0, 2).toString('latin1') === 'PK';
-  const read = isZip ? await fromBundle(content) : fromFindings(content);
+  if (!isZip && !isUtf8(content)) throw badImport('notText');
+  const files = new Map([['findings.json', content]]);
+  const read = isZip ? await fromBundle(content) : { files, folders: [], decisions: [] };
   const { findings, cut } = await parse(read.files.get('findings.json') ?? content, options);
   return { ...read, findings: findings.length, cut };
 }
 
-type Unchecked = Omit<ImportedFile, 'findings' | 'cut'>;
-
-async function fromBundle(content: Buffer): Promise<Unchecked> {
+async function fromBundle(content: Buffer): Promise<Omit<ImportedFile, 'findings' | 'cut'>> {
   const { files, run } = await readBundle(content);
   const triage = files.get('triage.json');
   const decisions = triage === undefined ? [] : readJson(triage, 'triage.json');
-  const kept = [...files].filter(([path]) => path !== 'triage.json');
   return {
-    files: new Map(kept),
+    files: new Map([...files].filter(([path]) => path !== 'triage.json')),
     run,
     folders: run.targets.map(({ name }) => visibleLine(name)),
     decisions: Array.isArray(decisions) ? readDecisions(decisions) : [],
   };
-}
-
-function fromFindings(content: Buffer): Unchecked {
-  if (!isUtf8(content)) throw badImport('notText');
-  return { files: new Map([['findings.json', content]]), folders: [], decisions: [] };
 }
 
 async function parse(content: Buffer, options: ImportOptions): Promise<ParsedFindings> {
@@ -70,4 +106,83 @@ async function parse(content: Buffer, options: ImportOptions): Promise<ParsedFin
 function isTable(content: Buffer): boolean {
   const header = content.subarray(0, 1_000).toString('utf8').split('\n', 1)[0] ?? '';
   return ['title', 'severity', 'file'].every((name) => header.split(',').includes(name));
+}
+
+/** The decisions in an untrusted list; what is none is left out. */
+export function readDecisions(list: readonly unknown[]): readonly Decision[] {
+  return list.flatMap((entry) => {
+    const read = decisionSchema.safeParse(entry);
+    return read.success ? [read.data] : [];
+  });
+}
+
+/** Unpacks a bundle in memory, every byte counted before it is believed; nothing is written anywhere. Its files by path: `findings.json` always, never the index. Throws `badImport`. */
+export async function readBundle(
+  zip: Buffer,
+): Promise<{ readonly run: RunFacts; readonly files: ReadonlyMap<string, Buffer> }> {
+  const files = await unpack(zip);
+  const index = readIndex(files.get('bundle.json'));
+  files.delete('bundle.json');
+  for (const { path, bytes, sha256: expected } of index.files) {
+    const content = files.get(path);
+    if (content?.length !== bytes || sha256(content) !== expected) throw badImport('damaged', path);
+  }
+  const listed = new Set(index.files.map(({ path }) => path));
+  let valuesLeft = maxValues;
+  for (const [path, content] of files) {
+    if (!listed.has(path)) throw badImport('damaged', path);
+    if (!path.startsWith('manifest-')) continue;
+    const { value, values } = readCounted(content, path, valuesLeft);
+    valuesLeft -= values;
+    if (!manifestSchema.safeParse(value).success) throw badImport('damaged', path);
+  }
+  if (!files.has('findings.json')) throw badImport('notABundle');
+  return { run: index.run, files };
+}
+
+/** The JSON of an entry; throws `badImport` where it is none. */
+function readJson(content: Buffer, path: string): unknown {
+  return readCounted(content, path, maxValues).value;
+}
+
+function readCounted(content: Buffer, path: string, valuesLeft: number): ReturnType<typeof parseJson> {
+  try {
+    return parseJson(content.toString('utf8'), valuesLeft);
+  } catch (cause) {
+    if (cause instanceof AssessmentError) throw badImport('tooLarge', path, cause);
+    throw badImport('damaged', path, cause);
+  }
+}
+
+function readIndex(content: Buffer | undefined): z.infer<typeof bundleSchema> {
+  if (content === undefined) throw badImport('notABundle');
+  const value = readJson(content, 'bundle.json');
+  const version = z.object({ kind: bundleSchema.shape.kind, version: z.number() }).safeParse(value);
+  if (!version.success) throw badImport('notABundle');
+  if (version.data.version !== 1) throw badImport('newerVersion');
+  const index = bundleSchema.safeParse(value);
+  if (!index.success) throw badImport('damaged', 'bundle.json');
+  return index.data;
+}
+
+async function unpack(zip: Buffer): Promise<Map<string, Buffer>> {
+  const files = new Map<string, Buffer>();
+  let unpackedBytes = 0;
+  try {
+    const opened = await yauzl.fromBufferPromise(zip, { lazyEntries: true, strictFileNames: true });
+    if (opened.entryCount > maxFiles) throw badImport('notABundle');
+    for await (const entry of opened.eachEntry()) {
+      const { fileName, uncompressedSize } = entry;
+      if (!bundlePath.test(fileName) || files.has(fileName)) throw badImport('notABundle', fileName);
+      if (entry.isEncrypted()) throw badImport('encrypted');
+      unpackedBytes += uncompressedSize;
+      if (uncompressedSize > maxImportBytes || unpackedBytes > maxUnpackedBytes) throw badImport('tooLarge');
+      // The stream fails when an entry unpacks to more, or to less, than it says.
+      files.set(fileName, await buffer(await opened.openReadStreamPromise(entry)));
+    }
+  } catch (error) {
+    if (error instanceof AssessmentError) throw error;
+    throw badImport('damaged', undefined, error);
+  }
+  return files;
 }

@@ -4,7 +4,11 @@ import { makePrivateFolder, writeFileAtomic } from '../../files.ts';
 import type { Clock } from '../../ports.ts';
 import type { Run, RunIn } from '../../run/state/run.ts';
 import type { RunStore } from '../../run/disk/runStore.ts';
-import type { ImportedFile } from './importFile.ts';
+import { toSubjects, type ShownFinding } from '../shownFinding.ts';
+import { isUndecided } from '../triage/triage.ts';
+import type { TriageEntry } from '../triage/triageBook.ts';
+import type { DecisionsByFolder } from '../triage/triageStore.ts';
+import type { Decision, ImportedFile } from './importFile.ts';
 import { visibleLine } from '../../visibleText.ts';
 
 /** The folder that findings of an import belong to; without a path, one that is not here and where nothing is. */
@@ -67,4 +71,26 @@ export async function importRun(
     throw error;
   }
   return run;
+}
+
+/** Decisions that came with findings, for those about which nobody decided here, as files of decisions hold them; and for how many findings. */
+export function undecidedBy(
+  decisions: readonly Decision[],
+  all: readonly ShownFinding[],
+): { readonly byFolder: DecisionsByFolder; readonly count: number } {
+  const byIndex = new Map(decisions.map((decision) => [decision.index, decision]));
+  const byFolder = new Map<string, TriageEntry[]>();
+  let count = 0;
+  for (const shown of all) {
+    const decision = byIndex.get(shown.finding.index);
+    if (decision === undefined || !isUndecided(shown.triage)) continue;
+    count += 1;
+    const { state, note, at } = decision;
+    for (const { folder, ...subject } of toSubjects(shown)) {
+      const entries = byFolder.get(folder) ?? [];
+      entries.push({ ...subject, state, note, at });
+      byFolder.set(folder, entries);
+    }
+  }
+  return { byFolder, count };
 }

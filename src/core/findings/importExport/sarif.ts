@@ -1,20 +1,36 @@
-import type { Log, Result, Run as SarifRun } from 'sarif';
-import type { ExportSource, ExportTool } from './exportSource.ts';
-import type { Finding, Severity } from '../finding.ts';
-import { hasAllFindings } from '../chooseRun.ts';
+import { hash } from 'node:crypto';
+import type {
+  Location,
+  Log,
+  ReportingDescriptor,
+  ReportingDescriptorReference,
+  Result,
+  Run as SarifRun,
+  ToolComponent,
+} from 'sarif';
 import type { Run } from '../../run/state/run.ts';
+import { hasAllFindings } from '../chooseRun.ts';
+import { runIdOf } from '../compare.ts';
+import type { Finding, Place, PlaceRole, Severity } from '../finding.ts';
 import type { ShownFinding } from '../shownFinding.ts';
-import { toPlainFinding } from './plainFinding.ts';
-import { sarifPlaces, sourceRoot } from './sarifPlaces.ts';
-import { createRules, cweReference, cweTaxonomy, type Rules, toScoreText } from './sarifRules.ts';
-import { securityScore } from './securityScore.ts';
 import { isUndecided, needsNote } from '../triage/triage.ts';
+import { type ExportSource, type ExportTool, toPlainFinding } from './exportSource.ts';
+
+/** Where the bands of CVSS 3 and 4 begin and end, and a score that stands for each. */
+const bands: Readonly<Record<Exclude<Severity, 'unrated'>, { from: number; below: number; usual: number }>> =
+  {
+    critical: { from: 9, below: 10.1, usual: 9.5 },
+    high: { from: 7, below: 9, usual: 8 },
+    medium: { from: 4, below: 7, usual: 5.5 },
+    low: { from: 0.1, below: 4, usual: 2 },
+    none: { from: 0, below: 0.1, usual: 0 },
+  };
 
 /** A run's findings as a SARIF 2.1.0 log; equal findings give equal text. */
 export function toSarif(source: ExportSource, tool: ExportTool): Log {
   const { run, shown, fixed } = source;
   const all = [...shown, ...(fixed ?? [])];
-  const rules = createRules(all.map(({ finding }) => finding));
+  const rules = toRules(all.map(({ finding }) => finding));
   return {
     $schema: 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json',
     version: '2.1.0',
@@ -24,7 +40,7 @@ export function toSarif(source: ExportSource, tool: ExportTool): Log {
           driver: {
             name: tool.name,
             semanticVersion: tool.version,
-            rules: rules.descriptors,
+            rules: [...rules.values()].map(toDescriptor),
             supportedTaxonomies: [{ name: 'CWE', index: 0 }],
           },
         },
@@ -54,43 +70,47 @@ function toInvocation({ run, cut }: ExportSource): NonNullable<SarifRun['invocat
   const commits = run.targets.flatMap(({ name, commit }) =>
     commit === undefined ? [] : [{ folder: name, commit: commit.id, dirty: commit.dirty }],
   );
+  const toText = (at: number | undefined): string | undefined =>
+    at === undefined ? undefined : new Date(at).toISOString();
   return {
     executionSuccessful: hasAllFindings(run),
-    ...(dispatchedAt === undefined ? {} : { startTimeUtc: new Date(dispatchedAt).toISOString() }),
-    ...(exitedAt === undefined ? {} : { endTimeUtc: new Date(exitedAt).toISOString() }),
-    properties: {
-      ...(cut === undefined ? {} : { findingsHere: cut.shown, findingsInAll: cut.total }),
-      ...('runId' in run && run.runId !== undefined ? { runId: run.runId } : {}),
-      // Not in versionControlProvenance, which wants the repository's address: nobody here knows it.
-      ...(commits.length === 0 ? {} : { commits }),
-    },
+    ...known({ startTimeUtc: toText(dispatchedAt), endTimeUtc: toText(exitedAt) }),
+    properties: known({
+      findingsHere: cut?.shown,
+      findingsInAll: cut?.total,
+      runId: runIdOf(run),
+      // Not in versionControlProvenance, which requires the repository's address: it is not known here.
+      commits: commits.length === 0 ? undefined : commits,
+    }),
   };
 }
 
-function toResult(shown: ShownFinding, rules: Rules, run: Run): Result {
+function toResult(shown: ShownFinding, rules: ReadonlyMap<string, Rule>, run: Run): Result {
   const { finding, identity, triage } = shown;
   const { fingerprint } = identity;
   const score = securityScore(finding);
+  const ruleId = toRuleId(finding);
   return {
-    ...rules.of(finding),
+    ruleId,
+    ruleIndex: rules.get(ruleId)?.ruleIndex ?? -1,
     level: toLevel(finding.severity),
-    ...(score === undefined ? {} : { rank: Math.round(score * 10) }),
+    ...known({ rank: score === undefined ? undefined : Math.round(score * 10) }),
     message: { text: toMessage(finding) },
-    ...sarifPlaces(shown, run),
+    ...toLocations(shown, run),
     partialFingerprints: { 'whiteboxFinding/v1': fingerprint },
     taxa: finding.cwes.map(cweReference),
-    ...(needsNote(triage.state)
-      ? { suppressions: [{ kind: 'external', status: 'accepted', justification: triage.note }] }
-      : {}),
-    properties: {
-      ...(score === undefined ? {} : { 'security-severity': toScoreText(score) }),
-      // Whole: SARIF has no home for recommendations, further prose, ratings as written and paths as told.
-      whitebox: {
+    ...(needsNote(triage.state) && {
+      suppressions: [{ kind: 'external', status: 'accepted', justification: triage.note }],
+    }),
+    properties: known({
+      'security-severity': score?.toFixed(1),
+      // Whole: SARIF has no members for recommendations, further prose, ratings as written and paths as reported.
+      whitebox: known({
         finding: toPlainFinding(finding),
         fingerprint,
-        ...(isUndecided(triage) ? {} : { triage }),
-      },
-    },
+        triage: isUndecided(triage) ? undefined : triage,
+      }),
+    }),
   };
 }
 
@@ -114,4 +134,142 @@ function toMessage({ id, title, description }: Finding): string {
   const text = title === '' ? id : title;
   const rest = description === '' || description === title ? '' : `\n\n${description}`;
   return `${text}${rest}`.replaceAll('](', ']\\(');
+}
+
+/** A rule of a SARIF log, and the findings that it has. */
+interface Rule {
+  readonly ruleId: string;
+  readonly ruleIndex: number;
+  readonly findings: Finding[];
+}
+
+/** One rule for each weakness and title, since readers of SARIF show a rule's text as the name of its results. */
+function toRules(findings: readonly Finding[]): ReadonlyMap<string, Rule> {
+  const rules = new Map<string, Rule>();
+  for (const finding of findings) {
+    const ruleId = toRuleId(finding);
+    const rule = rules.get(ruleId) ?? { ruleId, ruleIndex: rules.size, findings: [] };
+    rule.findings.push(finding);
+    rules.set(ruleId, rule);
+  }
+  return rules;
+}
+
+function toRuleId({ cwes: [cwe], title }: Finding): string {
+  const name = hash('sha256', title, 'hex').slice(0, 8);
+  return `${cwe === undefined ? 'finding' : `CWE-${String(cwe)}`}/${name}`;
+}
+
+function toDescriptor({ ruleId: id, findings: group }: Rule): ReportingDescriptor {
+  const cwes = [...new Set(group.flatMap((finding) => finding.cwes))];
+  const scores = group.map(securityScore).filter((score) => score !== undefined);
+  const [cwe] = cwes;
+  const title = group[0]?.title ?? '';
+  return {
+    id,
+    shortDescription: { text: title === '' ? id : title },
+    ...(cwe === undefined ? {} : { helpUri: helpUri(cwe) }),
+    relationships: cwes.map((each) => ({ target: cweReference(each), kinds: ['relevant'] })),
+    properties: {
+      // The form that code scanning services look for.
+      tags: ['security', ...cwes.map((each) => `external/cwe/cwe-${String(each).padStart(3, '0')}`)],
+      ...(scores.length === 0 ? {} : { 'security-severity': Math.max(...scores).toFixed(1) }),
+    },
+  };
+}
+
+function helpUri(cwe: number): string {
+  return `https://cwe.mitre.org/data/definitions/${String(cwe)}.html`;
+}
+
+/** The taxonomy of the weaknesses that are spoken of (SARIF 2.1.0, 3.19.3). */
+function cweTaxonomy(cwes: readonly number[]): ToolComponent {
+  const taxa = [...new Set(cwes)].sort((one, other) => one - other);
+  return {
+    name: 'CWE',
+    organization: 'MITRE',
+    shortDescription: { text: 'Common Weakness Enumeration' },
+    informationUri: 'https://cwe.mitre.org/',
+    isComprehensive: false,
+    taxa: taxa.map((cwe) => ({ id: String(cwe), helpUri: helpUri(cwe) })),
+  };
+}
+
+/** A weakness as results and rules refer to it. */
+function cweReference(cwe: number): ReportingDescriptorReference {
+  return { id: String(cwe), toolComponent: { name: 'CWE', index: 0 } };
+}
+
+/** A score of 0 to 10 that says what the severity says: the finding's own CVSS score where it does; undefined when unrated. */
+function securityScore({ severity, cvss }: Pick<Finding, 'severity' | 'cvss'>): number | undefined {
+  if (severity === 'unrated') return undefined;
+  const { from, below, usual } = bands[severity];
+  const score = cvss?.score;
+  return score !== undefined && score >= from && score < below ? score : usual;
+}
+
+/** The name under which a SARIF file speaks of the folder that a run assessed; of several, each has its own. */
+function sourceRoot({ targets }: Run, index: number): string {
+  return targets.length === 1 ? '%SRCROOT%' : `%SRCROOT-${String(index + 1)}%`;
+}
+
+/** A finding's places as SARIF keeps them: where it is, how data flows to it, and what else belongs to it; folders are those of `run`, which may be a later one than the finding's own. */
+function toLocations(
+  shown: ShownFinding,
+  run: Run,
+): Pick<Result, 'locations' | 'codeFlows' | 'relatedLocations'> {
+  const { places } = shown.finding;
+  const having = (...roles: (PlaceRole | undefined)[]): Place[] =>
+    roles.flatMap((role) => places.filter((place) => place.role === role));
+  const own = having(undefined);
+  const flow = having('source', 'step', 'sink');
+  const related = having('evidence', 'related');
+  const main = own.length > 0 ? own : places.slice(0, 1);
+  const flowLocations = flow.map((place) => ({
+    kinds: [place.role ?? 'step'],
+    location: toLocation(place, shown, run),
+  }));
+  return {
+    locations: main.map((place) => toLocation(place, shown, run)),
+    ...(flow.length > 0 && { codeFlows: [{ threadFlows: [{ locations: flowLocations }] }] }),
+    ...(related.length > 0 && {
+      relatedLocations: related.map((place, index) => ({ id: index + 1, ...toLocation(place, shown, run) })),
+    }),
+  };
+}
+
+/** A place with the lines of the text that was assessed, and with its path in the workspace where it was found there. */
+function toLocation(place: Place, { run: { targets }, places }: ShownFinding, run: Run): Location {
+  const found = places.find(({ told }) => told === place);
+  const told = targets[place.targetIndex ?? (targets.length === 1 ? 0 : -1)];
+  const folders = [found?.folder, told?.folder];
+  const index = folders
+    .map((wanted) => run.targets.findIndex(({ folder }) => folder === wanted))
+    .find((target) => target >= 0);
+  const { startLine, endLine, startColumn, endColumn, snippet, label } = place;
+  const text = snippet === undefined ? undefined : { text: snippet };
+  return {
+    physicalLocation: {
+      artifactLocation: {
+        uri: toRelativeUri(found?.path ?? place.path),
+        ...(index !== undefined && { uriBaseId: sourceRoot(run, index) }),
+      },
+      ...(startLine !== undefined && {
+        region: { startLine, ...known({ endLine, startColumn, endColumn, snippet: text }) },
+      }),
+    },
+    ...(label !== undefined && { message: { text: label } }),
+  };
+}
+
+/** A path as a relative reference that stays below its base, percent-encoded part by part. */
+function toRelativeUri(path: string): string {
+  const parts = path.split(/[\\/]+/).filter((part) => part !== '' && part !== '.' && part !== '..');
+  return parts.map((part) => encodeURIComponent(part.toWellFormed())).join('/');
+}
+
+/** The members that have a value: the types of SARIF know no undefined ones. */
+function known<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  const entries = Object.entries(members).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as { [K in keyof T]?: Exclude<T[K], undefined> };
 }

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { Marked } from 'marked';
-import { fenceData } from '../../../../src/core/findings/importExport/dataFence.ts';
 import { findingMarkdown, type FindingWords } from '../../../../src/core/findings/view/findingMarkdown.ts';
 import {
   decide,
+  fenceData,
   getFinding,
   getRunStatus,
   listFindings,
