@@ -10,7 +10,7 @@ import {
 } from '../core/api/schema.ts';
 import { AssessmentError } from '../core/errors.ts';
 import { SEVERITIES } from '../core/findings/finding.ts';
-import type { Display } from '../core/findings/view/display.ts';
+import type { Display } from '../core/findings/view/filter.ts';
 
 /** Where a person's runs go: a normalized base URL and an organization ID. */
 export interface Destination {

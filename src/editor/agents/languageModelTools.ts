@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import type * as z from 'zod/mini';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
 import type { ShownFinding } from '../../core/findings/shownFinding.ts';
-import { escapeMarkdown } from '../../core/findings/view/inertMarkdown.ts';
+import { escapeMarkdown } from '../../core/findings/view/findingMarkdown.ts';
 import {
   decide,
   fenceData,

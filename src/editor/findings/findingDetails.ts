@@ -4,7 +4,7 @@ import type { Place } from '../../core/findings/finding.ts';
 import { placeLinks } from '../../core/findings/place/runPlaces.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
 import type { ShownFinding, ShownPlace } from '../../core/findings/shownFinding.ts';
-import { codeBlock, codeSpan, escapeMarkdown } from '../../core/findings/view/inertMarkdown.ts';
+import { codeBlock, codeSpan, escapeMarkdown } from '../../core/findings/view/findingMarkdown.ts';
 import { clip } from '../../core/findings/parse/prose.ts';
 import { visibleLine, visibleText } from '../../core/visibleText.ts';
 import type { ReportContent } from '../../core/report/protocol.ts';

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { isDisplayed } from '../../core/findings/view/display.ts';
+import { isDisplayed } from '../../core/findings/view/filter.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
 import { mayStopWatching, needsDecision } from '../../core/run/state/deadlines.ts';
 import {

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { clip } from '../../../core/findings/parse/prose.ts';
 import type { ShownFinding } from '../../../core/findings/shownFinding.ts';
-import { escapeMarkdown, inertMarkdown } from '../../../core/findings/view/inertMarkdown.ts';
+import { escapeMarkdown, inertMarkdown } from '../../../core/findings/view/findingMarkdown.ts';
 import { blockLabel, severityLabel, titleOfFinding } from '../../labels.ts';
 import { toAddress, toArgument } from '../findingArguments.ts';
 import type { DisplayedFindings } from './displayedFindings.ts';

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { FindingStore } from '../../../core/findings/findingStore.ts';
 import type { ShownFinding, ShownPlace } from '../../../core/findings/shownFinding.ts';
-import { isDisplayed } from '../../../core/findings/view/display.ts';
+import { isDisplayed } from '../../../core/findings/view/filter.ts';
 import { type FindingsOfFiles, problemsByFile } from '../../../core/findings/view/problems.ts';
 import { readDisplaySettings } from '../../settings.ts';
 

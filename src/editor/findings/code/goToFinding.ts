@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import * as vscode from 'vscode';
 import type { ShownFinding, ShownPlace } from '../../../core/findings/shownFinding.ts';
-import { inOrder, neighbour } from '../../../core/findings/view/findingOrder.ts';
+import { inOrder, neighbour } from '../../../core/findings/view/problems.ts';
 import { titleOfFinding } from '../../labels.ts';
 import { showInformation } from '../../showMessage.ts';
 import { type DisplayedFindings, toRange } from './displayedFindings.ts';

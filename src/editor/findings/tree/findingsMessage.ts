@@ -1,11 +1,10 @@
 import * as vscode from 'vscode';
-import { activeParts } from '../../../core/findings/view/filter.ts';
 import type { FindingStore } from '../../../core/findings/findingStore.ts';
 import type { Cut } from '../../../core/findings/parse/parse.ts';
 import type { ShownRun } from '../../../core/findings/shownFinding.ts';
 import { hasAllFindings, hasFindings } from '../../../core/findings/chooseRun.ts';
 import { hiddenFromProblems } from '../../../core/findings/view/problems.ts';
-import type { Sifted } from '../../../core/findings/view/sift.ts';
+import { activeParts, type FilteredFindings } from '../../../core/findings/view/filter.ts';
 import { isOffline } from '../../../core/run/state/deadlines.ts';
 import { isFinal, isLive, type Run, titleOf, waitsForToken } from '../../../core/run/state/run.ts';
 import { isSettled } from '../../../core/findings/triage/triage.ts';
@@ -31,11 +30,15 @@ type FindingsState =
   | 'none';
 
 /** Why there are findings, or none; `runs` are those of the folders that are open. */
-export function stateOf(folders: readonly ShownRun[], sifted: Sifted, runs: readonly Run[]): FindingsState {
-  if (sifted.passing.length > 0) return 'shown';
+export function stateOf(
+  folders: readonly ShownRun[],
+  filtered: FilteredFindings,
+  runs: readonly Run[],
+): FindingsState {
+  if (filtered.passing.length > 0) return 'shown';
   if (folders.some(({ failure }) => failure !== undefined)) return 'unreadable';
-  if (sifted.displayed.length > 0) return 'filtered';
-  if (sifted.mild + sifted.settled > 0) return 'hidden';
+  if (filtered.displayed.length > 0) return 'filtered';
+  if (filtered.mild + filtered.settled > 0) return 'hidden';
   if (folders.length > 0) return 'zero';
   return stateOfRuns(runs.filter((run) => !isFinal(run))) ?? (runs.some(hasFindings) ? 'cleared' : 'none');
 }
@@ -56,20 +59,20 @@ function stateOfRuns(runs: readonly Run[]): FindingsState | undefined {
 export function describeFindings(
   view: vscode.TreeView<unknown>,
   state: FindingsState,
-  sifted: Sifted,
+  filtered: FilteredFindings,
   { findings, filtering }: { findings: FindingStore; filtering: Filtering },
 ): void {
   const comparison = findings.comparison();
   const lines = [
     ...describeRuns(findings),
-    ...describeHidden(sifted),
-    ...(comparison === undefined ? describeOnlyHere(sifted) : []),
-    ...describeFilter(filtering, sifted),
+    ...describeHidden(filtered),
+    ...(comparison === undefined ? describeOnlyHere(filtered) : []),
+    ...describeFilter(filtering, filtered),
   ];
   view.message = state === 'shown' ? lines.join(' — ') : '';
   // Of a long one only the start is seen: the filter matters most then.
   view.description = state === 'shown' ? '' : lines.reverse().join(' · ');
-  const open = sifted.displayed.filter(
+  const open = filtered.displayed.filter(
     ({ run, triage }) => run.id !== comparison?.baseline.id && !isSettled(triage.state),
   ).length;
   view.badge =
@@ -124,7 +127,7 @@ function describeCut(run: Run, cut: Cut | undefined): string[] {
 }
 
 /** How many findings settings and triage hide. */
-function describeHidden({ mild, settled }: Sifted): string[] {
+function describeHidden({ mild, settled }: FilteredFindings): string[] {
   const t = vscode.l10n.t;
   return [
     ...(mild === 0 ? [] : [t('Hidden by minimum severity: {0}', countFindings(mild))]),
@@ -133,14 +136,14 @@ function describeHidden({ mild, settled }: Sifted): string[] {
 }
 
 /** How many of the findings that the view may show have no problem of their own. */
-function describeOnlyHere({ displayed }: Sifted): string[] {
+function describeOnlyHere({ displayed }: FilteredFindings): string[] {
   const { showInProblems, ...display } = readDisplaySettings();
   const count = showInProblems ? hiddenFromProblems(displayed, display) : 0;
   return count === 0 ? [] : [vscode.l10n.t('Only here, not in Problems: {0}', countFindings(count))];
 }
 
 /** What the filter lets through, and how many of how many; nothing without a filter. */
-function describeFilter({ filter }: Filtering, { displayed, passing }: Sifted): string[] {
+function describeFilter({ filter }: Filtering, { displayed, passing }: FilteredFindings): string[] {
   const parts = activeParts(filter).map((part) => describePart(part, filter));
   if (parts.length === 0) return [];
   const counts = [formatNumber(passing.length), formatNumber(displayed.length)] as const;

@@ -3,7 +3,7 @@ import type { FindingStore } from '../../../core/findings/findingStore.ts';
 import type { ShownFinding } from '../../../core/findings/shownFinding.ts';
 import { toChangeGroups, toGroups } from '../../../core/findings/view/groups.ts';
 import { childNodes, type OutlineNode, rootNodes } from '../../../core/findings/view/outline.ts';
-import { sift, type Sifted } from '../../../core/findings/view/sift.ts';
+import { applyFilter, type FilteredFindings } from '../../../core/findings/view/filter.ts';
 import type { RunStore } from '../../../core/run/disk/runStore.ts';
 import type { Run } from '../../../core/run/state/run.ts';
 import type { LazyView } from '../../../lazyView.ts';
@@ -30,23 +30,25 @@ export interface FindingsViewDeps {
 export function showFindings(lazy: LazyView, deps: FindingsViewDeps): vscode.Disposable {
   const { findings, runs, filtering } = deps;
   const changed = new vscode.EventEmitter<undefined>();
-  let sifted = siftFindings(deps);
+  let filtered = readFiltered(deps);
   lazy.fill({
     onDidChangeTreeData: changed.event,
-    getChildren: (node) => [...(node === undefined ? roots(sifted, deps) : childNodes(node as OutlineNode))],
+    getChildren: (node) => [
+      ...(node === undefined ? roots(filtered, deps) : childNodes(node as OutlineNode)),
+    ],
     getParent: (node) => (node as OutlineNode).parent,
-    getTreeItem: (node) => toItem(node as OutlineNode, sifted.passing.length <= maxExpanded),
+    getTreeItem: (node) => toItem(node as OutlineNode, filtered.passing.length <= maxExpanded),
   });
   const describe = (): void => {
-    const state = stateOf(findings.folders(), sifted, runs.all().filter(deps.isOpenHere));
-    describeFindings(lazy.view, state, sifted, deps);
+    const state = stateOf(findings.folders(), filtered, runs.all().filter(deps.isOpenHere));
+    describeFindings(lazy.view, state, filtered, deps);
     setContext('findingsView', state);
     setContext('findingsShown', findings.folders().length > 0);
     setContext('filtered', filtering.isActive());
     setContext('comparing', findings.comparison() !== undefined);
   };
   const render = (): void => {
-    sifted = siftFindings(deps);
+    filtered = readFiltered(deps);
     describe();
     changed.fire(undefined);
   };
@@ -61,18 +63,21 @@ export function showFindings(lazy: LazyView, deps: FindingsViewDeps): vscode.Dis
 }
 
 /** What is left of the findings, or of two compared runs, after the settings and the filter; who compares or filters by triage wants to see what triage settled. */
-function siftFindings({ findings, filtering }: FindingsViewDeps): Sifted {
+function readFiltered({ findings, filtering }: FindingsViewDeps): FilteredFindings {
   const { minimumSeverity, hideTriaged } = readDisplaySettings();
   const comparison = findings.comparison();
   const asksForTriage = comparison !== undefined || (filtering.filter.triage ?? []).length > 0;
   const display = { minimumSeverity, hideTriaged: hideTriaged && !asksForTriage };
   const passes = (shown: ShownFinding): boolean => filtering.passes(shown);
-  if (comparison === undefined) return sift(findings.all(), display, passes);
+  if (comparison === undefined) return applyFilter(findings.all(), display, passes);
   const found = findings.all().filter(({ run }) => run.id === comparison.run.id);
-  return sift([...found, ...comparison.fixed], display, passes);
+  return applyFilter([...found, ...comparison.fixed], display, passes);
 }
 
-function roots({ passing }: Sifted, { findings, filtering }: FindingsViewDeps): readonly OutlineNode[] {
+function roots(
+  { passing }: FilteredFindings,
+  { findings, filtering }: FindingsViewDeps,
+): readonly OutlineNode[] {
   const comparison = findings.comparison();
   return rootNodes(
     comparison === undefined

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { hiddenFromProblems, problemsByFile } from '../../../../src/core/findings/view/problems.ts';
+import { describe, test } from 'node:test';
+import {
+  hiddenFromProblems,
+  inOrder,
+  neighbour,
+  problemsByFile,
+} from '../../../../src/core/findings/view/problems.ts';
 import { invent } from '../shownFindings.ts';
 
 test('what Problems does not show is counted: kept back by settings, no place, code that is gone, more than 1,000 in a file', () => {
@@ -22,4 +27,76 @@ test('what Problems does not show is counted: kept back by settings, no place, c
       ?.map(({ finding }) => finding.index),
     [2_002],
   );
+});
+
+const ordered = inOrder(
+  problemsByFile(
+    [
+      ['b.js', 4],
+      ['a.js', 9],
+      ['a.js', 2],
+      ['a.js', 2],
+      ['c.js', 1],
+    ].map(([path, line], index) => invent({ index, at: { path: path as string, line: line as number } })),
+  ),
+);
+const at = (name: string, line: number): { file: string; line: number } => ({
+  file: `/home/dev/shop/${name}`,
+  line,
+});
+
+describe('the way through all findings', () => {
+  test('goes by file and line', () => {
+    assert.deepEqual(
+      ordered.map(({ finding }) => finding.index),
+      [2, 3, 1, 0, 4],
+    );
+  });
+
+  test('passes each once, also where two stand in one line, and goes round', () => {
+    const tour = (step: 1 | -1): number[] => {
+      let current = ordered[0];
+      return ordered.map(() => {
+        const place = current?.places[0];
+        const position = neighbour(ordered, { cursor: at(place!.path, place!.startLine!), current }, step);
+        current = ordered[position];
+        return position;
+      });
+    };
+    assert.deepEqual(tour(1), [1, 2, 3, 4, 0]);
+    assert.deepEqual(tour(-1), [4, 3, 2, 1, 0]);
+  });
+
+  test('starts from the cursor when that is elsewhere', () => {
+    const from = (cursor: { file: string; line: number } | undefined, step: 1 | -1): number =>
+      neighbour(ordered, { cursor, current: ordered[4] }, step);
+    assert.equal(from(undefined, 1), 0);
+    assert.equal(from(undefined, -1), 4);
+    assert.equal(from(at('a.js', 5), 1), 2);
+    assert.equal(from(at('a.js', 5), -1), 1);
+    assert.equal(from(at('bb.js', 5), 1), 4);
+    assert.equal(from(at('z.js', 1), 1), 0);
+    assert.equal(from(at('0.js', 1), -1), 4);
+  });
+
+  test('passes a finding without a line, which leaves the cursor where it was in its file', () => {
+    const places = [{}, { line: 10 }, { line: 20 }].map((place) => ({ path: 'a.js', ...place }));
+    const some = inOrder(problemsByFile(places.map((place, index) => invent({ index, at: place }))));
+    const tour = (step: 1 | -1): number[] => {
+      let [current, line] = [some[2], 20];
+      return places.map(() => {
+        const position = neighbour(some, { cursor: at('a.js', line), current }, step);
+        current = some[position];
+        line = current?.places[0]?.startLine ?? line;
+        return position;
+      });
+    };
+    assert.deepEqual(tour(1), [0, 1, 2]);
+    assert.deepEqual(tour(-1), [1, 0, 2]);
+    assert.equal(neighbour(some, { cursor: at('b.js', 20), current: some[0] }, -1), 2);
+  });
+
+  test('ends before it begins when there is no finding', () => {
+    assert.equal(neighbour([], { cursor: undefined, current: undefined }, 1), -1);
+  });
 });

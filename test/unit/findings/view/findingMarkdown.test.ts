@@ -9,7 +9,7 @@ import {
   codeSpan,
   escapeMarkdown,
   inertMarkdown,
-} from '../../../../src/core/findings/view/inertMarkdown.ts';
+} from '../../../../src/core/findings/view/findingMarkdown.ts';
 
 /** As VS Code reads the text of a hover. */
 const marked = new Marked({ gfm: true, breaks: true });
