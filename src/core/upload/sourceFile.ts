@@ -27,14 +27,14 @@ export function isUsableName(path: string): boolean {
 /** Why a selected file is not in the archive. */
 type OmissionReason = 'vanished' | 'unreadable' | 'changedType' | 'changed' | 'outsideRoot' | 'unusableName';
 
-/** A selected file that is not in the archive; `code` is the system's, when it refused. */
+/** A selected file that is not in the archive; `code` is the system's error code, if there is one. */
 export interface Omission {
   readonly path: string;
   readonly reason: OmissionReason;
   readonly code?: string;
 }
 
-/** An open regular file that lies where its path says, no link on the way. */
+/** An open regular file that was reached by its path without a link. */
 export interface SourceFile {
   readonly fd: number;
   readonly stat: Stats;
@@ -45,7 +45,7 @@ export function openSource(root: string, path: string): SourceFile | Omission {
   const full = join(root, path);
   let fd: number;
   try {
-    // On Windows both flags are undefined, which `|` takes for 0; `misplaced` finds links there, and there are no FIFOs to wait for.
+    // Windows has neither flag: they are undefined, which `|` takes for 0. There `misplaced` finds links, and no FIFO blocks.
     fd = openSync(full, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
     const code = systemCode(error) ?? 'EIO';
@@ -67,7 +67,7 @@ export function openSource(root: string, path: string): SourceFile | Omission {
   }
 }
 
-/** Node has no `openat`: whether a folder on the way was a link is asked after opening, before anything is read. Where the system tells the open file's own path nothing else is believed: between two questions about names a folder can be a link and none again. */
+/** Node has no `openat`, so links in the path are looked for after the file is opened and before it is read. Where the system knows the open file's own path, only that counts: between two checks by name, a folder can become a link and a folder again. */
 function misplaced(fd: number, root: string, full: string, stat: Stats): OmissionReason | undefined {
   const real = process.platform === 'linux' ? openPath(fd) : undefined;
   if (real === full) return undefined;
@@ -80,9 +80,9 @@ function misplaced(fd: number, root: string, full: string, stat: Stats): Omissio
   return isSame && real === undefined ? undefined : 'changed';
 }
 
-/** True while a folder lies where its path (absolute) says, no link on the way. Throws what the system throws. */
+/** True if an absolute path leads to a folder without a link. Throws the system's errors. */
 export function isInPlace(folder: string): boolean {
-  // To ask about a deep path name by name takes seconds.
+  // On Linux faster than `realpath`, which takes seconds for a deep path.
   const fd = process.platform === 'linux' ? openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY) : -1;
   try {
     return ((fd < 0 ? undefined : openPath(fd)) ?? realpathSync.native(folder)) === folder;
@@ -91,7 +91,7 @@ export function isInPlace(folder: string): boolean {
   }
 }
 
-/** The path that an open file has now, as Linux knows it; undefined without `/proc`. */
+/** The current path of an open file, by Linux's `/proc`; undefined without it. */
 function openPath(fd: number): string | undefined {
   try {
     return readlinkSync(`/proc/self/fd/${String(fd)}`);
@@ -101,7 +101,7 @@ function openPath(fd: number): string | undefined {
   }
 }
 
-/** Reads `bytes` from `position` on; less only at the end of the file. */
+/** Reads `bytes` from `position` on; fewer only at the end of the file. */
 export function readAt(fd: number, bytes: number, position: number): Buffer {
   const buffer = Buffer.allocUnsafe(bytes);
   let length = 0;
@@ -113,7 +113,7 @@ export function readAt(fd: number, bytes: number, position: number): Buffer {
   return buffer.subarray(0, length);
 }
 
-/** True when the file still has the size and time it had when it was opened. */
+/** True if the file still has the size and time that it had when it was opened. */
 export function isUnchanged({ fd, stat }: SourceFile): boolean {
   const now = fstatSync(fd);
   return now.size === stat.size && now.mtimeMs === stat.mtimeMs;

@@ -13,7 +13,7 @@ export interface ArchivedFile {
   readonly content: Buffer;
 }
 
-/** The files of one of our own archives that are wanted, in its order; reading stops with the last of them, or at the signal. Throws `storage` when the archive is damaged or not there, and the signal's reason. */
+/** The wanted files of an archive that `writeArchive` made, in its order; reading stops after the last of them. Throws `storage` if the archive is damaged or missing, and the signal's reason. */
 export async function* readArchive(
   file: string,
   format: ArchiveFormat,
@@ -39,7 +39,7 @@ async function* readZip(
   wanted: ReadonlySet<string>,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<ArchivedFile> {
-  // As strings, names with `\` would be changed, and one that starts like a drive would end the reading.
+  // Decoded by the library, names with `\` would be changed, and one like a drive would be an error.
   const zip = await openPromise(file, { autoClose: false, decodeStrings: false });
   try {
     for await (const entry of zip.eachEntry()) {
@@ -53,7 +53,7 @@ async function* readZip(
   }
 }
 
-/** Reads what `tarHeader` writes: regular files, with long names and sizes in a PAX header. */
+/** Reads regular files, with long names and sizes in a PAX header, as `tarSegments` writes them. */
 async function* readTarGz(
   file: string,
   wanted: ReadonlySet<string>,
@@ -86,7 +86,7 @@ async function* readTarGz(
   }
 }
 
-/** Takes so many bytes of a stream, or skips them; undefined when they are skipped, or the stream has ended. */
+/** Reads a number of bytes of a stream, or skips them; undefined if they are skipped, or the stream has ended. */
 function takeFrom(
   stream: AsyncIterable<Buffer>,
   signal: AbortSignal | undefined,

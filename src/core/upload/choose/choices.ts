@@ -2,7 +2,7 @@ import type { SelectedFile } from '../select/selection.ts';
 
 /** A person's choices for one folder, as paths relative to it; a folder's path ends in `/`. */
 export interface FolderChoices {
-  /** Sent although ignore files or settings leave it out. */
+  /** Paths that are sent although ignore files or settings leave them out. */
   readonly include: readonly string[];
   readonly leaveOut: readonly string[];
   /** Files that are sent although a folder above them is left out. */
@@ -12,14 +12,14 @@ export interface FolderChoices {
 /** The choices of a folder in which nobody has chosen anything. */
 export const noChoices: FolderChoices = { include: [], leaveOut: [], restored: [] };
 
-/** Tests whether a person left out a path. */
+/** A test for paths that a person left out. */
 export function leavingOut({ leaveOut, restored }: FolderChoices): (path: string) => boolean {
   const isLeftOut = among(leaveOut);
   const isRestored = new Set(restored);
   return (path) => isLeftOut(path) && !isRestored.has(path);
 }
 
-/** The choices that concern what lies below a prefix (empty, or a folder's path), relative to it. */
+/** The choices for paths below a prefix (empty, or a folder's path), relative to it. */
 export function choicesBelow(all: FolderChoices, prefix: string): FolderChoices {
   return mapLists(all, (paths) =>
     paths.flatMap((path) => (isBelow(path, prefix) ? [path.slice(prefix.length)] : [])),
@@ -107,7 +107,7 @@ function without(paths: readonly string[], path: string): string[] {
   return paths.filter((each) => each !== path);
 }
 
-/** Tests whether a path is among chosen ones, or below a chosen folder (ending in `/`). */
+/** A test for paths that are among chosen ones, or below a chosen folder (ending in `/`). */
 export function among(chosen: readonly string[]): (path: string) => boolean {
   const files = new Set(chosen.filter((path) => !path.endsWith('/')));
   const folders = chosen.filter((path) => path.endsWith('/'));

@@ -7,9 +7,9 @@ import { maskToken, type Match } from './ourRules.ts';
 /** Finds what secretlint's recommended preset finds in a text. Comments that switch rules off are ignored: only a person decides what is sent. */
 export type PresetLint = (text: string, path: string) => Promise<Match[]>;
 
-/** Makes a lint. */
+/** Loads the preset's rules. */
 export function presetLint(): PresetLint {
-  // It keeps an entry for each rule and text, and never drops one.
+  // The profiler keeps an entry for each rule and text for ever.
   secretLintProfiler.setEnabled(false);
   const config = {
     rules: rules
@@ -23,7 +23,7 @@ export function presetLint(): PresetLint {
       source: {
         filePath: path,
         content: text,
-        // The rule for .p12 opens the file by its path, below whatever folder the process is in.
+        // The rule for .p12 opens the file by its path, relative to the process's folder.
         ext: ext === '.p12' ? '' : ext,
         contentType: 'text',
       },

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { readIgnoreSettings } from '../../../../src/core/upload/ignore/ignoreSettings.ts';
 import {
   findRepository,
+  gitHome,
   isOnOtherHost,
   repositoryAt,
 } from '../../../../src/core/upload/ignore/repository.ts';
@@ -87,4 +88,15 @@ test('rules and included configuration that lie elsewhere are not taken for none
     });
     await readIgnoreSettings(repository, at.surroundings);
   }
+});
+test('the home folder is the one in which git looks, on Windows before the profile', () => {
+  const homeOf = (env: Record<string, string>, platform: NodeJS.Platform = 'win32'): string =>
+    gitHome({ platform, env, homedir: () => 'profile', isFolder: (path) => path === 'H:\\me' });
+  const share = { HOMEDRIVE: 'H:', HOMEPATH: '\\me' };
+  assert.equal(homeOf({ HOME: 'D:\\home', ...share }), 'D:\\home');
+  assert.equal(homeOf(share), 'H:\\me');
+  assert.equal(homeOf({ ...share, HOMEPATH: '\\away' }), 'profile');
+  assert.equal(homeOf({ HOMEDRIVE: 'H:' }), 'profile');
+  assert.equal(homeOf({}), 'profile');
+  assert.equal(homeOf({ HOME: '/elsewhere' }, 'linux'), 'profile');
 });
