@@ -132,7 +132,10 @@ test('several findings are judged at once with a reason, and that is taken back'
   await workbench.screenshot('tree-7-triage.png');
   await workbench.pick('False positive');
   await workbench.answer('  ');
-  assert.equal((await workbench.currentQuickInput()).message, 'A reason is needed for this state.');
+  await eventually(
+    workbench.currentQuickInput,
+    ({ message }) => message === 'A reason is needed for this state.',
+  );
   await workbench.answer('Invented: test code only');
   await untilHeadings(workbench, 'Critical 3', 'High 4', 'Medium 1', 'Low 1', 'No impact 1');
   assert.match(await workbench.viewText('Findings'), /Hidden because triage settled them: 2 findings/);
