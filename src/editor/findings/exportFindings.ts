@@ -27,7 +27,41 @@ export interface ExportDeps {
   readonly tool: ExportTool;
 }
 
-const endings: Readonly<Record<ExportFormat, string>> = { sarif: 'sarif', csv: 'csv', bundle: 'zip' };
+interface Format {
+  readonly ending: string;
+  readonly title: string;
+  /** What the dialog calls files of this format. */
+  readonly filter: string;
+  readonly write: (source: ExportSource, deps: ExportDeps) => Uint8Array | Promise<Uint8Array>;
+}
+
+function formatOf(format: ExportFormat): Format {
+  const t = vscode.l10n.t;
+  switch (format) {
+    case 'sarif':
+      return {
+        ending: 'sarif',
+        title: t('Export Findings as SARIF'),
+        filter: 'SARIF',
+        write: (source, { tool }) => Buffer.from(`${JSON.stringify(toSarif(source, tool), undefined, 1)}\n`),
+      };
+    case 'csv':
+      return {
+        ending: 'csv',
+        title: t('Export Findings as CSV'),
+        filter: 'CSV',
+        write: (source) => Buffer.from(toCsv(source)),
+      };
+    case 'bundle':
+      return {
+        ending: 'zip',
+        title: t('Export Offline Bundle'),
+        filter: t('Bundle'),
+        write: async (source, { runs, tool }) =>
+          zipBundle(toBundle(source, await readArtifacts(source.run, runs), tool)),
+      };
+  }
+}
 
 /** Saves all findings of a run where a person says; without a run, of the one that is shown or that they pick. */
 export async function exportFindings(
@@ -41,32 +75,22 @@ export async function exportFindings(
   const run = chosen ?? (await pickShownRun(deps, 'findings', which, none));
   if (run === undefined) return;
   if (format === 'bundle' && !(await agreesToContents(run))) return;
+  const { ending, title, filter, write } = formatOf(format);
   const to = await vscode.window.showSaveDialog({
-    title: titleOfExport(format),
-    defaultUri: defaultUri(run, endings[format]),
-    filters: { [filterLabel(format)]: [endings[format]] },
+    title,
+    defaultUri: defaultUri(run, ending),
+    filters: { [filter]: [ending] },
   });
   if (to === undefined) return;
   const count = await withProgress(t('Exporting findings…'), async (_report, signal) => {
     const source = await readSource(run, deps.findings);
     signal.throwIfAborted();
-    const content = await write(format, source, deps);
+    const content = await write(source, deps);
     signal.throwIfAborted();
     await vscode.workspace.fs.writeFile(to, content);
     return countShown(source.shown.length, source.cut);
   });
   await offerToOpen(t('{0} saved in {1}.', count, nameOf(to)), to, format);
-}
-
-async function write(format: ExportFormat, source: ExportSource, deps: ExportDeps): Promise<Uint8Array> {
-  switch (format) {
-    case 'sarif':
-      return Buffer.from(`${JSON.stringify(toSarif(source, deps.tool), undefined, 1)}\n`);
-    case 'csv':
-      return Buffer.from(toCsv(source));
-    case 'bundle':
-      return zipBundle(toBundle(source, await readArtifacts(source.run, deps.runs), deps.tool));
-  }
 }
 
 /** A run's findings, compared with the run that they are compared with in the views. */
@@ -115,29 +139,6 @@ function defaultUri(run: Run, ending: string): vscode.Uri {
   const title = titleOf(run).replaceAll(/[\\/:*?"<>|\p{Cc}\p{Cf}\s]+/gu, '-');
   const day = new Date(run.createdAt).toISOString().slice(0, 10);
   return vscode.Uri.file(join(dirname(folder), `${title}-findings-${day}.${ending}`));
-}
-
-function titleOfExport(format: ExportFormat): string {
-  const t = vscode.l10n.t;
-  switch (format) {
-    case 'sarif':
-      return t('Export Findings as SARIF');
-    case 'csv':
-      return t('Export Findings as CSV');
-    case 'bundle':
-      return t('Export Offline Bundle');
-  }
-}
-
-function filterLabel(format: ExportFormat): string {
-  switch (format) {
-    case 'sarif':
-      return 'SARIF';
-    case 'csv':
-      return 'CSV';
-    case 'bundle':
-      return vscode.l10n.t('Bundle');
-  }
 }
 
 async function offerToOpen(message: string, saved: vscode.Uri, format: ExportFormat): Promise<void> {

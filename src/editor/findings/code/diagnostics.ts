@@ -12,6 +12,16 @@ import { toAddress } from '../findingArguments.ts';
 import { type DisplayedFindings, toRange } from './displayedFindings.ts';
 
 const maxLabelLength = 500;
+const { DiagnosticSeverity } = vscode;
+/** Problems does not show hints, so the mildest findings are shown as information. */
+const severities: Readonly<Record<Severity, vscode.DiagnosticSeverity>> = {
+  critical: DiagnosticSeverity.Error,
+  high: DiagnosticSeverity.Error,
+  medium: DiagnosticSeverity.Warning,
+  low: DiagnosticSeverity.Information,
+  none: DiagnosticSeverity.Information,
+  unrated: DiagnosticSeverity.Information,
+};
 
 /** Keeps the displayed findings in the Problems panel, file by file. */
 export function showDiagnostics(displayed: DisplayedFindings, log: Logger): vscode.Disposable {
@@ -63,7 +73,7 @@ function toDiagnostics(shown: ShownFinding): vscode.Diagnostic[] {
   const diagnostic = new vscode.Diagnostic(
     toRange(main),
     messageOf(finding, main),
-    severityOf(finding.severity),
+    severities[finding.severity],
   );
   diagnostic.source = 'Whitebox';
   diagnostic.code = { value: linkTextOf(finding), target: toAddress(shown) };
@@ -91,19 +101,4 @@ function messageOf(finding: Finding, main: ShownPlace): string {
   const message = `${severityLabel(finding.severity)}: ${titleOfFinding(finding)}`;
   if (main.startLine === undefined) return t('{0} (line unknown)', message);
   return main.drift === 'changed' ? t('{0} (the code here has changed since the scan)', message) : message;
-}
-
-/** Problems does not show hints, so the mildest findings are shown as information. */
-function severityOf(severity: Severity): vscode.DiagnosticSeverity {
-  switch (severity) {
-    case 'critical':
-    case 'high':
-      return vscode.DiagnosticSeverity.Error;
-    case 'medium':
-      return vscode.DiagnosticSeverity.Warning;
-    case 'low':
-    case 'none':
-    case 'unrated':
-      return vscode.DiagnosticSeverity.Information;
-  }
 }

@@ -215,40 +215,27 @@ export function cweLabel(cwe: number | null | undefined): string {
 /** What a part of a filter looks at. */
 function partLabel(part: FilterPart): string {
   const t = vscode.l10n.t;
-  switch (part) {
-    case 'severities':
-      return t('Severity');
-    case 'triage':
-      return t('Triage State');
-    case 'drift':
-      return t('Code Since the Scan');
-    case 'cwes':
-      return t('CWE');
-    case 'folders':
-      return t('Folder');
-    case 'onlyNew':
-      return t('New Since the Last Run');
-    case 'text':
-      return t('Text');
-  }
+  return {
+    severities: t('Severity'),
+    triage: t('Triage State'),
+    drift: t('Code Since the Scan'),
+    cwes: t('CWE'),
+    folders: t('Folder'),
+    onlyNew: t('New Since the Last Run'),
+    text: t('Text'),
+  }[part];
 }
 
 function driftFilterLabel(drift: (typeof DRIFTS)[number]): string {
   const t = vscode.l10n.t;
-  switch (drift) {
-    case 'same':
-      return t('Code as scanned');
-    case 'moved':
-      return t('Code moved');
-    case 'changed':
-      return t('Code changed');
-    case 'gone':
-      return t('Code gone');
-    case 'unknown':
-      return t('Not known whether code changed');
-    case 'none':
-      return t('Without a place in this workspace');
-  }
+  return {
+    same: t('Code as scanned'),
+    moved: t('Code moved'),
+    changed: t('Code changed'),
+    gone: t('Code gone'),
+    unknown: t('Not known whether code changed'),
+    none: t('Without a place in this workspace'),
+  }[drift];
 }
 
 /** A folder of `Filter.folders`, relative to the workspace. */
@@ -261,14 +248,5 @@ function folderLabel(folder: string): string {
 
 function groupingLabel(grouping: Grouping): string {
   const t = vscode.l10n.t;
-  switch (grouping) {
-    case 'severity':
-      return t('Severity');
-    case 'file':
-      return t('File');
-    case 'cwe':
-      return t('CWE');
-    case 'triage':
-      return t('Triage State');
-  }
+  return { severity: t('Severity'), file: t('File'), cwe: t('CWE'), triage: t('Triage State') }[grouping];
 }

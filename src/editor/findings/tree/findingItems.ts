@@ -2,9 +2,9 @@ import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import type { Severity } from '../../../core/findings/finding.ts';
 import type { ShownFinding } from '../../../core/findings/shownFinding.ts';
-import type { Change, GroupTopic } from '../../../core/findings/view/groups.ts';
+import type { GroupTopic } from '../../../core/findings/view/groups.ts';
 import type { FindingNode, GroupNode, OutlineNode } from '../../../core/findings/view/outline.ts';
-import type { TriageState } from '../../../core/findings/triage/triage.ts';
+import { isSettled, type TriageState } from '../../../core/findings/triage/triage.ts';
 import { visibleLine, visibleText } from '../../../core/visibleText.ts';
 import { countFindings, formatNumber } from '../../formats.ts';
 import { driftLabel, severityLabel, titleOfFinding, triageLabel } from '../../labels.ts';
@@ -90,7 +90,10 @@ function findingItem(node: FindingNode): vscode.TreeItem {
   item.description = (
     heading?.kind === 'severity' ? facts : [severityLabel(finding.severity), ...facts]
   ).join(' · ');
-  item.iconPath = iconOf(finding.severity, triage.state);
+  // What a person has settled looks settled, whatever its severity.
+  const settledIcon = isSettled(triage.state) ? triageIcons[triage.state] : undefined;
+  item.iconPath =
+    settledIcon === undefined ? severityIcon(finding.severity) : new vscode.ThemeIcon(settledIcon);
   item.contextValue = 'finding';
   item.tooltip = tooltipOf(shown, title);
   item.accessibilityInformation = {
@@ -118,22 +121,36 @@ function tooltipOf({ finding, triage }: ShownFinding, title: string): string {
 
 function moreItem(count: number): vscode.TreeItem {
   const t = vscode.l10n.t;
-  const item = new vscode.TreeItem(t('… and {0} more', formatNumber(count)));
+  const label = t('… and {0} more', formatNumber(count));
+  const item = new vscode.TreeItem(label);
   item.description = t('narrow them down with a filter');
   item.iconPath = new vscode.ThemeIcon('filter');
-  item.accessibilityInformation = {
-    label: `${t('… and {0} more', formatNumber(count))}, ${item.description}`,
-  };
+  item.accessibilityInformation = { label: `${label}, ${item.description}` };
   item.command = { title: t('Filter…'), command: 'whitebox.filterFindings' };
   return item;
+}
+
+/** The heading of a group that is no file. */
+function topicLabel(topic: Exclude<GroupTopic, { kind: 'file' }>): string {
+  const t = vscode.l10n.t;
+  switch (topic.kind) {
+    case 'severity':
+      return severityLabel(topic.severity);
+    case 'cwe':
+      return cweLabel(topic.cwe);
+    case 'triage':
+      return triageLabel(topic.state);
+    case 'change':
+      return { new: t('New'), fixed: t('Fixed'), unchanged: t('Unchanged') }[topic.change];
+  }
 }
 
 function iconOfTopic(topic: GroupTopic): vscode.ThemeIcon {
   switch (topic.kind) {
     case 'severity':
-      return iconOf(topic.severity, 'open');
+      return severityIcon(topic.severity);
     case 'triage':
-      return new vscode.ThemeIcon(triageIcon(topic.state) ?? 'circle-outline');
+      return new vscode.ThemeIcon(triageIcons[topic.state] ?? 'circle-outline');
     case 'change':
       return new vscode.ThemeIcon({ new: 'add', fixed: 'pass', unchanged: 'dash' }[topic.change]);
     case 'cwe':
@@ -143,61 +160,24 @@ function iconOfTopic(topic: GroupTopic): vscode.ThemeIcon {
   }
 }
 
-/** What a person has settled looks settled, whatever its severity. */
-function iconOf(severity: Severity, state: TriageState): vscode.ThemeIcon {
-  const settled = state === 'confirmed' ? undefined : triageIcon(state);
-  if (settled !== undefined) return new vscode.ThemeIcon(settled);
-  switch (severity) {
-    case 'critical':
-      return new vscode.ThemeIcon('flame', new vscode.ThemeColor('problemsErrorIcon.foreground'));
-    case 'high':
-      return new vscode.ThemeIcon('error', new vscode.ThemeColor('problemsErrorIcon.foreground'));
-    case 'medium':
-      return new vscode.ThemeIcon('warning', new vscode.ThemeColor('symbolIcon.classForeground'));
-    case 'low':
-    case 'none':
-    case 'unrated':
-      return new vscode.ThemeIcon('info');
-  }
-}
+const triageIcons: Readonly<Record<TriageState, string | undefined>> = {
+  open: undefined,
+  confirmed: 'verified',
+  falsePositive: 'circle-slash',
+  acceptedRisk: 'law',
+  fixed: 'pass',
+};
 
-function triageIcon(state: TriageState): string | undefined {
-  switch (state) {
-    case 'open':
-      return undefined;
-    case 'confirmed':
-      return 'verified';
-    case 'falsePositive':
-      return 'circle-slash';
-    case 'acceptedRisk':
-      return 'law';
-    case 'fixed':
-      return 'pass';
-  }
-}
+const severityIcons: Readonly<Record<Severity, readonly [icon: string, color?: string]>> = {
+  critical: ['flame', 'problemsErrorIcon.foreground'],
+  high: ['error', 'problemsErrorIcon.foreground'],
+  medium: ['warning', 'symbolIcon.classForeground'],
+  low: ['info'],
+  none: ['info'],
+  unrated: ['info'],
+};
 
-/** The heading of a group that is no file. */
-function topicLabel(topic: Exclude<GroupTopic, { kind: 'file' }>): string {
-  switch (topic.kind) {
-    case 'severity':
-      return severityLabel(topic.severity);
-    case 'cwe':
-      return cweLabel(topic.cwe);
-    case 'triage':
-      return triageLabel(topic.state);
-    case 'change':
-      return changeLabel(topic.change);
-  }
-}
-
-function changeLabel(change: Change): string {
-  const t = vscode.l10n.t;
-  switch (change) {
-    case 'new':
-      return t('New');
-    case 'fixed':
-      return t('Fixed');
-    case 'unchanged':
-      return t('Unchanged');
-  }
+function severityIcon(severity: Severity): vscode.ThemeIcon {
+  const [icon, color] = severityIcons[severity];
+  return new vscode.ThemeIcon(icon, color === undefined ? undefined : new vscode.ThemeColor(color));
 }
