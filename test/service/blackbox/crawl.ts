@@ -57,7 +57,7 @@ export async function crawl(
     if (spent + credits > limit) break;
     spent += credits;
     const { status, headers, body } = await visitor.request(bare(url) + url.search);
-    const page = readPage(body);
+    const page = await readPage(body);
     if (status === 200 || (status < 400 && url.search !== '')) {
       const parameters = [...url.searchParams].map(([name, value]) => ({ name, type: 'query', value }));
       add(visitor, { name: page.title, method: 'GET', url: bare(url), parameters });
