@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
-import { isObject } from '../../core/findings/parse/readValue.ts';
+import { isObject } from '../../core/findings/parse/json.ts';
 import type { ShownFinding } from '../../core/findings/shownFinding.ts';
 import type { Run } from '../../core/run/state/run.ts';
 import { showInformation } from '../showMessage.ts';

@@ -1,7 +1,7 @@
 import type { Run } from '../../run/state/run.ts';
 import type { BlockKind, Finding } from '../finding.ts';
 import type { Cut } from '../parse/parse.ts';
-import type { JsonObject } from '../parse/readValue.ts';
+import type { JsonObject } from '../parse/json.ts';
 import type { ShownFinding } from '../shownFinding.ts';
 
 /** What is handed on of a run: all of its findings, whatever the settings hide, and what was there before. */

@@ -6,7 +6,7 @@ import { AssessmentError } from '../../errors.ts';
 import { visibleLine } from '../../visibleText.ts';
 import type { Cut, ParsedFindings } from '../parse/parse.ts';
 import { MAX_FINDINGS_BYTES, parseInWorker, type ReadFindingsOptions } from '../parse/readFindings.ts';
-import { parseJson } from '../parse/readJson.ts';
+import { parseJson } from '../parse/json.ts';
 import { TRIAGE_STATES, type TriageDecision } from '../triage/triage.ts';
 import { bundlePath, bundleSchema, type RunFacts, sha256 } from './bundle.ts';
 

@@ -1,6 +1,6 @@
 import { CWE, FILE, ID, LIST, SEVERITY_NAMES, SEVERITY_WORDS, TITLE } from './aliases.ts';
 import { looksLikePath } from './pathText.ts';
-import { type JsonObject, type KeyPath, type Look, firstHit, isObject, normalKey } from './readValue.ts';
+import { type JsonObject, type KeyPath, firstHit, isObject, normalKey, present, valueAt } from './json.ts';
 
 /** What the groups and keys around an item say of it, where it does not say so itself. */
 type Around = Readonly<Partial<Record<'severity' | 'file' | 'category' | 'cwe' | 'id', unknown>>>;
@@ -30,11 +30,11 @@ const aliasesAround: Readonly<Record<keyof Around, readonly KeyPath[]>> = {
   id: ID,
 };
 
-/** The fields of an item, with what its rule and its surroundings say; undefined for an item that is no object. */
-export function fieldsOf(look: Look, { raw, rule, around = {} }: Item): JsonObject | undefined {
-  if (!isObject(raw)) return undefined;
+/** The fields of an item, with what its rule and its surroundings say; none for an item that is no object. */
+export function fieldsOf({ raw, rule, around = {} }: Item): JsonObject {
+  if (!isObject(raw)) return {};
   const lacking = Object.entries(around).filter(
-    ([key]) => look.present(raw, aliasesAround[key as keyof Around]).length === 0,
+    ([key]) => present(raw, aliasesAround[key as keyof Around]).length === 0,
   );
   const fields = lacking.length === 0 ? raw : { ...raw, ...Object.fromEntries(lacking) };
   if (rule === undefined) return fields;
@@ -53,7 +53,7 @@ interface Found {
 }
 
 /** Finds the list of findings in a parsed file: bare, under a known key, in maps, groups and wrappers, in SARIF's runs, or a lone finding; undefined when there is none. */
-export function findList(look: Look, root: unknown, isFinding: IsFinding): readonly Item[] | undefined {
+export function findList(root: unknown, isFinding: IsFinding): readonly Item[] | undefined {
   if (Array.isArray(root)) return inArray(root, 0);
   if (!isObject(root)) return undefined;
   const known = underKnownKey(root, 0);
@@ -67,7 +67,7 @@ export function findList(look: Look, root: unknown, isFinding: IsFinding): reado
   function areWhole(items: readonly Item[] = []): boolean {
     return items
       .slice(0, samples)
-      .some((item) => look.present(fieldsOf(look, item), SEVERITY_NAMES).length > 0 && isFinding(item, true));
+      .some((item) => present(fieldsOf(item), SEVERITY_NAMES).length > 0 && isFinding(item, true));
   }
 
   /** Every element is an item, or a group of some. */
@@ -84,7 +84,7 @@ export function findList(look: Look, root: unknown, isFinding: IsFinding): reado
   function inGroup(group: JsonObject, depth: number): readonly Item[] | undefined {
     if (depth > maxDepth) return undefined;
     const items = itemsOfGroup(group, depth);
-    return items && within(aroundOf(look, group), items);
+    return items && within(aroundOf(group), items);
   }
 
   function itemsOfGroup(group: JsonObject, depth: number): readonly Item[] | undefined {
@@ -93,9 +93,9 @@ export function findList(look: Look, root: unknown, isFinding: IsFinding): reado
     if (known === undefined) {
       if (!Object.values(group).some(mayHoldLists)) return undefined;
       if (!isOne(false)) return inWrapper(group, depth);
-      if (look.present(group, SEVERITY_NAMES).length > 0) return undefined;
+      if (present(group, SEVERITY_NAMES).length > 0) return undefined;
       const inside = inWrapper(group, depth);
-      return inside && areWhole(within(aroundOf(look, group), inside)) ? inside : undefined;
+      return inside && areWhole(within(aroundOf(group), inside)) ? inside : undefined;
     }
     const { key, items } = known;
     if (items.some(hasFields))
@@ -109,12 +109,12 @@ export function findList(look: Look, root: unknown, isFinding: IsFinding): reado
 
   /** What stands under a key for lists: of several keys the first with a finding. */
   function underKnownKey(object: JsonObject, depth: number): Found | undefined {
-    const sarif = sarifResults(look, object);
+    const sarif = sarifResults(object);
     if (sarif !== undefined) return { key: 'runs', items: sarif };
     let empty: Found | undefined;
-    for (const path of look.present(object, LIST)) {
+    for (const path of present(object, LIST)) {
       const [key = ''] = path;
-      const value = look(object, path);
+      const value = valueAt(object, path);
       const found = Array.isArray(value)
         ? { key, items: inArray(value, depth + 1) }
         : isObject(value)
@@ -195,17 +195,17 @@ function within(around: Around, items: readonly Item[]): readonly Item[] {
 }
 
 /** What a group says of the findings in it. */
-function aroundOf(look: Look, group: JsonObject): Around {
+function aroundOf(group: JsonObject): Around {
   const word = (value: unknown): unknown =>
     typeof value === 'string' || typeof value === 'number' ? value : undefined;
   const text = (value: unknown): unknown => (typeof value === 'string' && value !== '' ? value : undefined);
   const path = (value: unknown): unknown =>
     typeof value === 'string' && looksLikePath(value, 'files') ? value : undefined;
   const own = {
-    severity: firstHit(look, group, aliasesAround.severity, word),
-    file: firstHit(look, group, aliasesAround.file, path),
-    category: firstHit(look, group, aliasesAround.category, text),
-    cwe: firstHit(look, group, aliasesAround.cwe, (value) => value),
+    severity: firstHit(group, aliasesAround.severity, word),
+    file: firstHit(group, aliasesAround.file, path),
+    category: firstHit(group, aliasesAround.category, text),
+    cwe: firstHit(group, aliasesAround.cwe, (value) => value),
   };
   return Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined));
 }
@@ -227,32 +227,32 @@ function pathAround(key: string): Around | undefined {
  * The results of all runs, each with its rule; undefined when no run has results, which is not the same as none found. A result that was
  * `absent` is none (SARIF 2.1.0, 3.27.24).
  */
-function sarifResults(look: Look, log: JsonObject): readonly Item[] | undefined {
-  const runs = arrayAt(look, log, ['runs']);
-  const runsWithResults = runs?.filter((run) => arrayAt(look, run, ['results']) !== undefined);
+function sarifResults(log: JsonObject): readonly Item[] | undefined {
+  const runs = arrayAt(log, ['runs']);
+  const runsWithResults = runs?.filter((run) => arrayAt(run, ['results']) !== undefined);
   if (runs === undefined || (runs.length > 0 && runsWithResults?.length === 0)) return undefined;
   return runsWithResults?.flatMap((run) => {
-    const ruleOf = createRuleFinder(look, run);
-    const results = arrayAt(look, run, ['results']) ?? [];
+    const ruleOf = createRuleFinder(run);
+    const results = arrayAt(run, ['results']) ?? [];
     return results
-      .filter((result) => look(result, [normalKey('baseline_state')]) !== 'absent')
+      .filter((result) => valueAt(result, [normalKey('baseline_state')]) !== 'absent')
       .map((raw) => ({ raw, rule: ruleOf(raw) }));
   });
 }
 
 /** Finds the rule of a result by id, else by index (SARIF 2.1.0, 3.27.5 to 3.27.7). */
-function createRuleFinder(look: Look, run: unknown): (result: unknown) => JsonObject {
-  const extensions = arrayAt(look, run, ['tool', 'extensions']) ?? [];
+function createRuleFinder(run: unknown): (result: unknown) => JsonObject {
+  const extensions = arrayAt(run, ['tool', 'extensions']) ?? [];
   const rules = [
-    ...(arrayAt(look, run, ['tool', 'driver', 'rules']) ?? []),
-    ...extensions.flatMap((extension) => arrayAt(look, extension, ['rules']) ?? []),
+    ...(arrayAt(run, ['tool', 'driver', 'rules']) ?? []),
+    ...extensions.flatMap((extension) => arrayAt(extension, ['rules']) ?? []),
   ]
     .filter(isObject)
     .map(withDefaultLevel);
-  const byId = new Map(rules.map((rule) => [look(rule, ['id']), rule]));
+  const byId = new Map(rules.map((rule) => [valueAt(rule, ['id']), rule]));
   return (result) => {
-    const id = look(result, [normalKey('rule_id')]) ?? look(result, ['rule', 'id']);
-    const index = look(result, [normalKey('rule_index')]);
+    const id = valueAt(result, [normalKey('rule_id')]) ?? valueAt(result, ['rule', 'id']);
+    const index = valueAt(result, [normalKey('rule_index')]);
     return (
       byId.get(id) ?? (id === undefined && typeof index === 'number' ? rules[index] : undefined) ?? ruleless
     );
@@ -266,7 +266,7 @@ function withDefaultLevel(rule: JsonObject): JsonObject {
   return { defaultConfiguration: { level: 'warning' }, ...rule };
 }
 
-function arrayAt(look: Look, value: unknown, path: KeyPath): readonly unknown[] | undefined {
-  const found = look(value, path);
+function arrayAt(value: unknown, path: KeyPath): readonly unknown[] | undefined {
+  const found = valueAt(value, path);
   return Array.isArray(found) ? found : undefined;
 }

@@ -1,11 +1,13 @@
 import { hash } from 'node:crypto';
 import { AssessmentError } from '../../errors.ts';
-import { type Finding, type Place, severityRank } from '../finding.ts';
-import { type Item, fieldsOf, findList } from './findList.ts';
-import { readRating } from './rating.ts';
-import { isFinding, readFinding } from './readFinding.ts';
-import { readJson } from './readJson.ts';
-import { createLook, type Look } from './readValue.ts';
+import { visibleLine } from '../../visibleText.ts';
+import { type Block, type Finding, type Place, severityRank } from '../finding.ts';
+import { BLOCKS, DESCRIPTION, ID, RECOMMENDATION, SUMMARY, TITLE } from './aliases.ts';
+import { fieldsOf, findList, type Item } from './findList.ts';
+import { firstHit, isObject, type JsonObject, type KeyPath, present, readJson, valueAt } from './json.ts';
+import { clip, type ListStyle, MAX_TEXT, toProse } from './prose.ts';
+import { readConfidence, readCvss, readCwes, readRating } from './rating.ts';
+import { readPlaces } from './readPlaces.ts';
 
 /** Most findings that are read of a file when the caller names no other number. */
 export const MAX_FINDINGS = 10_000;
@@ -38,32 +40,30 @@ export function parseFindings(
   text: string,
   { runId, maxFindings = MAX_FINDINGS }: ParseOptions,
 ): ParsedFindings {
-  const look = createLook();
-  const items = findList(look, readJson(text), (item, whole) => isFinding(look, item, whole));
+  const items = findList(readJson(text), isFinding);
   if (items === undefined) throw new AssessmentError('malformedFindings');
   const total = items.length;
-  const chosen = total > maxFindings ? worst(items, maxFindings, look) : [...items.entries()];
+  const chosen = total > maxFindings ? worst(items, maxFindings) : [...items.entries()];
   const idOf = createIds(runId);
   return {
-    findings: chosen.map(([index, item]) => readFinding(look, item, index, idOf)),
+    findings: chosen.map(([index, item]) => readFinding(item, index, idOf)),
     cut: total > maxFindings ? { shown: maxFindings, total } : undefined,
   };
 }
 
 /** The worst items with their positions, in the order of the file: a critical finding must not be lost for standing late in it. */
-function worst(items: readonly Item[], count: number, look: Look): readonly (readonly [number, Item])[] {
-  const ranked = items.map((item, index) => {
-    const fields = fieldsOf(look, item);
-    const { severity } = fields === undefined ? ({ severity: 'unrated' } as const) : readRating(look, fields);
-    return { entry: [index, item] as const, rank: severityRank(severity) };
-  });
+function worst(items: readonly Item[], count: number): readonly (readonly [number, Item])[] {
+  const ranked = items.map((item, index) => ({
+    entry: [index, item] as const,
+    rank: severityRank(readRating(fieldsOf(item)).severity),
+  }));
   // Sorting keeps the order of equals.
   const worstFirst = ranked.sort((one, other) => one.rank - other.rank).slice(0, count);
   return worstFirst.map(({ entry }) => entry).sort(([one], [other]) => one - other);
 }
 
 /** Ids for findings without one: a hash of run, title, path and start line, and of the ordinal among findings that are equal in these. */
-function createIds(runId: string): (title: string, place: Place | undefined) => string {
+function createIds(runId: string): MakeId {
   const ordinals = new Map<string, number>();
   return (title, place) => {
     const identity = JSON.stringify([runId, title, place?.path, place?.startLine]);
@@ -71,4 +71,95 @@ function createIds(runId: string): (title: string, place: Place | undefined) => 
     ordinals.set(identity, ordinal + 1);
     return hash('sha256', `${identity}${String(ordinal)}`, 'hex').slice(0, 12);
   };
+}
+
+const maxTitleLength = 300;
+const maxIdLength = 256;
+const maxRawLength = 1_000_000;
+
+/** Makes the id of a finding that has none, from its title and its main place. */
+type MakeId = (title: string, place: Place | undefined) => string;
+
+/** Reads one item, the one at `index`; every item gives a finding, whatever it is. */
+function readFinding(item: Item, index: number, makeId: MakeId): Finding {
+  const fields = fieldsOf(item);
+  const named = textsAt(fields, TITLE)[0] ?? (typeof item.raw === 'string' ? item.raw : undefined);
+  const [description = '', ...details] = textsAt(fields, DESCRIPTION);
+  const [recommendation = '', ...recommendations] = textsAt(fields, RECOMMENDATION);
+  const summaries = textsAt(fields, SUMMARY).filter((text) => text !== named);
+  const blocks: readonly Block[] = [
+    ...[...details, ...summaries].map((text) => ({ kind: 'details' as const, text })),
+    ...BLOCKS.flatMap(({ kind, paths }) =>
+      textsAt(fields, paths, kind === 'reproductionSteps' ? 'numbers' : 'bullets').map((text) => ({
+        kind,
+        text,
+      })),
+    ),
+    ...recommendations.map((text) => ({ kind: 'recommendation' as const, text })),
+  ];
+  const { places, clipped } = readPlaces(fields);
+  const isClipped =
+    clipped ||
+    (named ?? '').length > maxTitleLength ||
+    [description, recommendation, ...blocks.map(({ text }) => text)].some(({ length }) => length > MAX_TEXT);
+  const title = toTitle(named ?? firstLine(description));
+  const { severity, severityText } = readRating(fields);
+  const ownId = firstHit(fields, ID, toId);
+  return {
+    index,
+    id: ownId ?? makeId(title, places[0]),
+    isIdMade: ownId === undefined,
+    title,
+    severity,
+    severityText,
+    confidence: readConfidence(fields),
+    description: clip(description),
+    blocks: blocks.map(({ kind, text }) => ({ kind, text: clip(text) })),
+    recommendation: clip(recommendation),
+    places,
+    cwes: readCwes(fields),
+    cvss: readCvss(fields),
+    shortfall: !isObject(item.raw) ? 'unreadable' : isClipped ? 'clipped' : undefined,
+    raw: toRaw(item.raw),
+  };
+}
+
+/** Whether an item by itself is a finding: it has a name or prose, and a rating or a place, or both. */
+function isFinding(item: Item, whole: boolean): boolean {
+  const fields = fieldsOf(item);
+  const isRated = readRating(fields).severity !== 'unrated';
+  if (whole && !isRated) return false;
+  if ((whole || !isRated) && readPlaces(fields).places.length === 0) return false;
+  return textsAt(fields, [...TITLE, ...DESCRIPTION]).length > 0;
+}
+
+/** An item as JSON; undefined when it is too long, or nested too deeply to be written. */
+function toRaw(raw: unknown): string | undefined {
+  try {
+    const text = JSON.stringify(raw);
+    return text.length > maxRawLength ? undefined : text;
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+/** The different texts under all aliases, in their order; one that is longer than `MAX_TEXT` is not cut yet. */
+function textsAt(fields: JsonObject, paths: readonly KeyPath[], style?: ListStyle): readonly string[] {
+  const texts = present(fields, paths).map((path) => toProse(valueAt(fields, path), style));
+  return [...new Set(texts)].filter((text) => text !== '');
+}
+
+function firstLine(text: string): string {
+  return text.split('\n', 1)[0] ?? '';
+}
+
+function toTitle(text: string): string {
+  const line = visibleLine(text.slice(0, maxTitleLength * 2));
+  return line.length > maxTitleLength ? `${clip(line, maxTitleLength - 1)}…` : line;
+}
+
+function toId(value: unknown): string | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) ? String(value) : undefined;
+  return typeof value === 'string' ? visibleLine(value.slice(0, maxIdLength)) || undefined : undefined;
 }

@@ -1,5 +1,58 @@
 import { MAX_PATH } from '../finding.ts';
-import { type Lines, ordered, toCount } from './lines.ts';
+
+/** Past this, a number is no line of source code that anyone scanned. */
+const MAX_LINE = 10_000_000;
+
+const maxLineText = 40;
+
+/** Lines and columns of a place, 1-based; an unknown one is absent. */
+export interface Lines {
+  readonly startLine?: number | undefined;
+  readonly endLine?: number | undefined;
+  readonly startColumn?: number | undefined;
+  readonly endColumn?: number | undefined;
+}
+
+/** Lines that obey the rules of a `Place`: no end without a start, none before it. */
+export function ordered({ startLine, endLine, startColumn, endColumn }: Lines): Lines {
+  if (startLine === undefined)
+    return { startLine: endLine, startColumn: endLine === undefined ? undefined : startColumn };
+  const last = endLine === undefined || endLine < startLine ? startLine : endLine;
+  const backwards =
+    last === startLine && startColumn !== undefined && endColumn !== undefined && endColumn < startColumn;
+  return {
+    startLine,
+    endLine: endLine === undefined ? undefined : last,
+    startColumn,
+    endColumn: backwards ? undefined : endColumn,
+  };
+}
+
+/** Whether a text is lines written as `12`, `12-20` or `L12-L20`, and not code. */
+export function isLineText(text: string): boolean {
+  return toLineRange(text) !== undefined;
+}
+
+/** A number counted from 1, or a short text that is one. */
+export function toCount(value: unknown): number | undefined {
+  const [, digits] =
+    (typeof value === 'string' && value.length <= maxLineText && /^\s*L?(\d{1,9})\s*$/i.exec(value)) || [];
+  const number = digits === undefined ? value : Number(digits);
+  return typeof number === 'number' && Number.isInteger(number) && number >= 1 && number <= MAX_LINE
+    ? number
+    : undefined;
+}
+
+export function toLineRange(value: unknown): Lines | undefined {
+  if (Array.isArray(value)) {
+    const startLine = toCount(value[0]);
+    return startLine === undefined ? undefined : { startLine, endLine: toCount(value.at(-1)) };
+  }
+  if (typeof value !== 'string' || value.length > maxLineText) return undefined;
+  const [, first, last] = /^\s*L?(\d{1,9})(?:\s*[-–~:,]\s*L?(\d{1,9}))?\s*$/i.exec(value) ?? [];
+  const startLine = toCount(first);
+  return startLine === undefined ? undefined : { startLine, endLine: toCount(last) };
+}
 
 /** A path as it came, and the lines that were written behind it. */
 export interface PathText {

@@ -12,7 +12,7 @@ import {
   SEVERITY_WORDS_ONLY,
 } from './aliases.ts';
 import type { Cvss, Severity } from '../finding.ts';
-import { type JsonObject, type Look, firstHit, isObject } from './readValue.ts';
+import { type JsonObject, firstHit, isObject, present, valueAt } from './json.ts';
 import { visibleLine } from '../../visibleText.ts';
 
 const maxWordLength = 200;
@@ -27,54 +27,54 @@ export interface Rating {
 }
 
 /** The rating of a finding: from a known word, else a number, key by key; else from its CVSS score; else unrated, as written. */
-export function readRating(look: Look, finding: JsonObject): Rating {
+export function readRating(finding: JsonObject): Rating {
   let written: string | undefined;
-  const isScore = scoresOf(look, finding);
-  for (const path of look.present(finding, SEVERITY)) {
+  const isScore = scoresOf(finding);
+  for (const path of present(finding, SEVERITY)) {
     const wordsOnly = SEVERITY_WORDS_ONLY.has(path.join('.'));
-    for (const value of ratingValues(look, look(finding, path))) {
+    for (const value of ratingValues(valueAt(finding, path))) {
       const text = visibleLine(String(value).slice(0, maxWordLength));
       const severity = wordsOnly ? severityOfWord(value) : toSeverity(value, isScore);
       if (severity !== undefined) return rated(severity, text);
       if (!wordsOnly && text !== '') written ??= text;
     }
   }
-  const score = readCvss(look, finding)?.score;
+  const score = readCvss(finding)?.score;
   return rated(score === undefined ? 'unrated' : severityOfScore(score), written);
 }
 
 /** How sure the finding is said to be, in one line. */
-export function readConfidence(look: Look, finding: JsonObject): string | undefined {
-  return firstHit(look, finding, CONFIDENCE, (value) => {
-    const [text] = ratingValues(look, value);
+export function readConfidence(finding: JsonObject): string | undefined {
+  return firstHit(finding, CONFIDENCE, (value) => {
+    const [text] = ratingValues(value);
     return text === undefined ? undefined : visibleLine(String(text).slice(0, maxWordLength)) || undefined;
   });
 }
 
 /** Which numbers are scores: beside a confidence, one of 0 to 1 says how sure something is. */
-function scoresOf(look: Look, finding: JsonObject): (score: number) => boolean {
-  const hasConfidence = look.present(finding, CONFIDENCE).some((path) => look(finding, path) !== undefined);
+function scoresOf(finding: JsonObject): (score: number) => boolean {
+  const hasConfidence = present(finding, CONFIDENCE).some((path) => valueAt(finding, path) !== undefined);
   return (score) => !hasConfidence || score > 1;
 }
 
 /** The CVSS rating of a finding, when it has one. */
-export function readCvss(look: Look, finding: JsonObject): Cvss | undefined {
-  const isScore = scoresOf(look, finding);
-  const score = firstHit(look, finding, CVSS_SCORE, (value) => {
+export function readCvss(finding: JsonObject): Cvss | undefined {
+  const isScore = scoresOf(finding);
+  const score = firstHit(finding, CVSS_SCORE, (value) => {
     const read = toScore(value);
     return read !== undefined && isScore(read) ? read : undefined;
   });
-  const vector = firstHit(look, finding, CVSS_VECTOR, toVector);
+  const vector = firstHit(finding, CVSS_VECTOR, toVector);
   return score === undefined && vector === undefined ? undefined : { score, vector };
 }
 
 /** The CWE numbers of a finding from the first key that has any, each once, in the order given. */
-export function readCwes(look: Look, finding: JsonObject): readonly number[] {
+export function readCwes(finding: JsonObject): readonly number[] {
   const some = (numbers: readonly number[]): readonly number[] | undefined =>
     numbers.length > 0 ? numbers : undefined;
   return (
-    firstHit(look, finding, CWE, (hit) => some(unique(cwesIn(look, hit, true)))) ??
-    firstHit(look, finding, CWE_AMONG, (hit) => some(unique(cwesIn(look, hit, false)))) ??
+    firstHit(finding, CWE, (hit) => some(unique(cwesIn(hit, true)))) ??
+    firstHit(finding, CWE_AMONG, (hit) => some(unique(cwesIn(hit, false)))) ??
     []
   );
 }
@@ -86,9 +86,9 @@ function rated(severity: Severity, text: string | undefined): Rating {
 }
 
 /** The words and numbers of a rating, which may be wrapped in an object. */
-function ratingValues(look: Look, value: unknown): readonly (string | number)[] {
+function ratingValues(value: unknown): readonly (string | number)[] {
   const parts = isObject(value)
-    ? look.present(value, SEVERITY_PARTS).map((path) => look(value, path))
+    ? present(value, SEVERITY_PARTS).map((path) => valueAt(value, path))
     : [value];
   return parts.filter((part) => typeof part === 'string' || typeof part === 'number');
 }
@@ -137,7 +137,7 @@ function toVector(value: unknown): string | undefined {
 }
 
 /** CWE numbers anywhere in a value; a bare number only where the key, or the object around it, says that it is one. */
-function cwesIn(look: Look, value: unknown, bare: boolean): readonly number[] {
+function cwesIn(value: unknown, bare: boolean): readonly number[] {
   if (typeof value === 'number') return bare ? validCwes([value]) : [];
   if (typeof value === 'string') {
     const text = value.slice(0, maxWordLength);
@@ -145,15 +145,15 @@ function cwesIn(look: Look, value: unknown, bare: boolean): readonly number[] {
     return validCwes(Array.from(text.matchAll(/cwe[-_/ ]?(\d+)/gi), (match) => Number(match[1])));
   }
   if (Array.isArray(value))
-    return value.slice(0, maxCwes).flatMap((item) => (Array.isArray(item) ? [] : cwesIn(look, item, bare)));
+    return value.slice(0, maxCwes).flatMap((item) => (Array.isArray(item) ? [] : cwesIn(item, bare)));
   if (!isObject(value)) return [];
-  const named = firstHit(look, value, CWE_KIND, (kind) =>
+  const named = firstHit(value, CWE_KIND, (kind) =>
     typeof kind === 'string' ? kind.trim().toLowerCase() : undefined,
   );
-  for (const path of look.present(value, CWE_PARTS)) {
-    const part = look(value, path);
+  for (const path of present(value, CWE_PARTS)) {
+    const part = valueAt(value, path);
     if (typeof part !== 'string' && typeof part !== 'number') continue;
-    const found = cwesIn(look, part, named === undefined ? bare : named === 'cwe');
+    const found = cwesIn(part, named === undefined ? bare : named === 'cwe');
     if (found.length > 0) return found;
   }
   return [];

@@ -1,17 +1,37 @@
 import {
+  END_COLUMN,
+  END_LINE,
+  END_POSITION,
   FILE,
+  LINE_RANGE,
   MAIN_PLACES,
+  NO_SNIPPET,
   OTHER_PLACES,
   PLACE_CONTAINERS,
   PLACE_LABEL,
   PLACE_ROLE,
   type PlaceSource,
+  POSITION_CHARACTER,
+  POSITION_COLUMN,
+  POSITION_LINE,
+  SNIPPET,
+  START_COLUMN,
+  START_LINE,
+  START_POSITION,
+  TARGET_INDEX,
 } from './aliases.ts';
 import { type Place, PLACE_ROLES, type PlaceRole } from '../finding.ts';
-import { looksLikePath, splitPath } from './pathText.ts';
-import { clip, toProse } from './prose.ts';
-import { type PlaceDraft, readDraft } from './readDraft.ts';
-import { type JsonObject, type Look, firstHit, isObject } from './readValue.ts';
+import { firstHit, isObject, type JsonObject, type KeyPath, present, valueAt } from './json.ts';
+import {
+  isLineText,
+  type Lines,
+  looksLikePath,
+  ordered,
+  splitPath,
+  toCount,
+  toLineRange,
+} from './pathText.ts';
+import { clip, MAX_TEXT, toProse } from './prose.ts';
 
 /** Most places kept of one finding; the rest stand in its raw JSON. */
 const MAX_PLACES = 500;
@@ -19,7 +39,6 @@ const MAX_PLACES = 500;
 const maxDepth = 12;
 const maxValues = 5_000;
 const maxLabelLength = 1_000;
-const otherPaths = OTHER_PLACES.flatMap(({ paths }) => paths);
 
 /** The places of one finding; `clipped` when there were more than are kept. */
 export interface Places {
@@ -30,20 +49,14 @@ export interface Places {
 /** What the objects around a place say about every place in them. */
 type Surroundings = Pick<PlaceDraft, 'path' | 'label' | 'targetIndex'>;
 
-/** Reads the places of a finding, the main one first; two tellings of the same path and line become one place. */
-export function readPlaces(look: Look, finding: JsonObject): Places {
-  const own = readDraft(look, finding);
+/** Reads the places of a finding, the main one first; each report of a place is a place of its own. */
+export function readPlaces(finding: JsonObject): Places {
+  const own = readDraft(finding);
   const around = { path: own.path, targetIndex: own.targetIndex };
   const budget = { valuesLeft: maxValues };
-  const main = withOwnFields(
-    distinct(placesUnder(look, finding, [...fileLists(look, finding), ...MAIN_PLACES], around, budget)),
-    own,
-  );
-  const others =
-    look.present(finding, otherPaths).length === 0
-      ? []
-      : placesUnder(look, finding, OTHER_PLACES, { path: undefined }, budget);
-  const places = others.length === 0 ? main : distinct([...main, ...others]);
+  const listed = placesUnder(finding, [...fileLists(finding), ...MAIN_PLACES], around, budget);
+  const others = placesUnder(finding, OTHER_PLACES, { path: undefined }, budget);
+  const places = [...withOwnFields(listed, own), ...others];
   return {
     places: places.slice(0, MAX_PLACES),
     clipped: places.length > MAX_PLACES || budget.valuesLeft <= 0,
@@ -51,31 +64,41 @@ export function readPlaces(look: Look, finding: JsonObject): Places {
 }
 
 /** The finding's own file, where that is a list. */
-function fileLists(look: Look, finding: JsonObject): readonly PlaceSource[] {
-  const paths = look.present(finding, FILE).filter((path) => Array.isArray(look(finding, path)));
+function fileLists(finding: JsonObject): readonly PlaceSource[] {
+  const paths = present(finding, FILE).filter((path) => Array.isArray(valueAt(finding, path)));
   return paths.length === 0 ? [] : [{ strings: 'files', paths }];
 }
 
 /**
- * The finding's own fields are its place when it has no other, and complete one that they tell as well. With code of a file that is listed
- * at most by its name, they are the main one.
+ * The finding's own fields complete the only place that is listed. Else they are the main place, unless the file is listed with a line; a
+ * file without a line says nothing beside the same one with a line.
  */
-function withOwnFields(places: readonly Place[], own: PlaceDraft): readonly Place[] {
+function withOwnFields(listed: readonly Place[], own: PlaceDraft): readonly Place[] {
   const { path } = own;
-  const tells = own.startLine !== undefined || own.snippet !== undefined;
-  if (path === undefined || (places.length === 1 && places[0]?.path === path))
-    return places.length === 1 ? places.map((place) => completed(place, own)) : places;
-  if (places.length > 0 && !tells) return places;
-  const listed = places.filter((place) => place.path === path);
-  const same = listed.find(({ startLine }) => startLine === undefined || startLine === own.startLine);
-  if (same === undefined) return listed.length > 0 ? places : [{ ...own, path }, ...places];
-  const whole = completed(same, own);
-  if (same.startLine !== undefined) return places.map((place) => (place === same ? whole : place));
-  return distinct([whole, ...places.filter((place) => place !== same)]);
+  const [only, ...others] = listed;
+  if (only !== undefined && others.length === 0 && (path === undefined || path === only.path))
+    return [completed(only, own)];
+  const isReported = own.startLine !== undefined || own.snippet !== undefined;
+  const filesWithLine = new Set(listed.filter(hasLine).map((place) => place.path));
+  const isMain = path !== undefined && (isReported || only === undefined) && !filesWithLine.has(path);
+  const main = isMain ? [{ ...own, path }] : [];
+  if (own.startLine !== undefined) for (const place of main) filesWithLine.add(place.path);
+  return [...main, ...listed.filter((place) => hasLine(place) || !filesWithLine.has(place.path))];
+}
+
+function hasLine({ startLine }: Place): boolean {
+  return startLine !== undefined;
+}
+
+/** A place with the lines and the code that stand beside it. */
+function completed(place: Place, beside: PlaceDraft): Place {
+  if (beside.path !== undefined && beside.path !== place.path) return place;
+  const { startLine, endLine, startColumn, endColumn } = place.startLine === undefined ? beside : place;
+  const snippet = place.snippet ?? beside.snippet;
+  return { ...place, startLine, endLine, startColumn, endColumn, snippet };
 }
 
 function placesUnder(
-  look: Look,
   finding: JsonObject,
   sources: readonly PlaceSource[],
   around: Surroundings,
@@ -98,15 +121,15 @@ function placesUnder(
 
   /** Adds the places inside an object; without any, the object itself. */
   function addObject(object: JsonObject, source: PlaceSource, outer: Surroundings, depth: number): void {
-    const draft = readDraft(look, object);
+    const draft = readDraft(object);
     const here = {
       path: draft.path ?? outer.path,
-      label: readLabel(look, object) ?? outer.label,
+      label: readLabel(object) ?? outer.label,
       targetIndex: draft.targetIndex ?? outer.targetIndex,
     };
     const start = places.length;
-    for (const path of look.present(object, PLACE_CONTAINERS)) {
-      add(look(object, path), source, here, depth + 1);
+    for (const path of present(object, PLACE_CONTAINERS)) {
+      add(valueAt(object, path), source, here, depth + 1);
     }
     const first = places[start];
     if (first !== undefined) {
@@ -116,58 +139,141 @@ function placesUnder(
     const tells = draft.path !== undefined || draft.startLine !== undefined || draft.snippet !== undefined;
     if (tells && here.path !== undefined) {
       const { startLine, endLine, startColumn, endColumn, snippet } = draft;
-      const role = readRole(look, object) ?? source.role;
+      const role = readRole(object) ?? source.role;
       const { path, label, targetIndex } = here;
       places.push({ path, startLine, endLine, startColumn, endColumn, snippet, targetIndex, label, role });
     }
   }
 
   for (const source of sources) {
-    for (const path of look.present(finding, source.paths)) {
-      const value = look(finding, path);
+    for (const path of present(finding, source.paths)) {
+      const value = valueAt(finding, path);
       if (value !== undefined) add(value, source, around, 0);
     }
   }
   return places;
 }
 
-function readLabel(look: Look, object: JsonObject): string | undefined {
-  return firstHit(look, object, PLACE_LABEL, (value) => clip(toProse(value), maxLabelLength) || undefined);
+function readLabel(object: JsonObject): string | undefined {
+  return firstHit(object, PLACE_LABEL, (value) => clip(toProse(value), maxLabelLength) || undefined);
 }
 
-function readRole(look: Look, object: JsonObject): PlaceRole | undefined {
-  return firstHit(look, object, PLACE_ROLE, (value) => PLACE_ROLES.find((role) => role === value));
+function readRole(object: JsonObject): PlaceRole | undefined {
+  return firstHit(object, PLACE_ROLE, (value) => PLACE_ROLES.find((role) => role === value));
 }
 
-/** Each path and line of an archive once; of a telling that names no archive, it is the first one. */
-function distinct(places: readonly Place[]): readonly Place[] {
-  if (places.length < 2) return places;
-  const found: Place[] = [];
-  const positions = new Map<string, number>();
-  for (const place of places) {
-    const position = `${place.path}\0${String(place.startLine)}`;
-    const key = place.targetIndex === undefined ? position : `${position}\0${String(place.targetIndex)}`;
-    const first = positions.get(position) ?? found.length;
-    const at = positions.get(key) ?? (found[first]?.targetIndex === undefined ? first : found.length);
-    const told = found[at];
-    found[at] = told === undefined ? place : completed(told, place);
-    positions.set(position, first).set(key, at);
-  }
-  return found;
-}
+const maxSnippetLines = 1_000;
 
-/** A place with what it lacks taken from another telling of it. */
-function completed(place: Place, other: PlaceDraft): Place {
-  if (other.path !== undefined && other.path !== place.path) return place;
-  const { startLine, endLine, startColumn, endColumn } = place.startLine === undefined ? other : place;
+/** A line number as quotes have it, and one that a lone line of code does not start with. */
+const lineNumber = /^(\d{1,7})(?: ?[|:│] ?|[\t ]|$)/;
+const singleNumber = /^(\d{1,7}) ?[|│] ?/;
+
+/** What one object says about a place; without a path it may still complete a place beside it. */
+type PlaceDraft = Omit<Place, 'path'> & { readonly path: string | undefined };
+
+/** Reads path, lines, code and target of a place from the fields of one object. */
+function readDraft(object: JsonObject): PlaceDraft {
+  const written = readFile(object);
+  const split = written === undefined ? undefined : splitPath(written.trim());
+  const lines = readLines(object);
+  const { startLine, endLine, startColumn, endColumn } =
+    lines.startLine === undefined && split !== undefined ? split.lines : lines;
   return {
-    ...place,
+    path: split?.path,
     startLine,
     endLine,
     startColumn,
     endColumn,
-    snippet: place.snippet ?? other.snippet,
-    label: place.label ?? other.label,
-    targetIndex: place.targetIndex ?? other.targetIndex,
+    snippet: firstHit(object, SNIPPET, toSnippet),
+    targetIndex: firstHit(object, TARGET_INDEX, toTargetIndex),
   };
+}
+
+/** The path text of an object; its file may be an object of its own, or the first of a list. */
+function readFile(object: JsonObject, depth = 0): string | undefined {
+  return firstHit(object, FILE, (value) => {
+    const first: unknown = Array.isArray(value) ? value[0] : value;
+    if (typeof first === 'string') return looksLikePath(first, 'files') ? first : undefined;
+    return isObject(first) && depth === 0 ? readFile(first, 1) : undefined;
+  });
+}
+
+/** Code as text, as `{text}` or as an array of lines; line numbers are not code. */
+function toSnippet(value: unknown): string | undefined {
+  if (Array.isArray(value)) {
+    const lines = (value as readonly unknown[])
+      .slice(0, maxSnippetLines)
+      .filter((line) => typeof line === 'string');
+    return lines.every(isLineText) ? undefined : clip(codeIn(lines.join('\n')));
+  }
+  const text = isObject(value) && Object.hasOwn(value, 'text') ? value['text'] : value;
+  if (typeof text !== 'string' || text.trim() === '' || isLineText(text)) return undefined;
+  return text === NO_SNIPPET ? undefined : clip(codeIn(text));
+}
+
+/** The code in a quote: without the Markdown fence around it and the line numbers in front of it. */
+function codeIn(quote: string): string {
+  const lines = (quote.length > MAX_TEXT ? clip(quote) : quote).split('\n');
+  const first = lines.findIndex((line) => line.trim() !== '');
+  const last = lines.findLastIndex((line) => line.trim() !== '');
+  const isFenced =
+    last > first && lines[first]?.trimStart().startsWith('```') && lines[last]?.trim() === '```';
+  return withoutNumbers(isFenced === true ? lines.slice(first + 1, last) : lines).join('\n');
+}
+
+/** Lines without their numbers, where all have one that counts on. */
+function withoutNumbers(lines: readonly string[]): readonly string[] {
+  const mark = lines.length === 1 ? singleNumber : lineNumber;
+  let next: number | undefined;
+  const code: string[] = [];
+  for (const line of lines) {
+    const text = line.trimStart();
+    const [head, digits] = mark.exec(text.startsWith('>') ? text.slice(1).trimStart() : text) ?? [];
+    if (head === undefined || (next !== undefined && Number(digits) !== next)) return lines;
+    next = Number(digits) + 1;
+    code.push(line.slice(line.indexOf(head) + head.length));
+  }
+  return code;
+}
+
+function toTargetIndex(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+}
+
+interface Position {
+  readonly line?: number | undefined;
+  readonly column?: number | undefined;
+}
+
+/** The lines of a place. What is not a whole number from 1 to `MAX_LINE` is unknown; an end before the start is the start. */
+export function readLines(place: JsonObject): Lines {
+  const range = firstHit(place, LINE_RANGE, toLineRange);
+  const start = readPosition(place, START_POSITION);
+  const end = readPosition(place, END_POSITION);
+  return ordered({
+    startLine: firstHit(place, START_LINE, toCount) ?? start.line ?? range?.startLine,
+    endLine: firstHit(place, END_LINE, toCount) ?? end.line ?? range?.endLine,
+    startColumn: firstHit(place, START_COLUMN, toCount) ?? start.column,
+    endColumn: firstHit(place, END_COLUMN, toCount) ?? end.column,
+  });
+}
+
+function readPosition(place: JsonObject, paths: readonly KeyPath[]): Position {
+  const read = (position: unknown): Position | undefined => {
+    const character = firstHit(position, POSITION_CHARACTER, toIndex);
+    const lineOf = (value: unknown): number | undefined =>
+      character === undefined ? toCount(value) : oneMore(toIndex(value));
+    const line = firstHit(position, POSITION_LINE, lineOf);
+    const column = firstHit(position, POSITION_COLUMN, toCount) ?? oneMore(character);
+    return line === undefined ? undefined : { line, column };
+  };
+  return firstHit(place, paths, read) ?? {};
+}
+
+function toIndex(value: unknown): number | undefined {
+  return value === 0 ? 0 : toCount(value);
+}
+
+function oneMore(index: number | undefined): number | undefined {
+  return index === undefined ? undefined : toCount(index + 1);
 }

@@ -29,10 +29,12 @@ test('SARIF 2.1.0: results of all runs are read, with what their rules say', asy
     ['shop/orders.py', 41, 42, undefined],
     ['shop/views.py', 12, undefined, 'step'],
     ['shop/query.py', 7, undefined, 'step'],
+    ['shop/orders.py', 41, undefined, 'step'],
+    ['shop/views.py', 12, undefined, 'related'],
   ]);
-  const [main, source, joined] = injection.places;
+  const [main, , joined, , related] = injection.places;
   assert.deepEqual([main?.startColumn, main?.endColumn, main?.snippet], [5, 30, 'cursor.execute(query)']);
-  assert.deepEqual([source?.label, joined?.label], ['user-provided value', 'joined here']);
+  assert.deepEqual([related?.label, joined?.label], ['user-provided value', 'joined here']);
 
   assert.deepEqual([hash?.title, hash?.severity, hash?.cwes], ['Weak hash', 'medium', [327]]);
   assert.deepEqual(

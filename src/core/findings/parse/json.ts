@@ -97,3 +97,71 @@ function endOfString(text: string, start: number): number {
   }
   return -1;
 }
+
+/** A JSON object, told from arrays and null. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** Keys from the outside in, each in the form `normalKey` gives. */
+export type KeyPath = readonly string[];
+
+/** True for an object that is neither null nor an array. */
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The form in which keys are compared: lower case, without `_`, `-` and spaces. */
+export function normalKey(key: string): string {
+  return key.replace(/[_\-\s]/g, '').toLowerCase();
+}
+
+/** The dotted aliases of one target, with white space between them, ready for `valueAt`. */
+export function keyPaths(aliases: string): readonly KeyPath[] {
+  const words = aliases.trim().split(/\s+/);
+  return words.map((alias) => alias.split('.').map(normalKey));
+}
+
+/** The keys of an object as they are spelled, by their normal form. Readers ask for many aliases of each object. */
+const spellings = new WeakMap<JsonObject, ReadonlyMap<string, string>>();
+
+function spellingsOf(object: JsonObject): ReadonlyMap<string, string> {
+  const known = spellings.get(object);
+  if (known !== undefined) return known;
+  // Of equal keys the last one set counts: the first of the file.
+  const pairs = Object.keys(object).map((key) => [normalKey(key), key] as const);
+  const found = new Map(pairs.reverse());
+  spellings.set(object, found);
+  return found;
+}
+
+/** The value at a path of keys; undefined where a step is missing. Own properties only, and of equal keys the first. */
+export function valueAt(value: unknown, path: KeyPath): unknown {
+  let current = value;
+  for (const key of path) {
+    const spelling = isObject(current) ? spellingsOf(current).get(key) : undefined;
+    if (spelling === undefined) return undefined;
+    current = (current as JsonObject)[spelling];
+  }
+  return current;
+}
+
+/** Those of the paths whose first key a value has: of twenty aliases that is mostly one. */
+export function present(value: unknown, paths: readonly KeyPath[]): readonly KeyPath[] {
+  if (!isObject(value)) return [];
+  const keys = spellingsOf(value);
+  return paths.filter(([key = '']) => keys.has(key));
+}
+
+/** The first hit that `accept` can use, in the order of the aliases; undefined from `accept` means: try the next. */
+export function firstHit<T>(
+  value: unknown,
+  paths: readonly KeyPath[],
+  accept: (hit: unknown) => T | undefined,
+): T | undefined {
+  for (const path of present(value, paths)) {
+    const hit = valueAt(value, path);
+    if (hit === undefined || hit === null) continue;
+    const accepted = accept(hit);
+    if (accepted !== undefined) return accepted;
+  }
+  return undefined;
+}
