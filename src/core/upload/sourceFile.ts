@@ -40,8 +40,36 @@ export interface SourceFile {
   readonly stat: Stats;
 }
 
-/** Opens a file below `root` (a path free of links) for reading; the caller closes it. */
-export function openSource(root: string, path: string): SourceFile | Omission {
+const attempts = 3;
+
+/** Opens a file below `root` (a path free of links) and reads it, up to three times: `read` returns undefined if the file changed meanwhile. */
+export async function readSource<T>(
+  root: string,
+  path: string,
+  read: (source: SourceFile, isLastAttempt: boolean) => Promise<T | undefined>,
+): Promise<T | Omission> {
+  let failure: Omission = { path, reason: 'changed' };
+  for (let attempt = 1; attempt <= attempts; attempt++) {
+    const source = openSource(root, path);
+    if ('reason' in source) {
+      if (source.reason !== 'changed') return source;
+      continue;
+    }
+    try {
+      const result = await read(source, attempt === attempts);
+      if (result !== undefined) return result;
+    } catch (error) {
+      const code = error instanceof Error && 'syscall' in error ? systemCode(error) : undefined;
+      if (code === undefined) throw error;
+      failure = { path, reason: 'unreadable', code };
+    } finally {
+      closeSync(source.fd);
+    }
+  }
+  return failure;
+}
+
+function openSource(root: string, path: string): SourceFile | Omission {
   const full = join(root, path);
   let fd: number;
   try {

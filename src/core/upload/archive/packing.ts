@@ -1,10 +1,9 @@
 import { createHash, hash } from 'node:crypto';
-import { closeSync } from 'node:fs';
 import {
   isUnchanged,
   isUsableName,
   type Omission,
-  openSource,
+  readSource,
   readAt,
   type SourceFile,
 } from '../sourceFile.ts';
@@ -97,7 +96,6 @@ export type PackMessage =
 /** Files from this size on are packed in slices. */
 export const largeBytes = 4 << 20;
 const sliceBytes = 1 << 20;
-const attempts = 3;
 /** How far back a deflate stream can refer. */
 export const windowBytes = 32 << 10;
 
@@ -134,34 +132,20 @@ export async function packTask(
   await send({ kind: 'done', task: task.id, omitted });
 
   async function packFile(file: FileToPack, index: number): Promise<Omission | undefined> {
-    let failure: Omission = { path: file.path, reason: 'changed' };
-    for (let attempt = 1; attempt <= attempts; attempt++) {
-      const source = openSource(root, file.path);
-      if ('reason' in source) {
-        if (source.reason !== 'changed') return source;
-        continue;
-      }
-      try {
-        const last = attempt === attempts;
-        const isPacked =
-          source.stat.size < largeBytes
-            ? packWhole(file, index, source, last)
-            : await packSlices(file, index, source, last);
-        if (isPacked) return undefined;
-      } catch (error) {
-        if (!isSystemError(error)) throw error;
-        failure = { path: file.path, reason: 'unreadable', code: error.code };
-      } finally {
-        closeSync(source.fd);
-      }
-    }
-    return failure;
+    const result = await readSource(root, file.path, async (source, isLast) => {
+      const isPacked =
+        source.stat.size < largeBytes
+          ? packWhole(file, index, source, isLast)
+          : await packSlices(file, index, source, isLast);
+      return isPacked ? 'packed' : undefined;
+    });
+    return result === 'packed' ? undefined : result;
   }
 
   /** False if the file changed while it was read; the last attempt takes what it read, which is consistent in itself. */
-  function packWhole(file: FileToPack, index: number, source: SourceFile, last: boolean): boolean {
+  function packWhole(file: FileToPack, index: number, source: SourceFile, isLast: boolean): boolean {
     const content = readAt(source.fd, source.stat.size, 0);
-    if (!last && (content.length !== source.stat.size || !isUnchanged(source))) return false;
+    if (!isLast && (content.length !== source.stat.size || !isUnchanged(source))) return false;
     builder.add(file, content);
     contents.push(content);
     packed.push({ index, bytes: content.length, sha256: hash('sha256', content, 'buffer') });
@@ -174,7 +158,7 @@ export async function packTask(
     file: FileToPack,
     index: number,
     source: SourceFile,
-    last: boolean,
+    isLast: boolean,
   ): Promise<boolean> {
     await flush();
     builder.mark();
@@ -182,7 +166,7 @@ export async function packTask(
     let complete = false;
     try {
       const sha256 = await addSlices(file, source);
-      complete = sha256 !== undefined && (last || isUnchanged(source));
+      complete = sha256 !== undefined && (isLast || isUnchanged(source));
       if (complete && sha256 !== undefined) {
         packed.push({ index, bytes: source.stat.size, sha256 });
       }
@@ -212,10 +196,6 @@ export async function packTask(
     }
     return sha256.digest();
   }
-}
-
-function isSystemError(error: unknown): error is Error & { code: string } {
-  return error instanceof Error && 'syscall' in error && 'code' in error && typeof error.code === 'string';
 }
 
 /** Frees memory at once: the garbage collector hardly counts what lies outside its heap, so that much of it piles up. */

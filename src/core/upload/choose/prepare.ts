@@ -111,8 +111,9 @@ export async function checkFiles<K extends KnownFiles<unknown>>(
   progress: StepProgress,
 ): Promise<K> {
   if (files.length === 0) return known;
-  const results = await check(known.selected.root, files, progress);
-  return { ...known, checks: new Map([...known.checks, ...results]) };
+  const checks = new Map(known.checks);
+  for (const [path, result] of await check(known.selected.root, files, progress)) checks.set(path, result);
+  return { ...known, checks };
 }
 
 /** Applies choices and decisions without reading the disk. What could not be checked is left out. */

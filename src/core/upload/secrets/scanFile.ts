@@ -1,11 +1,11 @@
 import { createHash, hash } from 'node:crypto';
-import { type BigIntStats, closeSync, fstatSync, lstatSync } from 'node:fs';
+import { type BigIntStats, fstatSync, lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemCode } from '../../errors.ts';
 import { findAssignments, findTokens, type Match } from './ourRules.ts';
 import type { PresetLint } from './preset.ts';
 import { isPublicPem, riskyName } from './riskyNames.ts';
-import { isUnchanged, type Omission, openSource, readAt, type SourceFile } from '../sourceFile.ts';
+import { isUnchanged, type Omission, readSource, readAt, type SourceFile } from '../sourceFile.ts';
 import { linesIn, startBytes, type TextChunk, textChunks, textEncoding } from './sourceText.ts';
 
 /** Something in a file, or in its name, that looks like a credential. */
@@ -26,7 +26,6 @@ export interface Suspicion {
 const maxPerRule = 20;
 /** After this many matches the rest of a file is skipped: it would not change the decision. */
 const maxMatches = 5000;
-const attempts = 3;
 
 /** The result of scanning a file. */
 export interface ScannedFile {
@@ -60,22 +59,11 @@ export async function scanFile(
   path: string,
   lint: PresetLint,
 ): Promise<ScannedFile | Omission> {
-  for (let attempt = 1; attempt <= attempts; attempt++) {
-    const source = openSource(root, path);
-    if ('reason' in source) return source;
-    try {
-      const scanned = await scanSource(source, path, lint);
-      const version = fstatSync(source.fd, { bigint: true });
-      if (isUnchanged(source)) return { ...scanned, ...markedWhenSettled(version) };
-    } catch (error) {
-      const code = error instanceof Error && 'syscall' in error ? systemCode(error) : undefined;
-      if (code === undefined) throw error;
-      return { path, reason: 'unreadable', code };
-    } finally {
-      closeSync(source.fd);
-    }
-  }
-  return { path, reason: 'changed' };
+  return readSource(root, path, async (source) => {
+    const scanned = await scanSource(source, path, lint);
+    const version = fstatSync(source.fd, { bigint: true });
+    return isUnchanged(source) ? { ...scanned, ...markedWhenSettled(version) } : undefined;
+  });
 }
 
 function markedWhenSettled(stat: BigIntStats): { mark?: string } {
