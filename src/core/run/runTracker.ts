@@ -3,87 +3,72 @@ import { AssessmentError } from '../errors.ts';
 import { makePrivateFolder } from '../files.ts';
 import type { Disposable, Event } from '../ports.ts';
 import { visibleLine } from '../visibleText.ts';
-import { downloadAgain, hasRemoteResults } from './finish/downloadAgain.ts';
-import type { FolderClaim } from './start/folderClaim.ts';
-import { withJournalLock } from './disk/journalLock.ts';
-import { wasRefused } from './start/dispatch.ts';
-import { type Assessment, type LaunchOptions, newRun } from './start/inputFiles.ts';
-import { Launcher, type LauncherDeps } from './start/start.ts';
-import { tryToKeepSource } from './watch/look.ts';
-import { hasRemains, releaseUploads } from './finish/removeUploads.ts';
-import { isFinal, isLive, isPreparing, needsPerson, type Run } from './state/run.ts';
+import { withJournalLock } from './disk/lease.ts';
 import type { RunNote } from './disk/recoveryNotes.ts';
+import { downloadAgain, hasRemoteResults } from './finish/downloadArtifacts.ts';
+import { removeUnneededArchives } from './finish/localCleanup.ts';
+import { hasUploads, removeUploads } from './finish/removeUploads.ts';
+import type { RunDeps } from './runDeps.ts';
+import { wasRefused } from './start/dispatch.ts';
+import type { Assessment } from './start/inputFiles.ts';
+import { type FolderClaim, RunStarter, type StartOptions } from './start/start.ts';
+import { trackedRun } from './state/newRun.ts';
+import { isFinal, isLive, isPreparing, needsPerson, type Run } from './state/run.ts';
+import { tryToKeepSource } from './watch/poll.ts';
 import { RunWatch } from './watch/watch.ts';
 
-/** What people do with runs: start, track, cancel, send again; one window at a time drives a run, and watches it to its end. */
+/** What a person can do with runs: start, track, cancel, send again. One window at a time drives a run and watches it to its end. */
 export class RunTracker implements Disposable {
-  readonly #deps: LauncherDeps;
+  readonly #deps: RunDeps;
   readonly #watch: RunWatch;
-  readonly #launcher: Launcher;
+  readonly #starter: RunStarter;
   /** Called once, in one window, with each run that reached its end or came to need a person. */
   readonly onDidEnd: Event<Run>;
-  /** Called once, in one window, with each run whose results are not here and soon on the service no more. */
+  /** Called once, in one window, with each run whose results are not here and may soon be deleted by the service. */
   readonly onDidNearRetention: Event<Run>;
-  /** Called with `notKept` and the run ID when the service has accepted a run and the disk does not take it, yet. */
+  /** Called with `notKept` and the run ID when the service has accepted a run and the disk does not take it yet. */
   readonly onDidFailToKeep: Event<AssessmentError>;
 
-  constructor(deps: LauncherDeps) {
+  constructor(deps: RunDeps) {
     this.#deps = deps;
     this.#watch = new RunWatch(deps);
-    this.#launcher = new Launcher(deps, this.#watch);
-    this.onDidEnd = this.#watch.onDidEnd;
+    this.#starter = new RunStarter(deps, this.#watch);
+    this.onDidEnd = this.#watch.finisher.onDidEnd;
     this.onDidNearRetention = this.#watch.onDidNearRetention;
-    this.onDidFailToKeep = this.#launcher.onDidFailToKeep;
+    this.onDidFailToKeep = this.#starter.onDidFailToKeep;
   }
 
-  /** When a run driven by this window is asked about next, in wall-clock milliseconds. */
+  /** When this window polls a run next, in wall-clock milliseconds. */
   nextCheckAt(id: string): number | undefined {
-    return this.#watch.driven.nextCheckAt(id);
+    return this.#watch.schedule.nextPollAt(id);
   }
 
-  /** Reads the journals and goes on where they say; what another window drives is left to it. */
+  /** Reads the journals and goes on from what they say, except for runs that another window drives. */
   async resume(): Promise<void> {
     await this.#deps.store.reload();
     this.#watch.follow();
-    await this.#watch.adoptAll((run) => this.#watch.isUnfinished(run));
-    await this.#watch.keepHouse();
+    await this.#watch.takeOverAll((run) => this.#watch.isUnfinished(run));
+    await this.#watch.cleanUp();
   }
 
-  /** Keeps other starts of these folders from beginning, in whichever window, until it is released; throws `startedElsewhere` while one goes on. */
+  /** Keeps other starts of these folders from beginning, in whichever window, until the claim is released; throws `startedElsewhere` while one goes on. */
   claim(folders: readonly string[]): Promise<FolderClaim> {
-    return this.#launcher.claim(folders);
+    return this.#starter.claim(folders);
   }
 
-  /** Packages, uploads and dispatches, as `Launcher.start` says. */
-  start(assessment: Assessment, options?: LaunchOptions): Promise<Run | undefined> {
-    return this.#launcher.start(assessment, options);
+  /** Packages, uploads and dispatches: see `RunStarter.start`. */
+  start(assessment: Assessment, options?: StartOptions): Promise<Run | undefined> {
+    return this.#starter.start(assessment, options);
   }
 
-  /** Watches a run that was started elsewhere, or of which a note was kept; throws when the service does not know it. One that is watched already, or whose end is known, is returned unasked. */
+  /** Watches a run that was started elsewhere, or that has a recovery note; throws when the service does not know it. One that is watched already, or whose end is known, is returned without a request. */
   async track(place: RunNote): Promise<Run> {
     const { store, clock, clientFor } = this.#deps;
-    const { runId, dispatchedAt, targets, ...destination } = place;
     const find = (): Run | undefined => store.all().find((run) => isWatchedAs(run, place));
     const listed = find();
     if (listed !== undefined) return listed;
-    await clientFor(place).describe(place.workflow, runId);
-    const at = clock.now();
-    const run: Run = {
-      ...newRun({ ...destination, webhookEndpointIds: [], targets }, this.#deps),
-      // Only what is confirmed can be dispatched.
-      targets: targets.map(({ folder, name, fileId }) =>
-        fileId === undefined
-          ? { folder, name }
-          : { folder, name, upload: { fileId, state: 'confirmed', at } },
-      ),
-      // A run that began before others is not the latest for being tracked again.
-      createdAt: Math.min(at, dispatchedAt ?? at),
-      state: 'running',
-      runId,
-      dispatchedAt: dispatchedAt ?? at,
-      lastAnswerAt: at,
-      bareExits: 0,
-    };
+    await clientFor(place).describe(place.workflow, place.runId);
+    const run = trackedRun({ id: store.newId(), now: clock.now() }, place);
     const known = await this.#alone(async () => {
       const other = find();
       if (other === undefined) await store.create(run);
@@ -94,31 +79,33 @@ export class RunTracker implements Disposable {
     return store.get(run.id) ?? run;
   }
 
-  /** Asks about one run, or about all live ones, at once; the service's own `Retry-After` still counts. */
+  /** Polls one run, or all live ones, at once, except before `Retry-After` has passed. */
   async checkNow(id?: string): Promise<void> {
     const { store } = this.#deps;
     await store.reload();
     const runs = store.all().filter((run) => (id === undefined || run.id === id) && isLive(run));
-    await this.#watch.adoptAll((run) => runs.includes(run));
-    await Promise.all(runs.map((run) => this.#watch.checks.check(run.id)));
+    await this.#watch.takeOverAll((run) => runs.includes(run));
+    await Promise.all(runs.map((run) => this.#watch.poller.poll(run.id)));
   }
 
-  /** To be called when a token was stored or removed, in any window: what waited for it is asked about again, by the window that drives it. `isTokenOf` says whose it is; every run's when left out. */
+  /** To be called when a token was stored or removed, in any window: the window that drives a run that waited for it polls it again. `isTokenOf` says which runs use the token; all when left out. */
   async tokenChanged(isTokenOf: (run: Run) => boolean = () => true): Promise<void> {
-    const waiting = this.#waitForToken().filter(isTokenOf);
-    this.#watch.tidying.tokenChanged(isTokenOf);
+    const waiting = this.#waitingForToken().filter(isTokenOf);
+    this.#watch.uploads.tokenChanged(isTokenOf);
     await Promise.all([
-      ...waiting.map(({ id }) => this.#watch.checks.checkWithNewToken(id)),
-      this.#watch.adoptAll((run) => this.#watch.isUnfinished(run) && isTokenOf(run)),
+      ...waiting.map(({ id }) => this.#watch.poller.pollWithNewToken(id, { isNewSource: false })),
+      this.#watch.takeOverAll((run) => this.#watch.isUnfinished(run) && isTokenOf(run)),
     ]);
   }
 
-  /** To be called when a person has changed the settings that tokens come from: what waits for a token is asked about at once, by the window that drives it. */
+  /** To be called when a person has changed the settings that tokens come from: the window that drives a run that waits for a token polls it at once. */
   async tokenSourceChanged(): Promise<void> {
-    this.#watch.tidying.tokenSourceChanged();
+    this.#watch.uploads.tokenSourceChanged();
     await Promise.all([
-      ...this.#waitForToken().map(({ id }) => this.#watch.checks.checkWithNewSource(id)),
-      this.#watch.adoptAll((run) => this.#watch.isUnfinished(run)),
+      ...this.#waitingForToken().map(({ id }) =>
+        this.#watch.poller.pollWithNewToken(id, { isNewSource: true }),
+      ),
+      this.#watch.takeOverAll((run) => this.#watch.isUnfinished(run)),
     ]);
   }
 
@@ -133,9 +120,9 @@ export class RunTracker implements Disposable {
     const beforeSend = async (): Promise<void> => {
       sends += 1;
       if (sends > 1) return;
-      // On disk first: whatever keeps the answer from it, how the run ends is read by this. Credits go on without the cancel, so it is sent all the same.
+      // On disk first: if the answer is lost, the run's end is still read as a cancellation. Sent even when that fails: a run that goes on costs credits.
       await store.apply(id, { type: 'cancelSent', at: sentAt }).catch((error: unknown) => {
-        log.warn(`Run ${id}: that it is cancelled was not noted: ${String(error)}`);
+        log.warn(`Run ${id}: its cancellation was not saved: ${String(error)}`);
       });
     };
     try {
@@ -143,10 +130,10 @@ export class RunTracker implements Disposable {
       await store.apply(id, { type: 'cancelAsked', at: clock.now() });
     } catch (error) {
       if (!(error instanceof AssessmentError)) throw error;
-      // Sent more than once, one whose answer was lost may have been taken.
+      // When it was sent more than once, the answer to one of them was lost, and that one may have been accepted.
       if (wasRefused(error) && sends <= 1)
         await store.apply(id, { type: 'cancelRefused', sentAt, at: clock.now() });
-      // A run that has ended meanwhile cannot be cancelled: describe decides what it is.
+      // A run that has ended meanwhile cannot be cancelled: describe says how it ended.
       if (error.kind !== 'conflict') throw error;
       conflict = error;
     }
@@ -155,7 +142,7 @@ export class RunTracker implements Disposable {
   }
 
   /**
-   * Gives an `unknown` run the run ID that a person found for it; throws `busyElsewhere` when it is not unknown any more, since its dispatch is
+   * Gives an `unknown` run the run ID that a person found for it; throws `busyElsewhere` when it is no longer unknown, because its dispatch is
    * sent again, and `runIdTaken` when another run has this ID.
    */
   async giveRunId(id: string, runId: string): Promise<void> {
@@ -173,67 +160,67 @@ export class RunTracker implements Disposable {
   }
 
   /** Sends the dispatch of an `unknown` run again, with the files already uploaded: a person's decision, since it may start a second paid run. */
-  async resend(id: string, options?: Pick<LaunchOptions, 'mayBeForgotten' | 'signal'>): Promise<Run> {
-    return this.#launcher.resend(this.#require(id), options);
+  async resend(id: string, options?: Pick<StartOptions, 'mayBeForgotten' | 'signal'>): Promise<Run> {
+    return this.#starter.resend(this.#require(id), options);
   }
 
-  /** Lets an `unknown` run go: it ends as `cancelled` and its files leave the service. */
+  /** Gives an `unknown` run up: it ends as `cancelled`, and its uploads are removed. */
   async abandon(id: string): Promise<void> {
     const { store, clock } = this.#deps;
     const run = await store.applyIfDue(id, { type: 'abandoned', at: clock.now() });
-    if (run !== undefined) await this.#watch.settle(run);
+    if (run !== undefined) await this.#watch.finisher.finish(run);
   }
 
-  /** Lets a run go that answers no more; on the service it goes on, if it is there. Throws `changedMeanwhile` when it answers again, or has ended. */
+  /** Stops watching a run that no longer answers; if the service has it, it goes on there. Throws `changedMeanwhile` when it answers again, or has ended. */
   async stopWatching(id: string): Promise<void> {
     if (!(await this.#watch.unwatch(id, 'person'))) throw new AssessmentError('changedMeanwhile');
   }
 
-  /** Gives a run a name of a person's own; an empty one takes it back. */
+  /** Gives a run a person's own name; an empty one removes it. */
   async rename(id: string, label: string): Promise<void> {
     await this.#deps.store.apply(id, { type: 'renamed', label, at: this.#deps.clock.now() });
   }
 
-  /** Downloads the artifacts of an ended run anew; throws the first failure, after what could be had was noted. A cancellation is thrown, and what is here stays as it was. */
+  /** Downloads the artifacts of an ended run again; throws the first failure, after those that came are saved. A cancellation is thrown, and everything stays as it was. */
   async downloadAgain(id: string, cancelled?: AbortSignal): Promise<void> {
     const { store, clock, clientFor } = this.#deps;
     const run = this.#require(id);
     if (!hasRemoteResults(run)) throw new AssessmentError('noResult');
-    // Whoever was told of the end may ask for this while the source is still being deleted.
-    const isMine = this.#watch.isSettling(id);
+    // A person who was just shown the end may ask for this while uploads are still being removed.
+    const isMine = this.#watch.finisher.isFinishing(id);
     if (!isMine && !(await this.#watch.take(id))) throw new AssessmentError('busyElsewhere');
     try {
       const signal = this.#watch.until(cancelled);
       const download = { client: clientFor(run), folder: store.folderOf(id), signal, clock };
       const { artifacts, failure } = await downloadAgain(run, download);
-      await tryToKeepSource(run, { ...this.#deps, signal });
-      const next = await store.apply(id, { type: 'recollected', artifacts, at: clock.now() });
-      await this.#watch.dropArchives(next);
+      await tryToKeepSource(run, this.#deps, signal);
+      const next = await store.apply(id, { type: 'downloadedAgain', artifacts, at: clock.now() });
+      await removeUnneededArchives(next, this.#deps);
       if (failure !== undefined) throw failure;
     } finally {
-      if (!isMine) await this.#watch.driven.letGo(id);
+      if (!isMine) await this.#watch.schedule.release(id);
     }
   }
 
-  /** Deletes what is left of a run's files on the service; returns the first failure, after which something may still be there. */
+  /** Removes what is left of a run's uploads; returns the first failure, after which some may still be there. */
   async deleteUploads(id: string): Promise<AssessmentError | undefined> {
-    // Another window may have removed it meanwhile, with its source.
+    // Another window may have removed the run meanwhile.
     const run = await this.#deps.store.refresh(id);
     if (run === undefined) return undefined;
-    return releaseUploads(run, true, { ...this.#deps, client: this.#deps.clientFor(run) });
+    return removeUploads(run, true, { ...this.#deps, client: this.#deps.clientFor(run) });
   }
 
   /**
-   * Forgets a run with everything that was kept of it. What it has on the service goes first, as the setting says, unless the run may still
-   * need it; when that fails, the run is kept and the failure returned, unless a person `leavesSource` there. Throws `changedMeanwhile` for a
-   * run that goes on or is being sent: it was paid for, or may be.
+   * Removes a run with everything that is kept of it. Its uploads go first, as the setting says; when that fails, the run is kept and the failure
+   * returned, unless the person `leavesSource` there. Throws `changedMeanwhile` for a run that is live or being dispatched: it may have been paid
+   * for.
    */
   async remove(id: string, { leavesSource = false } = {}): Promise<AssessmentError | undefined> {
-    // Who wants it gone may have seen a state that another window has changed since.
+    // Another window may have advanced it since the person saw it.
     const run = await this.#deps.store.refresh(id);
     if (run === undefined) return undefined;
     if (isLive(run) || run.state === 'dispatching') throw new AssessmentError('changedMeanwhile');
-    const failure = leavesSource ? undefined : await this.#releaseRest(run);
+    const failure = leavesSource ? undefined : await this.#removeRemaining(run);
     if (failure !== undefined) return failure;
     if (leavesSource) {
       const files = run.targets.flatMap(({ upload }) => upload?.fileId ?? []);
@@ -243,12 +230,12 @@ export class RunTracker implements Disposable {
     return undefined;
   }
 
-  /** Stops asking and gives the leases back, so that another window can take over at once. */
+  /** Stops polling and releases the leases, so that another window can take over at once. */
   dispose(): void {
     this.#watch.stop();
   }
 
-  /** Looks at the runs that are listed, and acts on that, while no other window does so: each run ID is listed once. */
+  /** Runs `act`, with all journals read, while no other window does so: each run ID is listed once. */
   async #alone<T>(act: () => Promise<T>): Promise<T> {
     const { store, clock } = this.#deps;
     await store.reload();
@@ -260,7 +247,7 @@ export class RunTracker implements Disposable {
     });
   }
 
-  #waitForToken(): readonly Run[] {
+  #waitingForToken(): readonly Run[] {
     return this.#deps.store.all().filter((run) => isLive(run) && needsPerson(run));
   }
 
@@ -270,17 +257,17 @@ export class RunTracker implements Disposable {
     return run;
   }
 
-  /** Takes off the service what a run that goes nowhere any more has there; returns the first failure. Throws `changedMeanwhile` when it goes on after all. */
-  async #releaseRest(run: Run): Promise<AssessmentError | undefined> {
+  /** Removes the uploads of a run that has ended or is given up by this; returns the first failure. Throws `changedMeanwhile` when another window has advanced it. */
+  async #removeRemaining(run: Run): Promise<AssessmentError | undefined> {
     const { store, clock, clientFor, deleteSourceAfterRun } = this.#deps;
     const confirmedToo = deleteSourceAfterRun();
     let ended: Run | undefined = run;
     try {
       const isGivenUp = run.state === 'unknown' || isPreparing(run);
-      if (!isGivenUp && !hasRemains(run, confirmedToo, clock.now())) return undefined;
+      if (!isGivenUp && !hasUploads(run, confirmedToo, clock.now())) return undefined;
       if (isGivenUp) ended = await store.applyIfDue(run.id, { type: 'abandoned', at: clock.now() });
       if (ended !== undefined)
-        return await releaseUploads(ended, confirmedToo, { ...this.#deps, client: clientFor(run) });
+        return await removeUploads(ended, confirmedToo, { ...this.#deps, client: clientFor(run) });
     } catch (error) {
       return error instanceof AssessmentError
         ? error
@@ -290,7 +277,7 @@ export class RunTracker implements Disposable {
   }
 }
 
-/** True for a run that is this one of the service; one that was let go, or ended without saying how, may be watched anew: the service may tell more by now. */
+/** True for a local run that is this one of the service. Not for one that ended without an exit, such as one no longer watched: tracked again, it may have more. */
 function isWatchedAs(run: Run, place: Pick<RunNote, 'baseUrl' | 'organizationId' | 'runId'>): boolean {
   return (
     'runId' in run &&

@@ -3,7 +3,7 @@ import type { FindingStore } from '../../core/findings/findingStore.ts';
 import type { ShownRun } from '../../core/findings/shownFinding.ts';
 import type { Logger } from '../../core/ports.ts';
 import { resultsKeptUntil } from '../../core/run/state/deadlines.ts';
-import { hasRemoteResults } from '../../core/run/finish/downloadAgain.ts';
+import { hasRemoteResults } from '../../core/run/finish/downloadArtifacts.ts';
 import {
   type Artifact,
   type Failure,

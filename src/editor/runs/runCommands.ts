@@ -9,7 +9,7 @@ import { readDeleteSourceAfterRun } from '../settings.ts';
 import { askInDialog, showInformation } from '../showMessage.ts';
 import { giveRunId, type RunDeps } from './trackRun.ts';
 import { mayStopWatching } from '../../core/run/state/deadlines.ts';
-import { hasRemoteResults } from '../../core/run/finish/downloadAgain.ts';
+import { hasRemoteResults } from '../../core/run/finish/downloadArtifacts.ts';
 import { visibleLine } from '../../core/visibleText.ts';
 
 /** Polls every live run now; says so where there is none. */

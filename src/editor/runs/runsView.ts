@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
 import { inBrief } from '../../core/api/failure.ts';
 import { lastGoodAnswerAt, mayStopWatching, needsDecision } from '../../core/run/state/deadlines.ts';
-import { hasRemoteResults } from '../../core/run/finish/downloadAgain.ts';
+import { hasRemoteResults } from '../../core/run/finish/downloadArtifacts.ts';
 import {
   elapsedMs,
   type Failure,

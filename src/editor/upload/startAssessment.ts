@@ -3,7 +3,7 @@ import { AssessmentError } from '../../core/errors.ts';
 import { readSentFiles, type SentFile } from '../../core/findings/place/sentFiles.ts';
 import type { Clock, Logger } from '../../core/ports.ts';
 import { pathInside } from '../../core/files.ts';
-import type { FolderClaim } from '../../core/run/start/folderClaim.ts';
+import type { FolderClaim } from '../../core/run/start/start.ts';
 import type { Assessment } from '../../core/run/start/inputFiles.ts';
 import { isFinal, type Run, type Target } from '../../core/run/state/run.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';

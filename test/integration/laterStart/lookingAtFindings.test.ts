@@ -91,7 +91,7 @@ describe('what is said of findings and runs', () => {
     const stateWith = (...runs: Run[]): string =>
       stateOf([], { displayed: [], passing: [], mild: 0, settled: 0 }, runs);
     const troubled = (kind: ErrorKind): Run =>
-      ({ ...runOf.running, trouble: { kind, since: 0, times: 1, vainLooks: 1, wakingMs: 0 } }) as Run;
+      ({ ...runOf.running, trouble: { kind, since: 0, times: 1, pollsInVain: 1, wakingMs: 0 } }) as Run;
     const kinds: readonly ErrorKind[] = ['unsent', 'serverError', 'notFound', 'unauthorized', 'tokenCommand'];
     assert.deepEqual(
       kinds.map((kind) => stateWith(troubled(kind))),

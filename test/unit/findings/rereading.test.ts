@@ -65,7 +65,7 @@ test('findings that were downloaded again are shown in place of the former ones,
   const [first] = scene.store.folders();
   assert.equal(first?.failure?.kind, 'malformedFindings');
   await writeFile(path.join(scene.runs.folderOf(run.id), 'findings.json'), finding('whole'));
-  await scene.runs.apply(run.id, { type: 'recollected', artifacts: downloaded, at: 9 });
+  await scene.runs.apply(run.id, { type: 'downloadedAgain', artifacts: downloaded, at: 9 });
   await scene.store.load();
   assert.deepEqual(titles(scene), ['whole']);
 });
@@ -78,11 +78,11 @@ test('what another window notes on a run that is shown lets its findings be, unl
   await writeFile(path.join(runs.folderOf(run.id), 'findings.json'), finding('anew'));
   const other = new RunStore(path.join(scene.root, 'runs'), { clock, log: silent });
   await other.reload();
-  await other.apply(run.id, { type: 'retentionNoticed', at: 8 });
+  await other.apply(run.id, { type: 'retentionNotified', at: 8 });
   await runs.refresh(run.id);
   await store.load();
   assert.deepEqual(titles(scene), ['here']);
-  await other.apply(run.id, { type: 'recollected', artifacts: downloaded, at: 9 });
+  await other.apply(run.id, { type: 'downloadedAgain', artifacts: downloaded, at: 9 });
   await runs.refresh(run.id);
   await store.load();
   assert.deepEqual(titles(scene), ['anew']);

@@ -2,10 +2,12 @@ import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AssessmentClient } from '../../../src/core/api/client.ts';
-import { newRun } from '../../../src/core/run/start/inputFiles.ts';
+import { newRun } from '../../../src/core/run/state/newRun.ts';
+import type { RunStore } from '../../../src/core/run/disk/runStore.ts';
 import type { RunIn } from '../../../src/core/run/state/run.ts';
 import { tarGz } from '../service/archiveMaker.ts';
 import type { Desk, RunWindow } from './runWindow.ts';
+import { bareExit } from './sampleRuns.ts';
 import { silent } from '../../silentLog.ts';
 
 const archive = tarGz([{ path: 'app.js', content: 'eval(request.body);\n' }]);
@@ -51,7 +53,7 @@ export async function seedUnknownRun(desk: Desk, window: RunWindow): Promise<Run
   const [target] = assessment.targets;
   const sha256 = createHash('sha256').update(archive).digest('hex');
   const run: RunIn<'unknown'> = {
-    ...newRun(assessment, { store: window.store, clock }),
+    ...newRun({ id: window.store.newId(), now: clock.now() }, assessment),
     targets: [
       {
         folder: target!.folder,
@@ -93,4 +95,14 @@ export async function trackRun(desk: Desk, window: RunWindow, runId: string): Pr
     targets: [{ folder: desk.folder, name: 'shop' }],
   });
   return id;
+}
+
+/** Ends a live run as one that has exited without saying how. */
+export async function endWithoutExit(
+  { store }: { readonly store: RunStore },
+  id: string,
+  at: number,
+): Promise<void> {
+  for (let answers = 0; answers < 5; answers += 1)
+    await store.apply(id, { type: 'answered', description: bareExit, at });
 }

@@ -2,7 +2,8 @@ import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { makePrivateFolder, writeFileAtomic } from '../../files.ts';
 import type { Clock } from '../../ports.ts';
-import type { Run, RunIn } from '../../run/state/run.ts';
+import { importedRun } from '../../run/state/newRun.ts';
+import type { Run } from '../../run/state/run.ts';
 import type { RunStore } from '../../run/disk/runStore.ts';
 import { toSubjects, type ShownFinding } from '../shownFinding.ts';
 import { isUndecided } from '../triage/triage.ts';
@@ -26,40 +27,28 @@ export async function importRun(
 ): Promise<Run> {
   const { files, run: facts } = imported;
   const id = store.newId();
-  const now = clock.now();
   // The same for every import, so that decisions hold and runs compare.
   const nowhere = (name: string): string =>
     join(dirname(store.folderOf(id)), `.not-here-${encodeURIComponent(name.toWellFormed())}`);
-  const run: RunIn<'imported'> = {
-    version: 1,
-    state: 'imported',
-    id,
-    workflow: 'whitebox-assessment',
-    baseUrl: '',
-    organizationId: '',
-    language: facts?.language ?? 'english',
-    webhookEndpointIds: [],
-    targets: origin.targets.map(({ name, folder = nowhere(name) }, index) => {
-      const commit = facts?.targets[index]?.commit;
-      return { folder, name, ...(commit === undefined ? {} : { commit }) };
-    }),
-    // What was assessed then takes its place among the runs of its time, not before what was assessed since.
-    createdAt: Math.min(now, facts?.dispatchedAt ?? now),
-    endedAt: now,
-    noticeDue: false,
-    importedFrom: visibleLine(origin.fileName),
-    ...(facts?.runId === undefined ? {} : { runId: facts.runId }),
-    ...(facts?.dispatchedAt === undefined || facts.exitedAt === undefined
-      ? {}
-      : { dispatchedAt: facts.dispatchedAt, exitedAt: facts.exitedAt }),
-    ...(facts?.endedEarly === true ? { endedEarly: true } : {}),
-    artifacts: [['findings', 'findings.json'] as const, ['report', 'report.md'] as const].flatMap(
-      ([name, file]) => {
-        const content = files.get(file);
-        return content === undefined ? [] : [{ name, file, bytes: Buffer.byteLength(content) }];
-      },
-    ),
-  };
+  const run = importedRun(
+    { id, now: clock.now() },
+    {
+      ...facts,
+      language: facts?.language ?? 'english',
+      targets: origin.targets.map(({ name, folder = nowhere(name) }, index) => ({
+        folder,
+        name,
+        commit: facts?.targets[index]?.commit,
+      })),
+      importedFrom: visibleLine(origin.fileName),
+      artifacts: [['findings', 'findings.json'] as const, ['report', 'report.md'] as const].flatMap(
+        ([name, file]) => {
+          const content = files.get(file);
+          return content === undefined ? [] : [{ name, file, bytes: Buffer.byteLength(content) }];
+        },
+      ),
+    },
+  );
   const folder = store.folderOf(id);
   try {
     await makePrivateFolder(folder);

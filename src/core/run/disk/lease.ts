@@ -1,36 +1,39 @@
 import { mkdir, readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { systemCode } from '../../errors.ts';
+import { AssessmentError, systemCode } from '../../errors.ts';
 import { createExclusive } from '../../files.ts';
 import type { Clock } from '../../ports.ts';
 
-/** A lease not renewed for so long looks abandoned. */
+/** Wait between two tries to take a journal lock. */
+const lockRetryMs = 10;
+
+/** A lease not renewed for this long looks abandoned. */
 export const leaseMs = 20_000;
 
-/** A process that lives, or cannot be asked, may have slept with the machine: it has so long to renew its lease, from when that was first seen abandoned. */
+/** A living process, or one on another machine, may have slept: it has this long to renew its lease once that looks abandoned. */
 export const patienceMs = 10_000;
 
-/** What each window has seen of leases that look abandoned: by file, when they were renewed last, and since when it sees that, by its clock that only grows. */
+/** Leases that look abandoned to a window, by file: when each was last renewed, and since when the window sees that, by its monotonic clock. */
 const sightings = new WeakMap<Clock, Map<string, { readonly renewedMs: number; readonly since: number }>>();
 
 /** The right to drive a run, which one window at a time holds. */
 export interface Lease {
-  /** Renews the lease; false when another window has taken it over, and then nothing may be done under it any more. */
+  /** Renews the lease; false when another window has taken it over: then nothing more may be done under it. */
   renew(): Promise<boolean>;
   /** Gives the lease back. */
   release(): Promise<void>;
 }
 
-/** The time of a lease that was given back: one that every file system can keep, FAT's begin in 1980 and have even seconds. */
+/** The file time of a released lease, one that every file system can store: FAT starts in 1980 and has even seconds. */
 const releasedMs = Date.UTC(2000, 0, 1);
 
 const name = /^lease-(\d+)\.json$/;
 
 /**
- * Takes the lease of a folder, or returns undefined while a living window holds it. The holder is whoever made the file with the highest
- * number: takeover makes the next one with exclusive create, which only one window can win, and a former holder finds its own file gone or
- * passed. Numbers only grow, since the last file stays when its lease is given back: nobody can mistake another's file for their own.
+ * Takes the lease of a folder; undefined while a living window holds it. The holder is the window that made the file with the highest number:
+ * a takeover makes the next one with exclusive create, which only one window can win, and the former holder finds its own file gone or no
+ * longer the newest. The last file stays when its lease is released, so numbers only grow and no window mistakes another's file for its own.
  */
 export async function takeLease(folder: string, clock: Clock): Promise<Lease | undefined> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -55,12 +58,12 @@ export async function takeLease(folder: string, clock: Clock): Promise<Lease | u
     },
     release: async () => {
       isReleased = true;
-      // A renewal under way would bring the lease to life again.
+      // A renewal that is still running would undo the release.
       await Promise.allSettled([renewing]);
       await setTime(file, releasedMs);
     },
   };
-  // A holder that was only slow may have renewed since it was looked at, and goes first.
+  // A holder that was only slow may have renewed meanwhile: it keeps the lease.
   if ((await isHeld()) || !(await lease.renew())) {
     await rm(file, { force: true });
     return undefined;
@@ -107,7 +110,6 @@ function nameOf(number: number): string {
 async function isAlive(path: string, clock: Clock): Promise<boolean> {
   try {
     const { mtimeMs } = await stat(path);
-    // Earlier versions gave leases back with the time 0.
     if (mtimeMs <= releasedMs || (await isOfDeadProcess(path))) return false;
     if (Math.abs(clock.now() - mtimeMs) <= leaseMs) return true;
     return !isPatienceOver(path, mtimeMs, clock);
@@ -131,7 +133,7 @@ async function isOfDeadProcess(path: string): Promise<boolean> {
     const { pid, host } = JSON.parse(await readFile(path, 'utf8')) as { pid: number; host: string };
     return host === hostname() && !processExists(pid);
   } catch (error) {
-    // Made this instant and not yet written, or damaged: its time alone decides.
+    // Just created and not yet written, or damaged: its time alone decides.
     if (error instanceof SyntaxError || error instanceof TypeError) return false;
     throw error;
   }
@@ -144,5 +146,35 @@ export function processExists(pid: number): boolean {
     return true;
   } catch (error) {
     return systemCode(error) !== 'ESRCH';
+  }
+}
+
+/**
+ * Runs `act` while no other process does so for the same folder, so that nothing changes between a read and the write after it. For short work:
+ * a dead or stale holder is replaced. Throws `notFound` when the parent of the lock's folder is gone.
+ */
+export async function withJournalLock<T>(folder: string, clock: Clock, act: () => Promise<T>): Promise<T> {
+  for (;;) {
+    await makeLockFolder(folder);
+    const lease = await takeLease(folder, clock);
+    if (lease === undefined) {
+      await clock.sleep(lockRetryMs);
+      continue;
+    }
+    try {
+      return await act();
+    } finally {
+      await lease.release();
+    }
+  }
+}
+
+/** Without its parents: a removed run must not come back as an empty folder. */
+async function makeLockFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { mode: 0o700 });
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') throw new AssessmentError('notFound', {}, { cause: error });
+    if (systemCode(error) !== 'EEXIST') throw error;
   }
 }

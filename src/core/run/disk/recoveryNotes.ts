@@ -15,12 +15,12 @@ const noteSchema = z.object({
   dispatchedAt: z.optional(z.number()),
   targets: z.array(z.object({ folder: z.string(), name: z.string(), fileId: z.optional(identifierSchema) })),
 });
-/** Where a run is that was paid for, and what it has there: enough to track it to its end when its own folder is lost, and nothing secret. */
+/** Where a dispatched run is, and its files there: enough to track it when its folder is lost, and nothing secret. */
 export type RunNote = z.infer<typeof noteSchema>;
 
 type LiveRun = RunIn<'running' | 'cancelling' | 'collecting'>;
 
-/** Notes of runs under way, in a memory that outlives the extension's folder (a rebuilt container). Each run has a key of its own, so that windows do not overwrite each other. */
+/** Notes of live runs in a store that outlives the extension's folder (a rebuilt container). Each run has its own key, so that windows do not overwrite each other. */
 export class RunNotes {
   readonly #memory: KeyValueStore;
   readonly #log: Logger;
@@ -30,20 +30,20 @@ export class RunNotes {
     this.#log = deps.log;
   }
 
-  /** Notes every run once it is under way, and forgets it once it is final; a run whose journal does not know its run ID is given the one noted. */
+  /** Writes a note of every live run and removes it once the run is final; an `unknown` run is given the run ID of its note. */
   follow(store: RunStore): Disposable {
-    for (const run of store.all()) this.#see(run, store);
+    for (const run of store.all()) this.#update(run, store);
     return store.onDidChange((run) => {
-      if (store.get(run.id) === run) this.#see(run, store);
+      if (store.get(run.id) === run) this.#update(run, store);
     });
   }
 
-  /** Notes a run that is under way, whatever its journal says yet. */
+  /** Writes the note of a live run, also before its journal says that it is live. */
   keep(run: LiveRun): void {
     this.#write(run.id, toNote(run));
   }
 
-  /** Notes of runs that are not in the store; a note that is damaged is no note. */
+  /** Notes of runs that are not in the store; a damaged note is ignored. */
   lost(store: RunStore): { key: string; note: RunNote }[] {
     const known = new Set(store.all().flatMap((run) => ('runId' in run ? [run.runId] : [])));
     return this.#memory.keys().flatMap((key) => {
@@ -53,28 +53,28 @@ export class RunNotes {
     });
   }
 
-  /** Forgets a note by its key. */
+  /** Removes a note by its key. */
   async forget(key: string): Promise<void> {
     await this.#memory.update(key, undefined);
   }
 
-  /** Forgets a run that a person removed. */
+  /** Removes the note of a run that a person removed. */
   async forgetRun(id: string): Promise<void> {
     await this.forget(prefix + id);
   }
 
-  #see(run: Run, store: RunStore): void {
+  #update(run: Run, store: RunStore): void {
     const value = this.#memory.get(prefix + run.id);
     if (isLive(run)) {
       if (value === undefined) this.keep(run);
     } else if (value !== undefined) {
       if (isFinal(run)) this.#write(run.id, undefined);
-      else if (run.state === 'unknown') this.#recall(run, value, store);
+      else if (run.state === 'unknown') this.#restoreRunId(run, value, store);
     }
   }
 
-  /** The disk may have been full, or read-only, when the answer came. */
-  #recall({ id, intendedAt }: RunIn<'unknown'>, value: unknown, store: RunStore): void {
+  /** The answer to the dispatch came while the disk was full or read-only. */
+  #restoreRunId({ id, intendedAt }: RunIn<'unknown'>, value: unknown, store: RunStore): void {
     const note = readNote(value);
     if (note === undefined) return;
     const at = note.dispatchedAt ?? intendedAt;

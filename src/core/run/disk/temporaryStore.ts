@@ -8,7 +8,7 @@ import { processExists } from './lease.ts';
 
 const namePattern = /^whitebox-runs-(\d+)-/;
 
-/** Why a folder cannot be made or written by this user, as the system's code; undefined when it can. A full disk is not meant: it may have room again. */
+/** Why this user cannot make or write a folder, as the system's code; undefined when they can. A full disk is thrown: it may have room again. */
 export async function writeProblem(folder: string): Promise<string | undefined> {
   try {
     await makePrivateFolder(folder);
@@ -21,7 +21,7 @@ export async function writeProblem(folder: string): Promise<string | undefined> 
   }
 }
 
-/** The names of the folders in a folder; none where it cannot be read. */
+/** The names of the folders in a folder; none when it cannot be read. */
 export async function foldersIn(folder: string): Promise<readonly string[]> {
   try {
     const entries = await readdir(folder, { withFileTypes: true });
@@ -32,12 +32,12 @@ export async function foldersIn(folder: string): Promise<readonly string[]> {
   }
 }
 
-/** A private temporary folder that stands in, for one window, for the folder of the runs that cannot be written: a run is copied there when it is first written to. */
-export class StandInFolder {
+/** A private temporary folder that replaces, for one window, a folder of runs that cannot be written. A run is copied there when it is first written to: all of them may be gigabytes. */
+export class TemporaryStore {
   readonly #root: string;
   readonly #folder: string;
   readonly #ids = new Set<string>();
-  /** The system's word for why it is needed. */
+  /** The system's code for why it is needed. */
   readonly problem: string;
 
   private constructor(root: string, folder: string, problem: string) {
@@ -46,35 +46,35 @@ export class StandInFolder {
     this.problem = problem;
   }
 
-  /** Makes one, and removes those that windows left which are no more. */
-  static async make(root: string, problem: string): Promise<StandInFolder> {
-    await sweep();
+  /** Makes one, and removes those of windows that are gone. */
+  static async make(root: string, problem: string): Promise<TemporaryStore> {
+    await removeAbandoned();
     const folder = await mkdtemp(join(tmpdir(), `whitebox-runs-${String(process.pid)}-`));
-    return new StandInFolder(root, folder, problem);
+    return new TemporaryStore(root, folder, problem);
   }
 
-  /** The folder of a run that is kept here; undefined while it still is where it was. */
+  /** The folder of a run that is here; undefined while it is in its original place. */
   folderOf(id: string): string | undefined {
     return this.#ids.has(id) ? join(this.#folder, id) : undefined;
   }
 
-  /** From now on a run is kept here. */
+  /** Declares a run as being here. */
   add(id: string): void {
     this.#ids.add(id);
   }
 
-  /** Copies a run here, unless it is here already; leases and locks stay behind. */
-  async bring(id: string): Promise<void> {
+  /** Copies a run here, unless it is here already; leases and locks are not copied. */
+  async copyHere(id: string): Promise<void> {
     if (this.#ids.has(id)) return;
     const from = join(this.#root, id);
-    const left = [join(from, 'lease'), join(from, 'lock')];
-    await cp(from, join(this.#folder, id), { recursive: true, filter: (path) => !left.includes(path) });
+    const skipped = [join(from, 'lease'), join(from, 'lock')];
+    await cp(from, join(this.#folder, id), { recursive: true, filter: (path) => !skipped.includes(path) });
     this.#ids.add(id);
   }
 }
 
-/** The temporary folder may be shared: what belongs to somebody else, or is a link, is left alone. What cannot be removed stays: the stand-in does not need it. */
-async function sweep(): Promise<void> {
+/** Other users may share the system's temporary folder: only own folders, and no links, are removed. What cannot be removed stays. */
+async function removeAbandoned(): Promise<void> {
   const inUse = (name: string): boolean => {
     const pid = namePattern.exec(name)?.[1];
     return pid === undefined || processExists(Number(pid));

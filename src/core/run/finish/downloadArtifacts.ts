@@ -3,10 +3,12 @@ import { join } from 'node:path';
 import type { AssessmentClient } from '../../api/client.ts';
 import { isTransient } from '../../api/retry.ts';
 import { AssessmentError, type ErrorKind } from '../../errors.ts';
+import type { Clock } from '../../ports.ts';
 import {
   type Artifact,
   artifactIn,
   type Exit,
+  isFinal,
   keptArtifacts,
   roleOf,
   type Run,
@@ -16,12 +18,12 @@ import {
 } from '../state/run.ts';
 
 const maxArtifactBytes = 512 * 1024 * 1024;
-/** Failures of an artifact that a later try will not mend. */
-const lasting: readonly ErrorKind[] = ['rejected', 'tooLarge', 'insecureUrl'];
-/** Other failures (an artifact that is not there yet, a portal's page, a certificate, a proxy) are taken as lasting after so many tries in a row. */
-const mostTries = 20;
+/** Failures of an artifact that a later try cannot fix. */
+const permanent: readonly ErrorKind[] = ['rejected', 'tooLarge', 'insecureUrl'];
+/** Other failures (an artifact that is not there yet, a captive portal, a certificate, a proxy) count as permanent after this many tries in a row. */
+const maxTries = 20;
 
-/** The file an artifact is saved as, in the run's folder; the two of a whitebox run have names of their own (API reference, section 2.4). */
+/** The file name of an artifact in the run's folder (API reference, section 2.4). */
 function artifactFile(artifact: Pick<Artifact, 'name' | 'role'>): string {
   switch (roleOf(artifact)) {
     case 'findings':
@@ -33,18 +35,18 @@ function artifactFile(artifact: Pick<Artifact, 'name' | 'role'>): string {
   }
 }
 
-/** What downloading works with. */
-export interface DownloadDeps {
+/** From where, to where, and until when. */
+interface Download {
   readonly client: AssessmentClient;
   readonly folder: string;
   readonly signal: AbortSignal;
 }
 
-/** Downloads one artifact of a run into its folder; a former copy is replaced as a whole, or stays. */
-export async function downloadArtifact(
+/** Downloads one artifact of a run into its folder; an earlier copy is replaced as a whole, or stays. */
+async function downloadArtifact(
   run: Pick<Run, 'workflow'> & { readonly runId: string; readonly exit: Exit },
   name: string,
-  { client, folder, signal }: DownloadDeps,
+  { client, folder, signal }: Download,
 ): Promise<Artifact> {
   const artifact = artifactIn(run.exit, name);
   const file = artifactFile(artifact);
@@ -55,34 +57,34 @@ export async function downloadArtifact(
 }
 
 /**
- * Downloads every artifact of an ended run that is not here yet, and tells `onKept` of each; one that cannot be had keeps no other from coming,
- * unless the service wants to be left alone. Throws, after all were tried, when trying again later may help with one, and then what the
- * service wants to wait for longest; else notes on the artifact why it is not there.
+ * Downloads the artifacts of an exited run that are not here yet, and calls `onDownloaded` with each. A failure does not stop the others, unless
+ * it is a rate limit or waits for a person. Throws, after all were tried, the failure that may pass, the one with the longest `Retry-After` among
+ * several; a permanent failure is kept on its artifact instead.
  */
-export async function collectArtifacts(
+export async function downloadArtifacts(
   run: RunIn<'collecting'>,
-  deps: DownloadDeps & { readonly onKept: (artifact: Artifact) => Promise<unknown> },
+  deps: Download & { readonly onDownloaded: (artifact: Artifact) => Promise<unknown> },
 ): Promise<Artifact[]> {
   const artifacts: Artifact[] = [];
-  let mayCome: AssessmentError | undefined;
+  let temporary: AssessmentError | undefined;
   for (const name of run.exit.artifacts) {
     try {
       let artifact = keptArtifacts(run).find((each) => each.name === name);
       if (artifact === undefined) {
         artifact = await downloadArtifact(run, name, deps);
-        await deps.onKept(artifact);
+        await deps.onDownloaded(artifact);
       }
       artifacts.push(artifact);
     } catch (error) {
       if (!(error instanceof AssessmentError)) throw error;
-      if (isLasting(error, run.trouble))
+      if (isPermanent(error, run.trouble))
         artifacts.push({ ...artifactIn(run.exit, name), failure: toFailure(error) });
-      else if (waitsForSomebody(error)) throw error;
-      else if (mayCome === undefined || waitMsOf(error) > waitMsOf(mayCome)) mayCome = error;
+      else if (needsAction(error)) throw error;
+      else if (temporary === undefined || waitMsOf(error) > waitMsOf(temporary)) temporary = error;
       if (error.kind === 'rateLimited') break;
     }
   }
-  if (mayCome !== undefined) throw mayCome;
+  if (temporary !== undefined) throw temporary;
   return artifacts;
 }
 
@@ -90,18 +92,54 @@ function waitMsOf({ data }: AssessmentError): number {
   return data.retryAfterMs ?? 0;
 }
 
-function isLasting(error: AssessmentError, trouble: Trouble | undefined): boolean {
-  if (lasting.includes(error.kind)) return true;
-  // Several artifacts may fail in ways of their own, of which the trouble tells one.
-  return isStubborn(error) && trouble !== undefined && isStubborn(trouble) && trouble.times >= mostTries;
+function isPermanent(error: AssessmentError, trouble: Trouble | undefined): boolean {
+  if (permanent.includes(error.kind)) return true;
+  // Several artifacts may fail in different ways, and the trouble has one of them.
+  return (
+    mayBePermanent(error) && trouble !== undefined && mayBePermanent(trouble) && trouble.times >= maxTries
+  );
 }
 
-/** True for a failure that neither time nor a person need mend: that it lasts shows only by trying. */
-function isStubborn(failure: Pick<AssessmentError, 'kind'>): boolean {
-  return !isTransient(failure) && !waitsForSomebody(failure);
+/** True for a failure that is neither transient nor user-fixable: only further tries show whether it lasts. */
+function mayBePermanent(failure: Pick<AssessmentError, 'kind'>): boolean {
+  return !isTransient(failure) && !needsAction(failure);
 }
 
-/** True for what keeps every artifact from coming until somebody has done something. */
-function waitsForSomebody({ kind }: Pick<AssessmentError, 'kind'>): boolean {
+/** True for a failure that stops every download until a person has acted. */
+function needsAction({ kind }: Pick<AssessmentError, 'kind'>): boolean {
   return ['unauthorized', 'notSignedIn', 'tokenCommand', 'diskFull', 'storage'].includes(kind);
+}
+
+/** A run that ended with results on the service. */
+export type RunWithResults = RunIn<'succeeded' | 'aborted' | 'cancelled'> & {
+  readonly runId: string;
+  readonly exit: NonNullable<RunIn<'succeeded'>['exit']>;
+};
+
+/** True for an ended run whose artifacts can be downloaded again. */
+export function hasRemoteResults(run: Run): run is RunWithResults {
+  return isFinal(run) && 'exit' in run && run.exit !== undefined && run.exit.artifacts.length > 0;
+}
+
+/** Downloads every artifact of an ended run again; one that fails stays as it is here, and after a rate limit none is requested. Returns them with the first failure. */
+export async function downloadAgain(
+  run: RunWithResults,
+  deps: Download & { readonly clock: Clock },
+): Promise<{ artifacts: Artifact[]; failure: AssessmentError | undefined }> {
+  const artifacts: Artifact[] = [];
+  let failure: AssessmentError | undefined;
+  let limited: AssessmentError | undefined;
+  for (const name of run.exit.artifacts) {
+    try {
+      if (limited !== undefined) throw limited;
+      artifacts.push({ ...(await downloadArtifact(run, name, deps)), at: deps.clock.now() });
+    } catch (error) {
+      if (!(error instanceof AssessmentError)) throw error;
+      failure ??= error;
+      if (error.kind === 'rateLimited') limited = error;
+      const kept = keptArtifacts(run).find((each) => each.name === name);
+      artifacts.push(kept ?? { ...artifactIn(run.exit, name), failure: toFailure(error) });
+    }
+  }
+  return { artifacts, failure };
 }

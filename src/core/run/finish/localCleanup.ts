@@ -1,82 +1,99 @@
-import { access } from 'node:fs/promises';
+import { access, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import * as z from 'zod/mini';
 import { systemCode } from '../../errors.ts';
-import type { Clock, Logger } from '../../ports.ts';
-import { isPastKeeping, needsArchives, removeArchives } from './archives.ts';
-import { isOutlived, isRetentionNoticeDue } from '../state/deadlines.ts';
-import type { DrivenRuns } from '../watch/schedule.ts';
-import { isFinal, type Run } from '../state/run.ts';
+import { writeFileAtomic } from '../../files.ts';
+import type { Clock } from '../../ports.ts';
 import type { RunStore } from '../disk/runStore.ts';
-import { isLongDue, type WakingTime } from './wakingTime.ts';
+import type { RunDeps } from '../runDeps.ts';
+import { isOutlived, isRetentionNoticeDue, minWakingMs } from '../state/deadlines.ts';
+import { isFinal, type Run } from '../state/run.ts';
+import type { Schedule } from '../watch/schedule.ts';
+import type { WakingTime } from '../watch/wakeUps.ts';
 
-/** What keeping house works with. */
-export interface HouseDeps {
-  readonly store: RunStore;
-  readonly driven: DrivenRuns;
-  readonly clock: Clock;
+const maxArchiveAgeMs = 7 * 24 * 60 * 60 * 1000;
+/** No window takes longer from making a run's folder to writing its first journal. */
+const maxStartMs = 60_000;
+
+type CleanupDeps = Pick<RunDeps, 'store' | 'clock' | 'log' | 'retainLocalDays'> & {
+  readonly schedule: Schedule;
   readonly waking: WakingTime;
-  readonly log: Logger;
-  /** For how many days ended runs stay on this machine. */
-  readonly retainLocalDays: () => number;
-}
+};
 
-/** What keeping house has found. */
-export interface HouseReport {
-  /** Runs whose results, not here, the service will soon keep no more: each once, in one window. */
-  readonly nearing: readonly Run[];
-  /** True while something is to go once that has been so for long. */
-  readonly isDue: boolean;
-}
-
-/** Forgets runs that have outlived the history, and removes archives past their time and what dead processes left. What goes by the wall clock goes only once it has been due for 24 h of waking time: that clock may have jumped. */
-export async function keepHouse(deps: HouseDeps): Promise<HouseReport> {
-  const { store, waking, log } = deps;
-  let isDue = await store.sweep(waking).catch((error: unknown) => {
-    log.warn(`What dead processes left could not be swept: ${String(error)}`);
+/**
+ * Local maintenance: removes runs past the retention setting, archives past their time, and what dead processes left. What is due by the wall
+ * clock is removed once it has been due for 24 h of waking time: that clock may have jumped. Returns the runs whose results, not here, the service
+ * may soon delete, each once in one window, and whether something is due that is not removed yet.
+ */
+export async function cleanUp(deps: CleanupDeps): Promise<{ nearing: readonly Run[]; isDue: boolean }> {
+  const { store, log } = deps;
+  let isDue = await removeStrays(deps).catch((error: unknown) => {
+    log.warn(`What dead processes left could not be removed: ${String(error)}`);
     return false;
   });
   const nearing: Run[] = [];
   for (const run of store.all()) {
     try {
-      // Where nothing can be written, nothing that is due can be noted, or removed.
+      // In a folder that cannot be written, nothing can be recorded or removed.
       if (!store.isTemporary && (await removeOld(run, deps))) isDue = true;
-      const near = await noteNearing(run, deps);
+      const near = await notifyRetention(run, deps);
       if (near !== undefined) nearing.push(near);
     } catch (error) {
-      log.warn(`Run ${run.id}: it could not be tidied up after: ${String(error)}`);
+      log.warn(`Run ${run.id}: its local files could not be cleaned up: ${String(error)}`);
     }
   }
   return { nearing, isDue };
 }
 
-/** Removes a run that has outlived the history, or its archives; true while that is due, and not yet for long. */
-async function removeOld(run: Run, deps: HouseDeps): Promise<boolean> {
-  const { store, driven, clock, log } = deps;
+/** Removes folders whose process died before the first journal (a fresh one may still be in use), and old archives beside a damaged journal. True while such archives are due and not removed yet. */
+export async function removeStrays(deps: Pick<CleanupDeps, 'store' | 'clock' | 'waking'>): Promise<boolean> {
+  const { store, clock } = deps;
+  let isDue = false;
+  for (const folder of await store.foldersWithoutJournal()) {
+    const { mtimeMs } = await stat(folder);
+    const names = await readdir(folder);
+    if (names.every((each) => /^(?:lease|lock)$|\.tmp$/.test(each))) {
+      if (clock.now() - mtimeMs > maxStartMs) await rm(folder, { recursive: true, force: true });
+      continue;
+    }
+    const archives = names.filter((each) => /^archive-\d+\./.test(each)).map((each) => join(folder, each));
+    const times = await Promise.all(archives.map(async (path) => (await stat(path)).mtimeMs));
+    const isPast = archives.length > 0 && clock.now() - Math.max(...times) > maxArchiveAgeMs;
+    const isLong = await isLongDue(isPast, join(folder, 'archives-due.json'), deps);
+    if (isLong) for (const path of archives) await rm(path, { force: true });
+    isDue ||= isPast && !isLong;
+  }
+  return isDue;
+}
+
+/** Removes a run past the retention setting, or its archives past their time; true while one is due and not removed yet. */
+async function removeOld(run: Run, deps: CleanupDeps): Promise<boolean> {
+  const { store, schedule, clock, log } = deps;
   const folder = store.folderOf(run.id);
   const isOld = isOutlived(run, deps.retainLocalDays(), clock.now());
   if (await isLongDue(isOld, join(folder, 'history-due.json'), deps)) {
-    if (!(await driven.take(run.id))) return true;
-    log.info(`Run ${run.id} has outlived the history`);
+    if (!(await schedule.take(run.id))) return true;
+    log.info(`Run ${run.id} is past its days and is removed`);
     try {
       await store.remove(run.id);
     } finally {
-      await driven.letGo(run.id);
+      await schedule.release(run.id);
     }
     return false;
   }
   const archives = run.targets.flatMap(({ archive }) => archive?.file ?? []);
-  const kept = await Promise.all(archives.map((file) => isThere(join(folder, file))));
-  const isPast = kept.includes(true) && isPastKeeping(run.uploadedAt ?? run.createdAt, clock.now());
+  const found = await Promise.all(archives.map((file) => isThere(join(folder, file))));
+  const isPast = found.includes(true) && clock.now() - (run.uploadedAt ?? run.createdAt) > maxArchiveAgeMs;
   const isLong = await isLongDue(isPast, join(folder, 'archives-due.json'), deps);
   if (isLong || !needsArchives(run)) await removeArchives(run, folder);
   return isOld || (isPast && !isLong);
 }
 
-async function noteNearing(run: Run, { store, clock }: HouseDeps): Promise<Run | undefined> {
+async function notifyRetention(run: Run, { store, clock }: CleanupDeps): Promise<Run | undefined> {
   const now = clock.now();
   if (!isRetentionNoticeDue(run, now)) return undefined;
   if (await hasResults(run, store)) return undefined;
-  return store.applyIfDue(run.id, { type: 'retentionNoticed', at: now });
+  return store.applyIfDue(run.id, { type: 'retentionNotified', at: now });
 }
 
 /** True when every artifact of an ended run is on this machine. */
@@ -94,6 +111,61 @@ async function isThere(path: string): Promise<boolean> {
     return true;
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return false;
+    throw error;
+  }
+}
+
+/** Removes the local archives of a run, once nothing needs them; a failure is logged. */
+export async function removeUnneededArchives(
+  run: Run,
+  { store, log }: Pick<RunDeps, 'store' | 'log'>,
+): Promise<void> {
+  if (needsArchives(run)) return;
+  try {
+    await removeArchives(run, store.folderOf(run.id));
+  } catch (error) {
+    log.warn(`Run ${run.id}: a local archive could not be removed: ${String(error)}`);
+  }
+}
+
+/** True until every artifact is here: the text that findings point at is taken from the archives. */
+function needsArchives(run: Run): boolean {
+  if (!isFinal(run)) return true;
+  return 'artifacts' in run && (run.artifacts ?? []).some(({ failure }) => failure !== undefined);
+}
+
+async function removeArchives(run: Run, folder: string): Promise<void> {
+  for (const { archive } of run.targets) {
+    if (archive !== undefined) await rm(join(folder, archive.file), { force: true });
+  }
+}
+
+const dueSchema = z.object({ wakingMs: z.number(), at: z.number() });
+
+/** True once something was due, at every check, for 24 h of waking time. Since when is recorded in a file, to which several windows may add; the file is removed when it is not due any more. */
+async function isLongDue(
+  isDue: boolean,
+  path: string,
+  { clock, waking }: { clock: Clock; waking: WakingTime },
+): Promise<boolean> {
+  if (!isDue) {
+    await rm(path, { force: true });
+    return false;
+  }
+  const at = clock.now();
+  const stepMs = waking.step(path);
+  const known = await readDue(path);
+  // Another window may have added part of this step already: no more is added than has passed since.
+  const wakingMs = known === undefined ? 0 : known.wakingMs + Math.min(stepMs, Math.abs(at - known.at));
+  await writeFileAtomic(path, JSON.stringify({ wakingMs, at }));
+  return wakingMs >= minWakingMs;
+}
+
+async function readDue(path: string): Promise<z.infer<typeof dueSchema> | undefined> {
+  try {
+    return dueSchema.safeParse(JSON.parse(await readFile(path, 'utf8'))).data;
+  } catch (error) {
+    if (error instanceof SyntaxError || systemCode(error) === 'ENOENT') return undefined;
     throw error;
   }
 }

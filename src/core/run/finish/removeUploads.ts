@@ -2,16 +2,97 @@ import type { AssessmentClient } from '../../api/client.ts';
 import { AssessmentError } from '../../errors.ts';
 import type { Clock, Logger } from '../../ports.ts';
 import { visibleLine } from '../../visibleText.ts';
-import { isFinal, type Run } from '../state/run.ts';
 import type { RunStore } from '../disk/runStore.ts';
+import type { RunDeps } from '../runDeps.ts';
+import { isFinal, type Run, waitsForToken } from '../state/run.ts';
+import { backoffMs, maxServiceWaitMs } from '../watch/schedule.ts';
 
-/** After so long the service's own retention has removed what could not be. */
+/** After this long the service's own retention has removed what could not be. */
 const retriedForMs = 30 * 24 * 60 * 60 * 1000;
-/** No wish of the service is for longer: a time further off was noted by a clock that has been set back since. */
-const longestWaitMs = 24 * 60 * 60 * 1000;
 
-/** True when an ended run may still have files on the service that are to go. */
-export function hasRemains(run: Run, confirmedToo: boolean, now: number): boolean {
+/** A run whose uploads could not be removed in this window. */
+interface FailedRemoval {
+  /** Failures in a row. */
+  readonly times: number;
+  /** When to try again, by the monotonic clock; Infinity while that waits for another token. */
+  readonly notBefore: number;
+  /** Tokens that have changed since the first was refused. */
+  readonly tokens: number;
+}
+
+/** Removes the uploads of ended runs from the service. A failure is retried after a growing wait, and after a refused token not before that has changed. */
+export class UploadRemoval {
+  readonly #deps: RunDeps;
+  readonly #failed = new Map<string, FailedRemoval>();
+
+  constructor(deps: RunDeps) {
+    this.#deps = deps;
+  }
+
+  /** True for an ended run that may still have files on the service, once it is time to try again. */
+  isDue(run: Run): boolean {
+    return this.#isTime(run.id) && this.#hasUploads(run);
+  }
+
+  /** True for an ended run that may still have files on the service, whose removal does not wait for another token. */
+  isPending(run: Run): boolean {
+    return this.#failed.get(run.id)?.notBefore !== Infinity && this.#hasUploads(run);
+  }
+
+  /** Removes what is left of a run's uploads, when it is time to; a failure is logged. */
+  async remove(run: Run): Promise<void> {
+    if (!this.#isTime(run.id)) return;
+    const { clientFor, deleteSourceAfterRun, log } = this.#deps;
+    try {
+      const client = clientFor(run);
+      const failure = await removeUploads(run, deleteSourceAfterRun(), { ...this.#deps, client });
+      if (failure === undefined) this.#failed.delete(run.id);
+      else this.#planRetry(run.id, failure);
+    } catch (error) {
+      log.warn(`Run ${run.id}: its uploads could not be removed: ${String(error)}`);
+      this.#planRetry(run.id);
+    }
+  }
+
+  /** Retries what waits for another token: at once after the first change, and ever later after each that is refused as well, since a token command may print a different token at every try. */
+  tokenChanged(isTokenOf: (run: Run) => boolean): void {
+    const { store, clock, random } = this.#deps;
+    for (const [id, failed] of this.#failed) {
+      const run = store.get(id);
+      if (run === undefined || failed.notBefore !== Infinity || !isTokenOf(run)) continue;
+      const tokens = failed.tokens + 1;
+      const waitMs = tokens === 1 ? 0 : backoffMs(tokens, 0, random());
+      this.#failed.set(id, { ...failed, tokens, notBefore: clock.monotonic() + waitMs });
+    }
+  }
+
+  /** Retries what waits for another token at once: a person has changed where tokens come from. */
+  tokenSourceChanged(): void {
+    for (const [id, { notBefore }] of this.#failed) if (notBefore === Infinity) this.#failed.delete(id);
+  }
+
+  #hasUploads(run: Run): boolean {
+    return hasUploads(run, this.#deps.deleteSourceAfterRun(), this.#deps.clock.now());
+  }
+
+  #isTime(id: string): boolean {
+    return this.#deps.clock.monotonic() >= (this.#failed.get(id)?.notBefore ?? -Infinity);
+  }
+
+  #planRetry(id: string, failure?: AssessmentError): void {
+    const { clock, random } = this.#deps;
+    const { times: before, tokens } = this.#failed.get(id) ?? { times: 0, tokens: 0 };
+    const times = before + 1;
+    const waitMs =
+      failure !== undefined && waitsForToken(failure)
+        ? Infinity
+        : backoffMs(times, failure?.data.retryAfterMs ?? 0, random());
+    this.#failed.set(id, { times, tokens, notBefore: clock.monotonic() + waitMs });
+  }
+}
+
+/** True when an ended run may still have files on the service that are to be removed. */
+export function hasUploads(run: Run, confirmedToo: boolean, now: number): boolean {
   if (!isFinal(run) || now - run.endedAt > retriedForMs) return false;
   return run.targets.some(
     ({ upload }) =>
@@ -20,20 +101,25 @@ export function hasRemains(run: Run, confirmedToo: boolean, now: number): boolea
   );
 }
 
-/** What was dispatched is surely confirmed; else a conflict may have been taken for it (`confirm`), until the service has said more. */
+/** A dispatched file is confirmed; another may still be a reservation, since a conflict counts as confirmed (`confirm`). */
 function isSurelyConfirmed(run: Run, upload: { readonly isSure?: boolean | undefined }): boolean {
   return upload.isSure === true || ('runId' in run && run.runId !== undefined);
 }
 
-/** Takes a run's files off the service: pending ones are cancelled, also those that only seemed to be confirmed, and confirmed ones deleted when `confirmedToo` (API reference, section 4.1). Returns the first failure, or the one that the service wants to wait after longest; one may still be there then. Asks nothing while the service wants to be left alone. */
-export async function releaseUploads(
+/**
+ * Removes a run's files from the service: pending ones are cancelled, also those that may be wrongly believed to be confirmed, and confirmed ones
+ * deleted when `confirmedToo` (API reference, section 4.1). Returns the first failure, or the one with the longest `Retry-After`: then a file
+ * may still be there. Sends nothing before `Retry-After` has passed.
+ */
+export async function removeUploads(
   run: Run,
   confirmedToo: boolean,
   deps: { store: RunStore; client: AssessmentClient; clock: Clock; log: Logger },
 ): Promise<AssessmentError | undefined> {
   const { store, clock, log } = deps;
-  const waitMs = (run.releaseNotBefore ?? 0) - clock.now();
-  if (waitMs > 0 && waitMs <= longestWaitMs)
+  const waitMs = (run.removeNotBefore ?? 0) - clock.now();
+  // A longer wait was written by a clock that has been set back since.
+  if (waitMs > 0 && waitMs <= maxServiceWaitMs)
     return new AssessmentError('rateLimited', { retryAfterMs: waitMs });
   let failure: AssessmentError | undefined;
   for (const [index, { upload }] of run.targets.entries()) {
@@ -42,10 +128,12 @@ export async function releaseUploads(
     if (isKept && isSurelyConfirmed(run, upload)) continue;
     try {
       const state = isKept
-        ? await releaseReservation(upload.fileId, deps.client)
-        : await releaseFile(upload.fileId, upload.state, deps.client);
+        ? await removeReservation(upload.fileId, deps.client)
+        : await removeFile(upload.fileId, upload.state, deps.client);
       const change =
-        state === undefined ? ({ type: 'foundConfirmed' } as const) : ({ type: 'released', state } as const);
+        state === undefined
+          ? ({ type: 'foundConfirmed' } as const)
+          : ({ type: 'uploadRemoved', state } as const);
       await store.apply(run.id, { ...change, target: index, at: clock.now() });
     } catch (error) {
       if (!(error instanceof AssessmentError)) throw error;
@@ -61,15 +149,15 @@ export async function releaseUploads(
   // For other windows, and for after a restart.
   if (retryAfterMs !== undefined)
     await store
-      .apply(run.id, { type: 'releaseDelayed', retryAfterMs, at: clock.now() })
+      .apply(run.id, { type: 'removalDelayed', retryAfterMs, at: clock.now() })
       .catch((error: unknown) =>
-        log.warn(`Run ${run.id}: how long to leave its files alone was not noted: ${String(error)}`),
+        log.warn(`Run ${run.id}: the wait before its uploads are removed was not saved: ${String(error)}`),
       );
   return failure;
 }
 
-/** Takes one file off the service, whichever of the two states a call with a lost reply left it in; a file that neither call knows counts as gone. */
-export async function releaseFile(
+/** Removes one file from the service, in whichever of the two states a call with a lost reply left it; a file that neither call knows counts as removed. */
+export async function removeFile(
   fileId: string,
   believed: 'reserved' | 'confirmed',
   client: AssessmentClient,
@@ -91,7 +179,7 @@ export async function releaseFile(
     try {
       return await other();
     } catch (second) {
-      // Unknown to one call alone may only say that the file is in the other state.
+      // Unknown to one call alone, the file may be in the other state.
       const isGone = isKind(error, 'notFound') && isKind(second, 'notFound');
       if (isGone) return believed === 'reserved' ? 'cancelled' : 'deleted';
       throw second;
@@ -99,11 +187,8 @@ export async function releaseFile(
   }
 }
 
-/** Takes a file off the service that may not be confirmed after all; undefined, and nothing is done, when it is. */
-async function releaseReservation(
-  fileId: string,
-  client: AssessmentClient,
-): Promise<'cancelled' | undefined> {
+/** Cancels an upload that may not be confirmed after all; undefined, with nothing done, when it is confirmed. */
+async function removeReservation(fileId: string, client: AssessmentClient): Promise<'cancelled' | undefined> {
   try {
     await client.cancelUpload(fileId);
     return 'cancelled';
@@ -113,7 +198,7 @@ async function releaseReservation(
   }
 }
 
-/** True for answers to a call about a file in another state; which they are is not shown (API reference, section 7). */
+/** True for the answers to a call about a file in another state; the reference does not say which they are (section 7). */
 function isOtherState(error: unknown): boolean {
   return isKind(error, 'conflict') || isKind(error, 'rejected') || isKind(error, 'notFound');
 }

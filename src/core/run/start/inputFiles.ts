@@ -1,24 +1,27 @@
 import { join } from 'node:path';
 import { foreignHost } from '../../api/address.ts';
 import type { AssessmentClient } from '../../api/client.ts';
-import type { ArchiveType, Language, WorkflowId } from '../../api/schema.ts';
+import { isTransient, withRetry } from '../../api/retry.ts';
+import type { ArchiveType, Language, UploadUrl, WorkflowId } from '../../api/schema.ts';
 import { AssessmentError } from '../../errors.ts';
 import { markOf, writeFileAtomic } from '../../files.ts';
-import type { Clock, Logger, OnBytes } from '../../ports.ts';
+import type { Clock, OnBytes } from '../../ports.ts';
 import { writeArchive } from '../../upload/archive/writeArchive.ts';
 import type { ManifestEntry } from '../../upload/archive/manifest.ts';
 import type { UploadSelection } from '../../upload/choose/prepare.ts';
 import type { Omission } from '../../upload/sourceFile.ts';
+import { removeFile } from '../finish/removeUploads.ts';
+import type { RunDeps } from '../runDeps.ts';
 import type { RunEvent } from '../state/advance.ts';
-import type { FolderClaim } from './folderClaim.ts';
 import type { Run, RunIn, Target } from '../state/run.ts';
-import type { RunStore } from '../disk/runStore.ts';
-import { sendArchive } from './sendArchive.ts';
 
-/** So many files that could not be packed are kept in the journal, which is rewritten at every step. */
-const mostOmitted = 100;
-/** Of the manifest's text, made and written at a time. */
+/** Of the files that could not be packed, the journal keeps this many: it is rewritten at every step. */
+const maxOmitted = 100;
+/** Characters of the manifest that are made and written at a time. */
 const pieceLength = 64 << 10;
+/** An upload address with less time left, or with less than half of a shorter validity, is replaced before bytes are sent to it. */
+const minValidityMs = 30_000;
+const maxAddresses = 3;
 
 /** What a person decided to have assessed, and where. */
 export interface Assessment {
@@ -29,7 +32,7 @@ export interface Assessment {
   readonly language: Language;
   readonly webhookEndpointIds: readonly string[];
   readonly maxArchiveBytes: number;
-  /** The failed run that this is another try of. */
+  /** The failed run that this one retries. */
   readonly retryOf?: string | undefined;
   readonly targets: readonly {
     folder: string;
@@ -40,91 +43,40 @@ export interface Assessment {
   }[];
 }
 
-/** Who wants to see a launch go on, and may stop it until the dispatch. */
-export interface LaunchOptions {
+/** Shows the progress of the input files, and may stop it. */
+export interface InputOptions {
   readonly signal?: AbortSignal | undefined;
   readonly onPackaging?: OnBytes | undefined;
   readonly onUploading?: OnBytes | undefined;
-  /** Asked once the archives are made and before anything leaves the machine; false gives the run up without a trace. */
-  readonly confirmUpload?: ((run: Run) => Promise<boolean>) | undefined;
-  /** The claim on the folders, when they were claimed before the questions; else they are claimed for the length of the start. */
-  readonly claim?: FolderClaim | undefined;
-  /** True when a person knows that nothing of the run will be kept, and wants it all the same. */
-  readonly mayBeForgotten?: boolean | undefined;
 }
 
-/** What a launch works with. */
-export interface LaunchDeps {
-  readonly store: RunStore;
-  readonly client: AssessmentClient;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly log: Logger;
-  /** The packaging worker's script. */
-  readonly workerFile: string;
-  /** Asked last before each send of a dispatch: whether this window still drives the run. */
-  readonly stillMine: () => Promise<boolean>;
-  /** Aborts when the window closes. */
-  readonly stopped: AbortSignal;
-  /** True when a person knows that nothing of the run will be kept, and wants it all the same. */
-  readonly mayBeForgotten: boolean;
-}
-
-/** A run at its beginning, for what a person decided. */
-export function newRun(
-  assessment: Pick<
-    Assessment,
-    'workflow' | 'baseUrl' | 'organizationId' | 'language' | 'webhookEndpointIds' | 'retryOf'
-  > & { readonly targets: readonly Pick<Assessment['targets'][number], 'folder' | 'name' | 'commit'>[] },
-  { store, clock }: { store: RunStore; clock: Clock },
-): RunIn<'packaging'> {
-  return {
-    version: 1,
-    state: 'packaging',
-    id: store.newId(),
-    workflow: assessment.workflow,
-    baseUrl: assessment.baseUrl,
-    organizationId: assessment.organizationId,
-    language: assessment.language,
-    webhookEndpointIds: [...assessment.webhookEndpointIds],
-    targets: assessment.targets.map(({ folder, name, commit }) => ({
-      folder,
-      name,
-      ...(commit === undefined ? {} : { commit }),
-    })),
-    createdAt: clock.now(),
-    noticeDue: false,
-    ...(assessment.retryOf === undefined ? {} : { retryOf: assessment.retryOf }),
-  };
-}
+type UploadDeps = RunDeps & { readonly client: AssessmentClient };
 
 /** Makes the archives of a run in its folder; at the end every target has its archive and its manifest. */
 export async function packageTargets(
   run: Run,
   assessment: Assessment,
-  deps: LaunchDeps,
-  options: LaunchOptions,
+  { store, clock, workerFile }: RunDeps,
+  { signal, onPackaging }: InputOptions,
 ): Promise<void> {
-  const { store, clock } = deps;
   const folder = store.folderOf(run.id);
   const total = sum(assessment.targets.map((target) => target.selection.bytes));
   let before = 0;
   for (const [index, { selection, archiveType }] of assessment.targets.entries()) {
-    const file = archiveName(index, archiveType);
-    const archive = await writeArchive({
+    const file = `archive-${String(index)}.${archiveType === 'zip' ? 'zip' : 'tar.gz'}`;
+    const { manifest, omitted, bytes, sha256 } = await writeArchive({
       root: selection.root,
       files: selection.files,
       format: archiveType,
       to: join(folder, file),
       maxBytes: assessment.maxArchiveBytes,
-      workerFile: deps.workerFile,
-      ...(options.signal === undefined ? {} : { signal: options.signal }),
-      onBytes: (done) => options.onPackaging?.(before + done, total),
+      workerFile,
+      ...(signal === undefined ? {} : { signal }),
+      onBytes: (done) => onPackaging?.(before + done, total),
     });
     before += selection.bytes;
-    const { manifest, omitted, bytes, sha256 } = archive;
     await writeFileAtomic(join(folder, `manifest-${String(index)}.json`), manifestText(manifest, omitted));
-    const summary = {
+    const archive = {
       file,
       type: archiveType,
       bytes,
@@ -132,13 +84,13 @@ export async function packageTargets(
       mark: await markOf(join(folder, file)),
       files: manifest.length,
       sourceBytes: manifest.bytes,
-      ...(omitted.length === 0 ? {} : { omitted: omitted.slice(0, mostOmitted).map(({ path }) => path) }),
+      ...(omitted.length === 0 ? {} : { omitted: omitted.slice(0, maxOmitted).map(({ path }) => path) }),
     };
-    await store.apply(run.id, { type: 'archived', target: index, archive: summary, at: clock.now() });
+    await store.apply(run.id, { type: 'archived', target: index, archive, at: clock.now() });
   }
 }
 
-/** The manifest in pieces: the text of very many entries need not stand in memory whole. */
+/** The manifest in pieces, so that the text of very many entries is never in memory as a whole. */
 function* manifestText(entries: Iterable<ManifestEntry>, omitted: readonly Omission[]): Iterable<string> {
   let piece = '{"entries":[';
   let between = '';
@@ -153,53 +105,42 @@ function* manifestText(entries: Iterable<ManifestEntry>, omitted: readonly Omiss
 }
 
 /** Uploads and confirms every archive of a packaged run (API reference, section 1, step 1). */
-export async function uploadTargets(run: Run, deps: LaunchDeps, options: LaunchOptions): Promise<void> {
+export async function uploadTargets(
+  run: Run,
+  deps: UploadDeps,
+  { signal, onUploading }: InputOptions,
+): Promise<void> {
   const { client, clock } = deps;
-  const { targets } = await note(run, { type: 'packaged', at: clock.now() }, 'uploading', deps);
+  const { targets } = await applyTo(run, { type: 'packaged', at: clock.now() }, 'uploading', deps);
   const total = sum(targets.map((target) => target.archive?.bytes ?? 0));
   let before = 0;
   for (const [index, { archive }] of targets.entries()) {
     if (archive === undefined) continue;
-    await sendArchive(
-      { ...archive, path: join(deps.store.folderOf(run.id), archive.file) },
-      {
-        ...deps,
-        signal: options.signal,
-        onBytes: (done) => options.onUploading?.(before + done, total),
-        onReserved: (fileId, uploadUrl) => {
-          const host = foreignHost(uploadUrl, run.baseUrl);
-          return note(
-            run,
-            { type: 'reserved', target: index, fileId, host, at: clock.now() },
-            'uploading',
-            deps,
-          );
-        },
-      },
-    );
+    const onBytes = (done: number): void => onUploading?.(before + done, total);
+    await sendArchive(run, index, archive, deps, { signal, onBytes });
     before += archive.bytes;
   }
-  const uploaded = await note(run, { type: 'uploaded', at: clock.now() }, 'confirming', deps);
+  const uploaded = await applyTo(run, { type: 'uploaded', at: clock.now() }, 'confirming', deps);
   for (const [index, { upload }] of uploaded.targets.entries()) {
     if (upload === undefined) continue;
-    await confirm(client, upload.fileId, options.signal);
-    await note(run, { type: 'confirmed', target: index, at: clock.now() }, 'confirming', deps);
+    await confirm(client, upload.fileId, signal);
+    await applyTo(run, { type: 'confirmed', target: index, at: clock.now() }, 'confirming', deps);
   }
 }
 
-/** Applies an event to a run that is then in `state`; throws `busyElsewhere` when another window has taken the run over. */
-async function note<S extends Run['state']>(
-  run: Run,
+/** Applies an event after which a run is in `state`; throws `busyElsewhere` when another window has taken the run over. */
+async function applyTo<S extends Run['state']>(
+  { id }: Run,
   event: RunEvent,
   state: S,
-  { store }: LaunchDeps,
+  { store }: UploadDeps,
 ): Promise<RunIn<S>> {
-  const next = await store.apply(run.id, event);
+  const next = await store.apply(id, event);
   if (next.state !== state) throw new AssessmentError('busyElsewhere');
   return next as RunIn<S>;
 }
 
-/** Confirms an upload; a conflict or an unknown file may say that an earlier try, whose reply was lost, did it, and if not, the dispatch will. */
+/** Confirms an upload. After a conflict, or for an unknown file, an earlier try whose reply was lost may have done it; if not, the dispatch is refused. */
 async function confirm(
   client: AssessmentClient,
   fileId: string,
@@ -212,8 +153,77 @@ async function confirm(
   }
 }
 
-function archiveName(index: number, type: ArchiveType): string {
-  return `archive-${String(index)}.${type === 'zip' ? 'zip' : 'tar.gz'}`;
+interface SendOptions {
+  readonly signal: AbortSignal | undefined;
+  readonly onBytes: OnBytes;
+}
+
+/** Reserves an address and PUTs an archive to it, sending it whole again after a fault and replacing the address when it has expired (API reference, section 4.1). */
+async function sendArchive(
+  run: Run,
+  index: number,
+  archive: NonNullable<Target['archive']>,
+  deps: UploadDeps,
+  options: SendOptions,
+): Promise<void> {
+  const { client, clock } = deps;
+  const { signal } = options;
+  for (let addresses = 1; ; addresses += 1) {
+    const address = await client.getUploadUrl(archive.bytes, { signal });
+    const leftMs = validity(address.expires_in_seconds * 1000, clock);
+    await saveReservation(run, index, address, deps);
+    try {
+      const file = { ...archive, path: join(deps.store.folderOf(run.id), archive.file) };
+      const minMs = Math.min(minValidityMs, address.expires_in_seconds * 500);
+      const put = (): Promise<void> => {
+        if (leftMs() < minMs) throw tooSlow();
+        return client.putArchive(address, file, options);
+      };
+      await withRetry({ attempts: 4, mayRetry: isTransient }, put, { ...deps, signal });
+      return;
+    } catch (error) {
+      if (!isExpired(error)) throw error;
+      if (addresses >= maxAddresses) throw leftMs() > 0 ? error : tooSlow(error);
+      // The old reservation goes first: two would count twice against the organization's storage.
+      await removeFile(address.file_id, 'reserved', client, signal);
+    }
+  }
+}
+
+/** A reservation that cannot be saved is cancelled: nothing would remember it. */
+async function saveReservation(
+  run: Run,
+  index: number,
+  { file_id: fileId, upload_url: uploadUrl }: UploadUrl,
+  deps: UploadDeps,
+): Promise<void> {
+  const { client, clock, log } = deps;
+  const host = foreignHost(uploadUrl, run.baseUrl);
+  const event = { type: 'reserved', target: index, fileId, host, at: clock.now() } as const;
+  try {
+    await applyTo(run, event, 'uploading', deps);
+  } catch (error) {
+    await removeFile(fileId, 'reserved', client).catch((failure: unknown) => {
+      log.warn(`A reservation could not be cancelled: ${String(failure)}`);
+    });
+    throw error;
+  }
+}
+
+/** Milliseconds that remain of a period, by whichever clock has run further: the machine may have slept. */
+function validity(ms: number, clock: Clock): () => number {
+  const [wall, monotonic] = [clock.now(), clock.monotonic()];
+  return () => ms - Math.max(clock.now() - wall, clock.monotonic() - monotonic);
+}
+
+/** For a transfer that took longer than its address is valid. */
+function tooSlow(cause?: AssessmentError): AssessmentError {
+  return new AssessmentError('forbidden', { ...cause?.data, subject: 'upload' }, { cause });
+}
+
+/** True when another address may work. */
+function isExpired(error: unknown): error is AssessmentError {
+  return error instanceof AssessmentError && (error.kind === 'addressRefused' || error.kind === 'forbidden');
 }
 
 function sum(values: readonly number[]): number {

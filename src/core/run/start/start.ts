@@ -1,55 +1,60 @@
-import { AssessmentError, isAbortError, systemCode, knownError } from '../../errors.ts';
-import type { Disposable, Event } from '../../ports.ts';
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import type { AssessmentClient } from '../../api/client.ts';
+import { Emitter } from '../../emitter.ts';
+import { AssessmentError, isAbortError, knownError, systemCode } from '../../errors.ts';
+import { type Lease, takeLease } from '../disk/lease.ts';
+import type { RunDeps } from '../runDeps.ts';
 import { advance, type RunEvent } from '../state/advance.ts';
-import { claimFolders, type FolderClaim } from './folderClaim.ts';
-import { intendDispatch, requireStorage, sendDispatch } from './dispatch.ts';
-import {
-  type Assessment,
-  type LaunchDeps,
-  type LaunchOptions,
-  newRun,
-  packageTargets,
-  uploadTargets,
-} from './inputFiles.ts';
+import { newRun } from '../state/newRun.ts';
 import { isLive, type Run, type RunIn, toFailure } from '../state/run.ts';
-import type { RunNotes } from '../disk/recoveryNotes.ts';
-import type { RunWatch, WatchDeps } from '../watch/watch.ts';
+import type { RunWatch } from '../watch/watch.ts';
+import { intendDispatch, sendDispatch } from './dispatch.ts';
+import { type Assessment, type InputOptions, packageTargets, uploadTargets } from './inputFiles.ts';
 
-/** What became of a dispatch is written again after so long when the disk did not take it. */
-const noteAgainMs = 5_000;
+const claimRenewMs = 5_000;
+/** The wait before the outcome of a dispatch is written again, when the disk did not take it. */
+const writeAgainMs = 5_000;
 
-/** What starting runs works with. */
-export interface LauncherDeps extends WatchDeps {
-  /** The packaging worker's script. */
-  readonly workerFile: string;
-  /** What notes a run as soon as the service has accepted it. */
-  readonly notes?: Pick<RunNotes, 'keep'> | undefined;
+/** The right to start a run of some folders, which one start at a time has, in whichever window. */
+export interface FolderClaim {
+  /** Lets other starts of these folders begin. */
+  release(): Promise<void>;
 }
 
-/** Starts runs, each under its lease, and hands them to the watch; a dispatch whose answer was lost is sent again only from here, by a person's decision. */
-export class Launcher {
-  readonly #deps: LauncherDeps;
-  readonly #watch: RunWatch;
-  readonly #notKeptListeners = new Set<(error: AssessmentError) => void>();
+/** How a start shows its progress, and what may stop it until the dispatch. */
+export interface StartOptions extends InputOptions {
+  /** Called once the archives are made and before anything leaves the machine; after false nothing of the run is kept. */
+  readonly confirmUpload?: ((run: Run) => Promise<boolean>) | undefined;
+  /** The claim on the folders, when they were claimed before the person was asked; else they are claimed for the length of the start. */
+  readonly claim?: FolderClaim | undefined;
+  /** True when a person knows that nothing of the run will be kept, and wants it all the same. */
+  readonly mayBeForgotten?: boolean | undefined;
+}
 
-  constructor(deps: LauncherDeps, watch: RunWatch) {
+type SendDeps = RunDeps & { readonly client: AssessmentClient; readonly watch: RunWatch };
+
+/** Starts runs, each under its lease, and hands them to the watch. Only here, and by a person's decision, a dispatch whose answer was lost is sent again. */
+export class RunStarter {
+  readonly #deps: RunDeps;
+  readonly #watch: RunWatch;
+  readonly #failToKeep = new Emitter<AssessmentError>();
+
+  constructor(deps: RunDeps, watch: RunWatch) {
     this.#deps = deps;
     this.#watch = watch;
   }
 
-  /** Called with `notKept` and the run ID when the service has accepted a run and the disk does not take it; that is tried again until it does or this window closes. */
-  readonly onDidFailToKeep: Event<AssessmentError> = (listener): Disposable => {
-    this.#notKeptListeners.add(listener);
-    return { dispose: () => this.#notKeptListeners.delete(listener) };
-  };
+  /** Called with `notKept` and the run ID when the service has accepted a run and the disk does not take it; the write is tried again until the window closes. */
+  readonly onDidFailToKeep = this.#failToKeep.event;
 
   /**
-   * Packages, uploads and dispatches; resolves with the run once it is running, unknown or at its end. Until something has left the machine a
-   * failure is thrown and a refusal or cancellation gives undefined, and nothing of the run is kept; a later cancellation ends it as `cancelled`.
+   * Packages, uploads and dispatches; resolves with the run once it is running, unknown or ended. Until something has left the machine a failure
+   * is thrown, a refusal or cancellation resolves to undefined, and nothing of the run is kept; a later cancellation ends it as `cancelled`.
    * Throws `startedElsewhere` while another start of one of the folders goes on.
    */
-  async start(assessment: Assessment, options: LaunchOptions = {}): Promise<Run | undefined> {
-    requireStorage(this.#deps.store, options.mayBeForgotten ?? false);
+  async start(assessment: Assessment, options: StartOptions = {}): Promise<Run | undefined> {
+    this.#requireStorage(options);
     if (options.claim !== undefined) return this.#start(assessment, options);
     const claim = await this.claim(assessment.targets.map(({ folder }) => folder));
     try {
@@ -59,86 +64,117 @@ export class Launcher {
     }
   }
 
-  /** Claims folders for a start; where nothing can be written, windows cannot agree, and nothing is claimed. */
+  /** Claims folders, all of them or none, by leases that are renewed for as long as a person reads questions; throws `startedElsewhere`. Where nothing can be written, windows cannot agree, and nothing is claimed. */
   async claim(folders: readonly string[]): Promise<FolderClaim> {
-    const { store } = this.#deps;
-    if (store.isTemporary) return { release: () => Promise.resolve() };
-    return claimFolders(folders, { ...this.#deps, root: store.startingFolder });
-  }
-
-  async #start(assessment: Assessment, options: LaunchOptions): Promise<Run | undefined> {
-    const { store } = this.#deps;
-    const launch = { ...options, signal: this.#watch.until(options.signal) };
-    const run = newRun(assessment, this.#deps);
-    const deps = this.#launchDeps(run, options.mayBeForgotten);
+    const { store, clock, log } = this.#deps;
+    const leases: Lease[] = [];
+    const each = async (act: (lease: Lease) => Promise<unknown>): Promise<void> => {
+      for (const lease of leases)
+        await act(lease).catch((error: unknown) =>
+          log.warn(`The claim on a folder could not be renewed or released: ${String(error)}`),
+        );
+    };
+    const releaseAll = (): Promise<void> => each((lease) => lease.release());
     try {
-      if (!(await this.#watch.take(run.id))) throw new AssessmentError('busyElsewhere');
-      await store.create(run);
-      await packageTargets(run, assessment, deps, launch);
-      const agreed = (await options.confirmUpload?.(store.get(run.id) ?? run)) ?? true;
-      launch.signal.throwIfAborted();
-      if (!agreed) {
-        await this.#watch.discard(run.id);
-        return undefined;
+      for (const folder of new Set(store.isTemporary ? [] : folders)) {
+        const lease = await takeLease(join(store.startingFolder, keyOf(folder)), clock);
+        if (lease === undefined) throw new AssessmentError('startedElsewhere');
+        leases.push(lease);
       }
     } catch (error) {
-      await this.#watch.discard(run.id);
-      if (isAbortError(error)) return undefined;
-      throw this.#toKnown(run.id, error);
-    }
-    let intended: RunIn<'dispatching'>;
-    try {
-      await uploadTargets(run, deps, launch);
-      launch.signal.throwIfAborted();
-      intended = await intendDispatch(run, deps);
-    } catch (error) {
-      return this.#giveUp(run.id, error);
-    }
-    return this.#send(intended, deps, options.signal);
-  }
-
-  /** Sends the dispatch of an `unknown` run again, with the files already uploaded: a person's decision, since it may start a second paid run. */
-  async resend(run: Run, options: Pick<LaunchOptions, 'mayBeForgotten' | 'signal'> = {}): Promise<Run> {
-    const { id } = run;
-    if (run.state !== 'unknown') return run;
-    if (!(await this.#watch.take(id))) throw new AssessmentError('busyElsewhere');
-    const deps = this.#launchDeps(run, options.mayBeForgotten);
-    try {
-      return await this.#send(await intendDispatch(run, deps), deps, options.signal);
-    } catch (error) {
-      await this.#watch.driven.letGo(id);
+      await releaseAll();
       throw error;
     }
-  }
-
-  #launchDeps({ id, ...place }: Run, mayBeForgotten = false): LaunchDeps {
-    const { driven, stopped } = this.#watch;
+    const stop = new AbortController();
+    const renew = async (): Promise<void> => {
+      while (leases.length > 0) {
+        await clock.sleep(claimRenewMs, stop.signal);
+        await each((lease) => lease.renew());
+      }
+    };
+    const renewing = renew().catch((error: unknown) => {
+      if (!isAbortError(error)) throw error;
+    });
     return {
-      ...this.#deps,
-      client: this.#deps.clientFor(place),
-      stillMine: () => driven.renew(id),
-      stopped,
-      mayBeForgotten,
+      release: async () => {
+        stop.abort();
+        await renewing;
+        await releaseAll();
+      },
     };
   }
 
-  /** Sends an intended dispatch. Whatever goes wrong now is not a failed run: it may have been accepted. */
-  async #send(
-    intended: RunIn<'dispatching'>,
-    deps: LaunchDeps,
-    signal: AbortSignal | undefined,
-  ): Promise<Run> {
+  async #start(assessment: Assessment, options: StartOptions): Promise<Run | undefined> {
+    const { store, clock } = this.#deps;
+    const stoppable = { ...options, signal: this.#watch.until(options.signal) };
+    const run = newRun({ id: store.newId(), now: clock.now() }, assessment);
+    const { id } = run;
+    const deps = this.#sendDeps(run);
     try {
-      const outcome = await sendDispatch(intended, deps, this.#watch.until(signal));
-      return await this.#settle(await this.#note(intended, outcome));
+      if (!(await this.#watch.take(id))) throw new AssessmentError('busyElsewhere');
+      await store.create(run);
+      await packageTargets(run, assessment, deps, stoppable);
+      const isConfirmed = (await options.confirmUpload?.(store.get(id) ?? run)) ?? true;
+      stoppable.signal.throwIfAborted();
+      if (!isConfirmed) {
+        await this.#watch.discard(id);
+        return undefined;
+      }
     } catch (error) {
-      await this.#watch.driven.letGo(intended.id);
+      await this.#watch.discard(id);
+      if (isAbortError(error)) return undefined;
+      throw this.#toKnown(id, error);
+    }
+    let intended: RunIn<'dispatching'>;
+    try {
+      await uploadTargets(run, deps, stoppable);
+      stoppable.signal.throwIfAborted();
+      this.#requireStorage(options);
+      intended = await intendDispatch(run, deps);
+    } catch (error) {
+      return this.#giveUp(id, error);
+    }
+    return this.#send(intended, deps, stoppable.signal);
+  }
+
+  /** Sends the dispatch of an `unknown` run again, with the files already uploaded: a person's decision, since it may start a second paid run. */
+  async resend(run: Run, options: Pick<StartOptions, 'mayBeForgotten' | 'signal'> = {}): Promise<Run> {
+    const { id } = run;
+    if (run.state !== 'unknown') return run;
+    if (!(await this.#watch.take(id))) throw new AssessmentError('busyElsewhere');
+    try {
+      this.#requireStorage(options);
+      const deps = this.#sendDeps(run);
+      return await this.#send(await intendDispatch(run, deps), deps, this.#watch.until(options.signal));
+    } catch (error) {
+      await this.#watch.schedule.release(id);
       throw error;
     }
   }
 
-  /** Puts what became of a dispatch on disk, however long that takes: the run may have been paid for. Rejects only when the window closes. */
-  async #note(intended: RunIn<'dispatching'>, outcome: RunEvent): Promise<Run> {
+  /** Throws `storage` while runs are kept for this window only: what costs is not started unknowingly where it would be forgotten. */
+  #requireStorage({ mayBeForgotten = false }: Pick<StartOptions, 'mayBeForgotten'>): void {
+    const { isTemporary, problem } = this.#deps.store;
+    if (isTemporary && !mayBeForgotten) throw new AssessmentError('storage', { detail: problem });
+  }
+
+  #sendDeps(run: Run): SendDeps {
+    return { ...this.#deps, client: this.#deps.clientFor(run), watch: this.#watch };
+  }
+
+  /** Sends an intended dispatch. From here on no failure on this side ends the run: it may have been accepted. */
+  async #send(intended: RunIn<'dispatching'>, deps: SendDeps, signal: AbortSignal): Promise<Run> {
+    try {
+      const outcome = await sendDispatch(intended, deps, signal);
+      return await this.#finish(await this.#save(intended, outcome));
+    } catch (error) {
+      await this.#watch.schedule.release(intended.id);
+      throw error;
+    }
+  }
+
+  /** Puts the outcome of a dispatch on disk, however long that takes: the run may have been paid for. Rejects only when the window closes. */
+  async #save(intended: RunIn<'dispatching'>, outcome: RunEvent): Promise<Run> {
     const { clock, log, notes } = this.#deps;
     const { id } = intended;
     const next = advance(intended, outcome);
@@ -146,54 +182,51 @@ export class Launcher {
     if (isLive(next)) notes?.keep(next);
     for (let tries = 1; ; tries += 1) {
       try {
-        return await this.#keep(intended, outcome);
+        return await this.#trySave(intended, outcome);
       } catch (error) {
         if (tries === 1) {
-          log.error(`Run ${id}: what became of its dispatch could not be noted: ${String(error)}`);
-          if (outcome.type === 'dispatched') this.#tellNotKept(outcome.runId, error);
+          log.error(`Run ${id}: the outcome of its dispatch could not be saved: ${String(error)}`);
+          if (outcome.type === 'dispatched') {
+            const data = { subject: outcome.runId, detail: systemCode(error) };
+            this.#failToKeep.fire(new AssessmentError('notKept', data, { cause: error }));
+          }
         }
-        await clock.sleep(noteAgainMs, this.#watch.stopped);
+        await clock.sleep(writeAgainMs, this.#watch.stopped);
       }
     }
   }
 
-  /** Applies what became of a dispatch to its journal; one that was taken away or damaged meanwhile is made anew, and what was accepted after the run had moved on is a run of its own. */
-  async #keep(intended: RunIn<'dispatching'>, outcome: RunEvent): Promise<Run> {
+  /** Applies the outcome of a dispatch to its journal. A journal that was removed or damaged meanwhile is made again, and a run that was accepted after the journal had moved on becomes a run of its own. */
+  async #trySave(intended: RunIn<'dispatching'>, outcome: RunEvent): Promise<Run> {
     const { store, log } = this.#deps;
     const { id } = intended;
     try {
       const run = await store.apply(id, outcome);
       if (outcome.type === 'dispatched' && !('runId' in run && run.runId === outcome.runId)) {
-        log.warn(`Run ${id} has moved on since its dispatch, which the service accepted all the same`);
-        await store.create({ ...advance(intended, outcome), id: store.newId() });
+        log.warn(`Run ${id} has advanced since its dispatch, which the service accepted all the same`);
+        await store.create(advance({ ...intended, id: store.newId() }, outcome));
       }
       return run;
     } catch (error) {
       if (!(error instanceof AssessmentError && error.kind === 'notFound')) throw error;
     }
-    log.warn(`Run ${id}: its journal has gone since the dispatch, and is made anew`);
+    log.warn(`Run ${id}: its journal has gone since the dispatch, and is made again`);
     // The lease has gone with the folder.
-    if (!(await this.#watch.driven.renew(id))) await this.#watch.take(id);
+    if (!(await this.#watch.schedule.renew(id))) await this.#watch.take(id);
     const run = advance(intended, outcome);
     await store.create(run);
     return run;
   }
 
-  /** Has a run seen to as its state asks for; who cancelled it does not wait until its files are off the service. */
-  async #settle(run: Run): Promise<Run> {
-    const settled = this.#watch.settle(run);
-    if (run.state !== 'cancelled') return settled;
-    settled.catch((error: unknown) => this.#deps.log.error(`Run ${run.id}: ${String(error)}`));
+  /** Whoever cancelled a run does not wait for the removal of its uploads. */
+  async #finish(run: Run): Promise<Run> {
+    const finished = this.#watch.finisher.finish(run);
+    if (run.state !== 'cancelled') return finished;
+    finished.catch((error: unknown) => this.#deps.log.error(`Run ${run.id}: ${String(error)}`));
     return run;
   }
 
-  #tellNotKept(runId: string, cause: unknown): void {
-    const facts = { subject: runId, detail: systemCode(cause) };
-    const error = new AssessmentError('notKept', facts, { cause });
-    for (const listener of [...this.#notKeptListeners]) listener(error);
-  }
-
-  /** Ends a launch that failed or was cancelled before the dispatch. */
+  /** Ends a start that failed or was cancelled before the dispatch. */
   async #giveUp(id: string, error: unknown): Promise<Run> {
     const { store, clock, log } = this.#deps;
     if (this.#watch.stopped.aborted) throw error;
@@ -203,16 +236,16 @@ export class Launcher {
       const at = clock.now();
       const end: RunEvent =
         known === undefined ? { type: 'abandoned', at } : { type: 'failed', failure: toFailure(known), at };
-      return await this.#settle(await store.apply(id, end));
+      return await this.#finish(await store.apply(id, end));
     } catch (failure) {
-      // The journal takes no more, or is another window's: the next start goes on from what it says.
-      log.error(`Run ${id}: the end of its start could not be noted: ${String(failure)}`);
-      await this.#watch.driven.letGo(id);
+      // The disk takes no more, or another window drives the run: the next start goes on from what the journal says.
+      log.error(`Run ${id}: the end of its start could not be saved: ${String(failure)}`);
+      await this.#watch.schedule.release(id);
       throw known ?? knownError(failure);
     }
   }
 
-  /** What went wrong as an error of ours; the log has it as it came. */
+  /** The error as one of ours; the log has it as it came. */
   #toKnown(id: string, error: unknown): AssessmentError {
     const known = knownError(error);
     if (known !== error)
@@ -221,4 +254,8 @@ export class Launcher {
       );
     return known;
   }
+}
+
+function keyOf(folder: string): string {
+  return createHash('sha256').update(folder).digest('hex').slice(0, 32);
 }

@@ -1,11 +1,15 @@
 import type { Description } from '../../api/schema.ts';
+import { isGivenUp, isRetentionNoticeDue, mayStopWatching } from './deadlines.ts';
 import {
   type Artifact,
+  artifactIn,
   deniesRun,
+  type Exit,
   type Failure,
   isFinal,
   isLive,
   isPreparing,
+  keptArtifacts,
   mayBeInVain,
   type Run,
   type RunIn,
@@ -14,8 +18,11 @@ import {
   type Trouble,
   type UploadState,
 } from './run.ts';
-import { isRetentionNoticeDue } from './deadlines.ts';
-import { answered, collected, toFailed, unwatched } from './runEnd.ts';
+
+/** After this many answers that say EXITED without saying how, no better one is expected. */
+const maxBareExits = 5;
+/** No more artifacts of a run are downloaded; no workflow has more than four (API reference, section 2.4). */
+const maxArtifacts = 50;
 
 /** What can happen to a run; `at` is wall-clock milliseconds. */
 export type RunEvent = { readonly at: number } & (
@@ -32,34 +39,38 @@ export type RunEvent = { readonly at: number } & (
   | { readonly type: 'dispatchIntended' }
   | { readonly type: 'dispatched'; readonly runId: string }
   | { readonly type: 'runIdGiven'; readonly runId: string }
-  | { readonly type: 'dispatchStopped' }
+  | { readonly type: 'dispatchStopped'; readonly by: 'person' | 'windowClose' }
   | { readonly type: 'dispatchLost'; readonly reason: Failure }
+  | { readonly type: 'takenOver' }
   | { readonly type: 'answered'; readonly description: Description }
   | {
-      readonly type: 'askFailed';
+      readonly type: 'pollFailed';
       readonly failure: Failure;
       readonly retryAfterMs: number;
-      /** Waking time since the last look. */
+      /** Waking time since the last poll. */
       readonly wakingMs: number;
     }
   | { readonly type: 'cancelAsked' }
   | { readonly type: 'cancelSent' }
   | { readonly type: 'cancelRefused'; readonly sentAt: number }
-  | { readonly type: 'artifactKept'; readonly artifact: Artifact }
+  | { readonly type: 'artifactDownloaded'; readonly artifact: Artifact }
   | { readonly type: 'collected'; readonly artifacts: readonly Artifact[] }
   | { readonly type: 'failed'; readonly failure: Failure }
   | { readonly type: 'abandoned' }
-  | { readonly type: 'released'; readonly target: number; readonly state: 'cancelled' | 'deleted' }
+  | { readonly type: 'uploadRemoved'; readonly target: number; readonly state: 'cancelled' | 'deleted' }
   | { readonly type: 'foundConfirmed'; readonly target: number }
-  | { readonly type: 'releaseDelayed'; readonly retryAfterMs: number }
-  | { readonly type: 'noticed' }
+  | { readonly type: 'removalDelayed'; readonly retryAfterMs: number }
+  | { readonly type: 'endNotified' }
   | { readonly type: 'unwatched'; readonly by: 'person' | 'time' }
-  | { readonly type: 'recollected'; readonly artifacts: readonly Artifact[] }
-  | { readonly type: 'retentionNoticed' }
+  | { readonly type: 'downloadedAgain'; readonly artifacts: readonly Artifact[] }
+  | { readonly type: 'retentionNotified' }
   | { readonly type: 'renamed'; readonly label: string }
 );
 
-/** The next state of a run. Pure; an event that does not belong to the state, or comes after a final state, changes nothing (but what became of the upload and when more may, of the artifacts here and of the notices, and a person's name for the run, is always noted). */
+/**
+ * The next state of a run. Pure; an event that does not belong to the state, or comes after a final state, changes nothing. What happens to
+ * uploads, downloaded artifacts, notifications and the run's name is applied in every state.
+ */
 export function advance(run: Run, event: RunEvent): Run {
   switch (event.type) {
     case 'archived':
@@ -81,32 +92,31 @@ export function advance(run: Run, event: RunEvent): Run {
     case 'dispatched':
       return dispatched(run, event.runId, event.at);
     case 'runIdGiven':
-      // While a dispatch is sent again, the run that it starts is the one to watch.
+      // Not while a dispatch is sent again: the run that it starts is the one to watch.
       return run.state === 'unknown' ? dispatched(run, event.runId, event.at) : run;
-    case 'dispatchLost':
-      return run.state === 'dispatching'
-        ? { ...shared(run), state: 'unknown', intendedAt: run.intendedAt, reason: event.reason }
-        : run;
     case 'dispatchStopped':
-      if (run.state !== 'dispatching') return run;
-      return run.resendOf === undefined
-        ? { ...shared(run), state: 'cancelled', endedAt: event.at }
-        : { ...shared(run), state: 'unknown', ...run.resendOf };
+      return run.state === 'dispatching' ? dispatchStopped(run, event) : run;
+    case 'dispatchLost':
+      return run.state === 'dispatching' ? dispatchLost(run, event.reason) : run;
+    case 'takenOver':
+      return takenOver(run, event.at);
     case 'answered':
       return run.state === 'running' || run.state === 'cancelling'
         ? answered(run, event.description, event.at)
         : run;
-    case 'askFailed':
+    case 'pollFailed':
       return isLive(run) ? { ...run, trouble: worsened(run.trouble, event) } : run;
     case 'cancelAsked':
-      return run.state === 'running' ? toCancelling(run, event.at) : run;
+      return run.state === 'running'
+        ? { ...withoutCancel(run), state: 'cancelling', cancelAskedAt: event.at }
+        : run;
     case 'cancelSent':
       return run.state === 'running' && run.cancelSentAt === undefined
         ? { ...run, cancelSentAt: event.at }
         : run;
     case 'cancelRefused':
       return cancelRefused(run, event.sentAt);
-    case 'artifactKept':
+    case 'artifactDownloaded':
       return run.state === 'collecting'
         ? { ...run, artifacts: [...(run.artifacts ?? []), event.artifact] }
         : run;
@@ -115,10 +125,8 @@ export function advance(run: Run, event: RunEvent): Run {
     case 'failed':
       return failed(run, event.failure, event.at);
     case 'abandoned':
-      return isPreparing(run) || run.state === 'unknown'
-        ? { ...shared(run), state: 'cancelled', endedAt: event.at }
-        : run;
-    case 'released':
+      return isPreparing(run) || run.state === 'unknown' ? toCancelled(run, event.at) : run;
+    case 'uploadRemoved':
       return withUpload(run, event.target, event.state, event.at);
     case 'foundConfirmed':
       return withTarget(run, event.target, (target) =>
@@ -126,17 +134,17 @@ export function advance(run: Run, event: RunEvent): Run {
           ? { ...target, upload: { ...target.upload, isSure: true } }
           : target,
       );
-    case 'releaseDelayed':
-      return { ...run, releaseNotBefore: event.at + event.retryAfterMs };
-    case 'noticed':
+    case 'removalDelayed':
+      return { ...run, removeNotBefore: event.at + event.retryAfterMs };
+    case 'endNotified':
       return run.noticeDue ? { ...run, noticeDue: false } : run;
     case 'unwatched':
-      return unwatched(run, event.by, event.at);
-    case 'recollected':
+      return isLive(run) ? unwatched(run, event.by, event.at) : run;
+    case 'downloadedAgain':
       return isFinal(run) && 'exit' in run && run.exit !== undefined
         ? { ...run, artifacts: [...event.artifacts] }
         : run;
-    case 'retentionNoticed':
+    case 'retentionNotified':
       return isRetentionNoticeDue(run, event.at) ? { ...run, retentionNoticedAt: event.at } : run;
     case 'renamed':
       return renamed(run, event.label.trim());
@@ -145,12 +153,40 @@ export function advance(run: Run, event: RunEvent): Run {
 
 function intendDispatch(run: Run, at: number): Run {
   if (run.state === 'confirming') {
-    const confirmed = run.targets.every((target) => target.upload?.state === 'confirmed');
-    return confirmed ? { ...run, state: 'dispatching', confirmedAt: at, intendedAt: at } : run;
+    const isConfirmed = run.targets.every((target) => target.upload?.state === 'confirmed');
+    return isConfirmed ? { ...run, state: 'dispatching', confirmedAt: at, intendedAt: at } : run;
   }
   if (run.state !== 'unknown') return run;
   const { intendedAt, reason } = run;
   return { ...shared(run), state: 'dispatching', intendedAt: at, resendOf: { intendedAt, reason } };
+}
+
+/** For the answer to a dispatch, which may come late, and for the run ID that a person found for a lost one. */
+function dispatched(run: Run, runId: string, at: number): Run {
+  if (run.state !== 'dispatching' && run.state !== 'unknown') return run;
+  const dispatchedAt = run.state === 'unknown' ? run.intendedAt : at;
+  return { ...shared(run), state: 'running', runId, dispatchedAt, bareExits: 0 };
+}
+
+/** Nothing was sent this time; a dispatch before it may have been accepted. A closed window is no person's decision: the run says that nothing was started. */
+function dispatchStopped(
+  run: RunIn<'dispatching'>,
+  { by, at }: { by: 'person' | 'windowClose'; at: number },
+): Run {
+  if (run.resendOf !== undefined) return { ...shared(run), state: 'unknown', ...run.resendOf };
+  return by === 'person' ? toCancelled(run, at) : toFailed(run, { kind: 'interrupted' }, at);
+}
+
+function dispatchLost(run: RunIn<'dispatching'>, reason: Failure): Run {
+  return { ...shared(run), state: 'unknown', intendedAt: run.intendedAt, reason };
+}
+
+/** For a run whose window went away: an upload that was cut off has failed, and a dispatch may have been accepted. */
+function takenOver(run: Run, at: number): Run {
+  if (run.state === 'dispatching') return dispatchLost(run, { kind: 'interrupted' });
+  return run.state === 'uploading' || run.state === 'confirming'
+    ? toFailed(run, { kind: 'interrupted' }, at)
+    : run;
 }
 
 /** Once the service may have a run, no failure on this side ends it. */
@@ -160,15 +196,95 @@ function failed(run: Run, failure: Failure, at: number): Run {
   return isPreparing(run) || run.state === 'dispatching' ? toFailed(run, failure, at) : run;
 }
 
-/** The reply to the dispatch, which may come late, or the run ID that a person found for a lost one. */
-function dispatched(run: Run, runId: string, at: number): Run {
-  if (run.state !== 'dispatching' && run.state !== 'unknown') return run;
-  const dispatchedAt = run.state === 'unknown' ? run.intendedAt : at;
-  return { ...shared(run), state: 'running', runId, dispatchedAt, bareExits: 0 };
+/** A described run goes on, or has ended and its artifacts are collected; one that says EXITED again and again, but not how, ends without a result. */
+function answered(run: RunIn<'running' | 'cancelling'>, description: Description, at: number): Run {
+  const { runId, dispatchedAt } = run;
+  const cancelAt = run.state === 'running' ? run.cancelSentAt : run.cancelAskedAt;
+  if (description.status !== 'EXITED') return goesOn(run, description.status, 0, at);
+  const exit = toExit(description);
+  if (exit !== undefined) {
+    const asked = cancelAt === undefined ? {} : { cancelAskedAt: cancelAt };
+    const ranAt = run.lastAnswerAt ?? dispatchedAt;
+    return { ...shared(run), state: 'collecting', runId, dispatchedAt, exit, exitedAt: at, ranAt, ...asked };
+  }
+  const bareExits = run.bareExits + 1;
+  if (bareExits < maxBareExits) return goesOn(run, description.status, bareExits, at);
+  return cancelAt === undefined
+    ? { ...toFailed(run, { kind: 'noResult' }, at), runId, dispatchedAt }
+    : { ...toCancelled(run, at), runId, dispatchedAt, exitedAt: at, noticeDue: true };
 }
 
-function toCancelling(run: RunIn<'running'>, at: number): RunIn<'cancelling'> {
-  return { ...withoutCancel(run), state: 'cancelling', cancelAskedAt: at };
+function goesOn(run: RunIn<'running' | 'cancelling'>, status: string, bareExits: number, at: number): Run {
+  const next = { ...run, lastAnswerAt: at, bareExits };
+  delete next.trouble;
+  if (status === 'RUNNING' || status === 'EXITED') delete next.status;
+  else next.status = status;
+  return next;
+}
+
+/** How a run ended, or undefined while the answer does not say all of it: a success must name its artifacts. */
+function toExit(description: Description): Exit | undefined {
+  const { output, artifacts } = description;
+  if (output === undefined) return undefined;
+  const references = Object.entries(output.successOutput ?? {}).flatMap(([role, reference]) =>
+    reference === undefined ? [] : [{ name: reference.artifact_name, role }],
+  );
+  const names = [...(artifacts ?? []), ...references].map((artifact) => artifact?.name);
+  const unique = [...new Set(names.filter((name) => name !== undefined))];
+  if (output.kind === 'SUCCESS' && unique.length === 0) return undefined;
+  const kept = unique.slice(0, maxArtifacts);
+  const roles = kept
+    .map((name) => ({ name, role: roleAmong(references, name) }))
+    .filter(({ name, role }) => role !== name);
+  return {
+    kind: output.kind,
+    artifacts: kept,
+    ...(roles.length === 0 ? {} : { roles }),
+    ...(output.abortedReason === undefined ? {} : { abort: output.abortedReason }),
+  };
+}
+
+/** The role that refers to an artifact, a known role first; without a reference its name is its role, unless that role is another artifact's. */
+function roleAmong(references: readonly { name: string; role: string }[], name: string): string {
+  const own = references.filter((each) => each.name === name && each.role.length <= 256);
+  const known = own.find(({ role }) => role === name || role === 'report' || role === 'findings');
+  return (known ?? own[0])?.role ?? (references.some(({ role }) => role === name) ? 'other' : name);
+}
+
+/** For artifacts that are here, or are known not to come. */
+function collected(run: RunIn<'collecting'>, artifacts: readonly Artifact[], at: number): Run {
+  const { runId, dispatchedAt, exit, exitedAt, ranAt } = run;
+  const end = {
+    ...shared(run),
+    runId,
+    dispatchedAt,
+    exit,
+    exitedAt,
+    ...(ranAt === undefined ? {} : { ranAt }),
+    endedAt: at,
+    artifacts: [...artifacts],
+    noticeDue: true,
+  };
+  if (exit.kind === 'SUCCESS') return { ...end, state: 'succeeded' };
+  return { ...end, state: run.cancelAskedAt === undefined ? 'aborted' : 'cancelled' };
+}
+
+/** Ends a live run that no longer answers, while that is still so; one that has exited keeps its exit, and lacks what could not be downloaded. */
+function unwatched(
+  run: RunIn<'running' | 'cancelling' | 'collecting'>,
+  by: 'person' | 'time',
+  at: number,
+): Run {
+  if (!(by === 'person' ? mayStopWatching(run, at) : isGivenUp(run, at))) return run;
+  const { runId, dispatchedAt } = run;
+  const failure: Failure = { kind: 'unanswered' };
+  const noticeDue = by === 'time';
+  if (run.state !== 'collecting') return { ...toFailed(run, failure, at), runId, dispatchedAt, noticeDue };
+  const kept = keptArtifacts(run);
+  const artifacts = run.exit.artifacts.map(
+    (name) => kept.find((artifact) => artifact.name === name) ?? { ...artifactIn(run.exit, name), failure },
+  );
+  return { ...collected(run, artifacts, at), noticeDue };
 }
 
 function withoutCancel<R extends RunIn<'running' | 'collecting'>>(run: R): R {
@@ -178,7 +294,7 @@ function withoutCancel<R extends RunIn<'running' | 'collecting'>>(run: R): R {
   return next;
 }
 
-/** A cancellation that was refused; one sent before it, whose answer was lost, may have been taken all the same. */
+/** Only the first cancellation that was sent is taken back: a refusal of a later one says nothing about it, and its answer may have been lost. */
 function cancelRefused(run: Run, sentAt: number): Run {
   if (run.state === 'running') return run.cancelSentAt === sentAt ? withoutCancel(run) : run;
   // It ended by itself while the cancellation was under way.
@@ -201,11 +317,19 @@ function worsened(
   const deniedSince = previous?.deniedSince ?? (deniesRun(failure) ? at : undefined);
   const denied = deniedSince === undefined ? {} : { deniedSince };
   const timesBefore = previous?.kind === failure.kind ? previous.times : 0;
-  const { since = at, vainLooks = 0, wakingMs = 0 } = previous ?? {};
+  const { since = at, pollsInVain = 0, wakingMs = 0 } = previous ?? {};
   const vain = mayBeInVain(failure)
-    ? { vainLooks: vainLooks + 1, wakingMs: wakingMs + event.wakingMs }
-    : { vainLooks, wakingMs };
+    ? { pollsInVain: pollsInVain + 1, wakingMs: wakingMs + event.wakingMs }
+    : { pollsInVain, wakingMs };
   return { ...failure, ...wait, ...denied, since, times: timesBefore + 1, ...vain };
+}
+
+function toCancelled(run: Run, at: number): RunIn<'cancelled'> {
+  return { ...shared(run), state: 'cancelled', endedAt: at };
+}
+
+function toFailed(run: Run, failure: Failure, at: number): RunIn<'failed'> {
+  return { ...shared(run), state: 'failed', failure, endedAt: at, noticeDue: true };
 }
 
 function withTarget<R extends Run>(run: R, index: number, change: (target: Target) => Target): R {
@@ -216,7 +340,6 @@ function toReserved({ fileId, host, at }: Extract<RunEvent, { type: 'reserved' }
   return { fileId, state: 'reserved', at, ...(host === undefined ? {} : { host }) };
 }
 
-/** What became of a file that was reserved. */
 function withUpload<R extends Run>(run: R, index: number, state: UploadState, at: number): R {
   return withTarget(run, index, (target) => {
     if (target.upload === undefined) return target;

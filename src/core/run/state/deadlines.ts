@@ -1,25 +1,29 @@
 import { deniesRun, isFinal, isLive, mayBeInVain, needsPerson, type Run, type RunIn } from './run.ts';
-import { leastWakingMs } from '../finish/wakingTime.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
-/** The service keeps results for at least so long after the exit (API reference, section 8). */
+/** The service keeps results at least this long after the exit (API reference, section 8). */
 const retentionMs = 30 * dayMs;
-/** So many looks in vain come before a run is given up. */
-const leastVainLooks = 48;
-/** So long before the results may go, a person is told that they are not here. */
-const warnedBeforeMs = 5 * dayMs;
+/** A run is given up only after this many polls in vain. */
+const minPollsInVain = 48;
+/** Waking time that passes before anything that is due by the wall clock is removed or given up: that clock may have jumped. */
+export const minWakingMs = 24 * 60 * 60 * 1000;
+/** A person is told this long before the service may delete results that are not here. */
+const warnBeforeMs = 5 * dayMs;
 
-/** True while the service cannot be reached at all: no request has left this machine since. */
+/** True while no request leaves this machine. */
 export function isOffline(run: Run): boolean {
   return isLive(run) && run.trouble?.kind === 'unsent';
 }
 
-/** When the service last said something of a live run, in wall-clock milliseconds. */
+/** When the service last answered about a live run, in wall-clock milliseconds. */
 export function lastGoodAnswerAt(run: RunIn<'running' | 'cancelling' | 'collecting'>): number {
   return run.state === 'collecting' ? run.exitedAt : (run.lastAnswerAt ?? run.dispatchedAt);
 }
 
-/** True once a run has been refused or unknown to the service for a day, has not ended within a day of its cancellation, has results that are not all here a day after its end was seen, or waits for a token or the network while the service need not know it any more: a person may want to let it go. */
+/**
+ * True when a person may stop watching a run: the service has denied it for a day, it has not ended within a day of its cancellation, its
+ * results are not all here a day after its exit, or it waits for a token or the network past the time for which the service keeps results.
+ */
 export function mayStopWatching(run: Run, now: number): boolean {
   if (!isLive(run)) return false;
   const { trouble } = run;
@@ -29,24 +33,24 @@ export function mayStopWatching(run: Run, now: number): boolean {
   return trouble !== undefined && deniesRun(trouble) && now - (trouble.deniedSince ?? now) >= dayMs;
 }
 
-/** True when a run waits for a person, or when they may want to let it go. */
+/** True when a run waits for a person, or a person may stop watching it. */
 export function needsDecision(run: Run, now: number): boolean {
   return needsPerson(run) || mayStopWatching(run, now);
 }
 
-/** True when a live run has had no good answer for thirty days, after which the service need not know it any more. */
+/** True when a live run has had no good answer for as long as the service keeps results. */
 export function isPastWatching(run: Run, now: number): boolean {
   return isLive(run) && now - lastGoodAnswerAt(run) >= retentionMs;
 }
 
-/** True for such a run that was asked about in vain often, and for long, by a clock that nobody sets: the service may have kept the results for longer than it need. One that waits for a person or for the network is kept. */
+/** True for such a run that was also polled in vain often enough, over enough waking time. One that waits for a person or for the network is kept. */
 export function isGivenUp(run: Run, now: number): boolean {
   if (!isLive(run) || run.trouble === undefined || !isPastWatching(run, now)) return false;
-  const { vainLooks, wakingMs } = run.trouble;
-  return mayBeInVain(run.trouble) && vainLooks >= leastVainLooks && wakingMs >= leastWakingMs;
+  const { pollsInVain, wakingMs } = run.trouble;
+  return mayBeInVain(run.trouble) && pollsInVain >= minPollsInVain && wakingMs >= minWakingMs;
 }
 
-/** Until when the service keeps a run's results at least, in wall-clock milliseconds, counted from when it surely had not ended; undefined for a run that has none there. */
+/** Until when the service keeps a run's results at least, in wall-clock milliseconds, counted from when it was last seen running; undefined for a run without results there. */
 export function resultsKeptUntil(run: Run): number | undefined {
   if (run.state === 'running' || run.state === 'cancelling') return lastGoodAnswerAt(run) + retentionMs;
   return 'exit' in run && run.exit !== undefined && run.exitedAt !== undefined
@@ -54,26 +58,26 @@ export function resultsKeptUntil(run: Run): number | undefined {
     : undefined;
 }
 
-/** True in the last days in which the service surely has a run's results. */
+/** True in the last days before the service may delete a run's results. */
 export function isNearRetentionEnd(run: Run, now: number): boolean {
   const until = resultsKeptUntil(run);
-  return until !== undefined && now < until && until - now <= warnedBeforeMs;
+  return until !== undefined && now < until && until - now <= warnBeforeMs;
 }
 
-/** True in those days, before a person was told of them: what a wrong clock, or a run that went on, had told before does not count. */
+/** True in those days until a person is told; what was told under a wrong clock, or before the run went on, does not count. */
 export function isRetentionNoticeDue(run: Run, now: number): boolean {
   if (!isNearRetentionEnd(run, now)) return false;
-  const told = run.retentionNoticedAt;
-  return told === undefined || told > now || !isNearRetentionEnd(run, told);
+  const notifiedAt = run.retentionNoticedAt;
+  return notifiedAt === undefined || notifiedAt > now || !isNearRetentionEnd(run, notifiedAt);
 }
 
-/** True for an ended run that a person needs no more after so many days: told, and with nothing left on the service. */
+/** True for an ended run to remove after so many days: its end was shown, and nothing is left on the service. */
 export function isOutlived(run: Run, retainLocalDays: number, now: number): boolean {
   if (!isFinal(run) || run.noticeDue) return false;
   const left = run.targets.some(
     ({ upload }) => upload?.state === 'reserved' || upload?.state === 'confirmed',
   );
-  // The service's own retention has taken what was left by then.
+  // By then the service's own retention has removed what was left.
   const days = left ? Math.max(retainLocalDays, retentionMs / dayMs) : retainLocalDays;
   return now - run.endedAt > days * dayMs;
 }

@@ -5,7 +5,7 @@ import type { AssessmentError, ErrorKind } from '../../errors.ts';
 const time = z.number();
 const count = z.int().check(z.minimum(0));
 
-/** An object of the journal: what a later version adds to it survives here, though only our own members have types. */
+/** An object of the journal; members that a later version adds survive a rewrite. */
 function open<T extends z.core.$ZodShape>(members: T): z.ZodMiniObject<T> {
   return z.looseObject(members);
 }
@@ -28,12 +28,12 @@ const troubleSchema = z.extend(failureSchema, {
   /** When the service first denied the run. */
   deniedSince: z.optional(time),
   notBefore: z.optional(time),
-  /** Looks in vain since the last good answer, and the waking time that they took. */
-  vainLooks: count,
-  // Measured by a clock that counts parts of a millisecond, too.
+  /** Polls in vain since the last good answer, and the waking time that they took. */
+  pollsInVain: count,
+  // The monotonic clock counts fractions of a millisecond.
   wakingMs: z.number().check(z.minimum(0)),
 });
-/** A failure that may pass: how often this kind came in a row, since when nothing but failures came, how long it was asked in vain, and until when the service wants to be left alone. */
+/** Failed polls of a live run: the latest failure, how many of its kind came in a row, since when every poll has failed, and until when `Retry-After` asks to wait. */
 export type Trouble = z.infer<typeof troubleSchema>;
 
 const archiveSchema = open({
@@ -41,11 +41,11 @@ const archiveSchema = open({
   type: archiveTypeSchema,
   bytes: count,
   sha256: z.string(),
-  /** `markOf` the archive when it was written; runs of earlier versions have none. */
+  /** `markOf` the archive when it was written. */
   mark: z.optional(z.string()),
   files: count,
   sourceBytes: count,
-  /** The first selected files that could not be packed, by path; the manifest has all of them, with reasons. */
+  /** Paths of the first selected files that could not be packed; the manifest has all of them, with reasons. */
   omitted: z.optional(z.array(z.string())),
 });
 
@@ -54,12 +54,12 @@ const uploadSchema = open({
   fileId: identifierSchema,
   state: z.enum(['reserved', 'confirmed', 'cancelled', 'deleted']),
   at: time,
-  /** Where it was sent, when that is not the service's own host. */
+  /** The host it was sent to, when that is not the service's own. */
   host: z.optional(z.string()),
-  /** True once the service has said of a file that is believed to be confirmed, and is to stay, that it is no reservation. */
+  /** True once the service has shown that a file believed to be confirmed is not a pending reservation. */
   isSure: z.optional(z.boolean()),
 });
-/** What is known of an input file on the service; `cancelled` and `deleted` say that the service has confirmed it is gone. */
+/** The last known state of an input file on the service; `cancelled` and `deleted` mean that the service has confirmed its removal. */
 export type UploadState = z.infer<typeof uploadSchema>['state'];
 
 const targetSchema = open({
@@ -76,7 +76,7 @@ const exitSchema = open({
   kind: z.string(),
   abort: z.optional(open({ code: z.string(), detail: z.optional(z.unknown()) })),
   artifacts: z.array(identifierSchema),
-  /** The roles of those whose names are not their roles. */
+  /** The roles of artifacts whose name is not their role. */
   roles: z.optional(z.array(open({ name: identifierSchema, role: z.string() }))),
 });
 /** How the service says a run ended (API reference, section 2.5), with values as they came. */
@@ -114,16 +114,16 @@ const base = open({
   packagedAt: z.optional(time),
   uploadedAt: z.optional(time),
   confirmedAt: z.optional(time),
-  /** True until a person was told how the run ended. */
+  /** True until the end of the run was shown. */
   noticeDue: z.boolean(),
   /** A person's own name for the run. */
   label: z.optional(z.string()),
-  /** The failed run that this one is another try of. */
+  /** The failed run that this one retries. */
   retryOf: z.optional(idSchema),
-  /** When a person was told that the service will soon keep its results no more. */
+  /** When a person was told that the service will soon delete its results. */
   retentionNoticedAt: z.optional(time),
-  /** Until when the service wants to be left alone with taking the run's files off it. */
-  releaseNotBefore: z.optional(time),
+  /** `Retry-After` of the removal of its uploads. */
+  removeNotBefore: z.optional(time),
 });
 
 /** A dispatch that may have been accepted, and why that is not known. */
@@ -133,7 +133,7 @@ const watched = {
   runId: identifierSchema,
   dispatchedAt: time,
   lastAnswerAt: z.optional(time),
-  /** The service's word for the status when it is none we know. */
+  /** The service's word for an unknown status. */
   status: z.optional(z.string()),
   /** Answers so far that said EXITED without saying how. */
   bareExits: count,
@@ -158,19 +158,19 @@ export const runSchema = z.discriminatedUnion('state', [
   z.extend(base, {
     state: z.literal('dispatching'),
     intendedAt: time,
-    /** The lost dispatch that a person knowingly sends again: what it started may be there, whatever becomes of this one. */
+    /** The lost dispatch that a person knowingly sends again: the run it may have started can exist whatever becomes of this one. */
     resendOf: z.optional(lostDispatchSchema),
   }),
   z.extend(base, {
     state: z.literal('unknown'),
     ...lostDispatchSchema.shape,
-    /** Why the last try to send it again was not accepted. */
+    /** Why the last resend was refused. */
     refusal: z.optional(failureSchema),
   }),
   z.extend(base, {
     state: z.literal('running'),
     ...watched,
-    /** When the first cancellation was sent, or was to be, that was not refused: it may have been taken. */
+    /** When the first cancellation that was not refused was sent: the service may have accepted it. */
     cancelSentAt: z.optional(time),
   }),
   z.extend(base, { state: z.literal('cancelling'), ...watched, cancelAskedAt: time }),
@@ -181,10 +181,10 @@ export const runSchema = z.discriminatedUnion('state', [
     exit: exitSchema,
     /** When it was first seen to have ended. */
     exitedAt: time,
-    /** When it was last seen running: it ended after that. */
+    /** When it was last seen running, before its end. */
     ranAt: z.optional(time),
     cancelAskedAt: z.optional(time),
-    /** Those that are here already. */
+    /** Those downloaded so far. */
     artifacts: z.optional(z.array(artifactSchema)),
     trouble: z.optional(troubleSchema),
   }),
@@ -207,14 +207,14 @@ export const runSchema = z.discriminatedUnion('state', [
     runId: z.optional(identifierSchema),
     dispatchedAt: z.optional(time),
   }),
-  // Results that were brought here as a file: nothing of it is on a service, and its base URL and organization are empty.
+  // Results that were imported from a file: nothing is on a service, and base URL and organization are empty.
   z.extend(base, {
     state: z.literal('imported'),
-    /** When it was brought here. */
+    /** When it was imported. */
     endedAt: time,
-    /** Name of the file it came in. */
+    /** Name of the imported file. */
     importedFrom: z.string(),
-    /** True for a run that was aborted or cancelled where it was made. */
+    /** True for a run that was aborted or cancelled before its export. */
     endedEarly: z.optional(z.boolean()),
     runId: z.optional(identifierSchema),
     dispatchedAt: z.optional(time),
@@ -236,13 +236,13 @@ export function isFinal(
   return ['succeeded', 'aborted', 'cancelled', 'failed', 'imported'].includes(run.state);
 }
 
-/** True for a run that did not get to its end, here or where it was imported from. */
+/** True for a run that did not complete, here or before its export. */
 export function endedEarly(run: Run): boolean {
   if (run.state === 'imported') return run.endedEarly === true;
   return run.state === 'aborted' || run.state === 'cancelled' || run.state === 'failed';
 }
 
-/** True while the service has the run and this side has to ask or to download. */
+/** True while the service has the run and this side has to poll or to download. */
 export function isLive(run: Run): run is RunIn<'running' | 'cancelling' | 'collecting'> {
   return ['running', 'cancelling', 'collecting'].includes(run.state);
 }
@@ -255,52 +255,52 @@ export function isPreparing(run: Run): run is RunIn<'packaging' | 'uploading' | 
 /** True when the run waits for a person: a lost dispatch, or a token that no longer works. */
 export function needsPerson(run: Run): boolean {
   if (!isLive(run)) return run.state === 'unknown';
-  // A command that failed may work the next time: what waits for it is asked about again all the same.
+  // A token command that failed may work the next time, so such a run is polled all the same.
   return run.trouble !== undefined && (waitsForToken(run.trouble) || run.trouble.kind === 'tokenCommand');
 }
 
-/** True for a failure that more of its kind may make final: not what waits for a person, or found no way out of this machine, since the service was not asked. */
+/** True for a failed poll that counts towards giving a run up: not one that waits for a person, or that never reached the service. */
 export function mayBeInVain(failure: Pick<Failure, 'kind'>): boolean {
   return !waitsForToken(failure) && failure.kind !== 'tokenCommand' && failure.kind !== 'unsent';
 }
 
-/** True for a live run that nobody asks about before its token has changed. */
+/** True for a live run that is not polled before its token has changed. */
 export function needsToken(run: Run): boolean {
   return isLive(run) && run.trouble !== undefined && waitsForToken(run.trouble);
 }
 
-/** True when asking again makes no sense before the token has changed. */
+/** True for a failure that lasts until the token has changed. */
 export function waitsForToken({ kind }: Pick<Failure, 'kind'>): boolean {
   return kind === 'unauthorized' || kind === 'notSignedIn';
 }
 
-/** True when the service answered that it does not know a run, or does not show it. */
+/** True when the service answered that it does not know the run, or may not show it. */
 export function deniesRun({ kind }: Pick<Failure, 'kind'>): boolean {
   return kind === 'notFound' || kind === 'forbidden';
 }
 
-/** What an artifact is: the member of the service's output that refers to it, else its name (API reference, section 2.5). */
+/** The role of an artifact: the member of the service's output that refers to it, else its name (API reference, section 2.5). */
 export function roleOf({ name, role = name }: Pick<Artifact, 'name' | 'role'>): string {
   return role;
 }
 
-/** An artifact of an ended run by its name, with its role where that is another. */
+/** The artifact of this name, with its role where that differs. */
 export function artifactIn({ roles }: Exit, name: string): Pick<Artifact, 'name' | 'role'> {
   return roles?.find((each) => each.name === name) ?? { name };
 }
 
-/** The artifact of this role, such as `report`, of a run when it is on this machine. */
+/** The downloaded artifact of this role, such as `report`. */
 export function keptArtifact(run: Run, role: string): Artifact | undefined {
   return keptArtifacts(run).find((artifact) => roleOf(artifact) === role);
 }
 
-/** The artifacts of a run that are on this machine. */
+/** The artifacts of a run that were downloaded. */
 export function keptArtifacts(run: Run): Artifact[] {
   const artifacts = 'artifacts' in run ? (run.artifacts ?? []) : [];
   return artifacts.filter(({ file }) => file !== undefined);
 }
 
-/** True for a run that failed before the service had it: another try costs nothing twice. */
+/** True for a run that failed before its dispatch was accepted: a retry costs nothing twice. */
 export function isUnsent(run: Run): run is RunIn<'failed'> {
   return run.state === 'failed' && run.runId === undefined;
 }
@@ -330,7 +330,7 @@ const ofOneState = new Set(
   runSchema.def.options.flatMap(({ shape }) => Object.keys(shape)).filter((key) => !(key in base.shape)),
 );
 
-/** What every state has, with what a later version added, and without what only the present state has. */
+/** The members that every state has, and those that a later version added; without those of the present state. */
 export function shared(run: Run): z.infer<typeof base> {
   const entries = Object.entries(run).filter(([key, value]) => !ofOneState.has(key) && value !== undefined);
   return Object.fromEntries(entries) as z.infer<typeof base>;
@@ -342,10 +342,10 @@ const foreignSchema = z.object({
   workflow: z.string(),
   createdAt: z.catch(z.optional(time), undefined),
 });
-/** A run in a journal of a later version, or of a workflow that this version does not know: it is shown, and never touched. */
+/** A run in a journal of a later version, or of an unknown workflow: it is shown, and never changed. */
 export type ForeignRun = Pick<z.infer<typeof foreignSchema>, 'id' | 'createdAt'>;
 
-/** What the text of a journal holds: a run, one that only another version understands, or undefined when it is damaged. */
+/** Reads a journal: a run, one that only another version understands, or undefined when it is damaged. */
 export function parseJournal(text: string): { run: Run } | { foreign: ForeignRun } | undefined {
   let value: unknown;
   try {

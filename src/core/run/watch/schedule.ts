@@ -1,43 +1,55 @@
 import { join } from 'node:path';
-import type { Clock, Logger } from '../../ports.ts';
+import type { Clock } from '../../ports.ts';
 import { type Lease, takeLease } from '../disk/lease.ts';
-import type { RunStore } from '../disk/runStore.ts';
+import type { RunDeps } from '../runDeps.ts';
 
-/** A gap between the clocks, or a wish of the service, is believed up to this long. */
-const longestWaitMs = 24 * 60 * 60 * 1000;
+const minPollMs = 15_000;
+const maxPollMs = 10 * 60_000;
+const maxBackoffMs = 15 * 60_000;
+/** With 10 %, the unluckiest run would be polled more than 240 times in its first day. */
+const maxJitter = 0.08;
+/** No wait that the service asks for is kept for longer: the wall clock may be wrong. */
+export const maxServiceWaitMs = 24 * 60 * 60 * 1000;
 
-/** A run this window drives: its lease, and when it may be and will be asked about next, by either clock. */
-interface Driven {
-  readonly lease: Lease;
-  /** By the clock that only grows. */
-  readonly takenAt: number;
-  nextWall: number;
-  nextMonotonic: number;
-  /** The service wants to be left alone until then, told by the clock that only grows, and by the wall clock, as the journal has it. */
-  quietUntil: number;
-  notBefore: number | undefined;
-  failures: number;
-  /** Tokens that have changed since the last look that went well. */
-  tokens: number;
-  /** The look that is under way. */
-  busy: Promise<void> | undefined;
+/** Milliseconds until a run of this age is polled again: 5 % of its age, at most 10 min, minus up to 8 % jitter (`random` in 0..1), at least 15 s. */
+export function pollIntervalMs(ageMs: number, random: number): number {
+  const interval = Math.min(ageMs * 0.05, maxPollMs);
+  return Math.max(interval * (1 - maxJitter * random), minPollMs);
 }
 
-/** The runs that this window drives, each under its lease, and the time of their next look. */
-export class DrivenRuns {
-  readonly #store: RunStore;
+/** Milliseconds until the next try after `times` failures in a row: full jitter from 1 s to 15 min, after `Retry-After`. */
+export function backoffMs(times: number, retryAfterMs: number, random: number): number {
+  const ceiling = Math.min(maxBackoffMs, minPollMs * 2 ** Math.min(times, 10));
+  return retryAfterMs + 1_000 + random * (ceiling - 1_000);
+}
+
+/** A run that this window drives. */
+interface DrivenRun {
+  readonly lease: Lease;
+  /** By the monotonic clock. */
+  readonly takenAt: number;
+  /** The time of the next poll, by each clock. */
+  nextWall: number;
+  nextMonotonic: number;
+  /** When `Retry-After` has passed, by the wall clock, as the journal has it, and by the monotonic clock. */
+  notBeforeWall: number | undefined;
+  notBeforeMonotonic: number;
+  failures: number;
+  /** Tokens that have changed since the last successful poll. */
+  tokens: number;
+  /** The poll that is under way. */
+  polling: Promise<void> | undefined;
+}
+
+/** The runs that this window drives, each under its lease, and when each is polled next. */
+export class Schedule {
+  readonly #deps: Pick<RunDeps, 'store' | 'log'>;
   readonly #clock: Clock;
-  readonly #log: Logger;
-  readonly #runs = new Map<string, Driven>();
+  readonly #runs = new Map<string, DrivenRun>();
 
-  constructor(deps: { store: RunStore; clock: Clock; log: Logger }) {
-    this.#store = deps.store;
+  constructor(deps: Pick<RunDeps, 'store' | 'clock' | 'log'>) {
+    this.#deps = deps;
     this.#clock = deps.clock;
-    this.#log = deps.log;
-  }
-
-  get size(): number {
-    return this.#runs.size;
   }
 
   ids(): readonly string[] {
@@ -51,41 +63,41 @@ export class DrivenRuns {
   /** Takes the lease of a run; false while another living window drives it, or this one does already. */
   async take(id: string): Promise<boolean> {
     if (this.#runs.has(id)) return false;
-    const lease = await takeLease(join(this.#store.folderOf(id), 'lease'), this.#clock);
+    const lease = await takeLease(join(this.#deps.store.folderOf(id), 'lease'), this.#clock);
     if (lease === undefined) return false;
     this.#runs.set(id, {
       lease,
       takenAt: this.#clock.monotonic(),
       nextWall: Infinity,
       nextMonotonic: Infinity,
-      quietUntil: -Infinity,
-      notBefore: undefined,
+      notBeforeWall: undefined,
+      notBeforeMonotonic: -Infinity,
       failures: 0,
       tokens: 0,
-      busy: undefined,
+      polling: undefined,
     });
     return true;
   }
 
-  /** For how long this window has driven a run, in milliseconds. */
+  /** How long this window has driven a run, in milliseconds. */
   drivenForMs(id: string): number {
     const now = this.#clock.monotonic();
     return now - (this.#runs.get(id)?.takenAt ?? now);
   }
 
-  /** Gives a run's lease back. */
-  async letGo(id: string): Promise<void> {
+  /** Releases a run's lease. */
+  async release(id: string): Promise<void> {
     const driven = this.#runs.get(id);
     this.#runs.delete(id);
     await driven?.lease.release();
   }
 
-  /** Gives every lease back. */
-  async letAllGo(): Promise<void> {
-    await Promise.all([...this.#runs.keys()].map((id) => this.letGo(id)));
+  /** Releases every lease. */
+  async releaseAll(): Promise<void> {
+    await Promise.all(this.ids().map((id) => this.release(id)));
   }
 
-  /** Renews a run's lease; false when it was lost, and then the run is no longer driven here. */
+  /** Renews a run's lease; false when it was lost, and then this window no longer drives the run. */
   async renew(id: string): Promise<boolean> {
     const driven = this.#runs.get(id);
     if (driven === undefined) return false;
@@ -94,32 +106,32 @@ export class DrivenRuns {
     return false;
   }
 
-  /** Renews every lease; one that cannot be renewed keeps no other from it. */
+  /** Renews every lease; a failure with one does not stop the others. */
   async renewAll(): Promise<void> {
-    for (const id of [...this.#runs.keys()]) {
+    for (const id of this.ids()) {
       try {
         await this.renew(id);
       } catch (error) {
-        this.#log.warn(`The lease of run ${id} could not be renewed: ${String(error)}`);
+        this.#deps.log.warn(`The lease of run ${id} could not be renewed: ${String(error)}`);
       }
     }
   }
 
-  /** When a run is looked at next, in wall-clock milliseconds; undefined when no look is planned. */
-  nextCheckAt(id: string): number | undefined {
+  /** When a run is polled next, in wall-clock milliseconds; undefined when no poll is planned. */
+  nextPollAt(id: string): number | undefined {
     const next = this.#runs.get(id)?.nextWall;
     return next === undefined || !Number.isFinite(next) ? undefined : next;
   }
 
-  /** Plans the next look; Infinity plans none. */
-  schedule(id: string, delayMs: number): void {
+  /** Plans the next poll; Infinity plans none. */
+  planPoll(id: string, delayMs: number): void {
     const driven = this.#runs.get(id);
     if (driven === undefined) return;
     driven.nextWall = this.#clock.now() + delayMs;
     driven.nextMonotonic = this.#clock.monotonic() + delayMs;
   }
 
-  /** The runs to look at now: those whose time has come by either clock, and after a jump of the clocks every one that waits. */
+  /** The runs to poll now: those whose time has come by either clock, and after a jump of the clocks every one with a planned poll. */
   due(jumped: boolean): string[] {
     const [wall, monotonic] = [this.#clock.now(), this.#clock.monotonic()];
     return [...this.#runs].flatMap(([id, driven]) => {
@@ -128,57 +140,53 @@ export class DrivenRuns {
     });
   }
 
-  /** Notes that the service, asked here or by another window, wants to be left alone until `notBefore` by the wall clock; once noted, a wrong wall clock cannot stretch it. */
-  noteQuiet(id: string, notBefore: number | undefined): void {
+  /** Records until when, by the wall clock, `Retry-After` lasts, which this window or another was told. From then on the monotonic clock counts, too: a wrong wall clock cannot extend the wait. */
+  setNotBefore(id: string, notBefore: number | undefined): void {
     const driven = this.#runs.get(id);
-    if (driven === undefined || notBefore === undefined || driven.notBefore === notBefore) return;
-    driven.notBefore = notBefore;
-    driven.quietUntil =
-      this.#clock.monotonic() + Math.min(Math.max(0, notBefore - this.#clock.now()), longestWaitMs);
+    if (driven === undefined || notBefore === undefined || driven.notBeforeWall === notBefore) return;
+    driven.notBeforeWall = notBefore;
+    const waitMs = Math.max(0, notBefore - this.#clock.now());
+    driven.notBeforeMonotonic = this.#clock.monotonic() + Math.min(waitMs, maxServiceWaitMs);
   }
 
-  /** Whether the service, which wants to be left alone until `notBefore` by the wall clock, may be asked now. */
-  mayAsk(id: string, notBefore: number | undefined): boolean {
+  /** True when `Retry-After`, which lasts until `notBefore` by the wall clock, has passed. */
+  mayPoll(id: string, notBefore: number | undefined): boolean {
     if (this.#clock.now() >= (notBefore ?? -Infinity)) return true;
-    this.noteQuiet(id, notBefore);
+    this.setNotBefore(id, notBefore);
     const driven = this.#runs.get(id);
-    return driven !== undefined && this.#clock.monotonic() >= driven.quietUntil;
+    return driven !== undefined && this.#clock.monotonic() >= driven.notBeforeMonotonic;
   }
 
-  /** Counts a look that failed; returns how many have in a row. */
+  /** Counts a failed poll; returns how many failed in a row. */
   countFailure(id: string): number {
     const driven = this.#runs.get(id);
-    if (driven === undefined) return 1;
-    driven.failures += 1;
-    return driven.failures;
+    return driven === undefined ? 1 : (driven.failures += 1);
   }
 
-  /** Counts a token that changed; returns how many have since the last look that went well. */
+  /** Counts a changed token; returns how many changed since the last successful poll. */
   countToken(id: string): number {
     const driven = this.#runs.get(id);
-    if (driven === undefined) return 1;
-    driven.tokens += 1;
-    return driven.tokens;
+    return driven === undefined ? 1 : (driven.tokens += 1);
   }
 
-  /** Forgets failures and tokens after a look that went well. */
-  clearFailures(id: string): void {
+  /** Resets the counts after a successful poll. */
+  clearCounts(id: string): void {
     const driven = this.#runs.get(id);
     if (driven !== undefined) Object.assign(driven, { failures: 0, tokens: 0 });
   }
 
-  /** Resolves when no look at this run is under way, however the last one went. */
+  /** Resolves when no poll of this run is under way, however the last one ended. */
   async whenIdle(id: string): Promise<void> {
-    await Promise.allSettled([this.#runs.get(id)?.busy]);
+    await Promise.allSettled([this.#runs.get(id)?.polling]);
   }
 
-  /** Runs `look`, or joins the one that is under way for this run. */
-  oneAtATime(id: string, look: () => Promise<void>): Promise<void> {
+  /** Runs `poll`, or joins the one that is under way for this run. */
+  oneAtATime(id: string, poll: () => Promise<void>): Promise<void> {
     const driven = this.#runs.get(id);
-    if (driven === undefined) return look();
-    driven.busy ??= look().finally(() => {
-      driven.busy = undefined;
+    if (driven === undefined) return poll();
+    driven.polling ??= poll().finally(() => {
+      driven.polling = undefined;
     });
-    return driven.busy;
+    return driven.polling;
   }
 }

@@ -1,121 +1,103 @@
-import type { Disposable, Event } from '../../ports.ts';
+import { Emitter } from '../../emitter.ts';
+import { isAbortError } from '../../errors.ts';
 import { sweepTemporary } from '../../files.ts';
-import { needsArchives, removeArchives } from '../finish/archives.ts';
+import type { Disposable } from '../../ports.ts';
+import { Finisher } from '../finish/finishRun.ts';
+import { cleanUp } from '../finish/localCleanup.ts';
+import { UploadRemoval } from '../finish/removeUploads.ts';
+import type { RunDeps } from '../runDeps.ts';
 import { isGivenUp } from '../state/deadlines.ts';
-import { DrivenRuns } from './schedule.ts';
-import { Heartbeat } from './wakeUps.ts';
-import { keepHouse } from '../finish/localCleanup.ts';
-import { pollIntervalMs } from './pollSchedule.ts';
 import { isFinal, isLive, isPreparing, type Run } from '../state/run.ts';
-import { type CheckDeps, RunChecks } from './poll.ts';
-import { Tidying, type TidyingDeps } from '../finish/tidying.ts';
-import { WakingTime } from '../finish/wakingTime.ts';
+import { Poller } from './poll.ts';
+import { Schedule } from './schedule.ts';
+import { nextHeartbeat, WakingTime } from './wakeUps.ts';
 
-/** What watching works with. */
-export interface WatchDeps extends CheckDeps, TidyingDeps {
-  /** For how many days ended runs stay on this machine. */
-  readonly retainLocalDays: () => number;
-}
+const cleanUpEveryMs = 60 * 60 * 1000;
 
-const houseMs = 60 * 60 * 1000;
-
-/** Takes up the runs that no living window drives, asks about them when it is time, and sees each to its end. */
+/** Takes over the runs that no living window drives, polls them when it is time, and sees each to its end. */
 export class RunWatch {
-  readonly driven: DrivenRuns;
-  readonly checks: RunChecks;
-  readonly tidying: Tidying;
-  readonly #deps: WatchDeps;
-  readonly #heartbeat: Heartbeat;
+  readonly schedule: Schedule;
+  readonly uploads: UploadRemoval;
+  readonly finisher: Finisher;
+  readonly poller: Poller;
+  readonly #deps: RunDeps;
   readonly #stop = new AbortController();
-  readonly #endListeners = new Set<(run: Run) => void>();
-  /** Runs whose end this window has told: where that could not be noted, it is not told twice here. */
-  readonly #told = new Set<string>();
-  readonly #retentionListeners = new Set<(run: Run) => void>();
-  readonly #settling = new Set<string>();
+  readonly #nearRetention = new Emitter<Run>();
   readonly #waking: WakingTime;
-  #housedAt = -Infinity;
-  /** True while something here is to go once that has been so for long. */
-  #isHouseDue = false;
+  #isBeating = false;
+  #cleanedUpAt = -Infinity;
+  /** True while something here is due for removal and waits for its waking time. */
+  #isCleanUpDue = false;
   #following: Disposable | undefined;
 
-  constructor(deps: WatchDeps) {
+  constructor(deps: RunDeps) {
     this.#deps = deps;
     this.#waking = new WakingTime(deps.clock);
-    this.driven = new DrivenRuns(deps);
-    this.tidying = new Tidying(deps);
-    this.checks = new RunChecks(deps, {
-      driven: this.driven,
-      stopped: this.stopped,
-      onAnswer: (run) => (isLive(run) ? this.dropArchives(run) : this.settle(run)),
-    });
-    this.#heartbeat = new Heartbeat({
-      ...deps,
-      stopped: this.stopped,
-      isNeeded: () =>
-        this.driven.size > 0 || this.#isHouseDue || deps.store.all().some((run) => this.#needsTime(run)),
-      onBeat: (jumped) => this.#onBeat(jumped),
-    });
+    this.schedule = new Schedule(deps);
+    this.uploads = new UploadRemoval(deps);
+    this.finisher = new Finisher(deps, this.schedule, this.uploads);
+    this.poller = new Poller(deps, this.schedule, this.finisher, this.stopped);
   }
 
-  /** Called once, in one window, with each run that reached its end or came to need a person. */
-  readonly onDidEnd: Event<Run> = (listener): Disposable => {
-    this.#endListeners.add(listener);
-    return { dispose: () => this.#endListeners.delete(listener) };
-  };
-
-  /** Called once, in one window, with each run whose results are not here and soon on the service no more. */
-  readonly onDidNearRetention: Event<Run> = (listener): Disposable => {
-    this.#retentionListeners.add(listener);
-    return { dispose: () => this.#retentionListeners.delete(listener) };
-  };
+  /** Called once, in one window, with each run whose results are not here and may soon be deleted by the service. */
+  readonly onDidNearRetention = this.#nearRetention.event;
 
   /** Aborts when watching stops. */
   get stopped(): AbortSignal {
     return this.#stop.signal;
   }
 
-  /** Aborts when somebody cancels, or when watching stops. */
+  /** Aborts when the given signal does, or when watching stops. */
   until(cancelled: AbortSignal | undefined): AbortSignal {
     return AbortSignal.any([this.stopped, ...(cancelled === undefined ? [] : [cancelled])]);
   }
 
-  /** From now on a run that another window leaves something to do for makes the heart beat here, too, for that window may die; and results that another window heard of are fetched here at once. */
+  /** From now on changes by another window count here: what it leaves to do keeps this window's heartbeat going, since that window may die, and results of a run that it saw exit are downloaded at once. */
   follow(): void {
     this.#following ??= this.#deps.store.onDidChange((run) => {
-      if (this.#needsTime(run)) this.#heartbeat.start();
-      if (run.state === 'collecting' && run.trouble === undefined) this.driven.schedule(run.id, 0);
+      if (this.#needsTime(run)) this.#startBeating();
+      if (run.state === 'collecting' && run.trouble === undefined) this.schedule.planPoll(run.id, 0);
     });
   }
 
-  /** True while this window, which drives an ended run, tidies up after it. */
-  isSettling(id: string): boolean {
-    return this.#settling.has(id) && this.driven.has(id);
-  }
-
-  /** Stops asking and gives the leases back, so that another window can take over at once. */
+  /** Stops polling and releases the leases, so that another window can take over at once. */
   stop(): void {
     this.#following?.dispose();
     this.#stop.abort(new DOMException('Disposed', 'AbortError'));
-    this.driven.letAllGo().catch((error: unknown) => {
-      this.#deps.log.warn(`A lease could not be given back: ${String(error)}`);
+    this.schedule.releaseAll().catch((error: unknown) => {
+      this.#deps.log.warn(`A lease could not be released: ${String(error)}`);
     });
   }
 
-  /** Takes the lease of a run, and keeps it with the heartbeat; false while another living window drives it, or this one does already. */
+  /** Takes the lease of a run, which the heartbeat renews; false while another living window drives it, or this one does already. */
   async take(id: string): Promise<boolean> {
-    const taken = await this.driven.take(id);
-    if (taken) this.#heartbeat.start();
-    return taken;
+    const isTaken = await this.schedule.take(id);
+    if (isTaken) this.#startBeating();
+    return isTaken;
   }
 
-  /** Takes up a run that no living window drives, in whatever state its journal is; the lease is given back when that fails. */
-  async #adopt({ id }: Run): Promise<void> {
+  /** Takes over every run that `needsCare` and that no living window drives; a failure with one does not stop the others. */
+  async takeOverAll(needsCare: (run: Run) => boolean): Promise<void> {
+    const { store, log } = this.#deps;
+    // Before what may take long, such as the removal of uploads.
+    this.#startBeating();
+    const runs = store.all().filter((run) => !this.schedule.has(run.id) && needsCare(run));
+    await Promise.all(
+      runs.map(({ id }) =>
+        this.#takeOver(id).catch((error: unknown) => {
+          log.error(`Run ${id} could not be taken over: ${String(error)}`);
+        }),
+      ),
+    );
+  }
+
+  async #takeOver(id: string): Promise<void> {
     if (this.#stop.signal.aborted || !(await this.take(id))) return;
     try {
       await this.#goOn(id);
     } catch (error) {
-      await this.driven.letGo(id).catch((failure: unknown) => {
-        this.#deps.log.warn(`The lease of run ${id} could not be given back: ${String(failure)}`);
+      await this.schedule.release(id).catch((failure: unknown) => {
+        this.#deps.log.warn(`The lease of run ${id} could not be released: ${String(failure)}`);
       });
       throw error;
     }
@@ -125,158 +107,119 @@ export class RunWatch {
   async #goOn(id: string): Promise<void> {
     const { store, clock, log } = this.#deps;
     await sweepTemporary(store.folderOf(id), clock.now()).catch((error: unknown) => {
-      log.warn(`Run ${id}: what writes that never ended left could not be removed: ${String(error)}`);
+      log.warn(`Run ${id}: files of unfinished writes could not be removed: ${String(error)}`);
     });
-    // What was known before the lease is hearsay: the former holder may have moved on.
-    const run = await store.refresh(id);
-    const at = clock.now();
-    if (run === undefined) {
-      await this.driven.letGo(id);
-    } else if (isLive(run)) {
-      this.driven.noteQuiet(id, run.trouble?.notBefore);
-      this.driven.schedule(id, 0);
-      await this.dropArchives(run);
-    } else if (run.state === 'packaging') {
-      await this.discard(id);
-    } else if (isPreparing(run)) {
-      const failure = { kind: 'interrupted' } as const;
-      await this.settle(await store.apply(id, { type: 'failed', failure, at }));
-    } else if (run.state === 'dispatching') {
-      const reason = { kind: 'interrupted' } as const;
-      const lost = await store.apply(id, { type: 'dispatchLost', reason, at });
-      // Its run ID may have been noted, and has been given to it then.
-      await this.settle((await store.refresh(id)) ?? lost);
-    } else if (isFinal(run)) {
-      await this.settle(run);
-    } else {
-      await this.driven.letGo(id);
-    }
+    // Re-read: the previous holder may have advanced it.
+    const found = await store.refresh(id);
+    if (found === undefined) return this.schedule.release(id);
+    // Nothing of it has left the machine.
+    if (found.state === 'packaging') return this.discard(id);
+    const isInterrupted = isPreparing(found) || found.state === 'dispatching';
+    const run = isInterrupted ? await this.#afterInterruption(found) : found;
+    if (isLive(run)) {
+      this.schedule.setNotBefore(id, run.trouble?.notBefore);
+      this.schedule.planPoll(id, 0);
+    } else if (isFinal(run) || isInterrupted) await this.finisher.finish(run);
+    else await this.schedule.release(id);
   }
 
-  /** Takes up every run that something is left to do for; a run that cannot be taken up does not keep the others from it. */
-  async adoptAll(needsCare: (run: Run) => boolean): Promise<void> {
-    const { store, log } = this.#deps;
-    // Before what may take long: the service may want to be left alone while a run is tidied up after.
-    this.#heartbeat.start();
-    const runs = store.all().filter((run) => !this.driven.has(run.id) && needsCare(run));
-    await Promise.all(
-      runs.map((run) =>
-        this.#adopt(run).catch((error: unknown) => {
-          log.error(`Run ${run.id} could not be taken up: ${String(error)}`);
-        }),
-      ),
-    );
+  async #afterInterruption({ id }: Run): Promise<Run> {
+    const { store, clock } = this.#deps;
+    const run = await store.apply(id, { type: 'takenOver', at: clock.now() });
+    // A listener of the store may have given a lost dispatch the run ID of its note.
+    return (await store.refresh(id)) ?? run;
   }
 
-  /** True for a run that waits for nobody but a window. */
+  /** True for a run that waits for nothing but a window. */
   isOpen(run: Run): boolean {
-    if (isFinal(run)) return run.noticeDue && !this.#told.has(run.id);
-    return run.state !== 'unknown';
+    return isFinal(run) ? this.finisher.isNoticeDue(run) : run.state !== 'unknown';
   }
 
-  /** True for an open run, and for an ended one that it is time to tidy up after. */
+  /** True for an open run, and for an ended one whose uploads are to be removed now. */
   isUnfinished(run: Run): boolean {
-    return this.isOpen(run) || this.tidying.isDue(run);
+    return this.isOpen(run) || this.uploads.isDue(run);
   }
 
-  /** True for a run that something is left to do for as time passes. */
+  /** True for a run for which something is left to do as time passes. */
   #needsTime(run: Run): boolean {
-    return this.isOpen(run) || this.tidying.isWaiting(run);
+    return this.isOpen(run) || this.uploads.isPending(run);
   }
 
-  /** Forgets a run of which nothing has left the machine. */
+  /** Removes a run of which nothing has left the machine. */
   async discard(id: string): Promise<void> {
-    await this.driven.letGo(id);
+    await this.schedule.release(id);
     await this.#deps.store.remove(id);
   }
 
-  /** Does what a state asks for once it is reached: plans the next look, or tells, tidies up and lets go. */
-  async settle(run: Run): Promise<Run> {
-    this.#settling.add(run.id);
-    try {
-      return await this.#settle(run);
-    } finally {
-      this.#settling.delete(run.id);
-    }
-  }
-
-  async #settle(run: Run): Promise<Run> {
-    const { store, random } = this.#deps;
-    if (isLive(run)) {
-      this.driven.schedule(run.id, pollIntervalMs(0, random()));
-      return run;
-    }
-    await this.#tell(run);
-    await this.dropArchives(run);
-    if (isFinal(run)) await this.tidying.tidy(run);
-    const latest = await store.refresh(run.id);
-    await this.driven.letGo(run.id);
-    return latest ?? run;
-  }
-
-  /** Noted before anybody is told, so that it is told once; where it cannot be noted, it is told all the same, and again by the next window. */
-  async #tell(run: Run): Promise<void> {
-    const { store, clock, log } = this.#deps;
-    if (!this.driven.has(run.id)) return;
-    const isDue = isFinal(run) ? run.noticeDue && !this.#told.has(run.id) : run.state === 'unknown';
-    if (!isDue) return;
-    if (isFinal(run)) {
-      this.#told.add(run.id);
-      await store.apply(run.id, { type: 'noticed', at: clock.now() }).catch((error: unknown) => {
-        log.warn(`Run ${run.id}: that a person is told of its end was not noted: ${String(error)}`);
-      });
-    }
-    for (const listener of [...this.#endListeners]) listener(run);
-  }
-
-  /** Keeps the house of runs, once an hour at most. */
-  async keepHouse(): Promise<void> {
-    const { clock } = this.#deps;
-    if (clock.monotonic() - this.#housedAt < houseMs) return;
-    this.#housedAt = clock.monotonic();
-    const { nearing, isDue } = await keepHouse({ ...this.#deps, driven: this.driven, waking: this.#waking });
-    this.#isHouseDue = isDue;
-    if (isDue) this.#heartbeat.start();
-    for (const run of nearing) for (const listener of [...this.#retentionListeners]) listener(run);
-  }
-
-  /** Lets a live run go that answers no more; false when it is not to be let go, because it answers again or has ended. */
+  /** Ends a live run that no longer answers; false when it answers again or has ended. */
   async unwatch(id: string, by: 'person' | 'time'): Promise<boolean> {
     const { store, clock, log } = this.#deps;
     const run = await store.applyIfDue(id, { type: 'unwatched', by, at: clock.now() });
     if (run === undefined) return false;
-    log.info(`Run ${id} is watched no more`);
-    await this.settle(run);
+    log.info(`Run ${id} is no longer watched`);
+    await this.finisher.finish(run);
     return true;
   }
 
-  /** Removes the local archives of a run that needs them no more. */
-  async dropArchives(run: Run): Promise<void> {
-    const { store, log } = this.#deps;
-    if (needsArchives(run)) return;
+  /** Local maintenance, once an hour at most. */
+  async cleanUp(): Promise<void> {
+    const { clock } = this.#deps;
+    if (clock.monotonic() - this.#cleanedUpAt < cleanUpEveryMs) return;
+    this.#cleanedUpAt = clock.monotonic();
+    const { nearing, isDue } = await cleanUp({
+      ...this.#deps,
+      schedule: this.schedule,
+      waking: this.#waking,
+    });
+    this.#isCleanUpDue = isDue;
+    if (isDue) this.#startBeating();
+    for (const run of nearing) this.#nearRetention.fire(run);
+  }
+
+  /** Starts the heartbeat, unless it beats already or watching has stopped. */
+  #startBeating(): void {
+    if (this.#isBeating || this.stopped.aborted) return;
+    this.#isBeating = true;
+    this.#beat().catch((error: unknown) => {
+      if (!isAbortError(error)) this.#deps.log.error(`The heartbeat stopped: ${String(error)}`);
+    });
+  }
+
+  /** Beats while something needs it, so that an idle window holds no timer. */
+  async #beat(): Promise<void> {
+    const { clock, log } = this.#deps;
     try {
-      await removeArchives(run, store.folderOf(run.id));
-    } catch (error) {
-      log.warn(`Run ${run.id}: a local archive could not be removed: ${String(error)}`);
+      while (this.#isBeatNeeded()) {
+        const jumped = await nextHeartbeat(clock, this.stopped);
+        if (jumped) log.info('The machine slept, or its clock was changed: polling every run');
+        await this.#onBeat(jumped);
+      }
+    } finally {
+      this.#isBeating = false;
     }
   }
 
+  #isBeatNeeded(): boolean {
+    if (this.schedule.ids().length > 0 || this.#isCleanUpDue) return true;
+    return this.#deps.store.all().some((run) => this.#needsTime(run));
+  }
+
   async #onBeat(jumped: boolean): Promise<void> {
-    const { store, log } = this.#deps;
+    const { store, clock, log } = this.#deps;
     try {
-      await this.driven.renewAll();
+      await this.schedule.renewAll();
       await store.reload();
-      void this.adoptAll((run) => this.isUnfinished(run));
-      await this.keepHouse();
+      void this.takeOverAll((run) => this.isUnfinished(run));
+      await this.cleanUp();
     } catch (error) {
       log.error(`The journals could not be read: ${String(error)}`);
     }
-    for (const id of this.driven.ids()) {
+    for (const id of this.schedule.ids()) {
       const run = store.get(id);
-      if (run === undefined || !isGivenUp(run, this.#deps.clock.now())) continue;
+      if (run === undefined || !isGivenUp(run, clock.now())) continue;
       this.unwatch(id, 'time').catch((error: unknown) => log.error(`Run ${id}: ${String(error)}`));
     }
-    this.checks.checkDue(jumped);
-    this.checks.checkReachable();
+    this.poller.pollDue(jumped);
+    this.poller.pollReachable();
   }
 }

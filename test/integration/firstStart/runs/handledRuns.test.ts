@@ -67,7 +67,7 @@ describe('a run in the hands of a person', () => {
       kind: 'notFound',
       since,
       deniedSince: since,
-      vainLooks: 1,
+      pollsInVain: 1,
       wakingMs: 0,
       times: 9,
     });

@@ -24,7 +24,7 @@ const place = { baseUrl: 'https://assessment.example.test/v1', organizationId: '
 const day = 24 * 60 * 60 * 1000;
 const refused = {
   ...runOf.running,
-  trouble: { kind: 'unauthorized', since: 0, times: 1, vainLooks: 1, wakingMs: 0 },
+  trouble: { kind: 'unauthorized', since: 0, times: 1, pollsInVain: 1, wakingMs: 0 },
 } as Run;
 const { showQuickPick } = vscode.window;
 const { executeCommand } = vscode.commands;
@@ -191,7 +191,7 @@ describe('runs that wait for a person', () => {
   });
 
   const troubled = (kind: Failure['kind']): Run =>
-    ({ ...runOf.running, trouble: { kind, since: 0, times: 1, vainLooks: 1, wakingMs: 0 } }) as Run;
+    ({ ...runOf.running, trouble: { kind, since: 0, times: 1, pollsInVain: 1, wakingMs: 0 } }) as Run;
   for (const [run, said] of [
     [refused, 'running · sign-in needed'],
     [troubled('tokenCommand'), 'running · token command failed'],

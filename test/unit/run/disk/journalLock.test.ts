@@ -5,7 +5,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { withJournalLock } from '../../../../src/core/run/disk/journalLock.ts';
+import { withJournalLock } from '../../../../src/core/run/disk/lease.ts';
 import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import { deadPid } from '../buriedWindow.ts';
 import { runOf } from '../sampleRuns.ts';

@@ -16,7 +16,7 @@ process.once('message', () => {
   void (async () => {
     for (let at = 0; at < Number(times); at += 1)
       await store.apply(id, {
-        type: 'askFailed',
+        type: 'pollFailed',
         failure: { kind: 'timeout' },
         retryAfterMs: 0,
         wakingMs: 0,

@@ -204,7 +204,7 @@ describe('the run store', () => {
     for (let turn = 0; turn < 25; turn += 1) {
       for (const each of [store, other]) {
         await each.apply(runOf.running.id, {
-          type: 'askFailed',
+          type: 'pollFailed',
           failure,
           retryAfterMs: 0,
           wakingMs: 0,
@@ -222,7 +222,7 @@ describe('the run store', () => {
     const failure = { kind: 'timeout' } as const;
     await Promise.all(
       Array.from({ length: 20 }, (_, at) =>
-        store.apply(runOf.running.id, { type: 'askFailed', failure, retryAfterMs: 0, wakingMs: 0, at }),
+        store.apply(runOf.running.id, { type: 'pollFailed', failure, retryAfterMs: 0, wakingMs: 0, at }),
       ),
     );
     const run = store.get(runOf.running.id);
@@ -241,7 +241,7 @@ describe('the run store', () => {
 
   test('an event of a run that is not there is refused', async (t) => {
     const { store } = await storeWith(t);
-    await assert.rejects(store.apply('nobody', { type: 'noticed', at: 1 }), {
+    await assert.rejects(store.apply('nobody', { type: 'endNotified', at: 1 }), {
       kind: 'notFound',
       data: { subject: 'nobody' },
     });

@@ -5,7 +5,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
-import { foldersIn, StandInFolder, writeProblem } from '../../../../src/core/run/disk/temporaryStore.ts';
+import { foldersIn, TemporaryStore, writeProblem } from '../../../../src/core/run/disk/temporaryStore.ts';
 import { asNobody, testPlace } from '../../upload/trees.ts';
 import { deadPid } from '../buriedWindow.ts';
 import { tempFolder } from '../tempFolder.ts';
@@ -54,15 +54,15 @@ describe('a folder of runs', () => {
     const root = await tempFolder(t);
     for (const name of ['lease', 'lock', 'source']) await mkdir(join(root, 'run', name), { recursive: true });
     await writeFile(join(root, 'run/run.json'), '{}');
-    const standIn = await StandInFolder.make(root, 'EROFS');
+    const standIn = await TemporaryStore.make(root, 'EROFS');
     assert.deepEqual([standIn.problem, standIn.folderOf('run')], ['EROFS', undefined]);
-    await standIn.bring('run');
+    await standIn.copyHere('run');
     const there = standIn.folderOf('run')!;
     t.after(() => rm(dirname(there), { recursive: true, force: true }));
     assert.deepEqual((await foldersIn(there)).toSorted(), ['source']);
     assert.equal(await readFile(join(there, 'run.json'), 'utf8'), '{}');
     await writeFile(join(there, 'run.json'), '{"changed":true}');
-    await standIn.bring('run');
+    await standIn.copyHere('run');
     assert.equal(await readFile(join(there, 'run.json'), 'utf8'), '{"changed":true}', 'it is there already');
     standIn.add('new');
     assert.notEqual(standIn.folderOf('new'), undefined);
@@ -78,7 +78,7 @@ describe('a folder of runs', () => {
     ];
     const folders = names.map((name) => join(tmpdir(), name));
     for (const folder of folders) await mkdir(folder);
-    const standIn = await StandInFolder.make(await tempFolder(t), 'EROFS');
+    const standIn = await TemporaryStore.make(await tempFolder(t), 'EROFS');
     standIn.add('run');
     t.after(async () => {
       for (const folder of [...folders, dirname(standIn.folderOf('run')!)])
@@ -95,7 +95,7 @@ describe('a folder of runs', () => {
     await mkdir(join(theirs, 'run'), { recursive: true });
     chmodSync(theirs, 0o700);
     t.after(() => rm(theirs, { recursive: true, force: true }));
-    const standIn = await asNobody(place, () => StandInFolder.make(place.root, 'EROFS'));
+    const standIn = await asNobody(place, () => TemporaryStore.make(place.root, 'EROFS'));
     standIn.add('run');
     t.after(() => rm(dirname(standIn.folderOf('run')!), { recursive: true, force: true }));
     assert.equal(existsSync(theirs), process.getuid?.() === 0);
@@ -129,7 +129,7 @@ describe('a folder of runs', () => {
         syncBuiltinESMExports();
         for (const path of [theirs!, link!, stuck!]) await remove(path, { recursive: true, force: true });
       });
-      const standIn = await StandInFolder.make(place.root, 'EROFS');
+      const standIn = await TemporaryStore.make(place.root, 'EROFS');
       standIn.add('run');
       t.after(() => remove(dirname(standIn.folderOf('run')!), { recursive: true, force: true }));
       assert.deepEqual([theirs!, link!, stuck!, join(place.home, 'kept')].map(existsSync), [

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import type { Run, UploadState } from '../../../../src/core/run/state/run.ts';
-import { WakingTime } from '../../../../src/core/run/finish/wakingTime.ts';
+import { removeStrays } from '../../../../src/core/run/finish/localCleanup.ts';
+import { WakingTime } from '../../../../src/core/run/watch/wakeUps.ts';
 import { deadPid } from '../buriedWindow.ts';
 import { type Desk, openWindow, type RunWindow, setUpDesk } from '../runWindow.ts';
 import { packagingRun, runOf } from '../sampleRuns.ts';
@@ -106,7 +107,7 @@ describe('storage that cannot be written', () => {
     assert.deepEqual(await standIns(), made, 'one folder is enough');
     await mkdir(join(desk.root, 'bare'));
     desk.clock.advance(24 * 3600_000);
-    await window.store.sweep(new WakingTime(desk.clock));
+    await removeStrays({ store: window.store, clock: desk.clock, waking: new WakingTime(desk.clock) });
     assert.ok((await readdir(desk.root)).includes('bare'), 'nothing is swept that cannot be written');
   });
 

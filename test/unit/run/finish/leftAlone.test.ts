@@ -79,7 +79,7 @@ describe('a service that wants to be left alone', () => {
     const window = openWindow(t, desk);
     const { id } = await seedUnknownRun(desk, window);
     const retryAfterMs = 24 * 3600_000;
-    await window.store.apply(id, { type: 'releaseDelayed', retryAfterMs, at: desk.clock.now() + 1 });
+    await window.store.apply(id, { type: 'removalDelayed', retryAfterMs, at: desk.clock.now() + 1 });
     await desk.clock.passUntil(window.tracker.abandon(id), desk.traffic);
     assert.deepEqual(states(desk), ['deleted']);
   });

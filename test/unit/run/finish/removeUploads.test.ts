@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { AssessmentClient } from '../../../../src/core/api/client.ts';
 import { AssessmentError, type ErrorKind } from '../../../../src/core/errors.ts';
-import { hasRemains, releaseFile } from '../../../../src/core/run/finish/removeUploads.ts';
+import { hasUploads, removeFile } from '../../../../src/core/run/finish/removeUploads.ts';
 import type { UploadState } from '../../../../src/core/run/state/run.ts';
 import { runOf } from '../sampleRuns.ts';
 
@@ -33,7 +33,7 @@ describe('a file on the service', () => {
   ] as const) {
     test(`that is believed ${believed} is ${outcome} by ${calls.join(' and ')}, when those answer ${String(cancel)} and ${String(remove)}`, async () => {
       const service = serviceThat(cancel, remove);
-      assert.equal(await releaseFile('file', believed, service.client), outcome);
+      assert.equal(await removeFile('file', believed, service.client), outcome);
       assert.deepEqual(service.calls, calls);
     });
   }
@@ -47,7 +47,7 @@ describe('a file on the service', () => {
   ] as const) {
     test(`that is believed ${believed} is not gone, by ${calls.join(' and ')}, when those answer ${String(cancel)} and ${String(remove)}`, async () => {
       const service = serviceThat(cancel, remove);
-      await assert.rejects(releaseFile('file', believed, service.client), { kind });
+      await assert.rejects(removeFile('file', believed, service.client), { kind });
       assert.deepEqual(service.calls, calls);
     });
   }
@@ -58,7 +58,7 @@ describe('a file on the service', () => {
     const remainsIn = (state: UploadState, confirmedToo: boolean, passedMs = 0): boolean => {
       const upload = { fileId: 'file', state, at: 0 };
       const left = { ...run, targets: [{ folder: '/shop', name: 'shop', upload }] };
-      return hasRemains(left, confirmedToo, run.endedAt + passedMs);
+      return hasUploads(left, confirmedToo, run.endedAt + passedMs);
     };
     const states = ['reserved', 'confirmed', 'cancelled', 'deleted'] as const;
     assert.deepEqual(
@@ -74,6 +74,6 @@ describe('a file on the service', () => {
       passed.map((ms) => remainsIn('confirmed', true, ms)),
       [true, false],
     );
-    assert.equal(hasRemains(runOf.running, true, 0), false);
+    assert.equal(hasUploads(runOf.running, true, 0), false);
   });
 });

@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
+import { removeStrays } from '../../../../src/core/run/finish/localCleanup.ts';
 import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import { silent } from '../../../silentLog.ts';
 import { packagingRun } from '../sampleRuns.ts';
 import { tempFolder } from '../tempFolder.ts';
-import { WakingTime } from '../../../../src/core/run/finish/wakingTime.ts';
+import { WakingTime } from '../../../../src/core/run/watch/wakeUps.ts';
 import { VirtualClock } from '../virtualClock.ts';
 
 describe("a run's folder", () => {
@@ -25,11 +26,11 @@ describe("a run's folder", () => {
     await make('damaged', 'run.json.damaged-1');
     for (const name of ['leased', 'my-lock', 'notes.tmp.txt']) await make(`with-${name.slice(0, 2)}`, name);
     const kept = ['damaged', 'whole', 'with-le', 'with-my', 'with-no'];
-    await store.sweep(waking);
+    await removeStrays({ store, clock, waking });
     const before = (await readdir(root)).sort();
     assert.deepEqual(before, ['bare', 'dead', ...kept].sort());
     clock.advance(61_000);
-    await store.sweep(waking);
+    await removeStrays({ store, clock, waking });
     assert.deepEqual((await readdir(root)).sort(), kept);
   });
 
@@ -49,13 +50,13 @@ describe("a run's folder", () => {
     }
     const zips = async (folder: string): Promise<string[]> =>
       (await readdir(join(root, folder))).filter((name) => /^archive-.*zip$/.test(name)).toSorted();
-    assert.equal(await store.sweep(waking), true);
+    assert.equal(await removeStrays({ store, clock, waking }), true);
     assert.deepEqual(await zips('damaged'), ['archive-0.zip', 'archive-10.zip']);
     for (let hour = 0; hour < 24; hour += 1) {
       clock.advance(3600_000);
-      await store.sweep(waking);
+      await removeStrays({ store, clock, waking });
     }
-    assert.equal(await store.sweep(waking), false);
+    assert.equal(await removeStrays({ store, clock, waking }), false);
     assert.deepEqual([await zips('damaged'), await zips('fresh'), await zips('whole')], [[], ['archive-0.zip'], ['archive-0.zip']]); // prettier-ignore
     const left = (await readdir(join(root, 'damaged'))).toSorted();
     assert.deepEqual(left, ['my-archive-0.zip', 'notes.txt']);

@@ -97,7 +97,7 @@ describe('the source of an ended run', () => {
   });
 
   test('is asked to go ever less while what becomes of it cannot be noted', async (t) => {
-    const store = storeWithoutSpaceFor('released');
+    const store = storeWithoutSpaceFor('uploadRemoved');
     const { desk, window, heal } = await untidyRun(t, 503, { store });
     heal();
     await trackRemoteRun(desk, window);

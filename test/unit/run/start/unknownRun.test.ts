@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { FaultRule } from '../../../service/faults.ts';
 import { storeThat } from '../preparedStore.ts';
 import { type Desk, openWindow, setUpDesk } from '../runWindow.ts';
-import { seedUnknownRun, trackRemoteRun } from '../seededRuns.ts';
+import { endWithoutExit, seedUnknownRun, trackRemoteRun } from '../seededRuns.ts';
 import { accepted } from '../uploads.ts';
 
 /** A dispatch that the service refuses, so often or always. */
@@ -59,7 +59,7 @@ describe('an unknown run', () => {
     const give = () => desk.clock.passUntil(window.tracker.giveRunId(id, runId), desk.traffic);
     await assert.rejects(give(), { kind: 'runIdTaken' });
     assert.equal(window.store.get(id)?.state, 'unknown');
-    await other.store.apply(tracked, { type: 'unwatched', by: 'time', at: desk.clock.now() });
+    await endWithoutExit(other, tracked, desk.clock.now());
     await give();
     assert.equal(window.store.get(id)?.state, 'running');
   });

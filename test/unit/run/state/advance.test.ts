@@ -28,6 +28,10 @@ const table: Readonly<Record<keyof typeof eventOf, string>> = {
     /*    */ '·         ·          ·          ·          running   ·          ·          ·          ·     ·      ·     ·    ·',
   dispatchStopped:
     '·         ·          ·          cancelled  ·         ·          ·          ·          ·     ·      ·     ·    ·',
+  'dispatchStopped by the window':
+    '·         ·          ·          failed     ·         ·          ·          ·          ·     ·      ·     ·    ·',
+  takenOver:
+    /*     */ '·         failed     failed     unknown    ·         ·          ·          ·          ·     ·      ·     ·    ·',
   dispatchLost:
     /*  */ '·         ·          ·          unknown    ·         ·          ·          ·          ·     ·      ·     ·    ·',
   'answered RUNNING':
@@ -36,13 +40,13 @@ const table: Readonly<Record<keyof typeof eventOf, string>> = {
     '·         ·          ·          ·          ·         collecting collecting ·          ·     ·      ·     ·    ·',
   'answered ABORTED':
     '·         ·          ·          ·          ·         collecting collecting ·          ·     ·      ·     ·    ·',
-  askFailed:
+  pollFailed:
     /*     */ '·         ·          ·          ·          ·         =          =          =          ·     ·      ·     ·    ·',
   cancelSent:
     /*    */ '·         ·          ·          ·          ·         =          ·          ·          ·     ·      ·     ·    ·',
   cancelRefused:
     /* */ '·         ·          ·          ·          ·         ·          ·          ·          ·     ·      ·     ·    ·',
-  artifactKept:
+  artifactDownloaded:
     /*  */ '·         ·          ·          ·          ·         ·          ·          =          ·     ·      ·     ·    ·',
   cancelAsked:
     /*   */ '·         ·          ·          ·          ·         cancelling ·          ·          ·     ·      ·     ·    ·',
@@ -52,13 +56,13 @@ const table: Readonly<Record<keyof typeof eventOf, string>> = {
     /*        */ 'failed    failed     failed     failed     ·         ·          ·          ·          ·     ·      ·     ·    ·',
   abandoned:
     /*     */ 'cancelled cancelled  cancelled  ·          cancelled ·          ·          ·          ·     ·      ·     ·    ·',
-  released:
+  uploadRemoved:
     /*      */ '=         =          =          =          =         =          =          =          =     =      =     =    =',
   foundConfirmed:
     /*      */ '=         =          =          =          =         =          =          =          =     =      =     =    =',
-  releaseDelayed:
+  removalDelayed:
     '=         =          =          =          =         =          =          =          =     =      =     =    =',
-  noticed:
+  endNotified:
     /*       */ '·         ·          ·          ·          ·         ·          ·          ·          =     =      ·     =    ·',
 };
 
@@ -162,7 +166,7 @@ describe('advance', () => {
   test('a failed look is counted, keeps the time of the first, and is forgotten with the next good answer', () => {
     const failure = { kind: 'serverError', status: 503 } as const;
     const once = advance(runOf.running, {
-      type: 'askFailed',
+      type: 'pollFailed',
       failure,
       retryAfterMs: 0,
       wakingMs: 0,
@@ -172,16 +176,16 @@ describe('advance', () => {
       ...failure,
       since: 100,
       times: 1,
-      vainLooks: 1,
+      pollsInVain: 1,
       wakingMs: 0,
     });
-    const twice = advance(once, { type: 'askFailed', failure, retryAfterMs: 7_000, wakingMs: 100, at: 200 });
+    const twice = advance(once, { type: 'pollFailed', failure, retryAfterMs: 7_000, wakingMs: 100, at: 200 });
     assert.deepEqual('trouble' in twice && twice.trouble, {
       ...failure,
       since: 100,
       times: 2,
       notBefore: 7_200,
-      vainLooks: 2,
+      pollsInVain: 2,
       wakingMs: 100,
     });
     const good = advance(twice, { type: 'answered', description: stillRunning, at: 300 });
@@ -211,7 +215,7 @@ describe('advance', () => {
   test('artifacts are fetched again of runs alone whose end is known', () => {
     const artifacts = [{ name: 'report', file: 'report.md' }];
     for (const state of states) {
-      const next = advance(runOf[state], { type: 'recollected', artifacts, at: 1 });
+      const next = advance(runOf[state], { type: 'downloadedAgain', artifacts, at: 1 });
       const isKnown = state === 'succeeded' || state === 'aborted';
       assert.deepEqual(next, isKnown ? { ...runOf[state], artifacts } : runOf[state], state);
     }
@@ -220,13 +224,13 @@ describe('advance', () => {
   test('an unknown run and a refused token need a person, and nothing else does', () => {
     const refused = { kind: 'unauthorized' } as const;
     const waiting = advance(runOf.running, {
-      type: 'askFailed',
+      type: 'pollFailed',
       failure: refused,
       retryAfterMs: 0,
       wakingMs: 0,
       at: 1,
     });
-    assert.deepEqual([needsPerson(waiting), needsPerson(after(runOf.running, 'askFailed'))], [true, false]);
+    assert.deepEqual([needsPerson(waiting), needsPerson(after(runOf.running, 'pollFailed'))], [true, false]);
     for (const state of states) assert.equal(needsPerson(runOf[state]), state === 'unknown');
   });
 

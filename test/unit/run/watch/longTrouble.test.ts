@@ -54,7 +54,7 @@ describe('a service that fails for long', () => {
       });
       heal();
     }
-    const warned = window.warnings.filter((line) => line.includes('asking failed'));
+    const warned = window.warnings.filter((line) => line.includes('the poll failed'));
     assert.equal(warned.length, 2, warned.join('\n'));
   });
 });

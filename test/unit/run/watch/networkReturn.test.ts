@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import type { Network } from '../../../../src/core/api/connection.ts';
-import { NetworkReturn } from '../../../../src/core/run/watch/networkReturn.ts';
+import { NetworkReturn } from '../../../../src/core/run/watch/wakeUps.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { pass } from '../days.ts';
 import { type Desk, openWindow, setUpDesk } from '../runWindow.ts';
@@ -39,7 +39,7 @@ function cableOf(
 
 describe('the return of the network', () => {
   const offline = (baseUrl: string): Run => {
-    const trouble = { kind: 'unsent', since: 0, times: 1, vainLooks: 1, wakingMs: 0 };
+    const trouble = { kind: 'unsent', since: 0, times: 1, pollsInVain: 1, wakingMs: 0 };
     return { ...runOf.running, id: baseUrl, baseUrl, trouble } as Run;
   };
   const [one, other] = [offline('https://one.example'), offline('https://other.example')];

@@ -12,7 +12,7 @@ import { VirtualClock } from '../virtualClock.ts';
 describe('the end of a run', () => {
   test('F63 F103 is told by a window that cannot note that, once, and keeps no timer going; the next window tells it again', async (t) => {
     const desk = await setUpDesk(t);
-    const window = openWindow(t, desk, { store: storeWithoutSpaceFor('noticed') });
+    const window = openWindow(t, desk, { store: storeWithoutSpaceFor('endNotified') });
     const started = await window.start();
     assert.ok(started.state === 'running');
     // What is left to be tidied up has the window take the run up again.

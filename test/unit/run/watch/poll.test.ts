@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { minuteMs, pass } from '../days.ts';
 import { storeWithoutSpaceFor } from '../preparedStore.ts';
 import { openWindow, setUpDesk } from '../runWindow.ts';
-import { trackRemoteRun } from '../seededRuns.ts';
+import { endWithoutExit, trackRemoteRun } from '../seededRuns.ts';
 
 describe('a run that a window asks about', () => {
   test('F63 is given back, and told of, once another window has ended it', async (t) => {
@@ -12,7 +12,7 @@ describe('a run that a window asks about', () => {
     const { id } = await trackRemoteRun(desk, window);
     const { store } = openWindow(t, desk);
     await store.reload();
-    await store.apply(id, { type: 'unwatched', by: 'time', at: desk.clock.now() });
+    await endWithoutExit({ store }, id, desk.clock.now());
     await window.untilEnded(id);
     const asked = desk.sent('/describe');
     await pass(desk, 60 * minuteMs);
@@ -38,7 +38,7 @@ describe('a run that a window asks about', () => {
 
   test('F66 is asked about all the same when trouble with it cannot be noted, and that is logged', async (t) => {
     const desk = await setUpDesk(t);
-    const window = openWindow(t, desk, { store: storeWithoutSpaceFor('askFailed') });
+    const window = openWindow(t, desk, { store: storeWithoutSpaceFor('pollFailed') });
     const { id } = await trackRemoteRun(desk, window);
     const heal = desk.service.addFault({
       match: { path: '/describe' },
@@ -62,7 +62,7 @@ describe('a run that a window asks about', () => {
     await pass(desk, minuteMs);
     plug();
     await window.until(id, (run) => run.state === 'running' && run.trouble === undefined);
-    const line = 'The network could not be looked at: Error: no such interface';
+    const line = 'The network could not be checked: Error: no such interface';
     assert.ok(window.lines.filter((each) => each === line).length > 2, window.lines.join('\n'));
   });
 });

@@ -306,7 +306,7 @@ describe('a run', () => {
     const failure = { kind: 'serverError', status: 503 } as const;
     for (let times = 0; times < 25; times++)
       await window.store.apply(id, {
-        type: 'askFailed',
+        type: 'pollFailed',
         failure,
         retryAfterMs: 0,
         wakingMs: 0,

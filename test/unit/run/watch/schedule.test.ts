@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { describe, test, type TestContext } from 'node:test';
-import { DrivenRuns } from '../../../../src/core/run/watch/schedule.ts';
+import fc from 'fast-check';
+import { backoffMs, pollIntervalMs, Schedule } from '../../../../src/core/run/watch/schedule.ts';
 import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import { tempFolder } from '../tempFolder.ts';
 import { VirtualClock } from '../virtualClock.ts';
@@ -13,89 +14,89 @@ const hourMs = 3600_000;
 async function drive(
   t: TestContext,
   ...ids: readonly string[]
-): Promise<{ driven: DrivenRuns; clock: VirtualClock; store: RunStore }> {
+): Promise<{ schedule: Schedule; clock: VirtualClock; store: RunStore }> {
   const clock = new VirtualClock();
   const store = new RunStore(await tempFolder(t), { clock, log: silent });
-  const driven = new DrivenRuns({ store, clock, log: silent });
+  const schedule = new Schedule({ store, clock, log: silent });
   for (const id of ids) {
     await mkdir(store.folderOf(id), { recursive: true });
-    assert.equal(await driven.take(id), true);
+    assert.equal(await schedule.take(id), true);
   }
-  return { driven, clock, store };
+  return { schedule, clock, store };
 }
 
 describe('the runs that a window drives', () => {
   test('are taken once, and renewed only while they are driven', async (t) => {
-    const { driven } = await drive(t, 'one');
-    assert.deepEqual([await driven.take('one'), driven.ids()], [false, ['one']]);
-    assert.deepEqual([await driven.renew('one'), await driven.renew('none')], [true, false]);
-    await driven.letGo('one');
-    assert.deepEqual([await driven.renew('one'), driven.has('one')], [false, false]);
+    const { schedule } = await drive(t, 'one');
+    assert.deepEqual([await schedule.take('one'), schedule.ids()], [false, ['one']]);
+    assert.deepEqual([await schedule.renew('one'), await schedule.renew('none')], [true, false]);
+    await schedule.release('one');
+    assert.deepEqual([await schedule.renew('one'), schedule.has('one')], [false, false]);
   });
 
   test('are renewed one and all, whatever keeps another from it', async (t) => {
-    const { driven, clock, store } = await drive(t, 'one', 'two');
+    const { schedule, clock, store } = await drive(t, 'one', 'two');
     await rm(store.folderOf('one'), { recursive: true });
     await writeFile(store.folderOf('one'), '');
-    const other = new DrivenRuns({ store, clock, log: silent });
+    const other = new Schedule({ store, clock, log: silent });
     clock.advance(30_000);
-    await driven.renewAll();
+    await schedule.renewAll();
     assert.equal(await other.take('two'), false);
     clock.advance(15_000);
     assert.equal(await other.take('two'), false);
   });
 
   test('are due when their time has come by either clock', async (t) => {
-    const { driven, clock } = await drive(t, 'soon', 'later', 'never');
-    driven.schedule('soon', 1_000);
-    driven.schedule('later', hourMs);
-    driven.schedule('never', Infinity);
-    driven.schedule('none', 0);
-    assert.deepEqual(driven.due(false), []);
+    const { schedule, clock } = await drive(t, 'soon', 'later', 'never');
+    schedule.planPoll('soon', 1_000);
+    schedule.planPoll('later', hourMs);
+    schedule.planPoll('never', Infinity);
+    schedule.planPoll('none', 0);
+    assert.deepEqual(schedule.due(false), []);
     clock.advance(1_000);
-    assert.deepEqual(driven.due(false), ['soon']);
+    assert.deepEqual(schedule.due(false), ['soon']);
     clock.moveWall(hourMs);
-    assert.deepEqual(driven.due(false), ['soon', 'later']);
+    assert.deepEqual(schedule.due(false), ['soon', 'later']);
     clock.moveWall(-2 * hourMs);
-    assert.deepEqual(driven.due(false), ['soon'], 'by the clock that only grows');
+    assert.deepEqual(schedule.due(false), ['soon'], 'by the monotonic clock');
     assert.deepEqual(
-      ['soon', 'never', 'none'].map((id) => typeof driven.nextCheckAt(id)),
+      ['soon', 'never', 'none'].map((id) => typeof schedule.nextPollAt(id)),
       ['number', 'undefined', 'undefined'],
     );
   });
 
-  test('are due after a jump of the clocks if they wait for their time at all', async (t) => {
-    const { driven } = await drive(t, 'later', 'never');
-    driven.schedule('later', hourMs);
-    assert.deepEqual([driven.due(true), driven.due(false)], [['later'], []]);
+  test('are due after a jump of the clocks if a poll is planned', async (t) => {
+    const { schedule } = await drive(t, 'later', 'never');
+    schedule.planPoll('later', hourMs);
+    assert.deepEqual([schedule.due(true), schedule.due(false)], [['later'], []]);
   });
 
-  test('are left alone for as long as the service wants, whatever the wall clock says, and no longer', async (t) => {
-    const { driven, clock } = await drive(t, 'one');
+  test('are not polled before Retry-After has passed, whatever the wall clock says, and no later', async (t) => {
+    const { schedule, clock } = await drive(t, 'one');
     const notBefore = clock.now() + hourMs;
-    assert.equal(driven.mayAsk('one', undefined), true);
-    assert.equal(driven.mayAsk('one', notBefore), false);
+    assert.equal(schedule.mayPoll('one', undefined), true);
+    assert.equal(schedule.mayPoll('one', notBefore), false);
     clock.moveWall(-24 * hourMs);
     clock.advance(hourMs - 1);
-    assert.equal(driven.mayAsk('one', notBefore), false);
+    assert.equal(schedule.mayPoll('one', notBefore), false);
     clock.advance(1);
-    assert.equal(driven.mayAsk('one', notBefore), true);
+    assert.equal(schedule.mayPoll('one', notBefore), true);
   });
 
-  test('are left alone for a day at most', async (t) => {
-    const { driven, clock } = await drive(t, 'one');
+  test('wait a day at most', async (t) => {
+    const { schedule, clock } = await drive(t, 'one');
     const notBefore = clock.now() + 10 * 365 * 24 * hourMs;
-    driven.noteQuiet('one', notBefore);
+    schedule.setNotBefore('one', notBefore);
     clock.advance(24 * hourMs - 1);
-    assert.equal(driven.mayAsk('one', notBefore), false);
+    assert.equal(schedule.mayPoll('one', notBefore), false);
     clock.advance(1);
-    assert.equal(driven.mayAsk('one', notBefore), true);
-    assert.equal(driven.mayAsk('none', notBefore), false);
+    assert.equal(schedule.mayPoll('one', notBefore), true);
+    assert.equal(schedule.mayPoll('none', notBefore), false);
   });
 
-  test('have their failures and tokens counted until a look goes well', async (t) => {
-    const { driven } = await drive(t, 'one');
-    const count = (): number[] => [driven.countFailure('one'), driven.countToken('one')];
+  test('have their failures and tokens counted until a poll succeeds', async (t) => {
+    const { schedule } = await drive(t, 'one');
+    const count = (): number[] => [schedule.countFailure('one'), schedule.countToken('one')];
     assert.deepEqual(
       [count(), count()],
       [
@@ -103,30 +104,78 @@ describe('the runs that a window drives', () => {
         [2, 2],
       ],
     );
-    driven.clearFailures('one');
-    driven.clearFailures('none');
+    schedule.clearCounts('one');
+    schedule.clearCounts('none');
     assert.deepEqual(count(), [1, 1]);
-    assert.deepEqual([driven.countFailure('none'), driven.countToken('none')], [1, 1]);
+    assert.deepEqual([schedule.countFailure('none'), schedule.countToken('none')], [1, 1]);
   });
 
-  test('are looked at one look at a time, and are idle when none is under way', async (t) => {
-    const { driven } = await drive(t, 'one');
-    const looks: PromiseWithResolvers<undefined>[] = [];
-    const look = (): Promise<void> => {
+  test('are polled one poll at a time, and are idle when none is under way', async (t) => {
+    const { schedule } = await drive(t, 'one');
+    const polls: PromiseWithResolvers<undefined>[] = [];
+    const poll = (): Promise<void> => {
       const next = Promise.withResolvers<undefined>();
-      looks.push(next);
+      polls.push(next);
       return next.promise;
     };
-    const joined = [driven.oneAtATime('one', look), driven.oneAtATime('one', look)];
-    assert.equal(looks.length, 1);
+    const joined = [schedule.oneAtATime('one', poll), schedule.oneAtATime('one', poll)];
+    assert.equal(polls.length, 1);
     let isIdle = false;
-    const idle = driven.whenIdle('one').then(() => (isIdle = true));
-    await driven.whenIdle('none');
+    const idle = schedule.whenIdle('one').then(() => (isIdle = true));
+    await schedule.whenIdle('none');
     assert.equal(isIdle, false);
-    looks[0]!.reject(new Error('invented'));
+    polls[0]!.reject(new Error('invented'));
     await Promise.all([idle, ...joined.map((each) => assert.rejects(each, /invented/))]);
-    void driven.oneAtATime('one', look);
-    assert.equal(looks.length, 2);
-    looks[1]!.resolve(undefined);
+    void schedule.oneAtATime('one', poll);
+    assert.equal(polls.length, 2);
+    polls[1]!.resolve(undefined);
   });
+});
+
+const dayMs = 24 * 60 * 60 * 1000;
+const cases = { numRuns: 1_000 };
+const chance = fc.double({ min: 0, max: 1, noNaN: true });
+
+test('the interval is a twentieth of the age within 15 s and 10 min, and jitter takes at most a tenth of it', () => {
+  fc.assert(
+    fc.property(fc.double({ min: 0, max: 100 * dayMs, noNaN: true }), chance, (age, random) => {
+      const whole = Math.min(Math.max(age * 0.05, 15_000), 600_000);
+      const interval = pollIntervalMs(age, random);
+      assert.ok(interval <= whole && interval >= whole * 0.9 && interval >= 15_000, String(interval));
+    }),
+    cases,
+  );
+});
+
+test('a run is asked about at most 240 times in its first day, whatever the jitter', () => {
+  fc.assert(
+    fc.property(fc.infiniteStream(fc.oneof(fc.constant(1), chance)), (jitter) => {
+      let asked = 0;
+      for (let age = 0; age <= dayMs; asked += 1) age += pollIntervalMs(age, jitter.next().value as number);
+      assert.ok(asked <= 240, String(asked));
+    }),
+    { numRuns: 200 },
+  );
+  let worst = 0;
+  for (let age = 0; age <= dayMs; worst += 1) age += pollIntervalMs(age, 1);
+  assert.ok(worst <= 240, `${String(worst)} with the most jitter there is`);
+});
+
+test('F51 a wait after failures is 1 s to 15 min, and never less than the service asked for', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 1e6 }), fc.nat(dayMs), chance, (times, asked, random) => {
+      const wait = backoffMs(times, asked, random);
+      assert.ok(wait >= asked + 1_000 && wait <= asked + 15 * 60_000, String(wait));
+    }),
+    cases,
+  );
+});
+
+test('the wait grows with failures until it reaches 15 min', () => {
+  const longest = [1, 2, 3, 4, 5, 6, 7, 50].map((times) => backoffMs(times, 0, 1));
+  assert.deepEqual(
+    longest,
+    [...longest].sort((one, other) => one - other),
+  );
+  assert.equal(longest.at(-1), 15 * 60_000);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { newRun } from '../../../../src/core/run/start/inputFiles.ts';
+import { newRun } from '../../../../src/core/run/state/newRun.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import { bury } from '../buriedWindow.ts';
@@ -233,7 +233,7 @@ describe('a run that is watched', () => {
         const upload = { fileId: 'file-invented', state: 'reserved' as const, at: 1 };
         const targets = assessment.targets.map(({ folder, name }) => ({ folder, name, upload }));
         await dead.store.create({
-          ...newRun(assessment, { store: dead.store, clock: desk.clock }),
+          ...newRun({ id: dead.store.newId(), now: desk.clock.now() }, assessment),
           state: 'uploading',
           targets,
         });
@@ -261,7 +261,7 @@ describe('a run that is watched', () => {
     await second.store.reload();
     isReadable = false;
     await second.tracker.resume();
-    assert.ok(second.lines.some((line) => line.includes(`${id} could not be taken up`)));
+    assert.ok(second.lines.some((line) => line.includes(`${id} could not be taken over`)));
     const third = openWindow(t, desk);
     await desk.service.finishRun(runId);
     await third.tracker.resume();

@@ -1,0 +1,32 @@
+import type { AssessmentClient } from '../api/client.ts';
+import type { Network } from '../api/connection.ts';
+import type { Clock, Logger } from '../ports.ts';
+import type { RunNotes } from './disk/recoveryNotes.ts';
+import type { RunStore } from './disk/runStore.ts';
+import type { Run } from './state/run.ts';
+
+/** Keeps what is wanted of a run's archives, once its artifacts are in its folder and before the archives are removed. */
+export type KeepSource = (run: Run, signal: AbortSignal) => Promise<void>;
+
+/** What the life of runs depends on; each part of it takes what it uses. */
+export interface RunDeps {
+  readonly store: RunStore;
+  /** A client for a run's own origin and organization. */
+  readonly clientFor: (place: { baseUrl: string; organizationId: string }) => AssessmentClient;
+  readonly clock: Clock;
+  /** 0 to 1, for jitter. */
+  readonly random: () => number;
+  readonly log: Logger;
+  /** The packaging worker's script. */
+  readonly workerFile: string;
+  /** Whether confirmed files are deleted from the service once nothing needs them any more. */
+  readonly deleteSourceAfterRun: () => boolean;
+  /** For how many days ended runs stay on this machine. */
+  readonly retainLocalDays: () => number;
+  /** A failure is logged and delays nothing. */
+  readonly keepSource?: KeepSource | undefined;
+  /** Detects that the network is back; without it, a run that could not be reached is polled when its time comes. */
+  readonly network?: Network | undefined;
+  /** Notes a run as soon as the service has accepted it. */
+  readonly notes?: Pick<RunNotes, 'keep'> | undefined;
+}

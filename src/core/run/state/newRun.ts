@@ -1,0 +1,99 @@
+import type { WorkflowId } from '../../api/schema.ts';
+import type { Run, RunIn, Target } from './run.ts';
+
+/** Which local run this is, and when it was made here. */
+interface Identity {
+  readonly id: string;
+  readonly now: number;
+}
+
+/** What a person decided to run, and where. */
+interface Destination {
+  readonly workflow: WorkflowId;
+  readonly baseUrl: string;
+  readonly organizationId: string;
+  readonly language: Run['language'];
+}
+
+/** A run at its beginning. */
+export function newRun(
+  { id, now }: Identity,
+  plan: Destination & {
+    readonly webhookEndpointIds: readonly string[];
+    readonly targets: readonly Pick<Target, 'folder' | 'name' | 'commit'>[];
+    readonly retryOf?: string | undefined;
+  },
+): RunIn<'packaging'> {
+  const { workflow, baseUrl, organizationId, language, webhookEndpointIds, targets, retryOf } = plan;
+  return {
+    version: 1,
+    state: 'packaging',
+    id,
+    workflow,
+    baseUrl,
+    organizationId,
+    language,
+    webhookEndpointIds: [...webhookEndpointIds],
+    targets: targets.map(({ folder, name, commit }) => ({
+      folder,
+      name,
+      ...(commit === undefined ? {} : { commit }),
+    })),
+    createdAt: now,
+    noticeDue: false,
+    ...(retryOf === undefined ? {} : { retryOf }),
+  };
+}
+
+/** A run of the service that was started elsewhere, or whose journal was lost. */
+export function trackedRun(
+  { id, now }: Identity,
+  place: Destination & {
+    readonly runId: string;
+    readonly dispatchedAt?: number | undefined;
+    readonly targets: readonly { folder: string; name: string; fileId?: string | undefined }[];
+  },
+): RunIn<'running'> {
+  const { runId, dispatchedAt = now, targets } = place;
+  return {
+    ...newRun({ id, now }, { ...place, webhookEndpointIds: [] }),
+    targets: targets.map(({ folder, name, fileId }) =>
+      // Only confirmed files can be dispatched.
+      fileId === undefined
+        ? { folder, name }
+        : { folder, name, upload: { fileId, state: 'confirmed', at: now } },
+    ),
+    // Tracked again, an older run does not become the latest.
+    createdAt: Math.min(now, dispatchedAt),
+    state: 'running',
+    runId,
+    dispatchedAt,
+    lastAnswerAt: now,
+    bareExits: 0,
+  };
+}
+
+/** A run whose results were brought here as a file. */
+export function importedRun(
+  { id, now }: Identity,
+  facts: Pick<RunIn<'imported'>, 'language' | 'importedFrom' | 'artifacts' | 'runId' | 'endedEarly'> & {
+    readonly targets: readonly Pick<Target, 'folder' | 'name' | 'commit'>[];
+    readonly dispatchedAt?: number | undefined;
+    readonly exitedAt?: number | undefined;
+  },
+): RunIn<'imported'> {
+  const { language, targets, importedFrom, artifacts, runId, dispatchedAt, exitedAt } = facts;
+  const nowhere = { workflow: 'whitebox-assessment', baseUrl: '', organizationId: '' } as const;
+  return {
+    ...newRun({ id, now }, { ...nowhere, language, webhookEndpointIds: [], targets }),
+    state: 'imported',
+    // It is listed among the runs of its time.
+    createdAt: Math.min(now, dispatchedAt ?? now),
+    endedAt: now,
+    importedFrom,
+    artifacts,
+    ...(runId === undefined ? {} : { runId }),
+    ...(dispatchedAt === undefined || exitedAt === undefined ? {} : { dispatchedAt, exitedAt }),
+    ...(facts.endedEarly === true ? { endedEarly: true } : {}),
+  };
+}
