@@ -1,6 +1,6 @@
 import { element } from './element.ts';
 
-/** So many entries are shown while the report is being rendered; a longer list would cost time in every frame. */
+/** Most entries shown while the report is rendered; a longer list would cost time in every frame. */
 const firstEntries = 200;
 const headings = 'h1, h2, h3, h4, h5, h6';
 
@@ -22,7 +22,7 @@ export function createContents(label: string, sectionCount: number): Contents {
   const bySection = Array.from({ length: sectionCount }, (): HTMLElement[] => []);
   const toggle = element('summary', { id: 'contents-label' }, label);
   const details = element('details', {}, toggle, list);
-  // Beside the text there is room to keep it open; the width is the one in report.css.
+  // Open where it has room beside the text; the width is the one in report.css.
   const wide = matchMedia('(min-width: 64rem)');
   const unfold = (): void => void (details.open = wide.matches);
   wide.addEventListener('change', unfold);
@@ -35,7 +35,7 @@ export function createContents(label: string, sectionCount: number): Contents {
 
   const flush = (): void => {
     let next: HTMLElement | null = null;
-    // Those that are there stay in place, and keep the focus.
+    // Entries that are in the list stay, and keep the focus.
     for (const item of bySection.flat().reverse()) {
       if (!item.parentNode) list.insertBefore(item, next);
       next = item;

@@ -20,7 +20,7 @@ declare function acquireVsCodeApi(): {
 
 declare global {
   interface Window {
-    /** Not in the DOM's types, since it is in no standard. */
+    /** Not standard, so not in the DOM's types. */
     find(...options: unknown[]): boolean;
   }
 }
@@ -121,7 +121,7 @@ window.addEventListener('message', ({ data }) => {
   if (message?.type === 'problem') showProblem(message);
 });
 
-// VS Code in a browser finds with this function, which does not see what content-visibility leaves out; the desktop's does.
+// VS Code in a browser searches with this function, which skips what content-visibility leaves out; the desktop's search does not.
 const find = window.find.bind(window);
 window.find = (...options) => {
   root.classList.add('laid-out');

@@ -21,11 +21,11 @@ const neverNested: ReadonlySet<string> = new Set(
 const maxInlineChars = 16_000;
 const maxCells = 20_000;
 
-/** A line with a bar, and one of dashes below it. */
+/** A line with a bar above a line of dashes. */
 const tableStart = /^[^|\n]*\|[^\n]*\n[ \t]{0,3}[|:-][-:| \t]*(?:\n|$)/;
 const comment = /<!--[^]*?-->/g;
 const tag = /<(\/?)([a-z][^\s/>]*)([^>]*)/gi;
-/** Dropped before parsing: the policy would refuse it, and say so in the console. */
+/** Removed before parsing: the policy would refuse it and log that in the console. */
 const style = /(?<=[\s/"'])style\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>]*)/gi;
 const handler = /[\s/"']on[a-z]+\s*=/i;
 
@@ -53,7 +53,7 @@ export function readMarkdown(markdown: string): MarkdownReport {
   };
 }
 
-/** Takes a table with too many cells for a block of code; a row that is short has as many cells as the first. */
+/** Reads a table with too many cells as a block of code; short rows are filled up to the cells of the first. */
 function largeTable(source: string): Tokens.Code | undefined {
   if (!tableStart.test(source)) return undefined;
   const blank = source.search(/\n[ \t]*(?:\n|$)/);
@@ -102,7 +102,7 @@ class ReportRenderer extends Renderer {
 
   // Raw HTML that we do not render is evidence in a security report: it stays readable as text.
   override html({ text }: Tokens.HTML | Tokens.Tag): string {
-    // Behind the last end of a comment, every beginning would be read to the end of the text.
+    // After the last `-->`, each `<!--` would be searched to the end of the text.
     const lastEnd = text.lastIndexOf('-->') + 3;
     return (text.slice(0, lastEnd).replace(comment, '') + text.slice(lastEnd))
       .replace(/<(?![a-z/])/gi, '&lt;')

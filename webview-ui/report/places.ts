@@ -1,13 +1,13 @@
 import { element } from './element.ts';
 
-/** What a place link shows when it is pointed at, and what it does. */
+/** What is needed to make links of places. */
 export interface PlaceLinks {
   /** Finding index by `path:line`. */
   readonly indexes: ReadonlyMap<string, number>;
   readonly tooltip: string;
 }
 
-/** It starts only where a word does: tried from every letter of a long one, it would take quadratic time. */
+/** Matches only from the start of a word: from every letter of a long one, it would take quadratic time. */
 const inText =
   /(?<![^\s()[\]{}<>"'`,;|、。「」（）])[^\s()[\]{}<>"'`,;|、。「」（）]+(?::\d+(?:[-:]\d+)?|#L\d+(?:-L?\d+)?)/gu;
 /** Japanese puts no space before a path. */

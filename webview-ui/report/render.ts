@@ -3,12 +3,12 @@ import { element } from './element.ts';
 import { linkPlaces, placeIndex, placeLink, type PlaceLinks } from './places.ts';
 import type { Clean } from './sanitize.ts';
 
-/** What turning a report into nodes needs to know. */
+/** What rendering a part needs. */
 export interface RenderContext {
   readonly clean: Clean;
   readonly places: PlaceLinks;
   readonly strings: ReportStrings;
-  /** How many levels deeper its headings stand than they are written, for those above to be ours. */
+  /** How many levels the headings of the report move down, below our own. */
   readonly depth: number;
 }
 
@@ -43,7 +43,7 @@ export function renderPart(html: string, context: RenderContext): DocumentFragme
   return part;
 }
 
-/** A link of the report leads to code, to another part of the report, or nowhere: then its address stands beside it. */
+/** A link of the report leads to code or to another place in the report; of any other, the address is shown beside it. */
 function finishLink(link: HTMLAnchorElement, { places }: RenderContext): void {
   const to = link.dataset['to'];
   if (to === undefined) {

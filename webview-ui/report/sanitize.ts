@@ -1,7 +1,7 @@
 import DOMPurify from 'dompurify';
 import { allowedTags } from './markdown.ts';
 
-/** Notes for our own script; a report may write them itself and gains nothing by it. */
+/** Attributes for our own script; a report that writes them itself gains nothing. */
 const ownAttributes = ['data-anchor', 'data-check', 'data-image', 'data-language', 'data-to'];
 
 const shared = { ALLOW_ARIA_ATTR: false, ALLOW_DATA_ATTR: false, RETURN_DOM_FRAGMENT: true } as const;
@@ -13,7 +13,7 @@ export type Clean = (html: string) => DocumentFragment;
 export function createSanitizer(window: Window & typeof globalThis): { report: Clean; highlighted: Clean } {
   const purify = DOMPurify(window);
 
-  // An address goes on as inert text, an image as its alternative text, an anchor as a name that only our script reads.
+  // An address is kept as inert text, an image as its alternative text, an anchor as a name that only our script reads.
   purify.addHook('uponSanitizeElement', (node) => {
     if (!(node instanceof window.HTMLImageElement)) return;
     const text = window.document.createElement('span');
@@ -22,7 +22,7 @@ export function createSanitizer(window: Window & typeof globalThis): { report: C
     node.replaceWith(text);
   });
   purify.addHook('beforeSanitizeAttributes', (node: Node) => {
-    // A form's own members can be hidden by its fields' names; no form stays anyway.
+    // The names of its fields can shadow a form's own members; forms are removed anyway.
     if (!(node instanceof window.Element) || node instanceof window.HTMLFormElement) return;
     const to = node.nodeName === 'A' ? node.getAttribute('href') : null;
     if (to !== null) node.setAttribute('data-to', to);

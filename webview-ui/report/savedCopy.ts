@@ -1,6 +1,6 @@
 import { element } from './element.ts';
 
-/** What of the page goes into a saved copy. */
+/** The parts of the page that go into a saved copy. */
 export interface SavedParts {
   readonly header: HTMLElement;
   readonly nav: HTMLElement;

@@ -1,8 +1,8 @@
-/** Sections shorter than this are joined with the next: sanitising has a cost per call. */
+/** A section ends at the first heading after this length: sanitising has a cost per call. */
 const minChars = 4_000;
-/** From here on a section also ends at an ordinary paragraph, so that no piece of work grows with the report. */
+/** After this length it also ends at an ordinary paragraph, so that no piece of work grows with the report. */
 const maxChars = 24_000;
-/** A block with more than this is shown as text: what it costs to read it as Markdown grows faster than it does. */
+/** A longer block is shown as text: the time to read it as Markdown grows faster than its length. */
 const maxBlockChars = 64_000;
 const maxBlockLines = 4_000;
 const maxRunChars = 10_000;
@@ -24,11 +24,11 @@ const definition = /^ {0,3}\[(?:[^[\]\\]|\\.)+\]:/;
 /** A piece of Markdown that can be read on its own. */
 export interface Section {
   readonly source: string;
-  /** It is shown as it is written, since it is too much to be read as Markdown. */
+  /** Shown as it is written, since it is too long to be read as Markdown. */
   readonly isText: boolean;
 }
 
-/** A report's source in sections, and its link definitions, which hold for all of them. */
+/** A report's source in sections, and its link definitions, which apply to all sections. */
 export interface ReportSource {
   readonly sections: readonly Section[];
   readonly definitions: string;
@@ -76,7 +76,7 @@ export function splitSections(markdown: string): ReportSource {
   return { sections: sections.end(), definitions: definitions.trimEnd() };
 }
 
-/** The sections of a source that is gone through line by line. */
+/** Collects the sections of a source, which is read line by line. */
 class Sections {
   readonly #source: string;
   readonly #sections: Section[] = [];
@@ -89,7 +89,7 @@ class Sections {
     this.#source = source;
   }
 
-  /** A block starts here that no earlier one reaches into. */
+  /** Starts a block that is independent of all before it. */
   startBlock(at: number, isHeading: boolean): void {
     this.#endBlock(at);
     const length = at - this.#sectionStart;
@@ -139,7 +139,7 @@ class Sections {
 /** A block in which blank lines and headings mean nothing. */
 interface OpenBlock {
   readonly end: RegExp;
-  /** It is inside a list item, and so ends with the list where a line starts in the first column. */
+  /** It is inside a list item, so it ends with the list at a line that starts in the first column. */
   readonly endsAtFlush: boolean;
 }
 

@@ -9,7 +9,7 @@ import { showInformation } from '../showMessage.ts';
 
 const openChat = 'workbench.action.chat.open';
 
-/** Puts findings on the clipboard as Markdown. */
+/** Copies findings to the clipboard as Markdown. */
 export async function copyFindings(shown: readonly ShownFinding[]): Promise<void> {
   if (shown.length === 0) {
     sayNoFinding();
@@ -20,7 +20,7 @@ export async function copyFindings(shown: readonly ShownFinding[]): Promise<void
   vscode.window.setStatusBarMessage(message, 5_000);
 }
 
-/** Writes a request about findings into the chat, to be read and sent by a person; without a chat it goes to the clipboard. */
+/** Writes a request about findings into the chat, where a person reads and sends it; without a chat, copies it to the clipboard. */
 export async function fixWithAgent(shown: readonly ShownFinding[]): Promise<void> {
   const t = vscode.l10n.t;
   if (shown.length === 0) {
@@ -43,7 +43,7 @@ export async function fixWithAgent(shown: readonly ShownFinding[]): Promise<void
   );
 }
 
-/** Chat comes with an extension and can be switched off; the command alone may be there without either. */
+/** Chat comes with an extension and can be switched off; its command may exist without it. */
 async function hasChat(): Promise<boolean> {
   if (vscode.workspace.getConfiguration('chat').get<boolean>('disableAIFeatures', false)) return false;
   return (await vscode.commands.getCommands(true)).includes(openChat);

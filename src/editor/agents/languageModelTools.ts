@@ -17,7 +17,7 @@ import type { Clock } from '../../core/ports.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import { titleOfFinding, triageLabel } from '../labels.ts';
 
-/** What tools look at; none of it can start, cancel, upload or delete anything. */
+/** What tools use; it gives them no way to start, cancel, upload or delete anything. */
 export interface ToolDeps {
   readonly runs: RunStore;
   readonly findings: FindingStore;
@@ -33,7 +33,7 @@ export function createTools({ runs, findings, clock }: ToolDeps): ReadonlyMap<st
     const at = name.lastIndexOf(':');
     const shown = findings.find(name.slice(0, at), Number(name.slice(at + 1)));
     if (shown === undefined)
-      throw new Error('There is no such finding among those that are shown. List the findings anew.');
+      throw new Error('There is no such finding among those that are shown. List the findings again.');
     return shown;
   };
   return new Map<string, Tool>([

@@ -10,7 +10,7 @@ import { focusView } from '../../lazyView.ts';
 import { pickRun } from '../runs/pickRun.ts';
 import { showInformation } from '../showMessage.ts';
 
-/** What comparing runs works with. */
+/** What comparing runs needs. */
 export interface CompareDeps {
   readonly findings: FindingStore;
   readonly runs: RunStore;
@@ -50,7 +50,7 @@ async function showComparison(run: Run, baseline: Run, findings: FindingStore): 
   }
 }
 
-/** Shows a run's findings again in the place of a comparison. */
+/** Ends a comparison: shows all findings of the later run again. */
 export async function showAllFindings({ findings }: CompareDeps): Promise<void> {
   const comparison = findings.comparison();
   if (comparison === undefined) return;

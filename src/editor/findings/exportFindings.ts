@@ -63,7 +63,7 @@ function formatOf(format: ExportFormat): Format {
   }
 }
 
-/** Saves all findings of a run where a person says; without a run, of the one that is shown or that they pick. */
+/** Asks for a file and saves all findings of a run in it: of the run that is given, else of the one that is shown, else of the one that a person picks. */
 export async function exportFindings(
   format: ExportFormat,
   chosen: Run | undefined,
@@ -101,7 +101,7 @@ async function readSource(run: Run, findings: FindingStore): Promise<ExportSourc
   const baseline = compared?.run.id === run.id ? compared.baseline : findings.baselineOf(run);
   if (baseline === undefined) return { run, shown, cut };
   const before = await findings.read(baseline);
-  // What is not known of the run before may have been there.
+  // An earlier run that is not read completely does not tell what is fixed.
   if (before.failure !== undefined || before.cut !== undefined) return { run, shown, cut };
   const { fixed } = compareFindings(run, shown, baseline, before.shown, { run: cut });
   return { run, shown, cut, fixed };
@@ -131,7 +131,7 @@ async function agreesToContents(run: Run): Promise<boolean> {
   return (await askInDialog({ question, detail, icon: 'info' }, yes)) === yes;
 }
 
-/** Beside the folder that was assessed, not in it: what lies in it would be assessed the next time. */
+/** Beside the folder that was assessed: a file in the folder would be uploaded the next time. */
 function defaultUri(run: Run, ending: string): vscode.Uri {
   const isOpen = ({ folder }: Target): boolean =>
     vscode.workspace.getWorkspaceFolder(vscode.Uri.file(folder)) !== undefined;

@@ -7,7 +7,7 @@ import { showFindingJson } from './rawFindings.ts';
 import { filterFindings, type Filtering, groupFindings } from './tree/filtering.ts';
 import { setTriage, subjectLabel, type TriageDeps } from './setTriage.ts';
 
-/** What commands on findings and on their view work with. */
+/** What commands on findings and on their view need. */
 export interface FindingCommandDeps extends TriageDeps, CompareDeps, FindingSources {
   readonly filtering: Filtering;
 }
@@ -54,7 +54,7 @@ export function createFindingCommands(
   ];
 }
 
-/** The findings that a person means, undefined when they stop: called from the palette, the one whose details have the focus, or which of those at the cursor, or those selected in the view. */
+/** The findings that a person means, undefined when they cancel. From the palette, asks which: the one whose details have the focus, one of those at the cursor, or those selected in the view. */
 async function subjectsOf(
   args: readonly unknown[],
   deps: FindingCommandDeps,

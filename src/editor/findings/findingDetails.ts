@@ -85,7 +85,7 @@ function findDetailed(id: string, findings: FindingStore): ShownFinding | undefi
   return findings.find(id.slice(0, at), Number(id.slice(at + 1)));
 }
 
-/** Where the file is seen already, else the first column: never over the details. */
+/** The column that shows the file already, else the first: never over the details. */
 function columnOf({ file }: ShownPlace): vscode.ViewColumn {
   const seen = vscode.window.visibleTextEditors.find(({ document }) => document.uri.fsPath === file);
   return seen?.viewColumn ?? vscode.ViewColumn.One;
@@ -102,7 +102,7 @@ function toContent(shown: ShownFinding): ReportContent {
   };
 }
 
-/** What the view makes links of: texts of the finding that mean one place, and the list of its places, each entry its own. */
+/** The texts that the view turns into links: those that name exactly one place, and each entry in the list of places. */
 function linksOf(places: readonly ShownPlace[]): ReportContent['places'] {
   return [
     ...places.map((_, index) => ({ index, label: placeAddress(index) })),
@@ -110,7 +110,7 @@ function linksOf(places: readonly ShownPlace[]): ReportContent['places'] {
   ];
 }
 
-/** No text like `path:line`, which may mean two places. */
+/** The link address of an entry in the list of places; a text like `path:line` could mean two of them. */
 function placeAddress(index: number): string {
   return `#place-${String(index)}`;
 }
@@ -143,7 +143,7 @@ function factsOf({ run, finding, places, triage, change }: ShownFinding): Report
   return [...said.slice(0, 1), ...weaknesses, ...said.slice(1)];
 }
 
-/** The texts of the findings file, each a part of its own, so that none reaches another. */
+/** The texts of the findings file, each a part that is rendered by itself. */
 function partsOf({ finding, places }: ShownFinding): ReportContent['parts'] {
   const texts = [
     [vscode.l10n.t('Places'), placesOf(finding.places, places)],
@@ -154,10 +154,10 @@ function partsOf({ finding, places }: ShownFinding): ReportContent['parts'] {
   return texts.flatMap(([heading, markdown]) => (markdown.trim() === '' ? [] : [{ heading, markdown }]));
 }
 
-function placesOf(told: readonly Place[], places: readonly ShownPlace[]): string {
-  const items = told.slice(0, maxPlaces).map((each) => {
+function placesOf(reported: readonly Place[], places: readonly ShownPlace[]): string {
+  const items = reported.slice(0, maxPlaces).map((each) => {
     const here = places.find((place) => place.told === each);
-    const text = here === undefined ? toldLabel(each) : placeLabel(here);
+    const text = here === undefined ? reportedLabel(each) : placeLabel(here);
     const notes = [
       each.label === undefined ? undefined : clip(visibleLine(each.label), 500),
       here === undefined ? vscode.l10n.t('not in this workspace') : driftLabel(here),
@@ -172,7 +172,7 @@ function placesOf(told: readonly Place[], places: readonly ShownPlace[]): string
       here === undefined ? codeSpan(text) : `[${codeSpan(text)}](${placeAddress(places.indexOf(here))})`;
     return `- ${entry}${said.join('')}\n${code.replaceAll(/^(?=.)/gm, '  ')}`;
   });
-  if (told.length > maxPlaces) items.push(`- … (${String(told.length - maxPlaces)})`);
+  if (reported.length > maxPlaces) items.push(`- … (${String(reported.length - maxPlaces)})`);
   return items.join('\n');
 }
 
@@ -182,7 +182,7 @@ function placeLabel({ path, startLine, drift }: ShownPlace): string {
     : `${visibleLine(path)}:${String(startLine)}`;
 }
 
-function toldLabel({ path, startLine }: Place): string {
+function reportedLabel({ path, startLine }: Place): string {
   return startLine === undefined ? visibleLine(path) : `${visibleLine(path)}:${String(startLine)}`;
 }
 

@@ -16,7 +16,7 @@ import { focusView } from '../../lazyView.ts';
 import { withProgress } from '../progress.ts';
 import { showInformation } from '../showMessage.ts';
 
-/** What imports work on; nothing of it speaks to the service. */
+/** What an import needs; no request goes to the service. */
 export interface ImportDeps {
   readonly runs: RunStore;
   readonly findings: FindingStore;
@@ -25,7 +25,7 @@ export interface ImportDeps {
   readonly parseWorkerFile: string;
 }
 
-/** Takes in a file of findings that a person picks, as a run of a folder they pick, and shows it. */
+/** Imports a file of findings that a person picks, as a run of a folder that they pick, and shows it. */
 export async function importFindings(deps: ImportDeps): Promise<void> {
   const t = vscode.l10n.t;
   const folders = vscode.workspace.workspaceFolders ?? [];
@@ -54,7 +54,7 @@ export async function importFindings(deps: ImportDeps): Promise<void> {
   await offerDecisions(run, imported.decisions, deps.findings);
 }
 
-/** The folders that findings belong to, in the order of the file: those of the same name, else those that a person picks. Undefined when they stop. */
+/** The folders that findings belong to, in the order of the file: those of the same name, else those that a person picks. Undefined when they cancel. */
 async function targetsOf(
   names: readonly string[],
   open: readonly vscode.WorkspaceFolder[],
@@ -82,7 +82,7 @@ function toTarget({ uri, name }: vscode.WorkspaceFolder): ImportTarget {
   return { folder: uri.fsPath, name };
 }
 
-/** Which of these is the folder that the file calls so, if any; undefined when the person stops. */
+/** Asks which of these folders has this name in the file, if any; undefined when the person cancels. */
 async function askFor(
   name: string,
   folders: ReadonlySet<vscode.WorkspaceFolder>,
@@ -112,7 +112,7 @@ async function pickFolder(
   return vscode.window.showWorkspaceFolderPick({ placeHolder, ignoreFocusOut: true });
 }
 
-/** Decisions of others hide findings, so a person says whether they count here; what was decided here stays. */
+/** Decisions of others can hide findings, so a person decides whether to take them over; decisions made here stay. */
 async function offerDecisions(
   run: Run,
   decisions: readonly Decision[],

@@ -8,7 +8,7 @@ import { countFindings } from '../formats.ts';
 import { withProgress } from '../progress.ts';
 import { askInDialog, showInformation, showWarning } from '../showMessage.ts';
 
-/** Lets a person say which folder the paths of findings without a place belong to; tells first how many findings that would place. */
+/** Asks for the folder that the paths of findings without a place are relative to, and asks again with the number of findings that this would place. */
 export async function mapFindingPaths(findings: FindingStore): Promise<void> {
   const t = vscode.l10n.t;
   const folders = foldersOf(findings);

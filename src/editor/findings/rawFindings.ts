@@ -49,7 +49,7 @@ export async function openFindingsFile(run: Run, runs: RunStore): Promise<void> 
   await vscode.commands.executeCommand('vscode.open', file);
 }
 
-/** The run whose findings cannot be read, of those that are shown; else the one with findings that a person picks. */
+/** The shown run whose findings cannot be read, else one with findings that a person picks. */
 export function pickUnreadRun({ runs, findings }: Stores): Promise<Run | undefined> {
   const unread = findings.folders().flatMap(({ run, failure }) => (failure === undefined ? [] : [run]));
   const all = runs.all().filter((run) => hasArtifact(run, 'findings'));

@@ -10,7 +10,7 @@ import { showError, showInformation } from '../showMessage.ts';
 
 const noteKey = 'triage.note';
 
-/** What deciding about findings works with. */
+/** What setting a triage state needs. */
 export interface TriageDeps {
   readonly findings: FindingStore;
   /** Keeps the note that was typed last. */
@@ -18,7 +18,7 @@ export interface TriageDeps {
   readonly log: Logger;
 }
 
-/** Asks how findings are to be judged and why, keeps that, and offers to take it back. */
+/** Asks for a triage state and a note, stores them, and offers to undo that. */
 export async function setTriage(shown: readonly ShownFinding[], deps: TriageDeps): Promise<void> {
   const t = vscode.l10n.t;
   if (shown.length === 0) {
@@ -38,7 +38,7 @@ export async function setTriage(shown: readonly ShownFinding[], deps: TriageDeps
     if (changed > 0)
       void showInformation(t('Decided about anew since, and left as it is: {0}.', countFindings(changed)));
   };
-  // Not waited for: a message may stand for hours.
+  // Not awaited: the message may stay open for hours.
   offer().catch((error: unknown) => {
     deps.log.error(`The decision could not be taken back: ${String(error)}`);
     void showError(t('The decision could not be taken back. It stands as it was made.'));
@@ -69,7 +69,7 @@ async function pickState(shown: readonly ShownFinding[]): Promise<TriageState | 
   return (await vscode.window.showQuickPick(items, { title }))?.state;
 }
 
-/** The reason, undefined when the person stops; where one is required, what they typed last is there to be changed. */
+/** The note, undefined when the person cancels; where one is required, the last one is offered for editing. */
 async function askForNote(
   shown: readonly ShownFinding[],
   state: TriageState,
@@ -92,7 +92,7 @@ async function askForNote(
   return trimmed;
 }
 
-/** Findings that a command is about: one by its name, more by their number. */
+/** What a command calls its findings: one by its title, several by their number. */
 export function subjectLabel(shown: readonly ShownFinding[]): string {
   const [only] = shown;
   if (shown.length !== 1 || only === undefined) return countFindings(shown.length);

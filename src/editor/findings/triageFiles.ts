@@ -16,7 +16,7 @@ export function createTriage(storageFolder: string, deps: { clock: Clock; log: L
   return new TriageStore({ ...deps, placeFor, lockFolder: storageFolder });
 }
 
-/** Where the decisions about a folder's findings are: in the extension's storage, where every window sees them, or shared in the folder. */
+/** Where the decisions about a folder's findings are stored: in the extension's storage, which all windows use, or shared in the folder. */
 function triagePlaceOf(folder: string, storageFolder: string): TriagePlace {
   if (readTriageStorage(vscode.Uri.file(folder)) === 'shared')
     return { kind: 'folder', path: join(folder, '.vscode', 'whitebox-triage') };
@@ -24,7 +24,7 @@ function triagePlaceOf(folder: string, storageFolder: string): TriagePlace {
   return { kind: 'file', path: join(storageFolder, `${name}.json`) };
 }
 
-/** Reads decisions again when another window, git or a person wrote them, or the setting keeps them elsewhere. */
+/** Reads decisions again when another window, git or a person has changed them, or when the setting moves them. */
 export function watchTriage(triage: TriageStore, storageFolder: string, log: Logger): vscode.Disposable {
   const reload = (): void => void triage.reload();
   const storage = new vscode.RelativePattern(vscode.Uri.file(storageFolder), '*.json');
@@ -42,15 +42,15 @@ export function watchTriage(triage: TriageStore, storageFolder: string, log: Log
       if (change.affectsConfiguration('whitebox.triage'))
         offerToCopy(triage).catch((error: unknown) => void showError(describeError(error).message));
     }),
-    tellFailures(triage, log),
-    // Where a watcher is blind (excluded files, a network's disk), coming back to the window has to do.
+    warnOfFailures(triage, log),
+    // Watchers miss excluded files and some network disks, so decisions are read again when the window gets the focus.
     vscode.window.onDidChangeWindowState(({ focused }) => {
       if (focused) reload();
     }),
   );
 }
 
-/** Decisions that are kept elsewhere from now on would be gone; whether they are to be there, too, a person says. */
+/** After the setting has moved the decisions, offers to copy those that the new place does not have. */
 async function offerToCopy(triage: TriageStore): Promise<void> {
   const before = triage.decisions();
   await triage.reload();
@@ -66,17 +66,17 @@ async function offerToCopy(triage: TriageStore): Promise<void> {
   if ((await showInformation(message, copy, t('Leave Open'))) === copy) await triage.takeOver(lacking);
 }
 
-/** Says once of each file that it cannot be read, and again when that comes back. */
-function tellFailures(triage: TriageStore, log: Logger): vscode.Disposable {
-  let told: ReadonlySet<string> = new Set();
+/** Warns once about each file that cannot be read, and again if it becomes unreadable again. */
+function warnOfFailures(triage: TriageStore, log: Logger): vscode.Disposable {
+  let warned: ReadonlySet<string> = new Set();
   const subscription = triage.onDidChange(() => {
     const failures = triage.failures();
     const nameOf = ({ kind, data }: (typeof failures)[number]): string => `${kind} ${data.subject ?? ''}`;
-    for (const failure of failures.filter((each) => !told.has(nameOf(each)))) {
+    for (const failure of failures.filter((each) => !warned.has(nameOf(each)))) {
       const { message, remedies } = describeError(failure);
       offerRemedies(showWarning(message, ...remedies), log);
     }
-    told = new Set(failures.map(nameOf));
+    warned = new Set(failures.map(nameOf));
   });
-  return vscode.Disposable.from({ dispose: () => subscription.dispose() });
+  return vscode.Disposable.from(subscription);
 }

@@ -123,7 +123,7 @@ function toContent(
             },
           ]),
     ],
-    // Nothing is counted where nothing could be read.
+    // Unreadable findings are not counted as none.
     severities: (failure === undefined ? SEVERITIES : []).map((severity) => ({
       severity,
       label: severityLabel(severity),

@@ -51,7 +51,7 @@ async function printInBrowser(run: Run, deps: SaveReportDeps): Promise<void> {
   const t = vscode.l10n.t;
   const isHere = vscode.env.remoteName === undefined && vscode.env.uiKind === vscode.UIKind.Desktop;
   if (isHere) {
-    // It goes when the run is removed; until then only this user can read it.
+    // Removed together with the run; until then only this user can read it.
     const file = join(deps.runs.folderOf(run.id), 'report.html');
     await writeFileAtomic(file, await toHtml(run, deps));
     if (await vscode.env.openExternal(vscode.Uri.file(file))) return;
@@ -69,7 +69,7 @@ async function printInBrowser(run: Run, deps: SaveReportDeps): Promise<void> {
 async function saveAs(run: Run, ending: string, read: () => Promise<Uint8Array>): Promise<void> {
   const t = vscode.l10n.t;
   const name = `${titleOf(run).replace(/[\\/:*?"<>|\p{Cc}]/gu, '-')}-report.${ending}`;
-  // Beside the folder, not in it: a report is not part of the source.
+  // Beside the folder: a report is not part of the source.
   const beside = vscode.workspace.workspaceFolders?.[0]?.uri;
   const to = await vscode.window.showSaveDialog({
     ...(beside === undefined ? {} : { defaultUri: vscode.Uri.joinPath(beside, '..', name) }),

@@ -10,7 +10,7 @@ const maxFindings = 5;
 const maxTitleLength = 80;
 const maxTextLength = 1_500;
 
-/** Says what a finding is in the hover of its code, and offers what can be done about it there, at the lightbulb and in Problems. */
+/** Describes findings in the hover of their code, and offers quick fixes for them: in the hover, at the lightbulb and in Problems. */
 export function registerCodeProviders(displayed: DisplayedFindings): vscode.Disposable {
   const selector = { scheme: 'file' };
   return vscode.Disposable.from(

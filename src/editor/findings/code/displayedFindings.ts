@@ -8,7 +8,7 @@ import { readDisplaySettings } from '../../settings.ts';
 /** Changes come in bursts, as with every key while a person types. */
 const gatherMs = 50;
 
-/** The findings that the settings display, by file; looked up when first asked for after a change. */
+/** The findings that the settings let through, by file; collected on the first call after a change. */
 export class DisplayedFindings implements vscode.Disposable {
   readonly #findings: FindingStore;
   readonly #changed = new vscode.EventEmitter<void>();

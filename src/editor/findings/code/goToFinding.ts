@@ -32,7 +32,7 @@ export function createFindingNavigation(displayed: DisplayedFindings): (step: 1 
   };
 }
 
-/** Where a place that a document links to is by now: the document may stand open for hours while code moves and files come and go. */
+/** Where a place that a document links to is now: code moves, and files come and go, while the document is open. */
 export function placeNow(
   place: ShownPlace,
   then: ShownFinding,
@@ -42,7 +42,7 @@ export function placeNow(
   return current?.places.find((each) => each.told === told) ?? place;
 }
 
-/** Opens the file of a place, in this column if given, with the cursor on its line; where the line is unknown or its code is gone, the cursor stays where it was in the file. */
+/** Opens the file of a place, in this column if given, with the cursor on its line; if the line is unknown or its code is gone, the cursor stays where it was in the file. */
 export async function revealPlace(place: ShownPlace, viewColumn?: vscode.ViewColumn): Promise<void> {
   const document = await openIfThere(vscode.Uri.file(place.file));
   if (document === undefined) {

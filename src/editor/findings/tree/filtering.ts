@@ -154,7 +154,7 @@ async function pickPart(filter: Filter): Promise<FilterPart | 'clear' | undefine
   return picked?.part;
 }
 
-/** The filter with another value of a part; undefined when the person stops. */
+/** Asks for a part's new value; undefined when the person cancels. */
 async function askFor(
   part: FilterPart,
   filter: Filter,
@@ -172,7 +172,7 @@ async function askFor(
   return text === undefined ? undefined : { ...filter, text };
 }
 
-/** Values that no finding has are offered only where they are chosen; all of them together are no choice, except of triage, where settled ones are hidden without it. */
+/** Offers the values that findings have and those that are chosen already. Choosing all is the same as choosing none, except for triage, where no choice hides settled findings. */
 async function chooseValues(
   part: ListPart,
   filter: Filter,
@@ -199,7 +199,7 @@ async function chooseValues(
   return { ...filter, [part]: isEverything ? [] : picked.map(({ value }) => value) };
 }
 
-/** What a part of a filter lets through, as a few words. */
+/** The values of a part of a filter, as a few words. */
 export function describePart(part: FilterPart, filter: Filter): string {
   if (part === 'onlyNew') return partLabel(part);
   if (part === 'text') return vscode.l10n.t('“{0}”', filter.text ?? '');
@@ -212,7 +212,6 @@ export function cweLabel(cwe: number | null | undefined): string {
   return cwe === null || cwe === undefined ? vscode.l10n.t('Without a CWE') : `CWE-${String(cwe)}`;
 }
 
-/** What a part of a filter looks at. */
 function partLabel(part: FilterPart): string {
   const t = vscode.l10n.t;
   return {

@@ -69,7 +69,7 @@ function findingItem(node: FindingNode): vscode.TreeItem {
   const t = vscode.l10n.t;
   const { shown } = node;
   const heading = node.parent.parent?.topic;
-  const [told] = shown.finding.places;
+  const [reported] = shown.finding.places;
   const {
     finding,
     places: [place],
@@ -80,7 +80,7 @@ function findingItem(node: FindingNode): vscode.TreeItem {
   const drift = place && driftLabel(place);
   const item = new vscode.TreeItem(title);
   const facts = [
-    ...(place === undefined && told !== undefined ? [visibleLine(told.path)] : []),
+    ...(place === undefined && reported !== undefined ? [visibleLine(reported.path)] : []),
     ...(place?.startLine === undefined ? [] : [t('line {0}', place.startLine)]),
     ...finding.cwes.map(cweLabel),
     ...(change === 'new' && heading?.kind !== 'change' ? [t('new')] : []),
@@ -90,7 +90,7 @@ function findingItem(node: FindingNode): vscode.TreeItem {
   item.description = (
     heading?.kind === 'severity' ? facts : [severityLabel(finding.severity), ...facts]
   ).join(' · ');
-  // What a person has settled looks settled, whatever its severity.
+  // A settled finding shows its triage state instead of its severity.
   const settledIcon = isSettled(triage.state) ? triageIcons[triage.state] : undefined;
   item.iconPath =
     settledIcon === undefined ? severityIcon(finding.severity) : new vscode.ThemeIcon(settledIcon);
@@ -102,13 +102,13 @@ function findingItem(node: FindingNode): vscode.TreeItem {
   item.command = {
     title: t('Show in Editor'),
     command: 'whitebox.revealFinding',
-    // The node itself: a fixed finding is not among those the store has.
+    // The node itself, since the store does not have fixed findings.
     arguments: [node],
   };
   return item;
 }
 
-/** Plain text: what it shows is untrusted. */
+/** Plain text, since findings are untrusted. */
 function tooltipOf({ finding, triage }: ShownFinding, title: string): string {
   const note = visibleLine(triage.note);
   const decision = note === '' ? triageLabel(triage.state) : `${triageLabel(triage.state)}: ${note}`;

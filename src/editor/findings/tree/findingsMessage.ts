@@ -13,7 +13,7 @@ import { commitLabel, runLabel } from '../../labels.ts';
 import { readDisplaySettings } from '../../settings.ts';
 import { describePart, type Filtering } from './filtering.ts';
 
-/** What the Findings view shows in place of findings, as the manifest's `whitebox.findingsView` conditions name it. */
+/** What the Findings view shows, as the manifest's `whitebox.findingsView` conditions name it. */
 type FindingsState =
   | 'shown'
   | 'unreadable'
@@ -43,7 +43,7 @@ export function stateOf(
   return stateOfRuns(runs.filter((run) => !isFinal(run))) ?? (runs.some(hasFindings) ? 'cleared' : 'none');
 }
 
-/** What is to be known of runs that have not ended, the first that a person has to do something about. */
+/** The state of the runs that have not ended; one that waits for a person comes first. */
 function stateOfRuns(runs: readonly Run[]): FindingsState | undefined {
   const live = runs.filter(isLive);
   const troubles = live.flatMap(({ trouble }) => trouble ?? []);
@@ -55,7 +55,7 @@ function stateOfRuns(runs: readonly Run[]): FindingsState | undefined {
   return runs.length > 0 ? 'preparing' : undefined;
 }
 
-/** Writes message, description and badge of the view. An empty view has no message, which would replace its welcome: its description says what there is to say. */
+/** Writes message, description and badge of the view. A message would replace the welcome of an empty view, which gets a description instead. */
 export function describeFindings(
   view: vscode.TreeView<unknown>,
   state: FindingsState,
@@ -70,7 +70,7 @@ export function describeFindings(
     ...describeFilter(filtering, filtered),
   ];
   view.message = state === 'shown' ? lines.join(' — ') : '';
-  // Of a long one only the start is seen: the filter matters most then.
+  // A long description is cut at its end, so the filter comes first.
   view.description = state === 'shown' ? '' : lines.reverse().join(' · ');
   const open = filtered.displayed.filter(
     ({ run, triage }) => run.id !== comparison?.baseline.id && !isSettled(triage.state),
@@ -81,7 +81,7 @@ export function describeFindings(
       : { value: open, tooltip: vscode.l10n.t('Open findings: {0}', formatNumber(open)) };
 }
 
-/** Which runs the findings are of, with their commits and what is to be known about them; or which two are compared. */
+/** The runs that the findings come from, with commits and notes; or the two that are compared. */
 export function describeRuns(findings: FindingStore): string[] {
   const t = vscode.l10n.t;
   const comparison = findings.comparison();
@@ -119,7 +119,7 @@ export function describeRuns(findings: FindingStore): string[] {
   });
 }
 
-/** Which of a run's findings are compared, where not all are. */
+/** How many of a run's findings are compared, if not all. */
 function describeCut(run: Run, cut: Cut | undefined): string[] {
   if (cut === undefined) return [];
   const counts = [formatNumber(cut.shown), countFindings(cut.total)] as const;
@@ -135,14 +135,14 @@ function describeHidden({ mild, settled }: FilteredFindings): string[] {
   ];
 }
 
-/** How many of the findings that the view may show have no problem of their own. */
+/** How many of the displayed findings are not in Problems. */
 function describeOnlyHere({ displayed }: FilteredFindings): string[] {
   const { showInProblems, ...display } = readDisplaySettings();
   const count = showInProblems ? hiddenFromProblems(displayed, display) : 0;
   return count === 0 ? [] : [vscode.l10n.t('Only here, not in Problems: {0}', countFindings(count))];
 }
 
-/** What the filter lets through, and how many of how many; nothing without a filter. */
+/** The active filter, and how many findings pass it. */
 function describeFilter({ filter }: Filtering, { displayed, passing }: FilteredFindings): string[] {
   const parts = activeParts(filter).map((part) => describePart(part, filter));
   if (parts.length === 0) return [];

@@ -13,7 +13,7 @@ import type { Filtering } from './filtering.ts';
 import { toItem } from './findingItems.ts';
 import { describeFindings, stateOf } from './findingsMessage.ts';
 
-/** With more findings than this, files are closed until a person opens them. */
+/** With more findings than this, files are collapsed at first. */
 const maxExpanded = 300;
 
 /** What the Findings view is made from. */
@@ -62,7 +62,7 @@ export function showFindings(lazy: LazyView, deps: FindingsViewDeps): vscode.Dis
   );
 }
 
-/** What is left of the findings, or of two compared runs, after the settings and the filter; who compares or filters by triage wants to see what triage settled. */
+/** The findings, or those of two compared runs, after the settings and the filter. A comparison and a filter by triage also show settled findings. */
 function readFiltered({ findings, filtering }: FindingsViewDeps): FilteredFindings {
   const { minimumSeverity, hideTriaged } = readDisplaySettings();
   const comparison = findings.comparison();
