@@ -8,7 +8,7 @@ import { describe, test, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { AssessmentError } from '../../../src/core/errors.ts';
 import { defaultIdleLimits } from '../../../src/core/api/http.ts';
-import { holdTimers } from '../heldTimers.ts';
+import { holdTimers } from './heldTimers.ts';
 import { tempFolder } from '../run/tempFolder.ts';
 import { archiveFile, failureOf, workflow } from './clientCalls.ts';
 import { type ClientChanges, setUpClient } from './clientDesk.ts';

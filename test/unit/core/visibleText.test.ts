@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { parseFindings } from '../../../src/core/findings/parse/parse.ts';
 import { visibleLine, visibleName, visibleText } from '../../../src/core/visibleText.ts';
+import { propertyRuns } from '../propertyRuns.ts';
 
 test('F79 control and bidi characters of titles, ids and ratings become visible escapes', () => {
   const item = {
@@ -42,6 +43,6 @@ test('no text keeps a character that hides or reorders others', () => {
       );
       assert.doesNotMatch(visibleLine(text), /[\r\n\t]/);
     }),
-    { numRuns: 1_000 },
+    { numRuns: propertyRuns(200) },
   );
 });

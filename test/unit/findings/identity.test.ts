@@ -11,6 +11,7 @@ import type { SentOfRun } from '../../../src/core/findings/place/sentFiles.ts';
 import { readNamed } from '../../../src/core/findings/runFindings.ts';
 import { atOnce, shopRun } from './importExport/exportingFindings.ts';
 import { scratchFolder } from './scratchFolder.ts';
+import { propertyRuns } from '../propertyRuns.ts';
 
 interface Told {
   readonly title: string;
@@ -132,7 +133,7 @@ test('a name is the same whatever files are here, whatever paths are mapped to, 
         assert.deepEqual(await namesOn(one, told, sent), await namesOn(other, told, sent));
       },
     ),
-    { numRuns: 60 },
+    { numRuns: propertyRuns(15, 1_000) },
   );
 });
 

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { Marked } from 'marked';
 import { splitSections } from '../../../webview-ui/report/sections.ts';
+import { propertyRuns } from '../propertyRuns.ts';
 
 const blocks = [
   '# One\n',
@@ -38,7 +39,7 @@ test('a report read section by section is the report read as a whole', () => {
       const apart = sections.map((section) => marked.parse(section.source, { async: false })).join('');
       assert.equal(squeeze(apart), squeeze(marked.parse(source, { async: false })));
     }),
-    { numRuns: 1_000 },
+    { numRuns: propertyRuns(200) },
   );
 });
 

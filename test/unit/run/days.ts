@@ -16,6 +16,15 @@ export async function pass(desk: Desk, ms: number): Promise<void> {
   await desk.clock.passUntil(sleepOn(desk, ms), desk.traffic);
 }
 
+/** Lets time pass in the longest steps that are no sleep, with a heartbeat in each: a fifth of the heartbeats of `pass`. */
+export async function stride(desk: Desk, ms: number): Promise<void> {
+  const until = desk.clock.now() + ms;
+  while (desk.clock.now() < until) {
+    desk.clock.advance(20_000);
+    await pass(desk, 5_000);
+  }
+}
+
 /** Lets days pass in one leap, as while the machine sleeps, and then a minute of heartbeats. */
 export async function leap(desk: Desk, ms: number): Promise<void> {
   await desk.clock.whenAsleep();

@@ -1,3 +1,3 @@
 import { runTogether } from './together.ts';
 
-await runTogether('{core,findings,report,service}');
+await runTogether('findings/{,!(drift|parse|place)/**/}*.test.ts');

@@ -1,3 +1,3 @@
 import { runTogether } from './together.ts';
 
-await runTogether('run/{disk,start,state}');
+await runTogether('run/{disk,start,state}/**/*.test.ts');

@@ -1,3 +1,3 @@
 import { runTogether } from './together.ts';
 
-await runTogether('{api,upload}');
+await runTogether('{api,upload}/**/*.test.ts');

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { type DriftedRange, followLines } from '../../../../src/core/findings/drift/drift.ts';
 import { splitLines } from '../../../../src/core/findings/drift/lineText.ts';
 import { cpuMs } from '../../cpuTime.ts';
+import { propertyRuns } from '../../propertyRuns.ts';
 
 const code = `import db from 'db';
 
@@ -289,6 +290,6 @@ test('every answer is a range of lines that are there', () => {
       const { startLine: start, endLine: end } = followLines(before)(now)({ startLine, endLine });
       assert.ok(1 <= start && start <= end && end <= now.length, `${String(start)}-${String(end)}`);
     }),
-    { numRuns: 5_000 },
+    { numRuns: propertyRuns(1_000) },
   );
 });

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { type Anchored, anchorIn } from '../../../../src/core/findings/drift/trackedFile.ts';
 import { cpuMs } from '../../cpuTime.ts';
+import { propertyRuns } from '../../propertyRuns.ts';
 
 const document = [
   'def look(n):',
@@ -121,7 +122,7 @@ test('lines cut from a document without repetition are found where they were, wh
         isInside ? told(line) : found(start + 1, start + cut.length),
       );
     }),
-    { numRuns: 1_000 },
+    { numRuns: propertyRuns(300) },
   );
 });
 
@@ -139,6 +140,6 @@ test('a range never leaves the document', () => {
         assert.ok(range.startLine >= 1 && range.startLine <= range.endLine && range.endLine <= lines.length);
       },
     ),
-    { numRuns: 1_000 },
+    { numRuns: propertyRuns(300) },
   );
 });

@@ -6,6 +6,7 @@ import { type BundleFile, toBundle, zipBundle } from '../../../../src/core/findi
 import { centralRecord, localHeader, zipEnd } from '../../../../src/core/upload/archive/zip.ts';
 import { anyItems, anyTriage, shopRun, sourceOf, tool } from './exportingFindings.ts';
 import { accepted, artifacts, findings, importOf, items, report } from './bundles.ts';
+import { propertyRuns } from '../../propertyRuns.ts';
 
 /** A zip as another program may write it: any names, sizes and flags. */
 function zipOf(
@@ -116,7 +117,7 @@ describe('an offline bundle', () => {
         assert.deepEqual(back.files.get('findings.json'), content);
         assert.equal(back.findings, some.length);
       }),
-      { numRuns: 20 },
+      { numRuns: propertyRuns(8, 1_000) },
     );
   });
 

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import Papa from 'papaparse';
 import { toCsv } from '../../../../src/core/findings/importExport/csv.ts';
 import { anyItems, anyTriage, sourceOf } from './exportingFindings.ts';
+import { propertyRuns } from '../../propertyRuns.ts';
 
 /** The cells of a table by column, without the mark that keeps a text from being a formula. */
 function rowsOf(text: string): readonly Record<string, string>[] {
@@ -36,7 +37,7 @@ describe('CSV', () => {
           ]),
         );
       }),
-      { numRuns: 1_000 },
+      { numRuns: propertyRuns(200) },
     );
   });
 

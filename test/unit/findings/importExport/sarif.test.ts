@@ -11,6 +11,7 @@ import { toSarif } from '../../../../src/core/findings/importExport/sarif.ts';
 import { undecided } from '../../../../src/core/findings/triage/triage.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { anyItems, anyTriage, shopRun, shownOf, sourceOf, tool } from './exportingFindings.ts';
+import { propertyRuns } from '../../propertyRuns.ts';
 
 /** The published schema, as OASIS gives it out; it is draft 4, whose few differences to draft 7 it does not use but for `id`. */
 async function createValidator(): Promise<(log: unknown) => void> {
@@ -76,7 +77,7 @@ describe('SARIF', () => {
         const source = sourceOf(items, () => triage);
         validate(logOf(hasBaseline ? { ...source, fixed: sourceOf([weak]).shown } : source));
       }),
-      { numRuns: 300 },
+      { numRuns: propertyRuns(100) },
     );
   });
 

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { AssessmentError } from '../../../../src/core/errors.ts';
 import { parseFindings } from '../../../../src/core/findings/parse/parse.ts';
+import { propertyRuns } from '../../propertyRuns.ts';
 
 const options = { runId: 'run' };
 const isMalformed = (error: unknown) =>
@@ -20,7 +21,7 @@ test('every JSON list of items that hold no lists gives one finding per item', (
       );
       assert.equal(`[${findings.map(({ raw }) => raw).join()}]`, JSON.stringify(list));
     }),
-    { numRuns: 1_000 },
+    { numRuns: propertyRuns(300) },
   );
 });
 
@@ -74,7 +75,7 @@ test('findings of known keys with wild values keep every rule of a place', () =>
         for (const cwe of cwes) assert.ok(Number.isInteger(cwe) && cwe > 0);
       }
     }),
-    { numRuns: 1_000 },
+    { numRuns: propertyRuns(300) },
   );
 });
 
@@ -92,6 +93,6 @@ test('any text at all is read or refused as malformed, and nothing else is throw
         assert.ok(isMalformed(error), String(error));
       }
     }),
-    { numRuns: 1_000 },
+    { numRuns: propertyRuns(300) },
   );
 });

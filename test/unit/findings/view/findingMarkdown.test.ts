@@ -10,6 +10,7 @@ import {
   escapeMarkdown,
   inertMarkdown,
 } from '../../../../src/core/findings/view/findingMarkdown.ts';
+import { propertyRuns } from '../../propertyRuns.ts';
 
 /** As VS Code reads the text of a hover. */
 const marked = new Marked({ gfm: true, breaks: true });
@@ -88,7 +89,7 @@ describe('Markdown of a finding in a hover', () => {
       fc.property(fc.array(fc.constantFrom(...pieces), { maxLength: 30 }), (parts) =>
         assertInert(parts.join('')),
       ),
-      { numRuns: 3_000 },
+      { numRuns: propertyRuns(500) },
     );
   });
 

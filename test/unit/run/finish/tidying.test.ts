@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { RunIn } from '../../../../src/core/run/state/run.ts';
-import { minuteMs, pass } from '../days.ts';
+import { minuteMs, pass, stride } from '../days.ts';
 import { storeWithoutSpaceFor } from '../preparedStore.ts';
 import { type Desk, openWindow, type RunWindow, setUpDesk, type WindowOptions } from '../runWindow.ts';
 import { trackRemoteRun } from '../seededRuns.ts';
@@ -63,7 +63,7 @@ describe('the source of an ended run', () => {
     await end(desk, window, run);
     await desk.clock.passUntil(other.tracker.resume(), desk.traffic);
     for (let minute = 0; minute < 120; minute += 1) {
-      await pass(desk, minuteMs);
+      await stride(desk, minuteMs);
       for (const { tracker } of windows) void tracker.resume();
     }
     assert.ok(made > 4 && made < 80, `${String(made)} tokens in two hours`);
@@ -85,7 +85,7 @@ describe('the source of an ended run', () => {
   test('F100 is asked to go until it has gone, without anybody looking at the window, and then no timer is left', async (t) => {
     const { desk, heal } = await untidyRun(t, 503);
     const asked = desk.sent('/delete');
-    await pass(desk, 120 * minuteMs);
+    await stride(desk, 120 * minuteMs);
     const times = desk.sent('/delete') - asked;
     assert.ok(times > 4 && times < 120, `${String(times)} times in two hours`);
     heal();
@@ -102,7 +102,7 @@ describe('the source of an ended run', () => {
     heal();
     await trackRemoteRun(desk, window);
     const asked = desk.sent('/delete');
-    await pass(desk, 60 * minuteMs);
+    await stride(desk, 60 * minuteMs);
     const times = desk.sent('/delete') - asked;
     assert.ok(times > 2 && times < 20, `${String(times)} times in an hour`);
   });

@@ -6,7 +6,7 @@ import { describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { defaultIdleLimits } from '../../../../src/core/api/http.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
-import { holdTimers } from '../../heldTimers.ts';
+import { holdTimers } from '../../api/heldTimers.ts';
 import { openWindow, setUpDesk } from '../runWindow.ts';
 import { archiveOf, puts, startWith, states } from '../uploads.ts';
 

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { advance, type RunEvent } from '../../../../src/core/run/state/advance.ts';
 import { isFinal, type Run, runSchema, shared } from '../../../../src/core/run/state/run.ts';
 import { packagingRun } from '../sampleRuns.ts';
+import { propertyRuns } from '../../propertyRuns.ts';
 
 const at = fc.integer({ min: 0, max: 4e12 });
 const id = fc.string({ minLength: 1, maxLength: 256 });
@@ -90,7 +91,7 @@ const usual: RunEvent[] = [
 const events = fc
   .tuple(fc.nat(usual.length), fc.array(event, { maxLength: 40 }))
   .map(([start, rest]) => [...usual.slice(0, start), ...rest]);
-const cases = { numRuns: 1_000 };
+const cases = { numRuns: propertyRuns(300) };
 
 /** Every state of a run on its way through some events, with the event that led there. */
 function way(all: readonly RunEvent[]): { before: Run; event: RunEvent; after: Run }[] {

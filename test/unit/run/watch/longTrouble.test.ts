@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, test, type TestContext } from 'node:test';
 import { mayStopWatching } from '../../../../src/core/run/state/deadlines.ts';
 import type { RunIn } from '../../../../src/core/run/state/run.ts';
-import { dayMs, leap, pass, stayAwake } from '../days.ts';
+import { dayMs, leap, pass, stayAwake, stride } from '../days.ts';
 import { type Desk, openWindow, type RunWindow, setUpDesk } from '../runWindow.ts';
 import { trackRemoteRun, trackRun } from '../seededRuns.ts';
 
@@ -18,12 +18,7 @@ describe('a service that fails for long', () => {
       before: { kind: 'reply', status: 503 },
     });
     const asked = desk.sent('/describe');
-    const started = desk.clock.now();
-    while (desk.clock.now() - started < dayMs / 4) {
-      // As much as passes for one heartbeat and no sleep.
-      desk.clock.advance(20_000);
-      await pass(desk, 5_000);
-    }
+    await stride(desk, dayMs / 4);
     const looks = desk.sent('/describe') - asked;
     assert.ok(
       looks > 22 && looks <= 60,
@@ -274,7 +269,7 @@ describe('a run that answers no more', () => {
     const plug = desk.pullCable();
     t.after(plug);
     await second.tracker.resume();
-    await pass(desk, 60 * 60_000);
+    await stride(desk, 60 * 60_000);
     const run = second.store.get(id)!;
     assert.deepEqual([run.state, mayStopWatching(run, desk.clock.now())], ['running', true]);
     plug();

@@ -3,7 +3,7 @@ import { describe, test, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { AssessmentError } from '../../../../src/core/errors.ts';
 import { needsPerson } from '../../../../src/core/run/state/run.ts';
-import { minuteMs, pass } from '../days.ts';
+import { minuteMs, pass, stride } from '../days.ts';
 import { openWindow, setUpDesk } from '../runWindow.ts';
 import { trackRemoteRun } from '../seededRuns.ts';
 
@@ -41,7 +41,7 @@ describe('a run that is watched', () => {
     assert.ok(paused.state === 'running');
     assert.equal(paused.trouble?.kind, 'unauthorized');
     const asked = desk.sent('/describe');
-    await pass(desk, 60 * minuteMs);
+    await stride(desk, 60 * minuteMs);
     assert.equal(desk.sent('/describe'), asked, 'nothing is asked with a token that is known to be wrong');
     assert.equal(window.tracker.nextCheckAt(id), undefined);
     window.setToken('next-invented-token');
@@ -69,7 +69,7 @@ describe('a run that is watched', () => {
     desk.service.setTokens(['the-right-invented-token']);
     await desk.clock.passUntil(desk.clock.sleep(60_000), desk.traffic);
     void window.tracker.checkNow();
-    await pass(desk, 120 * minuteMs);
+    await stride(desk, 120 * minuteMs);
     assert.ok(made > 4 && made < 40, `${String(made)} tokens in two hours`);
     window.setToken('the-right-invented-token');
     await desk.clock.passUntil(window.tracker.tokenChanged(), desk.traffic);

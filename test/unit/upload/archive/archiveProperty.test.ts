@@ -12,8 +12,9 @@ import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
 import { zipSegments } from '../../../../src/core/upload/archive/zip.ts';
 import { readTar, readZip } from './readArchive.ts';
 import { makePlace, options, plant } from '../trees.ts';
+import { propertyRuns } from '../../propertyRuns.ts';
 
-const runs = Math.min(Number(process.env['FUZZ_RUNS'] ?? 40), 1000);
+const runs = propertyRuns(15, 1_000);
 
 const unit = fc.constantFrom(
   'a',

@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { isTrue, parseGitConfig } from '../../../../src/core/upload/ignore/gitConfig.ts';
 import { testPlace } from '../trees.ts';
+import { propertyRuns } from '../../propertyRuns.ts';
 
 test('a configuration file is read as git reads it', (t) => {
   const at = testPlace(t);
@@ -46,7 +47,7 @@ test('any values are read as git reads them', (t) => {
       fc.pre(expected !== undefined);
       assert.deepEqual(parseGitConfig(text), expected);
     }),
-    { numRuns: Number(process.env['FUZZ_RUNS'] ?? 60) },
+    { numRuns: propertyRuns(20) },
   );
 });
 

@@ -11,8 +11,9 @@ import { presetLint } from '../../../../src/core/upload/secrets/preset.ts';
 import { riskyName, riskyNames } from '../../../../src/core/upload/secrets/riskyNames.ts';
 import { randomFrom, seeds } from './secretSeeds.ts';
 import { cpuMs } from '../../cpuTime.ts';
+import { propertyRuns } from '../../propertyRuns.ts';
 
-const numRuns = Number(process.env['FUZZ_RUNS'] ?? 300);
+const numRuns = propertyRuns(300);
 
 test('F30 names that stand for credentials are risky, their look-alikes are not', () => {
   const risky = {

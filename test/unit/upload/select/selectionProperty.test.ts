@@ -4,9 +4,10 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
 import { gitSelects, makePlace, options, plant, plantRepository } from '../trees.ts';
+import { propertyRuns } from '../../propertyRuns.ts';
 
 /** `npm run fuzz` sets FUZZ_RUNS; a failure is replayed with the FUZZ_SEED and FUZZ_PATH that it prints. */
-const runs = Number(process.env['FUZZ_RUNS'] ?? 80);
+const runs = propertyRuns(30);
 const replay =
   process.env['FUZZ_SEED'] === undefined
     ? {}
