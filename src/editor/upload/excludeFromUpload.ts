@@ -29,7 +29,7 @@ interface ExcludeDeps {
   readonly attempt: Attempt;
 }
 
-/** What was excluded in a workspace folder, and what stood there before. */
+/** What was excluded in a workspace folder, and the choices before. */
 interface Exclusion {
   readonly folder: vscode.WorkspaceFolder;
   /** A folder's path ends in `/`. */
@@ -38,7 +38,7 @@ interface Exclusion {
   readonly before: FolderChoices;
 }
 
-/** Leaves files and folders out of every later upload, by lines in `.whiteboxignore` and whatever was chosen about them before, and offers to take that back. */
+/** Excludes files and folders from all later uploads, by lines in `.whiteboxignore` and by replacing earlier choices about them, and offers Undo. */
 export async function excludeFromUpload(targets: readonly unknown[], deps: ExcludeDeps): Promise<void> {
   const excluded: Exclusion[] = [];
   for (const [folder, paths] of await pathsByFolder(targets))
@@ -71,7 +71,7 @@ async function exclude(
   const { text, added } = withLines(await readFile(file, 'utf8'), paths.map(toIgnoreLine));
   if (added.length > 0) await writeFile(file, text);
   const before = choices.of(folder);
-  // What was chosen by name counts over every line, and a deeper ignore file may bring back what this one leaves out.
+  // A choice by path overrides every ignore file, and a deeper ignore file could include the path again.
   await choices.change(folder, (now) => withExcluded(now, paths));
   return { folder, paths, added, before };
 }
@@ -84,7 +84,7 @@ async function offerUndo(message: string, excluded: readonly Exclusion[], deps: 
   );
   if ((await showInformation(message, ...(isNew ? [undo] : []))) !== undo) return;
   const changed: string[] = [];
-  const takeBack = async ({ folder, paths, added, before }: Exclusion): Promise<void> => {
+  const restore = async ({ folder, paths, added, before }: Exclusion): Promise<void> => {
     const file = ignoreFileOf(folder);
     const text = await readIfThere(file);
     if (text !== undefined) {
@@ -97,8 +97,8 @@ async function offerUndo(message: string, excluded: readonly Exclusion[], deps: 
     }
     await deps.choices.change(folder, (now) => withoutExcluded(now, paths, before));
   };
-  // What cannot be taken back in one folder stands in the way of no other.
-  for (const each of excluded) await deps.attempt(id, () => takeBack(each));
+  // A failure in one folder does not stop the others.
+  for (const each of excluded) await deps.attempt(id, () => restore(each));
   if (changed.length > 0)
     void showInformation(
       t('{0} has changed since, so that what was excluded there stays excluded.', changed.join(', ')),
@@ -131,7 +131,7 @@ function uriOf(target: unknown): vscode.Uri | undefined {
     : undefined;
 }
 
-/** Opens the `.whiteboxignore` of a folder, made with an explaining header where there is none. */
+/** Opens the `.whiteboxignore` of a folder, and creates it where it is missing. */
 export async function editIgnoreFile(): Promise<void> {
   const folders = vscode.workspace.workspaceFolders ?? [];
   if (folders.length === 0) throw new AssessmentError('noFolder');
@@ -147,10 +147,10 @@ export function ignoreFileOf(folder: vscode.WorkspaceFolder): string {
   return join(folder.uri.fsPath, '.whiteboxignore');
 }
 
-/** Makes an ignore file where there is none; throws `sourceUnreadable` for one that is no regular file. */
+/** Creates an ignore file, with a header, where it is missing. Throws `sourceUnreadable` if it is not a regular file. */
 export async function ensureIgnoreFile(file: string): Promise<void> {
   const there = lstatSync(file, { throwIfNoEntry: false });
-  // Written to through a link, it would seem to count, which it does not.
+  // The selection ignores links, so lines written through one would have no effect.
   if (there?.isFile() === false) throw new AssessmentError('sourceUnreadable', { subject: file });
   if (there !== undefined) return;
   const lines = [

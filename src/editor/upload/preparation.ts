@@ -2,14 +2,10 @@ import * as vscode from 'vscode';
 import { AssessmentError } from '../../core/errors.ts';
 import { visibleLine, visibleName } from '../../core/visibleText.ts';
 import {
-  checkPacked,
   decide,
   type PreparationSteps,
   type Prepared as PreparedFolder,
-  prepareFolders,
   type SecretDecision,
-  type SecretRules,
-  type StepProgress,
 } from '../../core/upload/choose/prepare.ts';
 import { gitHome } from '../../core/upload/ignore/repository.ts';
 import { checkSecrets, SecretMemory } from '../../core/upload/secrets/checkSecrets.ts';
@@ -27,31 +23,30 @@ import {
   replaceBelow,
 } from '../../core/upload/choose/choices.ts';
 
-/** A folder's files as they would be sent, with what the credential check found. */
+/** A folder's files as they would be uploaded, with the results of the credential check. */
 export type Prepared = PreparedFolder<Folder>;
 
 /** What preparing an upload works with. */
 export interface PreparationDeps {
   readonly choices: UploadChoices;
-  readonly secretMemory: SecretMemory;
-  /** The credential check's worker. */
-  readonly secretWorkerFile: string;
+  readonly steps: PreparationSteps<Folder>;
 }
 
+/** The person's choices, which are stored in `memory`, and the steps of a preparation. */
 export function createPreparation(memory: vscode.Memento, secretWorkerFile: string): PreparationDeps {
-  return { choices: new UploadChoices(memory), secretMemory: new SecretMemory(), secretWorkerFile };
+  const choices = new UploadChoices(memory);
+  return { choices, steps: preparationSteps(choices, secretWorkerFile) };
 }
 
-/** The steps of a preparation, with a word about each. */
-export function preparationSteps(deps: PreparationDeps): PreparationSteps<Folder> {
+function preparationSteps(choices: UploadChoices, workerFile: string): PreparationSteps<Folder> {
   const t = vscode.l10n.t;
-  const { choices, secretMemory: memory } = deps;
+  const memory = new SecretMemory();
   return {
     choicesOf: (folder) => choices.of(folder),
-    rules: () => rulesOf(deps),
+    rules: () => ({ mode: readSecretCheck(), decisionOf: (sha256) => choices.decisionOf(sha256) }),
     select: async (folder, include, { signal, onStep }) => {
       onStep(t('selecting files…'));
-      let saidAt = performance.now();
+      let reportedAt = performance.now();
       const { exclude, includeNestedRepositories } = readAssessmentSettings(folder.uri);
       return selectFiles(folder.uri.fsPath, {
         exclude,
@@ -60,9 +55,9 @@ export function preparationSteps(deps: PreparationDeps): PreparationSteps<Folder
         within: vscode.workspace.getWorkspaceFolder(folder.uri)?.uri.fsPath,
         signal,
         onProgress: (files) => {
-          // Called far more often than anybody can read.
-          if (performance.now() - saidAt < 200) return;
-          saidAt = performance.now();
+          // Called for each file: report five times a second.
+          if (performance.now() - reportedAt < 200) return;
+          reportedAt = performance.now();
           onStep(t('selecting files: {0} so far', countFiles(files)));
         },
         surroundings: { home: gitHome(), env: process.env },
@@ -71,50 +66,27 @@ export function preparationSteps(deps: PreparationDeps): PreparationSteps<Folder
     check: async (root, files, { signal, onStep }) => {
       onStep(t('looking for secrets…'));
       const onBytes = byteSteps(onStep, (done, total) => t('looking for secrets: {0} of {1}', done, total));
-      return checkSecrets({ root, files, workerFile: deps.secretWorkerFile, memory, signal, onBytes });
+      return checkSecrets({ root, files, workerFile, memory, signal, onBytes });
     },
   };
 }
 
-function rulesOf({ choices }: PreparationDeps): SecretRules {
-  return { mode: readSecretCheck(), decisionOf: (sha256) => choices.decisionOf(sha256) };
-}
-
-/** Selects the files of each folder, applies the person's choices and looks for credentials, with a word to `onStep` for each step. */
-export async function prepare(
-  folders: readonly Folder[],
-  deps: PreparationDeps,
-  progress: StepProgress,
-): Promise<readonly Prepared[]> {
-  return prepareFolders(folders, preparationSteps(deps), progress);
-}
-
-/** Whether what was packed, an archive for each folder, may go as it is, and what is to be packed again if not; `packings` counts how often it was packed. */
-export async function prepareAgain(
+/** Asks about suspected secrets, if the setting says so, and applies the decisions; undefined when the person cancels. Throws `nothingToSend` for a folder without files left. */
+export async function decideSecrets(
   prepared: readonly Prepared[],
-  packed: Parameters<typeof checkPacked>[1],
-  deps: PreparationDeps,
-  progress: StepProgress & { readonly packings: number },
-): Promise<{ prepared: readonly Prepared[]; isAsPacked: boolean }> {
-  return checkPacked(prepared, packed, preparationSteps(deps), progress);
-}
-
-/** Asks about files that look like they hold credentials, when the setting says so, and gives what is to be sent then; undefined when the person stops. Throws `nothingToSend` for a folder of which nothing is left. */
-export async function settle(
-  prepared: readonly Prepared[],
-  deps: PreparationDeps,
+  { choices, steps }: PreparationDeps,
 ): Promise<readonly Prepared[] | undefined> {
-  if (!(await settleSecrets(prepared, deps.choices))) return undefined;
-  const rules = rulesOf(deps);
-  // Only the decisions count anew: what a person chose in the preview meanwhile was not looked into.
-  const settled = prepared.map((each) => decide(each, each.choices, rules));
-  for (const { selection, folder } of settled) {
+  if (!(await askAboutSecrets(prepared, choices))) return undefined;
+  // With the choices of the preparation: files that a person added in the preview since were not checked.
+  const decided = prepared.map((each) => decide(each, each.choices, steps.rules()));
+  for (const { selection, folder } of decided) {
     if (selection.files.length === 0) throw new AssessmentError('nothingToSend', { subject: folder.name });
   }
-  return settled;
+  return decided;
 }
 
-async function settleSecrets(prepared: readonly Prepared[], choices: UploadChoices): Promise<boolean> {
+/** Stores the person's decisions; false when they cancel. */
+async function askAboutSecrets(prepared: readonly Prepared[], choices: UploadChoices): Promise<boolean> {
   const undecided = prepared.flatMap((each) => each.undecided);
   if (readSecretCheck() !== 'block' || undecided.length === 0) return true;
   const t = vscode.l10n.t;
@@ -144,19 +116,19 @@ async function settleSecrets(prepared: readonly Prepared[], choices: UploadChoic
   return choice === leave;
 }
 
-/** The first suspicions, a line each, and how many more there are. */
+/** The first ten suspicions, a line each, and the number of the others. */
 export function describeSuspicions(suspicions: readonly Suspicion[]): string {
   return firstLines(suspicions.slice(0, 10).map(describeSuspicion), suspicions.length);
 }
 
-/** Where and what a suspicion is, masked, on one line. */
+/** File, line and kind of a suspicion, with the masked value. */
 export function describeSuspicion(suspicion: Suspicion): string {
   const { path, line } = suspicion;
   const name = visibleName(path);
   return `${line === undefined ? name : `${name}:${String(line)}`}  ${kindOf(suspicion)}`;
 }
 
-/** What was found: a name that tells of credentials, or the kind of one and the little of it that is shown. */
+/** The pattern of a suspicious file name, or the kind of credential with the masked value. */
 function kindOf({ kind, rule, masked }: Suspicion): string {
   const t = vscode.l10n.t;
   if (kind === 'name') return t('a file name like {0}', rule);
@@ -166,7 +138,7 @@ function kindOf({ kind, rule, masked }: Suspicion): string {
 }
 
 async function decideOneByOne(undecided: readonly Suspicion[], choices: UploadChoices): Promise<boolean> {
-  // Equal content is one decision.
+  // Decisions are stored by content: files of equal content share one entry.
   const byContent = Map.groupBy(undecided, ({ sha256 }) => sha256);
   const picked = await vscode.window.showQuickPick(
     [...byContent.values()].map((suspicions) => ({
@@ -190,7 +162,7 @@ async function decideOneByOne(undecided: readonly Suspicion[], choices: UploadCh
   return true;
 }
 
-/** What a person chose to leave out, to send, or to send in spite of a suspicion; remembered for this workspace, where no repository can make it. */
+/** A person's choices of what to upload, stored with the workspace's state, where no repository can write them. */
 export class UploadChoices {
   readonly #memory: vscode.Memento;
 
@@ -198,7 +170,7 @@ export class UploadChoices {
     this.#memory = memory;
   }
 
-  /** The choices below a folder, wherever in the workspace folder that holds it they were made. */
+  /** The choices below a folder, also those made for a folder above or below it in the same workspace folder. */
   of(folder: Folder): FolderChoices {
     return choicesBelow(this.#stored(folder), prefixOf(folder));
   }
@@ -215,15 +187,11 @@ export class UploadChoices {
 
   async decide(suspicions: readonly Suspicion[], decision: SecretDecision): Promise<void> {
     const decided = Object.fromEntries(suspicions.map(({ sha256 }) => [sha256, decision]));
-    await this.#memory.update('secrets', {
-      ...this.#memory.get<Record<string, SecretDecision>>('secrets', {}),
-      ...decided,
-    });
+    await this.#memory.update('secrets', { ...this.#memory.get<object>('secrets'), ...decided });
   }
 
   #stored(folder: Folder): FolderChoices {
-    // Those that an earlier version stored do not have all of it.
-    return { ...noChoices, ...this.#memory.get<Partial<FolderChoices>>(keyOf(folder)) };
+    return this.#memory.get<FolderChoices>(keyOf(folder)) ?? noChoices;
   }
 }
 
@@ -231,7 +199,7 @@ function keyOf({ uri }: Folder): string {
   return `upload:${(vscode.workspace.getWorkspaceFolder(uri)?.uri ?? uri).toString()}`;
 }
 
-/** The path of a folder in the workspace folder that holds it: empty for that folder itself, else ending in `/`. */
+/** The path of a folder inside its workspace folder: empty for the workspace folder itself, else ending in `/`. */
 function prefixOf({ uri }: Folder): string {
   const top = vscode.workspace.getWorkspaceFolder(uri)?.uri ?? uri;
   return uri.path === top.path ? '' : `${uri.path.slice(top.path.length).replace(/^\//, '')}/`;

@@ -7,16 +7,10 @@ import { makePrivateFolder, moveFile, sweepTemporary } from '../../core/files.ts
 import { visibleLine } from '../../core/visibleText.ts';
 import type { Clock } from '../../core/ports.ts';
 import { type Archive, writeArchive } from '../../core/upload/archive/writeArchive.ts';
+import { checkPacked, prepareFolders } from '../../core/upload/choose/prepare.ts';
 import { type Folder, pickFolders } from '../folders.ts';
 import { countFiles, formatBytes } from '../formats.ts';
-import {
-  describeSuspicions,
-  type PreparationDeps,
-  prepare,
-  prepareAgain,
-  type Prepared,
-  settle,
-} from './preparation.ts';
+import { describeSuspicions, decideSecrets, type PreparationDeps, type Prepared } from './preparation.ts';
 import { byteSteps, withProgress } from '../progress.ts';
 import { readAssessmentSettings } from '../settings.ts';
 import { showInformation } from '../showMessage.ts';
@@ -27,10 +21,16 @@ import { stayingOut, unreadIn } from './uploadQuestion.ts';
 interface SaveDeps extends PreparationDeps {
   /** The packaging worker. */
   readonly workerFile: string;
-  /** A folder of ours for an archive that is not finished yet. */
+  /** Our folder for unfinished archives. */
   readonly savingFolder: string;
   readonly preview: UploadPreview;
   readonly clock: Clock;
+}
+
+/** A saved archive, and the files that were packed. */
+interface Saved {
+  readonly archive: Archive;
+  readonly prepared: Prepared;
 }
 
 /** Removes what interrupted saves left in the folder. */
@@ -48,10 +48,10 @@ export async function saveArchive(deps: SaveDeps, given?: readonly Folder[]): Pr
   const folders = await pickFolders(given, t('Save Upload Archive to Disk'));
   for (const folder of folders ?? []) {
     const prepared = await withProgress(t('Whitebox Assessment'), (onStep, signal) =>
-      prepare([folder], deps, { signal, onStep }),
+      prepareFolders([folder], deps.steps, { signal, onStep }),
     );
-    const settled = await settle(prepared, deps);
-    if (settled === undefined) return;
+    const decided = await decideSecrets(prepared, deps);
+    if (decided === undefined) return;
     const { archiveType } = readAssessmentSettings(folder.uri);
     const ending = archiveType === 'zip' ? 'zip' : 'tar.gz';
     const to = await vscode.window.showSaveDialog({
@@ -62,50 +62,39 @@ export async function saveArchive(deps: SaveDeps, given?: readonly Folder[]): Pr
     if (to.scheme !== 'file') throw new AssessmentError('notAFolder', { subject: to.toString() });
     await makePrivateFolder(deps.savingFolder);
     await sweepSaving(deps.savingFolder, deps.clock);
-    const saved = await pack(settled, to.fsPath, deps);
+    const saved = await pack(decided, to.fsPath, deps);
     if (saved === undefined) return;
     void showInformation(describeSaved(to.fsPath, saved, deps.preview));
   }
 }
 
-/** An archive that was saved, and what it was made of. */
-interface Saved {
-  readonly archive: Archive;
-  readonly prepared: readonly Prepared[];
-}
-
-/** Packs until what was packed is what was looked into for credentials, and only then puts the archive in its place; undefined when the person stops. */
+/** Packs a folder until the packed content is the content that was checked for credentials, then moves the archive to its place; undefined when the person cancels. */
 async function pack(
-  settled: readonly Prepared[],
+  [folder]: readonly Prepared[],
   to: string,
   deps: SaveDeps,
   packings = 1,
 ): Promise<Saved | undefined> {
-  const [only] = settled;
-  if (only === undefined) return undefined;
+  if (folder === undefined) return undefined;
   const part = join(deps.savingFolder, `${randomBytes(6).toString('hex')}.part`);
   try {
-    const { archive, again } = await packWithProgress(only, part, deps, packings);
-    if (again.isAsPacked) {
+    const { archive, prepared, isAsPacked } = await packAndCheck(folder, part, deps, packings);
+    const [packed] = prepared;
+    if (isAsPacked && packed !== undefined) {
       await moveFile(part, to);
-      return { archive, prepared: again.prepared };
+      return { archive, prepared: packed };
     }
     await rm(part, { force: true });
-    const anew = await settle(again.prepared, deps);
-    return anew === undefined ? undefined : await pack(anew, to, deps, packings + 1);
+    const decided = await decideSecrets(prepared, deps);
+    return decided === undefined ? undefined : await pack(decided, to, deps, packings + 1);
   } catch (error) {
     await rm(part, { force: true });
     throw error;
   }
 }
 
-/** Packs a folder behind a cancellable progress notification, and compares the archive with what was looked into. */
-function packWithProgress(
-  prepared: Prepared,
-  to: string,
-  deps: SaveDeps,
-  packings: number,
-): Thenable<{ archive: Archive; again: Awaited<ReturnType<typeof prepareAgain>> }> {
+/** Packs a folder behind a cancellable progress notification, and compares the packed content with the checked content. */
+function packAndCheck(prepared: Prepared, to: string, deps: SaveDeps, packings: number) {
   return withProgress(vscode.l10n.t('Whitebox Assessment'), async (onStep, signal) => {
     const { archiveType: format, maxArchiveBytes: maxBytes } = readAssessmentSettings(prepared.folder.uri);
     const { root, files } = prepared.selection;
@@ -119,23 +108,22 @@ function packWithProgress(
       signal,
       onBytes: byteSteps(onStep, (done, total) => vscode.l10n.t('packaging {0} of {1}', done, total)),
     });
-    const again = await prepareAgain([prepared], [archive.manifest], deps, { signal, onStep, packings });
-    return { archive, again };
+    const progress = { signal, onStep, packings };
+    return { archive, ...(await checkPacked([prepared], [archive.manifest], deps.steps, progress)) };
   });
 }
 
-/** What was saved where, what could not be, and what is suspicious in it. */
+/** The message after saving: size, files that could not be packed, suspected secrets. */
 function describeSaved(to: string, { archive, prepared }: Saved, preview: UploadPreview): string {
   const t = vscode.l10n.t;
   const size = `${countFiles(archive.manifest.length)}, ${formatBytes(archive.bytes)}`;
-  const unread = prepared.flatMap(({ selection }) => unreadIn(selection));
-  const suspicions = prepared.flatMap(({ undecided }) => undecided);
+  const suspicions = prepared.undecided;
   return [
     t('Saved {0}: {1}, SHA-256 {2}', visibleLine(to), size, archive.sha256),
-    ...stayingOut([...unread, ...archive.omitted.map(({ path }) => path)]),
+    ...stayingOut([...unreadIn(prepared.selection), ...archive.omitted.map(({ path }) => path)]),
     ...(suspicions.length === 0
       ? []
       : [`${t('Suspected secrets that would be sent:')}\n${describeSuspicions(suspicions)}`]),
-    ...otherThanShown(prepared, preview.shown()),
+    ...otherThanShown([prepared], preview.shown()),
   ].join('. ');
 }

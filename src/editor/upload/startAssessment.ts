@@ -8,10 +8,11 @@ import type { Assessment } from '../../core/run/start/inputFiles.ts';
 import { isFinal, type Run, type Target } from '../../core/run/state/run.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';
+import { checkPacked, prepareFolders } from '../../core/upload/choose/prepare.ts';
 import { type Folder, isInside } from '../folders.ts';
 import { countFiles, formatTime } from '../formats.ts';
 import { stateLabel } from '../labels.ts';
-import { type PreparationDeps, prepare, prepareAgain, type Prepared, settle } from './preparation.ts';
+import { decideSecrets, type PreparationDeps, type Prepared } from './preparation.ts';
 import { acceptForgetting } from '../runs/lostRuns.ts';
 import { toRunNode } from '../runs/pickRun.ts';
 import { byteSteps, withProgress } from '../progress.ts';
@@ -26,11 +27,10 @@ export interface StartDeps extends PreparationDeps {
   readonly runs: RunStore;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Shows what would be sent, file by file, and may show so already. */
   readonly preview: Pick<UploadPreview, 'show' | 'shown' | 'close'>;
 }
 
-/** The main job: package folders, those of the run that is tried again if one is, show what would leave the machine, ask, upload, start. Undefined when the person stops before anything was sent. */
+/** Packages the folders, asks for confirmation of what would be uploaded, uploads and starts the run; `retryOf` is the run that is retried. Undefined when the person cancels before anything was sent. */
 export async function startAssessment(
   { folders, retryOf }: { readonly folders: readonly Folder[]; readonly retryOf?: Run | undefined },
   deps: StartDeps,
@@ -40,10 +40,10 @@ export async function startAssessment(
   await deps.runs.reload();
   const mayBeForgotten = deps.runs.isTemporary;
   if (mayBeForgotten && !(await acceptForgetting(deps.runs))) return undefined;
-  // Before the questions: what another window starts meanwhile must not be asked about twice.
+  // Before the questions, so that no other window starts a run of these folders meanwhile.
   const claim = await deps.tracker.claim(folders.map(({ uri }) => uri.fsPath));
   try {
-    // What another window has started since this one last looked counts, too.
+    // Another window may have started a run before the claim.
     await deps.runs.reload();
     return (await offerToSave(folders)) && (await acceptLiveRun(folders, deps.runs))
       ? await launchWithProgress(deps, folders, destination, { retryOf, mayBeForgotten, claim })
@@ -61,9 +61,9 @@ function launchWithProgress(
 ): Thenable<Run | undefined> {
   const t = vscode.l10n.t;
   return withProgress(t('Whitebox Assessment'), async (onStep, signal) => {
-    const launch = async (prepared: readonly Prepared[], time = 1): Promise<Run | undefined> => {
+    const launch = async (prepared: readonly Prepared[], packings = 1): Promise<Run | undefined> => {
       onStep(t('waiting for your confirmation'));
-      const decided = await settle(prepared, deps);
+      const decided = await decideSecrets(prepared, deps);
       if (decided === undefined) return undefined;
       const assessment = { ...(await toAssessment(decided, destination)), retryOf: retryOf?.id };
       let changed: readonly Prepared[] | undefined;
@@ -74,26 +74,27 @@ function launchWithProgress(
         onUploading: byteSteps(onStep, (done, total) => t('uploading {0} of {1}', done, total)),
         confirmUpload: async (run) => {
           const packed = await readPacked(run, deps.runs);
-          const again = await prepareAgain(decided, packed, deps, { signal, onStep, packings: time });
-          if (!again.isAsPacked) {
-            changed = again.prepared;
+          const progress = { signal, onStep, packings };
+          const checked = await checkPacked(decided, packed, deps.steps, progress);
+          if (!checked.isAsPacked) {
+            changed = checked.prepared;
             return false;
           }
           onStep(t('waiting for your confirmation'));
-          return confirmUpload(run, assessment, again.prepared, deps, retryOf);
+          return confirmUpload(run, assessment, checked.prepared, deps, retryOf);
         },
       });
-      // A file was packed with another content than was looked into, or may not go along as it is now; or another may, by a decision made meanwhile.
-      return changed === undefined ? run : launch(changed, time + 1);
+      // Packed again where the content that was packed is not the content that was checked, or a decision changed meanwhile.
+      return changed === undefined ? run : launch(changed, packings + 1);
     };
-    const run = await launch(await prepare(folders, deps, { signal, onStep }));
-    // A dispatch under way is not torn off: whoever cancelled meanwhile learns that it was too late for nothing to happen.
+    const run = await launch(await prepareFolders(folders, deps.steps, { signal, onStep }));
+    // A dispatch is not interrupted: the run may have started although the person cancelled.
     if (signal.aborted && run?.state === 'running') offerToCancel(run, deps.log);
     return run;
   });
 }
 
-/** What stands in each archive of a run. */
+/** The files in each archive of a run. */
 async function readPacked(run: Run, runs: RunStore): Promise<SentFile[][]> {
   const packed: SentFile[][] = [];
   for (const [index, { folder }] of run.targets.entries()) {
@@ -138,7 +139,7 @@ async function toAssessment(prepared: readonly Prepared[], destination: Destinat
   };
 }
 
-/** What is on disk is what is sent: unsaved changes would silently stay out. */
+/** Only saved files are uploaded. False when the person cancels. */
 async function offerToSave(folders: readonly Folder[]): Promise<boolean> {
   const t = vscode.l10n.t;
   const unsaved = [...vscode.workspace.textDocuments, ...vscode.workspace.notebookDocuments].filter(
@@ -153,7 +154,7 @@ async function offerToSave(folders: readonly Folder[]): Promise<boolean> {
   const without = t('Continue Without Saving');
   const choice = await askInDialog({ question }, save, without);
   if (choice === save) {
-    // What could not be saved would silently stay out.
+    // Stop where a document cannot be saved: its changes would not be uploaded.
     for (const document of unsaved) if (!(await document.save())) return false;
   }
   return choice !== undefined;
@@ -184,7 +185,7 @@ async function acceptLiveRun(folders: readonly Folder[], runs: RunStore): Promis
   return choice === another;
 }
 
-/** The part of the API of VS Code's own git extension (`vscode.git`, version 1) that is used here. */
+/** The used part of the API of VS Code's git extension (`vscode.git`, version 1). */
 interface GitApi {
   getRepository(uri: vscode.Uri): {
     readonly state: {
@@ -197,7 +198,7 @@ interface GitApi {
   } | null;
 }
 
-/** The commit a folder stands on and whether it has changes, as VS Code's own git extension already knows; undefined when it does not. */
+/** A folder's commit, and whether there are changes, from VS Code's git extension; undefined where it knows none. */
 export async function readCommit(folder: vscode.Uri): Promise<Target['commit']> {
   const git = vscode.extensions.getExtension<{ getAPI(version: 1): GitApi; readonly enabled: boolean }>(
     'vscode.git',

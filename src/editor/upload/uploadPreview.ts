@@ -8,7 +8,7 @@ import { PreviewModel } from '../../core/upload/choose/previewModel.ts';
 import { type Folder, isInside } from '../folders.ts';
 import { countFiles, formatBytes } from '../formats.ts';
 import type { LazyView } from '../../lazyView.ts';
-import { type PreparationDeps, preparationSteps, type Prepared, type UploadChoices } from './preparation.ts';
+import { type PreparationDeps, type Prepared, type UploadChoices } from './preparation.ts';
 import type { Attempt } from '../errors/remedies.ts';
 import { inBackground, withProgress } from '../progress.ts';
 import { type PreviewNode, previewTree } from './uploadPreviewTree.ts';
@@ -20,19 +20,19 @@ const decidingSettings = [
   'whitebox.secrets.checkBeforeUpload',
 ];
 
-/** The Upload Preview: what would be sent, what would not and why, and checkboxes with which a person changes that by name. */
+/** The Upload Preview: which files would be uploaded, which not and why, with checkboxes to change that. */
 export interface UploadPreview extends Disposable {
   /** Selects the files of these folders, shows them and brings the view to the front. */
   open(folders: readonly Folder[]): Promise<void>;
-  /** Shows what was prepared elsewhere, perhaps to try this run again, and brings the view to the front. */
+  /** Shows prepared folders, also for the retry of a run, and brings the view to the front. */
   show(prepared: readonly Prepared[], retryOf?: string): void;
   /** The folders that are shown. */
   shown(): readonly Prepared[];
-  /** The ID of the run that is tried again with what is shown, if any. */
+  /** The ID of the run that would be retried with the shown folders. */
   retryOf(): string | undefined;
-  /** Selects anew what is shown, if anything. */
+  /** Selects the files of the shown folders again. */
   reopen(): Promise<void>;
-  /** Takes the view away. */
+  /** Hides the view. */
   close(): void;
 }
 
@@ -43,7 +43,7 @@ export function createUploadPreview(
 ): UploadPreview {
   const changed = new vscode.EventEmitter<undefined>();
   const previewing = new PreviewModel<Folder>({
-    steps: preparationSteps(deps),
+    steps: deps.steps,
     inProgress: (work) =>
       withProgress(vscode.l10n.t('Whitebox Assessment'), (onStep, signal) => work({ onStep, signal })),
     show: (prepared, isNew) => {
@@ -85,7 +85,7 @@ export function createUploadPreview(
     open: async (folders) => {
       const before = previewing.shown;
       await previewing.open(folders);
-      // One that was given up has changed nothing.
+      // Unchanged where the person cancelled.
       if (previewing.shown !== before) retryOf = undefined;
     },
     show: (prepared, tried) => {
@@ -106,7 +106,7 @@ export function createUploadPreview(
   };
 }
 
-/** A word for a person who looks at the preview, where it does not show a folder, or the files on disk, or what is decided about them, have changed since. */
+/** Sentences about folders that the preview does not show, and about files that changed since it was filled; empty where it is not open. */
 export function otherThanShown(prepared: readonly Prepared[], shown: readonly Prepared[]): string[] {
   const t = vscode.l10n.t;
   if (shown.length === 0) return [];
@@ -127,7 +127,7 @@ export function otherThanShown(prepared: readonly Prepared[], shown: readonly Pr
 
 async function reveal(isVisible: boolean): Promise<void> {
   const keys = ['whitebox.previewing', 'whitebox.choosingFiles'];
-  // Never without any view: VS Code would show another container.
+  // In this order one of the views is always visible; without any, VS Code would switch to another container.
   for (const key of isVisible ? keys : keys.reverse())
     await vscode.commands.executeCommand('setContext', key, isVisible);
   if (isVisible) await vscode.commands.executeCommand('whitebox.uploadPreview.focus');

@@ -28,10 +28,10 @@ export type PreviewNode =
   | { readonly kind: 'rule'; readonly rule: IgnoreRule }
   | { readonly kind: 'more'; readonly count: number };
 
-/** More lines than this under one line help nobody and cost seconds. */
-const mostLines = 2_000;
+/** More rows would take seconds to show. */
+const maxRows = 2_000;
 
-/** The tree of what would be sent of these folders, and what would not. */
+/** The tree of the files that would be uploaded, and of those that would not. */
 export function previewTree(
   shown: () => readonly Prepared[],
   onDidChange: vscode.Event<undefined>,
@@ -93,8 +93,8 @@ function reasonsOf(of: Prepared): PreviewNode[] {
 }
 
 function capped(nodes: PreviewNode[]): PreviewNode[] {
-  if (nodes.length <= mostLines) return nodes;
-  return [...nodes.slice(0, mostLines), { kind: 'more', count: nodes.length - mostLines }];
+  if (nodes.length <= maxRows) return nodes;
+  return [...nodes.slice(0, maxRows), { kind: 'more', count: nodes.length - maxRows }];
 }
 
 function toItem(node: PreviewNode): vscode.TreeItem {
@@ -173,7 +173,7 @@ function nameOf({ path }: SelectedFile): string {
   return visibleName(basename(path));
 }
 
-/** What looks like a credential in a file that would be sent all the same. */
+/** The suspicions about a file that would be uploaded. */
 function suspicionsOf({ of, file }: PreviewNode & { kind: 'file' }): readonly Suspicion[] {
   const check = of.checks.get(file.path);
   return check === undefined || 'reason' in check ? [] : check.suspicions;
@@ -185,7 +185,7 @@ function leftOutItem({ path, reason }: NotUploaded): vscode.TreeItem {
   return canBeSent(path, reason) ? withCheckbox(item, false, path) : item;
 }
 
-/** What a person may send all the same: links and special files never, and not the whole of a folder's root. */
+/** True for what a person may add: no links or special files, and not the folder's root. */
 function canBeSent(path: string, { kind }: NotUploadedReason): boolean {
   return path !== './' && (kind === 'ignored' || kind === 'choice' || kind === 'secret');
 }
@@ -205,7 +205,7 @@ function detailOf(reason: NotUploadedReason): string {
   }
 }
 
-/** Why a file could not be read, in words where it was not the system that refused. */
+/** Why a file could not be read; a code of the system as it is. */
 function refusalLabel(code: string): string {
   const t = vscode.l10n.t;
   switch (code) {

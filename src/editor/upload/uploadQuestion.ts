@@ -12,19 +12,12 @@ import { describeSuspicions, type Prepared } from './preparation.ts';
 import { askInDialog } from '../showMessage.ts';
 import { otherThanShown, type UploadPreview } from './uploadPreview.ts';
 
-/** What the question before an upload looks at. */
-interface QuestionDeps {
-  readonly runs: RunStore;
-  /** Shows what would be sent, file by file, and may show so already. */
-  readonly preview: Pick<UploadPreview, 'show' | 'shown' | 'close'>;
-}
-
-/** Shows exactly what would leave the machine, where it would go and what it costs; true when the person agrees. */
+/** Shows what would be uploaded, where to, and that it costs credits; true when the person agrees. */
 export async function confirmUpload(
   run: Run,
   assessment: Assessment,
   prepared: readonly Prepared[],
-  { runs, preview }: QuestionDeps,
+  { runs, preview }: { runs: RunStore; preview: Pick<UploadPreview, 'show' | 'shown' | 'close'> },
   retryOf: Run | undefined,
 ): Promise<boolean> {
   const t = vscode.l10n.t;
@@ -37,7 +30,7 @@ export async function confirmUpload(
   const added = retryOf === undefined ? [] : await addedSince(retryOf, run, runs);
   const unread = assessment.targets.flatMap(({ selection }) => unreadIn(selection));
   const omitted = archives.flatMap(({ omitted: paths = [] }) => paths);
-  // A run keeps the names of the first only.
+  // The journal has the first names only, so the number is computed.
   const allOmitted = assessment.targets.reduce((sum, { selection }) => sum + selection.files.length, -files);
   const detail = [
     t('Destination: {0}, organization {1}', originOf(assessment.baseUrl), assessment.organizationId),
@@ -70,12 +63,12 @@ export async function confirmUpload(
   const show = t('Show Files');
   const choice = await askInDialog({ question, detail, icon: 'info' }, start, show);
   if (choice === show) preview.show(prepared, retryOf?.id);
-  // It says that nothing has been sent.
+  // The preview says that nothing has been sent.
   if (choice === start) preview.close();
   return choice === start;
 }
 
-/** Files that would be sent and were not packed for the earlier run, where that is known: what was left out then may have been chosen in another window. */
+/** Files that the earlier run did not pack, as far as its manifest is there: a person may have left them out in another window. */
 async function addedSince(earlier: Run, run: Run, runs: RunStore): Promise<string[]> {
   const added: string[] = [];
   for (const [index, { folder }] of run.targets.entries()) {
@@ -89,20 +82,20 @@ async function addedSince(earlier: Run, run: Run, runs: RunStore): Promise<strin
   return added;
 }
 
-/** An earlier run of the same archives, the newest first. */
+/** The newest other run with the same archives. */
 function sameAsBefore(run: Run, runs: RunStore): Run | undefined {
   const hashes = (of: Run): string => of.targets.map((target: Target) => target.archive?.sha256 ?? '').join();
   return runs.all().find((other) => other.id !== run.id && 'runId' in other && hashes(other) === hashes(run));
 }
 
-/** What stays out because nobody could read it, by path; no rule and no person said that it should. */
+/** Paths that stay out because they could not be read. */
 export function unreadIn({ leftOut }: UploadSelection): string[] {
   return leftOut.flatMap(({ path, reason: { kind } }) =>
     kind === 'unreadable' || kind === 'outsideRoot' ? [path] : [],
   );
 }
 
-/** Names what could not be packed, the first of `total`; nothing when there is none. */
+/** Names the first of `total` paths that could not be packed; empty when there are none. */
 export function stayingOut(paths: readonly string[], total = paths.length): string[] {
   if (total === 0) return [];
   return [

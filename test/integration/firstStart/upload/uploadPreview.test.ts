@@ -4,7 +4,6 @@ import * as vscode from 'vscode';
 import { decide } from '../../../../src/core/upload/choose/prepare.ts';
 import { noChoices } from '../../../../src/core/upload/choose/choices.ts';
 import type { LeftOut, SelectedFile } from '../../../../src/core/upload/select/selection.ts';
-import { UploadChoices } from '../../../../src/editor/upload/preparation.ts';
 import { type PreviewNode, previewTree } from '../../../../src/editor/upload/uploadPreviewTree.ts';
 
 const hidden = 'a\u202Etxt.exe';
@@ -64,14 +63,5 @@ describe('the Upload Preview', () => {
       'Cannot be read | 1 | ',
       'locked.ts | changed again and again while it was read | ',
     ]);
-  });
-
-  it('keeps to choices that an earlier version stored', () => {
-    const stored = { include: ['dist/'], leaveOut: ['private/'] };
-    const memory = { keys: () => [], get: () => stored, update: () => Promise.resolve() };
-    assert.deepEqual(new UploadChoices(memory as unknown as vscode.Memento).of(folder), {
-      ...stored,
-      restored: [],
-    });
   });
 });
