@@ -1,27 +1,27 @@
 import * as vscode from 'vscode';
-import type { ShownFinding } from '../core/findings/shownFinding.ts';
 import { AssessmentError, type ErrorKind, isAbortError } from '../core/errors.ts';
+import type { ShownFinding } from '../core/findings/shownFinding.ts';
 import type { Logger } from '../core/ports.ts';
-import { isUnsent, needsToken, type Run } from '../core/run/state/run.ts';
 import type { RunNotes } from '../core/run/disk/recoveryNotes.ts';
 import type { RunStore } from '../core/run/disk/runStore.ts';
 import type { RunTracker } from '../core/run/runTracker.ts';
-import { compareRuns } from './findings/compareRuns.ts';
-import { editIgnoreFile, excludeFromUpload } from './upload/excludeFromUpload.ts';
-import { exportFindings } from './findings/exportFindings.ts';
-import { type Folder, folderAt, openFoldersOf, pickFolders } from './folders.ts';
-import { findingOf, sayNoFinding } from './findings/findingArguments.ts';
-import { focusView } from '../lazyView.ts';
+import { isUnsent, needsToken, type Run } from '../core/run/state/run.ts';
+import type { Accounts } from './account/accounts.ts';
+import { signIn, signInForRun, signOut } from './account/signIn.ts';
+import { testConnection } from './account/testConnection.ts';
+import { describeError } from './errors/messages.ts';
+import { type Attempt, offerRemedies } from './errors/remedies.ts';
 import { createFindingNavigation, revealPlace } from './findings/code/goToFinding.ts';
+import { compareRuns } from './findings/compareRuns.ts';
+import { exportFindings } from './findings/exportFindings.ts';
+import { findingOf, sayNoFinding } from './findings/findingArguments.ts';
 import { createFindingCommands, type FindingCommandDeps } from './findings/findingCommands.ts';
 import type { FindingDetails } from './findings/findingDetails.ts';
 import { importFindings } from './findings/importFindings.ts';
-import { hasArtifact } from './labels.ts';
-import { openFindingsFile, pickUnreadRun } from './findings/rawFindings.ts';
 import { mapFindingPaths } from './findings/mapPaths.ts';
-import { describeError } from './errors/messages.ts';
+import { openFindingsFile, pickUnreadRun } from './findings/rawFindings.ts';
+import { saveReport, type SaveReportDeps } from './report/saveReport.ts';
 import { pickRun, pickShownRun, runOf, runsOf } from './runs/pickRun.ts';
-import { type Attempt, offerRemedies } from './errors/remedies.ts';
 import { deleteUploadedSource, removeRuns } from './runs/removeRuns.ts';
 import {
   cancelRun,
@@ -31,15 +31,15 @@ import {
   resend,
   stopWatching,
 } from './runs/runCommands.ts';
-import { saveReport, type SaveReportDeps } from './report/saveReport.ts';
-import type { Accounts } from './account/accounts.ts';
-import { signIn, signInForRun, signOut } from './account/signIn.ts';
-import { startAssessment, type StartDeps } from './upload/startAssessment.ts';
 import { showMenu } from './runs/statusBar.ts';
-import { testConnection } from './account/testConnection.ts';
 import { giveRunId, trackRun } from './runs/trackRun.ts';
+import { editIgnoreFile, excludeFromUpload } from './upload/excludeFromUpload.ts';
 import { saveArchive } from './upload/saveArchive.ts';
+import { startAssessment, type StartDeps } from './upload/startAssessment.ts';
 import type { UploadPreview } from './upload/uploadPreview.ts';
+import { focusView } from '../lazyView.ts';
+import { type Folder, folderAt, openFoldersOf, pickFolders } from './folders.ts';
+import { hasArtifact } from './labels.ts';
 import { showError, showInformation } from './showMessage.ts';
 
 /** What the commands read of package.json. */
@@ -50,7 +50,7 @@ export interface Manifest {
   };
 }
 
-/** What the commands work on. */
+/** What the commands work with. */
 export interface CommandDeps extends StartDeps, FindingCommandDeps, SaveReportDeps {
   readonly accounts: Accounts;
   readonly runs: RunStore;
@@ -130,7 +130,7 @@ export function createCommands(manifest: Manifest, deps: CommandDeps): ReadonlyM
     ['whitebox.editIgnoreFile', () => editIgnoreFile()],
     [
       'whitebox.excludeFromUpload',
-      // The Explorer gives the item that was clicked and everything that is selected.
+      // The Explorer passes the clicked item and all selected ones.
       (target, all) =>
         excludeFromUpload(Array.isArray(all) && all.length > 0 ? (all as unknown[]) : [target], deps),
     ],

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { originOf } from '../core/api/address.ts';
 import type { Cut } from '../core/findings/parse/parse.ts';
 
-/** A service and an organization, which a token belongs to. */
+/** An account: service and organization. */
 export function formatAccount(account: { baseUrl: string; organizationId: string }): string {
   return vscode.l10n.t('{0}, organization {1}', originOf(account.baseUrl), account.organizationId);
 }
@@ -24,7 +24,7 @@ export function countFiles(count: number): string {
   return count === 1 ? vscode.l10n.t('1 file') : vscode.l10n.t('{0} files', formatNumber(count));
 }
 
-/** A duration in the two largest units that matter, at minute precision: "3h 12m", "2d 4h", "0m". */
+/** A duration in its two largest units, in whole minutes: "3h 12m", "2d 4h", "0m". */
 export function formatDuration(ms: number): string {
   const minutes = Math.floor(ms / 60_000);
   const t = vscode.l10n.t;
@@ -33,7 +33,7 @@ export function formatDuration(ms: number): string {
   return t('{0}d {1}h', Math.floor(minutes / (24 * 60)), Math.floor((minutes % (24 * 60)) / 60));
 }
 
-/** A number of bytes in the unit people would choose. */
+/** A number of bytes in its largest decimal unit: "512 bytes", "1.2 MB". */
 export function formatBytes(bytes: number): string {
   const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const;
   const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), units.length - 1);
@@ -56,12 +56,12 @@ export function formatTime(at: number): string {
   return new Intl.DateTimeFormat(vscode.env.language, { dateStyle: 'medium', timeStyle: 'short' }).format(at);
 }
 
-/** A day, as short as it can be told from another of the last twelve months, in the display language. */
+/** A day without its year, in the display language. */
 export function formatDay(at: number): string {
   return new Intl.DateTimeFormat(vscode.env.language, { month: 'short', day: 'numeric' }).format(at);
 }
 
-/** The first of some lines, and how many more there are of `total`. */
+/** The first ten lines, and how many more there are of `total`. */
 export function firstLines(lines: readonly string[], total = lines.length): string {
   const shown = lines.slice(0, 10);
   const more = total - shown.length;

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import type { BlockKind, Finding, Severity } from '../core/findings/finding.ts';
 import type { ShownPlace } from '../core/findings/shownFinding.ts';
 import type { TriageState } from '../core/findings/triage/triage.ts';
+import { isOffline, needsDecision } from '../core/run/state/deadlines.ts';
 import {
   isFinal,
   isLive,
@@ -11,22 +12,21 @@ import {
   type Target,
   waitsForToken,
 } from '../core/run/state/run.ts';
-import type { IgnoreRule } from '../core/upload/ignore/ignoreRules.ts';
 import type { NotUploadedReason } from '../core/upload/choose/prepare.ts';
+import type { IgnoreRule } from '../core/upload/ignore/ignoreRules.ts';
 import { formatTime } from './formats.ts';
-import { isOffline, needsDecision } from '../core/run/state/deadlines.ts';
 
 /** True when an artifact of an ended run is on this machine. */
 export function hasArtifact(run: Run, artifact: 'report' | 'findings'): boolean {
   return isFinal(run) && keptArtifact(run, artifact) !== undefined;
 }
 
-/** What a run is called among runs of the same folders: a person's own name for it, else its time. */
+/** A run's name in a list of runs of the same folders: its label, else its time. */
 export function nameOf({ label, createdAt }: Run): string {
   return label ?? formatTime(createdAt);
 }
 
-/** What a run is called in a sentence. */
+/** A run's name in a sentence. */
 export function runLabel(run: Run): string {
   return run.label === undefined
     ? vscode.l10n.t('run of {0}', formatTime(run.createdAt))
@@ -68,7 +68,7 @@ export function stateLabel(run: Run): string {
   }
 }
 
-/** What became of the answer to a start that the service may have accepted; trying again, which may cost twice, is not spoken of. */
+/** Why there is no usable answer to a dispatch; never suggests to try again, which may cost twice. */
 export function lostAnswerLabel({ kind, status }: RunIn<'unknown'>['reason']): string {
   const t = vscode.l10n.t;
   if (kind === 'interrupted') return t('VS Code was closed while the start was being sent.');
@@ -78,7 +78,7 @@ export function lostAnswerLabel({ kind, status }: RunIn<'unknown'>['reason']): s
     : t('The answer was HTTP {0}.', status);
 }
 
-/** What has become of a folder's source code on the service. */
+/** The state of a folder's source code on the service. */
 export function uploadLabel(run: Run, target: Target): string | undefined {
   const t = vscode.l10n.t;
   const { upload } = target;
@@ -99,7 +99,7 @@ function atHost(state: string, { host }: NonNullable<Target['upload']>): string 
   return host === undefined ? state : vscode.l10n.t('{0}, at {1}', state, host);
 }
 
-/** Why a file is not sent, as a heading over all that share the reason. */
+/** Why files are not uploaded, as a heading over them. */
 export function reasonLabel(reason: NotUploadedReason): string {
   const t = vscode.l10n.t;
   switch (reason.kind) {
@@ -130,13 +130,13 @@ export function reasonLabel(reason: NotUploadedReason): string {
   }
 }
 
-/** A rule with the place where it stands. */
+/** A rule with its file and line. */
 export function ruleLabel({ pattern, file, line, widened }: IgnoreRule): string {
   const place = file === undefined ? pattern : `${pattern}  (${file}:${String(line)})`;
   return widened ? vscode.l10n.t('{0}: leaves out more than git may', place) : place;
 }
 
-/** A commit by the start of its ID, and whether there were changes that it does not have. */
+/** The first ten characters of a commit's ID, and whether there were uncommitted changes. */
 export function commitLabel({ id, dirty }: NonNullable<Target['commit']>): string {
   return dirty ? vscode.l10n.t('{0} with changes', id.slice(0, 10)) : id.slice(0, 10);
 }
@@ -160,12 +160,12 @@ export function severityLabel(severity: Severity): string {
   }
 }
 
-/** What a finding is called: its title, else its id. */
+/** A finding's title, else its id. */
 export function titleOfFinding({ title, id }: Pick<Finding, 'title' | 'id'>): string {
   return title === '' ? id : title;
 }
 
-/** What a block of a finding's prose is about, as a heading over it. */
+/** The heading of a block of a finding's prose. */
 export function blockLabel(kind: BlockKind): string {
   const t = vscode.l10n.t;
   switch (kind) {
@@ -188,7 +188,7 @@ export function blockLabel(kind: BlockKind): string {
   }
 }
 
-/** A decision about a finding as a word. */
+/** A triage state as a word. */
 export function triageLabel(state: TriageState): string {
   const t = vscode.l10n.t;
   switch (state) {
@@ -205,14 +205,14 @@ export function triageLabel(state: TriageState): string {
   }
 }
 
-/** How much of a finding is shown when that is not all, and what shows the rest. */
+/** Why a finding is not shown in full, and which command shows all of it. */
 export function shortfallLabel(shortfall: NonNullable<Finding['shortfall']>): string {
   return shortfall === 'clipped'
     ? vscode.l10n.t('in part, for its length; “Show Raw JSON” shows all of it')
     : vscode.l10n.t('little, since the findings file has it in an unknown form; “Show Raw JSON” shows it');
 }
 
-/** What became of a place's code since the scan, or that its line is not known; undefined where nothing is to be said. */
+/** How a place's code has changed since the scan, or that its line is not known; undefined where it is as it was. */
 export function driftLabel({ drift, startLine, told }: ShownPlace): string | undefined {
   const t = vscode.l10n.t;
   switch (drift) {

@@ -32,7 +32,7 @@ export function readRawDestination(): Destination {
   return { baseUrl: typed('baseUrl'), organizationId: typed('organizationId') };
 }
 
-/** Keeps a destination as the user's own setting; throws `badSetting` with VS Code's reason where the settings file cannot be written, as with an error in it. */
+/** Writes a destination to the user's settings. Throws `badSetting` with VS Code's message where the file cannot be written, as with a syntax error in it. */
 export async function writeDestination(destination: Destination): Promise<void> {
   const settings = vscode.workspace.getConfiguration('whitebox');
   try {
@@ -51,7 +51,7 @@ const retainLocalDaysSchema = z.number().check(z.minimum(1));
 const defaultRetainLocalDays = 90;
 const endpointIdsSchema = z.array(identifierSchema).check(z.maxLength(100));
 
-/** What applies to an assessment of a folder; throws `badSetting` for what VS Code took in, mistyped, and the service would refuse (API reference, section 8), or that would otherwise go unnoticed. */
+/** The settings of an assessment of a folder. Throws `badSetting` for an invalid value of any setting that matters to a run, also of those that are read later with a fallback (API reference, section 8). */
 export function readAssessmentSettings(folder: vscode.Uri | undefined): {
   language: Language;
   webhookEndpointIds: string[];
@@ -85,7 +85,7 @@ export function readAssessmentSettings(folder: vscode.Uri | undefined): {
   };
 }
 
-/** The user's list of patterns, the workspace's and the folder's, each for itself: in place of the user's, as VS Code has it, a repository's list could widen what is sent. */
+/** The lists of patterns of user, workspace and folder, of which all apply. VS Code lets the workspace's list replace the user's, so that a repository could widen what is uploaded. */
 function excludeLists(settings: vscode.WorkspaceConfiguration): string[][] {
   const found = settings.inspect<unknown>('archive.exclude');
   return [found?.globalValue ?? found?.defaultValue, found?.workspaceValue, found?.workspaceFolderValue]
@@ -93,41 +93,41 @@ function excludeLists(settings: vscode.WorkspaceConfiguration): string[][] {
     .map((list) => checked('archive.exclude', z.array(z.string()), list));
 }
 
-/** True when there is a token command, even one that cannot be run, and the workspace is trusted to have one run. */
+/** True when there is a token command, even an invalid one, and the workspace is trusted. */
 export function hasTokenCommand(): boolean {
   const command = own<unknown>('tokenCommand', []);
   return vscode.workspace.isTrusted && !(Array.isArray(command) && command.length === 0);
 }
 
-/** The token command; throws `tokenCommand`, for which runs wait, where it is not a list of texts. */
+/** The token command. Throws `tokenCommand` where it is not a list of strings; runs wait until that is corrected. */
 export function readTokenCommand(): readonly string[] {
   const command = z.array(z.string()).safeParse(own<unknown>('tokenCommand', []));
   if (command.success) return command.data;
   throw new AssessmentError('tokenCommand', { detail: 'notAList' });
 }
 
-/** What happens about files that look like they hold credentials; what is none of the three counts as the strictest. */
+/** How files with suspected secrets are treated; an invalid value means the strictest. */
 export function readSecretCheck(): z.infer<typeof secretCheckSchema> {
   return secretCheckSchema.safeParse(own<unknown>('secrets.checkBeforeUpload', 'block')).data ?? 'block';
 }
 
-/** Whether uploaded source is deleted from the service once a run has ended; nothing but `false` keeps it there. */
+/** Whether uploaded source is deleted from the service after a run; an invalid value means true. */
 export function readDeleteSourceAfterRun(): boolean {
   return own<unknown>('runs.deleteSourceAfterRun', true) !== false;
 }
 
-/** Where decisions about a folder's findings are kept: with VS Code, or in the folder for everyone who works on it. */
+/** Where triage decisions about a folder's findings are stored: in VS Code's storage, or shared in the folder. */
 export function readTriageStorage(folder: vscode.Uri): 'workspace' | 'shared' {
   return vscode.workspace.getConfiguration('whitebox', folder).get('triage.storage', 'workspace');
 }
 
-/** For how many days ended runs stay on this machine; the default while it is mistyped, which the next start of an assessment names. */
+/** For how many days ended runs stay on this machine; an invalid value, which the next start of an assessment reports, means the default. */
 export function readRetainLocalDays(): number {
   const days = retainLocalDaysSchema.safeParse(own('runs.retainLocalDays', defaultRetainLocalDays));
   return days.success ? days.data : defaultRetainLocalDays;
 }
 
-/** Which findings the editor shows, and which notifications a person wants. */
+/** Which findings and notifications are shown. */
 export function readDisplaySettings(): Display & {
   showInProblems: boolean;
   notifications: 'all' | 'attention' | 'none';
@@ -135,7 +135,7 @@ export function readDisplaySettings(): Display & {
   const settings = vscode.workspace.getConfiguration('whitebox');
   const minimum = settings.get<unknown>('findings.minimumSeverity');
   return {
-    // One that is mistyped hides nothing.
+    // An invalid value hides nothing.
     minimumSeverity: SEVERITIES.find((each) => each === minimum && each !== 'unrated') ?? 'none',
     hideTriaged: settings.get('findings.hideTriaged', true),
     showInProblems: settings.get('findings.showInProblems', true),
@@ -152,7 +152,7 @@ function own<T>(key: string, fallback: T): T {
   return found?.globalValue ?? found?.defaultValue ?? fallback;
 }
 
-/** A setting's value, which is whatever a person typed; throws `badSetting` with the values there are. */
+/** A setting's value. Throws `badSetting`, with the allowed values, for an invalid one. */
 function checked<T>(key: string, schema: z.ZodMiniType<T> & { options?: readonly T[] }, value: unknown): T {
   const found = schema.safeParse(value);
   if (found.success) return found.data;

@@ -6,11 +6,11 @@ type Show = <T extends string | vscode.MessageItem>(
   ...buttons: readonly T[]
 ) => Thenable<T | undefined>;
 
-/** What VS Code declares once for texts and once for objects as buttons. */
+/** VS Code's functions, whose overloads for strings and for objects as buttons are one signature here. */
 const window: Readonly<Record<'showInformationMessage' | 'showWarningMessage' | 'showErrorMessage', Show>> =
   vscode.window;
 
-/** Says something in a notification, as plain text on one line; gives the button that was pressed. */
+/** Shows a notification, as plain text on one line; resolves to the pressed button. */
 export const showInformation: Show = (text, ...buttons) =>
   window.showInformationMessage(plainLine(text), ...buttons);
 
@@ -20,16 +20,16 @@ export const showWarning: Show = (text, ...buttons) => window.showWarningMessage
 /** The same as an error. */
 export const showError: Show = (text, ...buttons) => window.showErrorMessage(plainLine(text), ...buttons);
 
-/** The text of a dialog, which VS Code takes for no links. */
+/** The text of a dialog. VS Code makes no links in it. */
 interface Question {
   readonly question: string;
   readonly detail?: string;
   readonly icon?: 'info' | 'warning';
-  /** What the button is called that does nothing, which VS Code adds to every dialog: “Cancel” unless told. */
+  /** The label of the button that dismisses the dialog; VS Code's own is “Cancel”. */
   readonly dismiss?: string;
 }
 
-/** Asks in a dialog, where Enter means the first answer and Escape none; undefined when it is dismissed. */
+/** Asks in a dialog. Enter gives the first answer; undefined when it is dismissed. */
 export async function askInDialog<T extends string>(
   { question, detail, icon = 'warning', dismiss }: Question,
   ...answers: readonly T[]
@@ -49,7 +49,7 @@ export async function askInDialog<T extends string>(
   return answers.find((title) => title === chosen?.title);
 }
 
-/** Text on one line that stays text in a notification: VS Code makes `[x](command:…)` in it a link that runs the command, whoever wrote it. */
+/** One line that is safe in a notification, where VS Code would make `[x](command:…)` a link that runs the command. */
 export function plainLine(text: string): string {
   return visibleLine(text).replaceAll('](', ']\u2060(');
 }

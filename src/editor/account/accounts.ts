@@ -102,7 +102,7 @@ export class Accounts {
       throw error;
     }
     try {
-      // Not cancellable, and no failure of the check.
+      // Not cancellable; its failure is not a failure of the check.
       await client.cancelUpload(fileId);
     } catch (error) {
       if (!(error instanceof AssessmentError)) throw error;

@@ -3,12 +3,12 @@ import { originOf, toBaseUrl } from '../../core/api/address.ts';
 import { toToken } from '../../core/api/credentials.ts';
 import { isAbortError } from '../../core/errors.ts';
 import type { Run } from '../../core/run/state/run.ts';
-import type { Accounts } from './accounts.ts';
-import { firstLines, formatAccount } from '../formats.ts';
 import { describeError } from '../errors/messages.ts';
+import { firstLines, formatAccount } from '../formats.ts';
 import { withProgress } from '../progress.ts';
 import { type Destination, hasTokenCommand, readRawDestination, writeDestination } from '../settings.ts';
 import { askInDialog, showError, showInformation } from '../showMessage.ts';
+import type { Accounts } from './accounts.ts';
 
 /**
  * Asks for base URL, organization and token, checks them with the service and stores them. For the `account` of an existing run, which may no

@@ -3,11 +3,11 @@ import { CONNECTION_PARTS, type ConnectionPart, failedPart } from '../../core/ap
 import { AssessmentError } from '../../core/errors.ts';
 import type { Logger } from '../../core/ports.ts';
 import { describeError } from '../errors/messages.ts';
-import { withProgress } from '../progress.ts';
 import { offerRemedies } from '../errors/remedies.ts';
+import { withProgress } from '../progress.ts';
 import { readDestination } from '../settings.ts';
-import type { Accounts } from './accounts.ts';
 import { showError, showInformation } from '../showMessage.ts';
+import type { Accounts } from './accounts.ts';
 
 /** Calls the service as an assessment would, and says which part of the connection fails, and which work. */
 export async function testConnection({ accounts, log }: { accounts: Accounts; log: Logger }): Promise<void> {

@@ -4,13 +4,13 @@ import type { RunNote, RunNotes } from '../../core/run/disk/recoveryNotes.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';
 import { visibleLine } from '../../core/visibleText.ts';
-import { hasOpenFolder } from '../folders.ts';
-import { formatNumber } from '../formats.ts';
-import { focusView } from '../../lazyView.ts';
 import { describeError } from '../errors/messages.ts';
 import { doRemedy } from '../errors/remedies.ts';
+import { hasOpenFolder } from '../folders.ts';
+import { formatNumber } from '../formats.ts';
 import { inBackground } from '../progress.ts';
 import { askInDialog, showError, showWarning } from '../showMessage.ts';
+import { focusView } from '../../lazyView.ts';
 
 /** A note in `globalState`, with its key. */
 interface LostRun {
@@ -104,7 +104,10 @@ async function offerToForget(
   else await doRemedy(remedies.find((remedy) => remedy === choice));
 }
 
-/** Takes up the polling of runs, now and whenever this window gets the focus, and offers to track lost runs. In Restricted Mode, waits for the workspace to be trusted: runs are shown as they were last known, and no lease is taken. */
+/**
+ * Resumes the polling of runs, now and whenever this window gets the focus, and offers to track lost runs. In Restricted Mode it waits until the
+ * workspace is trusted: runs are shown as they were last known, and no lease is taken.
+ */
 export function resumeRuns(deps: {
   notes: RunNotes;
   runs: RunStore;

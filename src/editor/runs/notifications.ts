@@ -2,8 +2,9 @@ import * as vscode from 'vscode';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
 import type { ShownRun } from '../../core/findings/shownFinding.ts';
 import type { Logger } from '../../core/ports.ts';
-import { resultsKeptUntil } from '../../core/run/state/deadlines.ts';
 import { hasRemoteResults } from '../../core/run/finish/downloadArtifacts.ts';
+import type { RunTracker } from '../../core/run/runTracker.ts';
+import { resultsKeptUntil } from '../../core/run/state/deadlines.ts';
 import {
   type Artifact,
   type Failure,
@@ -13,14 +14,13 @@ import {
   type Run,
   titleOf,
 } from '../../core/run/state/run.ts';
-import type { RunTracker } from '../../core/run/runTracker.ts';
-import { countShown, formatTime } from '../formats.ts';
-import { hasArtifact, stateLabel } from '../labels.ts';
 import { describeError, describeFailure } from '../errors/messages.ts';
 import { doRemedy, type Remedy } from '../errors/remedies.ts';
-import { toRunNode } from './pickRun.ts';
+import { countShown, formatTime } from '../formats.ts';
+import { hasArtifact, stateLabel } from '../labels.ts';
 import { readDisplaySettings } from '../settings.ts';
 import { showError, showInformation, showWarning } from '../showMessage.ts';
+import { toRunNode } from './pickRun.ts';
 
 interface NoticeDeps {
   readonly tracker: RunTracker;

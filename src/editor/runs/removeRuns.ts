@@ -1,19 +1,19 @@
 import * as vscode from 'vscode';
 import { isTransient } from '../../core/api/retry.ts';
 import { AssessmentError } from '../../core/errors.ts';
-import { isFinal, type Run, titleOf, waitsForToken } from '../../core/run/state/run.ts';
 import type { RunNotes } from '../../core/run/disk/recoveryNotes.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';
+import { isFinal, type Run, titleOf, waitsForToken } from '../../core/run/state/run.ts';
 import { visibleLine } from '../../core/visibleText.ts';
+import { describeError } from '../errors/messages.ts';
+import { doRemedy } from '../errors/remedies.ts';
 import { formatNumber, formatTime } from '../formats.ts';
 import { hasArtifact } from '../labels.ts';
-import { describeError } from '../errors/messages.ts';
-import { pickRun } from './pickRun.ts';
 import { withProgress, withViewProgress } from '../progress.ts';
-import { doRemedy } from '../errors/remedies.ts';
+import { askInDialog, showInformation, showWarning } from '../showMessage.ts';
+import { pickRun } from './pickRun.ts';
 import { losesSource } from './runCommands.ts';
 import type { RunDeps } from './trackRun.ts';
-import { askInDialog, showInformation, showWarning } from '../showMessage.ts';
 
 /** What removing runs works with. */
 interface RemoveDeps {

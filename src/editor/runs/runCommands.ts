@@ -1,16 +1,16 @@
 import * as vscode from 'vscode';
+import { hasRemoteResults } from '../../core/run/finish/downloadArtifacts.ts';
+import { mayStopWatching } from '../../core/run/state/deadlines.ts';
 import { isLive, type Run, titleOf } from '../../core/run/state/run.ts';
+import { visibleLine } from '../../core/visibleText.ts';
 import { formatTime } from '../formats.ts';
 import { lostAnswerLabel } from '../labels.ts';
-import { acceptForgetting } from './lostRuns.ts';
-import { pickRun } from './pickRun.ts';
 import { withProgress, withViewProgress } from '../progress.ts';
 import { readDeleteSourceAfterRun } from '../settings.ts';
 import { askInDialog, showInformation } from '../showMessage.ts';
+import { acceptForgetting } from './lostRuns.ts';
+import { pickRun } from './pickRun.ts';
 import { giveRunId, type RunDeps } from './trackRun.ts';
-import { mayStopWatching } from '../../core/run/state/deadlines.ts';
-import { hasRemoteResults } from '../../core/run/finish/downloadArtifacts.ts';
-import { visibleLine } from '../../core/visibleText.ts';
 
 /** Polls every live run now; says so where there is none. */
 export async function checkRuns({ runs, tracker }: RunDeps): Promise<void> {

@@ -1,8 +1,10 @@
 import * as vscode from 'vscode';
-import type { FindingStore } from '../../core/findings/findingStore.ts';
 import { inBrief } from '../../core/api/failure.ts';
-import { lastGoodAnswerAt, mayStopWatching, needsDecision } from '../../core/run/state/deadlines.ts';
+import type { FindingStore } from '../../core/findings/findingStore.ts';
+import type { Clock } from '../../core/ports.ts';
+import type { RunStore } from '../../core/run/disk/runStore.ts';
 import { hasRemoteResults } from '../../core/run/finish/downloadArtifacts.ts';
+import { lastGoodAnswerAt, mayStopWatching, needsDecision } from '../../core/run/state/deadlines.ts';
 import {
   elapsedMs,
   type Failure,
@@ -15,9 +17,9 @@ import {
   type Run,
   titleOf,
 } from '../../core/run/state/run.ts';
-import type { Clock } from '../../core/ports.ts';
-import type { RunStore } from '../../core/run/disk/runStore.ts';
 import { visibleLine } from '../../core/visibleText.ts';
+import { describeFailure } from '../errors/messages.ts';
+import { countFiles, formatBytes, formatDay, formatDuration, formatTime } from '../formats.ts';
 import {
   attentionLabel,
   commitLabel,
@@ -27,9 +29,7 @@ import {
   stateLabel,
   uploadLabel,
 } from '../labels.ts';
-import { countFiles, formatBytes, formatDay, formatDuration, formatTime } from '../formats.ts';
 import type { LazyView } from '../../lazyView.ts';
-import { describeFailure } from '../errors/messages.ts';
 import { type RunNode, toRunNode } from './pickRun.ts';
 
 /** A line of the Runs view. */

@@ -1,6 +1,9 @@
 import * as vscode from 'vscode';
-import { isDisplayed } from '../../core/findings/view/filter.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
+import { isDisplayed } from '../../core/findings/view/filter.ts';
+import type { Clock } from '../../core/ports.ts';
+import type { RunStore } from '../../core/run/disk/runStore.ts';
+import type { RunTracker } from '../../core/run/runTracker.ts';
 import { mayStopWatching, needsDecision } from '../../core/run/state/deadlines.ts';
 import {
   elapsedMs,
@@ -11,17 +14,14 @@ import {
   type Run,
   titleOf,
 } from '../../core/run/state/run.ts';
-import type { RunStore } from '../../core/run/disk/runStore.ts';
-import { attentionLabel, hasArtifact, stateLabel } from '../labels.ts';
-import { countFindings, formatAccount, formatDuration, formatNumber, formatTime } from '../formats.ts';
+import type { Accounts } from '../account/accounts.ts';
 import { describeFailure } from '../errors/messages.ts';
+import { countFindings, formatAccount, formatDuration, formatNumber, formatTime } from '../formats.ts';
+import { attentionLabel, hasArtifact, stateLabel } from '../labels.ts';
+import { readDisplaySettings } from '../settings.ts';
+import { focusView } from '../../lazyView.ts';
 import { toRunNode } from './pickRun.ts';
 import { renderRuns } from './runsView.ts';
-import { readDisplaySettings } from '../settings.ts';
-import type { Clock } from '../../core/ports.ts';
-import type { RunTracker } from '../../core/run/runTracker.ts';
-import type { Accounts } from '../account/accounts.ts';
-import { focusView } from '../../lazyView.ts';
 
 /** Keeps the status item up to date: a run that needs a decision, else the run under way with its elapsed time, else the number of findings. */
 export function showStatus(

@@ -1,15 +1,15 @@
 import * as vscode from 'vscode';
 import { originOf } from '../../core/api/address.ts';
 import { AssessmentError } from '../../core/errors.ts';
-import { type Run, titleOf } from '../../core/run/state/run.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';
+import { type Run, titleOf } from '../../core/run/state/run.ts';
 import { formatTime } from '../formats.ts';
 import { nameOf } from '../labels.ts';
-import { focusView } from '../../lazyView.ts';
 import { withViewProgress } from '../progress.ts';
 import { type Destination, readAssessmentSettings, readDestination } from '../settings.ts';
 import { showInformation } from '../showMessage.ts';
+import { focusView } from '../../lazyView.ts';
 
 /** What commands on runs work with. */
 export interface RunDeps {

@@ -1,7 +1,9 @@
+import { lstatSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import * as vscode from 'vscode';
+import { AssessmentError } from '../../core/errors.ts';
 import { pathInside, readIfThere } from '../../core/files.ts';
-import { visibleName } from '../../core/visibleText.ts';
 import {
   type FolderChoices,
   toIgnoreLine,
@@ -10,15 +12,13 @@ import {
   withoutExcluded,
   withoutLines,
 } from '../../core/upload/choose/choices.ts';
-import { formatNumber } from '../formats.ts';
+import { visibleName } from '../../core/visibleText.ts';
 import type { Attempt } from '../errors/remedies.ts';
+import { formatNumber } from '../formats.ts';
 import { showInformation } from '../showMessage.ts';
 import type { UploadChoices } from './preparation.ts';
 import type { UploadPreview } from './uploadPreview.ts';
 import type { PreviewNode } from './uploadPreviewTree.ts';
-import { lstatSync } from 'node:fs';
-import { join } from 'node:path';
-import { AssessmentError } from '../../core/errors.ts';
 
 const id = 'whitebox.excludeFromUpload';
 

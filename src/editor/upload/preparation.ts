@@ -1,6 +1,11 @@
 import * as vscode from 'vscode';
 import { AssessmentError } from '../../core/errors.ts';
-import { visibleLine, visibleName } from '../../core/visibleText.ts';
+import {
+  choicesBelow,
+  type FolderChoices,
+  noChoices,
+  replaceBelow,
+} from '../../core/upload/choose/choices.ts';
 import {
   decide,
   type PreparationSteps,
@@ -11,17 +16,12 @@ import { gitHome } from '../../core/upload/ignore/repository.ts';
 import { checkSecrets, SecretMemory } from '../../core/upload/secrets/checkSecrets.ts';
 import type { Suspicion } from '../../core/upload/secrets/scanFile.ts';
 import { selectFiles } from '../../core/upload/select/selectFiles.ts';
+import { visibleLine, visibleName } from '../../core/visibleText.ts';
 import type { Folder } from '../folders.ts';
 import { countFiles, firstLines } from '../formats.ts';
 import { byteSteps } from '../progress.ts';
 import { readAssessmentSettings, readSecretCheck } from '../settings.ts';
 import { askInDialog } from '../showMessage.ts';
-import {
-  choicesBelow,
-  type FolderChoices,
-  noChoices,
-  replaceBelow,
-} from '../../core/upload/choose/choices.ts';
 
 /** A folder's files as they would be uploaded, with the results of the credential check. */
 export type Prepared = PreparedFolder<Folder>;

@@ -4,16 +4,16 @@ import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { AssessmentError, systemCode } from '../../core/errors.ts';
 import { makePrivateFolder, moveFile, sweepTemporary } from '../../core/files.ts';
-import { visibleLine } from '../../core/visibleText.ts';
 import type { Clock } from '../../core/ports.ts';
 import { type Archive, writeArchive } from '../../core/upload/archive/writeArchive.ts';
 import { checkPacked, prepareFolders } from '../../core/upload/choose/prepare.ts';
+import { visibleLine } from '../../core/visibleText.ts';
 import { type Folder, pickFolders } from '../folders.ts';
 import { countFiles, formatBytes } from '../formats.ts';
-import { describeSuspicions, decideSecrets, type PreparationDeps, type Prepared } from './preparation.ts';
 import { byteSteps, withProgress } from '../progress.ts';
 import { readAssessmentSettings } from '../settings.ts';
 import { showInformation } from '../showMessage.ts';
+import { describeSuspicions, decideSecrets, type PreparationDeps, type Prepared } from './preparation.ts';
 import { otherThanShown, type UploadPreview } from './uploadPreview.ts';
 import { stayingOut, unreadIn } from './uploadQuestion.ts';
 

@@ -1,23 +1,23 @@
 import * as vscode from 'vscode';
 import { AssessmentError } from '../../core/errors.ts';
+import { pathInside } from '../../core/files.ts';
 import { readSentFiles, type SentFile } from '../../core/findings/place/sentFiles.ts';
 import type { Clock, Logger } from '../../core/ports.ts';
-import { pathInside } from '../../core/files.ts';
+import type { RunStore } from '../../core/run/disk/runStore.ts';
+import type { RunTracker } from '../../core/run/runTracker.ts';
 import type { FolderClaim } from '../../core/run/start/start.ts';
 import type { Assessment } from '../../core/run/start/inputFiles.ts';
 import { isFinal, type Run, type Target } from '../../core/run/state/run.ts';
-import type { RunStore } from '../../core/run/disk/runStore.ts';
-import type { RunTracker } from '../../core/run/runTracker.ts';
 import { checkPacked, prepareFolders } from '../../core/upload/choose/prepare.ts';
 import { type Folder, isInside } from '../folders.ts';
 import { countFiles, formatTime } from '../formats.ts';
 import { stateLabel } from '../labels.ts';
-import { decideSecrets, type PreparationDeps, type Prepared } from './preparation.ts';
+import { byteSteps, withProgress } from '../progress.ts';
 import { acceptForgetting } from '../runs/lostRuns.ts';
 import { toRunNode } from '../runs/pickRun.ts';
-import { byteSteps, withProgress } from '../progress.ts';
 import { type Destination, readAssessmentSettings, readDestination } from '../settings.ts';
 import { askInDialog, showWarning } from '../showMessage.ts';
+import { decideSecrets, type PreparationDeps, type Prepared } from './preparation.ts';
 import type { UploadPreview } from './uploadPreview.ts';
 import { confirmUpload } from './uploadQuestion.ts';
 

@@ -1,16 +1,16 @@
 import { posix } from 'node:path';
 import * as vscode from 'vscode';
-import { visibleName } from '../../core/visibleText.ts';
 import type { Disposable, Logger } from '../../core/ports.ts';
-import { countDifferences } from '../../core/upload/choose/prepare.ts';
 import { withChosen, withRestored } from '../../core/upload/choose/choices.ts';
+import { countDifferences } from '../../core/upload/choose/prepare.ts';
 import { PreviewModel } from '../../core/upload/choose/previewModel.ts';
+import { visibleName } from '../../core/visibleText.ts';
+import type { Attempt } from '../errors/remedies.ts';
 import { type Folder, isInside } from '../folders.ts';
 import { countFiles, formatBytes } from '../formats.ts';
+import { inBackground, withProgress } from '../progress.ts';
 import type { LazyView } from '../../lazyView.ts';
 import { type PreparationDeps, type Prepared, type UploadChoices } from './preparation.ts';
-import type { Attempt } from '../errors/remedies.ts';
-import { inBackground, withProgress } from '../progress.ts';
 import { type PreviewNode, previewTree } from './uploadPreviewTree.ts';
 
 const ignoreFiles = ['.gitignore', '.whiteboxignore'];

@@ -1,11 +1,11 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
-import { visibleName } from '../../core/visibleText.ts';
 import { type FolderSum, levelBelow } from '../../core/upload/choose/choices.ts';
+import type { NotUploaded, NotUploadedReason } from '../../core/upload/choose/prepare.ts';
 import type { IgnoreRule } from '../../core/upload/ignore/ignoreRules.ts';
 import type { Suspicion } from '../../core/upload/secrets/scanFile.ts';
-import type { NotUploaded, NotUploadedReason } from '../../core/upload/choose/prepare.ts';
 import type { SelectedFile } from '../../core/upload/select/selection.ts';
+import { visibleName } from '../../core/visibleText.ts';
 import { countFiles, formatBytes, formatNumber } from '../formats.ts';
 import { reasonLabel, ruleLabel } from '../labels.ts';
 import { describeSuspicion, describeSuspicions, type Prepared } from './preparation.ts';

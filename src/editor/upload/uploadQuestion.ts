@@ -1,15 +1,15 @@
 import * as vscode from 'vscode';
 import { originOf } from '../../core/api/address.ts';
-import { visibleName } from '../../core/visibleText.ts';
-import { readSentFiles } from '../../core/findings/place/sentFiles.ts';
 import { pathInside } from '../../core/files.ts';
+import { readSentFiles } from '../../core/findings/place/sentFiles.ts';
+import type { RunStore } from '../../core/run/disk/runStore.ts';
 import type { Assessment } from '../../core/run/start/inputFiles.ts';
 import type { Run, Target } from '../../core/run/state/run.ts';
-import type { RunStore } from '../../core/run/disk/runStore.ts';
 import type { UploadSelection } from '../../core/upload/choose/prepare.ts';
+import { visibleName } from '../../core/visibleText.ts';
 import { countFiles, firstLines, formatBytes, formatNumber, formatTime } from '../formats.ts';
-import { describeSuspicions, type Prepared } from './preparation.ts';
 import { askInDialog } from '../showMessage.ts';
+import { describeSuspicions, type Prepared } from './preparation.ts';
 import { otherThanShown, type UploadPreview } from './uploadPreview.ts';
 
 /** Shows what would be uploaded, where to, and that it costs credits; true when the person agrees. */
