@@ -11,15 +11,14 @@ import { type ShownFinding, type ShownRun, toShownRun, toSubjects } from './show
 import type { TriageState } from './triage/triage.ts';
 import type { DecisionsByFolder, TakeBack } from './triage/triageStore.ts';
 
-/** What the store works with. */
-export interface FindingStoreDeps extends RunFindingsDeps {
+type Deps = RunFindingsDeps & {
   /** Whether this window has a folder (an absolute path) open. */
   readonly isOpenHere: (folder: string) => boolean;
-}
+};
 
 /** The findings that the editor shows: of each open folder's latest successful run that has some, unless a person chose another run or none since it ended. */
 export class FindingStore implements Disposable {
-  readonly #deps: FindingStoreDeps;
+  readonly #deps: Deps;
   readonly #listeners = new Set<() => void>();
   readonly #subscriptions: readonly Disposable[];
   readonly #choices = new FolderChoices();
@@ -35,19 +34,22 @@ export class FindingStore implements Disposable {
   /** Made from what is shown when it is first asked for. */
   #comparison: Comparison | undefined;
   /** Why the findings of a run could not be read when they were last wanted, by its ID. */
-  readonly #failures = new Map<string, Failure>();
+  readonly #failures = new Map<string, Failure | undefined>();
   /** Loading and re-placing happen one after the other: each begins with what is known by then. */
-  #queue: Promise<void> = Promise.resolve();
+  #queue: Promise<unknown> = Promise.resolve();
   #mustForce = false;
+  /** Whether listeners have yet to be told of a change. */
+  #isChanged = false;
 
-  constructor(deps: FindingStoreDeps) {
+  constructor(deps: Deps) {
     this.#deps = deps;
     this.#subscriptions = [
       deps.runs.onDidChange((run) => {
         if (isFinal(run) || this.#shown.some((shown) => shown.run.id === run.id)) void this.load();
       }),
       deps.triage.onDidChange(() => {
-        if (this.#decide()) this.#fire();
+        this.#decide();
+        this.#fireIfChanged();
       }),
     ];
   }
@@ -67,25 +69,14 @@ export class FindingStore implements Disposable {
     return this.#shown.flatMap(({ shown }) => shown);
   }
 
-  /** How many findings are shown. */
-  count(): number {
-    return this.#shown.reduce((count, { shown }) => count + shown.length, 0);
-  }
-
   /** A finding that is shown, by its run's local id and its `Finding.index`. */
   find(runId: string, index: number): ShownFinding | undefined {
-    const run = this.#shown.find((each) => each.run.id === runId);
-    return run?.shown.find(({ finding }) => finding.index === index);
+    return this.all().find(({ run, finding }) => run.id === runId && finding.index === index);
   }
 
   /** Why a run's findings could not be read when they were last wanted. */
   failureOf(runId: string): Failure | undefined {
     return this.#failures.get(runId);
-  }
-
-  /** How many of the files that a run's findings point at are not as they were scanned; 0 for a run that is not shown. */
-  changedFiles(runId: string): number {
-    return this.#loaded.find(({ run }) => run.id === runId)?.changedFiles ?? 0;
   }
 
   /** Shows a run's findings in its folders until another is chosen or ends with findings; a run without findings changes nothing. */
@@ -131,18 +122,12 @@ export class FindingStore implements Disposable {
     return before && { baseline, ...countChanges(run, shown, before, cut) };
   }
 
-  /** Compares what two runs have found. Throws why the findings file of one cannot be read, with its ID as the `subject`. */
-  async compare(run: Run, baseline: Run): Promise<Comparison> {
-    const [found, before] = await Promise.all([this.#getReadable(run), this.#getReadable(baseline)]);
-    return compareFindings(run, found.shown, baseline, before.shown, {
-      run: found.cut,
-      baseline: before.cut,
-    });
-  }
-
-  /** Shows a run's findings compared with another run's, until other findings are shown. Throws what `compare` throws. */
+  /** Shows a run's findings compared with another run's, until other findings are shown. Throws why the findings file of one cannot be read, with its ID as the `subject`. */
   async showComparison(run: Run, baseline: Run): Promise<void> {
-    await Promise.all([this.#getReadable(run), this.#getReadable(baseline)]);
+    for (const each of [run, baseline]) {
+      const { failure } = await this.read(each);
+      if (failure !== undefined) throw new AssessmentError(failure.kind, { ...failure, subject: each.id });
+    }
     this.#choices.choose(run, this.#deps.runs.all());
     this.#compared = { run, baseline };
     await this.load({ force: true });
@@ -191,13 +176,13 @@ export class FindingStore implements Disposable {
         return this.#loadChosen();
       }
       const rePlaced = await Promise.all(held.map((each) => each.rePlace(changed, createdOrDeleted)));
-      if (rePlaced.includes(true)) this.#fire();
+      this.#isChanged ||= rePlaced.includes(true);
     });
   }
 
   /** All of a run's findings, whether they are shown or not; a file that cannot be read gives a `failure`. */
   async read(run: Run): Promise<ShownRun> {
-    return toShownRun(await this.#enqueue(() => this.#readOne(run)));
+    return toShownRun(await this.#enqueue(() => this.#get(run, false)));
   }
 
   dispose(): void {
@@ -217,68 +202,47 @@ export class FindingStore implements Disposable {
     if (!runs.some(({ id }) => id === this.#compared?.run.id)) this.#compared = undefined;
     const compared = this.#compared;
     const baseline = compared && (await this.#get(compared.baseline, force));
-    // The baseline may have been removed.
-    if (baseline?.found.failure !== undefined && this.#compared === compared) this.#compared = undefined;
-    const got = await Promise.all(runs.map((run) => this.#get(run, force)));
+    // The baseline may have been removed, and a person may compare others by now.
+    if (baseline?.failure !== undefined && this.#compared === compared) this.#compared = undefined;
+    const loaded = await Promise.all(runs.map((run) => this.#get(run, force)));
     const byFolder = new Map([...chosen].map(([folder, run]) => [folder, run?.id]));
-    const isSame = isDeepStrictEqual(byFolder, this.#byFolder) && baseline?.found === this.#baseline;
+    this.#isChanged ||=
+      baseline !== this.#baseline ||
+      loaded.some((each, at) => each !== this.#loaded[at]) ||
+      !isDeepStrictEqual(byFolder, this.#byFolder);
     this.#byFolder = byFolder;
-    this.#loaded = got.map(({ found }) => found);
-    this.#baseline = baseline?.found;
+    this.#loaded = loaded;
+    this.#baseline = baseline;
     // Others may have decided while the runs were read.
-    const isDecided = this.#decide();
-    if (
-      !isSame ||
-      isDecided ||
-      [...got, ...(baseline === undefined ? [] : [baseline])].some(({ isChanged }) => isChanged)
-    )
-      this.#fire();
+    this.#decide();
   }
 
   /** The findings of a run as they are held, up to date; loaded when they are not held, could not be read or were downloaded again. */
-  async #get(run: Run, force = false): Promise<{ found: RunFindings; isChanged: boolean }> {
+  async #get(run: Run, force: boolean): Promise<RunFindings> {
     const now = this.#deps.runs.get(run.id) ?? run;
     const former = this.#held().find((each) => each.run.id === run.id);
     const isCurrent = !force && former?.failure === undefined && isSameRun(former?.run, now);
-    const found =
-      isCurrent && former !== undefined ? former : await RunFindings.load(now, this.#deps, former);
+    const found = isCurrent && former ? former : await RunFindings.load(now, this.#deps, former);
     const baseline = this.#compared?.run.id === run.id ? this.#compared.baseline : this.baselineOf(now);
-    const isUpdated = await found.update(now, baseline);
-    const { failure } = found;
-    const isFailureNew = this.#failures.get(run.id)?.kind !== failure?.kind;
-    if (failure === undefined) this.#failures.delete(run.id);
-    else this.#failures.set(run.id, failure);
-    return { found, isChanged: isFailureNew || (former !== undefined && (found !== former || isUpdated)) };
-  }
-
-  async #readOne(run: Run): Promise<RunFindings> {
-    const { found, isChanged } = await this.#get(run);
-    if (isChanged) this.#fire();
+    if (await found.update(now, baseline)) this.#isChanged ||= found === former;
+    this.#isChanged ||= this.#failures.get(run.id)?.kind !== found.failure?.kind;
+    this.#failures.set(run.id, found.failure);
     return found;
   }
 
-  /** A run to compare. Throws why it cannot be read, with its ID as the `subject`. */
-  async #getReadable(run: Run): Promise<RunFindings> {
-    const found = await this.#enqueue(() => this.#readOne(run));
-    const { failure } = found;
-    if (failure !== undefined) throw new AssessmentError(failure.kind, { ...failure, subject: run.id });
-    return found;
-  }
-
-  #decide(): boolean {
-    return this.#held().filter((each) => each.decide()).length > 0;
+  #decide(): void {
+    for (const each of this.#held()) this.#isChanged = each.decide() || this.#isChanged;
   }
 
   #enqueue<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#queue.then(work);
-    this.#queue = done.then(
-      () => undefined,
-      () => undefined,
-    );
+    const done = this.#queue.then(work).finally(() => this.#fireIfChanged());
+    this.#queue = done.catch(() => undefined); // the caller gets the error
     return done;
   }
 
-  #fire(): void {
+  #fireIfChanged(): void {
+    if (!this.#isChanged) return;
+    this.#isChanged = false;
     this.#shown = this.#loaded.map((each) => toShownRun(each, this.#byFolder));
     this.#comparison = undefined;
     for (const listener of [...this.#listeners]) listener();

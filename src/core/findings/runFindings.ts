@@ -109,7 +109,6 @@ export class RunFindings implements ShownRun {
     return this.#shown;
   }
 
-  /** How many files with findings are not as they were scanned. */
   get changedFiles(): number {
     return this.#places?.changed.size ?? 0;
   }

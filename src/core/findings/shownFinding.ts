@@ -43,6 +43,8 @@ export interface ShownRun {
   readonly shown: readonly ShownFinding[];
   readonly cut?: Cut | undefined;
   readonly failure?: Failure | undefined;
+  /** How many files with findings are not as they were scanned. */
+  readonly changedFiles?: number | undefined;
 }
 
 /** True for a finding whose main place is no file here, though others of its places may be. */
@@ -81,14 +83,14 @@ export function toSubjects(
 
 /** A run as it is now; given the run that each folder shows, without the findings of folders that show another one. */
 export function toShownRun(
-  { run, shown, cut, failure }: ShownRun,
+  { run, shown, cut, failure, changedFiles }: ShownRun,
   byFolder: ReadonlyMap<string, string | undefined> = new Map(),
 ): ShownRun {
   const showsIt = (folder: string): boolean => !byFolder.has(folder) || byFolder.get(folder) === run.id;
-  if (run.targets.every(({ folder }) => showsIt(folder))) return { run, shown, cut, failure };
+  if (run.targets.every(({ folder }) => showsIt(folder))) return { run, shown, cut, failure, changedFiles };
   const visible = shown.filter((each) => {
     const folder = folderOf(each);
     return folder === undefined || showsIt(folder);
   });
-  return { run, shown: visible, cut, failure };
+  return { run, shown: visible, cut, failure, changedFiles };
 }

@@ -165,7 +165,7 @@ export async function showMenu({
       label: `$(list-tree) ${t('Show Findings')}`,
       description: countFindings(countDisplayed(findings)),
       view: 'findings' as const,
-      when: findings.count() > 0,
+      when: findings.all().length > 0,
     },
     {
       label: `$(markdown) ${t('Open Report')}`,

@@ -61,5 +61,5 @@ export async function openFindings(
   const firstKeyMs = await type(1);
   const keyMs: number[] = [];
   for (let key = 2; key < keystrokes; key++) keyMs.push(await type(key));
-  return { openMs, findings: store.count(), firstKeyMs, keyMs };
+  return { openMs, findings: store.all().length, firstKeyMs, keyMs };
 }

@@ -167,7 +167,7 @@ describe('what is said of findings and runs', () => {
       return { ...run, createdAt: at, ...(label === undefined ? {} : { label }) };
     }) as [Run, Run];
     const folders = [{ run: before, shown: [] }];
-    const findings = { comparison: () => undefined, folders: () => folders, changedFiles: () => 0 };
+    const findings = { comparison: () => undefined, folders: () => folders };
     assert.deepEqual(describeRuns(findings as unknown as FindingStore), [
       `${path.basename(shop)} · run “Before the fix”`,
     ]);

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import type { Run, RunIn } from '../../../src/core/run/state/run.ts';
-import { type Scene, setScene } from './findingScene.ts';
+import { difference, type Scene, setScene } from './findingScene.ts';
 
 function file(...titles: readonly string[]): string {
   return JSON.stringify(titles.map((title, at) => ({ title, severity: 'high', file: 'a.js', line: at + 1 })));
@@ -64,7 +64,7 @@ test('two runs compare as new, fixed and unchanged', async (t) => {
   const scene = await setScene(t);
   const first = await scene.addRun(['shop'], file('a', 'b'));
   const second = await scene.addRun(['shop'], file('new', 'b'));
-  const compared = await scene.store.compare(second, first);
+  const compared = await difference(scene, second, first);
   const titles = (found: typeof compared.added) => found.map(({ finding }) => finding.title);
   assert.deepEqual(
     [titles(compared.added), titles(compared.fixed), titles(compared.unchanged)],
@@ -82,13 +82,13 @@ test('of findings that nothing but their titles or not even those tell apart, as
     JSON.stringify(titles.map((title, at) => ({ title, cwe: 89, file: 'a.js', line: at + 1 })));
   const first = await scene.addRun(['shop'], told('a', 'a', 'b', 'c'));
   const second = await scene.addRun(['shop'], told('b', 'a', 'other words'));
-  const compared = await scene.store.compare(second, first);
+  const compared = await difference(scene, second, first);
   const titles = (found: typeof compared.added) => found.map(({ finding }) => finding.title);
   assert.deepEqual(
     [titles(compared.added), titles(compared.fixed), titles(compared.unchanged)],
     [[], ['c'], ['b', 'a', 'other words']],
   );
-  const back = await scene.store.compare(first, second);
+  const back = await difference(scene, first, second);
   assert.deepEqual([back.added.length, back.fixed.length, back.unchanged.length], [1, 0, 3]);
 });
 
@@ -98,7 +98,7 @@ test('a finding that is quoted with a line more is no other one', async (t) => {
     JSON.stringify([{ title, cwe: 89, file: 'a.js', line: 2, snippet }]);
   const first = await scene.addRun(['shop'], told('a', 'db.query(sql);'));
   const second = await scene.addRun(['shop'], told('b', 'const sql = text;\ndb.query(sql);'));
-  const { added, fixed, unchanged } = await scene.store.compare(second, first);
+  const { added, fixed, unchanged } = await difference(scene, second, first);
   assert.deepEqual([added.length, fixed.length, unchanged.length], [0, 0, 1]);
 });
 
@@ -108,7 +108,7 @@ test('the same finding in two folders is two findings', async (t) => {
     JSON.stringify(targets.map((target) => ({ title: 'a', file: 'a.js', line: 1, target_index: target })));
   const first = await scene.addRun(['shop', 'tool'], told(0));
   const second = await scene.addRun(['shop', 'tool'], told(0, 1));
-  const { added, unchanged } = await scene.store.compare(second, first);
+  const { added, unchanged } = await difference(scene, second, first);
   assert.deepEqual(
     [added, unchanged].map((found) => found.map(({ places }) => path.basename(places[0]?.folder ?? ''))),
     [['tool'], ['shop']],
@@ -148,7 +148,7 @@ test('a run that cannot be read is not compared: nothing of it is fixed or new',
     data: { kind: 'malformedFindings', subject: broken.id },
   };
   await assert.rejects(scene.store.showComparison(broken, readable), why);
-  await assert.rejects(scene.store.compare(readable, broken), why);
+  await assert.rejects(scene.store.showComparison(readable, broken), why);
   assert.equal(scene.store.comparison(), undefined);
 });
 

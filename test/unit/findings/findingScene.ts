@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
+import { compareFindings, type Comparison } from '../../../src/core/findings/compare.ts';
 import { FindingStore } from '../../../src/core/findings/findingStore.ts';
 import { keepSource } from '../../../src/core/findings/place/sentFiles.ts';
 import { TriageStore } from '../../../src/core/findings/triage/triageStore.ts';
@@ -150,4 +151,10 @@ export function finding(title: string, place: Record<string, unknown> = { file: 
 /** The titles of the findings that are shown. */
 export function titles({ store }: Scene): string[] {
   return store.all().map((shown) => shown.finding.title);
+}
+
+/** How what two runs have found differs. */
+export async function difference({ store }: Scene, run: Run, baseline: Run): Promise<Comparison> {
+  const [found, before] = [await store.read(run), await store.read(baseline)];
+  return compareFindings(run, found.shown, baseline, before.shown, { run: found.cut, baseline: before.cut });
 }

@@ -5,7 +5,7 @@ import { test, type TestContext } from 'node:test';
 import { TriageStore } from '../../../src/core/findings/triage/triageStore.ts';
 import type { Run } from '../../../src/core/run/state/run.ts';
 import { silent } from '../../silentLog.ts';
-import { clock, finding, setScene, titles } from './findingScene.ts';
+import { difference, clock, finding, setScene, titles } from './findingScene.ts';
 
 test('of each open folder the findings of its latest run are shown', async (t) => {
   const scene = await setScene(t);
@@ -168,7 +168,7 @@ test('each folder of a run of two shows only its own latest findings', async (t)
   );
   const newer = await scene.addRun(['one'], finding('one, new'));
   assert.deepEqual(titles(scene).sort(), ['anywhere', 'one, new', 'two']);
-  assert.equal(scene.store.count(), 3);
+  assert.equal(scene.store.all().length, 3);
   await scene.runs.remove(newer.id);
   await scene.store.load();
   assert.deepEqual(titles(scene), ['one, old', 'two', 'one, gone', 'anywhere']);
@@ -427,7 +427,7 @@ test('of a run of two folders, a finding whose file is gone stays the finding of
   await rm(path.join(shop, 'm.js'));
   await scene.store.load({ force: true });
   assert.deepEqual(seen(), wanted);
-  const { added, fixed } = await scene.store.compare(now, before);
+  const { added, fixed } = await difference(scene, now, before);
   assert.deepEqual([added, fixed], [[], []]);
   assert.ok(scene.store.all().every(({ places }) => places.every(({ folder }) => folder !== shop)));
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
 import type { Run } from '../../../src/core/run/state/run.ts';
-import { finding, setScene, titles } from './findingScene.ts';
+import { difference, finding, setScene, titles } from './findingScene.ts';
 
 test('a run that ended early replaces no findings by itself and is no baseline, but can be chosen', async (t) => {
   const scene = await setScene(t);
@@ -28,7 +28,7 @@ test('what a run that ended early did not reach does not count as fixed', async 
   const whole = await scene.addRun(['shop'], told('a', 'b', 'c'));
   const part = { ...(await scene.addRun(['shop'], told('a', 'new'))), state: 'cancelled' } as Run;
   await scene.runs.create(part);
-  const { added, fixed, unchanged } = await scene.store.compare(part, whole);
+  const { added, fixed, unchanged } = await difference(scene, part, whole);
   assert.deepEqual([added.length, fixed.length, unchanged.length], [1, 0, 1]);
   const changes = await scene.store.changesOf(await scene.store.read(part));
   assert.deepEqual(changes, { baseline: whole, added: 1, fixed: undefined, unchanged: 1 });

@@ -102,8 +102,7 @@ export function describeRuns(findings: FindingStore): string[] {
       ...describeCut(baseline, cuts.baseline),
     ];
   }
-  return findings.folders().map(({ run, failure, cut }) => {
-    const changed = findings.changedFiles(run.id);
+  return findings.folders().map(({ run, failure, cut, changedFiles = 0 }) => {
     const facts = [
       titleOf(run),
       runLabel(run),
@@ -113,7 +112,7 @@ export function describeRuns(findings: FindingStore): string[] {
       ...(cut === undefined
         ? []
         : [t('the worst {0} of {1}', formatNumber(cut.shown), countFindings(cut.total))]),
-      ...(changed === 0 ? [] : [t('changed since: {0}', countFiles(changed))]),
+      ...(changedFiles === 0 ? [] : [t('changed since: {0}', countFiles(changedFiles))]),
     ].join(' · ');
     return failure === undefined ? facts : `${facts}: ${t('the findings file cannot be read')}`;
   });

@@ -54,14 +54,14 @@ test('a file in another encoding is compared as the editor reads it', async (t) 
     '// 設計\nrun(設計);\n',
     Buffer.from('2f2f2090dd8c760a72756e2890dd8c76293b0a', 'hex'),
   ];
-  const run = await scene.addRun(['shop'], finding('found', { file: 'src.js', line: 2 }), {
+  await scene.addRun(['shop'], finding('found', { file: 'src.js', line: 2 }), {
     'src.js': bytes,
   });
   const drift = () => store.all()[0]?.places.map((place) => [place.drift, place.startLine]);
   assert.deepEqual(drift(), [['same', 2]]);
   await edit(file, text);
   assert.deepEqual(drift(), [['same', 2]]);
-  assert.equal(store.changedFiles(run.id), 0);
+  assert.equal(store.folders()[0]?.changedFiles, 0);
   await edit(file, `// 前\n${text}`);
   assert.deepEqual(drift(), [['moved', 3]]);
 });
@@ -118,7 +118,7 @@ test('columns hold as long as their line does', async (t) => {
 });
 
 test('without the scanned text nothing is claimed, yet lines are followed', async (t) => {
-  const { store, edit, file, seen, run } = await openShop(t, { file: 'a.js', line: 2 }, false);
+  const { store, edit, file, seen } = await openShop(t, { file: 'a.js', line: 2 }, false);
   const other = path.join(path.dirname(file), 'a.js');
   assert.equal(seen(), 'unknown 2');
   await edit(other, `${above}one\ntwo\nthree\n`);
@@ -126,7 +126,7 @@ test('without the scanned text nothing is claimed, yet lines are followed', asyn
   await writeFile(other, `${above}one\ntwo\nthree\n`);
   await edit(other, undefined);
   assert.equal(seen(), 'unknown 52');
-  assert.equal(store.changedFiles(run.id), 0);
+  assert.equal(store.folders()[0]?.changedFiles, 0);
   await store.load({ force: true });
   assert.equal(seen(), 'unknown 52', 'other files may have come or gone, these lines have not');
 });
@@ -167,7 +167,7 @@ test('readings anew that are asked for while one is under way become one', async
 
 test('F74 a file that has changed since it was sent is counted, whether it was saved or not, and known from what was sent alone', async (t) => {
   const { store, edit, file, seen, run, runs } = await openShop(t);
-  const changed = (): number => store.changedFiles(run.id);
+  const changed = () => store.folders()[0]?.changedFiles;
   assert.equal(changed(), 0);
   await edit(file, `${code} `);
   assert.equal(changed(), 1);
