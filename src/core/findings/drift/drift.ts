@@ -123,7 +123,9 @@ function follow(range: LineRange, change: Change): DriftedRange {
   }
   const keptLength = lengthOf(kept.map((line) => compact(now[line] ?? '')));
   const isKept = kept.length > 0 && keptLength >= Math.min(lengthOf(block), minBlockLength);
-  const present = [...(isKept ? kept : []), ...heirsOf(lines, change)].sort((one, other) => one - other);
+  const present = [...(isKept ? kept : []), ...replacementsOf(lines, change)].sort(
+    (one, other) => one - other,
+  );
   const [start, end = start] = [present[0], present.at(-1)];
   if (start !== undefined && end !== undefined)
     return { startLine: start + 1, endLine: end + 1, drift: 'changed' };
@@ -144,21 +146,21 @@ function findMoved(block: readonly string[], { codeBefore, codeNow }: Change): L
 }
 
 /** What stands in the place of those lines now that are lost. */
-function heirsOf(lines: readonly number[], change: Change): readonly number[] {
+function replacementsOf(lines: readonly number[], change: Change): readonly number[] {
   const found: number[] = [];
   let gap: Gap | undefined;
-  let heirs: readonly (number | undefined)[] = [];
+  let replacements: readonly (number | undefined)[] = [];
   for (const line of lines) {
     if (change.images[line] !== lost) continue;
     if (gap === undefined || line >= gap.to) {
       gap = gapAround(line, line, change);
-      heirs = heirsIn(
+      replacements = replacementsIn(
         change.before.slice(gap.from, gap.to).map(compact),
         change.now.slice(gap.nowFrom, gap.nowTo).map(compact),
       );
     }
-    const heir = heirs[line - gap.from];
-    if (heir !== undefined) found.push(gap.nowFrom + heir);
+    const replacement = replacements[line - gap.from];
+    if (replacement !== undefined) found.push(gap.nowFrom + replacement);
   }
   return found;
 }
@@ -189,7 +191,10 @@ function nearestKept(first: number, last: number, change: Change): number {
 }
 
 /** What each lost line of a gap has become: the new line that is most like it, else the first new one that is like none. */
-function heirsIn(before: readonly string[], written: readonly string[]): readonly (number | undefined)[] {
+function replacementsIn(
+  before: readonly string[],
+  written: readonly string[],
+): readonly (number | undefined)[] {
   const alike = before.map((line) => mostAlike(line, written));
   const free = written.findIndex((text, at) => text !== '' && !alike.includes(at));
   return alike.map((at) => at ?? (free < 0 ? undefined : free));

@@ -70,13 +70,13 @@ export function readCvss(finding: JsonObject): Cvss | undefined {
 
 /** The CWE numbers of a finding from the first key that has any, each once, in the order given. */
 export function readCwes(finding: JsonObject): readonly number[] {
-  const some = (numbers: readonly number[]): readonly number[] | undefined =>
-    numbers.length > 0 ? numbers : undefined;
-  return (
-    firstHit(finding, CWE, (hit) => some(unique(cwesIn(hit, true)))) ??
-    firstHit(finding, CWE_AMONG, (hit) => some(unique(cwesIn(hit, false)))) ??
-    []
-  );
+  const read =
+    (isBare: boolean) =>
+    (hit: unknown): readonly number[] | undefined => {
+      const numbers = cwesIn(hit, isBare);
+      return numbers.length > 0 ? [...new Set(numbers)] : undefined;
+    };
+  return firstHit(finding, CWE, read(true)) ?? firstHit(finding, CWE_AMONG, read(false)) ?? [];
 }
 
 function rated(severity: Severity, text: string | undefined): Rating {
@@ -161,8 +161,4 @@ function cwesIn(value: unknown, bare: boolean): readonly number[] {
 
 function validCwes(numbers: readonly number[]): readonly number[] {
   return numbers.filter((number) => Number.isInteger(number) && number > 0 && number < 100_000);
-}
-
-function unique(numbers: readonly number[]): readonly number[] {
-  return numbers.length < 2 ? numbers : [...new Set(numbers)];
 }

@@ -8,16 +8,16 @@ import { MAX_PATH } from '../finding.ts';
  * Why a path text gives no file: its letters cannot be a path in the folder (`empty`, `outside`, `refused`), several files fit
  * (`ambiguous`), none does (`notFound`), a link leads out of the folder (`link`), or the system does not let us look (`unreadable`).
  */
-export type Reason = 'empty' | 'outside' | 'refused' | 'ambiguous' | 'notFound' | 'link' | 'unreadable';
+export type NoFileReason = 'empty' | 'outside' | 'refused' | 'ambiguous' | 'notFound' | 'link' | 'unreadable';
 
 /** The answer that gives no file. */
 export interface NoFile {
   readonly kind: 'none';
-  readonly reason: Reason;
+  readonly reason: NoFileReason;
 }
 
 /** The answer that gives no file, for a reason. */
-export function none(reason: Reason): NoFile {
+export function none(reason: NoFileReason): NoFile {
   return { kind: 'none', reason };
 }
 
@@ -50,6 +50,11 @@ export function toWorkspacePath(text: string, root: string): WorkspacePath {
     }
   }
   return segments.length === 0 ? none('empty') : { kind: 'path', segments };
+}
+
+/** The segments of a path text as it came, without those that mean nothing. */
+export function segmentsOf(text: string): readonly string[] {
+  return text.split(/[\\/]/).filter((segment) => segment !== '' && segment !== '.');
 }
 
 /** The text with its percent escapes read once; undefined when it has none, or broken ones. */
@@ -86,7 +91,7 @@ function withoutRoot(text: string, root: string): string {
 }
 
 /** Asks about a text, and once more with its percent escapes read when it means nothing as it stands. */
-export async function decodingLast<T extends { readonly kind: string; readonly reason?: Reason }>(
+export async function decodingLast<T extends { readonly kind: string; readonly reason?: NoFileReason }>(
   text: string,
   ask: (text: string) => Promise<T>,
 ): Promise<T> {
@@ -120,7 +125,7 @@ export function createVisit(root: string, links: LinkReader = { realpath, stat }
   };
 }
 
-function reasonOf(error: unknown): Reason {
+function reasonOf(error: unknown): NoFileReason {
   const code = systemCode(error);
   if (code === 'ELOOP') return 'link';
   return code === 'EACCES' || code === 'EPERM' ? 'unreadable' : 'notFound';

@@ -1,7 +1,15 @@
 import * as z from 'zod/mini';
 import { AssessmentError } from '../../errors.ts';
 import { pathInside } from '../../files.ts';
-import { createVisit, decodingLast, type Located, none, toWorkspacePath, type Visit } from './locate.ts';
+import {
+  createVisit,
+  decodingLast,
+  type Located,
+  none,
+  segmentsOf,
+  toWorkspacePath,
+  type Visit,
+} from './locate.ts';
 
 /** Paths that start with `from`, and have no file as they are, are meant to start with `to`: whole segments, as a person decided. */
 export interface PathMapping {
@@ -53,13 +61,7 @@ export async function visitMapped(
   if (written.kind === 'none') return written;
   const path = written.segments.join('/');
   const fitting = mapping
-    .map(({ from, to }) => ({
-      from: from
-        .split(/[\\/]/)
-        .filter((part) => part !== '' && part !== '.')
-        .join('/'),
-      to,
-    }))
+    .map(({ from, to }) => ({ from: segmentsOf(from).join('/'), to }))
     .filter(({ from }) => from === '' || path === from || path.startsWith(`${from}/`));
   const [best] = fitting.sort((one, other) => other.from.length - one.from.length);
   if (best === undefined) return none('notFound');
@@ -109,10 +111,7 @@ export async function planMapping(
 function prefixesOf(paths: readonly string[]): string[] {
   const counts = new Map<string, number>();
   for (const path of paths) {
-    const folders = path
-      .split(/[\\/]/)
-      .filter((part) => part !== '' && part !== '.')
-      .slice(0, -1);
+    const folders = segmentsOf(path).slice(0, -1);
     for (let length = 0; length <= folders.length; length += 1) {
       const prefix = folders.slice(0, length).join('/');
       counts.set(prefix, (counts.get(prefix) ?? 0) + 1);

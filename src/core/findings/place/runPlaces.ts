@@ -135,7 +135,7 @@ export class RunPlaces {
     const tracked = this.#tracked.get(file);
     return text === undefined || tracked === undefined
       ? this.#textOnDisk(spot)
-      : this.#note(spot, tracked, splitLines(text));
+      : this.#look(spot, tracked, splitLines(text));
   }
 
   async #textOnDisk(spot: Spot): Promise<TextNow> {
@@ -150,7 +150,7 @@ export class RunPlaces {
     const isKnown = known !== undefined && (known.isScanned || !disk.isSent);
     const tracked = isKnown ? known : await this.#track(spot, disk);
     if (known !== undefined || !tracked.isScanned) this.#keep(file, tracked, disk);
-    return this.#note(spot, tracked, disk.lines);
+    return this.#look(spot, tracked, disk.lines);
   }
 
   /** Starts from the text that was scanned when that can be had, else from the one that is there. */
@@ -177,8 +177,8 @@ export class RunPlaces {
     if (this.#tracked.has(file) || this.#kept.letters <= maxKept) this.#tracked.set(file, tracked);
   }
 
-  /** Looks at a text, and notes whether it is the one that was scanned. */
-  #note({ file, sent }: Spot, tracked: TrackedFile, lines: readonly string[]): TextNow {
+  /** Looks at a text, and records whether it is the one that was scanned. */
+  #look({ file, sent }: Spot, tracked: TrackedFile, lines: readonly string[]): TextNow {
     const now = tracked.look(lines);
     // What was sent is known, and is neither on the disk nor kept: the file has changed, who knows where.
     const isOther = !tracked.isScanned && sent !== undefined;

@@ -1,6 +1,14 @@
 import { setImmediate } from 'node:timers/promises';
 import { MAX_PATH } from '../finding.ts';
-import { decodingLast, type NoFile, none, type Reason, toWorkspacePath, type Visit } from './locate.ts';
+import {
+  decodingLast,
+  type NoFile,
+  none,
+  segmentsOf,
+  type NoFileReason,
+  toWorkspacePath,
+  type Visit,
+} from './locate.ts';
 
 /** The files of a target, among which paths are looked up. */
 export interface Files {
@@ -9,7 +17,7 @@ export interface Files {
   /** What a path may start with to say that it is in this target. */
   readonly names: readonly string[];
   /** The ways to read a path text, each as segments, the most literal first; or why it has none. */
-  read(text: string): readonly (readonly string[])[] | Reason;
+  read(text: string): readonly (readonly string[])[] | NoFileReason;
   /** The file with exactly this path. */
   look(path: string): Promise<Found>;
   /** The only file whose path ends as this one does, with as many segments as any, and at least two. */
@@ -71,7 +79,7 @@ export function createSearch(all: readonly Files[], reported: readonly ReadonlyS
 /** The only target; of several, the only one that the first segment of a path names. */
 export function namedBy<T extends Pick<Files, 'names'>>(text: string, several: readonly T[]): T | undefined {
   if (several.length < 2) return several[0];
-  const first = text.split(/[\\/]/).find((segment) => segment !== '' && segment !== '.') ?? '';
+  const [first = ''] = segmentsOf(text);
   const [named, ...others] = several.filter(({ names }) => names.includes(first));
   return others.length === 0 ? named : undefined;
 }
