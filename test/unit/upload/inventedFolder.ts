@@ -9,8 +9,8 @@ import type { ScannedFile } from '../../../src/core/upload/secrets/scanFile.ts';
 import type { Omission } from '../../../src/core/upload/sourceFile.ts';
 import type { SelectedFile, Selection } from '../../../src/core/upload/select/selection.ts';
 
-/** Work that nobody cancels or watches. */
-export const waiting = { signal: new AbortController().signal, onStep: () => undefined };
+/** Steps that nobody cancels or watches. */
+export const progress = { signal: new AbortController().signal, onStep: () => undefined };
 
 /** A file that is as long as its path. */
 export function file(path: string): SelectedFile {
@@ -63,10 +63,10 @@ export function inventedFolder(paths: readonly string[], mode: SecretRules['mode
       return Promise.resolve(new Map(files.map(({ path }) => [path, checked(path)])));
     },
   };
-  const previewing = new PreviewModel<string>({
+  const preview = new PreviewModel<string>({
     steps,
     show: () => undefined,
-    inProgress: (work) => work(waiting),
+    inProgress: (work) => work(progress),
   });
-  return { folder, steps, previewing };
+  return { folder, steps, preview };
 }

@@ -6,7 +6,7 @@ import {
   prepareFolders,
   type SecretRules,
 } from '../../../../src/core/upload/choose/prepare.ts';
-import { checked, inventedFolder, waiting } from '../inventedFolder.ts';
+import { checked, inventedFolder, progress } from '../inventedFolder.ts';
 
 /** What packing these files came to; each holds its own name unless said otherwise. */
 function packed(paths: readonly string[], contents: Readonly<Record<string, string>> = {}) {
@@ -18,7 +18,7 @@ const pathsOf = (all: readonly { path: string }[] = []): string[] => all.map((ea
 test('F30 a file that came to hold a secret after it was decided upon is asked about before it leaves', async () => {
   const outcome = async (mode: SecretRules['mode']) => {
     const { steps } = inventedFolder(['a', 'b', 'c-locked'], mode);
-    const decided = await prepareFolders(['invented'], steps, waiting);
+    const decided = await prepareFolders(['invented'], steps, progress);
     const looked: string[] = [];
     const check: typeof steps.check = (_root, files) => {
       looked.push(...pathsOf(files));
@@ -29,7 +29,7 @@ test('F30 a file that came to hold a secret after it was decided upon is asked a
       decided,
       archives,
       { ...steps, check },
-      { ...waiting, packings: 1 },
+      { ...progress, packings: 1 },
     );
     const [again] = prepared;
     return {
@@ -61,29 +61,29 @@ test('F30 a file that came to hold a secret after it was decided upon is asked a
 
 test('F30 a file that held something else only while it was packed is packed anew, and stays out if it goes on like that', async () => {
   const { folder, steps } = inventedFolder(['a', 'b']);
-  const decided = await prepareFolders(['invented'], steps, waiting);
+  const decided = await prepareFolders(['invented'], steps, progress);
   const archives = packed(['a', 'b'], { b: 'clear text' });
   for (let packings = 1; packings < maxPackings; packings++) {
-    const { prepared, isAsPacked } = await checkPacked(decided, archives, steps, { ...waiting, packings });
+    const { prepared, isAsPacked } = await checkPacked(decided, archives, steps, { ...progress, packings });
     assert.deepEqual([pathsOf(prepared[0]?.selection.files), isAsPacked], [['a', 'b'], false]);
   }
   assert.deepEqual(folder.checked, ['a', 'b', 'b', 'b']);
   const { prepared, isAsPacked } = await checkPacked(decided, archives, steps, {
-    ...waiting,
+    ...progress,
     packings: maxPackings,
   });
   assert.equal(isAsPacked, false);
   const [last] = prepared;
   assert.deepEqual(pathsOf(last?.selection.files), ['a']);
   assert.deepEqual(last?.selection.leftOut, [{ path: 'b', reason: { kind: 'unreadable', code: 'changed' } }]);
-  const end = await checkPacked(prepared, packed(['a']), steps, { ...waiting, packings: maxPackings + 1 });
+  const end = await checkPacked(prepared, packed(['a']), steps, { ...progress, packings: maxPackings + 1 });
   assert.ok(end.isAsPacked);
 });
 
 test('F30 what was packed is packed anew when one file may go no longer and another may instead', async () => {
   const { folder, steps } = inventedFolder(['a', 'b', 'c-secret']);
-  const decided = await prepareFolders(['invented'], steps, waiting);
-  const again = { ...waiting, packings: 1 };
+  const decided = await prepareFolders(['invented'], steps, progress);
+  const again = { ...progress, packings: 1 };
   assert.ok((await checkPacked(decided, packed(['a', 'b']), steps, again)).isAsPacked);
   folder.decisions = { c: 'send' };
   const check: typeof steps.check = () => Promise.resolve(new Map([['b', checked('b', 'a secret')]]));

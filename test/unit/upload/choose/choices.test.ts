@@ -146,7 +146,7 @@ test('to restore a file that was left out by itself leaves no trace', () => {
   assert.deepEqual(withRestored(withChosen(noChoices, 'a', leaving), 'a'), noChoices);
 });
 
-test('what is excluded goes whatever was chosen before about it or what lies below, and undoing brings just that back', () => {
+test('an excluded path is left out whatever was chosen for it or below it, and undoing restores those choices', () => {
   const before: FolderChoices = {
     include: ['dist/', 'dist/a', 'distinct'],
     leaveOut: ['lib/'],

@@ -9,7 +9,7 @@ import {
   type SecretRules,
 } from '../../../../src/core/upload/choose/prepare.ts';
 import { noChoices, withChosen, withRestored } from '../../../../src/core/upload/choose/choices.ts';
-import { file, inventedFolder, selection, waiting } from '../inventedFolder.ts';
+import { file, inventedFolder, selection, progress } from '../inventedFolder.ts';
 
 const name = fc.constantFrom('a', 'b');
 const path = fc
@@ -20,17 +20,17 @@ const step = fc.record({
   at: fc.nat(30),
 });
 
-test('after any choices the preview shows what a preparation from the start would send, without another look at the folder', async () => {
+test('after any choices the preview shows what a new preparation would send, without reading the folder again', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.uniqueArray(path, { minLength: 1, maxLength: 12 }),
       fc.array(step, { maxLength: 8 }),
       fc.constantFrom('block' as const, 'warn' as const),
       async (paths, changes, mode) => {
-        const { folder, previewing } = inventedFolder(paths, mode);
-        await previewing.open(['invented']);
+        const { folder, preview } = inventedFolder(paths, mode);
+        await preview.open(['invented']);
         for (const { kind, at } of changes) {
-          const [shown] = previewing.shown;
+          const [shown] = preview.shown;
           assert.ok(shown);
           const pick = <T>(from: readonly T[]): T | undefined => from[at % Math.max(from.length, 1)];
           const { files, leftOut } = shown.selection;
@@ -47,8 +47,8 @@ test('after any choices the preview shows what a preparation from the start woul
               ({ reason, path: each }) => reason.kind === 'choice' && each !== item.path,
             );
             folder.choices = withRestored(folder.choices, item.path);
-            await previewing.applyChoices();
-            const now = previewing.shown[0]?.selection.leftOut ?? [];
+            await preview.applyChoices();
+            const now = preview.shown[0]?.selection.leftOut ?? [];
             assert.deepEqual(
               now.filter(({ reason }) => reason.kind === 'choice'),
               others,
@@ -60,12 +60,12 @@ test('after any choices the preview shows what a preparation from the start woul
               [at % 2 === 0 ? 'a' : 'b']: at % 3 === 0 ? 'send' : 'leaveOut',
             };
           }
-          await previewing.applyChoices();
+          await preview.applyChoices();
           const fresh = inventedFolder(paths, mode);
           fresh.folder.choices = folder.choices;
           fresh.folder.decisions = folder.decisions;
-          const [full] = await prepareFolders(['invented'], fresh.steps, waiting);
-          const [now] = previewing.shown;
+          const [full] = await prepareFolders(['invented'], fresh.steps, progress);
+          const [now] = preview.shown;
           assert.deepEqual(
             [now?.selection, now?.undecided, now?.unchecked],
             [full?.selection, full?.undecided, []],
@@ -79,7 +79,7 @@ test('after any choices the preview shows what a preparation from the start woul
   );
 });
 
-test('what a person leaves out is listed as their choice, and no longer counted; a folder is not the beginning of a name', () => {
+test('what a person leaves out is listed as their choice, and not counted; a folder is no mere prefix of a name', () => {
   const all = selection(['a.txt', 'src/b.txt', 'src/deep/c.txt', 'srcs.txt']);
   const choices = { ...noChoices, leaveOut: ['src/', 'a.txt'] };
   const { selection: left } = decide(
@@ -99,11 +99,11 @@ test('what a person leaves out is listed as their choice, and no longer counted;
   );
 });
 
-test('what looks like a secret goes when the setting blocks it, what nobody could look into always, and neither with the check off', async () => {
+test('a suspected secret is left out when the setting blocks it, an unreadable file always, and neither with the check off', async () => {
   const outcome = async (mode: SecretRules['mode'], decisions: Record<string, SecretDecision> = {}) => {
     const { folder, steps } = inventedFolder(['a', 'a-secret', 'b-secret', 'c-locked'], mode);
     folder.decisions = decisions;
-    const [prepared] = await prepareFolders(['invented'], steps, waiting);
+    const [prepared] = await prepareFolders(['invented'], steps, progress);
     return {
       sent: prepared?.selection.files.map((each) => each.path),
       undecided: prepared?.undecided.map((each) => each.path),
@@ -121,16 +121,16 @@ test('what looks like a secret goes when the setting blocks it, what nobody coul
   assert.deepEqual((await outcome('off')).sent, ['a', 'a-secret', 'b-secret', 'c-locked']);
 });
 
-test('a file that was left out before the preview was opened is looked through once it is restored', async () => {
-  const { folder, previewing } = inventedFolder(['a', 'src/b', 'src/secret']);
+test('a file that was left out before the preview was opened is checked once it is restored', async () => {
+  const { folder, preview } = inventedFolder(['a', 'src/b', 'src/secret']);
   folder.choices = withChosen(noChoices, 'src/', { isSent: false, isIgnored: false });
-  await previewing.open(['invented']);
+  await preview.open(['invented']);
   assert.deepEqual(folder.checked, ['a']);
   folder.choices = withRestored(folder.choices, 'src/secret');
-  await previewing.applyChoices();
+  await preview.applyChoices();
   assert.deepEqual(folder.checked, ['a', 'src/secret']);
   assert.deepEqual(
-    previewing.shown.flatMap(({ selection: { leftOut } }) =>
+    preview.shown.flatMap(({ selection: { leftOut } }) =>
       leftOut.map((each) => [each.path, each.reason.kind]),
     ),
     [
@@ -140,13 +140,13 @@ test('a file that was left out before the preview was opened is looked through o
   );
 });
 
-test('what a person sends in spite of ignore files is looked for in the folder', async () => {
-  const { folder, previewing } = inventedFolder(['a']);
-  await previewing.open(['invented']);
+test('the folder is selected again when a person sends what ignore files leave out', async () => {
+  const { folder, preview } = inventedFolder(['a']);
+  await preview.open(['invented']);
   folder.choices = withChosen(noChoices, 'build/', { isSent: true, isIgnored: true });
-  await previewing.applyChoices();
+  await preview.applyChoices();
   assert.equal(folder.selections, 2);
-  await previewing.applyChoices();
+  await preview.applyChoices();
   assert.equal(folder.selections, 2);
 });
 

@@ -13,7 +13,7 @@ function stage() {
   const choices: Record<string, FolderChoices> = {};
   const shown: string[] = [];
   let person = new AbortController();
-  const previewing = new PreviewModel<string>({
+  const preview = new PreviewModel<string>({
     steps: {
       choicesOf: (folder) => choices[folder] ?? noChoices,
       rules: () => ({ mode: 'block', decisionOf: () => undefined }),
@@ -55,7 +55,7 @@ function stage() {
     last?.resolve(new Map(results));
     await settled();
   };
-  return { previewing, choices, checks, shown, selected, checkEnds, cancel: () => person.abort() };
+  return { preview, choices, checks, shown, selected, checkEnds, cancel: () => person.abort() };
 }
 
 /** Resolves when all that promises made ready has run. */
@@ -66,9 +66,9 @@ function settled(): Promise<void> {
 const leavingOut = (...leaveOut: string[]): FolderChoices => ({ ...noChoices, leaveOut });
 const token = { path: 'b', kind: 'content', rule: 'invented', line: 1, masked: '…', sha256: '0' } as const;
 
-test('files are shown before they are looked through, and what looks like a secret goes once that is known', async () => {
-  const { previewing, shown, selected, checkEnds } = stage();
-  const opening = previewing.open(['one']);
+test('files are shown before they are checked, and a suspected secret is left out once it is found', async () => {
+  const { preview, shown, selected, checkEnds } = stage();
+  const opening = preview.open(['one']);
   await selected('one', ['a', 'b']);
   assert.equal(shown.at(-1), 'one: a b (unchecked)');
   await checkEnds(token);
@@ -80,10 +80,10 @@ for (const order of [
   ['one', 'two'],
   ['two', 'one'],
 ]) {
-  test(`of two previews that overlap the later counts, when selecting ends in the order ${order.join(', ')}`, async () => {
-    const { previewing, shown, selected, checkEnds } = stage();
-    const first = assert.rejects(previewing.open(['one']), { name: 'AbortError' });
-    const second = previewing.open(['two']);
+  test(`of two previews that overlap the later is shown, when the selections end in the order ${order.join(', ')}`, async () => {
+    const { preview, shown, selected, checkEnds } = stage();
+    const first = assert.rejects(preview.open(['one']), { name: 'AbortError' });
+    const second = preview.open(['two']);
     for (const folder of order) await selected(folder, ['a']);
     await checkEnds();
     await Promise.all([first, second]);
@@ -93,21 +93,21 @@ for (const order of [
 }
 
 test('a preview that is closed while it is prepared stays closed', async () => {
-  const { previewing, shown, selected } = stage();
-  const opening = assert.rejects(previewing.open(['one']), { name: 'AbortError' });
-  previewing.close();
+  const { preview, shown, selected } = stage();
+  const opening = assert.rejects(preview.open(['one']), { name: 'AbortError' });
+  preview.close();
   await selected('one', ['a']);
   await opening;
   assert.equal(shown.at(-1), '');
-  assert.deepEqual(previewing.shown, []);
+  assert.deepEqual(preview.shown, []);
 });
 
-test('a folder that is gone is shown no more, not even while it is still being looked through', async () => {
-  const { previewing, shown, selected, checkEnds } = stage();
-  const opening = assert.rejects(previewing.open(['one', 'two']), { name: 'AbortError' });
+test('a folder that has left the workspace is not shown, not even while its check is running', async () => {
+  const { preview, shown, selected, checkEnds } = stage();
+  const opening = assert.rejects(preview.open(['one', 'two']), { name: 'AbortError' });
   await selected('one', ['a']);
   await selected('two', ['b']);
-  const keeping = previewing.keepOnly((folder) => folder === 'two');
+  const keeping = preview.keepOnly((folder) => folder === 'two');
   await opening;
   assert.equal(shown.at(-1), 'two: b (unchecked)');
   await selected('two', ['b', 'c']);
@@ -115,18 +115,18 @@ test('a folder that is gone is shown no more, not even while it is still being l
   await keeping;
   assert.equal(shown.at(-1), 'two: b c');
   const times = shown.length;
-  await previewing.keepOnly(() => true);
+  await preview.keepOnly(() => true);
   assert.equal(shown.length, times);
-  await previewing.keepOnly(() => false);
+  await preview.keepOnly(() => false);
   assert.equal(shown.at(-1), '');
 });
 
-test('a file left out while the others are looked through is gone at once, and stays gone', async () => {
-  const { previewing, choices, checks, shown, selected, checkEnds } = stage();
-  const opening = previewing.open(['one']);
+test('a file that a person leaves out during the check is left out at once, and stays left out', async () => {
+  const { preview, choices, checks, shown, selected, checkEnds } = stage();
+  const opening = preview.open(['one']);
   await selected('one', ['a', 'b', 'c']);
   choices['one'] = leavingOut('c');
-  await previewing.applyChoices();
+  await preview.applyChoices();
   assert.equal(shown.at(-1), 'one: a b (unchecked)');
   await checkEnds(token);
   await opening;
@@ -134,13 +134,13 @@ test('a file left out while the others are looked through is gone at once, and s
   assert.equal(checks.length, 1);
 });
 
-test('a file restored while the others are looked through is looked through after them', async () => {
-  const { previewing, choices, checks, shown, selected, checkEnds } = stage();
+test('a file that a person restores during the check is checked after the others', async () => {
+  const { preview, choices, checks, shown, selected, checkEnds } = stage();
   choices['one'] = leavingOut('b');
-  const opening = previewing.open(['one']);
+  const opening = preview.open(['one']);
   await selected('one', ['a', 'b']);
   choices['one'] = leavingOut();
-  await previewing.applyChoices();
+  await preview.applyChoices();
   await checkEnds();
   assert.equal(shown.at(-1), 'one: a b (unchecked)');
   await checkEnds(token);
@@ -152,29 +152,29 @@ test('a file restored while the others are looked through is looked through afte
   );
 });
 
-test('a check that a person stops leaves the files marked as unchecked, and goes on with the next choice', async () => {
-  const { previewing, choices, shown, selected, checkEnds, cancel } = stage();
-  const opening = assert.rejects(previewing.open(['one']), { name: 'AbortError' });
+test('a check that a person cancels leaves files marked as unchecked, and continues after the next choice', async () => {
+  const { preview, choices, shown, selected, checkEnds, cancel } = stage();
+  const opening = assert.rejects(preview.open(['one']), { name: 'AbortError' });
   await selected('one', ['a', 'b', 'c']);
   cancel();
   await opening;
   assert.equal(shown.at(-1), 'one: a b c (unchecked)');
   choices['one'] = leavingOut('c');
-  const applying = previewing.applyChoices();
+  const applying = preview.applyChoices();
   await checkEnds(token);
   await applying;
   assert.equal(shown.at(-1), 'one: a');
 });
 
-test('what was prepared for a start replaces a preview that is still being prepared', async () => {
+test('folders prepared for a start replace a preview that is still being prepared', async () => {
   const one = stage();
-  const opening = one.previewing.open(['one']);
+  const opening = one.preview.open(['one']);
   await one.selected('one', ['a']);
   await one.checkEnds();
   await opening;
-  const { previewing, shown, selected } = stage();
-  const other = assert.rejects(previewing.open(['two']), { name: 'AbortError' });
-  previewing.adopt(one.previewing.shown);
+  const { preview, shown, selected } = stage();
+  const other = assert.rejects(preview.open(['two']), { name: 'AbortError' });
+  preview.adopt(one.preview.shown);
   await selected('two', ['b']);
   await other;
   assert.equal(shown.at(-1), 'one: a');

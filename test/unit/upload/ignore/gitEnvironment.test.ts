@@ -49,7 +49,7 @@ test('F4 a file that a variable includes counts as for git', async (t) => {
   assert.ok(!(await sameAsGit(at)).includes('secret'));
 });
 
-test('variables that git refuses let nothing be sent', async (t) => {
+test('with variables that git refuses, nothing is sent', async (t) => {
   for (const env of [
     { GIT_CONFIG_COUNT: 'many' },
     { GIT_CONFIG_COUNT: '-1' },

@@ -69,7 +69,7 @@ test('a repository whose git folder lies elsewhere counts as one, and nothing is
   }
 });
 
-test('rules and included configuration that lie elsewhere are not taken for none', async (t) => {
+test('rules and included configuration on another host are an error', async (t) => {
   const at = testPlace(t);
   plantRepository(at.root);
   const repository = await repositoryAt(at.root, at.surroundings);

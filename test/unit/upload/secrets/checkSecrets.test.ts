@@ -114,7 +114,7 @@ test('F30 a credential is found however many of its characters are escaped', asy
   );
 });
 
-test('a line that several rules suspect is told once', async (t) => {
+test('a line that several rules suspect is reported once', async (t) => {
   const { suspicions } = await check(t, { 'ci.yml': `env:\n  API_TOKEN: "ghp_${githubToken.secret}"\n` });
   assert.deepEqual(suspicions.map(brief), [
     `ci.yml:2 secretlint/github ghp_…${githubToken.secret.slice(-2)}`,
@@ -145,7 +145,7 @@ test('credentials are found in UTF-16 and behind a BOM, whatever ends the lines'
   );
 });
 
-test('large files are looked through to their end, once, wherever a credential stands', async (t) => {
+test('large files are scanned to their end, once, wherever a credential is', async (t) => {
   const aligned = (bytes: number): string => `${'y'.repeat(bytes - 1)}\n`;
   const content: Record<string, string | Uint8Array> = {};
   const boundary = 256 << 10;
@@ -187,7 +187,7 @@ test('empty files and public certificates raise no suspicion', async (t) => {
   assert.deepEqual(suspicions.map(brief), ['unclear.pem *.pem']);
 });
 
-test('files that cannot be looked into are named, and links among them are not followed', async (t) => {
+test('files that cannot be read are named, and links are not followed', async (t) => {
   const root = place(t, { 'outside.ts': githubToken.content, 'fine.ts': githubToken.content });
   plant(root, { 'link.ts': { link: 'outside.ts' } });
   assert.equal(spawnSync('mkfifo', [join(root, 'pipe.ts')]).status, 0);
@@ -203,7 +203,7 @@ test('files that cannot be looked into are named, and links among them are not f
   );
 });
 
-test('any number of workers says the same, in the order of the files, and counts every byte', async (t) => {
+test('any number of workers gives the same results, in the order of the files, and counts every byte', async (t) => {
   const root = place(t, {});
   const paths = Array.from({ length: 1000 }, (_, index) => `f${index}.ts`);
   const withToken = paths.filter((_, index) => index % 10 === 0);
@@ -224,7 +224,7 @@ test('any number of workers says the same, in the order of the files, and counts
   assert.equal(progress.at(-1), `${total}/${total}`);
 });
 
-test('a file made of tokens is told in a few lines', async (t) => {
+test('a file full of tokens is reported in at most 20 lines for each rule', async (t) => {
   const { suspicions } = await check(t, {
     'tokens.txt': Array.from({ length: 3000 }, (_, line) => `ghp_${String(line).padStart(36, 'a')}`).join(
       '\n',

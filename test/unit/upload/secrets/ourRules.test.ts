@@ -169,7 +169,7 @@ for (const [what, table, count] of [
       for (const line of lines) assert.equal(findAssignments(line, path).length, count, `${path}: ${line}`);
   });
 
-test('of the name of an assignment nothing is shown that may be a secret before it', () => {
+test('of an assignment’s name, the part before a dot, which may be a secret, is not shown', () => {
   const [found] = findAssignments('S3cr3tP4ssw0rd.auth_token=Zq8vX2mK9pLw', 'app.env');
   assert.equal(found?.masked, 'auth_token=…');
 });
@@ -186,7 +186,7 @@ test('sample logins in connection URLs and the keys of AWS documentation are not
     assert.deepEqual(findTokens(text, 'a.ts'), [], text);
 });
 
-test('what is shown of a credential never tells more than two characters of it', () => {
+test('at most two characters of a credential are shown', () => {
   fc.assert(
     fc.property(fc.integer(), (start) => {
       for (const { secret, content, rule } of seeds(randomFrom(start))) {
@@ -204,7 +204,7 @@ test('what is shown of a credential never tells more than two characters of it',
   );
 });
 
-test('hostile text is sorted out in bounded time', { timeout: 20_000 }, async () => {
+test('hostile text is scanned in bounded time', { timeout: 20_000 }, async () => {
   const lint = presetLint();
   const fill = (text: string): string => text.repeat(Math.ceil((256 << 10) / text.length));
   for (const text of [

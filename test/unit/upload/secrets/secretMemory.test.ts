@@ -16,7 +16,7 @@ const invention: Suspicion = {
   sha256: '0'.repeat(64),
 };
 
-test('a file that has not changed since the last check is not read again: what was found then is said again', async () => {
+test('a file that has not changed since the last check is not read again: the result of that check is used', async () => {
   // Made long before the test: what has only just changed is not remembered.
   const root = resolve('src/core');
   const files = select(root, ['errors.ts', 'files.ts', 'ports.ts']);
@@ -33,7 +33,7 @@ test('a file that has not changed since the last check is not read again: what w
     assert.equal(hashes.get(path), hash('sha256', readFileSync(join(root, path)), 'hex'));
 });
 
-test('a file that is another version than the one remembered is read again', async (t) => {
+test('a file that has changed since the last check is read again', async (t) => {
   const root = place(t, { 'main.ts': githubToken.content });
   const memory = new SecretMemory();
   memory.below(root).set('main.ts', { mark: '1:2:3:4:5', suspicions: [], sha256: '' });
@@ -82,7 +82,7 @@ test('a file that vanished is forgotten', async (t) => {
   assert.equal(memory.below(root).size, 0);
 });
 
-test('the check says of which content it speaks: of text and of bytes, of files of any size', async (t) => {
+test('the check gives the SHA-256 of the content it scanned, for text and binary files of any size', async (t) => {
   const content = {
     empty: '',
     'small.ts': 'one();\n',
