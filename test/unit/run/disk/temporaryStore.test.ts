@@ -54,18 +54,18 @@ describe('a folder of runs', () => {
     const root = await tempFolder(t);
     for (const name of ['lease', 'lock', 'source']) await mkdir(join(root, 'run', name), { recursive: true });
     await writeFile(join(root, 'run/run.json'), '{}');
-    const standIn = await TemporaryStore.make(root, 'EROFS');
-    assert.deepEqual([standIn.problem, standIn.folderOf('run')], ['EROFS', undefined]);
-    await standIn.copyHere('run');
-    const there = standIn.folderOf('run')!;
+    const temporary = await TemporaryStore.make(root, 'EROFS');
+    assert.deepEqual([temporary.problem, temporary.folderOf('run')], ['EROFS', undefined]);
+    await temporary.copyHere('run');
+    const there = temporary.folderOf('run')!;
     t.after(() => rm(dirname(there), { recursive: true, force: true }));
     assert.deepEqual((await foldersIn(there)).toSorted(), ['source']);
     assert.equal(await readFile(join(there, 'run.json'), 'utf8'), '{}');
     await writeFile(join(there, 'run.json'), '{"changed":true}');
-    await standIn.copyHere('run');
+    await temporary.copyHere('run');
     assert.equal(await readFile(join(there, 'run.json'), 'utf8'), '{"changed":true}', 'it is there already');
-    standIn.add('new');
-    assert.notEqual(standIn.folderOf('new'), undefined);
+    temporary.add('new');
+    assert.notEqual(temporary.folderOf('new'), undefined);
   });
 
   test('F66 removes what windows left that are no more, and nothing else', async (t) => {
@@ -78,10 +78,10 @@ describe('a folder of runs', () => {
     ];
     const folders = names.map((name) => join(tmpdir(), name));
     for (const folder of folders) await mkdir(folder);
-    const standIn = await TemporaryStore.make(await tempFolder(t), 'EROFS');
-    standIn.add('run');
+    const temporary = await TemporaryStore.make(await tempFolder(t), 'EROFS');
+    temporary.add('run');
     t.after(async () => {
-      for (const folder of [...folders, dirname(standIn.folderOf('run')!)])
+      for (const folder of [...folders, dirname(temporary.folderOf('run')!)])
         await rm(folder, { recursive: true, force: true });
     });
     assert.deepEqual(folders.map(existsSync), [true, true, true, false]);
@@ -95,9 +95,9 @@ describe('a folder of runs', () => {
     await mkdir(join(theirs, 'run'), { recursive: true });
     chmodSync(theirs, 0o700);
     t.after(() => rm(theirs, { recursive: true, force: true }));
-    const standIn = await asNobody(place, () => TemporaryStore.make(place.root, 'EROFS'));
-    standIn.add('run');
-    t.after(() => rm(dirname(standIn.folderOf('run')!), { recursive: true, force: true }));
+    const temporary = await asNobody(place, () => TemporaryStore.make(place.root, 'EROFS'));
+    temporary.add('run');
+    t.after(() => rm(dirname(temporary.folderOf('run')!), { recursive: true, force: true }));
     assert.equal(existsSync(theirs), process.getuid?.() === 0);
   });
 
@@ -129,9 +129,9 @@ describe('a folder of runs', () => {
         syncBuiltinESMExports();
         for (const path of [theirs!, link!, stuck!]) await remove(path, { recursive: true, force: true });
       });
-      const standIn = await TemporaryStore.make(place.root, 'EROFS');
-      standIn.add('run');
-      t.after(() => remove(dirname(standIn.folderOf('run')!), { recursive: true, force: true }));
+      const temporary = await TemporaryStore.make(place.root, 'EROFS');
+      temporary.add('run');
+      t.after(() => remove(dirname(temporary.folderOf('run')!), { recursive: true, force: true }));
       assert.deepEqual([theirs!, link!, stuck!, join(place.home, 'kept')].map(existsSync), [
         true,
         true,

@@ -33,14 +33,15 @@ async function loseStorage(t: TestContext, desk: Desk, { store }: RunWindow): Pr
 }
 
 /** The folders of this process that stand in for others. */
-async function standIns(): Promise<string[]> {
+async function temporaryFolders(): Promise<string[]> {
   const names = await readdir(tmpdir());
   return names.filter((name) => name.startsWith(`whitebox-runs-${String(process.pid)}-`));
 }
 
 function removeStandIns(t: TestContext): void {
   t.after(async () => {
-    for (const name of await standIns()) await rm(join(tmpdir(), name), { recursive: true, force: true });
+    for (const name of await temporaryFolders())
+      await rm(join(tmpdir(), name), { recursive: true, force: true });
   });
 }
 
@@ -102,9 +103,9 @@ describe('storage that cannot be written', () => {
     const here = Object.keys(runs).filter((id) => dirname(window.store.folderOf(id)) === desk.root);
     assert.deepEqual([here, window.store.all().length], [['ended', 'cancelled'], 6]);
     assert.ok(!window.lines.some((line) => line.includes('TypeError')), window.lines.join('\n'));
-    const made = await standIns();
+    const made = await temporaryFolders();
     await window.store.reload();
-    assert.deepEqual(await standIns(), made, 'one folder is enough');
+    assert.deepEqual(await temporaryFolders(), made, 'one folder is enough');
     await mkdir(join(desk.root, 'bare'));
     desk.clock.advance(24 * 3600_000);
     await removeStrays({ store: window.store, clock: desk.clock, waking: new WakingTime(desk.clock) });
