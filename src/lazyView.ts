@@ -36,8 +36,6 @@ export function lazyView(id: string, load: () => Promise<unknown>): LazyView {
         if (filled === undefined) await load();
         return filled?.getChildren(element);
       },
-      getParent: (element) => filled?.getParent?.(element),
-      resolveTreeItem: (item, element, token) => filled?.resolveTreeItem?.(item, element, token) ?? item,
     },
   });
   return {

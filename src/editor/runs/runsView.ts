@@ -36,7 +36,7 @@ import { type RunNode, toRunNode } from './pickRun.ts';
 export type RunsNode =
   | RunNode
   | { readonly kind: 'folder'; readonly key: string; readonly name: string }
-  | { readonly kind: 'line'; readonly run: string; readonly item: vscode.TreeItem };
+  | { readonly kind: 'line'; readonly item: vscode.TreeItem };
 
 /** Fills the Runs view: folders, their runs, and below each run its steps, artifacts and uploaded source. */
 export function showRuns(
@@ -45,36 +45,24 @@ export function showRuns(
 ): vscode.Disposable {
   const { runs, findings } = deps;
   const changed = new vscode.EventEmitter<undefined>();
-  const nodes = new Map<string, RunsNode>();
-  const node = (key: string, make: () => RunsNode): RunsNode => {
-    const known = nodes.get(key) ?? make();
-    nodes.set(key, known);
-    return known;
-  };
   const provider: vscode.TreeDataProvider<RunsNode> = {
     onDidChangeTreeData: changed.event,
     getChildren: (element) => {
       if (element === undefined) {
         const byFolders = new Map(runs.all().map((run) => [foldersOf(run), titleOf(run)]));
         return [
-          ...[...byFolders].map(([key, name]) =>
-            node(`folder:${key}`, () => ({ kind: 'folder', key, name })),
-          ),
-          ...runs.foreign().map((run) => ({ kind: 'line' as const, run: run.id, item: foreignItem(run) })),
+          ...[...byFolders].map(([key, name]) => ({ kind: 'folder' as const, key, name })),
+          ...runs.foreign().map((run) => toLine(foreignItem(run))),
         ];
       }
-      if (element.kind === 'folder') {
-        const own = runs.all().filter((run) => foldersOf(run) === element.key);
-        return own.map(({ id }) => node(`run:${id}`, () => toRunNode({ id })));
-      }
+      if (element.kind === 'folder')
+        return runs
+          .all()
+          .filter((run) => foldersOf(run) === element.key)
+          .map(toRunNode);
       const run = element.kind === 'run' ? runs.get(element.id) : undefined;
-      return run === undefined
-        ? []
-        : linesOf(run, deps.clock.now(), runs.all(), findings.failureOf(run.id)).map((item) => ({
-            kind: 'line',
-            run: run.id,
-            item,
-          }));
+      if (run === undefined) return [];
+      return linesOf(run, deps.clock.now(), runs.all(), findings.failureOf(run.id)).map(toLine);
     },
     getTreeItem: (element) => {
       if (element.kind === 'line') return element.item;
@@ -83,13 +71,6 @@ export function showRuns(
       return run === undefined
         ? new vscode.TreeItem('')
         : runItem(run, deps.clock.now(), findings.failureOf(run.id));
-    },
-    getParent: (element) => {
-      const id = element.kind === 'line' ? element.run : element.kind === 'run' ? element.id : undefined;
-      if (id === undefined) return undefined;
-      if (element.kind === 'line') return nodes.get(`run:${id}`);
-      const run = runs.get(id);
-      return run === undefined ? undefined : nodes.get(`folder:${foldersOf(run)}`);
     },
   };
   lazy.fill(provider);
@@ -109,6 +90,10 @@ export function showRuns(
     changed.fire(undefined);
   });
   return vscode.Disposable.from(changed, renderRuns(runs, render), runs.onDidChangeForeign(render), unread);
+}
+
+function toLine(item: vscode.TreeItem): RunsNode {
+  return { kind: 'line', item };
 }
 
 /** A key: folders of the same name may differ in path. */

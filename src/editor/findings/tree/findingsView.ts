@@ -36,7 +36,6 @@ export function showFindings(lazy: LazyView, deps: FindingsViewDeps): vscode.Dis
     getChildren: (node) => [
       ...(node === undefined ? roots(filtered, deps) : childNodes(node as OutlineNode)),
     ],
-    getParent: (node) => (node as OutlineNode).parent,
     getTreeItem: (node) => toItem(node as OutlineNode, filtered.passing.length <= maxExpanded),
   });
   const describe = (): void => {
