@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { AssessmentError, type ErrorKind, isAbortError } from '../core/errors.ts';
 import type { ShownFinding } from '../core/findings/shownFinding.ts';
-import type { Logger } from '../core/ports.ts';
+import type { Clock, Logger } from '../core/ports.ts';
 import type { RunNotes } from '../core/run/disk/recoveryNotes.ts';
 import type { RunStore } from '../core/run/disk/runStore.ts';
 import type { RunTracker } from '../core/run/runTracker.ts';
@@ -56,6 +56,7 @@ export interface CommandDeps extends StartDeps, FindingCommandDeps, SaveReportDe
   readonly runs: RunStore;
   readonly tracker: RunTracker;
   readonly notes: RunNotes;
+  readonly clock: Clock;
   readonly log: Logger & { show(): void };
   readonly attempt: Attempt;
   readonly details: FindingDetails;

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { AssessmentError } from '../../core/errors.ts';
 import { pathInside } from '../../core/files.ts';
 import { readSentFiles, type SentFile } from '../../core/findings/place/sentFiles.ts';
-import type { Clock, Logger } from '../../core/ports.ts';
+import type { Logger } from '../../core/ports.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';
 import type { FolderClaim } from '../../core/run/start/start.ts';
@@ -25,7 +25,6 @@ import { confirmUpload } from './uploadQuestion.ts';
 export interface StartDeps extends PreparationDeps {
   readonly tracker: RunTracker;
   readonly runs: RunStore;
-  readonly clock: Clock;
   readonly log: Logger;
   readonly preview: Pick<UploadPreview, 'show' | 'shown' | 'close'>;
 }
