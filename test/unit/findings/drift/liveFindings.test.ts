@@ -150,7 +150,7 @@ test('without the scanned text, lines are followed from where they were first se
   assert.equal(seen(), 'unknown 3');
 });
 
-test('readings anew that are asked for while one is under way become one', async (t) => {
+test('reloads that are asked for while one is under way become one', async (t) => {
   const { store } = await openShop(t);
   let heard = 0;
   const { promise: begun, resolve: begin } = Promise.withResolvers<unknown>();
@@ -202,7 +202,7 @@ test('kept text that is not what was sent is not believed', async (t) => {
   assert.equal(seen(), 'unknown 3');
 });
 
-test('a change is told once, when findings point at its file', async (t) => {
+test('a change is announced once, when findings point at its file', async (t) => {
   const scene = await setScene(t);
   scene.open.add(path.join(scene.root, 'shop'));
   const files = { 'a.js': code, 'b.js': code, 'c.js': code };

@@ -36,7 +36,7 @@ function found(startLine: number, endLine = startLine): Anchored {
   return { startLine, endLine, isReanchored: true };
 }
 
-function told(startLine: number, endLine = startLine): Anchored {
+function reported(startLine: number, endLine = startLine): Anchored {
   return { startLine, endLine, isReanchored: false };
 }
 
@@ -58,13 +58,13 @@ test('a snippet may start and end inside a line, but whole lines come first', ()
   assert.deepEqual(anchor({ snippet: '"select " + n\n run' }), found(2, 3));
   const lines = ['', 'x = run(q)', '', '', 'run(q)'];
   assert.deepEqual(anchorIn(lines)({ snippet: 'run(q)', startLine: 1 }), found(5));
-  assert.deepEqual(anchor({ snippet: 'q', startLine: 1 }), told(1), 'a letter is no evidence');
+  assert.deepEqual(anchor({ snippet: 'q', startLine: 1 }), reported(1), 'a letter is no evidence');
 });
 
 test('an empty or foreign snippet is found nowhere', () => {
   for (const snippet of ['', ' \n ', 'no such code', document.join('\n').repeat(2)]) {
     assert.equal(anchor({ snippet }), undefined);
-    assert.deepEqual(anchor({ snippet, startLine: 5 }), told(5));
+    assert.deepEqual(anchor({ snippet, startLine: 5 }), reported(5));
   }
 });
 
@@ -73,7 +73,7 @@ test('a snippet re-anchors a wrong line, a right line stays, and without a match
   assert.deepEqual(anchor({ startLine: 6, endLine: 6, snippet }), found(2));
   assert.deepEqual(anchor({ startLine: 99, snippet }), found(2));
   assert.deepEqual(anchor({ snippet }), found(2));
-  assert.deepEqual(anchor({ startLine: 2, endLine: 3, snippet }), told(2, 3));
+  assert.deepEqual(anchor({ startLine: 2, endLine: 3, snippet }), reported(2, 3));
   assert.equal(anchor({ startLine: 99, snippet: 'gone()' }), undefined);
   assert.equal(anchor({ snippet: 'gone()' }), undefined);
   assert.equal(anchor({}), undefined);
@@ -81,30 +81,30 @@ test('a snippet re-anchors a wrong line, a right line stays, and without a match
 
 test('a right line stays when the snippet is a part of it and a whole line elsewhere, but not for a fragment', () => {
   const at = anchorIn(['return db.query(sql);', 'x = f({}));', '', 'db.query(sql);', '}));', 'x']);
-  assert.deepEqual(at({ startLine: 1, snippet: 'db.query(sql);' }), told(1));
-  assert.deepEqual(at({ startLine: 1, snippet: 'query(sql);\nx = f' }), told(1));
+  assert.deepEqual(at({ startLine: 1, snippet: 'db.query(sql);' }), reported(1));
+  assert.deepEqual(at({ startLine: 1, snippet: 'query(sql);\nx = f' }), reported(1));
   assert.deepEqual(at({ startLine: 2, snippet: 'db.query(sql);' }), found(4));
   assert.deepEqual(at({ startLine: 2, snippet: '}));' }), found(5));
   assert.deepEqual(at({ startLine: 2, snippet: 'x' }), found(6));
-  assert.deepEqual(at({ startLine: 2, snippet: 'f(' }), told(2));
+  assert.deepEqual(at({ startLine: 2, snippet: 'f(' }), reported(2));
 });
 
 test('a line in the middle of a snippet with context stays', () => {
   const snippet = document.slice(0, 4).join('\n');
-  assert.deepEqual(anchor({ startLine: 3, snippet }), told(3));
+  assert.deepEqual(anchor({ startLine: 3, snippet }), reported(3));
 });
 
-test('a long snippet is not compared anew with each of the lines when these are all alike', () => {
+test('a long snippet is not compared with each of the lines when these are all alike', () => {
   const lines = Array.from({ length: 100_000 }, () => '0,');
   const snippet = '0,\n'.repeat(10_000);
   const at = anchorIn([...lines, '1,', '2,']);
   const start = cpuMs();
   assert.deepEqual(at({ snippet: `${snippet}1,`, startLine: 5 }), found(90_001, 100_001));
-  assert.deepEqual(at({ snippet: `${snippet}3,`, startLine: 5 }), told(5));
+  assert.deepEqual(at({ snippet: `${snippet}3,`, startLine: 5 }), reported(5));
   assert.ok(cpuMs() - start < 3_000);
 });
 
-test('lines cut from a document without repetition are found where they were, whatever line outside of them is told', () => {
+test('lines cut from a document without repetition are found where they were, whatever line outside of them is reported', () => {
   const text = fc.uniqueArray(
     fc.string({ minLength: 1 }).filter((line) => line.trim() === line && !/[\r\n]/.test(line)),
     { minLength: 1, maxLength: 30 },
@@ -119,7 +119,7 @@ test('lines cut from a document without repetition are found where they were, wh
       const isInside = start < line && line <= start + cut.length;
       assert.deepEqual(
         anchorIn(lines)({ snippet, startLine }),
-        isInside ? told(line) : found(start + 1, start + cut.length),
+        isInside ? reported(line) : found(start + 1, start + cut.length),
       );
     }),
     { numRuns: propertyRuns(300) },

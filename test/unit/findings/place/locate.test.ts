@@ -213,7 +213,7 @@ test('F72 a link to the folder above is refused', async (t) => {
   assert.equal(await answer(locatorIn(root), 'up'), '(link)');
 });
 
-test('in a folder that many paths lead to, what is no file of it is told apart as anywhere', async (t) => {
+test('in a folder that many paths lead to, what is no file of it has its own reason', async (t) => {
   const sources = Array.from({ length: 20 }, (_, at) => `src/file${String(at)}.py`);
   const root = await scratchFolder(t, [...sources, 'src/folder/x.py', 'main.py']);
   await symlink(join(root, '..'), join(root, 'src', 'up'));
@@ -292,7 +292,7 @@ test('10,000 paths of 20,000 files are found by their start or by their end in t
   }
 });
 
-test('F122 paths of thousands of segments, told or listed, cost no more than others', async (t) => {
+test('F122 paths of thousands of segments, reported or sent, cost no more than others', async (t) => {
   const root = await scratchFolder(t, []);
   const deep = (at: number): string => `${'a/'.repeat(2_000)}${String(at)}/x.ts`;
   const sent = Array.from({ length: 500 }, (_, at) => deep(at));

@@ -20,7 +20,7 @@ const shownPlace = (
   ],
 });
 
-test('a place is named by its path as told and as it is here, by its line as told and as it is now', () => {
+test('a place is named by its path as reported and as it is here, by its line as reported and as it is now', () => {
   const links = placeLinks([shownPlace('src/a.ts', 60, { path: 'shop\\src\\a.ts', startLine: 10 })]);
   assert.deepEqual([...links.keys()].sort(), [
     'shop/src/a.ts:10',
@@ -51,7 +51,7 @@ test('a place without a line is not linked', () => {
   assert.equal(placeLinks([{ places: places.map((place) => ({ ...place, startLine: undefined })) }]).size, 0);
 });
 
-test('a place whose code is gone is named by its told line alone, and gives way to one that is there', () => {
+test('a place whose code is gone is named by its reported line alone, and gives way to one that is there', () => {
   const gone = shownPlace('a.ts', 3, { startLine: 4, drift: 'gone' });
   const there = shownPlace('a.ts', 3);
   const now = shownPlace('a.ts', 4, { startLine: 2, drift: 'moved' });
@@ -77,7 +77,7 @@ test('a place whose code is gone is named by its told line alone, and gives way 
   );
 });
 
-test('a told path that starts with ./ is named without it, as texts are looked up', () => {
+test('a reported path that starts with ./ is named without it, as texts are looked up', () => {
   const links = placeLinks([shownPlace('api/src/a.ts', 5, { path: '.\\src\\a.ts' })]);
   assert.deepEqual([...links.keys()].sort(), ['api/src/a.ts:5', 'src/a.ts:5']);
 });

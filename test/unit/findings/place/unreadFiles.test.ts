@@ -19,7 +19,7 @@ test('of a file that is deleted the code is gone, also when it is not known what
   assert.deepEqual([place()?.drift, place()?.startLine], ['unknown', 2]);
 });
 
-test('in a file that is too large to be read, findings stay at the lines they were told for', async (t) => {
+test('in a file that is too large to be read, findings stay at their reported lines', async (t) => {
   const scene = await setScene(t);
   const folder = path.join(scene.root, 'shop');
   scene.open.add(folder);
