@@ -74,6 +74,9 @@ export async function measureFolder(
       peerName: 'git ls-files',
       target: { atMost: 4 },
     },
+    ...(files >= hugeFiles
+      ? [{ what: 'selection', corpus, unit: 'ms', ours: selection.ours, target: { atMost: 1_200 } } as const]
+      : []),
     withSizes('selection', corpus, selection.ours, median(statuses)),
     {
       what: 'selection, first in its process',

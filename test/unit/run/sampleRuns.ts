@@ -8,7 +8,8 @@ export const packagingRun: RunIn<'packaging'> = {
   state: 'packaging',
   id: '20300101000000-0badcafe',
   workflow: 'whitebox-assessment',
-  baseUrl: 'https://service.example/v1',
+  // Nothing listens there, and no name has to be looked up.
+  baseUrl: 'http://127.0.0.1:9/v1',
   organizationId: 'invented-organization',
   language: 'english',
   webhookEndpointIds: [],

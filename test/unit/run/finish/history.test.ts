@@ -84,9 +84,7 @@ describe('the history', () => {
   });
 
   test('keeps a run whose source could not be deleted for as long as the service may have it', async (t) => {
-    // Where nothing listens: a name would have to be looked up, time and again.
-    const baseUrl = 'http://127.0.0.1:9/v1';
-    const left = { ...runOf.succeeded, id: 'left', noticeDue: false, baseUrl };
+    const left = { ...runOf.succeeded, id: 'left', noticeDue: false };
     assert.ok(left.targets.some(({ upload }) => upload?.state === 'confirmed'));
     assert.deepEqual(await leftAfter(t, [left], 20, 2), ['left']);
     assert.deepEqual(await leftAfter(t, [left], 31, 2), []);
