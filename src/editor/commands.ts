@@ -16,7 +16,7 @@ import { compareRuns } from './findings/compareRuns.ts';
 import { exportFindings } from './findings/exportFindings.ts';
 import { findingOf, sayNoFinding } from './findings/findingArguments.ts';
 import { createFindingCommands, type FindingCommandDeps } from './findings/findingCommands.ts';
-import type { FindingDetails } from './findings/findingDetails.ts';
+import type { DocumentPanels } from './report/documentPanels.ts';
 import { importFindings } from './findings/importFindings.ts';
 import { mapFindingPaths } from './findings/mapPaths.ts';
 import { openFindingsFile, pickUnreadRun } from './findings/rawFindings.ts';
@@ -59,7 +59,7 @@ export interface CommandDeps extends StartDeps, FindingCommandDeps, SaveReportDe
   readonly clock: Clock;
   readonly log: Logger & { show(): void };
   readonly attempt: Attempt;
-  readonly details: FindingDetails;
+  readonly details: DocumentPanels<ShownFinding>;
   readonly preview: UploadPreview;
   /** The packaging worker. */
   readonly workerFile: string;

@@ -5,7 +5,7 @@ import type { ShownFinding } from '../../core/findings/shownFinding.ts';
 import type { Run } from '../../core/run/state/run.ts';
 import { showInformation } from '../showMessage.ts';
 import type { DisplayedFindings } from './code/displayedFindings.ts';
-import type { FindingDetails } from './findingDetails.ts';
+import type { DocumentPanels } from '../report/documentPanels.ts';
 
 /** What a command on findings can be called on: a finding by name, as code actions and links do, or what is selected in the Findings view, as its keys do. */
 export type FindingArgument =
@@ -17,7 +17,7 @@ export interface FindingSources {
   readonly findings: FindingStore;
   readonly displayed: DisplayedFindings;
   readonly findingsView: vscode.TreeView<unknown>;
-  readonly details: Pick<FindingDetails, 'active'>;
+  readonly details: Pick<DocumentPanels<ShownFinding>, 'active'>;
 }
 
 const authority = 'whitebox.whitebox-assessment';

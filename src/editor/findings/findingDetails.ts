@@ -8,10 +8,9 @@ import { codeBlock, codeSpan, escapeMarkdown } from '../../core/findings/view/fi
 import { clip } from '../../core/findings/parse/prose.ts';
 import { visibleLine, visibleText } from '../../core/visibleText.ts';
 import type { ReportContent } from '../../core/report/protocol.ts';
-import type { Disposable } from '../../core/ports.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import { titleOf } from '../../core/run/state/run.ts';
-import { type PanelDeps, type PanelDocument, registerDocumentPanels } from '../report/documentPanels.ts';
+import { DocumentPanels, type PanelDeps, type PanelDocument } from '../report/documentPanels.ts';
 import { formatTime } from '../formats.ts';
 import {
   blockLabel,
@@ -26,36 +25,25 @@ import { placeNow, revealPlace } from './code/goToFinding.ts';
 const maxPlaces = 200;
 
 /** The panel that shows one finding beside its code. */
-export interface FindingDetails extends Disposable {
-  open(shown: ShownFinding): void;
-  /** The finding whose details have the focus of their group. */
-  active(): ShownFinding | undefined;
-}
-
 export function registerFindingDetails(
   deps: PanelDeps & { runs: RunStore; findings: FindingStore },
-): FindingDetails {
+): DocumentPanels<ShownFinding> {
   const { runs, findings } = deps;
-  const panels = registerDocumentPanels<ShownFinding>({
+  return new DocumentPanels<ShownFinding>({
     ...deps,
     viewType: 'whitebox.finding',
     panels: 'oneBeside',
-    find: async (id) => {
+    load: async () => {
       await runs.reload();
       await findings.load();
-      return findDetailed(id, findings);
+    },
+    find: (id) => {
+      const at = id.lastIndexOf(':');
+      return findings.find(id.slice(0, at), Number(id.slice(at + 1)));
     },
     toDocument: (shown) => toDetails(shown, findings),
+    onDidChange: (refresh) => findings.onDidChange(() => refresh()),
   });
-  const changes = findings.onDidChange(() => panels.refresh());
-  return {
-    open: (shown) => panels.open(shown),
-    active: () => findDetailed(panels.activeId() ?? '', findings),
-    dispose: () => {
-      changes.dispose();
-      panels.dispose();
-    },
-  };
 }
 
 /** Everything about a finding, for the panel beside its code; read again whenever the panel becomes visible. */
@@ -77,12 +65,6 @@ export function toDetails(shown: ShownFinding, findings: FindingStore): PanelDoc
       await revealPlace(now, columnOf(now));
     },
   };
-}
-
-/** The finding whose details have this id, while it is shown. */
-function findDetailed(id: string, findings: FindingStore): ShownFinding | undefined {
-  const at = id.lastIndexOf(':');
-  return findings.find(id.slice(0, at), Number(id.slice(at + 1)));
 }
 
 /** The column that shows the file already, else the first: never over the details. */

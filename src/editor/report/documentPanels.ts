@@ -38,76 +38,81 @@ interface DocumentPanelsDeps<T> extends PanelDeps {
   readonly viewType: string;
   /** Whether each document has a panel of its own, or all take turns in one that opens beside the code. */
   readonly panels: 'onePerDocument' | 'oneBeside';
-  /** Finds the source of a document by the id that a panel kept. */
-  readonly find: (id: string) => Promise<T | undefined>;
+  /** Loads what `find` finds its sources in. */
+  readonly load: () => Promise<unknown>;
+  /** The source of a document, as it is now, by the document's id. */
+  readonly find: (id: string) => T | undefined;
   readonly toDocument: (source: T) => PanelDocument;
+  /** Calls its argument when documents have changed: all, or the one with this id. */
+  readonly onDidChange: (refresh: (id?: string) => void) => Disposable;
 }
 
-/** The open panels of one kind. */
-interface DocumentPanels<T> extends Disposable {
-  /** Shows a document in its open panel or in a new one. */
-  open(source: T): void;
-  /** Reads visible documents again: all, or the one with this id. */
-  refresh(id?: string): void;
-  /** The id of the document in the panel that has the focus of its group. */
-  activeId(): string | undefined;
-  /** Opens a document and gives what its panel makes of it, as untrusted HTML. Rejects with an `AbortError` when the panel is closed first or the signal aborts. */
-  render(source: T, signal: AbortSignal): Promise<string>;
-}
+/** The open panels of one kind, which VS Code restores after a reload of the window. */
+export class DocumentPanels<T> implements Disposable {
+  readonly #deps: DocumentPanelsDeps<T>;
+  readonly #open = new Map<string, DocumentPanel>();
+  readonly #subscriptions: vscode.Disposable;
 
-/** Registers a kind of panels, which VS Code restores after a reload of the window. */
-export function registerDocumentPanels<T>(deps: DocumentPanelsDeps<T>): DocumentPanels<T> {
-  const open = new Map<string, DocumentPanel>();
-  const keyOf = ({ id }: PanelDocument): string => (deps.panels === 'oneBeside' ? '' : id);
-
-  const fill = (panel: vscode.WebviewPanel, document: PanelDocument): DocumentPanel => {
-    const key = keyOf(document);
-    const shown = new DocumentPanel(panel, document, deps);
-    open.set(key, shown);
-    panel.onDidDispose(() => {
-      if (open.get(key) === shown) open.delete(key);
+  constructor(deps: DocumentPanelsDeps<T>) {
+    this.#deps = deps;
+    const serializer = vscode.window.registerWebviewPanelSerializer(deps.viewType, {
+      deserializeWebviewPanel: async (panel, state) => {
+        await deps.load();
+        const source = deps.find(readWebviewState(state)?.documentId ?? '');
+        const document = source && deps.toDocument(source);
+        if (document === undefined || this.#open.has(this.#keyOf(document))) panel.dispose();
+        else this.#fill(panel, document);
+      },
     });
-    return shown;
-  };
+    const changes = deps.onDidChange((id) => {
+      for (const shown of this.#open.values())
+        if (id === undefined || shown.documentId === id) shown.refresh();
+    });
+    this.#subscriptions = vscode.Disposable.from(serializer, changes);
+  }
 
-  const serializer = vscode.window.registerWebviewPanelSerializer(deps.viewType, {
-    async deserializeWebviewPanel(panel, state) {
-      const id = readWebviewState(state)?.documentId;
-      const source = id === undefined ? undefined : await deps.find(id);
-      const document = source && deps.toDocument(source);
-      if (document === undefined || open.has(keyOf(document))) panel.dispose();
-      else fill(panel, document);
-    },
-  });
-
-  const openPanel = (source: T): DocumentPanel => {
-    const document = deps.toDocument(source);
-    const existing = open.get(keyOf(document));
+  /** Shows a document in its open panel or in a new one. */
+  open(source: T): DocumentPanel {
+    const { toDocument, panels, viewType } = this.#deps;
+    const document = toDocument(source);
+    const existing = this.#open.get(this.#keyOf(document));
     if (existing) {
-      existing.panel.reveal(undefined, deps.panels === 'oneBeside');
+      existing.panel.reveal(undefined, panels === 'oneBeside');
       existing.show(document);
       return existing;
     }
     const where =
-      deps.panels === 'oneBeside'
+      panels === 'oneBeside'
         ? { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true }
         : vscode.ViewColumn.Active;
     const options = { enableFindWidget: true };
-    return fill(vscode.window.createWebviewPanel(deps.viewType, document.title, where, options), document);
-  };
+    return this.#fill(vscode.window.createWebviewPanel(viewType, document.title, where, options), document);
+  }
 
-  return {
-    open: (source) => void openPanel(source),
-    refresh: (id) => {
-      for (const shown of open.values()) if (id === undefined || shown.documentId === id) shown.refresh();
-    },
-    activeId: () => [...open.values()].find(({ panel }) => panel.active)?.documentId,
-    render: (source, signal) => openPanel(source).render(signal),
-    dispose() {
-      serializer.dispose();
-      for (const { panel } of [...open.values()]) panel.dispose();
-    },
-  };
+  /** The source of the document in the panel that has the focus of its group. */
+  active(): T | undefined {
+    const active = [...this.#open.values()].find(({ panel }) => panel.active);
+    return active && this.#deps.find(active.documentId);
+  }
+
+  dispose(): void {
+    this.#subscriptions.dispose();
+    for (const { panel } of [...this.#open.values()]) panel.dispose();
+  }
+
+  #keyOf({ id }: PanelDocument): string {
+    return this.#deps.panels === 'oneBeside' ? '' : id;
+  }
+
+  #fill(panel: vscode.WebviewPanel, document: PanelDocument): DocumentPanel {
+    const key = this.#keyOf(document);
+    const shown = new DocumentPanel(panel, document, this.#deps);
+    this.#open.set(key, shown);
+    panel.onDidDispose(() => {
+      if (this.#open.get(key) === shown) this.#open.delete(key);
+    });
+    return shown;
+  }
 }
 
 /** What was sent to the page. */
@@ -167,7 +172,7 @@ export class DocumentPanel {
     if (this.panel.visible) this.#logged(this.#sendIfChanged());
   }
 
-  /** Gives what the panel makes of its document, the next time that it shows one. */
+  /** Returns the untrusted HTML that the page makes of its document, the next time that it shows one. Rejects with an `AbortError` when the panel is closed first or the signal aborts. */
   render(signal: AbortSignal): Promise<string> {
     this.#endRendering(undefined);
     const rendering = Promise.withResolvers<string>();

@@ -7,7 +7,6 @@ import type { FindingStore } from '../../core/findings/findingStore.ts';
 import type { ShownFinding, ShownPlace, ShownRun } from '../../core/findings/shownFinding.ts';
 import { placeLinks } from '../../core/findings/place/runPlaces.ts';
 import { SEVERITIES } from '../../core/findings/finding.ts';
-import type { Disposable } from '../../core/ports.ts';
 import type { ReportContent } from '../../core/report/protocol.ts';
 import { elapsedMs, type Run, titleOf } from '../../core/run/state/run.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
@@ -16,42 +15,25 @@ import { visibleLine } from '../../core/visibleText.ts';
 import { commitLabel, severityLabel, stateLabel } from '../labels.ts';
 import { placeNow, revealPlace } from '../findings/code/goToFinding.ts';
 import { findInRun } from '../findings/findingArguments.ts';
-import { type PanelDeps, type PanelDocument, registerDocumentPanels } from './documentPanels.ts';
+import { DocumentPanels, type PanelDeps, type PanelDocument } from './documentPanels.ts';
 
 /** A larger report is opened as text. */
 const maxReportBytes = 20_000_000;
 
 /** The panels of runs' reports, one for each run. */
-export interface Reports extends Disposable {
-  open(run: Run): void;
-  /** Opens the report and returns its rendered, untrusted HTML. Rejects with an `AbortError` when the panel is closed first or the signal aborts. */
-  render(run: Run, signal: AbortSignal): Promise<string>;
-  /** The run whose report has the focus of its group. */
-  active(): Run | undefined;
-}
-
-export function registerReports(deps: PanelDeps & { runs: RunStore; findings: FindingStore }): Reports {
+export function registerReports(
+  deps: PanelDeps & { runs: RunStore; findings: FindingStore },
+): DocumentPanels<Run> {
   const { runs } = deps;
-  const panels = registerDocumentPanels<Run>({
+  return new DocumentPanels<Run>({
     ...deps,
     viewType: 'whitebox.report',
     panels: 'onePerDocument',
-    find: async (id) => {
-      await runs.reload();
-      return runs.get(id);
-    },
+    load: () => runs.reload(),
+    find: (id) => runs.get(id),
     toDocument: (run) => toReport(run, deps),
+    onDidChange: (refresh) => runs.onDidChange(({ id }) => refresh(id)),
   });
-  const changes = runs.onDidChange((run) => panels.refresh(run.id));
-  return {
-    open: (run) => panels.open(run),
-    render: (run, signal) => panels.render(run, signal),
-    active: () => runs.get(panels.activeId() ?? ''),
-    dispose: () => {
-      changes.dispose();
-      panels.dispose();
-    },
-  };
 }
 
 /** A run's report as the panel shows it: the downloaded Markdown with a summary of what is known here, and links to the code. */

@@ -7,12 +7,12 @@ import { type Run, titleOf } from '../../core/run/state/run.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import { withProgress } from '../progress.ts';
 import { showInformation, showWarning } from '../showMessage.ts';
-import type { Reports } from './report.ts';
+import type { DocumentPanels } from './documentPanels.ts';
 
 /** What saving a report needs. */
 export interface SaveReportDeps {
   readonly runs: RunStore;
-  readonly reports: Reports;
+  readonly reports: DocumentPanels<Run>;
   /** Path of the style sheet of saved reports. */
   readonly savedStyle: string;
 }
@@ -86,7 +86,7 @@ async function saveAs(run: Run, ending: string, read: () => Promise<Uint8Array>)
 async function toHtml(run: Run, { reports, savedStyle }: SaveReportDeps): Promise<string> {
   const t = vscode.l10n.t;
   const body = await withProgress(t('Preparing the report…'), (_report, signal) =>
-    reports.render(run, signal),
+    reports.open(run).render(signal),
   );
   const html = toSavedHtml({
     title: t('Report: {0}', titleOf(run)),
