@@ -12,11 +12,11 @@ interface Moment {
 export interface Sent extends Moment {
   readonly method: string;
   readonly path: string;
-  /** Until when the service then wanted to be left alone here. */
+  /** Until when the `Retry-After` of the reply lasts. */
   quiet?: Moment & { readonly ms: number };
 }
 
-/** Notes every request of this process with its virtual time; `onSent` is called after each. */
+/** Records every request of this process with its virtual time; `onSent` is called after each. */
 export function watchWire(
   scope: Scope,
   clock: Clock,
@@ -48,7 +48,7 @@ export function watchWire(
   return sent;
 }
 
-/** Lets all waits be bygones: a window that opens now was not told of them. */
+/** Forgets all waits: a window that opens now has not received their replies. */
 export function forgetWaits(sent: readonly Sent[]): void {
   for (const each of sent) delete each.quiet;
 }

@@ -34,6 +34,7 @@ export class Finisher {
     return isFinal(run) && run.noticeDue && !this.#shown.has(run.id);
   }
 
+  /** Resolves with the run as its journal then has it; while a run is live, it stays under its lease. */
   async finish(run: Run): Promise<Run> {
     const { store, random } = this.#deps;
     if (isLive(run)) {

@@ -79,7 +79,7 @@ async function requireLease(id: string, { watch }: DispatchDeps): Promise<void> 
   if (!(await watch.schedule.renew(id))) throw new AssessmentError('busyElsewhere');
 }
 
-/** While the dispatch waited, another window may have advanced the run, or a late answer. */
+/** While the dispatch waited, another window or a late answer may have advanced the run. */
 async function requireIntent({ id, intendedAt }: RunIn<'dispatching'>, deps: DispatchDeps): Promise<void> {
   await requireLease(id, deps);
   const run = await deps.store.refresh(id);
