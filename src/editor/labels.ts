@@ -213,7 +213,7 @@ export function shortfallLabel(shortfall: NonNullable<Finding['shortfall']>): st
 }
 
 /** How a place's code has changed since the scan, or that its line is not known; undefined where it is as it was. */
-export function driftLabel({ drift, startLine, told }: ShownPlace): string | undefined {
+export function driftLabel({ drift, startLine, reported }: ShownPlace): string | undefined {
   const t = vscode.l10n.t;
   switch (drift) {
     case 'moved':
@@ -224,9 +224,9 @@ export function driftLabel({ drift, startLine, told }: ShownPlace): string | und
       return t('gone');
     case 'unknown':
       if (startLine !== undefined) return undefined;
-      return told.startLine === undefined
+      return reported.startLine === undefined
         ? t('line not known')
-        : t('line not known: the file ends before line {0}', told.startLine);
+        : t('line not known: the file ends before line {0}', reported.startLine);
     case 'same':
       return undefined;
   }

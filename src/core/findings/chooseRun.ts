@@ -18,7 +18,7 @@ export function isSameRun(one: Run | undefined, other: Run | undefined): boolean
   return one.id === other.id && isDeepStrictEqual(artifactsOf(one), artifactsOf(other));
 }
 
-/** What a person wants to see of a folder: a run, or undefined for none; it holds until a run gets findings that had none then. */
+/** What a person wants to see of a folder: a run, or undefined for none; it holds until another run gets findings. */
 interface FolderChoice {
   readonly runId: string | undefined;
   /** The IDs of the runs that had findings when the person chose. */
@@ -34,7 +34,7 @@ export class FolderChoices {
     this.#choose(run, run.id, all);
   }
 
-  /** A person wants to see no findings; what other windows have open is theirs, however it came to be shown here. */
+  /** A person wants to see no findings; a folder that only other windows have open is theirs again. */
   clear(all: readonly Run[], isOpenHere: (folder: string) => boolean): void {
     for (const run of all) this.#choose(run, undefined, all);
     for (const folder of [...this.#byFolder.keys()].filter((each) => !isOpenHere(each)))

@@ -55,7 +55,7 @@ export function countChanges(
   return { added: found.length - unchanged, fixed, unchanged };
 }
 
-/** Tells of findings which are new since a baseline that had these. */
+/** Whether a finding is new since a baseline that had these. */
 export function changesSince<T extends FindingName>(
   found: readonly T[],
   before: readonly FindingName[],
@@ -85,8 +85,8 @@ export function compareFindings(
 }
 
 /**
- * Which finding before each finding goes on from, each at most one: first those with the same key and title, then those with the same key,
- * then those that are surely one although one quotes more.
+ * The former finding of each finding, each at most once: first those with the same key and title, then those with the same key,
+ * then those that are surely the same although one quotes more.
  */
 function pairsOf(
   found: readonly FindingName[],
@@ -119,7 +119,7 @@ function pairsOf(
 export function baselineAmong(runs: readonly Run[], run: Run): Run | undefined {
   if (!isOfService(run)) return undefined;
   const runId = runIdOf(run);
-  // A run that was imported or tracked, and is here already, differs in nothing from itself.
+  // A run may be here twice, tracked and imported: it is not compared with itself.
   const isOther = (other: Run): boolean => runId === undefined || runIdOf(other) !== runId;
   return runsBefore(runs, run).find((other) => isOther(other) && hasAllFindings(other) && isOfService(other));
 }

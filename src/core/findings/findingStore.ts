@@ -33,12 +33,12 @@ export class FindingStore implements Disposable {
   #shown: readonly ShownRun[] = [];
   /** Made from what is shown when it is first asked for. */
   #comparison: Comparison | undefined;
-  /** Why the findings of a run could not be read when they were last wanted, by its ID. */
+  /** Why the findings of a run could not be read the last time, by its ID. */
   readonly #failures = new Map<string, Failure | undefined>();
   /** Loading and re-placing happen one after the other: each begins with what is known by then. */
   #queue: Promise<unknown> = Promise.resolve();
   #mustForce = false;
-  /** Whether listeners have yet to be told of a change. */
+  /** Whether anything changed since listeners were called. */
   #isChanged = false;
 
   constructor(deps: Deps) {
@@ -74,7 +74,7 @@ export class FindingStore implements Disposable {
     return this.all().find(({ run, finding }) => run.id === runId && finding.index === index);
   }
 
-  /** Why a run's findings could not be read when they were last wanted. */
+  /** Why a run's findings could not be read the last time; undefined when they could. */
   failureOf(runId: string): Failure | undefined {
     return this.#failures.get(runId);
   }

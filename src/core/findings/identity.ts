@@ -3,30 +3,30 @@ import { compact } from './drift/lineText.ts';
 import type { Finding, Place } from './finding.ts';
 import type { Subject } from './place/resolver.ts';
 
-/** The way these names are made; another way gets another number, so that old and new names are never taken for each other. */
+/** The version of the scheme of fingerprints, so that those of two schemes are never taken for each other. */
 const scheme = '1';
 const maxSnippet = 10_000;
 const maxLines = 200;
-/** A line with fewer letters, such as a lone brace, is found anywhere. */
+/** A shorter line, such as a lone brace, stands anywhere. */
 const minLine = 6;
-/** So many lines of code may a quote have more than another one of the same place. */
+/** How many lines more a quote may have than another quote of the same place. */
 const maxContext = 6;
 /** Findings of a kind that are nearer to each other may be mixed up by a longer quote. */
 const nearLines = 10;
 
 /**
- * What tells a finding from others, in its own run and in others. It depends on nothing but the findings file and what was sent, so that it is the
+ * What distinguishes a finding from others, in its own run and in others. It depends on the findings file and on what was sent alone, so that it is the
  * same on every machine that knows both.
  */
 export interface Identity {
-  /** Of kind, path and quoted code, white space aside; not its finding's alone where nothing of these tells findings apart. */
+  /** A hash of kind, path and quoted code, white space aside; two findings that differ in none of these share it. */
   readonly fingerprint: string;
-  /** Of kind and path alone. */
+  /** A hash of kind and path alone. */
   readonly spot: string;
-  /** Of each quoted line that says something. */
+  /** A hash of each quoted line that has enough letters. */
   readonly code: readonly string[];
   readonly title: string;
-  /** By what it is the only one of its kind and path in its run: by the code as quoted, by code and title, or by any quote of the same place. */
+  /** What makes it unique among those of its kind and path in its run: by the code as quoted, by code and title, or by any quote of the same place. */
   readonly only: readonly ('code' | 'title' | 'place')[];
   /** The service's ID of the run, else the local one; and the position in its findings file. */
   readonly run: string;
@@ -34,7 +34,7 @@ export interface Identity {
 }
 
 /**
- * Whether two findings are surely one: what was decided about one holds for the other. Of two runs, the code as quoted says so where each run has it
+ * Whether two findings are surely the same: what was decided about one holds for the other. Of two runs, the code as quoted says so where each run has it
  * once, else code and title together; one that quotes a few lines more is the same where no other of its kind is near in either run.
  */
 export function isSameFinding(one: Identity, other: Identity): boolean {
@@ -60,7 +60,7 @@ export function* identitiesOf(
   }
   const keys = countsOf(drafts, keyOf);
   const titles = countsOf(drafts, (draft) => `${keyOf(draft)}\0${draft.identity.title}`);
-  // What has no title is not told from others by it.
+  // An empty title distinguishes nothing.
   const isOnlyTitled = (draft: Draft): boolean =>
     draft.identity.title !== '' && titles.get(`${keyOf(draft)}\0${draft.identity.title}`) === 1;
   const apart = yield* placesApart(drafts);
@@ -76,7 +76,7 @@ export function* identitiesOf(
   });
 }
 
-/** A finding that is not compared with the others of its run yet. */
+/** A finding before it is compared with the others of its run. */
 interface Draft {
   readonly identity: Omit<Identity, 'only'>;
   /** Equal code in two folders is two findings. */
@@ -104,7 +104,7 @@ function kindOf({ cwes: [cwe], title }: Finding): string {
   return cwe === undefined ? title : `CWE-${String(cwe)}`;
 }
 
-/** Hashes: what is kept of a decision must not hold a secret that a finding quotes. */
+/** Hashes, since a decision that is kept must not hold a secret that a finding quotes. */
 function codeOf(snippet: string): readonly string[] {
   return snippet
     .split(/\r\n|\r|\n/)
@@ -128,13 +128,13 @@ function countsOf<T>(all: readonly T[], nameOf: (one: T) => string): ReadonlyMap
   return counts;
 }
 
-/** The findings that no other of the same kind and path is near to, nor quotes a line of. */
+/** The findings without another of the same kind and path that is near, or that quotes one of their lines. */
 function* placesApart(drafts: readonly Draft[]): Generator<undefined, ReadonlySet<Draft>> {
   const apart = new Set<Draft>();
   const groups = Map.groupBy(drafts, ({ identity, folder }) => `${identity.spot}\0${folder}`);
   for (const group of groups.values()) {
     const sorted = group.toSorted((one, other) => startOf(one) - startOf(other));
-    // One whose line nobody knows may be near to any.
+    // A finding without a line may be near to any other.
     if (group.length > 1 && startOf(sorted[0]) === -Infinity) continue;
     const quotes = countsOf(
       group.flatMap(({ identity }) => [...new Set(identity.code)]),

@@ -137,7 +137,7 @@ export class RunFindings implements ShownRun {
             ...shown,
             places: shown.places.map((place) => {
               const now = texts.get(place.file);
-              return now === undefined ? place : toShownPlace(place, place.told, now);
+              return now === undefined ? place : toShownPlace(place, place.reported, now);
             }),
           }
         : shown,

@@ -5,7 +5,7 @@ import type { Identity } from './identity.ts';
 import type { Cut } from './parse/parse.ts';
 import type { TriageDecision } from './triage/triage.ts';
 
-/** A place that is a file here; lines are 1-based, as they are now, and absent when unknown; columns only where the line is the one that was told. */
+/** A place that is a file here; lines are 1-based, as they are now, and absent when unknown; columns only where the line is the one that was reported. */
 export interface ShownPlace {
   /** Absolute. */
   readonly file: string;
@@ -17,8 +17,8 @@ export interface ShownPlace {
   readonly endLine?: number | undefined;
   readonly startColumn?: number | undefined;
   readonly endColumn?: number | undefined;
-  /** The place as the findings file tells it. */
-  readonly told: Place;
+  /** The place as the findings file reports it. */
+  readonly reported: Place;
   /** What became of the code there since it was scanned. */
   readonly drift: Drift;
 }
@@ -30,7 +30,7 @@ export interface ShownFinding {
   readonly places: readonly ShownPlace[];
   /** The folder it is about, whatever is on the disk: see `Subject`. */
   readonly folder: string | undefined;
-  /** Tells the finding from others, in its run and in others. */
+  /** Distinguishes the finding from others, in its run and in others. */
   readonly identity: Identity;
   readonly triage: TriageDecision;
   /** How it relates to the run before of the same folders; absent when there is none. */
@@ -54,14 +54,14 @@ export function lacksMainPlace({
   },
   places,
 }: ShownFinding): boolean {
-  return main !== undefined && !places.some(({ told }) => told === main);
+  return main !== undefined && !places.some(({ reported }) => reported === main);
 }
 
 type Placed = Pick<ShownFinding, 'run' | 'finding' | 'folder' | 'places'>;
 
 /** The folder that a finding is about, else the one in which its main place was found; undefined when neither is known. */
 export function folderOf({ finding, folder, places }: Placed): string | undefined {
-  return folder ?? places.find(({ told }) => told === finding.places[0])?.folder;
+  return folder ?? places.find(({ reported }) => reported === finding.places[0])?.folder;
 }
 
 /** The folders whose decisions count for a finding: its own, and all folders of its run when it is in none of them. */

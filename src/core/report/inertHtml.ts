@@ -40,7 +40,7 @@ const attribute = / ([a-z-]+)="([^"]*)"/g;
 
 /**
  * Rebuilds HTML as a browser serialises it from nothing but text, harmless elements and their harmless attributes; undefined
- * for anything else. It is a second gate behind the view's sanitiser and trusts nothing that the view says.
+ * for anything else. It is a second check behind the view's sanitiser and does not trust the view.
  */
 export function toInertHtml(html: string): string | undefined {
   const parts: string[] = [];
@@ -48,20 +48,20 @@ export function toInertHtml(html: string): string | undefined {
   while (piece.lastIndex < html.length) {
     const match = piece.exec(html);
     if (match === null) return undefined;
-    const [, text, slash = '', name = '', told = ''] = match;
+    const [, text, slash = '', name = '', attributeText = ''] = match;
     if (text !== undefined) {
       parts.push(text);
     } else {
       if (!elements.has(name)) return undefined;
-      parts.push(`<${slash}${name}${slash === '' ? keptAttributes(told) : ''}>`);
+      parts.push(`<${slash}${name}${slash === '' ? keptAttributes(attributeText) : ''}>`);
     }
   }
   return parts.join('');
 }
 
-function keptAttributes(told: string): string {
+function keptAttributes(attributeText: string): string {
   let kept = '';
-  for (const [whole, name = '', value = ''] of told.matchAll(attribute)) {
+  for (const [whole, name = '', value = ''] of attributeText.matchAll(attribute)) {
     if (attributes.get(name)?.test(value) === true) kept += whole;
   }
   return kept;

@@ -138,7 +138,7 @@ function partsOf({ finding, places }: ShownFinding): ReportContent['parts'] {
 
 function placesOf(reported: readonly Place[], places: readonly ShownPlace[]): string {
   const items = reported.slice(0, maxPlaces).map((each) => {
-    const here = places.find((place) => place.told === each);
+    const here = places.find((place) => place.reported === each);
     const text = here === undefined ? reportedLabel(each) : placeLabel(here);
     const notes = [
       each.label === undefined ? undefined : clip(visibleLine(each.label), 500),

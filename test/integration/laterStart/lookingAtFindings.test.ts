@@ -47,7 +47,7 @@ describe('what is said of findings and runs', () => {
       folder: shop,
       path: name,
       startLine: 2,
-      told: { path: name },
+      reported: { path: name },
       drift,
     }) as ShownPlace;
   const findingAt = (place: ShownPlace, state = 'open'): ShownFinding =>
@@ -265,7 +265,7 @@ describe('what is said of findings and runs', () => {
     const messages = watchMessages();
     const told = [{ path: 'main.js' }, { path: 'other.js' }];
     const found = (at: number): ShownFinding => {
-      const here = { ...placeIn('src/orders.js', 'same'), told: told[at] } as ShownPlace;
+      const here = { ...placeIn('src/orders.js', 'same'), reported: told[at] } as ShownPlace;
       const shown = findingAt(here);
       return { ...shown, finding: { ...shown.finding, places: told } };
     };

@@ -54,7 +54,7 @@ export function invent({ at, state = 'open', change, ...finding }: Invented = {}
               folder: '/home/dev/shop',
               path: at.path,
               startLine: at.line,
-              told: { path: at.path },
+              reported: { path: at.path },
               drift,
             },
           ],

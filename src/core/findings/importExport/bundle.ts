@@ -12,13 +12,13 @@ const mode = 0o644;
 
 const digits = z.int().check(z.minimum(0), z.maximum(8.64e15));
 
-/** What is handed on about a run itself: no address, no organization, no folder of this machine. */
+/** What a bundle says about its run: no address, no organization, no folder of this machine. */
 const runFactsSchema = z.object({
   runId: z.optional(identifierSchema),
   language: languageSchema,
   dispatchedAt: z.optional(digits),
   exitedAt: z.optional(digits),
-  /** True for one that was aborted or cancelled: it may not have found all. */
+  /** True for an aborted or cancelled run: it may not have found all. */
   endedEarly: z.optional(z.boolean()),
   targets: z
     .array(
@@ -32,7 +32,7 @@ const runFactsSchema = z.object({
 /** What is known of a run that came as a file. */
 export type RunFacts = z.infer<typeof runFactsSchema>;
 
-/** The index of a bundle, `bundle.json`: which version, whose, and what else is in it. */
+/** The index of a bundle, `bundle.json`: its version, its run and its other files. */
 export const bundleSchema = z.object({
   kind: z.literal('whitebox-assessment-bundle'),
   version: z.literal(1),
@@ -70,7 +70,7 @@ export function toBundle(
   return [{ path: 'bundle.json', content: toJson(index) }, ...files];
 }
 
-/** Packs a bundle's files as a zip; equal files give equal bytes. Lets other work go on between slices. */
+/** Packs a bundle's files as a zip; equal files give equal bytes. Yields between slices. */
 export async function zipBundle(files: readonly BundleFile[]): Promise<Buffer> {
   const zip = zipSegments();
   for (const { path, content } of files) {

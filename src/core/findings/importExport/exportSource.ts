@@ -4,18 +4,18 @@ import type { Cut } from '../parse/parse.ts';
 import type { JsonObject } from '../parse/json.ts';
 import type { ShownFinding } from '../shownFinding.ts';
 
-/** What is handed on of a run: all of its findings, whatever the settings hide, and what was there before. */
+/** What is exported of a run: all of its findings, whatever the settings hide, and those that are fixed since the run before. */
 export interface ExportSource {
   readonly run: Run;
   /** In the order of the findings file. */
   readonly shown: readonly ShownFinding[];
-  /** Where the findings file has more of them than are handed on. */
+  /** When the findings file has more of them than are exported. */
   readonly cut?: Cut | undefined;
   /** Findings of the run before that are not there any more, as a `Comparison` has them; absent when there is no run before. */
   readonly fixed?: readonly ShownFinding[] | undefined;
 }
 
-/** Who writes an export. */
+/** The program that writes an export. */
 export interface ExportTool {
   readonly name: string;
   readonly version: string;

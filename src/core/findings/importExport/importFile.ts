@@ -10,7 +10,7 @@ import { parseJson } from '../parse/json.ts';
 import { TRIAGE_STATES, type TriageDecision } from '../triage/triage.ts';
 import { bundlePath, bundleSchema, type RunFacts, sha256 } from './bundle.ts';
 
-/** Largest file that is taken in, and largest file inside a bundle. */
+/** The largest file that is imported, and the largest file inside a bundle. */
 export const maxImportBytes = MAX_FINDINGS_BYTES;
 
 /** Why a file cannot be imported. */
@@ -22,7 +22,7 @@ export function badImport(fault: ImportFault, part?: string, cause?: unknown): A
   return new AssessmentError('badImport', { subject: fault, detail: part, limit: maxImportBytes }, { cause });
 }
 
-/** Most files of a bundle, and most bytes of all of them unpacked. */
+/** The most files of a bundle, and the most bytes of all of them unpacked. */
 const maxFiles = 128;
 const maxUnpackedBytes = 4 * maxImportBytes;
 
@@ -37,7 +37,7 @@ const pathSchema = z.string().check(
 );
 const manifestSchema = z.object({ entries: z.array(z.looseObject({ path: pathSchema })) });
 
-/** Later times are written in more digits, which files of decisions do not take. */
+/** A later time has a year of five digits, which files of decisions do not accept. */
 const maxTime = Date.parse('9999-12-31T00:00:00Z');
 
 const decisionSchema = z.object({
@@ -50,7 +50,7 @@ const decisionSchema = z.object({
 /** A decision that came with findings, and the position of its finding in their file: equal code in two folders is two findings. */
 export type Decision = z.infer<typeof decisionSchema> & TriageDecision;
 
-/** How findings are read that come as a file. */
+/** How imported findings are read. */
 export type ImportOptions = Omit<ReadFindingsOptions, 'runId'>;
 
 /** A file that holds findings, read whole and checked. */
@@ -108,7 +108,7 @@ function isTable(content: Buffer): boolean {
   return ['title', 'severity', 'file'].every((name) => header.split(',').includes(name));
 }
 
-/** The decisions in an untrusted list; what is none is left out. */
+/** The decisions in an untrusted list, without its other items. */
 export function readDecisions(list: readonly unknown[]): readonly Decision[] {
   return list.flatMap((entry) => {
     const read = decisionSchema.safeParse(entry);
@@ -116,7 +116,7 @@ export function readDecisions(list: readonly unknown[]): readonly Decision[] {
   });
 }
 
-/** Unpacks a bundle in memory, every byte counted before it is believed; nothing is written anywhere. Its files by path: `findings.json` always, never the index. Throws `badImport`. */
+/** Unpacks a bundle in memory, with limits on the bytes that are really there; nothing is written. Its files by path: `findings.json` always, never the index. Throws `badImport`. */
 export async function readBundle(
   zip: Buffer,
 ): Promise<{ readonly run: RunFacts; readonly files: ReadonlyMap<string, Buffer> }> {

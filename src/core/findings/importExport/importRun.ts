@@ -19,7 +19,7 @@ export interface ImportTarget {
   readonly name: string;
 }
 
-/** Keeps imported findings as a run of one or more folders, in the order in which the file counts them; all of it is there, or nothing. */
+/** Stores imported findings as a run of one or more folders, in the order in which the file counts them; all of it, or nothing. */
 export async function importRun(
   imported: ImportedFile,
   origin: { readonly fileName: string; readonly targets: readonly ImportTarget[] },

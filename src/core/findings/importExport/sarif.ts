@@ -240,12 +240,12 @@ function toLocations(
 
 /** A place with the lines of the text that was assessed, and with its path in the workspace where it was found there. */
 function toLocation(place: Place, { run: { targets }, places }: ShownFinding, run: Run): Location {
-  const found = places.find(({ told }) => told === place);
-  const told = targets[place.targetIndex ?? (targets.length === 1 ? 0 : -1)];
-  const folders = [found?.folder, told?.folder];
+  const found = places.find(({ reported }) => reported === place);
+  const target = targets[place.targetIndex ?? (targets.length === 1 ? 0 : -1)];
+  const folders = [found?.folder, target?.folder];
   const index = folders
     .map((wanted) => run.targets.findIndex(({ folder }) => folder === wanted))
-    .find((target) => target >= 0);
+    .find((position) => position >= 0);
   const { startLine, endLine, startColumn, endColumn, snippet, label } = place;
   const text = snippet === undefined ? undefined : { text: snippet };
   return {

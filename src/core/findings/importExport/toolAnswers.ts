@@ -23,7 +23,7 @@ export const toolInputs = {
   }),
   getFinding: z.strictObject({ finding: name }),
   getRunStatus: z.strictObject({}),
-  // What hides a finding stays a person's decision: a finding's own text may try to have itself hidden.
+  // Only a person hides a finding: a finding's own text may try to get itself hidden.
   setTriage: z.strictObject({
     finding: name,
     state: z.enum(['open', 'confirmed']),
@@ -101,7 +101,7 @@ export function getFinding(shown: ShownFinding): unknown {
   });
 }
 
-/** What a tool's call makes of a decision: a person's reason stays where the call gives none. */
+/** The decision after a tool's call: a person's reason stays when the call gives none. */
 export function decide(
   former: TriageDecision,
   { state, note = '' }: z.infer<typeof toolInputs.setTriage>,
@@ -137,8 +137,7 @@ function cut(value: unknown): unknown {
 }
 
 /**
- * Text of others for a language model: between two lines that it cannot contain, since nobody could know them, with nothing invisible in it,
- * and told as what it is.
+ * Untrusted text for a language model: introduced as data, without invisible characters, between two lines that it cannot contain, since nobody can guess them.
  */
 export function fenceData(text: string): string {
   const mark = `UNTRUSTED-DATA-${randomBytes(16).toString('hex')}`;

@@ -216,11 +216,11 @@ function* showPlaces(
 /** A place that is a file here, in that file's present text. */
 export function toShownPlace(
   { file, folder, path }: Pick<ShownPlace, 'file' | 'folder' | 'path'>,
-  told: Place,
+  reported: Place,
   now: TextNow,
 ): ShownPlace {
-  const { startLine, endLine, startColumn, endColumn, drift } = now.placeOf(told);
-  return { file, folder, path, startLine, endLine, startColumn, endColumn, told, drift };
+  const { startLine, endLine, startColumn, endColumn, drift } = now.placeOf(reported);
+  return { file, folder, path, startLine, endLine, startColumn, endColumn, reported, drift };
 }
 
 /** A file's text on the disk; without lines when it cannot be read. */
@@ -251,9 +251,9 @@ export function placeLinks(shown: readonly Pick<ShownFinding, 'places'>[]): Read
 }
 
 function labelsOf(place: ShownPlace): string[] {
-  const told = place.told.path.replaceAll('\\', '/').replace(/^\.\//, '');
-  const lines = [isGone(place) ? undefined : place.startLine, place.told.startLine];
-  return [place.path, told].flatMap((path) =>
+  const reported = place.reported.path.replaceAll('\\', '/').replace(/^\.\//, '');
+  const lines = [isGone(place) ? undefined : place.startLine, place.reported.startLine];
+  return [place.path, reported].flatMap((path) =>
     lines.filter((line) => line !== undefined).map((line) => `${path}:${String(line)}`),
   );
 }

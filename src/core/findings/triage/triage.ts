@@ -13,7 +13,7 @@ export interface TriageDecision {
   readonly at: number;
 }
 
-/** What holds for a finding that nobody has decided about. */
+/** The decision of a finding that nobody has decided about. */
 export const undecided: TriageDecision = { state: 'open', note: '', at: 0 };
 
 /** True where nobody has decided anything. */

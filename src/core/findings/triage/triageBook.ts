@@ -41,7 +41,7 @@ export function toBook(entries: readonly TriageEntry[]): TriageBook {
   return { entries, bySpot: Map.groupBy(entries, ({ identity }) => identity.spot) };
 }
 
-/** What was decided last about a finding, in its run or in another where it is surely the same. */
+/** The latest decision about a finding, in its run or in another run where it is surely the same. */
 export function entryOf({ bySpot }: Pick<TriageBook, 'bySpot'>, identity: Identity): TriageEntry | undefined {
   let last: TriageEntry | undefined;
   for (const entry of bySpot.get(identity.spot) ?? []) {
@@ -61,7 +61,7 @@ export function withDecisions({ bySpot }: TriageBook, decided: readonly TriageEn
   return { entries: [...changed.values()].flat(), bySpot: changed };
 }
 
-/** Reads a file of many decisions; what is none is left out. Throws `triageDamaged`. */
+/** Reads a file of many decisions, without items that are none. Throws `triageDamaged`. */
 export function parseBook(text: string, path: string): TriageBook {
   const book = bookSchema.safeParse(parseJson(text));
   if (!book.success) throw new AssessmentError('triageDamaged', { subject: path });
@@ -84,7 +84,7 @@ export function formatEntry(entry: TriageEntry): string {
   return `${JSON.stringify(toJson(entry), undefined, 2)}\n`;
 }
 
-/** The name of a file for one decision, that no other decision has. */
+/** The name of the file of one decision; no two decisions share it. */
 export function entryName(entry: TriageEntry): string {
   return `${hash('sha256', formatEntry(entry), 'hex').slice(0, 32)}.json`;
 }

@@ -24,7 +24,7 @@ export interface TriagePlace {
 /** Decisions as they were read. */
 export interface ReadBook {
   readonly place: TriagePlace;
-  /** Another one for other content; undefined where it has to be read again anyway. */
+  /** Differs when the content does; undefined when it must be read again. */
   readonly mark: string | undefined;
   readonly book: TriageBook;
   /** The files of a folder, by name. */
@@ -41,13 +41,13 @@ interface EntryFile {
 }
 
 const maxBookBytes = 64 * 1024 * 1024;
-/** No more is read of what a repository holds. */
+/** Limits on what is read of a repository. */
 const maxFiles = 10_000;
 const maxFileBytes = 64 * 1024;
 const maxFolderBytes = 16 * 1024 * 1024;
 const filesAtOnce = 32;
 
-/** Reads the decisions about a folder's findings; gives those that are `known` when they are as they were. What cannot be read is a `failure`. */
+/** Reads the decisions about a folder's findings; returns `known` when nothing has changed. What cannot be read is a `failure`. */
 export async function readDecisions(
   folder: string,
   place: TriagePlace,
@@ -62,7 +62,7 @@ export async function readDecisions(
   }
 }
 
-/** Writes what became of decisions as they were read. Throws why they cannot be read, when writing would take what is there; `storage`. */
+/** Writes decisions that were read and changed. Throws why they cannot be read, when writing would overwrite them; `storage`. */
 export async function writeDecisions(
   folder: string,
   { place, files, failure }: ReadBook,
@@ -188,7 +188,7 @@ function readEntry(file: string, bytesLeft: number): Omit<EntryFile, 'mark'> {
   }
 }
 
-/** Makes a folder, but none outside of the folder that it is in. */
+/** Makes a folder; throws when a link leads out of the folder that it is in. */
 async function makeFolder(folder: string, path: string): Promise<void> {
   await mkdir(path, { recursive: true });
   await refuseOutside(folder, path, path);

@@ -16,13 +16,13 @@ export interface TriageSubject {
 /** Decisions by folder. */
 export type DecisionsByFolder = ReadonlyMap<string, readonly TriageEntry[]>;
 
-/** Takes decisions back; gives how many findings were decided about anew since, and stay so. */
+/** Takes decisions back; resolves to how many findings have a later decision, which stays. */
 export type TakeBack = () => Promise<number>;
 
 const patienceMs = 10_000;
 const retryMs = 20;
 
-/** What people decided about findings, by folder; other windows and, in a repository, other people write it too. */
+/** The decisions about findings, by folder; other windows and, in a repository, other people write them too. */
 export class TriageStore {
   readonly #placeFor: (folder: string) => TriagePlace;
   readonly #lockFolder: string;
@@ -32,7 +32,7 @@ export class TriageStore {
   #version = 0;
   readonly #listeners = new Set<() => void>();
   #queue: Promise<unknown> = Promise.resolve();
-  /** A reading again that has not begun. */
+  /** A reload that has not begun. */
   #nextReload: Promise<void> | undefined;
 
   /** `placeFor` tells where a folder's decisions are; `lockFolder` is shared by all windows. */
@@ -54,7 +54,7 @@ export class TriageStore {
     return { dispose: () => this.#listeners.delete(listener) };
   };
 
-  /** Reads what is new or has changed of these folders' decisions; what cannot be read is a `failure`. */
+  /** Reads the decisions of these folders that are new or have changed; what cannot be read is one of `failures`. */
   load(folders: Iterable<string>): Promise<void> {
     return this.#queued(async () => {
       const changes = await Promise.all([...new Set(folders)].map((folder) => this.#load(folder)));
@@ -62,7 +62,7 @@ export class TriageStore {
     });
   }
 
-  /** Reads again what has changed on disk, or is kept elsewhere by now. */
+  /** Reads what has changed on the disk, or is stored in another place by now. */
   reload(): Promise<void> {
     this.#nextReload ??= this.#queued(async () => {
       this.#nextReload = undefined;
@@ -77,7 +77,7 @@ export class TriageStore {
     return this.#version;
   }
 
-  /** What was decided about a finding of a folder; undefined when nothing was. */
+  /** The decision about a finding of a folder, if any. */
   of(folder: string, identity: Identity): TriageDecision | undefined {
     return entryOf(this.#bookOf(folder), identity);
   }
@@ -89,7 +89,7 @@ export class TriageStore {
 
   /**
    * Decides about findings; on disk, with what others decided meanwhile, when it resolves. Throws `triageDamaged`, and
-   * leaves the file as it is, when it cannot be read; `storage`. Gives what takes it back.
+   * leaves the file as it is, when it cannot be read; `storage`. Resolves to what takes it back.
    */
   set(subjects: readonly TriageSubject[], state: TriageState, note: string): Promise<TakeBack> {
     const at = this.#clock.now();
@@ -114,14 +114,14 @@ export class TriageStore {
     return new Map([...this.#books].map(([folder, { book }]) => [folder, book.entries]));
   }
 
-  /** Those of some decisions about whose findings nothing is decided here. */
+  /** The decisions among these whose findings have none here. */
   lacking(decisions: DecisionsByFolder): DecisionsByFolder {
     return new Map(
       [...decisions].map(([folder, entries]) => [folder, withoutThose(entries, this.#bookOf(folder))]),
     );
   }
 
-  /** Takes decisions over as they are, where nothing is decided by then. Throws what `set` throws. */
+  /** Takes decisions over as they are, for findings that have none by then. Throws what `set` throws. */
   async takeOver(decisions: DecisionsByFolder): Promise<void> {
     const some = new Map([...decisions].filter(([, entries]) => entries.length > 0));
     await this.#queued(() => this.#changeAll(some, withoutThose));
@@ -144,7 +144,7 @@ export class TriageStore {
     });
   }
 
-  /** Writes the decisions of these folders anew; `change` gives what is to be decided beside those that are there. */
+  /** Writes the decisions of these folders; `change` gives what is decided beside those that are there. */
   async #changeAll(
     decisions: DecisionsByFolder,
     change: (entries: readonly TriageEntry[], book: TriageBook, folder: string) => readonly TriageEntry[],
@@ -181,7 +181,7 @@ export class TriageStore {
     return this.#books.get(folder)?.book ?? noBook;
   }
 
-  /** Between reading and writing, no other window may write. */
+  /** Does work during which no other window writes. */
   async #locked(work: () => Promise<void>): Promise<void> {
     const start = this.#clock.monotonic();
     let lease = await takeLease(this.#lockFolder, this.#clock);

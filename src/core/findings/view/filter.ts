@@ -46,12 +46,12 @@ export function applyFilter(
   };
 }
 
-/** What a place can be since it was scanned, as a filter names it; `none` for a finding without a place here. */
+/** What became of a place since the scan, as a filter names it; `none` for a finding without a place here. */
 export const DRIFTS = ['same', 'moved', 'changed', 'gone', 'unknown', 'none'] as const satisfies readonly (
   Drift | 'none'
 )[];
 
-/** The schema of `Filter`, for what was kept of one. */
+/** The schema of a stored `Filter`. */
 export const filterSchema = z.object({
   severities: z.optional(z.array(z.enum(SEVERITIES))),
   triage: z.optional(z.array(z.enum(TRIAGE_STATES))),
@@ -63,13 +63,13 @@ export const filterSchema = z.object({
   onlyNew: z.optional(z.boolean()),
   text: z.optional(z.string()),
 });
-/** Which findings a person wants to see: those that pass every part that is there; no part, or an empty one, keeps nothing out. */
+/** Which findings a person wants to see: those that pass every part; an absent or empty part lets everything pass. */
 export type Filter = z.infer<typeof filterSchema>;
 
 /** The name of a part of a filter. */
 export type FilterPart = keyof Filter;
 
-/** The parts of a filter that keep something out. */
+/** The parts of a filter that are neither absent nor empty. */
 export function activeParts(filter: Filter): FilterPart[] {
   const parts = Object.keys(filterSchema.shape) as FilterPart[];
   return parts.filter((part) => {

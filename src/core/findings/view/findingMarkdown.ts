@@ -15,7 +15,7 @@ export interface FindingWords {
   readonly description: string;
   readonly severityOf: (severity: Severity) => string;
   readonly triageOf: (state: TriageState) => string;
-  /** Undefined where nothing is to be said. */
+  /** Undefined when there is nothing to say. */
   readonly driftOf: (place: ShownPlace) => string | undefined;
   readonly blockOf: (kind: BlockKind) => string;
 }
@@ -67,12 +67,12 @@ export function findingMarkdown(shown: ShownFinding, words: FindingWords): strin
   ].join('\n');
 }
 
-/** The place here that a finding's place is; undefined when it is none, or there is no such place. */
+/** The file here that a finding's place is in, if any. */
 export function hereOf(place: Place | undefined, { places }: ShownFinding): ShownPlace | undefined {
-  return places.find(({ told }) => told === place);
+  return places.find(({ reported }) => reported === place);
 }
 
-/** `path:line` as it is here now, without a line where the code is gone; else as the findings file tells it. */
+/** `path:line` as it is here now, without a line where the code is gone; else as the findings file reports it. */
 export function addressOf(place: Place, shown: ShownFinding): string {
   const here = hereOf(place, shown);
   const { path, startLine } = here ?? place;
@@ -91,7 +91,7 @@ function languageOf(path: string): string {
 }
 
 /**
- * Untrusted Markdown as Markdown that keeps its paragraphs, lists, code and bold text, and in which nothing else is alive: no link,
+ * Untrusted Markdown as Markdown that keeps its paragraphs, lists, code and bold text, and in which nothing else is active: no link,
  * no image, no HTML, no command. At most about `max` UTF-16 units of it are kept.
  */
 export function inertMarkdown(source: string, max: number): string {

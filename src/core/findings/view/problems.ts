@@ -13,7 +13,7 @@ export function problemsByFile(shown: readonly ShownFinding[]): FindingsOfFiles 
   return Map.groupBy(shown.filter(isThere), ({ places: [main] }) => main?.file ?? '');
 }
 
-/** How many of these findings the Problems panel does not show: kept back by settings, without a place, with code that is gone, or too many in one file. */
+/** How many of these findings the Problems panel does not show: hidden by settings, without a place, with code that is gone, or too many in one file. */
 export function hiddenFromProblems(shown: readonly ShownFinding[], display: Display): number {
   const displayed = shown.filter((each) => isDisplayed(each, display));
   let visible = 0;
@@ -27,7 +27,7 @@ export interface Spot {
   readonly line: number;
 }
 
-/** Where a finding's main place is; the first line stands for an unknown one. */
+/** Where a finding's main place is; in line 1 when the line is unknown. */
 function spotOf({ places: [place] }: ShownFinding): Spot {
   return { file: place?.file ?? '', line: place?.startLine ?? 1 };
 }
@@ -38,8 +38,8 @@ export function inOrder(problems: FindingsOfFiles): ShownFinding[] {
 }
 
 /**
- * The position of the finding to go to: the one beside `current` while the cursor is still where going there left it, else the first on the way from the cursor; past an
- * end it goes on from the other. -1 when there is none.
+ * The position of the finding to go to: the neighbour of `current` while the cursor is still there, else the first one from the cursor on; after the
+ * last comes the first. -1 when there is none.
  */
 export function neighbour(
   ordered: readonly ShownFinding[],

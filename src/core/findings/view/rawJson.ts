@@ -1,4 +1,4 @@
-// All that JSON allows in a string as it is, and that no eye sees; line breaks stand between the values.
+// Invisible characters that JSON allows unescaped in a string; line breaks stand between the values.
 const invisible = /[\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u007F-\u009F]/gu;
 
 /** A finding's raw JSON, indented, with no invisible character hidden in it: reading it gives the same value. Undefined for one that is nested too deeply to be written. */

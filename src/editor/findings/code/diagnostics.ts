@@ -81,7 +81,7 @@ function toDiagnostics(shown: ShownFinding): vscode.Diagnostic[] {
   diagnostic.relatedInformation = others
     .filter(({ drift }) => drift !== 'gone')
     .map((place) => {
-      const label = clip(visibleLine(place.told.label ?? ''), maxLabelLength);
+      const label = clip(visibleLine(place.reported.label ?? ''), maxLabelLength);
       return new vscode.DiagnosticRelatedInformation(
         new vscode.Location(vscode.Uri.file(place.file), toRange(place)),
         label === '' ? vscode.l10n.t('Also here') : label,

@@ -38,8 +38,8 @@ export function placeNow(
   then: ShownFinding,
   current: ShownFinding | undefined,
 ): ShownPlace {
-  const told = current?.finding.places[then.finding.places.indexOf(place.told)];
-  return current?.places.find((each) => each.told === told) ?? place;
+  const reported = current?.finding.places[then.finding.places.indexOf(place.reported)];
+  return current?.places.find((each) => each.reported === reported) ?? place;
 }
 
 /** Opens the file of a place, in this column if given, with the cursor on its line; if the line is unknown or its code is gone, the cursor stays where it was in the file. */

@@ -50,7 +50,15 @@ function driftedTo(drift: ShownPlace['drift']): ShownFinding {
   ]).shown;
   const placeOf = (at: number, own: ShownPlace['drift']): ShownPlace => {
     const told = shown!.finding.places[at]!;
-    return { file: '/w', folder: '/', path: told.path, startLine: 70 + at, endLine: 75, told, drift: own };
+    return {
+      file: '/w',
+      folder: '/',
+      path: told.path,
+      startLine: 70 + at,
+      endLine: 75,
+      reported: told,
+      drift: own,
+    };
   };
   return { ...shown!, places: [placeOf(1, 'same'), placeOf(0, drift)] };
 }

@@ -15,7 +15,7 @@ const shownPlace = (
       path,
       startLine,
       drift: told.drift ?? 'same',
-      told: { path: told.path ?? path, startLine: told.startLine ?? startLine },
+      reported: { path: told.path ?? path, startLine: told.startLine ?? startLine },
     } as ShownPlace,
   ],
 });
