@@ -18,7 +18,7 @@ export default {
     mayImport('^src/core/run/', '^src/core/(api|upload)/', groundFloor),
     mayImport('^src/core/findings/', '^src/core/(run|api|upload)/', groundFloor),
     mayImport('^src/core/report/', groundFloor),
-    mayImport('^src/editor/', '^src/core/'),
+    mayImport('^src/editor/', '^src/core/', '^src/lazyView\\.ts$'),
     mayImport('^webview-ui/', '^src/core/report/protocol\\.ts$'),
     mayImport('^test/service/', '^test/fixtures/'),
     {

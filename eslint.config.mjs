@@ -1,14 +1,6 @@
 import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
-const noEditor = { group: ['vscode'], message: 'src/core is plain Node: pass what you need as an argument.' };
-const upward = (...rooms) =>
-  rooms.map((room) => ({
-    group: [`**/${room}/**`],
-    message: `The arrow points the other way: see CONTRIBUTING, The fence.`,
-  }));
-const fence = (...patterns) => ['error', { patterns: patterns.flat() }];
-
 export default tseslint.config(
   { ignores: ['dist/', 'node_modules/', '.vscode-test/', 'test-results/', 'test/fixtures/'] },
   js.configs.recommended,
@@ -36,56 +28,6 @@ export default tseslint.config(
       eqeqeq: 'error',
     },
   },
-  // The fence: extension -> editor -> core/findings -> core/run -> core/upload, core/api -> errors, ports, files.
-  {
-    files: ['src/core/*.ts'],
-    rules: {
-      'no-restricted-imports': fence(
-        noEditor,
-        upward('editor', 'findings', 'run', 'upload', 'api', 'report'),
-      ),
-    },
-  },
-  {
-    files: ['src/core/api/**'],
-    rules: {
-      'no-restricted-imports': fence(noEditor, upward('editor', 'findings', 'run', 'upload', 'report')),
-    },
-  },
-  {
-    files: ['src/core/upload/**'],
-    rules: { 'no-restricted-imports': fence(noEditor, upward('editor', 'findings', 'run', 'api', 'report')) },
-  },
-  {
-    files: ['src/core/run/**'],
-    rules: { 'no-restricted-imports': fence(noEditor, upward('editor', 'findings', 'report')) },
-  },
-  {
-    files: ['src/core/findings/**'],
-    rules: { 'no-restricted-imports': fence(noEditor, upward('editor', 'report')) },
-  },
-  {
-    files: ['src/core/report/**'],
-    rules: { 'no-restricted-imports': fence(noEditor, upward('editor', 'findings', 'run', 'upload', 'api')) },
-  },
-  {
-    files: ['src/editor/**'],
-    rules: {
-      'no-restricted-imports': fence({
-        group: ['**/bootstrap.ts', '**/extension.ts'],
-        message: 'Both are above the editor: see CONTRIBUTING, The fence.',
-      }),
-    },
-  },
-  {
-    files: ['webview-ui/**'],
-    rules: {
-      'no-restricted-imports': fence(noEditor, {
-        regex: '/src/(?!core/report/protocol\\.ts$)',
-        message: 'webview-ui imports only core/report/protocol.',
-      }),
-    },
-  },
   {
     files: ['src/**'],
     ignores: ['src/editor/showMessage.ts', 'src/editor/progress.ts'],
@@ -100,15 +42,6 @@ export default tseslint.config(
           }),
         ),
       ],
-    },
-  },
-  {
-    files: ['test/service/**'],
-    rules: {
-      'no-restricted-imports': fence({
-        group: ['**/src/**'],
-        message: 'The assessment service is written from the API reference alone.',
-      }),
     },
   },
   {

@@ -52,6 +52,11 @@ const layers: Readonly<Record<string, (filter: Filter) => Promise<Tally>>> = {
     check(
       [program('eslint', 'bin/eslint.js'), '.'],
       [program('prettier', 'bin/prettier.cjs'), '--check', '--log-level', 'warn', '.'],
+      // The fence between the rooms, cycles and orphans.
+      [
+        'node_modules/dependency-cruiser/bin/dependency-cruiser.mjs',
+        ...['--config', '.dependency-cruiser.mjs', 'src', 'webview-ui', 'test/service'],
+      ],
       // Rows of the fault matrix without a test.
       ['test/tools/matrix.ts'],
       // What nobody imports, what nothing but tests imports, and what stands in two places.
