@@ -123,9 +123,9 @@ function whenStill(traffic: Traffic, end: Promise<void>, isOver: () => boolean):
   });
 }
 
-/** True while this process reads or writes files: time must not run away under work that takes none. */
+/** True while this process reads or writes files, or asks whether the network is back by connecting: time must not run away under work that takes none. */
 function hasDiskWork(): boolean {
-  return process.getActiveResourcesInfo().some((kind) => kind.includes('Req'));
+  return process.getActiveResourcesInfo().some((kind) => kind.includes('Req') || kind === 'TCPConnectWrap');
 }
 
 /** The requests this process has under way through `node:http`, and its threads. */
