@@ -1,6 +1,6 @@
 import type * as vscode from 'vscode';
 
-/** Resolves when `condition` holds, looked at now and after each event; rejects with `describe()` when it does not within 10 s. */
+/** Resolves when `condition` holds, looked at now and after each event; rejects with `describe()` when it does not within 25 s, mocha's own limit being 30 s. */
 export async function until(
   event: vscode.Event<unknown>,
   condition: () => boolean,
@@ -16,7 +16,7 @@ export async function until(
     });
     const timer = setTimeout(() => {
       subscription.dispose();
-      reject(new Error(`It did not come about within 10 s: ${JSON.stringify(describe())}`));
-    }, 10_000);
+      reject(new Error(`It did not come about within 25 s: ${JSON.stringify(describe())}`));
+    }, 25_000);
   });
 }
