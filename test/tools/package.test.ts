@@ -72,6 +72,8 @@ const loading = `
   const Module = require('node:module');
   const anything = new Proxy(class {}, {
     get: (_, key) => (key === Symbol.toPrimitive ? () => '' : anything),
+    // A bundle reads it by an object that has it as its prototype.
+    getPrototypeOf: () => anything,
     apply: () => anything,
     construct: () => anything,
   });

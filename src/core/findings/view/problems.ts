@@ -1,7 +1,7 @@
 import { type Display, isDisplayed } from './filter.ts';
 import type { ShownFinding } from '../shownFinding.ts';
 
-/** The Problems panel shows no more than so many problems of one file, the worst first. */
+/** VS Code itself shows no more than so many problems of one file. */
 const maxPerFile = 1_000;
 
 /** Findings by the absolute path of the file that has their main place. */

@@ -82,7 +82,7 @@ describe('runs that wait for a person', () => {
     await open(findingsOf(), 0, runOf.running);
     assert.ok(!offered.includes('Sign In…') && !offered.includes('Stop Watching'), offered.join());
     await open(findingsOf(), 0, refused);
-    assert.match(offered[0] ?? '', /^Sign In… https:\/\/\S+, organization \S+$/);
+    assert.match(offered[0] ?? '', /^Sign In… http:\/\/\S+, organization \S+$/);
     await open(findingsOf(), 2 * day, runOf.cancelling, runOf.failed);
     assert.ok(offered.includes('Stop Watching') && !offered.includes('Retry Upload'), offered.join());
   });
