@@ -80,17 +80,19 @@ const event = fc.oneof(
   fc.record({ type: type('renamed'), label: fc.string(), at }),
 ) as fc.Arbitrary<RunEvent>;
 
-/** Starts anywhere on the usual way, so that half of the cases see a run that was dispatched. */
-const usual: RunEvent[] = [
+/** Cases start anywhere on the way to a dispatch that is sent again, so that many reach the late states. */
+const toSecondDispatch: RunEvent[] = [
   { type: 'packaged', at: 1 },
   { type: 'reserved', target: 0, fileId: 'file-1', at: 1 },
   { type: 'uploaded', at: 1 },
   { type: 'confirmed', target: 0, at: 1 },
   { type: 'dispatchIntended', at: 1 },
+  { type: 'dispatchLost', reason: { kind: 'timeout' }, at: 1 },
+  { type: 'dispatchIntended', at: 1 },
 ];
 const events = fc
-  .tuple(fc.nat(usual.length), fc.array(event, { maxLength: 40 }))
-  .map(([start, rest]) => [...usual.slice(0, start), ...rest]);
+  .tuple(fc.nat(toSecondDispatch.length), fc.array(event, { maxLength: 40 }))
+  .map(([start, rest]) => [...toSecondDispatch.slice(0, start), ...rest]);
 const cases = { numRuns: propertyRuns(300) };
 
 /** Every state of a run on its way through some events, with the event that led there. */
