@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { writeFileAtomic } from '../../src/core/files.ts';
 import type { Failure, Run, RunIn, Trouble } from '../../src/core/run/state/run.ts';
 import { storeManifest } from '../storedManifest.ts';
 
@@ -33,13 +34,15 @@ export async function storeUnsentRun(
   sent?: Readonly<Record<string, string>>,
 ): Promise<void> {
   const at = Date.now() - hourMs;
-  const folder = await storeRun(storage, {
+  const unsent: Run = {
     ...common(run, at),
     state: 'failed',
     endedAt: at + 1000,
     failure: { kind: 'serverError', status: 503 },
+  };
+  await storeRun(storage, unsent, async (folder) => {
+    if (sent !== undefined) await storeManifest(folder, 0, sent);
   });
-  if (sent !== undefined) await storeManifest(folder, 0, sent);
 }
 
 /** Puts a run into the extension's storage whose start was sent, and whose answer did not come for this reason. */
@@ -58,10 +61,11 @@ export async function storeEndedRun(
   findings: unknown,
   sent?: Readonly<Record<string, string>>,
 ): Promise<void> {
-  const folder = await storeRun(storage, endedRun(run));
-  await writeFile(path.join(folder, 'findings.json'), JSON.stringify(findings));
-  await writeFile(path.join(folder, 'report.md'), '# Invented report\n');
-  if (sent !== undefined) await storeManifest(folder, 0, sent);
+  await storeRun(storage, endedRun(run), async (folder) => {
+    await writeFile(path.join(folder, 'findings.json'), JSON.stringify(findings));
+    await writeFile(path.join(folder, 'report.md'), '# Invented report\n');
+    if (sent !== undefined) await storeManifest(folder, 0, sent);
+  });
 }
 
 /** A run that has succeeded an hour ago, with its artifacts. */
@@ -112,9 +116,14 @@ function common({ id, folder, baseUrl, organizationId }: StoredRun, createdAt: n
   };
 }
 
-async function storeRun(storage: string, run: Run): Promise<string> {
+/** The journal comes last and at once, as the extension writes it: a window that still runs would set a half-written one aside. */
+async function storeRun(
+  storage: string,
+  run: Run,
+  writeFiles: (folder: string) => Promise<void> = () => Promise.resolve(),
+): Promise<void> {
   const folder = path.join(storage, 'runs', run.id);
   await mkdir(folder, { recursive: true });
-  await writeFile(path.join(folder, 'run.json'), JSON.stringify(run));
-  return folder;
+  await writeFiles(folder);
+  await writeFileAtomic(path.join(folder, 'run.json'), JSON.stringify(run));
 }
