@@ -1,5 +1,5 @@
-/** Why something failed, as a closed list that callers switch on; sentences for people are made in `editor/messages.ts`. */
-export type ErrorKind =
+/** Why the service refused a call, or could not be reached. */
+export type ServiceErrorKind =
   // the service
   | 'unauthorized'
   | 'forbidden'
@@ -18,7 +18,11 @@ export type ErrorKind =
   | 'timeout'
   | 'tls'
   | 'proxy'
-  | 'insecureUrl'
+  | 'insecureUrl';
+
+/** Why something failed, as a closed list that callers switch on; sentences for people are made in `editor/errors`. */
+export type ErrorKind =
+  | ServiceErrorKind
   // what leaves the machine
   | 'noFolder'
   | 'notAFolder'

@@ -1,4 +1,4 @@
-/** Does some work when it is first asked for, and never again once it is done; what failed is done anew when it is asked for again. */
+/** Does some work at the first call; later calls share its result. Work that failed is tried again at the next call. */
 export function once<T>(work: () => Promise<T>): () => Promise<T> {
   let doing: Promise<T> | undefined;
   return () => {

@@ -190,7 +190,7 @@ export function describeFailure(
     case 'changedMeanwhile':
       return toMessage(
         t(
-          'The run has changed meanwhile and was left as it is. See what has become of it, then decide anew.',
+          'The run has changed meanwhile and was left as it is. See what has become of it, then decide again.',
         ),
       );
     case 'runIdTaken':

@@ -1,30 +1,9 @@
 import * as vscode from 'vscode';
 import { saysExhausted } from '../../core/api/failure.ts';
-import type { AssessmentError, ErrorKind } from '../../core/errors.ts';
+import type { AssessmentError, ServiceErrorKind } from '../../core/errors.ts';
 import type { Run } from '../../core/run/state/run.ts';
 import { formatAccount } from '../formats.ts';
 import { type ErrorMessage, openSetting, showLog, signInAgain, toMessage } from './remedies.ts';
-
-type ServiceErrorKind = Extract<
-  ErrorKind,
-  | 'unauthorized'
-  | 'forbidden'
-  | 'notFound'
-  | 'rejected'
-  | 'conflict'
-  | 'capacity'
-  | 'rateLimited'
-  | 'serverError'
-  | 'badResponse'
-  | 'redirected'
-  | 'addressRefused'
-  | 'unsent'
-  | 'connectionLost'
-  | 'timeout'
-  | 'tls'
-  | 'proxy'
-  | 'insecureUrl'
->;
 
 /** Why the service refused a call, or could not be reached. */
 export function describeServiceFailure(

@@ -36,7 +36,7 @@ export async function setTriage(shown: readonly ShownFinding[], deps: TriageDeps
     if ((await showInformation(message, undo)) !== undo) return;
     const changed = await takeBack();
     if (changed > 0)
-      void showInformation(t('Decided about anew since, and left as it is: {0}.', countFindings(changed)));
+      void showInformation(t('Decided again since, and left as it is: {0}.', countFindings(changed)));
   };
   // Not awaited: the message may stay open for hours.
   offer().catch((error: unknown) => {

@@ -79,7 +79,7 @@ describe('deciding about findings', () => {
     pressed[0]?.('Undo');
     await eventually(
       () => Promise.resolve(messages.shown.map(({ text }) => text)),
-      (texts) => texts.includes('Decided about anew since, and left as it is: 1 finding.'),
+      (texts) => texts.includes('Decided again since, and left as it is: 1 finding.'),
     );
     assert.match(await decision(), /a colleague’s/);
     pressed[1]?.('Undo');

@@ -102,7 +102,7 @@ describe('the limit of a transfer', () => {
     const failure = failureOf(done);
     await untilHere(4);
     const over = failure.then(() => true);
-    // It is tried again, as any call that failed in passing.
+    // It is retried, as after any transient failure.
     while (!(await Promise.race([over, setImmediate(false)]))) timers.pass(transferMs);
     const { kind, data } = await failure;
     assert.deepEqual([kind, data.limit], ['timeout', transferMs]);

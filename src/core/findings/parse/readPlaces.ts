@@ -90,7 +90,7 @@ function hasLine({ startLine }: Place): boolean {
   return startLine !== undefined;
 }
 
-/** A place with the lines and the code that stand beside it. */
+/** A place with the lines and the code that the same object gives. */
 function completed(place: Place, beside: PlaceDraft): Place {
   if (beside.path !== undefined && beside.path !== place.path) return place;
   const { startLine, endLine, startColumn, endColumn } = place.startLine === undefined ? beside : place;
@@ -168,7 +168,7 @@ const maxSnippetLines = 1_000;
 const lineNumber = /^(\d{1,7})(?: ?[|:│] ?|[\t ]|$)/;
 const singleNumber = /^(\d{1,7}) ?[|│] ?/;
 
-/** What one object says about a place; without a path it may still complete a place beside it. */
+/** What one object says about a place; without a path it may still complete the place of another object. */
 type PlaceDraft = Omit<Place, 'path'> & { readonly path: string | undefined };
 
 /** Reads path, lines, code and target of a place from the fields of one object. */

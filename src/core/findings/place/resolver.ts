@@ -6,7 +6,7 @@ import { type PathMapping, visitMapped } from './mappings.ts';
 import { createSearch, filesHere, type Found, namedBy, sentFilesOf } from './search.ts';
 
 /**
- * What a finding is about, going by the findings file and by what was sent alone: whatever becomes of the files, it is the same on every
+ * What a finding is about, going by the findings file and by what was sent alone: it does not depend on the files here, and is the same on every
  * machine that knows what was sent. One that does not (the run was tracked by its ID, or imported) takes paths as they were reported.
  */
 export interface Subject {

@@ -158,7 +158,7 @@ export const runSchema = z.discriminatedUnion('state', [
   z.extend(base, {
     state: z.literal('dispatching'),
     intendedAt: time,
-    /** The lost dispatch that a person knowingly sends again: the run it may have started can exist whatever becomes of this one. */
+    /** The lost dispatch that a person knowingly sends again: the run that it may have started can exist even if this dispatch is refused. */
     resendOf: z.optional(lostDispatchSchema),
   }),
   z.extend(base, {
