@@ -97,41 +97,63 @@ function placeAddress(index: number): string {
   return `#place-${String(index)}`;
 }
 
-function factsOf({ run, finding, places, triage, change }: ShownFinding): ReportContent['facts'] {
+type Fact = readonly [label: string, value: string | undefined];
+
+/** What is known at a glance: how bad it is, how sure that is, and what was decided about it. */
+function factsOf(shown: ShownFinding): ReportContent['facts'] {
   const t = vscode.l10n.t;
-  const { severity, severityText, confidence, cwes, cvss, shortfall } = finding;
+  const { severity, severityText, cwes, cvss, shortfall } = shown.finding;
+  const { state, at, note } = shown.triage;
   const rating = severityLabel(severity);
-  const drift = places[0] && driftLabel(places[0]);
-  const compared = { new: t('new since the run before'), unchanged: t('also in the run before') };
-  const facts: (readonly [string, string | undefined])[] = [
-    [t('Severity'), severityText === undefined ? rating : t('{0} (written as “{1}”)', rating, severityText)],
-    [t('Confidence'), confidence],
-    ['CVSS', [cvss?.score, cvss?.vector].filter((part) => part !== undefined).join(' · ')],
-    [
-      t('Triage'),
-      triage.at === 0 ? triageLabel(triage.state) : `${triageLabel(triage.state)}, ${formatTime(triage.at)}`,
-    ],
-    [t('Note'), triage.note],
-    [t('Code since the scan'), drift],
-    [t('Run'), `${titleOf(run)}, ${formatTime(run.createdAt)}`],
-    [t('Compared'), change && compared[change]],
-    ['ID', finding.id],
-    [t('Shown here'), shortfall && shortfallLabel(shortfall)],
-  ];
-  const said = facts.flatMap(([label, value]) =>
-    value === undefined || value === '' ? [] : [{ label, value: visibleLine(value) }],
-  );
   const weaknesses = cwes.length === 0 ? [] : [{ label: 'CWE', value: '', cwes: [...cwes] }];
-  return [...said.slice(0, 1), ...weaknesses, ...said.slice(1)];
+  return [
+    ...said([
+      [
+        t('Severity'),
+        severityText === undefined ? rating : t('{0} (written as “{1}”)', rating, severityText),
+      ],
+    ]),
+    ...weaknesses,
+    ...said([
+      ['CVSS', [cvss?.score, cvss?.vector].filter((part) => part !== undefined).join(' · ')],
+      ...howSure(shown),
+      [t('Triage'), at === 0 ? triageLabel(state) : `${triageLabel(state)}, ${formatTime(at)}`],
+      [t('Note'), note],
+      [t('Shown here'), shortfall && shortfallLabel(shortfall)],
+    ]),
+  ];
 }
 
-/** The texts of the findings file, each a part that is rendered by itself. */
-function partsOf({ finding, places }: ShownFinding): ReportContent['parts'] {
+/** What speaks for a finding, and how it stands to other runs and to the code as it is now. */
+function howSure({ finding, places, change }: ShownFinding): readonly Fact[] {
+  const t = vscode.l10n.t;
+  const compared = { new: t('new since the run before'), unchanged: t('also in the run before') };
+  return [
+    [t('Confidence'), finding.confidence],
+    [t('Compared'), change && compared[change]],
+    [t('Code since the scan'), places[0] && driftLabel(places[0])],
+  ];
+}
+
+function said(facts: readonly Fact[]): { label: string; value: string }[] {
+  return facts.flatMap(([label, value]) =>
+    value === undefined || value === '' ? [] : [{ label, value: visibleLine(value) }],
+  );
+}
+
+/** The texts of the findings file, each a part that is rendered by itself: what a person reads first comes first. */
+function partsOf({ run, finding, places }: ShownFinding): ReportContent['parts'] {
+  const t = vscode.l10n.t;
+  const origin = said([
+    [t('Run'), `${titleOf(run)}, ${formatTime(run.createdAt)}`],
+    ['ID', finding.id],
+  ]);
   const texts = [
-    [vscode.l10n.t('Places'), placesOf(finding.places, places)],
-    [vscode.l10n.t('Description'), visibleText(finding.description)],
-    ...finding.blocks.map(({ kind, text }) => [blockLabel(kind), visibleText(text)] as const),
+    [t('Description'), visibleText(finding.description)],
+    [t('Places'), placesOf(finding.places, places)],
     [blockLabel('recommendation'), visibleText(finding.recommendation)],
+    ...finding.blocks.map(({ kind, text }) => [blockLabel(kind), visibleText(text)] as const),
+    [t('Origin'), origin.map(({ label, value }) => `- ${label}: ${escapeMarkdown(value)}`).join('\n')],
   ] as const;
   return texts.flatMap(([heading, markdown]) => (markdown.trim() === '' ? [] : [{ heading, markdown }]));
 }

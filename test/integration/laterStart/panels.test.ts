@@ -88,6 +88,29 @@ describe('a document that stands open', () => {
     assert.match(unreadable ?? '', /unknown form.*Show Raw JSON/);
   });
 
+  it('reads top-down: how bad and how sure it is, the description, its places, the recommendation, then the rest', async () => {
+    const run = endedRun({ id: shopRunId, folder: shop, baseUrl: '', organizationId: '' });
+    const findings = { find: () => undefined } satisfies Partial<FindingStore> as unknown as FindingStore;
+    const item = {
+      ...{ id: 'WB-[1](x)', title: 'Invented', severity: 'high', cwe: 89, cvss: 8.1, confidence: 'likely' },
+      ...{ impact: 'i', description: 'd', recommendation: 'r', file: 'src/server.js', line: 2 },
+    };
+    const [finding] = parseFindings(JSON.stringify([item]), { runId: run.id }).findings;
+    const shown = {
+      ...{ run, finding: finding!, places: [], folder: shop, identity, triage: undecided },
+      change: 'new' as const,
+    };
+    const { facts, parts } = await toDetails(shown, findings).load();
+    assert.deepEqual(
+      [...facts.map(({ label }) => label), ...parts.map(({ heading }) => heading)],
+      [
+        ...['Severity', 'CWE', 'CVSS', 'Confidence', 'Compared', 'Triage'],
+        ...['Description', 'Places', 'Recommendation', 'Impact', 'Origin'],
+      ],
+    );
+    assert.match(parts.at(-1)?.markdown ?? '', /^- ID: WB\\-\\\[1\\\]\\\(x\\\)$/m);
+  });
+
   it('links a text of a finding only where it means one place, and each entry of the list to its own', async () => {
     const run = endedRun({ id: shopRunId, folder: shop, baseUrl: '', organizationId: '' });
     const findings = { find: () => undefined } satisfies Partial<FindingStore> as unknown as FindingStore;
