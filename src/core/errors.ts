@@ -38,6 +38,7 @@ export type ErrorKind =
   | 'reportTooLarge'
   | 'findingsTooLarge'
   | 'badImport'
+  | 'badFeatures'
   | 'noResult'
   | 'unanswered'
   | 'notKept'

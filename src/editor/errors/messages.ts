@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { AssessmentError, systemCode } from '../../core/errors.ts';
+import type { FeaturesFault } from '../../core/features/features.ts';
 import { type ImportFault, maxImportBytes } from '../../core/findings/importExport/importFile.ts';
 import type { Failure, Run } from '../../core/run/state/run.ts';
 import { visibleLine } from '../../core/visibleText.ts';
@@ -137,6 +138,8 @@ export function describeFailure(
       );
     case 'badImport':
       return toMessage(describeImportFault(failure.subject as ImportFault, failure.detail), showLog());
+    case 'badFeatures':
+      return toMessage(describeFeaturesFault(failure.subject as FeaturesFault), showLog());
     case 'noResult':
       return toMessage(
         t(
@@ -265,6 +268,23 @@ function describeImportFault(fault: ImportFault, part?: string): string {
       return t('Nothing was imported: the archive is encrypted. A bundle never is.');
     case 'damaged':
       return t('Nothing was imported: the bundle is damaged. Have it sent again.') + about;
+  }
+}
+
+/** Why the features of a run cannot be shown, or pairs of them chosen. */
+function describeFeaturesFault(fault: FeaturesFault): string {
+  const t = vscode.l10n.t;
+  switch (fault) {
+    case 'absent':
+      return t(
+        'The features of this run are not on this machine. Download its artifacts again; runs from before the service gave features have none.',
+      );
+    case 'tooLarge':
+      return t('The features file is larger than can be read. It is kept as it came; nothing was sent.');
+    case 'malformed':
+      return t(
+        'The features file cannot be read as a list of features. It is kept as it came; nothing was sent.',
+      );
   }
 }
 

@@ -1,0 +1,101 @@
+// The contents of these artifacts are not documented: all shapes here are invented.
+import assert from 'node:assert/strict';
+import { truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { type FeatureList, readFeatures, toFeatures } from '../../../src/core/features/features.ts';
+import type { RunIn } from '../../../src/core/run/state/run.ts';
+import { runOf } from '../run/sampleRuns.ts';
+import { tempFolder } from '../run/tempFolder.ts';
+
+const crawled: RunIn<'succeeded'> = {
+  ...(runOf.succeeded as RunIn<'succeeded'>),
+  artifacts: [{ name: 'features', file: 'features.json' }],
+};
+
+const namesOf = (value: unknown): string[] => toFeatures(value).features.map(({ name }) => name);
+
+test('features are read from lists and maps, bare or wrapped, and from names alone', () => {
+  const list = [{ name: 'Log in' }, { name: 'Search' }];
+  const grouped = [
+    { page: '/', features: [{ name: 'Log in' }] },
+    { page: '/search', features: ['Search'] },
+  ];
+  for (const shape of [
+    list,
+    ['Log in', 'Search'],
+    [{ featureName: 'Log in' }, { title: 'Search' }],
+    { version: 1, features: list },
+    { data: { features: list } },
+    { features: { 'Log in': {}, Search: 'the catalogue' } },
+    grouped,
+  ])
+    assert.deepEqual(namesOf(shape), ['Log in', 'Search'], JSON.stringify(shape));
+  assert.deepEqual(namesOf({ name: 'Log in', url: '/login' }), ['Log in']);
+  assert.deepEqual(namesOf([]), []);
+});
+
+test('a feature brings what helps to recognise it, and its name is never altered', () => {
+  const name = '  Log in\n\u202E [x](command:y) ';
+  assert.deepEqual(
+    toFeatures([
+      { name, description: 'Signs in.', method: 'POST', url: 'https://a.example/login', roles: [] },
+    ]).features,
+    [{ name, description: 'Signs in.', method: 'POST', url: 'https://a.example/login' }],
+  );
+});
+
+test('F136 equal names are one feature, and entries without a usable name are counted', () => {
+  const list = toFeatures([
+    { name: 'Log in', url: '/a' },
+    { name: 'Log in', url: '/b' },
+    'log in',
+    { id: 7 },
+    null,
+    8,
+    '',
+    'n'.repeat(5_001),
+  ]);
+  assert.deepEqual(
+    list.features.map(({ name, url }) => [name, url]),
+    [
+      ['Log in', '/a'],
+      ['log in', undefined],
+    ],
+  );
+  assert.deepEqual([list.repeated, list.unreadable, list.cut], [1, 5, 0]);
+});
+
+test('F136 of too many features the first ones are read, and the others counted', () => {
+  const { features, cut } = toFeatures(Array.from({ length: 10_003 }, (_, at) => `Feature ${at}`));
+  assert.deepEqual([features.length, cut], [10_000, 3]);
+});
+
+test('F136 features of another shape, too large or absent are said, each in its way', async (t) => {
+  const folder = await tempFolder(t);
+  const file = join(folder, 'features.json');
+  const read = (run = crawled): Promise<FeatureList> => readFeatures(run, folder);
+  const fault = (subject: string) => ({ kind: 'badFeatures', data: { subject } });
+  const rejects = (reading: Promise<unknown>, subject: string): Promise<void> =>
+    assert.rejects(reading, (error: { kind: string; data: { subject: string } }) => {
+      assert.deepEqual({ kind: error.kind, data: { subject: error.data.subject } }, fault(subject));
+      return true;
+    });
+
+  await rejects(read(), 'absent');
+  await rejects(read({ ...crawled, artifacts: [] }), 'absent');
+  for (const text of ['', '<html>', '{"pages":[1]}', 'null', '7', '[[[[[[[']) {
+    await writeFile(file, text);
+    await rejects(read(), 'malformed');
+  }
+  await writeFile(file, `[${'0,'.repeat(3_000_001)}0]`);
+  await rejects(read(), 'tooLarge');
+  await truncate(file, 16 * 1024 * 1024 + 1);
+  await rejects(read(), 'tooLarge');
+
+  await writeFile(file, '\uFEFF```json\n[{"name":"Log in"}]\n```\n');
+  assert.deepEqual(
+    (await read()).features.map(({ name }) => name),
+    ['Log in'],
+  );
+});

@@ -1,0 +1,90 @@
+// The contents of these artifacts are not documented: all shapes here are invented.
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import {
+  readScanProgress,
+  type ScanProgress,
+  toScanProgress,
+} from '../../../src/core/features/scanProgress.ts';
+import type { RunIn } from '../../../src/core/run/state/run.ts';
+import { runOf } from '../run/sampleRuns.ts';
+import { tempFolder } from '../run/tempFolder.ts';
+
+const statesOf = ({ stateOf }: ScanProgress): string[] => [
+  stateOf('Log in', 'XSS'),
+  stateOf('Log in', 'OpenRedirect'),
+  stateOf('Log in', 'CSRF'),
+];
+
+test('completed pairs were tested, skipped ones not applicable, and others not tested, in every shape', () => {
+  for (const shape of [
+    {
+      completed: [{ feature_name: 'Log in', perspective: 'XSS' }],
+      skipped: [{ feature_name: 'Log in', perspective: 'OpenRedirect' }],
+    },
+    {
+      completed: [{ feature: { name: 'Log in' }, perspective: 'xss' }],
+      skipped: [['Log in', 'open_redirect']],
+    },
+    { completed: { 'Log in': ['XSS'] }, skipped: { 'Log in': 'OpenRedirect' } },
+    {
+      completed: [{ feature: 'Log in', perspectives: ['XSS'] }],
+      skipped: [{ name: 'Log in', perspective: { name: 'Open Redirect' } }],
+    },
+    { scan_progress: { tested: [['Log in', 'XSS']], notApplicable: [['Log in', 'OpenRedirect']] } },
+    {
+      pairs: [
+        { feature_name: 'Log in', perspective: 'XSS', status: 'Completed' },
+        { feature_name: 'Log in', perspective: 'OpenRedirect', status: 'not applicable' },
+      ],
+    },
+  ]) {
+    const progress = toScanProgress(shape);
+    assert.deepEqual(statesOf(progress), ['tested', 'notApplicable', 'notTested'], JSON.stringify(shape));
+    assert.deepEqual([progress.tested, progress.notApplicable, progress.problem], [1, 1, undefined]);
+  }
+});
+
+test('names are compared as they are, and a pair in both lists was tested', () => {
+  const { stateOf, tested, notApplicable } = toScanProgress({
+    completed: [{ feature_name: 'Log in ', perspective: 'XSS' }],
+    skipped: [{ feature_name: 'Log in ', perspective: 'XSS' }],
+  });
+  assert.deepEqual([stateOf('Log in ', 'XSS'), stateOf('Log in', 'XSS')], ['tested', 'notTested']);
+  assert.deepEqual([tested, notApplicable], [1, 0]);
+});
+
+test('F136 where entries cannot be read, what is not listed is not known', () => {
+  const progress = toScanProgress({
+    completed: [
+      { feature_name: 'Log in', perspective: 'XSS' },
+      { feature_name: 'Log in', perspective: 'New One' },
+      7,
+    ],
+    skipped: [],
+  });
+  assert.deepEqual(statesOf(progress), ['tested', 'unknown', 'unknown']);
+  assert.equal(progress.problem, 'partlyUnreadable');
+});
+
+test('F136 progress that is absent or of another shape leaves every pair unknown, and says so', async (t) => {
+  const folder = await tempFolder(t);
+  const run: RunIn<'succeeded'> = {
+    ...(runOf.succeeded as RunIn<'succeeded'>),
+    artifacts: [{ name: 'scan_progress', file: 'scan_progress.json' }],
+  };
+  const read = async (): Promise<unknown[]> => {
+    const progress = await readScanProgress(run, folder);
+    return [progress.problem, ...new Set(statesOf(progress))];
+  };
+  assert.deepEqual(await read(), ['absent', 'unknown']);
+  assert.equal((await readScanProgress({ ...run, artifacts: [] }, folder)).problem, 'absent');
+  for (const text of ['', '{}', '7', 'null', '{"done":true}', 'not JSON']) {
+    await writeFile(join(folder, 'scan_progress.json'), text);
+    assert.deepEqual(await read(), ['unreadable', 'unknown'], text);
+  }
+  await writeFile(join(folder, 'scan_progress.json'), '{"completed":[],"skipped":[]}');
+  assert.deepEqual(await read(), [undefined, 'notTested']);
+});
