@@ -15,8 +15,9 @@ export default {
     mayImport(groundFloor),
     mayImport('^src/core/api/', groundFloor),
     mayImport('^src/core/upload/', groundFloor),
-    mayImport('^src/core/run/', '^src/core/(api|upload)/', groundFloor),
-    mayImport('^src/core/findings/', '^src/core/(features|run|api|upload)/', groundFloor),
+    mayImport('^src/core/workflows/', '^src/core/api/', groundFloor),
+    mayImport('^src/core/run/', '^src/core/(workflows|api|upload)/', groundFloor),
+    mayImport('^src/core/findings/', '^src/core/(features|run|workflows|api|upload)/', groundFloor),
     mayImport(
       '^src/core/features/',
       '^src/core/(run|workflows)/',

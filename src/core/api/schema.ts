@@ -32,7 +32,8 @@ export const fileRequestSchema = z.strictObject({ file_id: identifierSchema });
 /** Response of confirm-upload, cancel-upload and delete (section 4.1). */
 export const fileResponseSchema = z.object({ file_id: z.string() });
 
-const notificationSchema = z.strictObject({
+/** Who is notified of the end of a run: 1 to 100 webhook endpoints (section 2.6). */
+export const notificationSchema = z.strictObject({
   webhook_endpoint_ids: z.array(z.string()).check(z.minLength(1), z.maxLength(100)),
 });
 

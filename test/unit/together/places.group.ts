@@ -1,3 +1,3 @@
 import { runTogether } from './together.ts';
 
-await runTogether('{core,features,report,service,findings/{drift,parse,place}}/**/*.test.ts');
+await runTogether('{core,features,report,service,workflows,findings/{drift,parse,place}}/**/*.test.ts');

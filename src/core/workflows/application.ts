@@ -1,0 +1,136 @@
+import * as z from 'zod/mini';
+import { identifierSchema, languageSchema } from '../api/schema.ts';
+
+/** A free text for the service: 1 to 5,000 characters (API reference, section 8). */
+export const instructionsSchema = z.string().check(z.minLength(1), z.maxLength(5000));
+
+/**
+ * The address of a live application: at most 5,000 characters, fully qualified (API reference, section 2.6). Beyond the API, and ours: http or
+ * https alone, no user information, no backslashes, which browsers read as slashes, and no spaces.
+ */
+const urlSchema = z.string().check(
+  z.maxLength(5000),
+  z.regex(/^https?:\/\/[^\s\\/?#@]+([/?#][^\s\\]*)?$/, { abort: true }),
+  z.refine((text) => URL.canParse(text)),
+);
+
+/** The addresses of the application: 1 to 100 (API reference, section 2.6). */
+export const targetUrlsSchema = z.array(urlSchema).check(z.minLength(1), z.maxLength(100));
+
+/** Addresses that are neither tested nor crawled: at most 100 (API reference, section 2.6). */
+export const oosUrlsSchema = z.array(urlSchema).check(z.maxLength(100));
+
+const credential = { id: identifierSchema, role: identifierSchema };
+
+/** How the service logs in, with logins in a form of their own: with a password on the wire, and nowhere else (API reference, section 2.6). */
+function toAuthenticationSchema<Login extends z.ZodMiniType>(login: Login) {
+  return z.strictObject({
+    credentials: z.optional(
+      z
+        .array(login)
+        // Beyond the API, and ours: a kept password belongs to one login.
+        .check(z.minLength(1), z.maxLength(100), z.refine(areDistinct), z.meta({ uniqueItems: true })),
+    ),
+    additional_instructions: z.optional(instructionsSchema),
+  });
+}
+
+function areDistinct(items: readonly unknown[]): boolean {
+  const logins = items.map((item) => {
+    const { id, role } = item as { readonly id: string; readonly role: string };
+    return JSON.stringify([id, role]);
+  });
+  return new Set(logins).size === logins.length;
+}
+
+/** How the service logs in, without passwords (API reference, section 2.6). */
+export const authenticationSchema = toAuthenticationSchema(z.strictObject(credential));
+
+/** Wishes that guide a run, which it need not follow (API reference, section 2.6). */
+export const preferenceSchema = z.strictObject({
+  preferences: z
+    .array(z.strictObject({ kind: z.enum(['DO', 'DONT']), preference: instructionsSchema }))
+    .check(z.minLength(1), z.maxLength(100)),
+});
+
+/** The most credits spent on scanning (API reference, section 2.7). */
+export const scanLimitSchema = z.int().check(z.minimum(10), z.maximum(100_000));
+
+/** The most credits spent on crawling (API reference, sections 2.7 and 2.8). */
+export const crawlLimitSchema = z.int().check(z.minimum(5), z.maximum(100_000));
+
+/** What a feature can be tested for (API reference, section 2.7). */
+export const perspectives = [
+  'Injection',
+  'XSS',
+  'CSRF',
+  'Authorization',
+  'FileSystem',
+  'BusinessLogic',
+  'OpenRedirect',
+  'SSRF',
+  'Authentication',
+  'Clickjacking',
+  'CORS',
+] as const;
+/** How early a pair is assessed (API reference, section 2.7). */
+export const prioritySchema = z.enum(['high', 'medium', 'low']);
+
+/** A feature to test, and what to test it for (API reference, section 2.7). */
+export const pairSchema = z.strictObject({
+  feature_name: instructionsSchema,
+  perspective: z.enum(perspectives),
+  priority: z.optional(prioritySchema),
+});
+
+/** The pairs that alone are assessed: at most 10,000 (API reference, section 2.7). */
+export const pairsSchema = z.array(pairSchema).check(z.maxLength(10_000));
+
+const runReferenceSchema = z.strictObject({
+  workflow_id: identifierSchema,
+  workflow_run_id: identifierSchema,
+});
+
+/** The crawl that a crawl goes on from (API reference, section 2.8). */
+export const crawlResumeSchema = z.strictObject({
+  workflow_id: z.literal('blackbox-crawl'),
+  workflow_run_id: identifierSchema,
+});
+
+/** The run that an assessment goes on from, and how (API reference, section 2.7). */
+export const assessmentResumeSchema = z.discriminatedUnion('kind', [
+  z.strictObject({
+    kind: z.literal('assess_crawled_features'),
+    assess_crawled_features: runReferenceSchema,
+  }),
+  z.strictObject({ kind: z.literal('continue_assessment'), continue_assessment: runReferenceSchema }),
+]);
+
+const shared = {
+  target_urls: targetUrlsSchema,
+  oos_urls: z.optional(oosUrlsSchema),
+  preference: z.optional(preferenceSchema),
+};
+
+/** The members of `input` on the wire that the two blackbox workflows share; the passwords are among them (API reference, section 2.6). */
+export const requestInput = {
+  ...shared,
+  language: languageSchema,
+  authentication: z.optional(
+    toAuthenticationSchema(z.strictObject({ ...credential, password: z.string().check(z.maxLength(5000)) })),
+  ),
+};
+
+/** `input` of a blackbox run as its journal keeps it: the API's words and shapes without language and passwords (API reference, sections 2.6 to 2.8). */
+export const applicationInputSchema = z.strictObject({
+  ...shared,
+  authentication: z.optional(authenticationSchema),
+  credit_limit: z.optional(crawlLimitSchema),
+  additional_instructions: z.optional(instructionsSchema),
+  scan_credit_limit: z.optional(scanLimitSchema),
+  crawl_credit_limit: z.optional(crawlLimitSchema),
+  resume: z.optional(z.union([crawlResumeSchema, assessmentResumeSchema])),
+  pairs: z.optional(pairsSchema),
+});
+/** `input` of a blackbox run as its journal keeps it (API reference, sections 2.6 to 2.8). */
+export type ApplicationInput = z.infer<typeof applicationInputSchema>;
