@@ -11,6 +11,7 @@ import { Accounts, followSignIn } from './editor/account/accounts.ts';
 import { createTools } from './editor/agents/languageModelTools.ts';
 import { createCommands, type Manifest, runCommand } from './editor/commands.ts';
 import type { Attempt } from './editor/errors/remedies.ts';
+import { provideAsAssessed } from './editor/findings/code/asAssessed.ts';
 import { registerCodeProviders } from './editor/findings/code/codeProviders.ts';
 import { showDiagnostics } from './editor/findings/code/diagnostics.ts';
 import { DisplayedFindings } from './editor/findings/code/displayedFindings.ts';
@@ -118,6 +119,7 @@ export async function startExtension(
     filtering,
     showFindings(surfaces.findings, { ...services, isOpenHere: hasOpenFolder }),
     provideFindingJson(services),
+    provideAsAssessed(services),
     showDiagnostics(displayed, log),
     watchTriage(triage, triageFolder, log),
     watchDrift(findings),

@@ -11,6 +11,7 @@ import { signIn, signInForRun, signOut } from './account/signIn.ts';
 import { testConnection } from './account/testConnection.ts';
 import { describeError } from './errors/messages.ts';
 import { type Attempt, offerRemedies } from './errors/remedies.ts';
+import { showChangesSince } from './findings/code/asAssessed.ts';
 import { createFindingNavigation, revealPlace } from './findings/code/goToFinding.ts';
 import { compareRuns } from './findings/compareRuns.ts';
 import { exportFindings } from './findings/exportFindings.ts';
@@ -178,6 +179,14 @@ export function createCommands(manifest: Manifest, deps: CommandDeps): ReadonlyM
       async (node) => {
         const run = runOf(node, runs) ?? (await pickUnreadRun(deps));
         if (run !== undefined) await openFindingsFile(run, runs);
+      },
+    ],
+    [
+      'whitebox.showChangesSinceAssessment',
+      async (node) => {
+        const title = t('Show Changes Since Assessment');
+        const run = runOf(node, runs) ?? (await pickShownRun(deps, 'findings', title));
+        if (run !== undefined) await showChangesSince(run, deps);
       },
     ],
     ['whitebox.clearFindings', () => findings.clear()],

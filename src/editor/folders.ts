@@ -56,6 +56,31 @@ export function hasOpenFolder({
   return targets.some(({ folder }) => isOpenHere(folder));
 }
 
+/** The used part of a repository in the API of VS Code's git extension (`vscode.git`, version 1). */
+interface Repository {
+  readonly state: {
+    readonly HEAD?: { readonly commit?: string };
+    readonly remotes: readonly { readonly name: string; readonly fetchUrl?: string }[];
+    readonly workingTreeChanges: readonly unknown[];
+    readonly indexChanges: readonly unknown[];
+    readonly mergeChanges: readonly unknown[];
+    readonly untrackedChanges?: readonly unknown[];
+  };
+  /** Rejects where the commit does not have the file, an absolute path. */
+  buffer(commit: string, file: string): Promise<Buffer>;
+}
+
+interface GitExtension {
+  readonly enabled: boolean;
+  getAPI(version: 1): { getRepository(uri: vscode.Uri): Repository | null };
+}
+
+/** The repository that a folder lies in, as VS Code's git extension has it; undefined where it has none, as in Restricted Mode. */
+export async function repositoryOf(folder: vscode.Uri): Promise<Repository | undefined> {
+  const git = await vscode.extensions.getExtension<GitExtension>('vscode.git')?.activate();
+  return git?.enabled === true ? (git.getAPI(1).getRepository(folder) ?? undefined) : undefined;
+}
+
 /** Several folders become one run with one archive each. */
 async function pickWorkspaceFolders(title: string): Promise<readonly Folder[] | undefined> {
   const folders = vscode.workspace.workspaceFolders ?? [];

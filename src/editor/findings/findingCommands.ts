@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import type { ShownFinding } from '../../core/findings/shownFinding.ts';
 import { copyFindings, fixWithAgent } from '../agents/agentHandOff.ts';
+import { openAsAssessed } from './code/asAssessed.ts';
 import { type CompareDeps, showAllFindings } from './compareRuns.ts';
 import { findingOf, type FindingSources, findingsOf, sayNoFinding } from './findingArguments.ts';
 import { showFindingJson } from './rawFindings.ts';
@@ -43,15 +44,21 @@ export function createFindingCommands(
         if (shown !== undefined) await fixWithAgent(shown);
       },
     ],
-    [
-      'whitebox.showFindingJson',
-      async (...args) => {
-        const shown = findingOf(args, deps);
-        if (shown === undefined) sayNoFinding();
-        else await showFindingJson(shown);
-      },
-    ],
+    ['whitebox.showFindingJson', onOne(showFindingJson, deps)],
+    ['whitebox.openAsAssessed', onOne((shown) => openAsAssessed(shown, deps), deps)],
   ];
+}
+
+/** A command on the finding that it is called on. */
+function onOne(
+  act: (shown: ShownFinding) => Promise<unknown>,
+  deps: FindingSources,
+): (...args: unknown[]) => Promise<void> {
+  return async (...args) => {
+    const shown = findingOf(args, deps);
+    if (shown === undefined) sayNoFinding();
+    else await act(shown);
+  };
 }
 
 /** The findings that a person means, undefined when they cancel. From the palette, asks which: the one whose details have the focus, one of those at the cursor, or those selected in the view. */

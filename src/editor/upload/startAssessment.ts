@@ -9,7 +9,7 @@ import type { FolderClaim } from '../../core/run/start/start.ts';
 import type { Assessment } from '../../core/run/start/inputFiles.ts';
 import { isFinal, type Run, type Target } from '../../core/run/state/run.ts';
 import { checkPacked, prepareFolders } from '../../core/upload/choose/prepare.ts';
-import { type Folder, isInside } from '../folders.ts';
+import { type Folder, isInside, repositoryOf } from '../folders.ts';
 import { countFiles, formatTime } from '../formats.ts';
 import { stateLabel } from '../labels.ts';
 import { byteSteps, withProgress } from '../progress.ts';
@@ -184,28 +184,9 @@ async function acceptLiveRun(folders: readonly Folder[], runs: RunStore): Promis
   return choice === another;
 }
 
-/** The used part of the API of VS Code's git extension (`vscode.git`, version 1). */
-interface GitApi {
-  getRepository(uri: vscode.Uri): {
-    readonly state: {
-      readonly HEAD?: { readonly commit?: string };
-      readonly workingTreeChanges: readonly unknown[];
-      readonly indexChanges: readonly unknown[];
-      readonly mergeChanges: readonly unknown[];
-      readonly untrackedChanges?: readonly unknown[];
-    };
-  } | null;
-}
-
 /** A folder's commit, and whether there are changes, from VS Code's git extension; undefined where it knows none. */
 export async function readCommit(folder: vscode.Uri): Promise<Target['commit']> {
-  const git = vscode.extensions.getExtension<{ getAPI(version: 1): GitApi; readonly enabled: boolean }>(
-    'vscode.git',
-  );
-  if (git === undefined) return undefined;
-  const exports = await git.activate();
-  if (!exports.enabled) return undefined;
-  const state = exports.getAPI(1).getRepository(folder)?.state;
+  const state = (await repositoryOf(folder))?.state;
   const id = state?.HEAD?.commit;
   if (state === undefined || id === undefined) return undefined;
   const { workingTreeChanges, indexChanges, mergeChanges, untrackedChanges = [] } = state;

@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { markOf, readIfThere } from '../../files.ts';
 import type { Run, Target } from '../../run/state/run.ts';
 import { readArchive } from '../../upload/archive/readArchive.ts';
+import type { Place } from '../finding.ts';
 import { readFindings, type ReadFindingsOptions } from '../parse/readFindings.ts';
 import { createResolver } from './resolver.ts';
 
@@ -44,6 +45,46 @@ export async function readSent({ targets }: Pick<Run, 'targets'>, runFolder: str
 export function sourceFile(runFolder: string, target: number, path: string): string {
   const name = hash('sha256', `${String(target)}\0${path}`, 'hex').slice(0, 40);
   return join(runFolder, 'source', name);
+}
+
+/** The files that were sent, by the places that mean them, without a look at what is here. `places` are all of the run: together they tell what its paths start with. */
+export async function locateSent(
+  run: Pick<Run, 'targets'>,
+  runFolder: string,
+  places: readonly Place[],
+): Promise<ReadonlyMap<Place, { readonly target: number; readonly file: SentFile }>> {
+  const sent = await readSent(run, runFolder);
+  const resolver = createResolver({ targets: run.targets, sent, places });
+  const located = new Map<Place, { target: number; file: SentFile }>();
+  for (const place of places) {
+    const found = await resolver.sentFile(place);
+    const file = found.kind === 'file' ? sent[found.target]?.get(found.path) : undefined;
+    if (found.kind === 'file' && file !== undefined) located.set(place, { target: found.target, file });
+  }
+  return located;
+}
+
+/**
+ * A file's content exactly as it was sent: as it was kept, as it still is here, or as `committed` has it, there also with other line ends;
+ * undefined where none of these is what was sent. `target` is the position of its folder in the run.
+ */
+export async function readAsSent(
+  sent: SentFile,
+  { runFolder, folder, target }: { runFolder: string; folder: string; target: number },
+  committed: () => Promise<Buffer | undefined>,
+): Promise<Buffer | undefined> {
+  for (const file of [sourceFile(runFolder, target, sent.path), join(folder, ...sent.path.split('/'))]) {
+    const content = await readText(file);
+    if (content !== undefined && isSent(content, sent)) return content;
+  }
+  const content = await committed();
+  return content && lineEndsOf(content).find((each) => isSent(each, sent));
+}
+
+/** A content as it is, and as git checks it out elsewhere. */
+function lineEndsOf(content: Buffer): readonly Buffer[] {
+  const text = content.toString('latin1').replaceAll('\r\n', '\n');
+  return [content, Buffer.from(text, 'latin1'), Buffer.from(text.replaceAll('\n', '\r\n'), 'latin1')];
 }
 
 const [openFd, readFd] = [promisify(open), promisify(read)];
@@ -110,16 +151,10 @@ export async function keepSource(
   if ((await markOf(join(runFolder, 'findings.json'))) === undefined) return;
   const { signal } = options;
   const { findings } = await readFindings(runFolder, { ...options, runId: run.id });
-  const sent = await readSent(run, runFolder);
   const wanted = run.targets.map(() => new Map<string, SentFile>());
   const places = findings.flatMap((finding) => finding.places);
-  const resolver = createResolver({ targets: run.targets, sent, places });
-  for (const place of places) {
-    const found = await resolver.sentFile(place);
-    if (found.kind !== 'file') continue;
-    const file = sent[found.target]?.get(found.path);
-    if (file !== undefined && file.bytes <= maxTextBytes) wanted[found.target]?.set(file.path, file);
-  }
+  for (const { target, file } of (await locateSent(run, runFolder, places)).values())
+    if (file.bytes <= maxTextBytes) wanted[target]?.set(file.path, file);
   await mkdir(join(runFolder, 'source'), { recursive: true, mode: 0o700 });
   let bytesLeft = maxTotalBytes;
   for (const [index, target] of run.targets.entries()) {

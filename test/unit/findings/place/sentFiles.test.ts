@@ -3,7 +3,12 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { keepSource, sourceFile } from '../../../../src/core/findings/place/sentFiles.ts';
+import {
+  keepSource,
+  readAsSent,
+  readSentFiles,
+  sourceFile,
+} from '../../../../src/core/findings/place/sentFiles.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import type { ArchiveFormat } from '../../../../src/core/upload/archive/packing.ts';
 import { writeArchive } from '../../../../src/core/upload/archive/writeArchive.ts';
@@ -158,4 +163,26 @@ test('names of kept files cannot lead out of their folder', () => {
     assert.equal(path.dirname(sourceFile('/run', 0, name)), path.join('/run', 'source'));
   }
   assert.notEqual(sourceFile('/run', 0, 'a'), sourceFile('/run', 1, 'a'));
+});
+
+test('a file is had as it was sent from what was kept, else from here, else from the commit with either line ends, and otherwise not at all', async (t) => {
+  const { run, folder, runFolder } = await send(t, 'tar_gz');
+  const sent = (await readSentFiles(runFolder, 0))?.get('src/orders.js');
+  const asSent = async (committed?: string): Promise<string | undefined> => {
+    const content = await readAsSent(sent!, { runFolder, folder, target: 0 }, () =>
+      Promise.resolve(committed === undefined ? undefined : Buffer.from(committed)),
+    );
+    return content?.toString();
+  };
+  const text = files['src/orders.js']!;
+  assert.equal(await asSent(), text);
+  await writeFile(path.join(folder, 'src/orders.js'), 'changed\n');
+  assert.equal(await asSent(), undefined);
+  assert.equal(await asSent(text), text);
+  assert.equal(await asSent(text.replaceAll('\n', '\r\n')), text);
+  assert.equal(await asSent(`${text}// more\n`), undefined);
+  await writeFile(path.join(folder, 'src/orders.js'), text);
+  await keepSource(run, runFolder, { workerFile: parseWorker });
+  await rm(folder, { recursive: true });
+  assert.equal(await asSent(), text);
 });

@@ -1,0 +1,192 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import { splitLines } from '../../../core/findings/drift/lineText.ts';
+import { trackFile } from '../../../core/findings/drift/trackedFile.ts';
+import type { Place } from '../../../core/findings/finding.ts';
+import type { FindingStore } from '../../../core/findings/findingStore.ts';
+import { toShownPlace } from '../../../core/findings/place/runPlaces.ts';
+import {
+  isSent,
+  locateSent,
+  readAsSent,
+  readSentFiles,
+  readText,
+  type SentFile,
+  toText,
+} from '../../../core/findings/place/sentFiles.ts';
+import type { ShownFinding } from '../../../core/findings/shownFinding.ts';
+import type { RunStore } from '../../../core/run/disk/runStore.ts';
+import type { Run, Target } from '../../../core/run/state/run.ts';
+import { visibleName } from '../../../core/visibleText.ts';
+import { repositoryOf } from '../../folders.ts';
+import { firstLines } from '../../formats.ts';
+import { commitLabel, nameOf } from '../../labels.ts';
+import { withProgress } from '../../progress.ts';
+import { showInformation, showWarning } from '../../showMessage.ts';
+import { toRange } from './displayedFindings.ts';
+import { decodeFile, unsavedText } from './driftWatch.ts';
+
+const scheme = 'whitebox-assessed';
+const saidMs = 10_000;
+
+/** What shows files as they were assessed needs. */
+export interface AssessedDeps {
+  readonly findings: FindingStore;
+  readonly runs: RunStore;
+}
+
+/** A file as it was sent, or why it cannot be had, as the end of a sentence. */
+type AsSent = { readonly text: string } | { readonly why: string };
+
+/** Provides files as they were sent, as read-only documents. An address names a run, a folder of it and a path that was sent, and can reach nothing else. */
+export function provideAsAssessed({ runs }: Pick<AssessedDeps, 'runs'>): vscode.Disposable {
+  return vscode.workspace.registerTextDocumentContentProvider(scheme, {
+    provideTextDocumentContent: async ({ path }) => {
+      const [, runId = '', target, ...names] = path.split('/');
+      const run = runs.get(runId);
+      if (run === undefined) return undefined;
+      const found = await readAssessed(run, Number(target), names.join('/'), runs);
+      if ('why' in found) throw new Error(found.why);
+      return found.text;
+    },
+  });
+}
+
+/** Opens the file of a finding's main place exactly as it was sent, with the finding selected; says so where it cannot be had. */
+export async function openAsAssessed({ run, finding }: ShownFinding, deps: AssessedDeps): Promise<void> {
+  const t = vscode.l10n.t;
+  const { located, shown } = await locateAll(run, deps);
+  const places = shown.find((each) => each.finding.index === finding.index)?.finding.places ?? [];
+  const place = places.find((each) => located.has(each));
+  const at = place && located.get(place);
+  const path = visibleName(at?.file.path ?? places[0]?.path ?? '');
+  const found =
+    at === undefined
+      ? await whyNotSent(run, deps)
+      : await readAssessed(run, at.target, at.file.path, deps.runs);
+  if (place === undefined || at === undefined || 'why' in found) {
+    const message =
+      places.length === 0
+        ? t('This finding has no place in a file of this workspace. The report describes it.')
+        : t('{0} cannot be shown as it was assessed: {1}.', path, 'why' in found ? found.why : '');
+    void showInformation(message);
+    return;
+  }
+  const document = await vscode.workspace.openTextDocument(toUri(run, at));
+  const lines = splitLines(document.getText());
+  const marked = toShownPlace({ file: '', folder: '', path }, place, trackFile(lines, true).look(lines));
+  await vscode.window.showTextDocument(document, {
+    preview: true,
+    ...(marked.startLine === undefined ? {} : { selection: document.validateRange(toRange(marked)) }),
+  });
+  vscode.window.setStatusBarMessage(t('{0} as it was assessed, read-only', path), saidMs);
+}
+
+/** Opens VS Code's comparison of the files with findings of a run: as they were sent, and as they are now. Says which cannot be compared, and why. */
+export async function showChangesSince(run: Run, deps: AssessedDeps): Promise<void> {
+  const t = vscode.l10n.t;
+  const changes: (readonly [vscode.Uri, vscode.Uri, vscode.Uri | undefined])[] = [];
+  const left: string[] = [];
+  const files = await withProgress(t('Show Changes Since Assessment'), async (_onStep, signal) => {
+    const all = await filesWithFindings(run, deps);
+    for (const [file, { target, here }] of all) {
+      signal.throwIfAborted();
+      const content = await readText(here);
+      if (content !== undefined && isSent(content, file) && unsavedText(here) === undefined) continue;
+      const found = await readAssessed(run, target, file.path, deps.runs);
+      const uri = vscode.Uri.file(here);
+      if ('why' in found) left.push(`${visibleName(file.path)}: ${found.why}`);
+      else changes.push([uri, toUri(run, { target, file }), existsSync(here) ? uri : undefined]);
+    }
+    return all;
+  });
+  if (changes.length > 0)
+    await vscode.commands.executeCommand(
+      'vscode.changes',
+      t('Since the assessment: {0}', nameOf(run)),
+      changes,
+    );
+  if (left.length > 0) void showWarning(t('Not compared: {0}', firstLines(left).replaceAll('\n', '; ')));
+  else if (files.size === 0)
+    void showInformation(t('There is nothing to compare: {0}.', (await whyNotSent(run, deps)).why));
+  else if (changes.length === 0)
+    void showInformation(t('No file with findings differs from what was assessed.'));
+}
+
+function toUri({ id }: Run, { target, file }: { target: number; file: SentFile }): vscode.Uri {
+  return vscode.Uri.from({ scheme, path: `/${id}/${String(target)}/${file.path}` });
+}
+
+async function locateAll(run: Run, { findings, runs }: AssessedDeps) {
+  const { shown } = await findings.read(run);
+  const places: readonly Place[] = shown.flatMap(({ finding }) => finding.places);
+  return { shown, located: await locateSent(run, runs.folderOf(run.id), places) };
+}
+
+/** The sent files that findings point at, and where each is here. */
+async function filesWithFindings(run: Run, deps: AssessedDeps) {
+  const { shown, located } = await locateAll(run, deps);
+  const files = new Map<SentFile, { readonly target: number; readonly here: string }>();
+  for (const { finding, places } of shown)
+    for (const place of finding.places) {
+      const at = located.get(place);
+      if (at === undefined) continue;
+      const here = places.find(({ reported }) => reported === place)?.file;
+      files.set(at.file, { target: at.target, here: here ?? pathIn(run.targets[at.target], at.file.path) });
+    }
+  return files;
+}
+
+function pathIn(target: Target | undefined, path: string): string {
+  return join(target?.folder ?? '', ...path.split('/'));
+}
+
+/** Why a finding's place is in no file that was sent. */
+async function whyNotSent({ id }: Run, { runs }: AssessedDeps): Promise<{ readonly why: string }> {
+  const t = vscode.l10n.t;
+  const isKnown = (await readSentFiles(runs.folderOf(id), 0)) !== undefined;
+  const why = isKnown
+    ? t('no file that was sent is meant for certain')
+    : t('what was sent is not known here, since the run was started elsewhere or imported');
+  return { why };
+}
+
+async function readAssessed(run: Run, index: number, path: string, runs: RunStore): Promise<AsSent> {
+  const t = vscode.l10n.t;
+  const runFolder = runs.folderOf(run.id);
+  const target = run.targets[index];
+  const sent = target && (await readSentFiles(runFolder, index))?.get(path);
+  if (target === undefined || sent === undefined) return { why: t('it was not sent') };
+  const file = pathIn(target, path);
+  let why = '';
+  const content = await readAsSent(sent, { runFolder, folder: target.folder, target: index }, async () => {
+    const found = await readCommitted(target, file);
+    why = 'why' in found ? found.why : found.otherwise;
+    return 'why' in found ? undefined : found.content;
+  });
+  return content === undefined ? { why } : { text: await toText(content, file, decodeFile) };
+}
+
+/** A file as the assessed commit has it, by VS Code's git extension; `otherwise` is why it may not be what was sent. */
+async function readCommitted(
+  { folder, commit }: Target,
+  file: string,
+): Promise<{ content: Buffer; otherwise: string } | { why: string }> {
+  const t = vscode.l10n.t;
+  // Only a hash: the rest of git's names for commits may be anything.
+  if (commit === undefined || !/^[0-9a-f]{40,64}$/.test(commit.id))
+    return { why: t('its text was not kept, and no commit is known that has it') };
+  if (!vscode.workspace.isTrusted)
+    return { why: t('its text was not kept, and git is not used in Restricted Mode') };
+  const repository = await repositoryOf(vscode.Uri.file(folder));
+  const label = commitLabel({ ...commit, dirty: false });
+  if (repository === undefined)
+    return { why: t('its text was not kept, and VS Code has no git repository open for commit {0}', label) };
+  try {
+    const content = await repository.buffer(commit.id, file);
+    return { content, otherwise: t('its text was not kept, and commit {0} has another one', label) };
+  } catch {
+    return { why: t('its text was not kept, and commit {0} does not have it here', label) };
+  }
+}

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, afterEach, before, describe, it } from 'mocha';
+import * as vscode from 'vscode';
+import type { FindingStore } from '../../../src/core/findings/findingStore.ts';
+import { parseFindings } from '../../../src/core/findings/parse/parse.ts';
+import { sourceFile } from '../../../src/core/findings/place/sentFiles.ts';
+import type { ShownFinding } from '../../../src/core/findings/shownFinding.ts';
+import { undecided } from '../../../src/core/findings/triage/triage.ts';
+import type { RunStore } from '../../../src/core/run/disk/runStore.ts';
+import {
+  type AssessedDeps,
+  openAsAssessed,
+  provideAsAssessed,
+  showChangesSince,
+} from '../../../src/editor/findings/code/asAssessed.ts';
+import { storeManifest } from '../../storedManifest.ts';
+import { noIdentity as identity } from '../../unit/findings/shownFindings.ts';
+import { watchEachTest } from '../messages.ts';
+import { endedRun } from '../storedRuns.ts';
+
+const { getExtension } = vscode.extensions;
+const { executeCommand } = vscode.commands;
+const commit = 'a'.repeat(40);
+const sent = { 'src/kept.js': 'one\ntwo\nthree\n', 'inCommit.js': 'one\r\ntwo\r\n', 'lost.js': 'as sent\n' };
+
+describe('files as they were assessed', () => {
+  const messages = watchEachTest();
+  let root = '';
+  let deps: AssessedDeps;
+  let shown: readonly ShownFinding[];
+  let provided: vscode.Disposable;
+
+  before(async () => {
+    root = await mkdtemp(path.join(tmpdir(), 'as-assessed-'));
+    const [folder, runFolder] = [path.join(root, 'shop'), path.join(root, 'run')];
+    const ended = endedRun({ id: 'as-assessed', folder, baseUrl: '', organizationId: '' });
+    const run = { ...ended, targets: [{ folder, name: 'shop', commit: { id: commit, dirty: true } }] };
+    await mkdir(path.join(runFolder, 'source'), { recursive: true });
+    await mkdir(path.join(folder, 'src'), { recursive: true });
+    await storeManifest(runFolder, 0, sent);
+    await writeFile(sourceFile(runFolder, 0, 'src/kept.js'), sent['src/kept.js']);
+    await writeFile(path.join(folder, 'src/kept.js'), 'new\none\ntwo\nthree\n');
+    await writeFile(path.join(root, 'secret.js'), 'not sent');
+    const files = [...Object.keys(sent), '../secret.js'];
+    const items = files.map((file) => ({ title: 'Invented', severity: 'high', file, line: 9, code: 'two' }));
+    const { findings } = parseFindings(JSON.stringify(items), { runId: run.id });
+    shown = findings.map((finding) => ({
+      ...{ run, finding, places: [], folder, identity, triage: undecided },
+    }));
+    const runs = { get: (id: string) => (id === run.id ? run : undefined), folderOf: () => runFolder };
+    const store = { read: () => Promise.resolve({ run, shown }) };
+    deps = { runs: runs as unknown as RunStore, findings: store as unknown as FindingStore };
+    provided = provideAsAssessed(deps);
+    const repository = {
+      buffer: (ref: string, file: string) =>
+        Promise.resolve(Buffer.from(file.endsWith('inCommit.js') && ref === commit ? 'one\ntwo\n' : 'other')),
+    };
+    const git = { enabled: true, getAPI: () => ({ getRepository: () => repository }) };
+    Object.assign(vscode.extensions, { getExtension: () => ({ activate: () => Promise.resolve(git) }) });
+  });
+
+  afterEach(() => {
+    Object.assign(vscode.commands, { executeCommand });
+  });
+
+  after(async () => {
+    Object.assign(vscode.extensions, { getExtension });
+    provided.dispose();
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    await rm(root, { recursive: true, force: true });
+  });
+
+  it('are opened exactly as they were sent, with the finding selected where its code was', async () => {
+    for (const [index, name] of (['src/kept.js', 'inCommit.js'] as const).entries()) {
+      await openAsAssessed(shown[index]!, deps);
+      const { document, selection } = vscode.window.activeTextEditor!;
+      assert.equal(document.uri.scheme, 'whitebox-assessed');
+      assert.equal(document.getText(), sent[name]);
+      assert.equal(document.getText(selection), 'two');
+    }
+    assert.deepEqual(messages(), []);
+  });
+
+  it('are not shown where their text is not exactly what was sent, or was never sent', async () => {
+    await openAsAssessed(shown[2]!, deps);
+    await openAsAssessed(shown[3]!, deps);
+    assert.deepEqual(
+      messages().map(({ text }) => text),
+      [
+        'lost.js cannot be shown as it was assessed: its text was not kept, and commit aaaaaaaaaa has another one.',
+        '../secret.js cannot be shown as it was assessed: no file that was sent is meant for certain.',
+      ],
+    );
+    for (const name of ['../secret.js', '../../secret.js', 'src/kept.js/../../../secret.js']) {
+      const uri = vscode.Uri.from({ scheme: 'whitebox-assessed', path: `/as-assessed/0/${name}` });
+      await assert.rejects(Promise.resolve(vscode.workspace.openTextDocument(uri)), name);
+    }
+  });
+
+  it('are compared with what is here now in one view, which says what it lacks', async () => {
+    const opened: unknown[][] = [];
+    Object.assign(vscode.commands, {
+      executeCommand: (...args: unknown[]) => Promise.resolve(void opened.push(args)),
+    });
+    await showChangesSince(shown[0]!.run, deps);
+    const [[command, , changes] = []] = opened as [string, string, (vscode.Uri | undefined)[][]][];
+    assert.equal(command, 'vscode.changes');
+    assert.deepEqual(
+      changes?.map((uris) => uris.slice(1).map((uri) => uri && `${uri.scheme}:${path.basename(uri.path)}`)),
+      [
+        ['whitebox-assessed:kept.js', 'file:kept.js'],
+        ['whitebox-assessed:inCommit.js', undefined],
+      ],
+    );
+    assert.match(messages()[0]?.text ?? '', /^Not compared: lost\.js: its text was not kept/);
+  });
+
+  it('fill VS Code’s own comparison of several files', async () => {
+    await showChangesSince(shown[0]!.run, deps);
+    const { activeTab } = vscode.window.tabGroups.activeTabGroup;
+    assert.match(activeTab?.label ?? '', /^Since the assessment: /);
+  });
+});
