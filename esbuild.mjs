@@ -10,11 +10,23 @@ await rm('dist', { recursive: true, force: true });
 /** Minified bytes of what activation loads, at most. */
 const maxBootstrapBytes = 40_000;
 
+/** What the MCP server has no use for: it reads files, and talks to the program that started it. */
+const network = /^(node:)?(child_process|dgram|dns|http|http2|https|inspector|net|tls)(\/|$)/;
+
 /** The bootstrap loads the main part when it is needed: as a file of its own, not as a piece of the bootstrap. */
 const mainPart = {
   name: 'main-part',
   setup: ({ onResolve }) =>
     onResolve({ filter: /^\.\/extension\.ts$/ }, () => ({ path: './main.cjs', external: true })),
+};
+
+/** The SDK checks with it what a client's user has filled in, which the server never asks for. */
+const withoutAjv = {
+  name: 'without-ajv',
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /[\\/]validation[\\/]ajv-provider\.js$/ }, () => ({
+      contents: 'export class AjvJsonSchemaValidator {}',
+    })),
 };
 
 const node = {
@@ -53,6 +65,14 @@ const bundles = [
   },
   {
     ...node,
+    entryPoints: { mcp: 'src/mcp.ts' },
+    plugins: [withoutAjv],
+    define: { 'import.meta.filename': '__filename' },
+    outdir: 'dist',
+    outExtension: { '.js': '.cjs' },
+  },
+  {
+    ...node,
     entryPoints: { report: 'webview-ui/report/main.ts' },
     outdir: 'dist/webview',
     format: 'iife',
@@ -76,7 +96,14 @@ if (watch) {
   for (const each of watched) await each.watch();
 } else {
   const inputs = [];
-  for (const bundle of bundles) inputs.push(...Object.keys((await build(bundle)).metafile.inputs));
+  for (const bundle of bundles) {
+    const { metafile } = await build(bundle);
+    inputs.push(...Object.keys(metafile.inputs));
+    const { imports = [] } = metafile.outputs['dist/mcp.cjs'] ?? {};
+    const reaching = imports.filter(({ path: name }) => network.test(name));
+    if (reaching.length > 0)
+      fail(`The MCP server reaches out by ${reaching.map((each) => each.path).join(', ')}`);
+  }
   await writeFile('dist/ThirdPartyNotices.txt', await noticesOf(inputs));
   const forbidden = inputs.filter((input) => /node_modules\/(undici|archiver)\//.test(input));
   if (forbidden.length > 0) fail(`Only for development, yet bundled: ${forbidden.join(', ')}`);

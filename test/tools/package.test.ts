@@ -40,6 +40,7 @@ test('the VSIX holds what runs, what is read, and nothing else', async () => {
     'dist/archiveWorker.cjs',
     'dist/bootstrap.cjs',
     'dist/main.cjs',
+    'dist/mcp.cjs',
     'dist/parseWorker.cjs',
     'dist/secretWorker.cjs',
     'dist/webview/report.css',
@@ -62,7 +63,14 @@ test('every package that a bundle contains is named with its licence', async () 
     'lodash.uniq',
     'lodash.sortby',
   ];
-  for (const name of ['zod', 'marked', 'dompurify', '@secretlint/core', ...inOthers]) {
+  for (const name of [
+    'zod',
+    '@modelcontextprotocol/sdk',
+    'marked',
+    'dompurify',
+    '@secretlint/core',
+    ...inOthers,
+  ]) {
     assert.match(notices, new RegExp(`^${name} \\d+\\.\\d+\\.\\d+ \\(.+\\)\\n\\n\\S`, 'm'), name);
   }
 });

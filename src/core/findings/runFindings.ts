@@ -18,12 +18,12 @@ import { createResolver, type Resolver, type Subject } from './place/resolver.ts
 import { locateFindings, RunPlaces, toShownPlace } from './place/runPlaces.ts';
 import { type Decode, readSent, type SentOfRun } from './place/sentFiles.ts';
 import { decisionFolders, type ShownFinding, type ShownRun } from './shownFinding.ts';
-import { undecided } from './triage/triage.ts';
+import { type TriageDecision, undecided } from './triage/triage.ts';
 import type { TriageStore } from './triage/triageStore.ts';
 
 /** What the findings of runs are made from. */
 export interface RunFindingsDeps {
-  readonly runs: RunStore;
+  readonly runs: Pick<RunStore, 'all' | 'get' | 'folderOf' | 'onDidChange'>;
   readonly triage: TriageStore;
   readonly mappings: MappingMemory;
   /** The text of a file (absolute path) that is edited and not saved: it counts, and not the file on the disk. */
@@ -32,6 +32,8 @@ export interface RunFindingsDeps {
   readonly decode: Decode;
   /** The parsing worker's entry. */
   readonly workerFile: string | URL;
+  /** Where true, nothing is written. */
+  readonly isReadOnly?: boolean | undefined;
   readonly log: Logger;
 }
 
@@ -71,12 +73,13 @@ export class RunFindings implements ShownRun {
    * are followed on, and it is what comes back when the failure is still the same.
    */
   static async load(run: Run, deps: RunFindingsDeps, former?: RunFindings): Promise<RunFindings> {
-    const { runs, triage, mappings, workerFile, decode, textOf, log } = deps;
+    const { runs, triage, mappings, workerFile, isReadOnly, decode, textOf, log } = deps;
     const runFolder = runs.folderOf(run.id);
     try {
       const mappingOf = (folder: string): ReturnType<typeof mappingsOf> => mappingsOf(mappings, folder);
       const { findings, names, cut, sent, resolver } = await readNamed(run, runFolder, {
         workerFile,
+        isReadOnly,
         mappingOf,
       });
       const located = await locateFindings(run, findings, { sent, resolver });
@@ -178,10 +181,10 @@ function isBelow(file: string, folders: ReadonlySet<string>): boolean {
 /** The names of a baseline's findings, without a look at their files; undefined when not all of them can be known. */
 export async function readBaseline(
   baseline: Run,
-  { runs, workerFile, log }: Pick<RunFindingsDeps, 'runs' | 'workerFile' | 'log'>,
+  { runs, log, ...options }: Pick<RunFindingsDeps, 'runs' | 'workerFile' | 'isReadOnly' | 'log'>,
 ): Promise<readonly FindingName[] | undefined> {
   try {
-    const { names, cut } = await readNamed(baseline, runs.folderOf(baseline.id), { workerFile });
+    const { names, cut } = await readNamed(baseline, runs.folderOf(baseline.id), options);
     return cut === undefined ? names : undefined;
   } catch (error) {
     log.warn(`No run can be compared with run ${baseline.id}: ${String(error)}`);
@@ -202,11 +205,13 @@ export async function readNamed(
   run: Run,
   runFolder: string,
   {
-    workerFile,
     mappingOf,
-  }: { workerFile: string | URL; mappingOf?: (folder: string) => ReturnType<typeof mappingsOf> },
+    ...options
+  }: Pick<RunFindingsDeps, 'workerFile' | 'isReadOnly'> & {
+    mappingOf?: (folder: string) => ReturnType<typeof mappingsOf>;
+  },
 ): Promise<NamedFindings> {
-  const { findings, cut } = await readFindings(runFolder, { runId: run.id, workerFile });
+  const { findings, cut } = await readFindings(runFolder, { ...options, runId: run.id });
   const sent = await readSent(run, runFolder);
   const places = findings.flatMap((finding) => finding.places);
   const resolver = createResolver({ targets: run.targets, sent, places, mappingOf });
@@ -234,12 +239,15 @@ async function subjectsOf(findings: readonly Finding[], resolver: Resolver): Pro
 
 /** The finding with what is decided about it; the same object when that is what it has. */
 function withDecision(shown: ShownFinding, store: TriageStore): ShownFinding {
-  let triage = undecided;
+  const triage = decisionOf(shown, store);
+  return triage === shown.triage ? shown : { ...shown, triage };
+}
+
+/** What is decided about a finding, going by the decisions that the store has loaded. */
+export function decisionOf(shown: ShownFinding, store: TriageStore): TriageDecision {
   for (const folder of decisionFolders(shown)) {
     const decision = store.of(folder, shown.identity);
-    if (decision === undefined) continue;
-    triage = decision;
-    break;
+    if (decision !== undefined) return decision;
   }
-  return triage === shown.triage ? shown : { ...shown, triage };
+  return undecided;
 }

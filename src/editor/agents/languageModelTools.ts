@@ -1,14 +1,14 @@
 import * as vscode from 'vscode';
-import type * as z from 'zod/mini';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
-import type { ShownFinding } from '../../core/findings/shownFinding.ts';
 import { escapeMarkdown } from '../../core/findings/view/findingMarkdown.ts';
 import {
+  answerText,
   decide,
-  fenceData,
+  findNamed,
   getFinding,
   getRunStatus,
   listFindings,
+  readInput,
   toolInputs,
 } from '../../core/findings/importExport/toolAnswers.ts';
 import { visibleLine } from '../../core/visibleText.ts';
@@ -29,26 +29,23 @@ type Tool = vscode.LanguageModelTool<object>;
 /** The tools that language models may call, by name; their answers are for models and in English. */
 export function createTools({ runs, findings, clock }: ToolDeps): ReadonlyMap<string, Tool> {
   const t = vscode.l10n.t;
-  const find = (name: string): ShownFinding => {
-    const at = name.lastIndexOf(':');
-    const shown = findings.find(name.slice(0, at), Number(name.slice(at + 1)));
-    if (shown === undefined)
-      throw new Error('There is no such finding among those that are shown. List the findings again.');
-    return shown;
-  };
   return new Map<string, Tool>([
     [
       'whitebox_listFindings',
       {
         prepareInvocation: () => ({ invocationMessage: t('Listing findings') }),
-        invoke: ({ input }) => answer(listFindings(findings.folders(), read(toolInputs.listFindings, input))),
+        invoke: ({ input }) =>
+          answer(listFindings(findings.folders(), readInput(toolInputs.listFindings, input))),
       },
     ],
     [
       'whitebox_getFinding',
       {
         prepareInvocation: () => ({ invocationMessage: t('Reading a finding') }),
-        invoke: ({ input }) => answer(getFinding(find(read(toolInputs.getFinding, input).finding))),
+        invoke: ({ input }) => {
+          const { finding } = readInput(toolInputs.getFinding, input);
+          return answer(getFinding(findNamed(findings.all(), finding)));
+        },
       },
     ],
     [
@@ -56,8 +53,8 @@ export function createTools({ runs, findings, clock }: ToolDeps): ReadonlyMap<st
       {
         prepareInvocation: () => ({ invocationMessage: t('Reading the state of the runs') }),
         invoke: ({ input }) => {
-          read(toolInputs.getRunStatus, input);
-          return answer(getRunStatus(runs.all(), clock.now()));
+          readInput(toolInputs.getRunStatus, input);
+          return answer(getRunStatus(runs.all(), runs.foreign().length, clock.now()));
         },
       },
     ],
@@ -66,8 +63,8 @@ export function createTools({ runs, findings, clock }: ToolDeps): ReadonlyMap<st
       {
         prepareInvocation: ({ input }) => {
           requireTrustOfTool();
-          const call = read(toolInputs.setTriage, input);
-          const { finding, triage } = find(call.finding);
+          const call = readInput(toolInputs.setTriage, input);
+          const { finding, triage } = findNamed(findings.all(), call.finding);
           const title = escapeMarkdown(titleOfFinding(finding));
           const [now, next] = [decisionLabel(triage), decisionLabel(decide(triage, call))];
           return {
@@ -80,8 +77,8 @@ export function createTools({ runs, findings, clock }: ToolDeps): ReadonlyMap<st
         },
         invoke: async ({ input }) => {
           requireTrustOfTool();
-          const call = read(toolInputs.setTriage, input);
-          const shown = find(call.finding);
+          const call = readInput(toolInputs.setTriage, input);
+          const shown = findNamed(findings.all(), call.finding);
           const { state, note } = decide(shown.triage, call);
           await findings.setTriage([shown], state, note);
           return answer({ finding: call.finding, triage: state });
@@ -104,13 +101,6 @@ function requireTrustOfTool(): void {
     );
 }
 
-function read<T>(schema: z.ZodMiniType<T>, input: unknown): T {
-  const parsed = schema.safeParse(input);
-  if (!parsed.success) throw new Error(`The input does not fit the tool's schema: ${parsed.error.message}`);
-  return parsed.data;
-}
-
 function answer(value: unknown): vscode.LanguageModelToolResult {
-  const text = fenceData(JSON.stringify(value, undefined, 1));
-  return new vscode.LanguageModelToolResult([new vscode.LanguageModelTextPart(text)]);
+  return new vscode.LanguageModelToolResult([new vscode.LanguageModelTextPart(answerText(value))]);
 }

@@ -1,7 +1,5 @@
-import { createHash } from 'node:crypto';
-import { join } from 'node:path';
 import * as vscode from 'vscode';
-import type { TriagePlace } from '../../core/findings/triage/triageDisk.ts';
+import { type TriagePlace, triagePlaceOf } from '../../core/findings/triage/triageDisk.ts';
 import { TriageStore } from '../../core/findings/triage/triageStore.ts';
 import type { Clock, Logger } from '../../core/ports.ts';
 import { countFindings } from '../formats.ts';
@@ -12,16 +10,9 @@ import { showError, showInformation, showWarning } from '../showMessage.ts';
 
 /** The decisions of all folders; those that are not shared in their folder are files of `storageFolder`. */
 export function createTriage(storageFolder: string, deps: { clock: Clock; log: Logger }): TriageStore {
-  const placeFor = (folder: string): TriagePlace => triagePlaceOf(folder, storageFolder);
+  const placeFor = (folder: string): TriagePlace =>
+    triagePlaceOf(folder, storageFolder, readTriageStorage(vscode.Uri.file(folder)));
   return new TriageStore({ ...deps, placeFor, lockFolder: storageFolder });
-}
-
-/** Where the decisions about a folder's findings are stored: in the extension's storage, which all windows use, or shared in the folder. */
-function triagePlaceOf(folder: string, storageFolder: string): TriagePlace {
-  if (readTriageStorage(vscode.Uri.file(folder)) === 'shared')
-    return { kind: 'folder', path: join(folder, '.vscode', 'whitebox-triage') };
-  const name = createHash('sha256').update(folder).digest('hex').slice(0, 32);
-  return { kind: 'file', path: join(storageFolder, `${name}.json`) };
 }
 
 /** Reads decisions again when another window, git or a person has changed them, or when the setting moves them. */

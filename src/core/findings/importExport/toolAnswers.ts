@@ -36,14 +36,40 @@ const maxText = 8_000;
 const maxItems = 50;
 const maxRuns = 20;
 
+/** A finding as tools answer about it; `triage` is undefined where nobody can know which decision holds. */
+export type ToolFinding = Omit<ShownFinding, 'triage'> & { readonly triage: TriageDecision | undefined };
+
+/** A run whose findings tools list. */
+export type ToolRun = Omit<ShownRun, 'shown'> & { readonly shown: readonly ToolFinding[] };
+
 /** How tools name a finding. */
-function toolName({ run, finding }: ShownFinding): string {
+function toolName({ run, finding }: ToolFinding): string {
   return `${run.id}:${String(finding.index)}`;
 }
 
-/** A page of the findings that fit, worst first; those that people have settled only when they are asked for. */
+/** The finding that a model names. Throws, for the model to read, when it is not one of these. */
+export function findNamed<T extends ToolFinding>(shown: readonly T[], wanted: string): T {
+  const found = shown.find((each) => toolName(each) === wanted);
+  if (found === undefined)
+    throw new Error('There is no such finding among those that are shown. List the findings again.');
+  return found;
+}
+
+/** What a model asks for. Throws, for the model to read, when it does not fit the schema. */
+export function readInput<T>(schema: z.ZodMiniType<T>, input: unknown): T {
+  const parsed = schema.safeParse(input);
+  if (!parsed.success) throw new Error(`The input does not fit the tool's schema: ${parsed.error.message}`);
+  return parsed.data;
+}
+
+/** The text of an answer: all of it is data. */
+export function answerText(answer: unknown): string {
+  return fenceData(JSON.stringify(answer, undefined, 1));
+}
+
+/** A page of the findings that fit, worst first; those that people have settled only when they are asked for, and those of which nobody can know it in any case. */
 export function listFindings(
-  runs: readonly ShownRun[],
+  runs: readonly ToolRun[],
   {
     minimumSeverity = 'none',
     path,
@@ -57,12 +83,15 @@ export function listFindings(
     .filter(
       (shown) =>
         isAtLeast(shown.finding.severity, minimumSeverity) &&
-        (triage === undefined ? !isSettled(shown.triage.state) : triage.includes(shown.triage.state)) &&
+        (shown.triage === undefined ||
+          (triage === undefined ? !isSettled(shown.triage.state) : triage.includes(shown.triage.state))) &&
         (path === undefined || shown.finding.places.some((place) => addressOf(place, shown).includes(path))),
     )
     .sort((one, other) => severityRank(one.finding.severity) - severityRank(other.finding.severity));
   const page = fitting.slice(offset, offset + limit);
   return {
+    // Without a run, or where one cannot be read, no finding does not mean that there is none.
+    runs: runs.map(({ run, failure }) => ({ run: run.id, state: run.state, failure: failure?.kind })),
     total: fitting.length,
     // Of a file with too many only the worst are known.
     notRead:
@@ -78,7 +107,7 @@ export function listFindings(
         cwes: finding.cwes,
         place: main === undefined ? undefined : clip(addressOf(main, shown), 1_000),
         drift: hereOf(main, shown)?.drift,
-        triage: decision.state,
+        triage: decision?.state ?? 'unknown',
         change,
       };
     }),
@@ -86,11 +115,11 @@ export function listFindings(
 }
 
 /** Everything about a finding; long texts and lists are cut. */
-export function getFinding(shown: ShownFinding): unknown {
+export function getFinding(shown: ToolFinding): unknown {
   return cut({
     finding: toolName(shown),
     fingerprint: shown.identity.fingerprint,
-    triage: shown.triage,
+    triage: shown.triage ?? 'unknown',
     change: shown.change,
     placesInWorkspace: shown.places.map(({ path, startLine, endLine, drift }) => ({
       path,
@@ -109,21 +138,27 @@ export function decide(
   return { state, note: note.trim() === '' ? former.note : note };
 }
 
-/** The latest runs and their states. */
-export function getRunStatus(runs: readonly Run[], now: number): unknown {
+/** The latest runs and their states, as they were last heard of; `unread` counts the runs that cannot be read. */
+export function getRunStatus(runs: readonly Run[], unread: number, now: number): unknown {
   return {
     total: runs.length,
+    notRead: unread || undefined,
     runs: runs.slice(0, maxRuns).map((run) => ({
       run: run.id,
       folders: titleOf(run),
       state: run.state,
       createdAt: new Date(run.createdAt).toISOString(),
+      lastAnswerAt: 'lastAnswerAt' in run ? toIso(run.lastAnswerAt) : undefined,
       elapsedMinutes: Math.floor(elapsedMs(run, now) / 60_000),
       runId: 'runId' in run ? run.runId : undefined,
       trouble: 'trouble' in run ? run.trouble?.kind : undefined,
       failure: run.state === 'failed' ? run.failure.kind : undefined,
     })),
   };
+}
+
+function toIso(time: number | undefined): string | undefined {
+  return time === undefined ? undefined : new Date(time).toISOString();
 }
 
 function cut(value: unknown): unknown {

@@ -22,6 +22,8 @@ export interface ReadFindingsOptions {
   /** Makes the ids of findings without one differ between runs. */
   readonly runId: string;
   readonly signal?: AbortSignal | undefined;
+  /** Where true, nothing is noted: each attempt to read a file that is too large takes its time. */
+  readonly isReadOnly?: boolean | undefined;
 }
 
 /**
@@ -36,8 +38,8 @@ export async function readFindings(runFolder: string, options: ReadFindingsOptio
   try {
     return await parseInWorker(file, options);
   } catch (error) {
-    if (error instanceof AssessmentError && error.kind === 'findingsTooLarge')
-      await writeFileAtomic(note, mark);
+    const isTooLarge = error instanceof AssessmentError && error.kind === 'findingsTooLarge';
+    if (isTooLarge && options.isReadOnly !== true) await writeFileAtomic(note, mark);
     throw error;
   }
 }

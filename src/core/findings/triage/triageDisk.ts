@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdir, opendir, readFile, realpath, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { AssessmentError, systemCode } from '../../errors.ts';
@@ -19,6 +20,17 @@ export interface TriagePlace {
   readonly kind: 'file' | 'folder';
   /** Absolute. */
   readonly path: string;
+}
+
+/** Where the decisions about a folder's findings are stored: in the extension's storage (`storageFolder`), which all windows use, or shared in the folder. */
+export function triagePlaceOf(
+  folder: string,
+  storageFolder: string,
+  storage: 'workspace' | 'shared',
+): TriagePlace {
+  if (storage === 'shared') return { kind: 'folder', path: join(folder, '.vscode', 'whitebox-triage') };
+  const name = createHash('sha256').update(folder).digest('hex').slice(0, 32);
+  return { kind: 'file', path: join(storageFolder, `${name}.json`) };
 }
 
 /** Decisions as they were read. */

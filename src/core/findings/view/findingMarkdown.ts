@@ -68,12 +68,15 @@ export function findingMarkdown(shown: ShownFinding, words: FindingWords): strin
 }
 
 /** The file here that a finding's place is in, if any. */
-export function hereOf(place: Place | undefined, { places }: ShownFinding): ShownPlace | undefined {
+export function hereOf(
+  place: Place | undefined,
+  { places }: Pick<ShownFinding, 'places'>,
+): ShownPlace | undefined {
   return places.find(({ reported }) => reported === place);
 }
 
 /** `path:line` as it is here now, without a line where the code is gone; else as the findings file reports it. */
-export function addressOf(place: Place, shown: ShownFinding): string {
+export function addressOf(place: Place, shown: Pick<ShownFinding, 'places'>): string {
   const here = hereOf(place, shown);
   const { path, startLine } = here ?? place;
   return startLine === undefined || here?.drift === 'gone'

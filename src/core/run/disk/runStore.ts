@@ -16,6 +16,7 @@ import type { Clock, Disposable, Logger } from '../../ports.ts';
 import { advance, type RunEvent } from '../state/advance.ts';
 import { withJournalLock } from './lease.ts';
 import { type ForeignRun, idSchema, isFinal, parseJournal, type Run } from '../state/run.ts';
+import { newestFirst } from './readRuns.ts';
 import { foldersIn, TemporaryStore, writeProblem } from './temporaryStore.ts';
 
 /** The runs on disk, one folder each, and the latest state of each in memory. */
@@ -50,16 +51,12 @@ export class RunStore {
 
   /** All runs, newest first. */
   all(): readonly Run[] {
-    return [...this.#runs.values()].sort(
-      (one, other) => other.createdAt - one.createdAt || (other.id < one.id ? -1 : 1),
-    );
+    return [...this.#runs.values()].sort(newestFirst);
   }
 
   /** Runs that only another version understands, newest first; their journals are never changed. */
   foreign(): readonly ForeignRun[] {
-    return [...this.#foreign.values()].sort(
-      (one, other) => (other.createdAt ?? 0) - (one.createdAt ?? 0) || (other.id < one.id ? -1 : 1),
-    );
+    return [...this.#foreign.values()].sort(newestFirst);
   }
 
   get(id: string): Run | undefined {

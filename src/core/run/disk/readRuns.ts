@@ -1,0 +1,43 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { systemCode } from '../../errors.ts';
+import { readIfThere } from '../../files.ts';
+import { type ForeignRun, parseJournal, type Run } from '../state/run.ts';
+
+/** Runs as they are on disk. */
+export interface RunsOnDisk {
+  /** Newest first. */
+  readonly runs: readonly Run[];
+  /** How many journals are damaged, unreadable, or understood by another version only. */
+  readonly unread: number;
+}
+
+/** Reads the journals below the folder of the runs, and changes nothing there: `RunStore`, which owns them, sets damaged ones aside. Throws the system's error when that folder cannot be read. */
+export async function readRuns(root: string): Promise<RunsOnDisk> {
+  const runs: Run[] = [];
+  let unread = 0;
+  for (const id of await idsIn(root)) {
+    const text = await readIfThere(join(root, id, 'run.json')).catch(() => '');
+    if (text === undefined) continue; // only begun, or removed meanwhile
+    const journal = parseJournal(text);
+    if (journal !== undefined && 'run' in journal && journal.run.id === id) runs.push(journal.run);
+    else unread += 1;
+  }
+  return { runs: runs.sort(newestFirst), unread };
+}
+
+/** Sorts runs as people read them. */
+export function newestFirst(one: ForeignRun, other: ForeignRun): number {
+  return (other.createdAt ?? 0) - (one.createdAt ?? 0) || (other.id < one.id ? -1 : 1);
+}
+
+/** The names of the runs' folders; a link is none. */
+async function idsIn(root: string): Promise<readonly string[]> {
+  try {
+    const entries = await readdir(root, { withFileTypes: true });
+    return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return [];
+    throw error;
+  }
+}
