@@ -65,7 +65,7 @@ export interface Cvss {
 }
 
 /**
- * One vulnerability finding of a run. `id`, `title`, `severityText` and `confidence` are single lines in which control and bidi characters
+ * One vulnerability finding of a run. `id`, `title`, `severityText`, `confidence`, `url` and `feature` are single lines in which control and bidi characters
  * are visible; every other text is untrusted and as it came.
  */
 export interface Finding {
@@ -89,8 +89,21 @@ export interface Finding {
   readonly places: readonly Place[];
   readonly cwes: readonly number[];
   readonly cvss?: Cvss | undefined;
+  /** Of a finding of a live application, the HTTP method; present only beside a `url`, a `feature` or a `perspective`. */
+  readonly method?: string | undefined;
+  /** The address in the application where it was found, untrusted: it may be relative. */
+  readonly url?: string | undefined;
+  /** The name of the feature of the application that has it. */
+  readonly feature?: string | undefined;
+  /** How the feature was tested, in the service's word (API reference, section 2.7). */
+  readonly perspective?: string | undefined;
   /** When the other members do not tell all: texts or places were cut, or the item is no object and only `raw` tells of it. */
   readonly shortfall?: 'clipped' | 'unreadable' | undefined;
   /** The item of the list as JSON, to be shown whole on request; absent when it is too long or nested too deeply for that. */
   readonly raw?: string | undefined;
+}
+
+/** True for a finding of a live application: it names an address, a feature or a perspective. */
+export function isLiveFinding({ url, feature, perspective }: Finding): boolean {
+  return (url ?? feature ?? perspective) !== undefined;
 }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { compact } from './drift/lineText.ts';
-import type { Finding, Place } from './finding.ts';
+import { type Finding, isLiveFinding, type Place } from './finding.ts';
 import type { Subject } from './place/resolver.ts';
 
 /** The version of the scheme of fingerprints, so that those of two schemes are never taken for each other. */
@@ -19,9 +19,9 @@ const nearLines = 10;
  * same on every machine that knows both.
  */
 export interface Identity {
-  /** A hash of kind, path and quoted code, white space aside; two findings that differ in none of these share it. */
+  /** A hash of kind, path and quoted code, white space aside; of a live application, of perspective, feature, method and address without its query. Two findings that differ in none of these share it. */
   readonly fingerprint: string;
-  /** A hash of kind and path alone. */
+  /** The same without the code. */
   readonly spot: string;
   /** A hash of each quoted line that has enough letters. */
   readonly code: readonly string[];
@@ -89,9 +89,10 @@ function draftOf(finding: Finding, subject: Subject | undefined, run: string): D
   const [place] = finding.places;
   const snippet = (place?.snippet ?? '').slice(0, maxSnippet);
   const kind = kindOf(finding);
+  const spot = place === undefined && isLiveFinding(finding) ? liveSpotOf(finding) : [kind, path];
   const identity = {
-    fingerprint: `${scheme}:${digits([kind, path, compact(snippet)], 32)}`,
-    spot: digits([kind, path], 32),
+    fingerprint: `${scheme}:${digits([...spot, compact(snippet)], 32)}`,
+    spot: digits(spot, 32),
     code: codeOf(snippet),
     title: finding.title,
     run,
@@ -102,6 +103,13 @@ function draftOf(finding: Finding, subject: Subject | undefined, run: string): D
 
 function kindOf({ cwes: [cwe], title }: Finding): string {
   return cwe === undefined ? title : `CWE-${String(cwe)}`;
+}
+
+/** Perspective (else kind), feature, method, and the path of the address: the values of its query are those of one request. */
+function liveSpotOf(finding: Finding): readonly string[] {
+  const { perspective = kindOf(finding), feature = '', method = '', url = '' } = finding;
+  const path = URL.parse(url)?.pathname ?? url.split(/[?#]/, 1)[0] ?? '';
+  return [perspective, feature, method, path];
 }
 
 /** Hashes, since a decision that is kept must not hold a secret that a finding quotes. */

@@ -54,6 +54,8 @@ function toMarkdown(shown: readonly ShownFinding[]): string {
   const words: FindingWords = {
     severity: t('Severity'),
     place: t('Place'),
+    feature: t('Feature'),
+    perspective: t('Perspective'),
     drift: t('Code since the scan'),
     otherPlaces: t('Other places'),
     triage: t('Triage'),

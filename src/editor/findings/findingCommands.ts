@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import type { ShownFinding } from '../../core/findings/shownFinding.ts';
+import { copyUrl, openUrl } from '../blackbox/findingUrl.ts';
 import { copyFindings, fixWithAgent } from '../agents/agentHandOff.ts';
 import { openAsAssessed } from './code/asAssessed.ts';
 import { type CompareDeps, showAllFindings } from './compareRuns.ts';
@@ -45,6 +46,8 @@ export function createFindingCommands(
       },
     ],
     ['whitebox.showFindingJson', onOne(showFindingJson, deps)],
+    ['whitebox.copyUrl', onOne(copyUrl, deps)],
+    ['whitebox.openUrl', onOne(openUrl, deps)],
     ['whitebox.openAsAssessed', onOne((shown) => openAsAssessed(shown, deps), deps)],
   ];
 }

@@ -4,7 +4,7 @@ import type { Place } from '../../core/findings/finding.ts';
 import { placeLinks } from '../../core/findings/place/runPlaces.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
 import type { ShownFinding, ShownPlace } from '../../core/findings/shownFinding.ts';
-import { codeBlock, codeSpan, escapeMarkdown } from '../../core/findings/view/findingMarkdown.ts';
+import { codeBlock, codeSpan, escapeMarkdown, requestOf } from '../../core/findings/view/findingMarkdown.ts';
 import { clip } from '../../core/findings/parse/prose.ts';
 import { visibleLine, visibleText } from '../../core/visibleText.ts';
 import type { ReportContent } from '../../core/report/protocol.ts';
@@ -102,7 +102,7 @@ type Fact = readonly [label: string, value: string | undefined];
 /** What is known at a glance: how bad it is, how sure that is, and what was decided about it. */
 function factsOf(shown: ShownFinding): ReportContent['facts'] {
   const t = vscode.l10n.t;
-  const { severity, severityText, cwes, cvss, shortfall } = shown.finding;
+  const { severity, severityText, cwes, cvss, feature, perspective, shortfall } = shown.finding;
   const { state, at, note } = shown.triage;
   const rating = severityLabel(severity);
   const weaknesses = cwes.length === 0 ? [] : [{ label: 'CWE', value: '', cwes: [...cwes] }];
@@ -115,6 +115,9 @@ function factsOf(shown: ShownFinding): ReportContent['facts'] {
     ]),
     ...weaknesses,
     ...said([
+      [t('Feature'), feature],
+      [t('Perspective'), perspective],
+      ['URL', requestOf(shown.finding)],
       ['CVSS', [cvss?.score, cvss?.vector].filter((part) => part !== undefined).join(' · ')],
       ...howSure(shown),
       [t('Triage'), at === 0 ? triageLabel(state) : `${triageLabel(state)}, ${formatTime(at)}`],

@@ -74,6 +74,32 @@ test('white space in the snippet is no difference, code is', () => {
   assert.notDeepEqual(names([told]), names([{ ...told, snippet: 'db.query(sql, [])' }]));
 });
 
+test('a finding of a live application is named by perspective or weakness, feature, method and path of its URL', () => {
+  const told = {
+    title: 'One wording',
+    perspective: 'XSS',
+    feature_name: 'Search',
+    method: 'GET',
+    url: 'https://shop.example/search?q=1',
+  };
+  const same: readonly object[] = [
+    { title: 'Other wording' },
+    { url: 'https://shop.example/search?q=%3Cscript%3E#top' },
+    { cwe: 79 },
+  ];
+  const different: readonly object[] = [
+    { perspective: 'Injection' },
+    { feature_name: 'Search for people' },
+    { method: 'POST' },
+    { url: 'https://shop.example/find?q=1' },
+  ];
+  const nameOf = (each: object): readonly string[] => names([{ ...told, ...each } as unknown as Told]);
+  for (const each of same) assert.deepEqual(nameOf(each), nameOf({}), JSON.stringify(each));
+  for (const each of different) assert.notDeepEqual(nameOf(each), nameOf({}), JSON.stringify(each));
+  const weakness = { perspective: undefined, cwe: 79 };
+  assert.notDeepEqual(nameOf(weakness), nameOf({ ...weakness, cwe: 89 }));
+});
+
 test('a weakness names the kind, else the title does', () => {
   const told = { title: 'One wording', file: 'a.js', line: 1 };
   const other = { ...told, title: 'Other wording' };

@@ -72,6 +72,8 @@ export const inventedFindings: fc.Arbitrary<ShownFinding[]> = fc
       title: fc.constantFrom('SQL from a request', 'ＳＱＬ インジェクション', 'Weak hash'),
       severity: fc.constantFrom(...SEVERITIES),
       cwes: fc.subarray([79, 89, 328]),
+      feature: fc.constantFrom('Search', 'Log in', undefined),
+      perspective: fc.constantFrom('XSS', 'Injection', undefined),
       state: fc.constantFrom(...TRIAGE_STATES),
       change: fc.constantFrom('new' as const, 'unchanged' as const, undefined),
       at: fc.option(

@@ -36,6 +36,7 @@ const blockNames: Readonly<Record<BlockKind, string>> = {
 export function toPlainFinding(finding: Finding): JsonObject {
   const { id, title, severity, severityText, confidence, description, recommendation, places, cwes, cvss } =
     finding;
+  const { feature, perspective, method, url } = finding;
   const blocks = Map.groupBy(finding.blocks, ({ kind }) => blockNames[kind]);
   const parts: readonly (readonly [string, unknown])[] = [
     ['id', id],
@@ -48,6 +49,10 @@ export function toPlainFinding(finding: Finding): JsonObject {
     ['locations', places],
     ['cwes', cwes],
     ['cvss', cvss],
+    ['feature_name', feature],
+    ['perspective', perspective],
+    ['method', method],
+    ['url', url],
   ];
   return Object.fromEntries(parts.filter(([, value]) => value !== undefined && value !== ''));
 }

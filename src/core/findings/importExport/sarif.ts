@@ -97,6 +97,7 @@ function toResult(shown: ShownFinding, rules: ReadonlyMap<string, Rule>, run: Ru
     ...known({ rank: score === undefined ? undefined : Math.round(score * 10) }),
     message: { text: toMessage(finding) },
     ...toLocations(shown, run),
+    ...(finding.url !== undefined && { webRequest: known({ method: finding.method, target: finding.url }) }),
     partialFingerprints: { 'whiteboxFinding/v1': fingerprint },
     taxa: finding.cwes.map(cweReference),
     ...(needsNote(triage.state) && {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import * as z from 'zod/mini';
 import type { Run } from '../../run/state/run.ts';
 import { elapsedMs, titleOf } from '../../run/state/run.ts';
-import { addressOf, hereOf } from '../view/findingMarkdown.ts';
+import { addressOf, hereOf, requestOf } from '../view/findingMarkdown.ts';
 import { isAtLeast, SEVERITIES, severityRank } from '../finding.ts';
 import type { ShownFinding, ShownRun } from '../shownFinding.ts';
 import { toPlainFinding } from './exportSource.ts';
@@ -106,6 +106,9 @@ export function listFindings(
         severity: finding.severity,
         cwes: finding.cwes,
         place: main === undefined ? undefined : clip(addressOf(main, shown), 1_000),
+        feature: finding.feature,
+        perspective: finding.perspective,
+        request: finding.url === undefined ? undefined : clip(requestOf(finding), 1_000),
         drift: hereOf(main, shown)?.drift,
         triage: decision?.state ?? 'unknown',
         change,

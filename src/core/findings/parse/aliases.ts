@@ -183,6 +183,18 @@ export const CVSS_SCORE = keyPaths('cvss cvss_score score cvss.score cvss.base_s
 /** The CVSS vector. */
 export const CVSS_VECTOR = keyPaths('cvss.vector cvss.vector_string vector_string cvss_vector cvss');
 
+/** The feature of a live application. */
+export const FEATURE = keyPaths('feature_name feature.name feature');
+
+/** The perspective from which a feature was tested. */
+export const PERSPECTIVE = keyPaths('perspective');
+
+/** The HTTP method of the request that shows a finding. */
+export const METHOD = keyPaths('method http_method request.method');
+
+/** The address of that request. */
+export const URL_TEXT = keyPaths('url request.url');
+
 /** How sure the finding is; where a finding says so, numbers up to 1 are no scores. */
 export const CONFIDENCE = keyPaths(`
   confidence confidence_level confidence_score probability extra.metadata.confidence

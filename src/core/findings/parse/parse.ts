@@ -6,6 +6,7 @@ import { BLOCKS, DESCRIPTION, ID, RECOMMENDATION, SUMMARY, TITLE } from './alias
 import { fieldsOf, findList, type Item } from './findList.ts';
 import { firstHit, isObject, type JsonObject, type KeyPath, present, readJson, valueAt } from './json.ts';
 import { clip, type ListStyle, MAX_TEXT, toProse } from './prose.ts';
+import { readLive } from './readLive.ts';
 import { readConfidence, readCvss, readCwes, readRating } from './rating.ts';
 import { readPlaces } from './readPlaces.ts';
 
@@ -97,7 +98,10 @@ function readFinding(item: Item, index: number, makeId: MakeId): Finding {
     ),
     ...recommendations.map((text) => ({ kind: 'recommendation' as const, text })),
   ];
-  const { places, clipped } = readPlaces(fields);
+  const live = readLive(fields);
+  const { places: reported, clipped } = readPlaces(fields);
+  // Beside an address, a path without a line is a part of the address, though a file here may be called the same.
+  const places = reported.filter(({ startLine }) => live.url === undefined || startLine !== undefined);
   const isClipped =
     clipped ||
     (named ?? '').length > maxTitleLength ||
@@ -119,6 +123,7 @@ function readFinding(item: Item, index: number, makeId: MakeId): Finding {
     places,
     cwes: readCwes(fields),
     cvss: readCvss(fields),
+    ...live,
     shortfall: !isObject(item.raw) ? 'unreadable' : isClipped ? 'clipped' : undefined,
     raw: toRaw(item.raw),
   };

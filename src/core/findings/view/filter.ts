@@ -58,6 +58,9 @@ export const filterSchema = z.object({
   drift: z.optional(z.array(z.enum(DRIFTS))),
   /** Numbers; `null` for a finding without any. */
   cwes: z.optional(z.array(z.nullable(z.number()))),
+  /** Names, and perspectives in the service's words; `null` for a finding without one. */
+  features: z.optional(z.array(z.nullable(z.string()))),
+  perspectives: z.optional(z.array(z.nullable(z.string()))),
   /** Absolute paths with `/` at their end; an empty one for findings without a place here. */
   folders: z.optional(z.array(z.string())),
   onlyNew: z.optional(z.boolean()),
@@ -79,7 +82,7 @@ export function activeParts(filter: Filter): FilterPart[] {
   });
 }
 
-/** A test of single findings; the text is looked for word by word, without regard to case and width, in title, description, path, CWE and id. */
+/** A test of single findings; the text is looked for word by word, without regard to case and width, in title, description, path, CWE, id, feature and URL. */
 export function toPredicate(filter: Filter): (shown: ShownFinding) => boolean {
   const tests = activeParts(filter).map((part) => testOf(part, filter));
   return (shown) => tests.every((test) => test(shown));
@@ -117,6 +120,14 @@ function testOf(part: FilterPart, filter: Filter): (shown: ShownFinding) => bool
       return ({ finding: { cwes } }) =>
         cwes.length === 0 ? wanted.has(null) : cwes.some((cwe) => wanted.has(cwe));
     }
+    case 'features': {
+      const wanted = new Set(filter.features);
+      return ({ finding }) => wanted.has(finding.feature ?? null);
+    }
+    case 'perspectives': {
+      const wanted = new Set(filter.perspectives);
+      return ({ finding }) => wanted.has(finding.perspective ?? null);
+    }
     case 'folders': {
       const wanted = filter.folders ?? [];
       return ({ places: [place] }) => {
@@ -148,7 +159,15 @@ function hasWords(text: string, words: readonly string[]): boolean {
 function searchText({ finding, places }: ShownFinding): string {
   const paths = places.length > 0 ? places.map(({ path }) => path) : finding.places.map(({ path }) => path);
   return normalized(
-    [finding.title, finding.description, finding.id, ...paths, ...cwesOf(finding)].join('\n'),
+    [
+      finding.title,
+      finding.description,
+      finding.id,
+      finding.feature ?? '',
+      finding.url ?? '',
+      ...paths,
+      ...cwesOf(finding),
+    ].join('\n'),
   );
 }
 

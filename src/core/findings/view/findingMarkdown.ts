@@ -1,5 +1,5 @@
 import { extname } from 'node:path';
-import type { BlockKind, Place, Severity } from '../finding.ts';
+import type { BlockKind, Finding, Place, Severity } from '../finding.ts';
 import type { ShownFinding, ShownPlace } from '../shownFinding.ts';
 import { isUndecided, type TriageState } from '../triage/triage.ts';
 import { clip } from '../parse/prose.ts';
@@ -9,6 +9,8 @@ import { visibleLine, visibleText } from '../../visibleText.ts';
 export interface FindingWords {
   readonly severity: string;
   readonly place: string;
+  readonly feature: string;
+  readonly perspective: string;
   readonly drift: string;
   readonly otherPlaces: string;
   readonly triage: string;
@@ -50,6 +52,9 @@ export function findingMarkdown(shown: ShownFinding, words: FindingWords): strin
     ...fact(words.severity, rating.filter((part) => part !== undefined).join(' · ')),
     ...fact('CWE', finding.cwes.map(cweLink).join(', ')),
     ...fact(words.place, main === undefined ? '' : codeSpan(addressOf(main, shown))),
+    ...fact(words.feature, escapeMarkdown(finding.feature ?? '')),
+    ...fact(words.perspective, escapeMarkdown(finding.perspective ?? '')),
+    ...fact('URL', finding.url === undefined ? '' : codeSpan(requestOf(finding))),
     ...fact(words.drift, (here && words.driftOf(here)) ?? ''),
     ...fact(words.triage, isUndecided(triage) ? '' : `${words.triageOf(triage.state)}${note}`),
     ...(main?.snippet === undefined
@@ -65,6 +70,11 @@ export function findingMarkdown(shown: ShownFinding, words: FindingWords): strin
     }),
     '',
   ].join('\n');
+}
+
+/** The request that shows a finding of a live application, as one line of plain text; empty for another finding. */
+export function requestOf({ method, url }: Finding): string {
+  return [method, url].filter((part) => part !== undefined).join(' ');
 }
 
 /** The file here that a finding's place is in, if any. */

@@ -3,7 +3,7 @@ import type { ShownFinding } from '../shownFinding.ts';
 import { type TriageState, TRIAGE_STATES } from '../triage/triage.ts';
 
 /** What findings can be grouped by, the usual one first. */
-export const GROUPINGS = ['severity', 'file', 'cwe', 'triage'] as const;
+export const GROUPINGS = ['severity', 'file', 'feature', 'cwe', 'triage'] as const;
 
 /** The name of such a grouping. */
 export type Grouping = (typeof GROUPINGS)[number];
@@ -17,6 +17,7 @@ export type Change = (typeof CHANGES)[number];
 export type GroupTopic =
   | { readonly kind: 'severity'; readonly key: string; readonly severity: Severity }
   | { readonly kind: 'file'; readonly key: string; readonly file: string | undefined }
+  | { readonly kind: 'feature'; readonly key: string; readonly feature: string | undefined }
   | { readonly kind: 'cwe'; readonly key: string; readonly cwe: number | undefined }
   | { readonly kind: 'triage'; readonly key: string; readonly state: TriageState }
   | { readonly kind: 'change'; readonly key: string; readonly change: Change };
@@ -27,7 +28,7 @@ export interface Group {
   readonly shown: readonly ShownFinding[];
 }
 
-/** Every finding in exactly one group: severities worst first, files by path, CWEs (a finding's first one) by number, triage states in their order; what has none comes last. */
+/** Every finding in exactly one group: severities worst first, files by path, features by name, CWEs (a finding's first one) by number, triage states in their order; what has none comes last. */
 export function toGroups(shown: readonly ShownFinding[], grouping: Grouping): Group[] {
   switch (grouping) {
     case 'severity': {
@@ -49,7 +50,9 @@ export function toGroups(shown: readonly ShownFinding[], grouping: Grouping): Gr
         .flatMap(([cwe, own]) => toGroup({ kind: 'cwe', key: String(cwe), cwe }, own));
     }
     case 'file':
-      return toFileGroups(shown);
+      return toPlaceGroups(shown);
+    case 'feature':
+      return toFeatureGroups(shown);
   }
 }
 
@@ -61,8 +64,28 @@ export function toChangeGroups(shown: readonly ShownFinding[], baselineId: strin
   return CHANGES.flatMap((change) => toGroup({ kind: 'change', key: change, change }, groups.get(change)));
 }
 
-/** The findings by the file of their main place, files by path; those without one come last. */
-export function toFileGroups(shown: readonly ShownFinding[]): Group[] {
+/** The findings by where they are: in a file here, in a feature of a live application; those that are in neither come last. */
+export function toPlaceGroups(shown: readonly ShownFinding[]): Group[] {
+  const {
+    here = [],
+    live = [],
+    nowhere = [],
+  } = Object.groupBy(shown, ({ places, finding }) =>
+    places.length > 0 ? 'here' : finding.feature === undefined ? 'nowhere' : 'live',
+  );
+  return [...toFileGroups(here), ...toFeatureGroups(live), ...toFileGroups(nowhere)];
+}
+
+function toFeatureGroups(shown: readonly ShownFinding[]): Group[] {
+  return [...Map.groupBy(shown, ({ finding }) => finding.feature)]
+    .sort(
+      ([one], [other]) =>
+        Number(one === undefined) - Number(other === undefined) || compareText(one ?? '', other ?? ''),
+    )
+    .flatMap(([feature, own]) => toGroup({ kind: 'feature', key: feature ?? '', feature }, own));
+}
+
+function toFileGroups(shown: readonly ShownFinding[]): Group[] {
   const groups = Map.groupBy(shown, ({ places: [place] }) => place?.file);
   return [...groups]
     .map(([file, own]) => ({ file, own, path: own[0]?.places[0]?.path ?? '' }))

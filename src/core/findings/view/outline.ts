@@ -1,5 +1,5 @@
 import type { ShownFinding } from '../shownFinding.ts';
-import { type Group, type GroupTopic, inReadingOrder, toFileGroups } from './groups.ts';
+import { type Group, type GroupTopic, inReadingOrder, toPlaceGroups } from './groups.ts';
 
 /** Findings under a heading; `shown` is what is below it, at any depth. */
 export interface GroupNode {
@@ -38,12 +38,13 @@ export function rootNodes(groups: readonly Group[]): readonly OutlineNode[] {
   return capped(groups, undefined, (group) => groupNode(group, undefined));
 }
 
-/** What is below a node: under a file its findings, under any other group the files. */
+/** What is below a node: under a file or a feature its findings, under any other group the files and features. */
 export function childNodes(node: OutlineNode): readonly OutlineNode[] {
   if (node.kind !== 'group') return [];
-  return node.topic.kind === 'file'
+  const { topic } = node;
+  return topic.kind === 'file' || (topic.kind === 'feature' && topic.feature !== undefined)
     ? capped(inReadingOrder(node.shown), node, (shown) => findingNode(shown, node))
-    : capped(toFileGroups(node.shown), node, (group) => groupNode(group, node));
+    : capped(toPlaceGroups(node.shown), node, (group) => groupNode(group, node));
 }
 
 function groupNode({ topic, shown }: Group, parent: GroupNode | undefined): GroupNode {

@@ -110,8 +110,22 @@ const valueLists: { readonly [P in ListPart]: ValueList<ValueOf<P>> } = {
     valuesOf: ({ finding: { cwes } }) => (cwes.length === 0 ? [null] : cwes),
     sort: (values) => values.sort((one, other) => (one ?? Infinity) - (other ?? Infinity)),
   },
+  features: {
+    labelOf: featureLabel,
+    valuesOf: ({ finding }) => [finding.feature ?? null],
+    sort: (values) => values.sort(nullLast),
+  },
+  perspectives: {
+    labelOf: perspectiveLabel,
+    valuesOf: ({ finding }) => [finding.perspective ?? null],
+    sort: (values) => values.sort(nullLast),
+  },
   folders: { labelOf: folderLabel, valuesOf: foldersAbove, sort: (values) => values.sort() },
 };
+
+function nullLast(one: string | null, other: string | null): number {
+  return Number(one === null) - Number(other === null) || (one ?? '').localeCompare(other ?? '');
+}
 
 /** Asks which part of the filter to change, shows what each part is now, and asks for its new value. */
 export async function filterFindings(filtering: Filtering, findings: FindingStore): Promise<void> {
@@ -165,7 +179,7 @@ async function askFor(
   const text = await vscode.window.showInputBox({
     title: vscode.l10n.t('Filter Findings by Text'),
     prompt: vscode.l10n.t(
-      'Words to look for in title, description, path, CWE and ID; empty for all findings',
+      'Words to look for in title, description, path, CWE, ID, feature and URL; empty for all findings',
     ),
     value: filter.text ?? '',
   });
@@ -212,6 +226,15 @@ export function cweLabel(cwe: number | null | undefined): string {
   return cwe === null || cwe === undefined ? vscode.l10n.t('Without a CWE') : `CWE-${String(cwe)}`;
 }
 
+/** A feature by its name. */
+export function featureLabel(feature: string | null | undefined): string {
+  return feature ?? vscode.l10n.t('Without a feature');
+}
+
+function perspectiveLabel(perspective: string | null): string {
+  return perspective ?? vscode.l10n.t('Without a perspective');
+}
+
 function partLabel(part: FilterPart): string {
   const t = vscode.l10n.t;
   return {
@@ -219,6 +242,8 @@ function partLabel(part: FilterPart): string {
     triage: t('Triage State'),
     drift: t('Code Since the Scan'),
     cwes: t('CWE'),
+    features: t('Feature'),
+    perspectives: t('Perspective'),
     folders: t('Folder'),
     onlyNew: t('New Since the Last Run'),
     text: t('Text'),
@@ -247,5 +272,11 @@ function folderLabel(folder: string): string {
 
 function groupingLabel(grouping: Grouping): string {
   const t = vscode.l10n.t;
-  return { severity: t('Severity'), file: t('File'), cwe: t('CWE'), triage: t('Triage State') }[grouping];
+  return {
+    severity: t('Severity'),
+    file: t('File'),
+    feature: t('Feature'),
+    cwe: t('CWE'),
+    triage: t('Triage State'),
+  }[grouping];
 }

@@ -4,11 +4,12 @@ import type { Severity } from '../../../core/findings/finding.ts';
 import type { ShownFinding } from '../../../core/findings/shownFinding.ts';
 import type { GroupTopic } from '../../../core/findings/view/groups.ts';
 import type { FindingNode, GroupNode, OutlineNode } from '../../../core/findings/view/outline.ts';
+import { requestOf } from '../../../core/findings/view/findingMarkdown.ts';
 import { isSettled, type TriageState } from '../../../core/findings/triage/triage.ts';
 import { visibleLine, visibleText } from '../../../core/visibleText.ts';
 import { countFindings, formatNumber } from '../../formats.ts';
 import { driftLabel, severityLabel, titleOfFinding, triageLabel } from '../../labels.ts';
-import { cweLabel } from './filtering.ts';
+import { cweLabel, featureLabel } from './filtering.ts';
 
 const maxTooltipLength = 2_000;
 
@@ -82,6 +83,8 @@ function findingItem(node: FindingNode): vscode.TreeItem {
   const facts = [
     ...(place === undefined && reported !== undefined ? [visibleLine(reported.path)] : []),
     ...(place?.startLine === undefined ? [] : [t('line {0}', place.startLine)]),
+    ...(finding.perspective === undefined ? [] : [finding.perspective]),
+    ...(finding.url === undefined ? [] : [requestOf(finding)]),
     ...finding.cwes.map(cweLabel),
     ...(change === 'new' && heading?.kind !== 'change' ? [t('new')] : []),
     ...(triage.state === 'open' ? [] : [triageLabel(triage.state)]),
@@ -94,7 +97,7 @@ function findingItem(node: FindingNode): vscode.TreeItem {
   const settledIcon = isSettled(triage.state) ? triageIcons[triage.state] : undefined;
   item.iconPath =
     settledIcon === undefined ? severityIcon(finding.severity) : new vscode.ThemeIcon(settledIcon);
-  item.contextValue = 'finding';
+  item.contextValue = finding.url === undefined ? 'finding' : 'finding withUrl';
   item.tooltip = tooltipOf(shown, title);
   item.accessibilityInformation = {
     label: [`${severityLabel(finding.severity)}: ${title}`, ...facts].join(', '),
@@ -113,7 +116,8 @@ function tooltipOf({ finding, triage }: ShownFinding, title: string): string {
   const note = visibleLine(triage.note);
   const decision = note === '' ? triageLabel(triage.state) : `${triageLabel(triage.state)}: ${note}`;
   const rating = [severityLabel(finding.severity), ...finding.cwes.map(cweLabel)].join(' · ');
-  return [title, `${rating} · ${decision}`, visibleText(finding.description)]
+  const where = [finding.feature, requestOf(finding)].filter((part) => part !== undefined && part !== '');
+  return [title, `${rating} · ${decision}`, where.join('\n'), visibleText(finding.description)]
     .filter((part) => part !== '')
     .join('\n\n')
     .slice(0, maxTooltipLength);
@@ -138,6 +142,8 @@ function topicLabel(topic: Exclude<GroupTopic, { kind: 'file' }>): string {
       return severityLabel(topic.severity);
     case 'cwe':
       return cweLabel(topic.cwe);
+    case 'feature':
+      return featureLabel(topic.feature);
     case 'triage':
       return triageLabel(topic.state);
     case 'change':
@@ -153,6 +159,8 @@ function iconOfTopic(topic: GroupTopic): vscode.ThemeIcon {
       return new vscode.ThemeIcon(triageIcons[topic.state] ?? 'circle-outline');
     case 'change':
       return new vscode.ThemeIcon({ new: 'add', fixed: 'pass', unchanged: 'dash' }[topic.change]);
+    case 'feature':
+      return new vscode.ThemeIcon('globe');
     case 'cwe':
       return new vscode.ThemeIcon('bug');
     case 'file':

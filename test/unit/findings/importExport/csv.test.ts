@@ -41,6 +41,15 @@ describe('CSV', () => {
     );
   });
 
+  test('a finding of a live application has feature, perspective, method and URL in columns of their own', () => {
+    const live = { feature_name: 'Search', perspective: 'XSS', method: 'GET', url: 'https://shop.example/s' };
+    const [row] = rowsOf(toCsv(sourceOf([{ title: 'Reflected', ...live }])));
+    assert.deepEqual(
+      [row?.['feature'], row?.['perspective'], row?.['method'], row?.['url']],
+      ['Search', 'XSS', 'GET', 'https://shop.example/s'],
+    );
+  });
+
   test('no cell begins a formula, in any spelling that spreadsheets know', () => {
     const starts = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
     const source = sourceOf(

@@ -131,6 +131,14 @@ describe('SARIF', () => {
     assert.equal(typeof result.partialFingerprints?.['whiteboxFinding/v1'], 'string');
   });
 
+  test('a result of a live application says which request shows it, and is in no file', () => {
+    const live = { feature_name: 'Search', perspective: 'XSS', method: 'GET', url: 'https://shop.example/s' };
+    const log = toSarif(sourceOf([{ title: 'Reflected', ...live }]), tool);
+    const result = log.runs[0]?.results?.[0];
+    assert.deepEqual(result?.webRequest, { method: 'GET', target: 'https://shop.example/s' });
+    assert.deepEqual(result.locations, []);
+  });
+
   test('the score never says another severity than the finding', () => {
     const [result] = resultsOf(sourceOf([{ ...weak, cvss: 9.9 }]));
     assert.deepEqual([result?.level, result?.properties?.['security-severity']], ['note', '2.0']);

@@ -33,6 +33,8 @@ const items = [
 const words: FindingWords = {
   severity: 'Severity',
   place: 'Place',
+  feature: 'Feature',
+  perspective: 'Perspective',
   drift: 'Since',
   otherPlaces: 'Other places',
   triage: 'Triage',
@@ -80,6 +82,26 @@ describe('what language models get', () => {
       .placesInWorkspace;
     assert.deepEqual(there, { path: 'b.js', startLine: 71, endLine: 75, drift: 'same' });
     assert.deepEqual(lost, { path: 'a.js', drift: 'gone' });
+  });
+
+  test('a finding of a live application says feature, perspective and request', () => {
+    const live = {
+      feature_name: 'Search',
+      perspective: 'XSS',
+      method: 'GET',
+      url: 'https://shop.example/s?q=1',
+    };
+    const source = sourceOf([{ title: 'Reflected', severity: 'high', ...live }]);
+    const { findings } = listFindings([source], {}) as { findings: Record<string, unknown>[] };
+    const { feature, perspective, request } = findings[0]!;
+    assert.deepEqual([feature, perspective, request], ['Search', 'XSS', 'GET https://shop.example/s?q=1']);
+    const { told } = getFinding(source.shown[0]!) as { told: Record<string, unknown> };
+    assert.deepEqual({ ...told, ...live }, told);
+    const markdown = findingMarkdown(source.shown[0]!, words);
+    assert.match(
+      markdown,
+      /\*\*Feature:\*\* Search\n.*Perspective:\*\* XSS\n.*URL:\*\* ` GET https:\/\/shop\.example\/s\?q=1 `/,
+    );
   });
 
   test('no text can end its fence, and nothing in it is invisible', () => {

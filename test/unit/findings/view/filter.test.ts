@@ -22,6 +22,8 @@ const parts: { [K in keyof Required<Filter>]: fc.Arbitrary<NonNullable<Filter[K]
   triage: fc.subarray([...TRIAGE_STATES]),
   drift: fc.subarray([...DRIFTS]),
   cwes: fc.subarray([79, 89, null]),
+  features: fc.subarray(['Search', 'Log in', null]),
+  perspectives: fc.subarray(['XSS', 'Injection', null]),
   folders: fc.subarray(['/home/dev/shop/src/', '/home/dev/shop/tools/', '']),
   onlyNew: fc.boolean(),
   text: fc.constantFrom('', '  ', 'sql', 'SQL request', 'b.js', 'cwe-89', 'nothing like it'),
@@ -65,12 +67,14 @@ test('values of one part widen it, and all values of a part together keep everyt
   );
 });
 
-test('text is looked for in title, description, path, CWE and id', () => {
+test('text is looked for in title, description, path, CWE, id, feature and URL', () => {
   const finding = {
     title: 'SQL from a request',
     description: 'An attacker reads the orders.',
     id: 'WB-77',
     cwes: [89],
+    feature: 'Order history',
+    url: 'https://shop.example/history?page=2',
     at: { path: 'src/orders.js' },
   };
   for (const text of [
@@ -81,6 +85,8 @@ test('text is looked for in title, description, path, CWE and id', () => {
     'src/orders',
     'request attacker',
     'orders.js 89',
+    'order history',
+    'shop.example/history',
   ]) {
     assert.ok(passes({ text }, finding), text);
   }

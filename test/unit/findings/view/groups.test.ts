@@ -5,7 +5,6 @@ import {
   GROUPINGS,
   inReadingOrder,
   toChangeGroups,
-  toFileGroups,
   toGroups,
 } from '../../../../src/core/findings/view/groups.ts';
 import { invent, inventedFindings } from '../shownFindings.ts';
@@ -76,9 +75,31 @@ test('files come by path, and findings without a place last', () => {
     invent({ index, at: path === undefined ? undefined : { path } }),
   );
   assert.deepEqual(
-    toFileGroups(findings).map(({ topic }) => topic.key),
+    toGroups(findings, 'file').map(({ topic }) => topic.key),
     ['/home/dev/shop/a.js', '/home/dev/shop/src/a.js', '/home/dev/shop/src/b.js', ''],
   );
+});
+
+test('findings of a live application stand under their feature where others stand under a file', () => {
+  const findings = [
+    invent({ index: 0 }),
+    invent({ index: 1, feature: 'Search', url: 'https://shop.example/search' }),
+    invent({ index: 2, at: { path: 'a.js' } }),
+    invent({ index: 3, feature: 'Log in' }),
+  ];
+  const keys = (grouping: 'file' | 'feature') =>
+    toGroups(findings, grouping).map(({ topic, shown }) => [topic.kind, topic.key, shown.length]);
+  assert.deepEqual(keys('file'), [
+    ['file', '/home/dev/shop/a.js', 1],
+    ['feature', 'Log in', 1],
+    ['feature', 'Search', 1],
+    ['file', '', 1],
+  ]);
+  assert.deepEqual(keys('feature'), [
+    ['feature', 'Log in', 1],
+    ['feature', 'Search', 1],
+    ['feature', '', 2],
+  ]);
 });
 
 test('within a file the worst come first, then from the top down', () => {
