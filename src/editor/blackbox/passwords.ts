@@ -1,0 +1,104 @@
+import { hash } from 'node:crypto';
+import { originOf } from '../../core/api/address.ts';
+import type { KeyValueStore, SecretStore } from '../../core/ports.ts';
+import type { ApplicationInput } from '../../core/workflows/application.ts';
+import { type InputParts, partsOf } from '../../core/workflows/inputParts.ts';
+
+/** What a password is sent with: a run, or the request of one that may be started. */
+export interface PasswordRequest {
+  readonly baseUrl: string;
+  readonly organizationId: string;
+  readonly input?: ApplicationInput | undefined;
+}
+
+/** Who logs in to the application. */
+export interface Login {
+  readonly id: string;
+  readonly role: string;
+}
+
+/** A login whose password is kept, and the request it is kept for. */
+export interface KeptLogin extends Login {
+  /** In the secret storage. */
+  readonly key: string;
+  readonly origin: string;
+  readonly organizationId: string;
+  readonly parts: InputParts;
+  /** Milliseconds since 1970. */
+  readonly keptAt: number;
+}
+
+const prefix = 'password:';
+
+/**
+ * Passwords of the applications under test, in the secret storage, each for one request to one service: where its targets, exclusions,
+ * instructions or preferences change, it is not found. An index without passwords says what is kept.
+ */
+export class Passwords {
+  readonly #secrets: SecretStore;
+  readonly #index: KeyValueStore;
+
+  constructor(secrets: SecretStore, index: KeyValueStore) {
+    this.#secrets = secrets;
+    this.#index = index;
+  }
+
+  /** The passwords of a run or request, in the order of its credentials; undefined for one that is not kept. */
+  async of(request: PasswordRequest): Promise<(string | undefined)[]> {
+    return Promise.all(loginsOf(request).map(async (login) => this.#secrets.get(toKept(request, login).key)));
+  }
+
+  /** Keeps the password of a login of a request. */
+  async keep(request: PasswordRequest, login: Login, password: string): Promise<void> {
+    const { key, ...kept } = toKept(request, login);
+    // The index first: a password that is not in it could not be forgotten.
+    await this.#index.update(key, kept);
+    await this.#secrets.store(key, password);
+  }
+
+  /** Every login whose password is kept, the latest first. */
+  async kept(): Promise<readonly KeptLogin[]> {
+    const found = this.#index
+      .keys()
+      .filter((key) => key.startsWith(prefix))
+      .map((key) => ({ ...(this.#index.get(key) as Omit<KeptLogin, 'key'>), key }));
+    const passwords = await Promise.all(found.map(async ({ key }) => this.#secrets.get(key)));
+    return found.filter((_, at) => passwords[at] !== undefined).sort((a, b) => b.keptAt - a.keptAt);
+  }
+
+  /** The password that was last kept for a login with other parts of the request, if any. */
+  async earlier(
+    request: PasswordRequest,
+    login: Login,
+  ): Promise<{ readonly parts: InputParts; readonly password: string } | undefined> {
+    const wanted = toKept(request, login);
+    const before = (await this.kept()).find(
+      ({ key, origin, organizationId, id, role }) =>
+        key !== wanted.key &&
+        origin === wanted.origin &&
+        organizationId === wanted.organizationId &&
+        id === login.id &&
+        role === login.role,
+    );
+    const password = before && (await this.#secrets.get(before.key));
+    return before && password !== undefined ? { parts: before.parts, password } : undefined;
+  }
+
+  /** Forgets a password. */
+  async forget({ key }: Pick<KeptLogin, 'key'>): Promise<void> {
+    await this.#secrets.delete(key);
+    await this.#index.update(key, undefined);
+  }
+}
+
+/** The logins of a request, in its order. */
+export function loginsOf({ input }: PasswordRequest): readonly Login[] {
+  return input?.authentication?.credentials ?? [];
+}
+
+function toKept({ baseUrl, organizationId, input }: PasswordRequest, { id, role }: Login): KeptLogin {
+  const origin = originOf(baseUrl);
+  const parts = partsOf(input ?? { target_urls: [] });
+  const key = prefix + hash('sha256', JSON.stringify([origin, organizationId, role, id, parts]));
+  return { key, origin, organizationId, id, role, parts, keptAt: Date.now() };
+}

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ApplicationInput } from '../../../src/core/workflows/application.ts';
+import { changesBetween, partsOf } from '../../../src/core/workflows/inputParts.ts';
+import { Passwords } from '../../../src/editor/blackbox/passwords.ts';
+
+const account = { baseUrl: 'https://assess.example.com/v1', organizationId: 'acme' };
+const alice = { id: 'alice', role: 'buyer' };
+const bob = { id: 'bob', role: 'seller' };
+const input: ApplicationInput = {
+  target_urls: ['https://a.example/', 'https://b.example/'],
+  oos_urls: ['https://a.example/logout'],
+  authentication: { credentials: [alice, bob], additional_instructions: 'Log in at /login.' },
+  preference: { preferences: [{ kind: 'DONT', preference: 'Do not order.' }] },
+  additional_instructions: 'Start at the catalogue.',
+};
+const request = { ...account, input };
+
+/** A secret storage and a memento, as the editor has them. */
+function stores() {
+  const secrets = new Map<string, string>();
+  const index = new Map<string, unknown>();
+  return {
+    secrets,
+    index,
+    passwords: new Passwords(
+      {
+        get: (key) => Promise.resolve(secrets.get(key)),
+        store: (key, value) => Promise.resolve(void secrets.set(key, value)),
+        delete: (key) => Promise.resolve(void secrets.delete(key)),
+      },
+      {
+        keys: () => [...index.keys()],
+        get: (key) => index.get(key),
+        update: (key, value) => {
+          if (value === undefined) index.delete(key);
+          else index.set(key, value);
+          return Promise.resolve();
+        },
+      },
+    ),
+  };
+}
+
+test('a kept password is found for its request, in the order of the credentials, and is nowhere but in the secret storage', async () => {
+  const { passwords, index } = stores();
+  await passwords.keep(request, bob, 'canary-bob');
+  assert.deepEqual(await passwords.of(request), [undefined, 'canary-bob']);
+  await passwords.keep(request, alice, '');
+  assert.deepEqual(await passwords.of(request), ['', 'canary-bob']);
+  assert.deepEqual(await passwords.of(account), []);
+  assert.doesNotMatch(JSON.stringify([...index]), /canary/);
+});
+
+const changed: readonly (readonly [part: string, input: ApplicationInput])[] = [
+  ['targets', { ...input, target_urls: ['https://a.example/', 'https://evil.example/'] }],
+  ['exclusions', { ...input, oos_urls: [] }],
+  ['loginInstructions', { ...input, authentication: { credentials: [alice, bob] } }],
+  ['crawlInstructions', { ...input, additional_instructions: 'Log in at https://evil.example/.' }],
+  ['preferences', { ...input, preference: { preferences: [{ kind: 'DO', preference: 'Do not order.' }] } }],
+];
+
+for (const [part, after] of changed) {
+  test(`F131 where ${part} changed since, a password is not found, and the difference is`, async () => {
+    const { passwords } = stores();
+    await passwords.keep(request, alice, 'canary-1');
+    const later = { ...account, input: after };
+    assert.deepEqual(await passwords.of(later), [undefined, undefined]);
+    const earlier = await passwords.earlier(later, alice);
+    assert.equal(earlier?.password, 'canary-1');
+    const changes = changesBetween(earlier.parts, partsOf(after));
+    assert.deepEqual(
+      changes.map((change) => change.part),
+      [part],
+    );
+    assert.equal(await passwords.earlier(later, bob), undefined);
+  });
+}
+
+test('F131 what is not the part of a request that decides where passwords go asks for none again', async () => {
+  const { passwords } = stores();
+  await passwords.keep(request, alice, 'canary-1');
+  const carol = { id: 'carol', role: 'admin' };
+  const same: ApplicationInput = {
+    ...input,
+    target_urls: input.target_urls.toReversed(),
+    authentication: { ...input.authentication, credentials: [alice, carol] },
+    credit_limit: 50,
+    resume: { workflow_id: 'blackbox-crawl', workflow_run_id: 'r-1' },
+    pairs: [{ feature_name: 'Login', perspective: 'XSS' }],
+  };
+  assert.deepEqual(await passwords.of({ ...account, input: same }), ['canary-1', undefined]);
+});
+
+test('a password of another service or organization is neither found nor offered', async () => {
+  const { passwords } = stores();
+  await passwords.keep(request, alice, 'canary-1');
+  for (const other of [{ baseUrl: 'https://other.example/v1' }, { organizationId: 'other' }]) {
+    const elsewhere = { ...request, ...other };
+    assert.deepEqual(await passwords.of(elsewhere), [undefined, undefined]);
+    assert.equal(await passwords.earlier(elsewhere, alice), undefined);
+  }
+});
+
+test('what is kept can be listed and forgotten', async () => {
+  const { passwords, secrets, index } = stores();
+  await passwords.keep(request, alice, 'canary-1');
+  const [kept, ...others] = await passwords.kept();
+  assert.deepEqual(
+    [kept?.id, kept?.role, kept?.origin, others.length],
+    ['alice', 'buyer', 'https://assess.example.com', 0],
+  );
+  await passwords.forget(kept!);
+  assert.deepEqual([await passwords.kept(), secrets.size, index.size], [[], 0, 0]);
+});
