@@ -35,6 +35,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     runs: lazyView('whitebox.runs', load),
     findings: lazyView('whitebox.findings', load),
     uploadPreview: lazyView('whitebox.uploadPreview', load),
+    features: lazyView('whitebox.features', load),
   };
   const { contributes } = context.extension.packageJSON as {
     contributes: { commands: { command: string }[]; languageModelTools: { name: string }[] };
@@ -49,6 +50,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     surfaces.runs.view,
     surfaces.findings.view,
     surfaces.uploadPreview.view,
+    surfaces.features.view,
     ...ids.map((id) =>
       vscode.commands.registerCommand(id, async (...args: unknown[]) => (await load()).run(id, args)),
     ),

@@ -9,6 +9,7 @@ import { RunStore } from './core/run/disk/runStore.ts';
 import { RunTracker } from './core/run/runTracker.ts';
 import { Accounts, followSignIn } from './editor/account/accounts.ts';
 import { createTools } from './editor/agents/languageModelTools.ts';
+import { createFeaturesView } from './editor/blackbox/featuresView.ts';
 import { createCommands, type Manifest, runCommand } from './editor/commands.ts';
 import type { Attempt } from './editor/errors/remedies.ts';
 import { provideAsAssessed } from './editor/findings/code/asAssessed.ts';
@@ -88,6 +89,7 @@ export async function startExtension(
   const details = registerFindingDetails({ ...services, extensionUri });
   const preparation = createPreparation(memory, dist('secretWorker.cjs'));
   const preview = createUploadPreview(surfaces.uploadPreview, { ...services, ...preparation });
+  const features = createFeaturesView(surfaces.features, services);
   const savingFolder = storage('saving');
   const commands = createCommands(context.extension.packageJSON as Manifest, {
     ...services,
@@ -97,6 +99,7 @@ export async function startExtension(
     reports,
     details,
     preview,
+    features,
     workerFile,
     parseWorkerFile,
     savingFolder,
@@ -114,6 +117,7 @@ export async function startExtension(
     details,
     displayed,
     preview,
+    features,
     showStatus(surfaces.status, services),
     showRuns(surfaces.runs, services),
     filtering,

@@ -12,10 +12,11 @@ export interface Surfaces {
   readonly runs: LazyView;
   readonly findings: LazyView;
   readonly uploadPreview: LazyView;
+  readonly features: LazyView;
 }
 
 /** Brings a view to the front, also where only the Upload Preview is visible. */
-export async function focusView(view: 'runs' | 'findings'): Promise<void> {
+export async function focusView(view: 'runs' | 'findings' | 'features'): Promise<void> {
   await vscode.commands.executeCommand('setContext', 'whitebox.choosingFiles', false);
   await vscode.commands.executeCommand(`whitebox.${view}.focus`);
 }
@@ -27,7 +28,7 @@ export function lazyView(id: string, load: () => Promise<unknown>): LazyView {
   const view = vscode.window.createTreeView<unknown>(id, {
     showCollapseAll: true,
     canSelectMany: true,
-    // The checkboxes show what would be uploaded, which does not follow from the parent's checkbox.
+    // The checkboxes show what would be uploaded or assessed, which does not follow from the parent's checkbox.
     manageCheckboxStateManually: true,
     treeDataProvider: {
       onDidChangeTreeData: changed.event,

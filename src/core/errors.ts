@@ -39,6 +39,7 @@ export type ErrorKind =
   | 'findingsTooLarge'
   | 'badImport'
   | 'badFeatures'
+  | 'badPairs'
   | 'noResult'
   | 'unanswered'
   | 'notKept'

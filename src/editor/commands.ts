@@ -12,6 +12,9 @@ import { testConnection } from './account/testConnection.ts';
 import { describeError } from './errors/messages.ts';
 import { type Attempt, offerRemedies } from './errors/remedies.ts';
 import { showChangesSince } from './findings/code/asAssessed.ts';
+import { choosePairs, filterFeatures, setPriority } from './blackbox/choosePairs.ts';
+import type { FeaturesNode } from './blackbox/featureItems.ts';
+import type { FeaturesView } from './blackbox/featuresView.ts';
 import { createFindingNavigation, revealPlace } from './findings/code/goToFinding.ts';
 import { compareRuns } from './findings/compareRuns.ts';
 import { exportFindings } from './findings/exportFindings.ts';
@@ -62,6 +65,7 @@ export interface CommandDeps extends StartDeps, FindingCommandDeps, SaveReportDe
   readonly attempt: Attempt;
   readonly details: DocumentPanels<ShownFinding>;
   readonly preview: UploadPreview;
+  readonly features: FeaturesView;
   /** The packaging worker. */
   readonly workerFile: string;
   readonly parseWorkerFile: string;
@@ -189,6 +193,21 @@ export function createCommands(manifest: Manifest, deps: CommandDeps): ReadonlyM
         if (run !== undefined) await showChangesSince(run, deps);
       },
     ],
+    [
+      'whitebox.showFeatures',
+      async (node) => {
+        const hasFeatures = (run: Run): boolean => hasArtifact(run, 'features');
+        const run = runOf(node, runs) ?? (await pickRun(runs.all().filter(hasFeatures), t('Show Features')));
+        if (run !== undefined) await deps.features.show(run);
+      },
+    ],
+    ['whitebox.choosePairs', () => choosePairs(deps.features)],
+    ['whitebox.filterFeatures', () => filterFeatures(deps.features)],
+    [
+      'whitebox.setPriority',
+      (node, all) => setPriority(deps.features, (Array.isArray(all) ? all : [node]) as FeaturesNode[]),
+    ],
+    ['whitebox.closeFeatures', () => deps.features.close()],
     ['whitebox.clearFindings', () => findings.clear()],
     ['whitebox.compareRuns', () => compareRuns([], deps)],
     ['whitebox.compareTheseRuns', (...args) => compareRuns(runsOf(args, runs), deps)],

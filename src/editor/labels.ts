@@ -17,7 +17,7 @@ import type { IgnoreRule } from '../core/upload/ignore/ignoreRules.ts';
 import { formatTime } from './formats.ts';
 
 /** True when an artifact of an ended run is on this machine. */
-export function hasArtifact(run: Run, artifact: 'report' | 'findings'): boolean {
+export function hasArtifact(run: Run, artifact: 'report' | 'findings' | 'features'): boolean {
   return isFinal(run) && keptArtifact(run, artifact) !== undefined;
 }
 

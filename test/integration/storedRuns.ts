@@ -68,6 +68,24 @@ export async function storeEndedRun(
   });
 }
 
+/** Puts a crawl that has succeeded into the extension's storage, with these artifacts by their roles. */
+export async function storeCrawl(
+  storage: string,
+  run: StoredRun,
+  artifacts: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  const names = Object.keys(artifacts);
+  const ended: Run = {
+    ...endedRun(run),
+    exit: { kind: 'SUCCESS', artifacts: names },
+    artifacts: names.map((name) => ({ name, file: `${name}.json` })),
+  };
+  await storeRun(storage, ended, async (folder) => {
+    for (const [name, value] of Object.entries(artifacts))
+      await writeFile(path.join(folder, `${name}.json`), JSON.stringify(value));
+  });
+}
+
 /** A run that has succeeded an hour ago, with its artifacts. */
 export function endedRun(run: StoredRun): RunIn<'succeeded'> {
   const at = Date.now() - hourMs;

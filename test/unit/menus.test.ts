@@ -96,8 +96,10 @@ test('F84 in Restricted Mode there is nothing but what views, hands on and signs
     .filter(({ enablement = '' }) => !enablement.includes('isWorkspaceTrusted'))
     .map(({ command }) => command.replace('whitebox.', ''));
   assert.deepEqual(always.toSorted(), [
+    'choosePairs',
     'clearFilters',
     'clearFindings',
+    'closeFeatures',
     'closePreview',
     'compareRuns',
     'compareTheseRuns',
@@ -107,6 +109,7 @@ test('F84 in Restricted Mode there is nothing but what views, hands on and signs
     'exportBundle',
     'exportCsv',
     'exportSarif',
+    'filterFeatures',
     'filterFindings',
     'fixWithAgent',
     'groupFindings',
@@ -120,8 +123,10 @@ test('F84 in Restricted Mode there is nothing but what views, hands on and signs
     'previousFinding',
     'renameRun',
     'saveReport',
+    'setPriority',
     'showAllFindings',
     'showChangesSinceAssessment',
+    'showFeatures',
     'showFindingDetails',
     'showFindingJson',
     'showLog',

@@ -1,22 +1,9 @@
 import { AssessmentError } from '../errors.ts';
 import { firstHit, isObject, keyPaths, normalKey, present, valueAt } from '../findings/parse/json.ts';
 import type { Run } from '../run/state/run.ts';
+import { perspectives } from '../workflows/application.ts';
 import { readArtifact, toText } from './features.ts';
 
-/** The perspectives that a feature is tested from (API reference, section 2.7). */
-export const perspectives = [
-  'Injection',
-  'XSS',
-  'CSRF',
-  'Authorization',
-  'FileSystem',
-  'BusinessLogic',
-  'OpenRedirect',
-  'SSRF',
-  'Authentication',
-  'Clickjacking',
-  'CORS',
-] as const;
 /** A perspective that a feature is tested from. */
 export type Perspective = (typeof perspectives)[number];
 

@@ -1,10 +1,11 @@
 import * as vscode from 'vscode';
 import { AssessmentError, systemCode } from '../../core/errors.ts';
 import type { FeaturesFault } from '../../core/features/features.ts';
+import { maxPairs, type PairsFault } from '../../core/features/pairs.ts';
 import { type ImportFault, maxImportBytes } from '../../core/findings/importExport/importFile.ts';
 import type { Failure, Run } from '../../core/run/state/run.ts';
 import { visibleLine } from '../../core/visibleText.ts';
-import { formatAccount, formatBytes } from '../formats.ts';
+import { formatAccount, formatBytes, formatNumber } from '../formats.ts';
 import {
   type ErrorMessage,
   openAsText,
@@ -140,6 +141,8 @@ export function describeFailure(
       return toMessage(describeImportFault(failure.subject as ImportFault, failure.detail), showLog());
     case 'badFeatures':
       return toMessage(describeFeaturesFault(failure.subject as FeaturesFault), showLog());
+    case 'badPairs':
+      return toMessage(describePairsFault(failure.subject as PairsFault));
     case 'noResult':
       return toMessage(
         t(
@@ -284,6 +287,28 @@ function describeFeaturesFault(fault: FeaturesFault): string {
     case 'malformed':
       return t(
         'The features file cannot be read as a list of features. It is kept as it came; nothing was sent.',
+      );
+  }
+}
+
+/** Why the chosen pairs cannot be assessed. */
+function describePairsFault(fault: PairsFault): string {
+  const t = vscode.l10n.t;
+  switch (fault) {
+    case 'none':
+      return t('Nothing was sent: no pair is chosen. Choose some in the Features view.');
+    case 'tooMany':
+      return t(
+        'Nothing was sent: more than {0} pairs are chosen. Choose fewer in the Features view, or all of them without priorities.',
+        formatNumber(maxPairs),
+      );
+    case 'gone':
+      return t(
+        'Nothing was sent: some of what is chosen is no longer among the features. Uncheck it in the Features view.',
+      );
+    case 'damaged':
+      return t(
+        'Nothing was sent: the choice of pairs that is kept with this run cannot be read. Choose again in the Features view.',
       );
   }
 }

@@ -164,6 +164,7 @@ function abilitiesOf(run: Run, now: number, unread: Failure | undefined): string
     ['isUnsent', isUnsent(run)],
     ['hasReport', hasArtifact(run, 'report')],
     ['hasFindings', hasArtifact(run, 'findings')],
+    ['hasFeatures', hasArtifact(run, 'features')],
     ['hasUnreadFindings', hasArtifact(run, 'findings') && unread !== undefined],
     [
       'hasSource',
@@ -280,6 +281,8 @@ function linesOf(run: Run, now: number, all: readonly Run[], unread: Failure | u
         const open = on(t('Open Findings File'), 'whitebox.openFindingsFile');
         add(t('Findings'), 'warning', describeFailure(unread).message, open);
       }
+    } else if (role === 'features') {
+      add(t('Features'), 'checklist', what, on(t('Show Features'), 'whitebox.showFeatures'));
     } else add(artifact.name, 'file', what);
   }
   for (const target of run.targets) {

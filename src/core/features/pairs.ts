@@ -1,0 +1,128 @@
+import { join } from 'node:path';
+import * as z from 'zod/mini';
+import { AssessmentError } from '../errors.ts';
+import { readIfThere, writeFileAtomic } from '../files.ts';
+import type { Run } from '../run/state/run.ts';
+import { type Feature, readFeatures } from './features.ts';
+import { type pairSchema, perspectives, prioritySchema } from '../workflows/application.ts';
+import type { Perspective } from './scanProgress.ts';
+
+/** Most pairs of a request (API reference, section 2.7). */
+export const maxPairs = 10_000;
+
+/** How early a pair is assessed; null leaves it to the service. */
+export type Priority = z.infer<typeof prioritySchema> | null;
+
+/** A feature, by its name, and a perspective to assess it from. */
+export interface Pair {
+  readonly feature: string;
+  readonly perspective: Perspective;
+}
+
+/** The chosen pairs: by the names of features, then by perspective, their priority. */
+export type Choice = ReadonlyMap<string, ReadonlyMap<Perspective, Priority>>;
+
+/** An item of `pairs` in a request (API reference, section 2.7). */
+export type RequestPair = z.infer<typeof pairSchema>;
+
+/** Why pairs cannot be assessed; the subject of `badPairs`. */
+export type PairsFault = 'none' | 'tooMany' | 'gone' | 'damaged';
+
+/** Every pair of these features. */
+export function pairsOf(features: readonly Pick<Feature, 'name'>[]): readonly Pair[] {
+  return features.flatMap(({ name }) => perspectives.map((perspective) => ({ feature: name, perspective })));
+}
+
+/** Every pair of these features, without priorities: what is chosen until a person chooses. */
+export function everyPair(features: readonly Feature[]): Choice {
+  return withPairs(new Map(), pairsOf(features), true);
+}
+
+/** The choice with these pairs in it, or without them. Those that were chosen before keep their priority, unless a new one, or null for none, is given. */
+export function withPairs(
+  choice: Choice,
+  pairs: readonly Pair[],
+  isChosen: boolean,
+  priority?: Priority,
+): Choice {
+  const next = new Map<string, Map<Perspective, Priority>>();
+  for (const { feature, perspective } of pairs) {
+    const chosen = next.get(feature) ?? new Map(choice.get(feature));
+    next.set(feature, chosen);
+    if (!isChosen) chosen.delete(perspective);
+    else chosen.set(perspective, priority === undefined ? (chosen.get(perspective) ?? null) : priority);
+  }
+  return new Map([...new Map([...choice, ...next])].filter(([, chosen]) => chosen.size > 0));
+}
+
+/** How many pairs of these features are chosen. */
+export function countChosen(choice: Choice, features: readonly Feature[]): number {
+  return features.reduce((sum, { name }) => sum + (choice.get(name)?.size ?? 0), 0);
+}
+
+/** The chosen names that no feature has, as after another download of the artifacts. */
+export function goneNames(choice: Choice, features: readonly Feature[]): string[] {
+  const names = new Set(features.map(({ name }) => name));
+  return [...choice.keys()].filter((name) => !names.has(name));
+}
+
+/** The choice as `pairs` of a request; undefined, which means all (rule 3), where all are chosen and none has a priority. Throws `badPairs` with a `PairsFault`. */
+export function toPairs(choice: Choice, features: readonly Feature[]): readonly RequestPair[] | undefined {
+  const [fault] = faultsOf(choice, features);
+  if (fault !== undefined) throw new AssessmentError('badPairs', { subject: fault });
+  if (isEverything(choice, features)) return undefined;
+  return [...choice].flatMap(([feature_name, chosen]) =>
+    [...chosen].map(([perspective, priority]) => ({
+      feature_name,
+      perspective,
+      ...(priority === null ? {} : { priority }),
+    })),
+  );
+}
+
+/** Why a choice cannot be sent; empty where it can. */
+export function faultsOf(choice: Choice, features: readonly Feature[]): readonly PairsFault[] {
+  const count = countChosen(choice, features);
+  const isTooMany = count > maxPairs && !isEverything(choice, features);
+  return [
+    ...(goneNames(choice, features).length > 0 ? (['gone'] as const) : []),
+    ...(count === 0 ? (['none'] as const) : []),
+    ...(isTooMany ? (['tooMany'] as const) : []),
+  ];
+}
+
+function isEverything(choice: Choice, features: readonly Feature[]): boolean {
+  const hasPriority = [...choice.values()].some((chosen) =>
+    [...chosen.values()].some((each) => each !== null),
+  );
+  return !hasPriority && countChosen(choice, features) === features.length * perspectives.length;
+}
+
+const fileName = 'chosen-pairs.json';
+const fileSchema = z.array(
+  z.tuple([z.string(), z.array(z.tuple([z.enum(perspectives), z.nullable(prioritySchema)]))]),
+);
+
+/** Reads the choice that is kept in a run's folder; undefined where a person has not chosen. Throws `badPairs` where it is damaged. */
+export async function readChoice(folder: string): Promise<Choice | undefined> {
+  const text = await readIfThere(join(folder, fileName));
+  if (text === undefined) return undefined;
+  try {
+    const entries = fileSchema.parse(JSON.parse(text));
+    return new Map(entries.map(([name, chosen]) => [name, new Map(chosen)]));
+  } catch (cause) {
+    throw new AssessmentError('badPairs', { subject: 'damaged' satisfies PairsFault }, { cause });
+  }
+}
+
+/** Keeps the choice in a run's folder. */
+export async function writeChoice(folder: string, choice: Choice): Promise<void> {
+  const entries = [...choice].map(([name, chosen]) => [name, [...chosen]]);
+  await writeFileAtomic(join(folder, fileName), JSON.stringify(entries));
+}
+
+/** The pairs that a person has chosen of a run's features, as `toPairs` gives them. Throws `badFeatures` and `badPairs`. */
+export async function chosenPairs(run: Run, folder: string): Promise<readonly RequestPair[] | undefined> {
+  const { features } = await readFeatures(run, folder);
+  return toPairs((await readChoice(folder)) ?? everyPair(features), features);
+}

@@ -1,0 +1,130 @@
+import * as vscode from 'vscode';
+import type { Feature, FeatureList } from '../../core/features/features.ts';
+import type { Choice, Pair, Priority } from '../../core/features/pairs.ts';
+import { perspectives } from '../../core/workflows/application.ts';
+import type { PairState, ScanProgress } from '../../core/features/scanProgress.ts';
+import type { Run } from '../../core/run/state/run.ts';
+import { visibleName, visibleText } from '../../core/visibleText.ts';
+import { formatNumber } from '../formats.ts';
+
+/** The features of a run as the view shows them. */
+export interface ShownFeatures {
+  readonly run: Run;
+  readonly list: FeatureList;
+  readonly progress: ScanProgress;
+  readonly choice: Choice;
+  /** True where a choice was kept that cannot be read. */
+  readonly isDamaged: boolean;
+  /** The text that features have to contain; empty for all. */
+  readonly filter: string;
+  /** The features that contain it. */
+  readonly passing: readonly Feature[];
+}
+
+/** A row of the Features view; `gone` is a chosen name that no feature has any more. */
+export type FeaturesNode =
+  | { readonly kind: 'feature'; readonly feature: Feature }
+  | { readonly kind: 'pair'; readonly pair: Pair }
+  | { readonly kind: 'gone'; readonly name: string }
+  | { readonly kind: 'more'; readonly count: number };
+
+/** What is known of a pair, as a few words. */
+export function pairStateLabel(state: PairState): string {
+  const t = vscode.l10n.t;
+  return {
+    tested: t('tested'),
+    notApplicable: t('not applicable'),
+    notTested: t('not tested'),
+    unknown: t('not known whether tested'),
+  }[state];
+}
+
+/** A priority as a few words; null leaves it to the service. */
+export function priorityLabel(priority: Priority): string {
+  const t = vscode.l10n.t;
+  switch (priority) {
+    case 'high':
+      return t('High priority');
+    case 'medium':
+      return t('Medium priority');
+    case 'low':
+      return t('Low priority');
+    case null:
+      return t('Priority left to the service');
+  }
+}
+
+/** A row as VS Code shows it: names and texts plain, with escapes for what cannot be seen. */
+export function toItem(node: FeaturesNode, shown: ShownFeatures): vscode.TreeItem {
+  const t = vscode.l10n.t;
+  switch (node.kind) {
+    case 'feature':
+      return featureItem(node.feature, shown);
+    case 'pair':
+      return pairItem(node.pair, shown);
+    case 'gone': {
+      const why = t('no longer among the features: uncheck it');
+      const item = row(`gone ${node.name}`, visibleName(node.name), why);
+      item.iconPath = new vscode.ThemeIcon('warning');
+      return withCheckbox(item, true);
+    }
+    case 'more':
+      return row('more', t('… and {0} more', formatNumber(node.count)), t('Filter to see them'));
+  }
+}
+
+function featureItem(feature: Feature, { choice }: ShownFeatures): vscode.TreeItem {
+  const { name, method = '', url = '', description = '' } = feature;
+  const chosen = choice.get(name)?.size ?? 0;
+  const count = vscode.l10n.t('{0} of {1}', chosen, perspectives.length);
+  const place = visibleName(`${method} ${url}`.trim());
+  const item = row(
+    `feature ${name}`,
+    visibleName(name),
+    [count, place].filter((part) => part !== '').join(' · '),
+  );
+  item.collapsibleState = vscode.TreeItemCollapsibleState.Collapsed;
+  item.tooltip = [visibleName(name), place, visibleText(description)]
+    .filter((part) => part !== '')
+    .join('\n');
+  item.contextValue = 'feature';
+  return withCheckbox(item, chosen === perspectives.length);
+}
+
+const stateIcons: Readonly<Record<PairState, string>> = {
+  tested: 'pass',
+  notApplicable: 'circle-slash',
+  notTested: 'circle-outline',
+  unknown: 'question',
+};
+
+function pairItem({ feature, perspective }: Pair, { choice, progress }: ShownFeatures): vscode.TreeItem {
+  const state = progress.stateOf(feature, perspective);
+  const priority = choice.get(feature)?.get(perspective);
+  const facts = [pairStateLabel(state), ...(priority ? [priorityLabel(priority)] : [])];
+  const item = row(`pair ${perspective} ${feature}`, perspective, facts.join(' · '));
+  item.iconPath = new vscode.ThemeIcon(stateIcons[state]);
+  item.contextValue = 'pair';
+  return withCheckbox(item, priority !== undefined);
+}
+
+function row(id: string, label: string, description: string): vscode.TreeItem {
+  const item = new vscode.TreeItem(label);
+  item.id = id;
+  item.description = description;
+  item.tooltip = `${label}\n${description}`;
+  item.accessibilityInformation = { label: `${label}, ${description}` };
+  return item;
+}
+
+function withCheckbox(item: vscode.TreeItem, isChosen: boolean): vscode.TreeItem {
+  const t = vscode.l10n.t;
+  const { Checked, Unchecked } = vscode.TreeItemCheckboxState;
+  const tooltip = isChosen ? t('Chosen; uncheck to leave it out') : t('Not chosen; check to choose it');
+  item.checkboxState = {
+    state: isChosen ? Checked : Unchecked,
+    tooltip,
+    accessibilityInformation: { label: `${item.label as string}: ${tooltip}` },
+  };
+  return item;
+}

@@ -1,0 +1,287 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, it } from 'mocha';
+import * as vscode from 'vscode';
+import { AssessmentError } from '../../../src/core/errors.ts';
+import { perspectives } from '../../../src/core/workflows/application.ts';
+import { systemClock } from '../../../src/core/ports.ts';
+import { RunStore } from '../../../src/core/run/disk/runStore.ts';
+import type { Run } from '../../../src/core/run/state/run.ts';
+import { choosePairs, filterFeatures, setPriority } from '../../../src/editor/blackbox/choosePairs.ts';
+import type { FeaturesNode } from '../../../src/editor/blackbox/featureItems.ts';
+import { createFeaturesView, type FeaturesView } from '../../../src/editor/blackbox/featuresView.ts';
+import { describeError } from '../../../src/editor/errors/messages.ts';
+import type { LazyView } from '../../../src/lazyView.ts';
+import { silent } from '../../silentLog.ts';
+import { openFolders } from '../openFolders.ts';
+import { storeCrawl } from '../storedRuns.ts';
+
+const { showQuickPick, showInputBox } = vscode.window;
+const { Checked, Unchecked } = vscode.TreeItemCheckboxState;
+
+// The features and their progress are invented, as their file formats are.
+const features = [
+  {
+    name: 'Log in',
+    method: 'POST',
+    url: 'https://shop.example.test/login',
+    description: 'Signs a person in.',
+  },
+  { name: 'Search', url: 'https://shop.example.test/search' },
+  { name: 'Pay\u202E [now](command:workbench.action.quit)\n$(bug)' },
+  { name: 'Search', url: 'https://shop.example.test/find' },
+];
+const progress = {
+  completed: [
+    { feature_name: 'Log in', perspective: 'XSS' },
+    { feature_name: 'Search', perspective: 'XSS' },
+  ],
+  skipped: [{ feature_name: 'Search', perspective: 'CSRF' }],
+};
+
+describe('the Features view', () => {
+  let storage: string;
+  let folder: string;
+  let runs: RunStore;
+  let view: FeaturesView;
+  let tree: vscode.TreeDataProvider<FeaturesNode>;
+  let failures: unknown[];
+  const shownView = { message: '', description: '' };
+  const checks = new vscode.EventEmitter<vscode.TreeCheckboxChangeEvent<unknown>>();
+  const attempted = new vscode.EventEmitter<string>();
+
+  beforeEach(async () => {
+    [folder = ''] = await openFolders(2);
+    storage = await mkdtemp(path.join(tmpdir(), 'features-'));
+    runs = new RunStore(path.join(storage, 'runs'), { clock: systemClock, log: silent });
+    failures = [];
+    const lazy = {
+      view: Object.assign(shownView, { onDidChangeCheckboxState: checks.event }),
+      fill: (provider: vscode.TreeDataProvider<unknown>) => {
+        tree = provider as vscode.TreeDataProvider<FeaturesNode>;
+      },
+    } as unknown as LazyView;
+    view = createFeaturesView(lazy, {
+      runs,
+      attempt: async (id, work) => {
+        await work().catch((error: unknown) => failures.push(error));
+        attempted.fire(id);
+      },
+    });
+  });
+
+  afterEach(async () => {
+    Object.assign(vscode.window, { showQuickPick, showInputBox });
+    view.close();
+    view.dispose();
+    await rm(storage, { recursive: true, force: true });
+  });
+
+  /** Stores an ended crawl with these artifacts, and gives it. */
+  const crawl = async (artifacts: Readonly<Record<string, unknown>>, id = 'crawl'): Promise<Run> => {
+    const place = { baseUrl: 'https://assessment.example.test/v1', organizationId: 'invented' };
+    await storeCrawl(storage, { id, folder, ...place }, artifacts);
+    const run = await runs.refresh(id);
+    assert.ok(run);
+    return run;
+  };
+  const rows = async (parent?: FeaturesNode): Promise<FeaturesNode[]> =>
+    (await tree.getChildren(parent)) ?? [];
+  const itemOf = async (node: FeaturesNode): Promise<vscode.TreeItem> => tree.getTreeItem(node);
+  /** "☑ label: description" of rows. */
+  const read = async (parent?: FeaturesNode): Promise<string[]> =>
+    Promise.all(
+      (await rows(parent)).map(async (node) => {
+        const { label, description, checkboxState } = await itemOf(node);
+        const { state } = (checkboxState ?? { state: undefined }) as {
+          state: vscode.TreeItemCheckboxState | undefined;
+        };
+        const box = state === undefined ? '' : state === Checked ? '☑ ' : '☐ ';
+        return `${box}${label as string}: ${description as string}`;
+      }),
+    );
+  const checkWith = async (...items: [FeaturesNode, vscode.TreeItemCheckboxState][]): Promise<void> => {
+    const done = new Promise((resolve) => attempted.event(resolve));
+    checks.fire({ items });
+    await done;
+  };
+  /** Answers the next quick picks with what has these labels, one answer for each. */
+  const pick = (...answers: readonly (string | readonly string[])[]): void => {
+    const left = [...answers];
+    Object.assign(vscode.window, {
+      showQuickPick: (items: readonly { label: string }[]) => {
+        const answer = left.shift();
+        return Promise.resolve(
+          typeof answer === 'string'
+            ? items.find(({ label }) => label === answer)
+            : items.filter(({ label }) => answer?.includes(label)),
+        );
+      },
+    });
+  };
+
+  it('shows features as plain text, with their pairs, and what is known of each', async () => {
+    await view.show(await crawl({ features, scan_progress: progress }));
+    assert.deepEqual(await read(), [
+      '☑ Log in: 11 of 11 · POST https://shop.example.test/login',
+      '☑ Search: 11 of 11 · https://shop.example.test/search',
+      '☑ Pay\\u{202E} [now](command:workbench.action.quit)\\u{000A}$(bug): 11 of 11',
+    ]);
+    const [login, search] = await rows();
+    assert.deepEqual((await read(search)).slice(0, 3), [
+      '☑ Injection: not tested',
+      '☑ XSS: tested',
+      '☑ CSRF: not applicable',
+    ]);
+    assert.equal((await rows(login)).length, perspectives.length);
+    const { tooltip, checkboxState, accessibilityInformation } = await itemOf(login!);
+    assert.equal(tooltip, 'Log in\nPOST https://shop.example.test/login\nSigns a person in.');
+    assert.equal(accessibilityInformation?.label, 'Log in, 11 of 11 · POST https://shop.example.test/login');
+    const { accessibilityInformation: ofBox } = checkboxState as {
+      accessibilityInformation?: { label: string };
+    };
+    assert.equal(ofBox?.label, 'Log in: Chosen; uncheck to leave it out');
+    assert.equal(
+      shownView.message,
+      '33 of 33 pairs chosen. 2 tested, 1 not applicable. Equal names are one feature; entries that repeat a name: 1.',
+    );
+  });
+
+  it('keeps what is checked with the run, and sends names as they are', async () => {
+    const run = await crawl({ features });
+    await view.show(run);
+    const [login, search, pay] = await rows();
+    await checkWith([login!, Unchecked], [search!, Unchecked], [pay!, Unchecked]);
+    const xss = (await rows(pay))[1]!;
+    await checkWith([xss, Checked]);
+    assert.deepEqual(
+      (await read()).map((row) => row.slice(0, 1)),
+      ['☐', '☐', '☐'],
+    );
+    assert.match(shownView.message, /^1 of 33 pairs chosen\./);
+    assert.deepEqual(await view.chosenPairs(run), [{ feature_name: features[2]!.name, perspective: 'XSS' }]);
+
+    pick('High priority');
+    await setPriority(view, [xss]);
+    view.close();
+    await view.show(run);
+    assert.equal((await read((await rows())[2]))[1], '☑ XSS: not known whether tested · High priority');
+    assert.deepEqual(await view.chosenPairs(run), [
+      { feature_name: features[2]!.name, perspective: 'XSS', priority: 'high' },
+    ]);
+  });
+
+  it('chooses all, none, by perspective and by state, among the features that the filter shows', async () => {
+    const run = await crawl({ features, scan_progress: progress });
+    await view.show(run);
+    pick('No Pairs');
+    await choosePairs(view);
+    assert.match(shownView.message, /^0 of 33 pairs chosen\./);
+    pick('By Perspective…', ['XSS', 'CORS']);
+    await choosePairs(view);
+    assert.match(shownView.message, /^6 of 33 pairs chosen\./);
+    pick('By State…', ['tested']);
+    await choosePairs(view);
+    assert.match(shownView.message, /^2 of 33 pairs chosen\./);
+
+    Object.assign(vscode.window, { showInputBox: () => Promise.resolve('LOGIN') });
+    await filterFeatures(view);
+    assert.deepEqual(await read(), ['☐ Log in: 1 of 11 · POST https://shop.example.test/login']);
+    assert.match(shownView.message, /Filter “LOGIN”: 1 of 3 features\./);
+    pick('All Pairs');
+    await choosePairs(view);
+    assert.match(shownView.message, /^12 of 33 pairs chosen\./);
+    assert.equal((await view.chosenPairs(run))?.length, 12);
+  });
+
+  it('F136 says that a chosen feature no longer exists, and lets it be unchecked', async () => {
+    const run = await crawl({ features });
+    await view.show(run);
+    const [login] = await rows();
+    await checkWith([login!, Unchecked]);
+    view.close();
+    await crawl({ features: [features[0], features[1]] });
+    await view.show(run);
+    const [gone] = await rows();
+    assert.match((await read())[0]!, /^☑ Pay.*: no longer among the features: uncheck it$/);
+    assert.match(shownView.message, /^11 of 22 pairs chosen\. Some of what was chosen is no longer among/);
+    await assert.rejects(view.chosenPairs(run), (error: unknown) => {
+      assert.match(describeError(error).message, /^Nothing was sent: some of what is chosen/);
+      return true;
+    });
+    await checkWith([gone!, Unchecked]);
+    assert.equal((await view.chosenPairs(run))?.length, 11);
+    assert.equal((await rows()).length, 2);
+  });
+
+  it('F136 counts more pairs than can be sent, and shows the first 2,000 features', async () => {
+    const run = await crawl({ features: Array.from({ length: 2_003 }, (_, at) => `Feature ${at}`) });
+    await view.show(run);
+    assert.match(shownView.message, /^22,033 of 22,033 pairs chosen\.$/);
+    const all = await rows();
+    assert.equal(all.length, 2_001);
+    assert.equal((await read()).at(-1), '… and 3 more: Filter to see them');
+    pick('By Perspective…', ['XSS', 'CSRF', 'CORS', 'SSRF', 'Injection']);
+    await choosePairs(view);
+    assert.match(shownView.message, /^10,015 of 22,033 pairs chosen; at most 10,000 can be assessed, or all/);
+    await assert.rejects(view.chosenPairs(run), AssessmentError);
+    await checkWith(
+      ...all.slice(0, 3).map((node): [FeaturesNode, vscode.TreeItemCheckboxState] => [node, Unchecked]),
+    );
+    assert.equal((await view.chosenPairs(run))?.length, 10_000);
+  });
+
+  it('F136 says what cannot be read, and shows the rest', async () => {
+    await view.show(await crawl({ features: [...features, 7], scan_progress: { other: true } }));
+    assert.match(
+      shownView.message,
+      /The scan progress cannot be read.*Entries without a usable name, which cannot be chosen: 1\./,
+    );
+    view.close();
+
+    const none = await crawl({ features: [] }, 'none');
+    await view.show(none);
+    assert.deepEqual([await read(), shownView.message], [[], '']);
+    view.close();
+
+    for (const [id, artifacts] of [
+      ['other', { features: { pages: [] } }],
+      ['absent', {}],
+    ] as const) {
+      await assert.rejects(view.show(await crawl(artifacts, id)), (error: unknown) => {
+        assert.match(describeError(error).message, /features/);
+        return true;
+      });
+      assert.equal(view.shown(), undefined);
+    }
+  });
+
+  it('F136 asks to choose again where the kept choice is damaged, and then keeps the new one', async () => {
+    const run = await crawl({ features });
+    const file = path.join(runs.folderOf(run.id), 'chosen-pairs.json');
+    await writeFile(file, '{');
+    await view.show(run);
+    assert.match(
+      shownView.message,
+      /^0 of 33 pairs chosen\. What was chosen before cannot be read: choose again\./,
+    );
+    pick('All Pairs');
+    await choosePairs(view);
+    assert.equal(await view.chosenPairs(run), undefined);
+    assert.equal((JSON.parse(await readFile(file, 'utf8')) as unknown[]).length, 3);
+  });
+
+  it('is hidden when its run is removed, and changes with its artifacts', async () => {
+    const run = await crawl({ features });
+    await view.show(run);
+    const read = new Promise((resolve) => attempted.event(resolve));
+    await crawl({ features: [features[0]] });
+    await read;
+    assert.equal(view.shown()?.list.features.length, 1);
+    await runs.remove(run.id);
+    assert.equal(view.shown(), undefined);
+    assert.deepEqual(failures, []);
+  });
+});

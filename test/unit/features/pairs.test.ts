@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { AssessmentError } from '../../../src/core/errors.ts';
+import { toFeatures } from '../../../src/core/features/features.ts';
+import {
+  type Choice,
+  chosenPairs,
+  countChosen,
+  everyPair,
+  goneNames,
+  pairsOf,
+  readChoice,
+  toPairs,
+  withPairs,
+  writeChoice,
+} from '../../../src/core/features/pairs.ts';
+import type { RunIn } from '../../../src/core/run/state/run.ts';
+import { runOf } from '../run/sampleRuns.ts';
+import { tempFolder } from '../run/tempFolder.ts';
+
+const crawled: RunIn<'succeeded'> = {
+  ...(runOf.succeeded as RunIn<'succeeded'>),
+  artifacts: [{ name: 'features', file: 'features.json' }],
+};
+const { features } = toFeatures(['Log in', 'Search\n']);
+const xss = (feature: string) => ({ feature, perspective: 'XSS' }) as const;
+const none: Choice = new Map();
+const withFault = (subject: string) => (error: AssessmentError) =>
+  error.kind === 'badPairs' && error.data.subject === subject;
+
+test('all pairs without priorities are sent as no pairs at all, and fewer as they are', () => {
+  assert.equal(toPairs(everyPair(features), features), undefined);
+  const fewer = withPairs(everyPair(features), pairsOf(features).slice(0, 20), false);
+  assert.equal(countChosen(fewer, features), 2);
+  assert.deepEqual(toPairs(fewer, features), [
+    { feature_name: 'Search\n', perspective: 'Clickjacking' },
+    { feature_name: 'Search\n', perspective: 'CORS' },
+  ]);
+});
+
+test('a priority is sent with its pair, also where all are chosen', () => {
+  const choice = withPairs(everyPair(features), [xss('Log in')], true, 'high');
+  const pairs = toPairs(choice, features) ?? [];
+  assert.equal(pairs.length, 22);
+  assert.deepEqual(
+    pairs.filter(({ priority }) => priority !== undefined),
+    [{ feature_name: 'Log in', perspective: 'XSS', priority: 'high' }],
+  );
+});
+
+test('a pair that is chosen again keeps its priority until another is given, or none', () => {
+  const high = withPairs(none, [xss('Log in')], true, 'high');
+  const again = withPairs(high, pairsOf(features), true);
+  assert.equal(again.get('Log in')?.get('XSS'), 'high');
+  assert.equal(toPairs(withPairs(again, [xss('Log in')], true, null), features), undefined);
+  assert.deepEqual(withPairs(high, [xss('Log in')], false), none);
+});
+
+test('F136 of 10,010 pairs all can be sent, or 10,000, but not 10,001', () => {
+  const many = toFeatures(Array.from({ length: 910 }, (_, at) => `Feature ${at}`)).features;
+  const without = (count: number): Choice => withPairs(everyPair(many), pairsOf(many).slice(0, count), false);
+  assert.equal(toPairs(without(0), many), undefined);
+  assert.throws(() => toPairs(without(9), many), withFault('tooMany'));
+  assert.equal(toPairs(without(10), many)?.length, 10_000);
+  const high = withPairs(everyPair(many), [xss('Feature 1')], true, 'high');
+  assert.throws(() => toPairs(high, many), withFault('tooMany'));
+});
+
+test('F136 no pair at all, or a name that no longer exists, is refused', () => {
+  assert.throws(() => toPairs(none, features), withFault('none'));
+  assert.throws(() => toPairs(everyPair([]), []), withFault('none'));
+  const choice = withPairs(everyPair(features), [xss('Search')], true);
+  assert.deepEqual(goneNames(choice, features), ['Search']);
+  assert.throws(() => toPairs(choice, features), withFault('gone'));
+});
+
+test('the choice is kept in the folder of the run, and until there is one all pairs are chosen', async (t) => {
+  const folder = await tempFolder(t);
+  await writeFile(join(folder, 'features.json'), JSON.stringify(features));
+  assert.equal(await readChoice(folder), undefined);
+  assert.equal(await chosenPairs(crawled, folder), undefined);
+
+  const choice = withPairs(withPairs(none, [xss('Search\n')], true), [xss('Log in')], true, 'low');
+  await writeChoice(folder, choice);
+  assert.deepEqual(await readChoice(folder), choice);
+  assert.deepEqual(await chosenPairs(crawled, folder), [
+    { feature_name: 'Search\n', perspective: 'XSS' },
+    { feature_name: 'Log in', perspective: 'XSS', priority: 'low' },
+  ]);
+  assert.deepEqual((await readdir(folder)).toSorted(), ['chosen-pairs.json', 'features.json']);
+
+  await writeFile(join(folder, 'features.json'), '["Log in"]');
+  await assert.rejects(chosenPairs(crawled, folder), withFault('gone'));
+});
+
+test('F136 a choice that is damaged is never taken for none or for all', async (t) => {
+  const folder = await tempFolder(t);
+  await writeFile(join(folder, 'features.json'), JSON.stringify(features));
+  for (const text of ['', '{}', '[["Log in",[["Unknown",null]]]]', '[["Log in",[["XSS","urgent"]]]]']) {
+    await writeFile(join(folder, 'chosen-pairs.json'), text);
+    await assert.rejects(chosenPairs(crawled, folder), withFault('damaged'), text);
+  }
+});
