@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { BlockKind, Finding, Severity } from '../core/findings/finding.ts';
+import type { BlockKind, Finding, PlaceRole, Severity } from '../core/findings/finding.ts';
 import type { ShownPlace } from '../core/findings/shownFinding.ts';
 import type { TriageState } from '../core/findings/triage/triage.ts';
 import { isOffline, needsDecision } from '../core/run/state/deadlines.ts';
@@ -185,6 +185,23 @@ export function blockLabel(kind: BlockKind): string {
       return t('Proof of concept');
     case 'recommendation':
       return t('Recommendation');
+  }
+}
+
+/** What a place is to its finding, as a word. */
+export function roleLabel(role: PlaceRole): string {
+  const t = vscode.l10n.t;
+  switch (role) {
+    case 'source':
+      return t('Source');
+    case 'step':
+      return t('Step');
+    case 'sink':
+      return t('Sink');
+    case 'evidence':
+      return t('Evidence');
+    case 'related':
+      return t('Related');
   }
 }
 

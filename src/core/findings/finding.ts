@@ -107,3 +107,19 @@ export interface Finding {
 export function isLiveFinding({ url, feature, perspective }: Finding): boolean {
   return (url ?? feature ?? perspective) !== undefined;
 }
+
+/** The places along which data flows, from source to sink; steps in the order of the findings file. */
+export function flowOf({ places }: Pick<Finding, 'places'>): readonly Place[] {
+  return (['source', 'step', 'sink'] as const).flatMap((role) =>
+    places.filter((place) => place.role === role),
+  );
+}
+
+/** How an attack goes through the code: the flow of data where the file says it, else all places, what supports the finding last. */
+export function attackPathOf(finding: Pick<Finding, 'places'>): readonly Place[] {
+  const flow = flowOf(finding);
+  if (flow.length > 1) return flow;
+  const rank = ({ role }: Place): number =>
+    ({ source: 0, step: 1, sink: 2, evidence: 3, related: 3 })[role ?? 'step'];
+  return finding.places.toSorted((one, other) => rank(one) - rank(other));
+}

@@ -3,6 +3,7 @@ import type { ShownFinding } from '../../core/findings/shownFinding.ts';
 import { copyUrl, openUrl } from '../blackbox/findingUrl.ts';
 import { copyFindings, fixWithAgent } from '../agents/agentHandOff.ts';
 import { openAsAssessed } from './code/asAssessed.ts';
+import { showAttackPath } from './code/attackPath.ts';
 import { type CompareDeps, showAllFindings } from './compareRuns.ts';
 import { findingOf, type FindingSources, findingsOf, sayNoFinding } from './findingArguments.ts';
 import { showFindingJson } from './rawFindings.ts';
@@ -48,6 +49,7 @@ export function createFindingCommands(
     ['whitebox.showFindingJson', onOne(showFindingJson, deps)],
     ['whitebox.copyUrl', onOne(copyUrl, deps)],
     ['whitebox.openUrl', onOne(openUrl, deps)],
+    ['whitebox.showAttackPath', onOne((shown) => showAttackPath(shown, findings), deps)],
     ['whitebox.openAsAssessed', onOne((shown) => openAsAssessed(shown, deps), deps)],
   ];
 }

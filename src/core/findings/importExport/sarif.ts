@@ -11,7 +11,7 @@ import type {
 import type { Run } from '../../run/state/run.ts';
 import { hasAllFindings } from '../chooseRun.ts';
 import { runIdOf } from '../compare.ts';
-import type { Finding, Place, PlaceRole, Severity } from '../finding.ts';
+import { type Finding, flowOf, type Place, type PlaceRole, type Severity } from '../finding.ts';
 import type { ShownFinding } from '../shownFinding.ts';
 import { isUndecided, needsNote } from '../triage/triage.ts';
 import { type ExportSource, type ExportTool, toPlainFinding } from './exportSource.ts';
@@ -223,7 +223,7 @@ function toLocations(
   const having = (...roles: (PlaceRole | undefined)[]): Place[] =>
     roles.flatMap((role) => places.filter((place) => place.role === role));
   const own = having(undefined);
-  const flow = having('source', 'step', 'sink');
+  const flow = flowOf(shown.finding);
   const related = having('evidence', 'related');
   const main = own.length > 0 ? own : places.slice(0, 1);
   const flowLocations = flow.map((place) => ({

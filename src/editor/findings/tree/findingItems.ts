@@ -97,7 +97,11 @@ function findingItem(node: FindingNode): vscode.TreeItem {
   const settledIcon = isSettled(triage.state) ? triageIcons[triage.state] : undefined;
   item.iconPath =
     settledIcon === undefined ? severityIcon(finding.severity) : new vscode.ThemeIcon(settledIcon);
-  item.contextValue = finding.url === undefined ? 'finding' : 'finding withUrl';
+  item.contextValue = [
+    'finding',
+    ...(finding.url === undefined ? [] : ['withUrl']),
+    ...(finding.places.length > 1 ? ['withPath'] : []),
+  ].join(' ');
   item.tooltip = tooltipOf(shown, title);
   item.accessibilityInformation = {
     label: [`${severityLabel(finding.severity)}: ${title}`, ...facts].join(', '),

@@ -1,0 +1,167 @@
+import * as vscode from 'vscode';
+import { attackPathOf, type Place } from '../../../core/findings/finding.ts';
+import type { FindingStore } from '../../../core/findings/findingStore.ts';
+import { clip } from '../../../core/findings/parse/prose.ts';
+import type { ShownFinding } from '../../../core/findings/shownFinding.ts';
+import { visibleLine } from '../../../core/visibleText.ts';
+import { driftLabel, roleLabel, titleOfFinding } from '../../labels.ts';
+import { showInformation } from '../../showMessage.ts';
+
+const maxLabelLength = 200;
+
+/** The used part of the API of VS Code's References view (`vscode.references-view`, `references-view.d.ts`). */
+interface SymbolTree {
+  setInput(input: SymbolTreeInput): void;
+}
+
+interface SymbolTreeInput {
+  /** The value of the view's context key `reference-list.source`. */
+  readonly contextValue: string;
+  readonly title: string;
+  /** Has to be on a word: the view clears itself otherwise. */
+  readonly location: vscode.Location;
+  resolve(): Promise<SymbolTreeModel>;
+  /** The same input at another place, for the view's history. */
+  with(location: vscode.Location): SymbolTreeInput;
+}
+
+interface SymbolTreeModel {
+  readonly provider: vscode.TreeDataProvider<Step>;
+  readonly message: string | undefined;
+  readonly navigation: {
+    nearest(uri: vscode.Uri, position: vscode.Position): Step | undefined;
+    next(from: Step): Step;
+    previous(from: Step): Step;
+    location(step: Step): vscode.Location | undefined;
+  };
+}
+
+/** A step of an attack as it is listed. */
+interface Step {
+  readonly label: string;
+  readonly description: string;
+  /** Where its code is now; undefined where nobody knows. */
+  readonly location: vscode.Location | undefined;
+}
+
+/** Shows how an attack goes through the code in VS Code's References view, where F4 and Shift+F4 walk it; without that view, or without any step that is here, in a quick pick. */
+export async function showAttackPath(shown: ShownFinding, findings: FindingStore): Promise<void> {
+  if (shown.finding.places.length < 2) {
+    void showInformation(vscode.l10n.t('This finding has only one place: there is no path to show.'));
+    return;
+  }
+  const current = (): ShownFinding => findings.find(shown.run.id, shown.finding.index) ?? shown;
+  const steps = await toSteps(shown);
+  const start = steps.find(({ location }) => location !== undefined)?.location;
+  const view = await vscode.extensions
+    .getExtension<SymbolTree | undefined>('vscode.references-view')
+    ?.activate();
+  if (view === undefined || start === undefined) return pickStep(shown, steps);
+  const inputAt = (location: vscode.Location): SymbolTreeInput => ({
+    contextValue: 'whitebox.attackPath',
+    title: vscode.l10n.t('Attack Path'),
+    location,
+    resolve: async () => toModel(titleOfFinding(shown.finding), await toSteps(current())),
+    with: inputAt,
+  });
+  // F4 goes on from the cursor while no row is selected.
+  await vscode.window.showTextDocument(start.uri, { selection: start.range, preview: true });
+  view.setInput(inputAt(start));
+}
+
+async function pickStep({ finding }: ShownFinding, steps: readonly Step[]): Promise<void> {
+  const title = vscode.l10n.t('Attack Path of {0}', visibleLine(titleOfFinding(finding)));
+  // `$(name)` would be an icon.
+  const plain = (text: string): string => text.replaceAll('$(', '$\u2060(');
+  const items = steps.map(({ label, description, location }) => {
+    return { label: plain(label), description: plain(description), location };
+  });
+  const picked = await vscode.window.showQuickPick(items, { title, matchOnDescription: true });
+  if (picked?.location === undefined) return;
+  const { uri, range } = picked.location;
+  await vscode.window.showTextDocument(uri, { selection: range });
+}
+
+async function toSteps(shown: ShownFinding): Promise<readonly Step[]> {
+  const steps: Step[] = [];
+  for (const [at, place] of attackPathOf(shown.finding).entries())
+    steps.push(await toStep(place, `${String(at + 1)}. `, shown));
+  return steps;
+}
+
+/** The texts of the findings file are untrusted; a tree and a quick pick show plain text. */
+async function toStep(place: Place, number: string, { places }: ShownFinding): Promise<Step> {
+  const here = places.find(({ reported }) => reported === place);
+  const path = visibleLine(here?.path ?? place.path);
+  const line = here?.drift === 'gone' ? undefined : (here ?? place).startLine;
+  const what = [
+    place.role && roleLabel(place.role),
+    clip(visibleLine(place.label ?? place.snippet ?? ''), maxLabelLength),
+  ].filter((part) => part !== undefined && part !== '');
+  const state = here === undefined ? vscode.l10n.t('not in this workspace') : driftLabel(here);
+  const address = line === undefined ? path : `${path}:${String(line)}`;
+  return {
+    label: `${number}${what.join(': ') || path}`,
+    description: [address, state].filter((part) => part !== undefined).join(' · '),
+    location: here === undefined || line === undefined ? undefined : await locationIn(here.file, line),
+  };
+}
+
+/** The first character of a line that is not blank, where the References view finds a word; undefined for a blank line, and for a file that cannot be opened. */
+async function locationIn(file: string, line: number): Promise<vscode.Location | undefined> {
+  const uri = vscode.Uri.file(file);
+  try {
+    const document = await vscode.workspace.openTextDocument(uri);
+    const { isEmptyOrWhitespace, firstNonWhitespaceCharacterIndex, lineNumber } = document.lineAt(line - 1);
+    if (isEmptyOrWhitespace) return undefined;
+    return new vscode.Location(uri, new vscode.Position(lineNumber, firstNonWhitespaceCharacterIndex));
+  } catch {
+    return undefined; // deleted, binary or shorter by now: listed without navigation
+  }
+}
+
+function toModel(message: string, steps: readonly Step[]): SymbolTreeModel {
+  const there = steps.filter(({ location }) => location !== undefined);
+  const stepFrom = (from: Step, by: 1 | -1): Step => {
+    const onWay = by === 1 ? steps : steps.toReversed();
+    const rest = onWay.slice(onWay.indexOf(from) + 1);
+    const next = rest.find(({ location }) => location !== undefined);
+    return next ?? there.at(by === 1 ? 0 : -1) ?? from;
+  };
+  return {
+    message: visibleLine(message),
+    provider: {
+      getChildren: (step) => (step === undefined ? [...steps] : []),
+      // The view reveals the steps.
+      getParent: () => undefined,
+      getTreeItem: toItem,
+    },
+    navigation: {
+      nearest: (uri, position) => nearest(there, uri, position.line) ?? there[0],
+      next: (from) => stepFrom(from, 1),
+      previous: (from) => stepFrom(from, -1),
+      location: ({ location }) => location,
+    },
+  };
+}
+
+function nearest(steps: readonly Step[], uri: vscode.Uri, line: number): Step | undefined {
+  const distance = ({ location }: Step): number => Math.abs((location?.range.start.line ?? 0) - line);
+  const inFile = steps.filter(({ location }) => location?.uri.toString() === uri.toString());
+  return inFile.toSorted((one, other) => distance(one) - distance(other))[0];
+}
+
+function toItem({ label, description, location }: Step): vscode.TreeItem {
+  const item = new vscode.TreeItem(label);
+  item.description = description;
+  item.tooltip = `${label}\n${description}`;
+  item.accessibilityInformation = { label: `${label}, ${description}` };
+  item.iconPath = new vscode.ThemeIcon(location === undefined ? 'circle-slash' : 'arrow-small-right');
+  if (location !== undefined)
+    item.command = {
+      title: vscode.l10n.t('Show in Editor'),
+      command: 'vscode.open',
+      arguments: [location.uri, { selection: location.range, preserveFocus: true }],
+    };
+  return item;
+}

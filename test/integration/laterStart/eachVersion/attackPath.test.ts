@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'mocha';
+import * as vscode from 'vscode';
+import { eventually } from '../../../host/workbench/eventually.ts';
+import { openFolders } from '../../openFolders.ts';
+import { shopRunId } from '../workspace.ts';
+
+interface Input {
+  readonly contextValue: string;
+  resolve(): Promise<{ readonly provider: vscode.TreeDataProvider<object>; readonly message?: string }>;
+}
+
+describe('the attack path of a finding', () => {
+  before(() => openFolders(2));
+
+  after(async () => {
+    await vscode.commands.executeCommand('references-view.clear');
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+  });
+
+  const input = (): Input | undefined =>
+    vscode.extensions
+      .getExtension<{ getInput(): Input | undefined } | undefined>('vscode.references-view')
+      ?.exports?.getInput();
+
+  it('stands in the References view, with what the service says of each step', async () => {
+    await vscode.commands.executeCommand('whitebox.showAttackPath', {
+      ...{ kind: 'finding', runId: shopRunId, index: 0 },
+    });
+    const shown = await eventually(
+      () => Promise.resolve(input()),
+      (each) => each?.contextValue === 'whitebox.attackPath',
+    );
+    const { provider, message } = await shown!.resolve();
+    assert.equal(message, 'SQL from a request');
+    const lines: string[] = [];
+    for (const step of (await provider.getChildren()) ?? []) {
+      const { label, description } = await provider.getTreeItem(step);
+      lines.push(`${label as string} | ${description as string}`);
+    }
+    assert.deepEqual(lines, [
+      '1. the query | src/orders.js:2',
+      '2. the request comes in here | src/server.js:1',
+      '3. src/server.js | src/server.js:3',
+    ]);
+  });
+
+  it('is walked with F4 and Shift+F4, and round again', async () => {
+    const here = (): Promise<string> => {
+      const { document, selection } = vscode.window.activeTextEditor ?? {};
+      const name = document?.uri.path.split('/').at(-1) ?? '';
+      return Promise.resolve(`${name}:${String((selection?.active.line ?? -1) + 1)}`);
+    };
+    await eventually(here, (at) => at === 'orders.js:2');
+    for (const [command, at] of [
+      ['next', 'server.js:1'],
+      ['next', 'server.js:3'],
+      ['next', 'orders.js:2'],
+      ['prev', 'server.js:3'],
+    ] as const) {
+      await vscode.commands.executeCommand(`references-view.${command}`);
+      await eventually(here, (now) => now === at);
+    }
+  });
+});
