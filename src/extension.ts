@@ -8,6 +8,7 @@ import { RunNotes } from './core/run/disk/recoveryNotes.ts';
 import { RunStore } from './core/run/disk/runStore.ts';
 import { RunTracker } from './core/run/runTracker.ts';
 import { Accounts, followSignIn } from './editor/account/accounts.ts';
+import { keepMcpServer } from './editor/agents/copyMcpConfiguration.ts';
 import { createTools } from './editor/agents/languageModelTools.ts';
 import { createFeaturesView } from './editor/blackbox/featuresView.ts';
 import { createCommands, type Manifest, runCommand } from './editor/commands.ts';
@@ -103,6 +104,7 @@ export async function startExtension(
     workerFile,
     parseWorkerFile,
     savingFolder,
+    mcp: keepMcpServer(context, log),
     savedStyle: dist('webview', 'saved.css'),
   });
 

@@ -7,6 +7,7 @@ import type { RunStore } from '../core/run/disk/runStore.ts';
 import type { RunTracker } from '../core/run/runTracker.ts';
 import { isUnsent, needsToken, type Run } from '../core/run/state/run.ts';
 import type { Accounts } from './account/accounts.ts';
+import { copyMcpConfiguration, type McpFiles } from './agents/copyMcpConfiguration.ts';
 import { signIn, signInForRun, signOut } from './account/signIn.ts';
 import { testConnection } from './account/testConnection.ts';
 import { describeError } from './errors/messages.ts';
@@ -71,6 +72,7 @@ export interface CommandDeps extends StartDeps, FindingCommandDeps, SaveReportDe
   readonly parseWorkerFile: string;
   /** Our folder for archives that are being saved. */
   readonly savingFolder: string;
+  readonly mcp: McpFiles;
 }
 
 /** Shown as information: nothing failed, the person has to do something first. */
@@ -235,6 +237,7 @@ export function createCommands(manifest: Manifest, deps: CommandDeps): ReadonlyM
     ['whitebox.exportCsv', (node) => exportFindings('csv', runOf(node, runs), { ...deps, tool })],
     ['whitebox.exportBundle', (node) => exportFindings('bundle', runOf(node, runs), { ...deps, tool })],
     ['whitebox.importFindings', () => importFindings(deps)],
+    ['whitebox.copyMcpConfiguration', () => copyMcpConfiguration(deps.mcp)],
     ['whitebox.testConnection', () => testConnection(deps)],
     ['whitebox.showLog', () => log.show()],
     ['whitebox.revealFinding', (...args) => revealFinding(findingOf(args, deps))],

@@ -21,6 +21,16 @@ export async function pickFolders(
   return folders;
 }
 
+/** A folder of the workspace, which a person picks where there are several; undefined when they cancel. Throws `noFolder`, `notAFolder`. */
+export async function pickFolder(placeHolder: string): Promise<Folder | undefined> {
+  const [first, ...others] = vscode.workspace.workspaceFolders ?? [];
+  if (first === undefined) throw new AssessmentError('noFolder');
+  const folder = others.length === 0 ? first : await vscode.window.showWorkspaceFolderPick({ placeHolder });
+  if (folder !== undefined && folder.uri.scheme !== 'file')
+    throw new AssessmentError('notAFolder', { subject: folder.uri.toString() });
+  return folder;
+}
+
 /** The folder that a menu was opened on. */
 export function folderAt(uri: vscode.Uri): Folder {
   return { uri, name: uri.path.slice(uri.path.lastIndexOf('/') + 1) };

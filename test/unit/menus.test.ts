@@ -104,6 +104,7 @@ test('F84 in Restricted Mode there is nothing but what views, hands on and signs
     'compareRuns',
     'compareTheseRuns',
     'copyFinding',
+    'copyMcpConfiguration',
     'copyRunId',
     'copyUrl',
     'exportBundle',

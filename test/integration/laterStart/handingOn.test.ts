@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { watchEachTest } from '../messages.ts';
@@ -56,6 +58,36 @@ describe('handing findings on', () => {
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
     assert.match(await clipboard(), /^## Weak hash$/m);
     assert.deepEqual(messages(), []);
+  });
+
+  it('copies what starts the MCP server, for a program that is not VS Code', async () => {
+    const { showQuickPick, showWorkspaceFolderPick } = vscode.window;
+    Object.assign(vscode.window, {
+      showWorkspaceFolderPick: () =>
+        Promise.resolve(vscode.workspace.workspaceFolders?.find(({ uri }) => uri.fsPath === shop)),
+      showQuickPick: (items: readonly { label: string }[]) =>
+        Promise.resolve(items.find(({ label }) => label === 'Cursor')),
+    });
+    try {
+      await run('copyMcpConfiguration');
+    } finally {
+      Object.assign(vscode.window, { showQuickPick, showWorkspaceFolderPick });
+    }
+    assert.match(messages()[0]?.text ?? '', /^The configuration is on the clipboard\. Add it to ~\/\.cursor/);
+    const { mcpServers } = JSON.parse(await clipboard()) as {
+      mcpServers: Record<string, { command: string; args: string[]; env?: Record<string, string> }>;
+    };
+    const [{ command, args, env = {} } = { command: '', args: [] }] = Object.values(mcpServers);
+    const client = new Client({ name: 'invented-agent', version: '1' });
+    await client.connect(
+      new StdioClientTransport({ command, args, env: { ...getDefaultEnvironment(), ...env } }),
+    );
+    try {
+      const { content } = await client.callTool({ name: 'listFindings', arguments: {} });
+      assert.match(JSON.stringify(content), /UNTRUSTED-DATA-.*SQL from a request/);
+    } finally {
+      await client.close();
+    }
   });
 
   describe('to an agent', () => {

@@ -17,18 +17,18 @@ import { after, test, type TestContext } from 'node:test';
 import { build } from 'esbuild';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { triagePlaceOf } from '../../src/core/findings/triage/triageDisk.ts';
-import { TriageStore } from '../../src/core/findings/triage/triageStore.ts';
-import type { TriageState } from '../../src/core/findings/triage/triage.ts';
-import { toSubjects } from '../../src/core/findings/shownFinding.ts';
-import { silent } from '../silentLog.ts';
-import { clock, finding, type Scene, setScene } from './findings/findingScene.ts';
+import { triagePlaceOf } from '../../../../src/core/findings/triage/triageDisk.ts';
+import { TriageStore } from '../../../../src/core/findings/triage/triageStore.ts';
+import type { TriageState } from '../../../../src/core/findings/triage/triage.ts';
+import { toSubjects } from '../../../../src/core/findings/shownFinding.ts';
+import { silent } from '../../../silentLog.ts';
+import { clock, finding, type Scene, setScene } from '../findingScene.ts';
 
 /** The server as one CommonJS file: it starts several times as fast as its sources. */
 const server = path.join(mkdtempSync(path.join(tmpdir(), 'mcp-')), 'mcp.cjs');
 after(() => rm(path.dirname(server), { recursive: true }));
 await build({
-  entryPoints: [path.resolve(import.meta.dirname, '../../src/mcp.ts')],
+  entryPoints: [path.resolve(import.meta.dirname, '../../../../src/mcp.ts')],
   outfile: server,
   bundle: true,
   format: 'cjs',

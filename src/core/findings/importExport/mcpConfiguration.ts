@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { onDisk, readIfThere, writeFileAtomic } from '../../files.ts';
+
+/** Programs with agents whose configuration is known: `file` is the user's own, for all folders. */
+export const mcpClients = [
+  { client: 'Claude Code', file: '~/.claude.json', format: 'json' },
+  { client: 'Codex', file: '~/.codex/config.toml', format: 'toml' },
+  { client: 'Cursor', file: '~/.cursor/mcp.json', format: 'json' },
+] as const;
+
+/** What runs the MCP server. */
+export interface McpRuntime {
+  readonly command: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** What the MCP server is started with. */
+export interface McpArguments {
+  /** The copy of the server. */
+  readonly server: string;
+  /** A real path. */
+  readonly folder: string;
+  /** The extension's folder in global storage. */
+  readonly storage: string;
+  readonly triage: 'workspace' | 'shared';
+}
+
+/** The configuration that has a program start the MCP server for a folder: JSON as most programs take it, or Codex' TOML. */
+export function toMcpConfiguration(
+  format: 'json' | 'toml',
+  { command, env }: McpRuntime,
+  { server, folder, storage, triage }: McpArguments,
+): string {
+  const args = [server, '--folder', folder, '--storage', storage, '--triage', triage];
+  const name = serverName(folder);
+  if (format === 'json') {
+    const entry = { type: 'stdio', command, args, env };
+    return `${JSON.stringify({ mcpServers: { [name]: entry } }, undefined, 2)}\n`;
+  }
+  // TOML's strings have the escapes of JSON's.
+  const lines = [
+    `[mcp_servers.${name}]`,
+    `command = ${JSON.stringify(command)}`,
+    `args = [${args.map((each) => JSON.stringify(each)).join(', ')}]`,
+    ...Object.entries(env ?? {}).map(([key, value]) => `env.${key} = ${JSON.stringify(value)}`),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+/** Another one for each folder, of letters that every program takes. */
+function serverName(folder: string): string {
+  const readable = basename(folder)
+    .replaceAll(/[^\w-]+/g, '-')
+    .slice(0, 24);
+  return `whitebox-${readable}-${createHash('sha256').update(folder).digest('hex').slice(0, 6)}`;
+}
+
+/** Copies the server to where configurations name it: an update of the extension moves its own folder. */
+export async function copyMcpServer(from: string, to: string): Promise<void> {
+  const [bundled, copy] = await Promise.all([readFile(from, 'utf8'), onDisk(readIfThere(to))]);
+  if (copy !== bundled) await onDisk(writeFileAtomic(to, bundled));
+}
+
+/** Brings the copy up to date after an update of the extension, where there is one. */
+export async function renewMcpServer(from: string, to: string): Promise<void> {
+  if ((await readIfThere(to)) !== undefined) await copyMcpServer(from, to);
+}

@@ -1,0 +1,94 @@
+import { execFile } from 'node:child_process';
+import { realpath } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import * as vscode from 'vscode';
+import {
+  copyMcpServer,
+  mcpClients,
+  type McpRuntime,
+  renewMcpServer,
+  toMcpConfiguration,
+} from '../../core/findings/importExport/mcpConfiguration.ts';
+import type { Logger } from '../../core/ports.ts';
+import { pickFolder } from '../folders.ts';
+import { inBackground } from '../progress.ts';
+import { readTriageStorage } from '../settings.ts';
+import { showInformation } from '../showMessage.ts';
+
+/** Where the MCP server is. */
+export interface McpFiles {
+  /** In the extension. */
+  readonly bundled: string;
+  /** The copy that configurations name. */
+  readonly copy: string;
+  /** The extension's folder in global storage. */
+  readonly storage: string;
+}
+
+/** Brings the copy, where there is one, up to date after an update of the extension. */
+export function keepMcpServer(
+  { extensionPath, globalStorageUri }: vscode.ExtensionContext,
+  log: Logger,
+): McpFiles {
+  const storage = globalStorageUri.fsPath;
+  const files = {
+    bundled: join(extensionPath, 'dist', 'mcp.cjs'),
+    copy: join(storage, 'mcp.cjs'),
+    storage,
+  };
+  inBackground(renewMcpServer(files.bundled, files.copy), log);
+  return files;
+}
+
+/** Copies to the clipboard what has an agent outside VS Code start the MCP server for a folder. */
+export async function copyMcpConfiguration({ bundled, copy, storage }: McpFiles): Promise<void> {
+  const t = vscode.l10n.t;
+  const title = t('Copy MCP Configuration');
+  const picked = await pickFolder(t('Choose the folder whose findings the agent may read'));
+  if (picked === undefined) return;
+  const items = [
+    ...mcpClients.map((each) => ({ ...each, label: each.client, description: each.file })),
+    { label: t('Other agents'), description: t('JSON with “mcpServers”'), format: 'json' as const },
+  ];
+  const placeHolder = t('Choose the agent; it has to run on the machine that this folder is on');
+  const chosen = await vscode.window.showQuickPick(items, { title, placeHolder });
+  if (chosen === undefined) return;
+  await copyMcpServer(bundled, copy);
+  const folder = await realpath(picked.uri.fsPath);
+  const triage = readTriageStorage(picked.uri);
+  const configuration = toMcpConfiguration(chosen.format, await findRuntime(), {
+    server: copy,
+    folder,
+    storage,
+    triage,
+  });
+  await vscode.env.clipboard.writeText(configuration);
+  const message =
+    'file' in chosen
+      ? t(
+          'The configuration is on the clipboard. Add it to {0}, beside the servers that are there, and restart {1}.',
+          chosen.file,
+          chosen.client,
+        )
+      : t(
+          'The configuration is on the clipboard. Add it to your agent’s own, beside the servers that are there, and restart the agent.',
+        );
+  void showInformation(message);
+}
+
+/** The server is built for it. */
+const minNodeVersion = 22;
+
+/** Node from the path where it is new enough, else the program that runs this, as Node. */
+async function findRuntime(): Promise<McpRuntime> {
+  try {
+    // On Windows a program in the current folder would be found first: not one of the workspace's.
+    const { stdout } = await promisify(execFile)('node', ['--version'], { cwd: homedir(), timeout: 10_000 });
+    if (Number(/^v(\d+)\./.exec(stdout)?.[1]) >= minNodeVersion) return { command: 'node' };
+  } catch {
+    // There is none, or it does not run.
+  }
+  return { command: process.execPath, env: { ELECTRON_RUN_AS_NODE: '1' } };
+}

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { test, type TestContext } from 'node:test';
+import fc from 'fast-check';
+import { parse } from 'smol-toml';
+import {
+  copyMcpServer,
+  type McpArguments,
+  type McpRuntime,
+  renewMcpServer,
+  toMcpConfiguration,
+} from '../../../../src/core/findings/importExport/mcpConfiguration.ts';
+
+const text = fc.string({ unit: 'grapheme', minLength: 1 });
+const given = fc.record<McpArguments>({
+  server: text,
+  folder: text,
+  storage: text,
+  triage: fc.constantFrom('workspace', 'shared'),
+});
+const runtime = fc.oneof<fc.Arbitrary<McpRuntime>[]>(
+  fc.constant({ command: 'node' }),
+  fc.record({ command: text, env: fc.constant({ ELECTRON_RUN_AS_NODE: '1' }) }),
+);
+
+test('what is copied starts the server with the same words, whatever is in them, in JSON and in TOML', () => {
+  fc.assert(
+    fc.property(runtime, given, (by, args) => {
+      const { server, folder, storage, triage } = args;
+      const started = {
+        ...by,
+        args: [server, '--folder', folder, '--storage', storage, '--triage', triage],
+      };
+      const json = JSON.parse(toMcpConfiguration('json', by, args)) as { mcpServers: object };
+      const [[name, entry] = []] = Object.entries(json.mcpServers);
+      assert.match(String(name), /^whitebox-[\w-]+$/);
+      assert.deepEqual(entry, { type: 'stdio', ...started });
+      const toml = parse(toMcpConfiguration('toml', by, args));
+      assert.deepEqual(JSON.parse(JSON.stringify(toml)), { mcp_servers: { [String(name)]: started } });
+    }),
+  );
+});
+
+test('two folders of one name have servers of their own', () => {
+  const nameOf = (folder: string): string[] => {
+    const args = { server: 's', folder, storage: 't', triage: 'shared' } as const;
+    const { mcpServers } = JSON.parse(toMcpConfiguration('json', { command: 'node' }, args)) as {
+      mcpServers: object;
+    };
+    return Object.keys(mcpServers);
+  };
+  assert.match(String(nameOf('/a/shop')), /^whitebox-shop-\w{6}$/);
+  assert.notDeepEqual(nameOf('/a/shop'), nameOf('/b/shop'));
+});
+
+/** The server of an extension of this version, and where configurations name it. */
+async function versions(t: TestContext) {
+  const folder = await mkdtemp(path.join(tmpdir(), 'mcp-copy-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const bundled = path.join(folder, 'extension.cjs');
+  await writeFile(bundled, 'new version');
+  return { folder, bundled, copy: path.join(folder, 'mcp.cjs') };
+}
+
+test('an update of the extension renews the copy that configurations name, and leaves nothing beside it', async (t) => {
+  const { folder, bundled, copy } = await versions(t);
+  await writeFile(copy, 'old version');
+  await renewMcpServer(bundled, copy);
+  assert.equal(await readFile(copy, 'utf8'), 'new version');
+  assert.deepEqual((await readdir(folder)).sort(), ['extension.cjs', 'mcp.cjs']);
+  const { ino } = await stat(copy);
+  await renewMcpServer(bundled, copy);
+  assert.equal((await stat(copy)).ino, ino, 'what is up to date stays as it is');
+});
+
+test('the server is copied for a person who wants its configuration, and for nobody else', async (t) => {
+  const { bundled, copy } = await versions(t);
+  await renewMcpServer(bundled, copy);
+  await assert.rejects(stat(copy), { code: 'ENOENT' });
+  await copyMcpServer(bundled, copy);
+  assert.equal(await readFile(copy, 'utf8'), 'new version');
+  if (process.platform !== 'win32') assert.equal((await stat(copy)).mode & 0o777, 0o600);
+});
