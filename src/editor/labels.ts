@@ -33,16 +33,24 @@ export function runLabel(run: Run): string {
     : vscode.l10n.t('run “{0}”', run.label);
 }
 
-/** A run's state as a few words. */
-export function stateLabel(run: Run): string {
+function stepLabel(step: RunIn<'preparing'>['step']): string {
   const t = vscode.l10n.t;
-  switch (run.state) {
+  switch (step) {
     case 'packaging':
       return t('packaging');
     case 'uploading':
       return t('uploading');
     case 'confirming':
       return t('confirming the upload');
+  }
+}
+
+/** A run's state as a few words. */
+export function stateLabel(run: Run): string {
+  const t = vscode.l10n.t;
+  switch (run.state) {
+    case 'preparing':
+      return stepLabel(run.step);
     case 'dispatching':
       return t('starting');
     case 'unknown':

@@ -7,13 +7,15 @@ import { toBaseUrl } from '../../src/core/api/address.ts';
 import * as ours from '../../src/core/api/schema.ts';
 import { findingsDifferences } from './findingsDifferences.ts';
 import { type Direction, type Schema, schemaDifferences } from './schemaDifferences.ts';
+import type { WorkflowId } from '../../src/core/workflows/workflow.ts';
+import { workflows } from '../../src/core/workflows/workflows.ts';
 
 const features = z.array(z.looseObject({ name: z.string() }));
 const pairs = z.array(z.looseObject({}));
 const scanProgress = z.looseObject({ completed: pairs, skipped: pairs });
 
 /** The JSON artifacts of each workflow beside its findings, and what of them the API reference promises (section 2.4). */
-const workflows: Readonly<Record<string, Readonly<Record<string, z.ZodMiniType>>>> = {
+const artifacts: Readonly<Record<WorkflowId, Readonly<Record<string, z.ZodMiniType>>>> = {
   'blackbox-assessment': { features, scan_progress: scanProgress },
   'blackbox-crawl': { features },
   'whitebox-assessment': {},
@@ -22,7 +24,6 @@ const workflows: Readonly<Record<string, Readonly<Record<string, z.ZodMiniType>>
 /** What we send to and take from each operation (API reference, section 4). */
 type Operation = Readonly<Partial<Record<Direction, z.ZodMiniType>>>;
 const file: Operation = { request: ours.fileRequestSchema, response: ours.fileResponseSchema };
-const requests: Readonly<Record<string, z.ZodMiniType>> = ours.dispatchRequestSchemas;
 const operations: Readonly<Record<string, Operation>> = {
   'input-files/get-upload-url': {
     request: ours.getUploadUrlRequestSchema,
@@ -32,8 +33,8 @@ const operations: Readonly<Record<string, Operation>> = {
   'input-files/cancel-upload': file,
   'input-files/delete': file,
   ...Object.fromEntries(
-    Object.keys(workflows).flatMap((workflow) =>
-      Object.entries(workflowOperations(requests[workflow])).map(([verb, own]) => [
+    Object.values(workflows).flatMap(({ id: workflow, request }) =>
+      Object.entries(workflowOperations(request)).map(([verb, own]) => [
         `workflows/${workflow}/${verb}`,
         own,
       ]),
@@ -41,10 +42,10 @@ const operations: Readonly<Record<string, Operation>> = {
   ),
 };
 
-/** The four operations of one workflow; the request of dispatch is compared for the workflows that this client dispatches. */
-function workflowOperations(request: z.ZodMiniType | undefined): Readonly<Record<string, Operation>> {
+/** The four operations of one workflow. */
+function workflowOperations(request: z.ZodMiniType): Readonly<Record<string, Operation>> {
   return {
-    dispatch: { ...(request && { request }), response: ours.dispatchResponseSchema },
+    dispatch: { request, response: ours.dispatchResponseSchema },
     describe: { request: ours.runRequestSchema, response: ours.toDescriptionSchema(() => []) },
     cancel: { request: ours.runRequestSchema, response: ours.emptySchema },
     'get-artifact-download-url': { request: ours.artifactRequestSchema, response: ours.downloadUrlSchema },
@@ -68,8 +69,8 @@ try {
     'description',
   ]);
   const others: string[] = [];
-  for (const [workflow, artifacts] of Object.entries(workflows)) {
-    for (const [name, own] of Object.entries(artifacts)) {
+  for (const [workflow, schemas] of Object.entries(artifacts)) {
+    for (const [name, own] of Object.entries(schemas)) {
       const found = differencesOf(own, await artifact(`${workflow}/${name}`), 'response', () => undefined);
       others.push(...found.map((difference) => `${workflow}/${name}: ${difference}`));
     }

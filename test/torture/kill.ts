@@ -70,7 +70,9 @@ export async function killOnce(scope: Scope, seed: number): Promise<Killed> {
     problems: [
       ...problems.map((problem) => `${problem}\n${lines}`),
       ...(signal === 'SIGKILL' ? [] : [`write ${String(death.write)} was never reached`]),
-      ...(journal !== undefined && last.store.all().length === 0 && journal.state !== 'packaging'
+      ...(journal !== undefined &&
+      last.store.all().length === 0 &&
+      !(journal.state === 'preparing' && journal.step === 'packaging')
         ? [`the run in ${journal.state} was lost`]
         : []),
     ],

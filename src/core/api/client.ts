@@ -9,8 +9,6 @@ import { idempotent, once, reserving, type RetryPolicy, withRetry } from './retr
 import {
   artifactRequestSchema,
   type Description,
-  dispatchRequestSchemas,
-  type DispatchRequest,
   dispatchResponseSchema,
   type DownloadUrl,
   downloadUrlSchema,
@@ -22,7 +20,6 @@ import {
   toDescriptionSchema,
   type UploadUrl,
   uploadUrlSchema,
-  type WorkflowId,
 } from './schema.ts';
 
 const dispatching: RetryPolicy = {
@@ -37,6 +34,8 @@ export interface ClientOptions {
   readonly baseUrl: string;
   readonly organizationId: string;
   readonly token: TokenSource;
+  /** Further secrets that no message may contain: the passwords that the requests of a run hold. */
+  readonly passwords?: (() => Promise<readonly string[]>) | undefined;
   readonly clock: Clock;
   readonly log: Logger;
   readonly random: () => number;
@@ -57,6 +56,7 @@ export class AssessmentClient {
   readonly #idle: IdleLimits;
   /** The tokens sent so far, which no message may contain. */
   readonly #sentTokens = new Set<string>();
+  #passwords: readonly string[] = [];
   readonly #descriptionSchema = toDescriptionSchema(() => this.#secrets);
 
   constructor(options: ClientOptions) {
@@ -112,15 +112,14 @@ export class AssessmentClient {
   }
 
   /** Starts a run and spends credits (section 4.2). Sent again only when provably not accepted: never sent, 429, or a 401 with a fresh token. A cancellation is thrown only when nothing was accepted. */
-  async dispatch<W extends WorkflowId>(
-    workflow: W,
-    request: DispatchRequest<W>,
+  async dispatch(
+    workflow: { readonly id: string; readonly request: z.ZodMiniType },
+    request: unknown,
     options: CallOptions = {},
   ): Promise<string> {
-    const path = `workflows/${workflow}/dispatch`;
     const reply = await this.#call(
-      path,
-      dispatchRequestSchemas[workflow],
+      `workflows/${workflow.id}/dispatch`,
+      workflow.request,
       request,
       dispatchResponseSchema,
       dispatching,
@@ -130,7 +129,7 @@ export class AssessmentClient {
   }
 
   /** Asks for a run's status, once (section 4.2): asking again is for the poll schedule. */
-  describe(workflow: WorkflowId, runId: string, options: CallOptions = {}): Promise<Description> {
+  describe(workflow: string, runId: string, options: CallOptions = {}): Promise<Description> {
     return this.#call(
       `workflows/${workflow}/describe`,
       runRequestSchema,
@@ -142,7 +141,7 @@ export class AssessmentClient {
   }
 
   /** Asks the service to end a run (section 4.2). */
-  async cancel(workflow: WorkflowId, runId: string, options: CallOptions = {}): Promise<void> {
+  async cancel(workflow: string, runId: string, options: CallOptions = {}): Promise<void> {
     await this.#call(
       `workflows/${workflow}/cancel`,
       runRequestSchema,
@@ -155,7 +154,7 @@ export class AssessmentClient {
 
   /** Downloads an artifact into a file, asking for a new address when one fails (section 4.2). Returns its bytes. */
   async downloadArtifact(
-    workflow: WorkflowId,
+    workflow: string,
     runId: string,
     artifact: string,
     path: string,
@@ -201,7 +200,7 @@ export class AssessmentClient {
   }
 
   get #secrets(): readonly string[] {
-    return [...this.#sentTokens];
+    return [...this.#sentTokens, ...this.#passwords];
   }
 
   /** One operation: checks the request, sends it as its policy allows, refreshes the token once on 401, checks the reply. */
@@ -222,6 +221,7 @@ export class AssessmentClient {
     }
     const url = new URL(`${baseUrl}/o/${encodeURIComponent(organizationId)}/${operation}`);
     const abortedBy = policy.isNeverAborted === true ? undefined : signal;
+    this.#passwords = (await this.#options.passwords?.()) ?? [];
     let token = await this.#token(signal);
     if (token === undefined) throw new AssessmentError('notSignedIn', { origin });
     const send = (): Promise<unknown> => {

@@ -94,8 +94,10 @@ export function redact(text: string, secrets: readonly string[]): string {
   let result = text;
   for (const secret of secrets) {
     if (secret === '') continue;
-    // As plain text, as escaped in JSON, and as encoded in an address.
-    for (const form of [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)])
+    const base64 = Buffer.from(secret).toString('base64');
+    // As plain text, as escaped in JSON, as encoded in an address, and in Base64.
+    const forms = [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)];
+    for (const form of [base64, base64.replace(/=+$/, ''), ...forms])
       result = result.replaceAll(form, '[redacted]');
   }
   return (

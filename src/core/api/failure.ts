@@ -152,6 +152,17 @@ export function inBrief(value: unknown, secrets: readonly string[] = []): string
   return startOf(typeof value === 'string' ? value : toJson(value), secrets).slice(0, maxLength);
 }
 
+/** A JSON value from the service, redacted; of one that is longer than 16 KiB, or nested too deeply, the start as text. */
+export function redactedJson(value: unknown, secrets: readonly string[]): unknown {
+  const json = toJson(value);
+  if (json.length > maxReadLength) return inBrief(value, secrets);
+  try {
+    return JSON.parse(redact(json, secrets));
+  } catch {
+    return inBrief(value, secrets);
+  }
+}
+
 /** JSON that is nested too deeply can be parsed but not written. */
 function toJson(value: unknown): string {
   try {

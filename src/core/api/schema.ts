@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { inBrief } from './failure.ts';
+import { inBrief, redactedJson } from './failure.ts';
 
 /** An identifier as the service bounds it: 1 to 256 characters (API reference, section 8). */
 export const identifierSchema = z.string().check(z.minLength(1), z.maxLength(256));
@@ -37,28 +37,6 @@ export const notificationSchema = z.strictObject({
   webhook_endpoint_ids: z.array(z.string()).check(z.minLength(1), z.maxLength(100)),
 });
 
-/** Dispatch body of `whitebox-assessment` (section 2.9). */
-export const whiteboxDispatchRequestSchema = z.strictObject({
-  input: z.strictObject({
-    targets: z
-      .array(
-        z.strictObject({
-          file_upload: z.strictObject({ file_id: identifierSchema, archive_type: archiveTypeSchema }),
-        }),
-      )
-      .check(z.minLength(1)),
-    language: languageSchema,
-  }),
-  notification: z.optional(notificationSchema),
-});
-
-/** The dispatch body of each workflow; the two blackbox workflows differ from whitebox in this alone (sections 2.6 to 2.9). */
-export const dispatchRequestSchemas = { 'whitebox-assessment': whiteboxDispatchRequestSchema } as const;
-/** A workflow that this client can dispatch (sections 2.6 to 2.9). */
-export type WorkflowId = keyof typeof dispatchRequestSchemas;
-/** The dispatch body of one workflow (sections 2.6 to 2.9). */
-export type DispatchRequest<W extends WorkflowId> = z.infer<(typeof dispatchRequestSchemas)[W]>;
-
 /** Response of dispatch (section 4.2). */
 export const dispatchResponseSchema = z.object({ workflow_run_id: identifierSchema });
 
@@ -71,6 +49,7 @@ export const runRequestSchema = z.strictObject({ workflow_run_id: identifierSche
  */
 export function toDescriptionSchema(secrets: () => readonly string[]) {
   const brief = (said: unknown): string => inBrief(said, secrets());
+  const safe = (said: unknown): unknown => redactedJson(said, secrets());
   const textSchema = z.pipe(z.string(), z.transform<string, string>(brief));
   const outputSchema = z.object({
     kind: textSchema,
@@ -81,7 +60,7 @@ export function toDescriptionSchema(secrets: () => readonly string[]) {
       undefined,
     ),
     abortedReason: z.catch(
-      z.optional(z.object({ code: textSchema, detail: z.optional(z.pipe(z.unknown(), z.transform(brief))) })),
+      z.optional(z.object({ code: textSchema, detail: z.optional(z.pipe(z.unknown(), z.transform(safe))) })),
       undefined,
     ),
   });

@@ -4,15 +4,25 @@ import type { Clock, Logger } from '../ports.ts';
 import type { RunNotes } from './disk/recoveryNotes.ts';
 import type { RunStore } from './disk/runStore.ts';
 import type { Run } from './state/run.ts';
+import type { ApplicationInput } from '../workflows/application.ts';
 
 /** Keeps what is wanted of a run's archives, once its artifacts are in its folder and before the archives are removed. */
 export type KeepSource = (run: Run, signal: AbortSignal) => Promise<void>;
 
+/** Where a run is, and what it was asked. */
+export interface ServicePlace {
+  readonly baseUrl: string;
+  readonly organizationId: string;
+  readonly input?: ApplicationInput | undefined;
+}
+
 /** What the life of runs depends on; each part of it takes what it uses. */
 export interface RunDeps {
   readonly store: RunStore;
-  /** A client for a run's own origin and organization. */
-  readonly clientFor: (place: { baseUrl: string; organizationId: string }) => AssessmentClient;
+  /** A client for a run's own origin and organization, whose messages hold none of the run's passwords. */
+  readonly clientFor: (place: ServicePlace) => AssessmentClient;
+  /** The passwords of a blackbox run's credentials, in their order; throws `noPassword` for one that is not kept. */
+  readonly passwordsOf?: ((run: Run) => Promise<readonly string[]>) | undefined;
   readonly clock: Clock;
   /** 0 to 1, for jitter. */
   readonly random: () => number;

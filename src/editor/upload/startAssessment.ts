@@ -120,10 +120,9 @@ async function toAssessment(prepared: readonly Prepared[], destination: Destinat
     const commit = await readCommit(folder.uri);
     const { archiveType } = readAssessmentSettings(folder.uri);
     targets.push({
-      archiveType,
       folder: folder.uri.fsPath,
       name: folder.name,
-      selection,
+      files: { selection, archiveType },
       ...(commit === undefined ? {} : { commit }),
     });
   }

@@ -28,14 +28,17 @@ export async function confirmUpload(
   const same = sameAsBefore(run, runs);
   const suspicions = prepared.flatMap(({ undecided }) => undecided);
   const added = retryOf === undefined ? [] : await addedSince(retryOf, run, runs);
-  const unread = assessment.targets.flatMap(({ selection }) => unreadIn(selection));
+  const selections = assessment.targets.flatMap(({ name, files: chosen }) =>
+    chosen === undefined ? [] : [{ name, selection: chosen.selection }],
+  );
+  const unread = selections.flatMap(({ selection }) => unreadIn(selection));
   const omitted = archives.flatMap(({ omitted: paths = [] }) => paths);
   // The journal has the first names only, so the number is computed.
-  const allOmitted = assessment.targets.reduce((sum, { selection }) => sum + selection.files.length, -files);
+  const allOmitted = selections.reduce((sum, { selection }) => sum + selection.files.length, -files);
   const detail = [
     t('Destination: {0}, organization {1}', originOf(assessment.baseUrl), assessment.organizationId),
     t('Size: {0}, compressed {1}', formatBytes(before), formatBytes(after)),
-    ...assessment.targets.map(({ name, selection }) => `${visibleName(name)}: ${leftOutText(selection)}`),
+    ...selections.map(({ name, selection }) => `${visibleName(name)}: ${leftOutText(selection)}`),
     ...stayingOut([...unread, ...omitted], unread.length + allOmitted),
     ...otherThanShown(prepared, preview.shown()),
     ...(added.length === 0

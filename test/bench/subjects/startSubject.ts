@@ -45,7 +45,7 @@ export async function startWhole(
     language: 'english',
     webhookEndpointIds: [],
     maxArchiveBytes: 1_024_000_000,
-    targets: [{ folder: selection.root, name: 'bench', selection, archiveType: 'tar_gz' }],
+    targets: [{ folder: selection.root, name: 'bench', files: { selection, archiveType: 'tar_gz' } }],
   });
   if (run?.state !== 'running') throw new Error(`the start ended as ${String(run?.state)}`);
   tracker.dispose();

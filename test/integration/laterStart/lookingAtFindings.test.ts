@@ -97,9 +97,9 @@ describe('what is said of findings and runs', () => {
       kinds.map((kind) => stateWith(troubled(kind))),
       ['offline', 'running', 'running', 'signIn', 'tokenCommand'],
     );
-    for (const state of ['packaging', 'uploading', 'confirming', 'dispatching'] as const)
+    for (const state of ['preparing', 'dispatching'] as const)
       assert.equal(stateWith(runOf[state]), 'preparing', state);
-    assert.equal(stateWith(runOf.packaging, runOf.running), 'running');
+    assert.equal(stateWith(runOf.preparing, runOf.running), 'running');
     assert.equal(stateWith(runOf.running, troubled('unsent')), 'offline');
     assert.equal(stateWith(troubled('unsent'), runOf.unknown), 'unconfirmed');
     assert.equal(stateWith(runOf.running, runOf.unknown, troubled('notSignedIn')), 'signIn');

@@ -7,6 +7,7 @@ import type { AssessmentClient } from '../../../src/core/api/client.ts';
 import type { AssessmentError } from '../../../src/core/errors.ts';
 import { tempFolder } from '../run/tempFolder.ts';
 import { tarGz } from '../service/archiveMaker.ts';
+import { whitebox } from '../../../src/core/workflows/whitebox.ts';
 
 /** The workflow of all calls. */
 export const workflow = 'whitebox-assessment';
@@ -28,7 +29,7 @@ export async function startRun(t: TestContext, client: AssessmentClient): Promis
   await client.putArchive(address, archive);
   await client.confirmUpload(address.file_id);
   const file_upload = { file_id: address.file_id, archive_type: 'tar_gz' as const };
-  return client.dispatch(workflow, { input: { targets: [{ file_upload }], language: 'english' } });
+  return client.dispatch(whitebox, { input: { targets: [{ file_upload }], language: 'english' } });
 }
 
 /** The error a call fails with. */

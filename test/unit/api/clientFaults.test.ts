@@ -8,6 +8,7 @@ import { cpuMs } from '../cpuTime.ts';
 import { tempFolder } from '../run/tempFolder.ts';
 import { archiveFile, failureOf, startRun, workflow } from './clientCalls.ts';
 import { fixedToken, setUpClient } from './clientDesk.ts';
+import { whitebox } from '../../../src/core/workflows/whitebox.ts';
 
 describe('what comes back to the client', () => {
   const bodies = [
@@ -142,7 +143,7 @@ describe('what comes back to the client', () => {
       const remove = service.addFault({ match: {}, before: { kind: 'reply', status, body } });
       errors.push(await failureOf(client.describe(workflow, 'run')));
       const input = { targets: [target], language: 'japanese' as const };
-      errors.push(await failureOf(client.dispatch(workflow, { input })));
+      errors.push(await failureOf(client.dispatch(whitebox, { input })));
       remove();
     }
     assertRedacted(errors, lines, ['canary']);

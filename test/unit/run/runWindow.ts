@@ -175,7 +175,7 @@ export function openWindow(t: Scope, desk: Desk, options: WindowOptions = {}): R
       language: 'english',
       webhookEndpointIds: [],
       maxArchiveBytes: 1024 ** 2,
-      targets: [{ folder: desk.folder, name: 'shop', selection, archiveType: 'tar_gz' }],
+      targets: [{ folder: desk.folder, name: 'shop', files: { selection, archiveType: 'tar_gz' } }],
       ...changes,
     };
   };

@@ -1,11 +1,12 @@
 import type { Description } from '../../../src/core/api/schema.ts';
 import { advance, type RunEvent } from '../../../src/core/run/state/advance.ts';
-import type { Run, RunIn, RunState } from '../../../src/core/run/state/run.ts';
+import { phaseOf, type Run, type RunIn, type RunState } from '../../../src/core/run/state/run.ts';
 
 /** A run with one target at its beginning, with invented values. */
-export const packagingRun: RunIn<'packaging'> = {
+export const packagingRun: RunIn<'preparing'> = {
   version: 1,
-  state: 'packaging',
+  state: 'preparing',
+  step: 'packaging',
   id: '20300101000000-0badcafe',
   workflow: 'whitebox-assessment',
   // Nothing listens there, and no name has to be looked up.
@@ -61,11 +62,21 @@ const dispatching = after(packagingRun, ...launch.slice(0, 6));
 const collecting = after(running, { type: 'answered', description: success, at });
 const lost = { kind: 'connectionLost' } as const;
 
-/** One run of each state, reached by events. */
-export const runOf: Readonly<Record<RunState, Run>> = {
+/** How far a run is prepared, or else its state. */
+export function stepOf(run: Run | undefined): string | undefined {
+  return run && phaseOf(run);
+}
+
+/** A run at each step of its preparation, reached by events. */
+export const preparingAt = {
   packaging: packagingRun,
   uploading: after(packagingRun, ...launch.slice(0, 3)),
   confirming: after(packagingRun, ...launch.slice(0, 5)),
+};
+
+/** One run of each state, reached by events. */
+export const runOf: Readonly<Record<RunState, Run>> = {
+  preparing: packagingRun,
   dispatching,
   unknown: after(dispatching, { type: 'dispatchLost', reason: lost, at }),
   running,

@@ -9,6 +9,7 @@ import { tarGz } from '../service/archiveMaker.ts';
 import type { Desk, RunWindow } from './runWindow.ts';
 import { bareExit } from './sampleRuns.ts';
 import { silent } from '../../silentLog.ts';
+import { whitebox } from '../../../src/core/workflows/whitebox.ts';
 
 const archive = tarGz([{ path: 'app.js', content: 'eval(request.body);\n' }]);
 
@@ -41,7 +42,7 @@ export async function uploadArchive(desk: Desk): Promise<string> {
 export async function startRemoteRun(desk: Desk): Promise<string> {
   const file_id = await uploadArchive(desk);
   const targets = [{ file_upload: { file_id, archive_type: 'tar_gz' as const } }];
-  return clientOf(desk).dispatch('whitebox-assessment', { input: { targets, language: 'english' } });
+  return clientOf(desk).dispatch(whitebox, { input: { targets, language: 'english' } });
 }
 
 /** A run in a window's journal whose first dispatch was lost before it arrived; its file is confirmed. */

@@ -3,11 +3,12 @@ import { identifierSchema, languageSchema } from '../../api/schema.ts';
 import type { Disposable, KeyValueStore, Logger } from '../../ports.ts';
 import { visibleLine } from '../../visibleText.ts';
 import { isFinal, isLive, type Run, type RunIn } from '../state/run.ts';
+import { workflowIds } from '../../workflows/workflow.ts';
 import type { RunStore } from './runStore.ts';
 
 const prefix = 'run:';
 const noteSchema = z.object({
-  workflow: z.literal('whitebox-assessment'),
+  workflow: z.enum(workflowIds),
   baseUrl: z.string(),
   organizationId: z.string(),
   language: languageSchema,

@@ -15,7 +15,7 @@ import { watchFolder } from '../../folderWatch.ts';
 import type { Clock, Disposable, Logger } from '../../ports.ts';
 import { advance, type RunEvent } from '../state/advance.ts';
 import { withJournalLock } from './lease.ts';
-import { type ForeignRun, idSchema, isFinal, parseJournal, type Run } from '../state/run.ts';
+import { type ForeignRun, idSchema, isFinal, parseJournal, phaseOf, type Run } from '../state/run.ts';
 import { newestFirst } from './readRuns.ts';
 import { foldersIn, TemporaryStore, writeProblem } from './temporaryStore.ts';
 
@@ -193,7 +193,7 @@ export class RunStore {
         const next = advance(run, event);
         if (next === run) return { run, changed: false };
         await this.#write(next);
-        if (next.state !== run.state) this.#log.info(`Run ${id}: ${run.state} → ${next.state}`);
+        if (phaseOf(next) !== phaseOf(run)) this.#log.info(`Run ${id}: ${phaseOf(run)} → ${phaseOf(next)}`);
         return { run: next, changed: true };
       });
     });

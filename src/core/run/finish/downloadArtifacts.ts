@@ -4,6 +4,7 @@ import type { AssessmentClient } from '../../api/client.ts';
 import { isTransient } from '../../api/retry.ts';
 import { AssessmentError, type ErrorKind } from '../../errors.ts';
 import type { Clock } from '../../ports.ts';
+import { workflows } from '../../workflows/workflows.ts';
 import {
   type Artifact,
   artifactIn,
@@ -24,15 +25,12 @@ const permanent: readonly ErrorKind[] = ['rejected', 'tooLarge', 'insecureUrl'];
 const maxTries = 20;
 
 /** The file name of an artifact in the run's folder (API reference, section 2.4). */
-function artifactFile(artifact: Pick<Artifact, 'name' | 'role'>): string {
-  switch (roleOf(artifact)) {
-    case 'findings':
-      return 'findings.json';
-    case 'report':
-      return 'report.md';
-    default:
-      return `artifact-${createHash('sha256').update(artifact.name).digest('hex').slice(0, 32)}`;
-  }
+function artifactFile(
+  { workflow }: Pick<Run, 'workflow'>,
+  artifact: Pick<Artifact, 'name' | 'role'>,
+): string {
+  const known = new Map(Object.entries(workflows[workflow].artifacts)).get(roleOf(artifact));
+  return known ?? `artifact-${createHash('sha256').update(artifact.name).digest('hex').slice(0, 32)}`;
 }
 
 /** From where, to where, and until when. */
@@ -49,7 +47,7 @@ async function downloadArtifact(
   { client, folder, signal }: Download,
 ): Promise<Artifact> {
   const artifact = artifactIn(run.exit, name);
-  const file = artifactFile(artifact);
+  const file = artifactFile(run, artifact);
   const path = join(folder, file);
   const options = { maxBytes: maxArtifactBytes, signal };
   const bytes = await client.downloadArtifact(run.workflow, run.runId, name, path, options);

@@ -1,14 +1,14 @@
 import type { AssessmentClient } from '../../api/client.ts';
 import { isExhausted, wasNeverSent } from '../../api/failure.ts';
-import type { ArchiveType } from '../../api/schema.ts';
 import { AssessmentError, isAbortError, knownError, systemCode } from '../../errors.ts';
 import { visibleLine } from '../../visibleText.ts';
+import { workflows } from '../../workflows/workflows.ts';
 import type { RunDeps } from '../runDeps.ts';
 import type { RunEvent } from '../state/advance.ts';
-import { type Run, type RunIn, type Target, toFailure } from '../state/run.ts';
+import { type Run, type RunIn, toFailure } from '../state/run.ts';
 import type { RunWatch } from '../watch/watch.ts';
 
-type DispatchDeps = Pick<RunDeps, 'store' | 'clock' | 'log'> & {
+type DispatchDeps = Pick<RunDeps, 'store' | 'clock' | 'log' | 'passwordsOf'> & {
   readonly client: AssessmentClient;
   readonly watch: RunWatch;
 };
@@ -32,13 +32,8 @@ export async function sendDispatch(
   signal: AbortSignal,
 ): Promise<RunEvent> {
   const { client, clock } = deps;
-  const { id, webhookEndpointIds } = intended;
-  const request = {
-    input: { targets: intended.targets.flatMap(toInput), language: intended.language },
-    ...(webhookEndpointIds.length === 0
-      ? {}
-      : { notification: { webhook_endpoint_ids: [...webhookEndpointIds] } }),
-  };
+  const { id } = intended;
+  const workflow = workflows[intended.workflow];
   let runId: string;
   const progress = { mayBeSent: false };
   try {
@@ -58,7 +53,8 @@ export async function sendDispatch(
       }
       progress.mayBeSent = true;
     };
-    runId = await client.dispatch(intended.workflow, request, { signal, beforeSend });
+    const request = workflow.toRequest(intended, (await deps.passwordsOf?.(intended)) ?? []);
+    runId = await client.dispatch(workflow, request, { signal, beforeSend });
   } catch (cause) {
     const at = clock.now();
     if (isAbortError(cause))
@@ -91,11 +87,4 @@ async function requireIntent({ id, intendedAt }: RunIn<'dispatching'>, deps: Dis
 export function wasRefused(error: AssessmentError): boolean {
   const status = error.data.status ?? 0;
   return wasNeverSent(error) || (status >= 400 && status < 500 && status !== 408);
-}
-
-function toInput(target: Target): { file_upload: { file_id: string; archive_type: ArchiveType } }[] {
-  const { archive, upload } = target;
-  return archive === undefined || upload === undefined
-    ? []
-    : [{ file_upload: { file_id: upload.fileId, archive_type: archive.type } }];
 }

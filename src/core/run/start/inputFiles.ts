@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { foreignHost } from '../../api/address.ts';
 import type { AssessmentClient } from '../../api/client.ts';
 import { isTransient, withRetry } from '../../api/retry.ts';
-import type { ArchiveType, Language, UploadUrl, WorkflowId } from '../../api/schema.ts';
+import type { ArchiveType, Language, UploadUrl } from '../../api/schema.ts';
 import { AssessmentError } from '../../errors.ts';
 import { markOf, writeFileAtomic } from '../../files.ts';
 import type { Clock, OnBytes } from '../../ports.ts';
@@ -10,10 +10,12 @@ import { writeArchive } from '../../upload/archive/writeArchive.ts';
 import type { ManifestEntry } from '../../upload/archive/manifest.ts';
 import type { UploadSelection } from '../../upload/choose/prepare.ts';
 import type { Omission } from '../../upload/sourceFile.ts';
+import type { WorkflowId } from '../../workflows/workflow.ts';
 import { removeFile } from '../finish/removeUploads.ts';
 import type { RunDeps } from '../runDeps.ts';
 import type { RunEvent } from '../state/advance.ts';
 import type { Run, RunIn, Target } from '../state/run.ts';
+import type { ApplicationInput } from '../../workflows/application.ts';
 
 /** Of the files that could not be packed, the journal keeps this many: it is rewritten at every step. */
 const maxOmitted = 100;
@@ -37,10 +39,14 @@ export interface Assessment {
   readonly targets: readonly {
     folder: string;
     name: string;
-    selection: UploadSelection;
-    archiveType: ArchiveType;
+    /** The files to send; none for a blackbox workflow. */
+    files?: { readonly selection: UploadSelection; readonly archiveType: ArchiveType };
     commit?: Target['commit'];
   }[];
+  /** What a blackbox workflow is asked, without passwords. */
+  readonly input?: ApplicationInput | undefined;
+  /** The target file of a blackbox workflow. */
+  readonly targetFile?: string | undefined;
 }
 
 /** Shows the progress of the input files, and may stop it. */
@@ -60,9 +66,11 @@ export async function packageTargets(
   { signal, onPackaging }: InputOptions,
 ): Promise<void> {
   const folder = store.folderOf(run.id);
-  const total = sum(assessment.targets.map((target) => target.selection.bytes));
+  const total = sum(assessment.targets.map(({ files }) => files?.selection.bytes ?? 0));
   let before = 0;
-  for (const [index, { selection, archiveType }] of assessment.targets.entries()) {
+  for (const [index, { files }] of assessment.targets.entries()) {
+    if (files === undefined) continue;
+    const { selection, archiveType } = files;
     const file = `archive-${String(index)}.${archiveType === 'zip' ? 'zip' : 'tar.gz'}`;
     const { manifest, omitted, bytes, sha256 } = await writeArchive({
       root: selection.root,
@@ -128,16 +136,16 @@ export async function uploadTargets(
   }
 }
 
-/** Applies an event after which a run is in `state`; throws `busyElsewhere` when another window has taken the run over. */
-async function applyTo<S extends Run['state']>(
+/** Applies an event after which a run is at `step`; throws `busyElsewhere` when another window has taken the run over. */
+async function applyTo(
   { id }: Run,
   event: RunEvent,
-  state: S,
+  step: RunIn<'preparing'>['step'],
   { store }: UploadDeps,
-): Promise<RunIn<S>> {
+): Promise<RunIn<'preparing'>> {
   const next = await store.apply(id, event);
-  if (next.state !== state) throw new AssessmentError('busyElsewhere');
-  return next as RunIn<S>;
+  if (next.state !== 'preparing' || next.step !== step) throw new AssessmentError('busyElsewhere');
+  return next;
 }
 
 /** Confirms an upload. After a conflict, or for an unknown file, an earlier try whose reply was lost may have done it; if not, the dispatch is refused. */

@@ -1,4 +1,6 @@
-import type { Description } from '../../api/schema.ts';
+import * as z from 'zod/mini';
+import { type Description, identifierSchema } from '../../api/schema.ts';
+import { workflows } from '../../workflows/workflows.ts';
 import { isGivenUp, isRetentionNoticeDue, mayStopWatching } from './deadlines.ts';
 import {
   type Artifact,
@@ -74,19 +76,19 @@ export type RunEvent = { readonly at: number } & (
 export function advance(run: Run, event: RunEvent): Run {
   switch (event.type) {
     case 'archived':
-      return run.state === 'packaging'
+      return isAt(run, 'packaging')
         ? withTarget(run, event.target, (target) => ({ ...target, archive: event.archive }))
         : run;
     case 'packaged':
-      return run.state === 'packaging' ? { ...run, state: 'uploading', packagedAt: event.at } : run;
+      return isAt(run, 'packaging') ? { ...run, step: 'uploading', packagedAt: event.at } : run;
     case 'reserved':
-      return run.state === 'uploading'
+      return isAt(run, 'uploading')
         ? withTarget(run, event.target, (target) => ({ ...target, upload: toReserved(event) }))
         : run;
     case 'uploaded':
-      return run.state === 'uploading' ? { ...run, state: 'confirming', uploadedAt: event.at } : run;
+      return isAt(run, 'uploading') ? { ...run, step: 'confirming', uploadedAt: event.at } : run;
     case 'confirmed':
-      return run.state === 'confirming' ? withUpload(run, event.target, 'confirmed', event.at) : run;
+      return isAt(run, 'confirming') ? withUpload(run, event.target, 'confirmed', event.at) : run;
     case 'dispatchIntended':
       return intendDispatch(run, event.at);
     case 'dispatched':
@@ -151,10 +153,16 @@ export function advance(run: Run, event: RunEvent): Run {
   }
 }
 
+function isAt(run: Run, step: RunIn<'preparing'>['step']): run is RunIn<'preparing'> {
+  return run.state === 'preparing' && run.step === step;
+}
+
 function intendDispatch(run: Run, at: number): Run {
-  if (run.state === 'confirming') {
-    const isConfirmed = run.targets.every((target) => target.upload?.state === 'confirmed');
-    return isConfirmed ? { ...run, state: 'dispatching', confirmedAt: at, intendedAt: at } : run;
+  if (isAt(run, 'confirming')) {
+    const isConfirmed = run.targets.every(
+      ({ archive, upload }) => archive === undefined || upload?.state === 'confirmed',
+    );
+    return isConfirmed ? { ...shared(run), state: 'dispatching', confirmedAt: at, intendedAt: at } : run;
   }
   if (run.state !== 'unknown') return run;
   const { intendedAt, reason } = run;
@@ -184,9 +192,7 @@ function dispatchLost(run: RunIn<'dispatching'>, reason: Failure): Run {
 /** For a run whose window went away: an upload that was cut off has failed, and a dispatch may have been accepted. */
 function takenOver(run: Run, at: number): Run {
   if (run.state === 'dispatching') return dispatchLost(run, { kind: 'interrupted' });
-  return run.state === 'uploading' || run.state === 'confirming'
-    ? toFailed(run, { kind: 'interrupted' }, at)
-    : run;
+  return isPreparing(run) && run.step !== 'packaging' ? toFailed(run, { kind: 'interrupted' }, at) : run;
 }
 
 /** Once the service may have a run, no failure on this side ends it. */
@@ -201,7 +207,7 @@ function answered(run: RunIn<'running' | 'cancelling'>, description: Description
   const { runId, dispatchedAt } = run;
   const cancelAt = run.state === 'running' ? run.cancelSentAt : run.cancelAskedAt;
   if (description.status !== 'EXITED') return goesOn(run, description.status, 0, at);
-  const exit = toExit(description);
+  const exit = toExit(description, Object.keys(workflows[run.workflow].artifacts));
   if (exit !== undefined) {
     const asked = cancelAt === undefined ? {} : { cancelAskedAt: cancelAt };
     const ranAt = run.lastAnswerAt ?? dispatchedAt;
@@ -223,18 +229,21 @@ function goesOn(run: RunIn<'running' | 'cancelling'>, status: string, bareExits:
 }
 
 /** How a run ended, or undefined while the answer does not say all of it: a success must name its artifacts. */
-function toExit(description: Description): Exit | undefined {
+function toExit(description: Description, known: readonly string[]): Exit | undefined {
   const { output, artifacts } = description;
   if (output === undefined) return undefined;
-  const references = Object.entries(output.successOutput ?? {}).flatMap(([role, reference]) =>
-    reference === undefined ? [] : [{ name: reference.artifact_name, role }],
-  );
+  const references = [
+    ...Object.entries(output.successOutput ?? {}).flatMap(([role, reference]) =>
+      reference === undefined ? [] : [{ name: reference.artifact_name, role }],
+    ),
+    ...referencesIn(output.abortedReason?.detail),
+  ];
   const names = [...(artifacts ?? []), ...references].map((artifact) => artifact?.name);
   const unique = [...new Set(names.filter((name) => name !== undefined))];
   if (output.kind === 'SUCCESS' && unique.length === 0) return undefined;
   const kept = unique.slice(0, maxArtifacts);
   const roles = kept
-    .map((name) => ({ name, role: roleAmong(references, name) }))
+    .map((name) => ({ name, role: roleAmong(references, name, known) }))
     .filter(({ name, role }) => role !== name);
   return {
     kind: output.kind,
@@ -244,11 +253,26 @@ function toExit(description: Description): Exit | undefined {
   };
 }
 
+const referenceSchema = z.object({ artifact_name: identifierSchema });
+
+/** The artifacts that the detail of an abort refers to: `scan_progress`, after a credit limit (API reference, section 2.5). */
+function referencesIn(detail: unknown): { name: string; role: string }[] {
+  if (typeof detail !== 'object' || detail === null) return [];
+  return Object.entries(detail).flatMap(([role, value]) => {
+    const reference = referenceSchema.safeParse(value);
+    return reference.success ? [{ name: reference.data.artifact_name, role }] : [];
+  });
+}
+
 /** The role that refers to an artifact, a known role first; without a reference its name is its role, unless that role is another artifact's. */
-function roleAmong(references: readonly { name: string; role: string }[], name: string): string {
+function roleAmong(
+  references: readonly { name: string; role: string }[],
+  name: string,
+  known: readonly string[],
+): string {
   const own = references.filter((each) => each.name === name && each.role.length <= 256);
-  const known = own.find(({ role }) => role === name || role === 'report' || role === 'findings');
-  return (known ?? own[0])?.role ?? (references.some(({ role }) => role === name) ? 'other' : name);
+  const best = own.find(({ role }) => role === name || known.includes(role));
+  return (best ?? own[0])?.role ?? (references.some(({ role }) => role === name) ? 'other' : name);
 }
 
 /** For artifacts that are here, or are known not to come. */

@@ -1,5 +1,6 @@
-import type { WorkflowId } from '../../api/schema.ts';
+import type { WorkflowId } from '../../workflows/workflow.ts';
 import type { Run, RunIn, Target } from './run.ts';
+import type { ApplicationInput } from '../../workflows/application.ts';
 
 /** Which local run this is, and when it was made here. */
 interface Identity {
@@ -22,12 +23,16 @@ export function newRun(
     readonly webhookEndpointIds: readonly string[];
     readonly targets: readonly Pick<Target, 'folder' | 'name' | 'commit'>[];
     readonly retryOf?: string | undefined;
+    readonly input?: ApplicationInput | undefined;
+    readonly targetFile?: string | undefined;
   },
-): RunIn<'packaging'> {
-  const { workflow, baseUrl, organizationId, language, webhookEndpointIds, targets, retryOf } = plan;
+): RunIn<'preparing'> {
+  const { workflow, baseUrl, organizationId, language, webhookEndpointIds, targets } = plan;
+  const { retryOf, input, targetFile } = plan;
   return {
     version: 1,
-    state: 'packaging',
+    state: 'preparing',
+    step: 'packaging',
     id,
     workflow,
     baseUrl,
@@ -42,6 +47,8 @@ export function newRun(
     createdAt: now,
     noticeDue: false,
     ...(retryOf === undefined ? {} : { retryOf }),
+    ...(input === undefined ? {} : { input }),
+    ...(targetFile === undefined ? {} : { targetFile }),
   };
 }
 
@@ -55,8 +62,9 @@ export function trackedRun(
   },
 ): RunIn<'running'> {
   const { runId, dispatchedAt = now, targets } = place;
+  const { step: _, ...run } = newRun({ id, now }, { ...place, webhookEndpointIds: [] });
   return {
-    ...newRun({ id, now }, { ...place, webhookEndpointIds: [] }),
+    ...run,
     targets: targets.map(({ folder, name, fileId }) =>
       // Only confirmed files can be dispatched.
       fileId === undefined
@@ -84,8 +92,9 @@ export function importedRun(
 ): RunIn<'imported'> {
   const { language, targets, importedFrom, artifacts, runId, dispatchedAt, exitedAt } = facts;
   const nowhere = { workflow: 'whitebox-assessment', baseUrl: '', organizationId: '' } as const;
+  const { step: _, ...run } = newRun({ id, now }, { ...nowhere, language, webhookEndpointIds: [], targets });
   return {
-    ...newRun({ id, now }, { ...nowhere, language, webhookEndpointIds: [], targets }),
+    ...run,
     state: 'imported',
     // It is listed among the runs of its time.
     createdAt: Math.min(now, dispatchedAt ?? now),

@@ -1,6 +1,8 @@
 import * as z from 'zod/mini';
-import { archiveTypeSchema, identifierSchema, languageSchema, type WorkflowId } from '../../api/schema.ts';
+import { archiveTypeSchema, identifierSchema, languageSchema } from '../../api/schema.ts';
 import type { AssessmentError, ErrorKind } from '../../errors.ts';
+import { applicationInputSchema } from '../../workflows/application.ts';
+import { workflowIds } from '../../workflows/workflow.ts';
 
 const time = z.number();
 const count = z.int().check(z.minimum(0));
@@ -69,7 +71,7 @@ const targetSchema = open({
   archive: z.optional(archiveSchema),
   upload: z.optional(uploadSchema),
 });
-/** A folder that a run assesses, its archive, and the archive's copy on the service. */
+/** A folder that a run is about; of a whitebox run its archive, and the archive's copy on the service. Of a blackbox run the name is that of its hosts. */
 export type Target = z.infer<typeof targetSchema>;
 
 const exitSchema = open({
@@ -99,7 +101,7 @@ export type Artifact = z.infer<typeof artifactSchema>;
 export const idSchema = z.string().check(z.regex(/^[0-9a-z-]{1,64}$/));
 
 const journalVersion = 1;
-const workflowSchema = z.enum(['whitebox-assessment']) satisfies z.ZodMiniType<WorkflowId>;
+const workflowSchema = z.enum(workflowIds);
 
 const base = open({
   version: z.literal(journalVersion),
@@ -109,6 +111,10 @@ const base = open({
   organizationId: z.string(),
   language: languageSchema,
   webhookEndpointIds: z.array(z.string()),
+  /** What a blackbox workflow was asked, without passwords; absent for a run that was started elsewhere. */
+  input: z.optional(applicationInputSchema),
+  /** The target file that it was started from. */
+  targetFile: z.optional(z.string()),
   targets: z.array(targetSchema),
   createdAt: time,
   packagedAt: z.optional(time),
@@ -152,9 +158,11 @@ const ended = {
 
 /** A run's journal entry: one variant per state, each with only what that state has. */
 export const runSchema = z.discriminatedUnion('state', [
-  z.extend(base, { state: z.literal('packaging') }),
-  z.extend(base, { state: z.literal('uploading') }),
-  z.extend(base, { state: z.literal('confirming') }),
+  z.extend(base, {
+    state: z.literal('preparing'),
+    /** What is done with its files; a run without files passes all of it at once. */
+    step: z.enum(['packaging', 'uploading', 'confirming']),
+  }),
   z.extend(base, {
     state: z.literal('dispatching'),
     intendedAt: time,
@@ -248,8 +256,26 @@ export function isLive(run: Run): run is RunIn<'running' | 'cancelling' | 'colle
 }
 
 /** True before the intent to dispatch is written: nothing has been paid for. */
-export function isPreparing(run: Run): run is RunIn<'packaging' | 'uploading' | 'confirming'> {
-  return ['packaging', 'uploading', 'confirming'].includes(run.state);
+export function isPreparing(run: Run): run is RunIn<'preparing'> {
+  return run.state === 'preparing';
+}
+
+/** The step of a run that is prepared, else its state. */
+export function phaseOf(run: Run): RunState | RunIn<'preparing'>['step'] {
+  return run.state === 'preparing' ? run.step : run.state;
+}
+
+/** The run that this one goes on from, as the service knows it (API reference, sections 2.7 and 2.8). */
+export function continuedFrom({ input }: Run): { workflow: string; runId: string } | undefined {
+  const resume = input?.resume;
+  if (resume === undefined) return undefined;
+  const reference =
+    'assess_crawled_features' in resume
+      ? resume.assess_crawled_features
+      : 'continue_assessment' in resume
+        ? resume.continue_assessment
+        : resume;
+  return { workflow: reference.workflow_id, runId: reference.workflow_run_id };
 }
 
 /** True when the run waits for a person: a lost dispatch, or a token that no longer works. */

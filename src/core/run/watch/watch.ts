@@ -7,7 +7,7 @@ import { cleanUp } from '../finish/localCleanup.ts';
 import { UploadRemoval } from '../finish/removeUploads.ts';
 import type { RunDeps } from '../runDeps.ts';
 import { isGivenUp } from '../state/deadlines.ts';
-import { isFinal, isLive, isPreparing, type Run } from '../state/run.ts';
+import { isFinal, isLive, isPreparing, phaseOf, type Run } from '../state/run.ts';
 import { Poller } from './poll.ts';
 import { Schedule } from './schedule.ts';
 import { nextHeartbeat, WakingTime } from './wakeUps.ts';
@@ -113,7 +113,7 @@ export class RunWatch {
     const found = await store.refresh(id);
     if (found === undefined) return this.schedule.release(id);
     // Nothing of it has left the machine.
-    if (found.state === 'packaging') return this.discard(id);
+    if (phaseOf(found) === 'packaging') return this.discard(id);
     const isInterrupted = isPreparing(found) || found.state === 'dispatching';
     const run = isInterrupted ? await this.#afterInterruption(found) : found;
     if (isLive(run)) {

@@ -173,7 +173,7 @@ describe('runs, where a person decides about them', () => {
   it('are not removed by a menu that is older than their start', async () => {
     const removed: string[] = [];
     const tracker = { remove: (id: string) => Promise.resolve(removed.push(id)) } as unknown as RunTracker;
-    await removeRuns({ tracker, notes: {} as unknown as RunNotes }, [runOf.running, runOf.packaging]);
+    await removeRuns({ tracker, notes: {} as unknown as RunNotes }, [runOf.running, runOf.preparing]);
     assert.deepEqual([messages(), removed], [[], []]);
   });
 

@@ -178,7 +178,11 @@ describe('what leaves the machine', () => {
 
 /** Asks about the upload of a run of one folder; gives what became of the Upload Preview. */
 async function ask(run: Run, selection: unknown): Promise<string[]> {
-  const assessment = { ...place, language: 'english', targets: [{ ...run.targets[0], selection }] };
+  const assessment = {
+    ...place,
+    language: 'english',
+    targets: [{ ...run.targets[0], files: { selection } }],
+  };
   const did: string[] = [];
   const deps = {
     runs: { all: () => [] } as unknown as RunStore,

@@ -12,6 +12,7 @@ import { DyingStore, type Phase } from '../dyingStore.ts';
 import { type Desk, openWindow, type RunWindow, setUpDesk } from '../runWindow.ts';
 import { VirtualClock } from '../virtualClock.ts';
 import { silent } from '../../../silentLog.ts';
+import { stepOf } from '../sampleRuns.ts';
 
 /** A window that dies at one write of its start; resolves when it has, or when it had nothing left to write. */
 async function dieWhileStarting(
@@ -53,7 +54,7 @@ describe('a window that is killed', () => {
         const end = await dieWhileStarting(t, desk, write, phase);
         if (end === 'done') break;
         const [killed] = await readRuns(desk);
-        seen.add(killed?.state ?? 'none');
+        seen.add(stepOf(killed) ?? 'none');
         if (killed !== undefined) await bury(desk, killed.id);
         const sentBefore = desk.sent('/dispatch');
         const window = openWindow(t, desk);
@@ -69,7 +70,7 @@ describe('a window that is killed', () => {
         }
         if (killed?.state === 'dispatching') assert.equal(runs[0]?.state, 'unknown');
         if (killed?.state === 'running') assert.equal(runs[0]?.state, 'succeeded');
-        if (killed !== undefined && !isLive(killed) && killed.state !== 'packaging')
+        if (killed !== undefined && !isLive(killed) && stepOf(killed) !== 'packaging')
           assert.equal(window.ended.length, 1, 'the person was told once');
       }
       const expected = [

@@ -22,8 +22,8 @@ describe('a journal of another version', () => {
   const others: readonly (readonly [string, Journal])[] = [
     ['of a later version', { version: 2 }],
     ['of a later version, in a state of its own', { version: 2, state: 'levitating', targets: 'elsewhere' }],
-    ['of an unknown workflow', { workflow: 'blackbox-crawl' }],
-    ['of an unknown workflow without a time', { workflow: 'blackbox-crawl', createdAt: 'yesterday' }],
+    ['of an unknown workflow', { workflow: 'binary-assessment' }],
+    ['of an unknown workflow without a time', { workflow: 'binary-assessment', createdAt: 'yesterday' }],
   ];
   for (const [what, change] of others) {
     test(`F99 ${what} is listed and left as it is: not asked about, not swept, not offered as lost`, async (t) => {

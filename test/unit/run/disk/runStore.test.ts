@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
-import type { Run } from '../../../../src/core/run/state/run.ts';
+import { phaseOf, type Run } from '../../../../src/core/run/state/run.ts';
 import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import { packagingRun, runOf } from '../sampleRuns.ts';
 import { tempFolder } from '../tempFolder.ts';
@@ -64,7 +64,7 @@ describe('the run store', () => {
     ['zeroed', (text) => '\0'.repeat(text.length)],
     ['of an earlier version', (text) => text.replace('"version": 1', '"version": 0')],
     ['of another run', (text) => text.replace('"id": "one"', '"id": "two"')],
-    ['in an unknown state', (text) => text.replace('packaging', 'levitating')],
+    ['in an unknown state', (text) => text.replace('preparing', 'levitating')],
   ];
   for (const [how, damage] of damages) {
     test(`F65 a journal that is ${how} is set aside, and the other runs are intact`, async (t) => {
@@ -113,7 +113,7 @@ describe('the run store', () => {
     assert.deepEqual(
       other.store
         .all()
-        .map(({ id, state }) => `${id} ${state}`)
+        .map((run) => `${run.id} ${phaseOf(run)}`)
         .sort(),
       ['created packaging', 'kept uploading'],
     );
@@ -139,10 +139,10 @@ describe('the run store', () => {
         });
       // No run has such a name.
       await writeFile(join(root, '.DS_Store'), '');
-      const created = seen(() => other.get('one')?.state === 'packaging');
+      const created = seen(() => other.get('one') !== undefined);
       await store.create(named('one'));
       await created;
-      const changed = seen(() => other.get('one')?.state === 'uploading');
+      const changed = seen(() => other.get('one')?.packagedAt === 7);
       await store.apply('one', { type: 'packaged', at: 7 });
       await changed;
       const removed = seen(() => other.get('one') === undefined);

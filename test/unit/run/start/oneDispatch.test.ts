@@ -10,6 +10,7 @@ import { storeThat } from '../preparedStore.ts';
 import { type Desk, openWindow, setUpDesk } from '../runWindow.ts';
 import { seedUnknownRun } from '../seededRuns.ts';
 import { accepted, startWith } from '../uploads.ts';
+import { stepOf } from '../sampleRuns.ts';
 
 /** Less than it takes a lease to look abandoned. */
 const waitMs = 12_000;
@@ -41,7 +42,7 @@ describe('a dispatch', () => {
     };
     await assert.rejects(startWith(window, desk, { confirmUpload }), { kind: 'busyElsewhere' });
     assert.equal(desk.sent('/dispatch'), 0);
-    assert.equal(window.store.all()[0]?.state, 'confirming', 'for the other window to end');
+    assert.equal(stepOf(window.store.all()[0]), 'confirming', 'for the other window to end');
   });
 
   test('F47 that waits to be sent again is not, once another window holds the run', async (t) => {

@@ -15,7 +15,9 @@ describe('the archives of a run', () => {
     const window = openWindow(t, desk);
     const { targets } = await window.assessment();
     const [shop] = targets;
-    const run = await window.start({ targets: [shop!, { ...shop!, name: 'tool', archiveType: 'zip' }] });
+    const run = await window.start({
+      targets: [shop!, { ...shop!, name: 'tool', files: { ...shop!.files!, archiveType: 'zip' } }],
+    });
     assert.deepEqual(
       run.targets.map(({ archive }) => [archive?.type, archive?.file]),
       [
@@ -37,7 +39,7 @@ describe('the archives of a run', () => {
       { ...assessment, targets: [shop!, { ...shop!, name: 'tool' }] },
       { onPackaging: (done, total) => told.push([done, total]) },
     );
-    const total = 2 * shop!.selection.bytes;
+    const total = 2 * shop!.files!.selection.bytes;
     assert.deepEqual(told.at(-1), [total, total]);
     assert.ok(told.every(([done, of]) => done <= of && of === total));
     for (const { archive } of run?.targets ?? []) assert.ok(archive !== undefined && !('omitted' in archive));
@@ -55,7 +57,7 @@ describe('the archives of a run', () => {
     const selection = await selectFiles(desk.folder, options);
     await rm(gone, { recursive: true });
     const [shop] = (await window.assessment()).targets;
-    const run = await window.start({ targets: [{ ...shop!, selection }] });
+    const run = await window.start({ targets: [{ ...shop!, files: { ...shop!.files!, selection } }] });
     const { omitted, files } = run.targets[0]!.archive!;
     assert.equal(files, 2);
     assert.deepEqual([omitted?.length, omitted?.[0], omitted?.[99]], [100, 'gone/100', 'gone/199']);

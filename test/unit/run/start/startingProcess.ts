@@ -62,6 +62,6 @@ async function start({ root, folder, token, death, speed = 1, ...destination }: 
     language: 'english',
     webhookEndpointIds: [],
     maxArchiveBytes: 1024 ** 2,
-    targets: [{ folder, name: 'shop', selection, archiveType: 'tar_gz' }],
+    targets: [{ folder, name: 'shop', files: { selection, archiveType: 'tar_gz' } }],
   });
 }

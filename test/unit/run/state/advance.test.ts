@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { advance } from '../../../../src/core/run/state/advance.ts';
-import { isFinal, needsPerson, type Run, type RunState } from '../../../../src/core/run/state/run.ts';
-import { bareExit, eventOf, runOf, stillRunning, success } from '../sampleRuns.ts';
+import { isFinal, needsPerson, type Run } from '../../../../src/core/run/state/run.ts';
+import { bareExit, eventOf, runOf, stillRunning, success, preparingAt, stepOf } from '../sampleRuns.ts';
 
-/** States in the order of the columns below. */
-const states = Object.keys(runOf) as RunState[];
+const { preparing: _, ...later } = runOf;
+/** A run of each step and state, in the order of the columns below. */
+const columns: Readonly<Record<string, Run>> = { ...preparingAt, ...later };
 
 /** The state an event leads to, by present state; `·` changes nothing at all, `=` changes the run but not its state. */
 const table: Readonly<Record<keyof typeof eventOf, string>> = {
@@ -68,18 +69,17 @@ const table: Readonly<Record<keyof typeof eventOf, string>> = {
 
 describe('advance', () => {
   test('the sample runs are in the states they stand for', () => {
-    for (const state of states) assert.equal(runOf[state].state, state);
+    for (const [name, run] of Object.entries(columns)) assert.equal(stepOf(run), name);
   });
 
   for (const [name, row] of Object.entries(table)) {
     const expected = row.split(/\s+/);
     test(`${name} leads where the table says, from each of the ${String(expected.length)} states`, () => {
-      assert.equal(expected.length, states.length);
-      for (const [index, state] of states.entries()) {
-        const before = runOf[state];
+      assert.equal(expected.length, Object.keys(columns).length);
+      for (const [index, [column, before]] of Object.entries(columns).entries()) {
         const next = advance(before, eventOf[name as keyof typeof eventOf]);
-        const seen = next === before ? '·' : next.state === state ? '=' : next.state;
-        assert.equal(seen, expected[index], `${name} on ${state}`);
+        const seen = next === before ? '·' : stepOf(next) === column ? '=' : stepOf(next);
+        assert.equal(seen, expected[index], `${name} on ${column}`);
       }
     });
   }
@@ -88,13 +88,16 @@ describe('advance', () => {
     names.map((name) => eventOf[name]).reduce<Run>(advance, run);
 
   test('a dispatch is not intended while a file is not confirmed', () => {
-    const run = after(runOf.packaging, 'archived', 'packaged', 'reserved', 'uploaded');
+    const run = after(runOf.preparing, 'archived', 'packaged', 'reserved', 'uploaded');
     assert.equal(advance(run, eventOf.dispatchIntended), run);
   });
 
   test('a dispatch is not intended while one of two files is not confirmed', () => {
-    const { targets } = runOf.confirming;
-    const run = { ...runOf.confirming, targets: [...targets, { folder: '/elsewhere', name: 'admin' }] };
+    const { targets } = preparingAt.confirming;
+    const run = {
+      ...preparingAt.confirming,
+      targets: [...targets, { ...targets[0]!, upload: undefined }],
+    } as Run;
     assert.equal(advance(run, eventOf.dispatchIntended), run);
   });
 
@@ -214,10 +217,10 @@ describe('advance', () => {
 
   test('artifacts are fetched again of runs alone whose end is known', () => {
     const artifacts = [{ name: 'report', file: 'report.md' }];
-    for (const state of states) {
-      const next = advance(runOf[state], { type: 'downloadedAgain', artifacts, at: 1 });
+    for (const [state, run] of Object.entries(runOf)) {
+      const next = advance(run, { type: 'downloadedAgain', artifacts, at: 1 });
       const isKnown = state === 'succeeded' || state === 'aborted';
-      assert.deepEqual(next, isKnown ? { ...runOf[state], artifacts } : runOf[state], state);
+      assert.deepEqual(next, isKnown ? { ...run, artifacts } : run, state);
     }
   });
 
@@ -231,12 +234,12 @@ describe('advance', () => {
       at: 1,
     });
     assert.deepEqual([needsPerson(waiting), needsPerson(after(runOf.running, 'pollFailed'))], [true, false]);
-    for (const state of states) assert.equal(needsPerson(runOf[state]), state === 'unknown');
+    for (const [state, run] of Object.entries(runOf)) assert.equal(needsPerson(run), state === 'unknown');
   });
 
   test('final are exactly the states that nothing leaves', () => {
     assert.deepEqual(
-      states.filter((state) => isFinal(runOf[state])),
+      Object.values(runOf).flatMap((run) => (isFinal(run) ? [run.state] : [])),
       ['succeeded', 'aborted', 'cancelled', 'failed', 'imported'],
     );
   });

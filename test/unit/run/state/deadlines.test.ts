@@ -66,7 +66,7 @@ test('results of a run that ended while nobody looked near their end from when i
 });
 
 test('what has no results on the service nears no end', () => {
-  for (const run of [runOf.packaging, runOf.unknown, runOf.failed, runOf.imported])
+  for (const run of [runOf.preparing, runOf.unknown, runOf.failed, runOf.imported])
     assert.deepEqual(after(isNearRetentionEnd, run, 0, [0, 26 * day, 31 * day]), [false, false, false]);
 });
 
@@ -81,7 +81,7 @@ test('a run is outlived once it has ended, a person was told, and the days have 
     false,
     false,
   ]);
-  for (const open of [runOf.running, runOf.collecting, runOf.unknown, runOf.uploading])
+  for (const open of [runOf.running, runOf.collecting, runOf.unknown, runOf.preparing])
     assert.equal(isOutlived({ ...open, noticeDue: false }, 1, 365 * day), false, open.state);
 });
 

@@ -102,7 +102,7 @@ describe('a run', () => {
     say({ status: 'EXITED', output: { kind: 'EVAPORATED', abortedReason: { code: 'too_hot', detail } } });
     const run = await window.untilEnded(id);
     assert.ok(run.state === 'aborted');
-    const abort = { code: 'too_hot', detail: JSON.stringify(detail) };
+    const abort = { code: 'too_hot', detail };
     assert.deepEqual(run.exit, { kind: 'EVAPORATED', abort, artifacts: [] });
   });
 

@@ -234,7 +234,7 @@ describe('a run that is watched', () => {
         const targets = assessment.targets.map(({ folder, name }) => ({ folder, name, upload }));
         await dead.store.create({
           ...newRun({ id: dead.store.newId(), now: desk.clock.now() }, assessment),
-          state: 'uploading',
+          step: 'uploading',
           targets,
         });
         for (const { store } of [window, other]) await store.reload();

@@ -1,0 +1,71 @@
+import type * as z from 'zod/mini';
+import type { ArchiveType, Language } from '../api/schema.ts';
+import type { ApplicationInput } from './application.ts';
+
+/** The IDs of the service's workflows (API reference, section 1). */
+export const workflowIds = ['whitebox-assessment', 'blackbox-crawl', 'blackbox-assessment'] as const;
+/** The ID of a workflow (API reference, section 1). */
+export type WorkflowId = (typeof workflowIds)[number];
+
+/** What a run asks of its workflow, as far as a request needs it: the files of a whitebox run, the input of a blackbox one. */
+export interface RunRequest {
+  readonly language: Language;
+  readonly webhookEndpointIds: readonly string[];
+  readonly targets: readonly {
+    readonly archive?: { readonly type: ArchiveType } | undefined;
+    readonly upload?: { readonly fileId: string } | undefined;
+  }[];
+  /** The members of the API's `input` except `language` and passwords. */
+  readonly input?: ApplicationInput | undefined;
+}
+
+/** How a run ended, as far as the rules for going on from it need it (API reference, sections 2.7 and 2.8). */
+export interface RunEnd {
+  readonly kind: string;
+  readonly abortCode?: string | undefined;
+  /** Roles of the artifacts that were downloaded. */
+  readonly artifacts: readonly string[];
+}
+
+/** How a run can be gone on from: by which request of which workflow. */
+export type Continuation = 'assessPairs' | 'continueAssessment' | 'crawlFurther';
+
+/** Why a run cannot be gone on from. */
+export type NoContinuation = 'notEligible' | 'noFeatures';
+
+/** All that differs between workflows. */
+export interface Workflow {
+  readonly id: WorkflowId;
+  /** The dispatch body (API reference, sections 2.6 to 2.9). */
+  readonly request: z.ZodMiniType;
+  /** The dispatch body of a run; `passwords` are in the order of the credentials of its input. */
+  readonly toRequest: (run: RunRequest, passwords: readonly string[]) => unknown;
+  /** The file that each artifact is kept as, by its role (API reference, section 2.4). */
+  readonly artifacts: Readonly<Record<string, string>>;
+  /** How an ended run of this workflow can be gone on from, and where not, why. */
+  readonly continuations: (end: RunEnd) => ReadonlyMap<Continuation, true | NoContinuation>;
+}
+
+/** The abort code of an assessment that hit its scan credit limit (API reference, section 2.5). */
+export const creditLimitReached = 'credit_limit_reached';
+
+/** The dispatch body of a blackbox run: its input as the journal has it, with the language and each credential's password (API reference, section 2.6). */
+export function toApplicationRequest(run: RunRequest, passwords: readonly string[]): unknown {
+  const { authentication, ...input } = run.input ?? {};
+  const credentials = authentication?.credentials?.map((credential, index) => ({
+    ...credential,
+    password: passwords[index],
+  }));
+  const login = authentication && { ...authentication, ...(credentials && { credentials }) };
+  return withNotification({ ...input, language: run.language, ...(login && { authentication: login }) }, run);
+}
+
+/** Adds the recipients of the end's notification to a dispatch body (API reference, section 2.6). */
+export function withNotification(
+  input: Readonly<Record<string, unknown>>,
+  { webhookEndpointIds }: Pick<RunRequest, 'webhookEndpointIds'>,
+): Record<string, unknown> {
+  return webhookEndpointIds.length === 0
+    ? { input }
+    : { input, notification: { webhook_endpoint_ids: [...webhookEndpointIds] } };
+}
