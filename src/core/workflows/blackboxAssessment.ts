@@ -1,11 +1,11 @@
 import * as z from 'zod/mini';
 import { notificationSchema } from '../api/schema.ts';
 import {
+  assessmentResumeSchema,
   crawlLimitSchema,
   pairsSchema,
   requestInput,
   scanLimitSchema,
-  toApplicationRequest,
 } from './application.ts';
 import { creditLimitReached, toApplicationRequest, type Workflow } from './workflow.ts';
 

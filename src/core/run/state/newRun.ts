@@ -16,8 +16,8 @@ interface Destination {
   readonly language: Run['language'];
 }
 
-/** A run at its beginning. */
-export function newRun(
+/** What a run has in every state. */
+function baseOf(
   { id, now }: Identity,
   plan: Destination & {
     readonly webhookEndpointIds: readonly string[];
@@ -26,13 +26,11 @@ export function newRun(
     readonly input?: ApplicationInput | undefined;
     readonly targetFile?: string | undefined;
   },
-): RunIn<'preparing'> {
+): Omit<RunIn<'preparing'>, 'state' | 'step'> {
   const { workflow, baseUrl, organizationId, language, webhookEndpointIds, targets } = plan;
   const { retryOf, input, targetFile } = plan;
   return {
     version: 1,
-    state: 'preparing',
-    step: 'packaging',
     id,
     workflow,
     baseUrl,
@@ -52,6 +50,11 @@ export function newRun(
   };
 }
 
+/** A run at its beginning. */
+export function newRun(identity: Identity, plan: Parameters<typeof baseOf>[1]): RunIn<'preparing'> {
+  return { ...baseOf(identity, plan), state: 'preparing', step: 'packaging' };
+}
+
 /** A run of the service that was started elsewhere, or whose journal was lost. */
 export function trackedRun(
   { id, now }: Identity,
@@ -62,9 +65,8 @@ export function trackedRun(
   },
 ): RunIn<'running'> {
   const { runId, dispatchedAt = now, targets } = place;
-  const { step: _, ...run } = newRun({ id, now }, { ...place, webhookEndpointIds: [] });
   return {
-    ...run,
+    ...baseOf({ id, now }, { ...place, webhookEndpointIds: [] }),
     targets: targets.map(({ folder, name, fileId }) =>
       // Only confirmed files can be dispatched.
       fileId === undefined
@@ -92,9 +94,8 @@ export function importedRun(
 ): RunIn<'imported'> {
   const { language, targets, importedFrom, artifacts, runId, dispatchedAt, exitedAt } = facts;
   const nowhere = { workflow: 'whitebox-assessment', baseUrl: '', organizationId: '' } as const;
-  const { step: _, ...run } = newRun({ id, now }, { ...nowhere, language, webhookEndpointIds: [], targets });
   return {
-    ...run,
+    ...baseOf({ id, now }, { ...nowhere, language, webhookEndpointIds: [], targets }),
     state: 'imported',
     // It is listed among the runs of its time.
     createdAt: Math.min(now, dispatchedAt ?? now),

@@ -265,19 +265,6 @@ export function phaseOf(run: Run): RunState | RunIn<'preparing'>['step'] {
   return run.state === 'preparing' ? run.step : run.state;
 }
 
-/** The run that this one goes on from, as the service knows it (API reference, sections 2.7 and 2.8). */
-export function continuedFrom({ input }: Run): { workflow: string; runId: string } | undefined {
-  const resume = input?.resume;
-  if (resume === undefined) return undefined;
-  const reference =
-    'assess_crawled_features' in resume
-      ? resume.assess_crawled_features
-      : 'continue_assessment' in resume
-        ? resume.continue_assessment
-        : resume;
-  return { workflow: reference.workflow_id, runId: reference.workflow_run_id };
-}
-
 /** True when the run waits for a person: a lost dispatch, or a token that no longer works. */
 export function needsPerson(run: Run): boolean {
   if (!isLive(run)) return run.state === 'unknown';

@@ -4,9 +4,10 @@ import { advance } from '../../../../src/core/run/state/advance.ts';
 import { isFinal, needsPerson, type Run } from '../../../../src/core/run/state/run.ts';
 import { bareExit, eventOf, runOf, stillRunning, success, preparingAt, stepOf } from '../sampleRuns.ts';
 
-const { preparing: _, ...later } = runOf;
 /** A run of each step and state, in the order of the columns below. */
-const columns: Readonly<Record<string, Run>> = { ...preparingAt, ...later };
+const columns: Readonly<Record<string, Run>> = Object.fromEntries(
+  Object.entries({ ...preparingAt, ...runOf }).filter(([name]) => name !== 'preparing'),
+);
 
 /** The state an event leads to, by present state; `·` changes nothing at all, `=` changes the run but not its state. */
 const table: Readonly<Record<keyof typeof eventOf, string>> = {
