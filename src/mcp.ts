@@ -104,8 +104,8 @@ async function readOptions(): Promise<Options> {
       'Usage: mcp.cjs --folder <folder> --storage <global storage of the extension> [--triage workspace|shared]. “Copy MCP Configuration…” in VS Code writes it.',
     );
   // A link may lead to another folder tomorrow.
-  if ((await realpath(folder)) !== folder)
-    throw new Error(`--folder has to be a real path: ${folder} is not.`);
+  if ((await realpath(folder).catch(() => undefined)) !== folder)
+    throw new Error(`There is no folder with this real path: ${folder}. Copy the configuration again.`);
   return { folder, storage, triage };
 }
 

@@ -109,7 +109,7 @@ export function listFindings(
         feature: finding.feature,
         perspective: finding.perspective,
         request: finding.url === undefined ? undefined : clip(requestOf(finding), 1_000),
-        drift: hereOf(main, shown)?.drift,
+        drift: main && (hereOf(main, shown)?.drift ?? 'unknown'),
         triage: decision?.state ?? 'unknown',
         change,
       };

@@ -125,11 +125,11 @@ describe('what language models get', () => {
     }));
     const list = (
       input: Parameters<typeof listFindings>[1],
-    ): { total: number; findings: { title: string; place: string }[] } =>
+    ): { total: number; findings: { title: string; place: string; drift: string }[] } =>
       listFindings([source], input) as never;
     assert.deepEqual(
-      list({}).findings.map(({ title, place }) => [title, place]),
-      [['Bad', 'src/注文.ts:7']],
+      list({}).findings.map(({ title, place, drift }) => [title, place, drift]),
+      [['Bad', 'src/注文.ts:7', 'unknown']],
     );
     assert.deepEqual(
       list({ triage: ['open', 'acceptedRisk'] }).findings.map(({ title }) => title),
