@@ -1,14 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import { endedEarly, isFinal, keptArtifact, type Run } from '../run/state/run.ts';
+import { creditLimitReached } from '../workflows/workflow.ts';
 
 /** True when an ended run has a findings file on this machine. */
 export function hasFindings(run: Run): boolean {
   return isFinal(run) && keptArtifact(run, 'findings') !== undefined;
 }
 
-/** True for a run that has found all it could: one that ended early may have left part of its findings. */
+/** True for a run that has found all it could: one that ended early, or that tried one pair alone, may have left part of its findings. */
 export function hasAllFindings(run: Run): boolean {
-  return hasFindings(run) && !endedEarly(run);
+  return hasFindings(run) && !endedEarly(run) && !isOnePair(run);
 }
 
 /** True for the same run with the same files: nothing was downloaded again in between. */
@@ -18,16 +19,41 @@ export function isSameRun(one: Run | undefined, other: Run | undefined): boolean
   return one.id === other.id && isDeepStrictEqual(artifactsOf(one), artifactsOf(other));
 }
 
-/** What a person wants to see of a folder: a run, or undefined for none; it holds until another run gets findings. */
+/** What a run is about: the code of its folders, or the application at its target URLs. Runs of one subject follow each other; those of two stand side by side. */
+export function subjectOf({ id, workflow, input }: Run): string {
+  if (workflow === 'whitebox-assessment') return 'whitebox';
+  // Of a run that was started elsewhere nobody knows the URLs.
+  return `blackbox ${input === undefined ? id : JSON.stringify([...new Set(input.target_urls)].sort())}`;
+}
+
+/** A folder with a subject: as such, the findings of one run are shown of it. */
+export function shownAs(run: Run, folder: string): string {
+  return JSON.stringify([folder, subjectOf(run)]);
+}
+
+/** True for a run that tries one pair, as Confirm Live does: it tells nothing of the rest. */
+function isOnePair({ input }: Run): boolean {
+  return input?.pairs?.length === 1;
+}
+
+/** True for a run that is shown without a person's choice: it has all findings, or those up to its credit limit. */
+function isShownByItself(run: Run): boolean {
+  const hitLimit = run.state === 'aborted' && run.exit.abort?.code === creditLimitReached;
+  return hasAllFindings(run) || (hitLimit && hasFindings(run) && !isOnePair(run));
+}
+
+/** What a person wants to see of a subject of a folder: a run, or undefined for none; it holds until another run gets findings. */
 interface FolderChoice {
+  readonly folder: string;
   readonly runId: string | undefined;
   /** The IDs of the runs that had findings when the person chose. */
   readonly over: ReadonlySet<string>;
 }
 
-/** Chooses which run's findings each folder shows; lists of runs come newest first. */
+/** Chooses which run's findings each folder shows of each subject; lists of runs come newest first. */
 export class FolderChoices {
-  readonly #byFolder = new Map<string, FolderChoice>();
+  /** By `shownAs`. */
+  readonly #choices = new Map<string, FolderChoice>();
 
   /** A person wants to see a run in its folders. */
   choose(run: Run, all: readonly Run[]): void {
@@ -37,44 +63,40 @@ export class FolderChoices {
   /** A person wants to see no findings; a folder that only other windows have open is theirs again. */
   clear(all: readonly Run[], isOpenHere: (folder: string) => boolean): void {
     for (const run of all) this.#choose(run, undefined, all);
-    for (const folder of [...this.#byFolder.keys()].filter((each) => !isOpenHere(each)))
-      this.#byFolder.delete(folder);
+    for (const [key, { folder }] of [...this.#choices]) if (!isOpenHere(folder)) this.#choices.delete(key);
   }
 
   /**
-   * The run that a folder shows, undefined for none: for each folder that is open, or that a person chose for. Only a person chooses a run that does not have all its findings.
-   * A folder that is not in the answer shows the findings of any run that another folder shows.
+   * The run that is shown of a folder and a subject, undefined for none, by `shownAs`: of each folder that is open, or that a person chose for. Only a person chooses a run
+   * that ended early, but for one that hit its credit limit, and one that tried a single pair. What is not in the answer shows the findings of any run that is shown.
    */
   runsToShow(
     all: readonly Run[],
     isOpenHere: (folder: string) => boolean,
   ): ReadonlyMap<string, Run | undefined> {
     const chosen = new Map<string, Run | undefined>();
-    for (const [folder, candidates] of byFolder(all.filter(hasFindings))) {
-      const choice = this.#byFolder.get(folder);
-      if (choice !== undefined) chosen.set(folder, follow(choice, candidates));
-      else if (isOpenHere(folder)) chosen.set(folder, candidates.find(hasAllFindings));
+    const folders = all
+      .filter(hasFindings)
+      .flatMap((run) => run.targets.map(({ folder }) => ({ run, folder, key: shownAs(run, folder) })));
+    for (const [key, entries] of Map.groupBy(folders, (each) => each.key)) {
+      const choice = this.#choices.get(key);
+      const candidates = entries.map(({ run }) => run);
+      if (choice !== undefined) chosen.set(key, follow(choice, candidates));
+      else if (entries.some(({ folder }) => isOpenHere(folder)))
+        chosen.set(key, candidates.find(isShownByItself));
     }
     return chosen;
   }
 
-  #choose({ targets }: Run, runId: string | undefined, all: readonly Run[]): void {
+  #choose(run: Run, runId: string | undefined, all: readonly Run[]): void {
     const over = new Set(all.filter(hasFindings).map(({ id }) => id));
-    for (const { folder } of targets) this.#byFolder.set(folder, { runId, over });
+    for (const { folder } of run.targets) this.#choices.set(shownAs(run, folder), { folder, runId, over });
   }
 }
 
 function follow({ runId, over }: FolderChoice, candidates: readonly Run[]): Run | undefined {
-  const since = candidates.find((run) => !over.has(run.id) && hasAllFindings(run));
+  const since = candidates.find((run) => !over.has(run.id) && isShownByItself(run));
   if (since !== undefined || runId === undefined) return since;
   // The chosen run may have been removed.
-  return candidates.find(({ id }) => id === runId) ?? candidates.find(hasAllFindings);
-}
-
-function byFolder(runs: readonly Run[]): Map<string, Run[]> {
-  const found = new Map<string, Run[]>();
-  for (const run of runs) {
-    for (const { folder } of run.targets) found.set(folder, [...(found.get(folder) ?? []), run]);
-  }
-  return found;
+  return candidates.find(({ id }) => id === runId) ?? candidates.find(isShownByItself);
 }

@@ -1,5 +1,5 @@
 import type { Run } from '../run/state/run.ts';
-import { hasAllFindings } from './chooseRun.ts';
+import { hasAllFindings, subjectOf } from './chooseRun.ts';
 import { type Identity, isSameFinding } from './identity.ts';
 import type { Cut } from './parse/parse.ts';
 import type { ShownFinding } from './shownFinding.ts';
@@ -115,16 +115,19 @@ function pairsOf(
   return pairs;
 }
 
-/** The latest run before one that has all findings of the same folders; `runs` come newest first. Findings of unknown origin are compared only when a person says so. */
+/** The latest run before one that has all findings of the same subject in the same folders; `runs` come newest first. Findings of unknown origin are compared only when a person says so. */
 export function baselineAmong(runs: readonly Run[], run: Run): Run | undefined {
   if (!isOfService(run)) return undefined;
   const runId = runIdOf(run);
   // A run may be here twice, tracked and imported: it is not compared with itself.
   const isOther = (other: Run): boolean => runId === undefined || runIdOf(other) !== runId;
+  // A run and the one that it goes on with are one assessment.
+  const predecessor = runsBefore(runs, run).find((other) => goesOnWith(run, other));
+  if (predecessor !== undefined) return baselineAmong(runs, predecessor);
   return runsBefore(runs, run).find((other) => isOther(other) && hasAllFindings(other) && isOfService(other));
 }
 
-/** The runs before one, of the same folders, in the order of `runs`. */
+/** The runs before one, of the same subject in the same folders, in the order of `runs`. */
 export function runsBefore(runs: readonly Run[], run: Run): readonly Run[] {
   const folders = foldersOf(run);
   return runs.filter(
@@ -143,6 +146,14 @@ export function runIdOf(run: Run): string | undefined {
   return 'runId' in run ? run.runId : undefined;
 }
 
-function foldersOf({ targets }: Run): string {
-  return JSON.stringify([...new Set(targets.map(({ folder }) => folder))].sort());
+function foldersOf(run: Run): string {
+  const folders = [...new Set(run.targets.map(({ folder }) => folder))].sort();
+  return JSON.stringify([subjectOf(run), ...folders]);
+}
+
+/** True for a run that goes on with another one: both are one assessment (API reference, section 2.7). */
+function goesOnWith({ input }: Run, other: Run): boolean {
+  const resume = input?.resume;
+  if (resume === undefined || !('continue_assessment' in resume)) return false;
+  return resume.continue_assessment.workflow_run_id === runIdOf(other);
 }

@@ -16,7 +16,7 @@ type Deps = RunFindingsDeps & {
   readonly isOpenHere: (folder: string) => boolean;
 };
 
-/** The findings that the editor shows: of each open folder's latest successful run that has some, unless a person chose another run or none since it ended. */
+/** The findings that the editor shows: of each open folder's latest successful run of each subject that has some, unless a person chose another run or none since it ended. */
 export class FindingStore implements Disposable {
   readonly #deps: Deps;
   readonly #listeners = new Set<() => void>();
@@ -24,7 +24,7 @@ export class FindingStore implements Disposable {
   readonly #choices = new FolderChoices();
   /** The run that a person compares, and the one that they compare it with. */
   #compared: { readonly run: Run; readonly baseline: Run } | undefined;
-  /** The ID of the run that each folder shows. */
+  /** The ID of the run that each folder shows of each subject, by `shownAs`. */
   #byFolder: ReadonlyMap<string, string | undefined> = new Map();
   /** The runs that are shown, whole. */
   #loaded: readonly RunFindings[] = [];
@@ -79,7 +79,7 @@ export class FindingStore implements Disposable {
     return this.#failures.get(runId);
   }
 
-  /** Shows a run's findings in its folders until another is chosen or ends with findings; a run without findings changes nothing. */
+  /** Shows a run's findings in its folders until another of its subject is chosen or ends with findings; a run without findings changes nothing. */
   async show({ id }: Run): Promise<void> {
     const { runs } = this.#deps;
     const run = runs.get(id);

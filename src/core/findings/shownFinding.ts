@@ -1,4 +1,5 @@
 import type { Failure, Run } from '../run/state/run.ts';
+import { shownAs } from './chooseRun.ts';
 import type { Drift } from './drift/drift.ts';
 import type { Finding, Place } from './finding.ts';
 import type { Identity } from './identity.ts';
@@ -81,12 +82,15 @@ export function toSubjects(
   return decisionFolders(shown).map((folder) => ({ folder, identity, path }));
 }
 
-/** A run as it is now; given the run that each folder shows, without the findings of folders that show another one. */
+/** A run as it is now; given the run that each folder shows of its subject, by `shownAs`, without the findings of folders that show another one. */
 export function toShownRun(
   { run, shown, cut, failure, changedFiles }: ShownRun,
-  byFolder: ReadonlyMap<string, string | undefined> = new Map(),
+  chosen: ReadonlyMap<string, string | undefined> = new Map(),
 ): ShownRun {
-  const showsIt = (folder: string): boolean => !byFolder.has(folder) || byFolder.get(folder) === run.id;
+  const showsIt = (folder: string): boolean => {
+    const key = shownAs(run, folder);
+    return !chosen.has(key) || chosen.get(key) === run.id;
+  };
   if (run.targets.every(({ folder }) => showsIt(folder))) return { run, shown, cut, failure, changedFiles };
   const visible = shown.filter((each) => {
     const folder = folderOf(each);

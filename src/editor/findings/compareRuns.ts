@@ -19,7 +19,9 @@ export interface CompareDeps {
 /** Shows what is new, fixed and unchanged from one run to a later one of the same folders: the runs that it was called on, else those that a person picks. */
 export async function compareRuns(called: readonly Run[], { findings, runs }: CompareDeps): Promise<void> {
   const t = vscode.l10n.t;
-  const none = t('Two runs can be compared when both have findings and assessed the same folders.');
+  const none = t(
+    'Two runs can be compared when both have findings and assessed the same folders, or the same target URLs.',
+  );
   if (!called.every(hasFindings)) {
     void showInformation(none);
     return;

@@ -2,8 +2,11 @@ import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import * as z from 'zod/mini';
 import { identifierSchema, languageSchema } from '../../api/schema.ts';
+import { targetUrlsSchema } from '../../workflows/application.ts';
+import { workflowIds } from '../../workflows/workflow.ts';
 import { placeCentral, zipEnd, zipSegments } from '../../upload/archive/zip.ts';
-import { endedEarly, type Run } from '../../run/state/run.ts';
+import { hasAllFindings } from '../chooseRun.ts';
+import type { Run } from '../../run/state/run.ts';
 import type { ExportSource, ExportTool } from './exportSource.ts';
 import { isUndecided } from '../triage/triage.ts';
 
@@ -15,10 +18,13 @@ const digits = z.int().check(z.minimum(0), z.maximum(8.64e15));
 /** What a bundle says about its run: no address, no organization, no folder of this machine. */
 const runFactsSchema = z.object({
   runId: z.optional(identifierSchema),
+  /** Absent for a whitebox assessment. */
+  workflow: z.optional(z.enum(workflowIds)),
+  targetUrls: z.optional(targetUrlsSchema),
   language: languageSchema,
   dispatchedAt: z.optional(digits),
   exitedAt: z.optional(digits),
-  /** True for an aborted or cancelled run: it may not have found all. */
+  /** True for a run that ended early, or tried one pair alone: it may not have found all. */
   endedEarly: z.optional(z.boolean()),
   targets: z
     .array(
@@ -108,7 +114,9 @@ function toRunFacts(run: Run): RunFacts {
     language: run.language,
     ...(dispatchedAt === undefined ? {} : { dispatchedAt }),
     ...(exitedAt === undefined ? {} : { exitedAt }),
-    ...(endedEarly(run) ? { endedEarly: true } : {}),
+    ...(run.workflow === 'whitebox-assessment' ? {} : { workflow: run.workflow }),
+    ...(run.input === undefined ? {} : { targetUrls: run.input.target_urls }),
+    ...(hasAllFindings(run) ? {} : { endedEarly: true }),
     targets: run.targets.map(({ name, commit }) => ({ name, ...(commit === undefined ? {} : { commit }) })),
   };
 }

@@ -47,6 +47,8 @@ export interface Assessment {
   readonly input?: ApplicationInput | undefined;
   /** The target file of a blackbox workflow. */
   readonly targetFile?: string | undefined;
+  /** The fingerprint of the finding that a run of one pair is to confirm. */
+  readonly confirms?: string | undefined;
 }
 
 /** Shows the progress of the input files, and may stop it. */

@@ -25,10 +25,11 @@ function baseOf(
     readonly retryOf?: string | undefined;
     readonly input?: ApplicationInput | undefined;
     readonly targetFile?: string | undefined;
+    readonly confirms?: string | undefined;
   },
 ): Omit<RunIn<'preparing'>, 'state' | 'step'> {
   const { workflow, baseUrl, organizationId, language, webhookEndpointIds, targets } = plan;
-  const { retryOf, input, targetFile } = plan;
+  const { retryOf, input, targetFile, confirms } = plan;
   return {
     version: 1,
     id,
@@ -47,6 +48,7 @@ function baseOf(
     ...(retryOf === undefined ? {} : { retryOf }),
     ...(input === undefined ? {} : { input }),
     ...(targetFile === undefined ? {} : { targetFile }),
+    ...(confirms === undefined ? {} : { confirms }),
   };
 }
 
@@ -87,15 +89,19 @@ export function trackedRun(
 export function importedRun(
   { id, now }: Identity,
   facts: Pick<RunIn<'imported'>, 'language' | 'importedFrom' | 'artifacts' | 'runId' | 'endedEarly'> & {
+    readonly workflow?: WorkflowId | undefined;
+    readonly targetUrls?: readonly string[] | undefined;
     readonly targets: readonly Pick<Target, 'folder' | 'name' | 'commit'>[];
     readonly dispatchedAt?: number | undefined;
     readonly exitedAt?: number | undefined;
   },
 ): RunIn<'imported'> {
   const { language, targets, importedFrom, artifacts, runId, dispatchedAt, exitedAt } = facts;
-  const nowhere = { workflow: 'whitebox-assessment', baseUrl: '', organizationId: '' } as const;
+  const { workflow = 'whitebox-assessment', targetUrls } = facts;
+  const nowhere = { workflow, baseUrl: '', organizationId: '' };
+  const input = targetUrls === undefined ? undefined : { target_urls: [...targetUrls] };
   return {
-    ...baseOf({ id, now }, { ...nowhere, language, webhookEndpointIds: [], targets }),
+    ...baseOf({ id, now }, { ...nowhere, language, webhookEndpointIds: [], targets, input }),
     state: 'imported',
     // It is listed among the runs of its time.
     createdAt: Math.min(now, dispatchedAt ?? now),

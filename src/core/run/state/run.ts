@@ -113,6 +113,8 @@ const base = open({
   webhookEndpointIds: z.array(z.string()),
   /** What a blackbox workflow was asked, without passwords; absent for a run that was started elsewhere. */
   input: z.optional(applicationInputSchema),
+  /** The fingerprint of the finding about code that a run of one pair is to confirm; the service never learns of it. */
+  confirms: z.optional(z.string()),
   /** The target file that it was started from. */
   targetFile: z.optional(z.string()),
   targets: z.array(targetSchema),

@@ -6,7 +6,14 @@ import { hasAllFindings, hasFindings } from '../../../core/findings/chooseRun.ts
 import { hiddenFromProblems } from '../../../core/findings/view/problems.ts';
 import { activeParts, type FilteredFindings } from '../../../core/findings/view/filter.ts';
 import { isOffline } from '../../../core/run/state/deadlines.ts';
-import { isFinal, isLive, type Run, titleOf, waitsForToken } from '../../../core/run/state/run.ts';
+import {
+  endedEarly,
+  isFinal,
+  isLive,
+  type Run,
+  titleOf,
+  waitsForToken,
+} from '../../../core/run/state/run.ts';
 import { isSettled } from '../../../core/findings/triage/triage.ts';
 import { countFiles, countFindings, formatNumber } from '../../formats.ts';
 import { commitLabel, runLabel } from '../../labels.ts';
@@ -106,6 +113,7 @@ export function describeRuns(findings: FindingStore): string[] {
     const facts = [
       titleOf(run),
       runLabel(run),
+      ...(endedEarly(run) ? [t('incomplete')] : []),
       ...run.targets.flatMap(({ commit }) =>
         commit === undefined ? [] : [t('commit {0}', commitLabel(commit))],
       ),

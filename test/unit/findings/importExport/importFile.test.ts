@@ -10,6 +10,7 @@ import { importRun, undecidedBy } from '../../../../src/core/findings/importExpo
 import { parseFindings } from '../../../../src/core/findings/parse/parse.ts';
 import { toSarif } from '../../../../src/core/findings/importExport/sarif.ts';
 import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
+import type { Run } from '../../../../src/core/run/state/run.ts';
 import { sourceOf, tool } from './exportingFindings.ts';
 import { clock as machineClock, finding, setScene, titles } from '../findingScene.ts';
 import { scratchFolder } from '../scratchFolder.ts';
@@ -101,6 +102,29 @@ describe('importing', () => {
     await assert.rejects(importRun(broken, { fileName: 'b.zip', targets }, { store, clock }));
     await again.reload();
     assert.equal(again.all().length, 1);
+  });
+
+  test('a bundle of a live application stays beside the code, and one of a single pair stays apart', async (t) => {
+    const scene = await setScene(t);
+    scene.open.add(join(scene.root, 'shop'));
+    const code = await scene.addRun(['shop'], finding('code'));
+    const artifact = { path: 'findings.json', content: Buffer.from(finding('live')) };
+    const input = { target_urls: ['https://shop.example/'] };
+    const pairs = [{ feature_name: 'Search', perspective: 'XSS' as const }];
+    const bring = async (run: Run): Promise<void> => {
+      const imported = await importOf(await zipBundle(toBundle({ run, shown: [] }, [artifact], tool)));
+      const targets = [{ folder: join(scene.root, 'shop'), name: 'shop.example' }];
+      await importRun(
+        imported,
+        { fileName: 'live.zip', targets },
+        { store: scene.runs, clock: machineClock },
+      );
+      await scene.store.load();
+    };
+    await bring({ ...code, workflow: 'blackbox-assessment', input: { ...input, pairs } });
+    assert.deepEqual(titles(scene), ['code']);
+    await bring({ ...code, workflow: 'blackbox-assessment', input });
+    assert.deepEqual(titles(scene).toSorted(), ['code', 'live']);
   });
 
   test('a bundle of an older run is an older run: it takes the place of no newer one, and is compared with none', async (t) => {
