@@ -24,7 +24,7 @@ import {
   type ToolRun,
 } from './core/findings/importExport/toolAnswers.ts';
 import { decisionOf } from './core/findings/runFindings.ts';
-import { folderOf, type ShownFinding, type ShownRun } from './core/findings/shownFinding.ts';
+import { folderOf, type ShownFinding } from './core/findings/shownFinding.ts';
 import { triagePlaceOf } from './core/findings/triage/triageDisk.ts';
 import { TriageStore } from './core/findings/triage/triageStore.ts';
 import { type Logger, systemClock as clock } from './core/ports.ts';
@@ -125,7 +125,7 @@ function createAnswers(options: Options): ReadonlyMap<string, Answer> {
       'getFinding',
       async (input) => {
         const { finding } = readInput(toolInputs.getFinding, input);
-        const all = (await readFindings(options)).flatMap(({ shown }) => shown);
+        const all = (await readFindings(options)).flatMap(({ shown, absent = [] }) => [...shown, ...absent]);
         return getFinding(findNamed(all, finding));
       },
     ],
@@ -193,13 +193,19 @@ async function readFindings(options: Options): Promise<readonly ToolRun[]> {
     const isLatest = other.at <= shown.triage.at || other.state === shown.triage.state;
     return { ...shown, triage: isKnown && isLatest ? shown.triage : undefined };
   };
-  return store.folders().map((run) => ({ ...run, shown: ownFindings(run, folders).map(toToolFinding) }));
+  return store.folders().map((run) => ({
+    ...run,
+    shown: ownFindings(run.shown, folders).map(toToolFinding),
+    absent: ownFindings(run.absent ?? [], folders).map(toToolFinding),
+  }));
 }
 
-/** The findings and places of a run that are in the folder: a run may be one of several folders. */
-function ownFindings({ run, shown }: ShownRun, folders: ReadonlySet<string>): readonly ShownFinding[] {
-  if (run.targets.every(({ folder }) => folders.has(folder))) return shown;
+/** The findings and places that are in the folder: a run may be one of several folders. */
+function ownFindings(shown: readonly ShownFinding[], folders: ReadonlySet<string>): readonly ShownFinding[] {
+  const isOwn = (each: ShownFinding): boolean => each.run.targets.every(({ folder }) => folders.has(folder));
   return shown
-    .filter((each) => folders.has(folderOf(each) ?? ''))
-    .map((each) => ({ ...each, places: each.places.filter(({ folder }) => folders.has(folder)) }));
+    .filter((each) => isOwn(each) || folders.has(folderOf(each) ?? ''))
+    .map((each) =>
+      isOwn(each) ? each : { ...each, places: each.places.filter(({ folder }) => folders.has(folder)) },
+    );
 }

@@ -1,6 +1,8 @@
 import * as vscode from 'vscode';
+import type { Verdict } from '../core/findings/compare/verdict.ts';
 import type { BlockKind, Finding, PlaceRole, Severity } from '../core/findings/finding.ts';
-import type { ShownPlace } from '../core/findings/shownFinding.ts';
+import type { Evidence } from '../core/findings/place/evidence.ts';
+import type { ShownFinding, ShownPlace } from '../core/findings/shownFinding.ts';
 import type { TriageState } from '../core/findings/triage/triage.ts';
 import { isOffline, needsDecision } from '../core/run/state/deadlines.ts';
 import {
@@ -14,6 +16,7 @@ import {
 } from '../core/run/state/run.ts';
 import type { NotUploadedReason } from '../core/upload/choose/prepare.ts';
 import type { IgnoreRule } from '../core/upload/ignore/ignoreRules.ts';
+import { visibleLine } from '../core/visibleText.ts';
 import { formatTime } from './formats.ts';
 
 /** True when an artifact of an ended run is on this machine. */
@@ -227,6 +230,62 @@ export function triageLabel(state: TriageState): string {
       return t('Accepted risk');
     case 'fixed':
       return t('Fixed');
+  }
+}
+
+/** What other runs tell of a finding. */
+export function verdictLabel(verdict: Verdict): string {
+  const t = vscode.l10n.t;
+  switch (verdict) {
+    case 'new':
+      return t('new');
+    case 'backAgain':
+      return t('back again');
+    case 'stillThere':
+      return t('still there');
+    case 'codeChanged':
+      return t('not found, code changed');
+    case 'sameBytes':
+      return t('not found again, same bytes');
+    case 'notSent':
+      return t('not sent this time');
+    case 'unknown':
+      return t('not found, not known why');
+  }
+}
+
+/** A verdict as a heading; a finding may have none. */
+export function verdictHeading(verdict: Verdict | undefined): string {
+  const label = verdict === undefined ? vscode.l10n.t('not compared') : verdictLabel(verdict);
+  return `${label.charAt(0).toUpperCase()}${label.slice(1)}`;
+}
+
+/** What was decided about a finding that may be the same. */
+export function decidedBeforeLabel(decision: ShownFinding['decidedBefore']): string | undefined {
+  return decision && vscode.l10n.t('decided before as “{0}”: check', triageLabel(decision.state));
+}
+
+/** Whether what a place quotes was sent. */
+export function evidenceLabel(evidence: Evidence): string {
+  const t = vscode.l10n.t;
+  const path = visibleLine(evidence.path);
+  switch (evidence.kind) {
+    case 'asSent':
+      return t('in {0} as sent', path);
+    case 'elsewhere':
+      return t('elsewhere in what was sent: {0}', path);
+    case 'notAsSent':
+      return {
+        quote: t('not in {0} as sent', path),
+        line: t('line not in {0} as sent', path),
+        file: t('not in what was sent: {0}', path),
+      }[evidence.missing];
+    case 'unchecked':
+      return {
+        sent: t('cannot be checked: not known what was sent'),
+        file: t('cannot be checked: not known which file is meant'),
+        text: t('cannot be checked: the text of {0} was not kept', path),
+      }[evidence.unknown];
   }
 }
 

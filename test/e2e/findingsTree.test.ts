@@ -169,7 +169,7 @@ test('works by keyboard alone: from the first row to a judged finding', async ({
   await untilHeadings(workbench, 'Critical 3', 'High 4', 'Medium 3', 'Low 1', 'No impact 1');
 });
 
-test('two runs are compared: what is new, what was fixed, what stayed', async ({
+test('two runs are compared: what is new, what is not reported any more, what is still there', async ({
   service,
   stage,
   workbench,
@@ -192,11 +192,11 @@ test('two runs are compared: what is new, what was fixed, what stayed', async ({
   );
   assert.equal(added.length, 1);
   await workbench.runCommand('Whitebox: Compare Runs…');
-  await untilHeadings(workbench, 'New 1', 'Fixed 1', 'Unchanged 11');
+  await untilHeadings(workbench, 'New 1', 'Still there 11', 'Not sent this time 1');
   await workbench.expandAll('Findings');
-  assert.match(await workbench.viewText('Findings'), /1 new, 1 fixed, 11 unchanged/);
-  const fixed = (await workbench.treeRows('Findings')).find(({ label }) => label === 'Weak hash function');
-  assert.match(fixed?.ariaLabel ?? '', /src\/passwords\.js/);
+  assert.match(await workbench.viewText('Findings'), /new: 1 · still there: 11 · not sent this time: 1/);
+  const absent = (await workbench.treeRows('Findings')).find(({ label }) => label === 'Weak hash function');
+  assert.match(absent?.ariaLabel ?? '', /src\/passwords\.js/);
   await workbench.screenshot('tree-10-compared.png');
   await workbench.viewAction('Findings', 'Show All Findings');
   await eventually(

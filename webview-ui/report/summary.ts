@@ -10,8 +10,13 @@ export function renderSummary(content: ReportContent, strings: ReportStrings): H
       element(
         'dl',
         { class: 'facts' },
-        ...facts.map(({ label, value, cwes = [] }) =>
-          element('div', {}, element('dt', {}, label), element('dd', {}, value, ...cwes.map(linkWeakness))),
+        ...facts.map(({ label, value, cwes = [], tone = 'plain' }) =>
+          element(
+            'div',
+            {},
+            element('dt', {}, label),
+            element('dd', { 'data-tone': tone }, value, ...cwes.map(linkWeakness)),
+          ),
         ),
       ),
     );

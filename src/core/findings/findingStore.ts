@@ -3,10 +3,10 @@ import { AssessmentError } from '../errors.ts';
 import type { Disposable, Event } from '../ports.ts';
 import { type Failure, isFinal, type Run } from '../run/state/run.ts';
 import { FolderChoices, hasFindings, isSameRun } from './chooseRun.ts';
-import { baselineAmong, type Changes, compareFindings, type Comparison, countChanges } from './compare.ts';
+import { baselineAmong, earlierRuns, runIdOf } from './compare/earlierRuns.ts';
 import { allowReading } from './parse/readFindings.ts';
 import { addMapping, forgetMappings, mappingsOf } from './place/mappings.ts';
-import { readBaseline, RunFindings, type RunFindingsDeps } from './runFindings.ts';
+import { RunFindings, type RunFindingsDeps } from './runFindings.ts';
 import { type ShownFinding, type ShownRun, toShownRun, toSubjects } from './shownFinding.ts';
 import type { TriageState } from './triage/triage.ts';
 import type { DecisionsByFolder, TakeBack } from './triage/triageStore.ts';
@@ -15,6 +15,9 @@ type Deps = RunFindingsDeps & {
   /** Whether this window has a folder (an absolute path) open. */
   readonly isOpenHere: (folder: string) => boolean;
 };
+
+/** A run that a person compares with a run before it: only what that one reported is absent. */
+export type Comparison = ShownRun & { readonly baseline: Run };
 
 /** The findings that the editor shows: of each open folder's latest successful run of each subject that has some, unless a person chose another run or none since it ended. */
 export class FindingStore implements Disposable {
@@ -28,11 +31,7 @@ export class FindingStore implements Disposable {
   #byFolder: ReadonlyMap<string, string | undefined> = new Map();
   /** The runs that are shown, whole. */
   #loaded: readonly RunFindings[] = [];
-  /** The run that the compared one is compared with, whole. */
-  #baseline: RunFindings | undefined;
   #shown: readonly ShownRun[] = [];
-  /** Made from what is shown when it is first asked for. */
-  #comparison: Comparison | undefined;
   /** Why the findings of a run could not be read the last time, by its ID. */
   readonly #failures = new Map<string, Failure | undefined>();
   /** Loading and re-placing happen one after the other: each begins with what is known by then. */
@@ -64,14 +63,21 @@ export class FindingStore implements Disposable {
     return this.#shown;
   }
 
-  /** All findings that are shown, in the order of their files. */
+  /** All findings that the shown runs report, in the order of their files. */
   all(): readonly ShownFinding[] {
     return this.#shown.flatMap(({ shown }) => shown);
   }
 
+  /** What earlier runs reported and the shown ones do not. */
+  absent(): readonly ShownFinding[] {
+    return this.#shown.flatMap(({ absent = [] }) => absent);
+  }
+
   /** A finding that is shown, by its run's local id and its `Finding.index`. */
   find(runId: string, index: number): ShownFinding | undefined {
-    return this.all().find(({ run, finding }) => run.id === runId && finding.index === index);
+    return [...this.all(), ...this.absent()].find(
+      ({ run, finding }) => run.id === runId && finding.index === index,
+    );
   }
 
   /** Why a run's findings could not be read the last time; undefined when they could. */
@@ -114,14 +120,6 @@ export class FindingStore implements Disposable {
     return baselineAmong(this.#deps.runs.all(), run);
   }
 
-  /** How a run as it was read differs from the run before it; undefined where there is nothing to compare. */
-  async changesOf({ run, shown, cut, failure }: ShownRun): Promise<Changes | undefined> {
-    const baseline = this.baselineOf(run);
-    if (baseline === undefined || failure !== undefined) return undefined;
-    const before = await readBaseline(baseline, this.#deps);
-    return before && { baseline, ...countChanges(run, shown, before, cut) };
-  }
-
   /** Shows a run's findings compared with another run's, until other findings are shown. Throws why the findings file of one cannot be read, with its ID as the `subject`. */
   async showComparison(run: Run, baseline: Run): Promise<void> {
     for (const each of [run, baseline]) {
@@ -136,12 +134,10 @@ export class FindingStore implements Disposable {
   /** What `showComparison` shows. */
   comparison(): Comparison | undefined {
     const { run, baseline } = this.#compared ?? {};
-    const found = this.#loaded.find((each) => each.run.id === run?.id);
-    const before = this.#baseline;
-    if (found === undefined || before === undefined || before.run.id !== baseline?.id) return undefined;
-    const cuts = { run: found.cut, baseline: before.cut };
-    this.#comparison ??= compareFindings(found.run, found.shown, before.run, before.shown, cuts);
-    return this.#comparison;
+    const found = this.#shown.find((each) => each.run.id === run?.id);
+    if (found?.baseline === undefined || found.baseline.id !== baseline?.id) return undefined;
+    const absent = found.absent?.filter((each) => each.run.id === baseline.id);
+    return { ...found, baseline: found.baseline, absent };
   }
 
   /** From now on, paths of a folder's findings that start with `prefix` start in `to`, a folder in it. Throws `outsideFolder`. */
@@ -170,28 +166,28 @@ export class FindingStore implements Disposable {
   /** Re-places findings in files that were written or edited, and in files and folders that were created or deleted; loads again when a finding without a place may be in one of these. Absolute paths. */
   rePlace(changed: ReadonlySet<string>, createdOrDeleted: ReadonlySet<string> = new Set()): Promise<void> {
     return this.#enqueue(async () => {
-      const held = this.#held();
-      if (held.some((each) => each.isMissing(createdOrDeleted))) {
+      if (this.#loaded.some((each) => each.isMissing(createdOrDeleted))) {
         this.#mustForce = true;
         return this.#loadChosen();
       }
-      const rePlaced = await Promise.all(held.map((each) => each.rePlace(changed, createdOrDeleted)));
+      const rePlaced = await Promise.all(this.#loaded.map((each) => each.rePlace(changed, createdOrDeleted)));
       this.#isChanged ||= rePlaced.includes(true);
     });
   }
 
-  /** All of a run's findings, whether they are shown or not; a file that cannot be read gives a `failure`. */
+  /** All of a run's findings with what is known of them, whether they are shown or not; a file that cannot be read gives a `failure`. */
   async read(run: Run): Promise<ShownRun> {
-    return toShownRun(await this.#enqueue(() => this.#get(run, false)));
+    return toShownRun(
+      await this.#enqueue(async () => {
+        const found = await this.#get(run, false);
+        await this.#assess(found);
+        return found;
+      }),
+    );
   }
 
   dispose(): void {
     for (const subscription of this.#subscriptions) subscription.dispose();
-  }
-
-  /** The runs that follow edits, files and decisions. */
-  #held(): readonly RunFindings[] {
-    return this.#baseline === undefined ? this.#loaded : [...this.#loaded, this.#baseline];
   }
 
   async #loadChosen(): Promise<void> {
@@ -200,38 +196,53 @@ export class FindingStore implements Disposable {
     const chosen = this.#choices.runsToShow(this.#deps.runs.all(), this.#deps.isOpenHere);
     const runs = [...new Set(chosen.values())].filter((run) => run !== undefined);
     if (!runs.some(({ id }) => id === this.#compared?.run.id)) this.#compared = undefined;
-    const compared = this.#compared;
-    const baseline = compared && (await this.#get(compared.baseline, force));
-    // The baseline may have been removed, and a person may compare others by now.
-    if (baseline?.failure !== undefined && this.#compared === compared) this.#compared = undefined;
+    // It may have been removed.
+    const baseline = this.#compared && this.#deps.runs.get(this.#compared.baseline.id);
+    if (baseline === undefined || !hasFindings(baseline)) this.#compared = undefined;
     const loaded = await Promise.all(runs.map((run) => this.#get(run, force)));
     const byFolder = new Map([...chosen].map(([folder, run]) => [folder, run?.id]));
+    const isOther = loaded.some((each) => !this.#loaded.some(({ run }) => run.id === each.run.id));
     this.#isChanged ||=
-      baseline !== this.#baseline ||
+      loaded.length !== this.#loaded.length ||
       loaded.some((each, at) => each !== this.#loaded[at]) ||
       !isDeepStrictEqual(byFolder, this.#byFolder);
     this.#byFolder = byFolder;
     this.#loaded = loaded;
-    this.#baseline = baseline;
     // Others may have decided while the runs were read.
     this.#decide();
+    // The findings first: what other runs tell of them takes as long as there are runs.
+    if (isOther) this.#fireIfChanged();
+    for (const each of loaded) await this.#assess(each);
   }
 
-  /** The findings of a run as they are held, up to date; loaded when they are not held, could not be read or were downloaded again. */
+  /** The findings of a run as they are held; loaded when they are not held, could not be read or were downloaded again. */
   async #get(run: Run, force: boolean): Promise<RunFindings> {
     const now = this.#deps.runs.get(run.id) ?? run;
-    const former = this.#held().find((each) => each.run.id === run.id);
+    const former = this.#loaded.find((each) => each.run.id === run.id);
     const isCurrent = !force && former?.failure === undefined && isSameRun(former?.run, now);
     const found = isCurrent && former ? former : await RunFindings.load(now, this.#deps, former);
-    const baseline = this.#compared?.run.id === run.id ? this.#compared.baseline : this.baselineOf(now);
-    if (await found.update(now, baseline)) this.#isChanged ||= found === former;
+    if (found.rename(now)) this.#isChanged ||= found === former;
     this.#isChanged ||= this.#failures.get(run.id)?.kind !== found.failure?.kind;
     this.#failures.set(run.id, found.failure);
     return found;
   }
 
+  async #assess(found: RunFindings): Promise<void> {
+    const all = this.#deps.runs.all();
+    const { run } = found;
+    const chosen = this.#compared?.run.id === run.id ? this.#compared.baseline : undefined;
+    const compared = chosen && (this.#deps.runs.get(chosen.id) ?? chosen);
+    const isOther = (other: Run): boolean => runIdOf(other) === undefined || runIdOf(other) !== runIdOf(run);
+    const earlier =
+      compared === undefined
+        ? earlierRuns(all, run)
+        : [compared, ...earlierRuns(all, compared).filter(isOther)];
+    const isAnew = await found.assess(earlier, compared?.id ?? this.baselineOf(run)?.id);
+    if (isAnew) this.#isChanged ||= this.#loaded.includes(found);
+  }
+
   #decide(): void {
-    for (const each of this.#held()) this.#isChanged = each.decide() || this.#isChanged;
+    for (const each of this.#loaded) this.#isChanged = each.decide() || this.#isChanged;
   }
 
   #enqueue<T>(work: () => Promise<T>): Promise<T> {
@@ -244,7 +255,6 @@ export class FindingStore implements Disposable {
     if (!this.#isChanged) return;
     this.#isChanged = false;
     this.#shown = this.#loaded.map((each) => toShownRun(each, this.#byFolder));
-    this.#comparison = undefined;
     for (const listener of [...this.#listeners]) listener();
   }
 }

@@ -7,18 +7,22 @@ import type { RunStore } from '../run/disk/runStore.ts';
 import { type Failure, type Run, toFailure } from '../run/state/run.ts';
 import { inSlices } from '../yieldingWork.ts';
 import { isSameRun } from './chooseRun.ts';
-import { changesSince, type FindingName, runIdOf } from './compare.ts';
+import { runIdOf } from './compare/earlierRuns.ts';
+import { type History, type NamedFindings, type Told, traceBack } from './compare/history.ts';
+import { isReported } from './compare/verdict.ts';
 import type { TextNow } from './drift/trackedFile.ts';
 import type { Finding } from './finding.ts';
-import { identitiesOf } from './identity.ts';
+import { identitiesOf, type Identity } from './identity.ts';
+import { checkEvidence, type EvidenceOfPlaces } from './place/evidence.ts';
 import type { Cut } from './parse/parse.ts';
 import { readFindings } from './parse/readFindings.ts';
 import { type MappingMemory, mappingsOf } from './place/mappings.ts';
 import { createResolver, type Resolver, type Subject } from './place/resolver.ts';
 import { locateFindings, RunPlaces, toShownPlace } from './place/runPlaces.ts';
-import { type Decode, readSent, type SentOfRun } from './place/sentFiles.ts';
-import { decisionFolders, type ShownFinding, type ShownRun } from './shownFinding.ts';
-import { type TriageDecision, undecided } from './triage/triage.ts';
+import { type Decode, readSent } from './place/sentFiles.ts';
+import { decisionFolders, type ShownFinding, type ShownPlace, type ShownRun } from './shownFinding.ts';
+import { isSettled, isUndecided, type TriageDecision, undecided } from './triage/triage.ts';
+import type { TriageEntry } from './triage/triageBook.ts';
 import type { TriageStore } from './triage/triageStore.ts';
 
 /** What the findings of runs are made from. */
@@ -39,64 +43,76 @@ export interface RunFindingsDeps {
 
 const chunk = 1_000;
 
+/** Findings of one run that could be read, and where they are here. */
+interface Read {
+  readonly named: NamedFindings;
+  readonly places: RunPlaces;
+  readonly placed: readonly (readonly ShownPlace[])[];
+}
+
+/** The runs that a run is compared with, and what they tell. */
+interface Compared {
+  readonly earlier: readonly Run[];
+  readonly baselineId: string | undefined;
+  readonly history: History;
+  /** Whether all of them could be read. */
+  readonly isWhole: boolean;
+}
+
 /** The findings of one run: read once, and placed again when the text of a file changes. */
 export class RunFindings implements ShownRun {
-  readonly cut: Cut | undefined;
   readonly failure: Failure | undefined;
   readonly #deps: RunFindingsDeps;
+  readonly #named: NamedFindings | undefined;
   readonly #places: RunPlaces | undefined;
   /** The files that findings point at. */
   readonly #files: ReadonlySet<string>;
   #run: Run;
-  /** The run that the findings are compared with; undefined while it cannot be read. */
-  #baseline: Run | undefined;
+  /** What is known of each finding by its position: of other runs, and of what was sent. */
+  #told: readonly Told[];
+  #evidence: readonly (EvidenceOfPlaces | undefined)[] | undefined;
+  /** The runs that the findings were compared with, and what these tell. */
+  #compared: Compared | undefined;
+  /** What this run does not report of those. */
+  #absent: readonly RunFindings[] = [];
   #shown: readonly ShownFinding[];
 
-  private constructor(
-    run: Run,
-    deps: RunFindingsDeps,
-    read:
-      | { readonly shown: readonly ShownFinding[]; readonly places: RunPlaces; readonly cut: Cut | undefined }
-      | Failure,
-  ) {
+  private constructor(run: Run, deps: RunFindingsDeps, read: Read | Failure, told: readonly Told[] = []) {
+    const isRead = 'named' in read;
     this.#run = run;
     this.#deps = deps;
-    this.failure = 'kind' in read ? read : undefined;
-    this.cut = 'kind' in read ? undefined : read.cut;
-    this.#places = 'kind' in read ? undefined : read.places;
-    this.#shown = 'kind' in read ? [] : read.shown;
+    this.#told = told;
+    this.failure = isRead ? undefined : read;
+    this.#named = isRead ? read.named : undefined;
+    this.#places = isRead ? read.places : undefined;
+    this.#shown = isRead
+      ? read.named.names.map(({ finding, folder, identity }, at) =>
+          this.#judged(
+            { run, finding, folder, identity, places: read.placed[at] ?? [], triage: undecided },
+            at,
+          ),
+        )
+      : [];
     this.#files = new Set(this.#shown.flatMap(({ places }) => places.map(({ file }) => file)));
   }
 
   /**
    * Reads a run's findings file and finds its places here; a file that cannot be read gives a `failure`. `former` is the run as it was loaded before: lines that it follows
-   * are followed on, and it is what comes back when the failure is still the same.
+   * are followed on, what is known of the findings stays, and it is what comes back when the failure is still the same.
    */
   static async load(run: Run, deps: RunFindingsDeps, former?: RunFindings): Promise<RunFindings> {
-    const { runs, triage, mappings, workerFile, isReadOnly, decode, textOf, log } = deps;
-    const runFolder = runs.folderOf(run.id);
     try {
-      const mappingOf = (folder: string): ReturnType<typeof mappingsOf> => mappingsOf(mappings, folder);
-      const { findings, names, cut, sent, resolver } = await readNamed(run, runFolder, {
-        workerFile,
-        isReadOnly,
-        mappingOf,
-      });
-      const located = await locateFindings(run, findings, { sent, resolver });
-      const places = new RunPlaces(runFolder, located, decode, former && former.#places);
-      const placed = await places.placesOf(findings, textOf);
-      await triage.load(run.targets.map(({ folder }) => folder));
-      const shown = names.map((name, at) =>
-        withDecision({ ...name, run, places: placed[at] ?? [], triage: undecided }, triage),
-      );
-      return new RunFindings(run, deps, { shown, places, cut });
+      const named = await readNamed(run, deps);
+      const loaded = new RunFindings(run, deps, await placeFindings(named, deps, former && former.#places));
+      if (former !== undefined && isSameRun(former.#run, run)) await loaded.#takeOver(former);
+      return loaded;
     } catch (error) {
       const failure = toFailure(
         error instanceof AssessmentError
           ? error
           : new AssessmentError('storage', { detail: String(error) }, { cause: error }),
       );
-      log.warn(`The findings of run ${run.id} cannot be read: ${failure.kind} ${failure.detail ?? ''}`);
+      deps.log.warn(`The findings of run ${run.id} cannot be read: ${failure.kind} ${failure.detail ?? ''}`);
       return former !== undefined && isDeepStrictEqual(former.failure, failure)
         ? former
         : new RunFindings(run, deps, failure);
@@ -112,6 +128,27 @@ export class RunFindings implements ShownRun {
     return this.#shown;
   }
 
+  /** What earlier runs of its folders reported and this one does not, each with its verdict; what a person has settled only where it is of the baseline. */
+  get absent(): readonly ShownFinding[] {
+    return this.#absent
+      .flatMap(({ shown }) => shown)
+      .filter(({ run, triage }) => run.id === this.baseline?.id || !isSettled(triage.state));
+  }
+
+  get cut(): Cut | undefined {
+    return this.#named?.cut;
+  }
+
+  /** The run that it is compared with first; undefined where that cannot be read. */
+  get baseline(): Run | undefined {
+    const { earlier = [], history } = this.#compared ?? {};
+    return earlier.find(({ id }) => id === history?.baseline?.id);
+  }
+
+  get baselineCut(): Cut | undefined {
+    return this.#compared?.history.baseline?.cut;
+  }
+
   get changedFiles(): number {
     return this.#places?.changed.size ?? 0;
   }
@@ -124,6 +161,7 @@ export class RunFindings implements ShownRun {
 
   /** Places the findings again that are in one of these files, or in one below these folders, by the text that the files have now. True when there are any. */
   async rePlace(changed: ReadonlySet<string>, createdOrDeleted: ReadonlySet<string>): Promise<boolean> {
+    const others = await Promise.all(this.#absent.map((each) => each.rePlace(changed, createdOrDeleted)));
     const files = [...changed, ...createdOrDeleted].filter((file) => this.#files.has(file));
     if (createdOrDeleted.size > 0)
       files.push(...[...this.#files].filter((file) => isBelow(file, createdOrDeleted)));
@@ -133,7 +171,7 @@ export class RunFindings implements ShownRun {
       if (now !== undefined) texts.set(file, now);
     };
     await Promise.all([...new Set(files)].map(look));
-    if (texts.size === 0) return false;
+    if (texts.size === 0) return others.includes(true);
     this.#shown = this.#shown.map((shown) =>
       shown.places.some(({ file }) => texts.has(file))
         ? {
@@ -150,26 +188,107 @@ export class RunFindings implements ShownRun {
 
   /** Gives the findings the decisions that hold now; true when any of them changes. */
   decide(): boolean {
-    const decided = this.#shown.map((shown) => withDecision(shown, this.#deps.triage));
+    const others = this.#absent.map((each) => each.decide());
+    const decided = this.#shown.map((shown, at) => this.#judged(shown, at));
     const isChanged = decided.some((shown, at) => shown !== this.#shown[at]);
     this.#shown = decided;
-    return isChanged;
+    return isChanged || others.includes(true);
   }
 
-  /** Takes a new name of the run, and compares the findings with those of a baseline that can be read; true when any of it is new. */
-  async update(run: Run, baseline: Run | undefined): Promise<boolean> {
+  /** Takes a new name of the run; true when it is one. */
+  rename(run: Run): boolean {
     const isRenamed = run.label !== this.#run.label;
-    const wanted = this.failure === undefined ? baseline : undefined;
-    if (!isRenamed && isSameRun(wanted, this.#baseline)) return false;
-    const names = wanted && (await readBaseline(wanted, this.#deps));
-    const known = names && wanted;
-    if (!isRenamed && isSameRun(known, this.#baseline)) return false;
-    const changeOf = names && changesSince(this.#shown, names);
     this.#run = run;
-    this.#baseline = known;
-    this.#shown = this.#shown.map((shown) => ({ ...shown, run, change: changeOf?.(shown) }));
-    return true;
+    if (isRenamed) this.#shown = this.#shown.map((shown) => ({ ...shown, run }));
+    return isRenamed;
   }
+
+  /** Compares the findings with those of the runs before, the latest first, and checks them against what was sent; true when anything new is known. */
+  async assess(earlier: readonly Run[], baselineId: string | undefined): Promise<boolean> {
+    const named = this.#named;
+    if (named === undefined) return false;
+    const known = this.#compared;
+    const isKnown =
+      known?.isWhole === true &&
+      known.baselineId === baselineId &&
+      known.earlier.length === earlier.length &&
+      earlier.every((run, at) => isSameRun(run, known.earlier[at]));
+    const before = { baseline: this.baseline, absent: this.absent.length };
+    if (isKnown) this.#compared = { ...known, earlier };
+    else await this.#compareWith(named, earlier, baselineId);
+    const findings = named.names.map(({ finding }) => finding);
+    this.#evidence ??= await checkEvidence(findings, named.source, this.#deps.decode);
+    const renamed = this.#absent.map((each) =>
+      each.rename(earlier.find(({ id }) => id === each.run.id) ?? each.run),
+    );
+    const isDecided = this.decide();
+    return (
+      isDecided ||
+      renamed.includes(true) ||
+      this.baseline?.id !== before.baseline?.id ||
+      this.baseline?.label !== before.baseline?.label ||
+      (!isKnown && this.absent.length + before.absent > 0)
+    );
+  }
+
+  async #compareWith(
+    named: NamedFindings,
+    earlier: readonly Run[],
+    baselineId: string | undefined,
+  ): Promise<void> {
+    const unread: Run[] = [];
+    const read = readEach(earlier, this.#deps, unread);
+    const history = await traceBack(named, read, baselineId, this.#deps.decode);
+    await this.#compare({ earlier, baselineId, history, isWhole: unread.length === 0 }, undefined);
+  }
+
+  async #takeOver(former: RunFindings): Promise<void> {
+    this.#evidence = former.#evidence;
+    if (former.#compared !== undefined) await this.#compare(former.#compared, former.#absent);
+    this.decide();
+  }
+
+  /** Takes what other runs tell, and places what they alone report. */
+  async #compare(compared: Compared, former: readonly RunFindings[] | undefined): Promise<void> {
+    this.#absent = await Promise.all(
+      compared.history.absent.map(async (named, at) => {
+        const other = former?.[at];
+        const read = await placeFindings(named, this.#deps, other && other.#places);
+        return new RunFindings(named.source.run, this.#deps, read, named.told);
+      }),
+    );
+    this.#compared = compared;
+    this.#told = compared.history.told;
+  }
+
+  /** The finding with what is decided about it and known of it; the same object when that is what it has. */
+  #judged(shown: ShownFinding, at: number): ShownFinding {
+    const { verdict: told, former = [] } = this.#told[at] ?? {};
+    const since = startOf(shown.run);
+    const own = decisionAbout(shown, [shown.identity], this.#deps.triage);
+    // What was fixed before a later run reports it again is not.
+    const isOver = own?.state === 'fixed' && own.identity.run !== shown.identity.run && own.at < since;
+    const triage = isOver ? undecided : (own ?? undecided);
+    const before = isUndecided(triage)
+      ? isOver
+        ? own
+        : decisionAbout(shown, former, this.#deps.triage)
+      : undefined;
+    const isBack = before?.state === 'fixed' && before.at < since && isReported(told);
+    const verdict = isBack ? 'backAgain' : told;
+    const evidence = this.#evidence?.[at];
+    return triage === shown.triage &&
+      before === shown.decidedBefore &&
+      verdict === shown.verdict &&
+      evidence === shown.evidence
+      ? shown
+      : { ...shown, triage, decidedBefore: before, verdict, evidence };
+  }
+}
+
+/** When a run's source was packed, at the latest. */
+function startOf(run: Run): number {
+  return ('dispatchedAt' in run ? run.dispatchedAt : undefined) ?? run.createdAt;
 }
 
 function isBelow(file: string, folders: ReadonlySet<string>): boolean {
@@ -178,50 +297,62 @@ function isBelow(file: string, folders: ReadonlySet<string>): boolean {
   return folders.has(folder);
 }
 
-/** The names of a baseline's findings, without a look at their files; undefined when not all of them can be known. */
-export async function readBaseline(
-  baseline: Run,
-  { runs, log, ...options }: Pick<RunFindingsDeps, 'runs' | 'workerFile' | 'isReadOnly' | 'log'>,
-): Promise<readonly FindingName[] | undefined> {
-  try {
-    const { names, cut } = await readNamed(baseline, runs.folderOf(baseline.id), options);
-    return cut === undefined ? names : undefined;
-  } catch (error) {
-    log.warn(`No run can be compared with run ${baseline.id}: ${String(error)}`);
-    return undefined;
-  }
+async function placeFindings(
+  named: NamedFindings,
+  { triage, decode, textOf }: RunFindingsDeps,
+  former: RunPlaces | undefined,
+): Promise<Read> {
+  const { run, runFolder } = named.source;
+  const findings = named.names.map(({ finding }) => finding);
+  const located = await locateFindings(run, findings, named.source);
+  const places = new RunPlaces(runFolder, located, decode, former);
+  const placed = await places.placesOf(findings, textOf);
+  await triage.load(run.targets.map(({ folder }) => folder));
+  return { named, places, placed };
 }
 
-interface NamedFindings {
-  readonly findings: readonly Finding[];
-  readonly cut: Cut | undefined;
-  readonly names: readonly (FindingName & { readonly finding: Finding })[];
-  readonly sent: SentOfRun;
-  readonly resolver: Resolver;
+/** The findings of several runs, one run after the other; those that cannot be read are put in `unread`. */
+async function* readEach(
+  runs: readonly Run[],
+  deps: RunFindingsDeps,
+  unread: Run[],
+): AsyncGenerator<NamedFindings> {
+  for (const run of runs) {
+    try {
+      yield await readNamed(run, deps);
+    } catch (error) {
+      unread.push(run);
+      deps.log.warn(`No run can be compared with run ${run.id}: ${String(error)}`);
+    }
+  }
 }
 
 /** Reads a run's findings file, and gives every finding its identity. Throws what `readFindings` throws. */
 export async function readNamed(
   run: Run,
-  runFolder: string,
   {
-    mappingOf,
-    ...options
-  }: Pick<RunFindingsDeps, 'workerFile' | 'isReadOnly'> & {
-    mappingOf?: (folder: string) => ReturnType<typeof mappingsOf>;
+    runs,
+    mappings,
+    workerFile,
+    isReadOnly,
+  }: Pick<RunFindingsDeps, 'mappings' | 'workerFile' | 'isReadOnly'> & {
+    readonly runs: Pick<RunStore, 'folderOf'>;
   },
 ): Promise<NamedFindings> {
-  const { findings, cut } = await readFindings(runFolder, { ...options, runId: run.id });
+  const runFolder = runs.folderOf(run.id);
+  const { findings, cut } = await readFindings(runFolder, { workerFile, isReadOnly, runId: run.id });
   const sent = await readSent(run, runFolder);
   const places = findings.flatMap((finding) => finding.places);
+  const mappingOf = (folder: string): ReturnType<typeof mappingsOf> => mappingsOf(mappings, folder);
   const resolver = createResolver({ targets: run.targets, sent, places, mappingOf });
+  const source = { run, runFolder, sent, resolver };
   const subjects = await subjectsOf(findings, resolver);
   const identities = await inSlices(identitiesOf(findings, subjects, runIdOf(run) ?? run.id));
   const names = findings.flatMap((finding, at) => {
     const identity = identities[at];
-    return identity === undefined ? [] : [{ finding, folder: subjects[at]?.folder, identity }];
+    return identity === undefined ? [] : [{ finding, folder: subjects[at]?.folder, identity, source }];
   });
-  return { findings, cut, names, sent, resolver };
+  return { source, cut, names };
 }
 
 /** What findings are about, one for each; yields between chunks. */
@@ -237,17 +368,21 @@ async function subjectsOf(findings: readonly Finding[], resolver: Resolver): Pro
   return subjects;
 }
 
-/** The finding with what is decided about it; the same object when that is what it has. */
-function withDecision(shown: ShownFinding, store: TriageStore): ShownFinding {
-  const triage = decisionOf(shown, store);
-  return triage === shown.triage ? shown : { ...shown, triage };
+/** The latest decision about the first of these names that has one, in a folder whose decisions count for the finding. */
+function decisionAbout(
+  shown: ShownFinding,
+  names: readonly Identity[],
+  store: TriageStore,
+): TriageEntry | undefined {
+  for (const identity of names)
+    for (const folder of decisionFolders(shown)) {
+      const decision = store.of(folder, identity);
+      if (decision !== undefined) return decision;
+    }
+  return undefined;
 }
 
 /** What is decided about a finding, going by the decisions that the store has loaded. */
 export function decisionOf(shown: ShownFinding, store: TriageStore): TriageDecision {
-  for (const folder of decisionFolders(shown)) {
-    const decision = store.of(folder, shown.identity);
-    if (decision !== undefined) return decision;
-  }
-  return undecided;
+  return decisionAbout(shown, [shown.identity], store) ?? undecided;
 }

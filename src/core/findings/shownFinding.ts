@@ -1,9 +1,11 @@
 import type { Failure, Run } from '../run/state/run.ts';
 import { shownAs } from './chooseRun.ts';
+import type { Verdict } from './compare/verdict.ts';
 import type { Drift } from './drift/drift.ts';
 import type { Finding, Place } from './finding.ts';
 import type { Identity } from './identity.ts';
 import type { Cut } from './parse/parse.ts';
+import type { EvidenceOfPlaces } from './place/evidence.ts';
 import type { TriageDecision } from './triage/triage.ts';
 
 /** A place that is a file here; lines are 1-based, as they are now, and absent when unknown; columns only where the line is the one that was reported. */
@@ -34,8 +36,12 @@ export interface ShownFinding {
   /** Distinguishes the finding from others, in its run and in others. */
   readonly identity: Identity;
   readonly triage: TriageDecision;
-  /** How it relates to the run before of the same folders; absent when there is none. */
-  readonly change?: 'new' | 'unchanged' | undefined;
+  /** What was decided about it in an earlier run, where nobody can be sure that it is the same finding, or that it still holds: it is open, and a person has to check. */
+  readonly decidedBefore?: TriageDecision | undefined;
+  /** What other runs of its folders tell of it; absent where they tell nothing. */
+  readonly verdict?: Verdict | undefined;
+  /** Whether what its places quote was sent; absent until that is checked. */
+  readonly evidence?: EvidenceOfPlaces | undefined;
 }
 
 /** A run with its findings, or why they cannot be read; of a run that is shown, only those of the folders that show it. */
@@ -46,6 +52,11 @@ export interface ShownRun {
   readonly failure?: Failure | undefined;
   /** How many files with findings are not as they were scanned. */
   readonly changedFiles?: number | undefined;
+  /** What earlier runs of its folders reported and this one does not, each with its verdict. */
+  readonly absent?: readonly ShownFinding[] | undefined;
+  /** The run before it that verdicts begin with, and of how many of that one's findings where not of all. */
+  readonly baseline?: Run | undefined;
+  readonly baselineCut?: Cut | undefined;
 }
 
 /** True for a finding whose main place is no file here, though others of its places may be. */
@@ -84,17 +95,15 @@ export function toSubjects(
 
 /** A run as it is now; given the run that each folder shows of its subject, by `shownAs`, without the findings of folders that show another one. */
 export function toShownRun(
-  { run, shown, cut, failure, changedFiles }: ShownRun,
+  { run, shown, cut, failure, changedFiles, absent = [], baseline, baselineCut }: ShownRun,
   chosen: ReadonlyMap<string, string | undefined> = new Map(),
 ): ShownRun {
-  const showsIt = (folder: string): boolean => {
+  const isShown = (each: ShownFinding): boolean => {
+    const folder = folderOf(each);
+    if (folder === undefined) return true;
     const key = shownAs(run, folder);
     return !chosen.has(key) || chosen.get(key) === run.id;
   };
-  if (run.targets.every(({ folder }) => showsIt(folder))) return { run, shown, cut, failure, changedFiles };
-  const visible = shown.filter((each) => {
-    const folder = folderOf(each);
-    return folder === undefined || showsIt(folder);
-  });
-  return { run, shown: visible, cut, failure, changedFiles };
+  const facts = { run, cut, failure, changedFiles, baseline, baselineCut };
+  return { ...facts, shown: shown.filter(isShown), absent: absent.filter(isShown) };
 }

@@ -9,6 +9,8 @@ const fact = z.strictObject({
   value: text,
   /** Weaknesses by number, shown after the value as links to their definitions. */
   cwes: z.optional(z.array(count)),
+  /** How it is coloured: a doubt, or something that cannot be known. */
+  tone: z.optional(z.enum(['amber', 'grey'])),
 });
 
 const part = z.strictObject({

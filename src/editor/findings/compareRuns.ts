@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { AssessmentError } from '../../core/errors.ts';
-import { runsBefore } from '../../core/findings/compare.ts';
+import { runsBefore } from '../../core/findings/compare/earlierRuns.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
 import { hasFindings } from '../../core/findings/chooseRun.ts';
 import type { Run } from '../../core/run/state/run.ts';
@@ -16,7 +16,7 @@ export interface CompareDeps {
   readonly runs: RunStore;
 }
 
-/** Shows what is new, fixed and unchanged from one run to a later one of the same folders: the runs that it was called on, else those that a person picks. */
+/** Shows what is new, still there and not found again from one run to a later one of the same folders: the runs that it was called on, else those that a person picks. */
 export async function compareRuns(called: readonly Run[], { findings, runs }: CompareDeps): Promise<void> {
   const t = vscode.l10n.t;
   const none = t(

@@ -3,7 +3,6 @@ import { dirname, join } from 'node:path';
 import * as vscode from 'vscode';
 import { AssessmentError } from '../../core/errors.ts';
 import { type BundleFile, toBundle, zipBundle } from '../../core/findings/importExport/bundle.ts';
-import { compareFindings } from '../../core/findings/compare.ts';
 import { toCsv } from '../../core/findings/importExport/csv.ts';
 import type { ExportSource, ExportTool } from '../../core/findings/importExport/exportSource.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
@@ -93,18 +92,12 @@ export async function exportFindings(
   await offerToOpen(t('{0} saved in {1}.', count, nameOf(to)), to, format);
 }
 
-/** A run's findings, compared with the run that they are compared with in the views. */
+/** A run's findings, compared with the runs that they are compared with in the views. */
 async function readSource(run: Run, findings: FindingStore): Promise<ExportSource> {
-  const { shown, cut, failure } = await findings.read(run);
+  const { shown, cut, failure, absent } = await findings.read(run);
   if (failure !== undefined) throw new AssessmentError(failure.kind, failure);
   const compared = findings.comparison();
-  const baseline = compared?.run.id === run.id ? compared.baseline : findings.baselineOf(run);
-  if (baseline === undefined) return { run, shown, cut };
-  const before = await findings.read(baseline);
-  // An earlier run that is not read completely does not tell what is fixed.
-  if (before.failure !== undefined || before.cut !== undefined) return { run, shown, cut };
-  const { fixed } = compareFindings(run, shown, baseline, before.shown, { run: cut });
-  return { run, shown, cut, fixed };
+  return { run, shown, cut, absent: compared?.run.id === run.id ? compared.absent : absent };
 }
 
 /** Findings and report as downloaded, and the lists of what was sent. */

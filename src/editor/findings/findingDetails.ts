@@ -1,6 +1,7 @@
 import { extname } from 'node:path';
 import * as vscode from 'vscode';
 import type { Place } from '../../core/findings/finding.ts';
+import { type Evidence, leastOf } from '../../core/findings/place/evidence.ts';
 import { placeLinks } from '../../core/findings/place/runPlaces.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
 import type { ShownFinding, ShownPlace } from '../../core/findings/shownFinding.ts';
@@ -14,11 +15,14 @@ import { DocumentPanels, type PanelDeps, type PanelDocument } from '../report/do
 import { formatTime } from '../formats.ts';
 import {
   blockLabel,
+  decidedBeforeLabel,
   driftLabel,
+  evidenceLabel,
   severityLabel,
   shortfallLabel,
   titleOfFinding,
   triageLabel,
+  verdictLabel,
 } from '../labels.ts';
 import { placeNow, revealPlace } from './code/goToFinding.ts';
 
@@ -97,7 +101,15 @@ function placeAddress(index: number): string {
   return `#place-${String(index)}`;
 }
 
-type Fact = readonly [label: string, value: string | undefined];
+type Fact = readonly [label: string, value: string | undefined, tone?: Tone];
+type Tone = ReportContent['facts'][number]['tone'];
+
+const tones: Readonly<Record<Evidence['kind'], Tone>> = {
+  notAsSent: 'amber',
+  elsewhere: undefined,
+  unchecked: 'grey',
+  asSent: undefined,
+};
 
 /** What is known at a glance: how bad it is, how sure that is, and what was decided about it. */
 function factsOf(shown: ShownFinding): ReportContent['facts'] {
@@ -128,24 +140,26 @@ function factsOf(shown: ShownFinding): ReportContent['facts'] {
 }
 
 /** What speaks for a finding, and how it stands to other runs and to the code as it is now. */
-function howSure({ finding, places, change }: ShownFinding): readonly Fact[] {
+function howSure({ finding, places, verdict, decidedBefore, evidence }: ShownFinding): readonly Fact[] {
   const t = vscode.l10n.t;
-  const compared = { new: t('new since the run before'), unchanged: t('also in the run before') };
+  const quoted = leastOf(evidence);
   return [
     [t('Confidence'), finding.confidence],
-    [t('Compared'), change && compared[change]],
+    [t('Quoted code'), quoted && evidenceLabel(quoted), quoted && tones[quoted.kind]],
+    [t('Compared'), verdict && verdictLabel(verdict)],
+    [t('Earlier decision'), decidedBeforeLabel(decidedBefore), 'amber'],
     [t('Code since the scan'), places[0] && driftLabel(places[0])],
   ];
 }
 
-function said(facts: readonly Fact[]): { label: string; value: string }[] {
-  return facts.flatMap(([label, value]) =>
-    value === undefined || value === '' ? [] : [{ label, value: visibleLine(value) }],
+function said(facts: readonly Fact[]): ReportContent['facts'] {
+  return facts.flatMap(([label, value, tone]) =>
+    value === undefined || value === '' ? [] : [{ label, value: visibleLine(value), tone }],
   );
 }
 
 /** The texts of the findings file, each a part that is rendered by itself: what a person reads first comes first. */
-function partsOf({ run, finding, places }: ShownFinding): ReportContent['parts'] {
+function partsOf({ run, finding, places, evidence }: ShownFinding): ReportContent['parts'] {
   const t = vscode.l10n.t;
   const origin = said([
     [t('Run'), `${titleOf(run)}, ${formatTime(run.createdAt)}`],
@@ -153,7 +167,7 @@ function partsOf({ run, finding, places }: ShownFinding): ReportContent['parts']
   ]);
   const texts = [
     [t('Description'), visibleText(finding.description)],
-    [t('Places'), placesOf(finding.places, places)],
+    [t('Places'), placesOf(finding.places, places, evidence)],
     [blockLabel('recommendation'), visibleText(finding.recommendation)],
     ...finding.blocks.map(({ kind, text }) => [blockLabel(kind), visibleText(text)] as const),
     [t('Origin'), origin.map(({ label, value }) => `- ${label}: ${escapeMarkdown(value)}`).join('\n')],
@@ -161,13 +175,18 @@ function partsOf({ run, finding, places }: ShownFinding): ReportContent['parts']
   return texts.flatMap(([heading, markdown]) => (markdown.trim() === '' ? [] : [{ heading, markdown }]));
 }
 
-function placesOf(reported: readonly Place[], places: readonly ShownPlace[]): string {
-  const items = reported.slice(0, maxPlaces).map((each) => {
+function placesOf(
+  reported: readonly Place[],
+  places: readonly ShownPlace[],
+  evidence: ShownFinding['evidence'] = [],
+): string {
+  const items = reported.slice(0, maxPlaces).map((each, at) => {
     const here = places.find((place) => place.reported === each);
     const text = here === undefined ? reportedLabel(each) : placeLabel(here);
     const notes = [
       each.label === undefined ? undefined : clip(visibleLine(each.label), 500),
       here === undefined ? vscode.l10n.t('not in this workspace') : driftLabel(here),
+      evidence[at] && evidenceLabel(evidence[at]),
     ];
     const said = notes
       .filter((note) => note !== undefined && note !== '')

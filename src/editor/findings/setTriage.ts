@@ -47,7 +47,14 @@ export async function setTriage(shown: readonly ShownFinding[], deps: TriageDeps
 
 async function pickState(shown: readonly ShownFinding[]): Promise<TriageState | undefined> {
   const t = vscode.l10n.t;
-  const items = TRIAGE_STATES.map((state) => {
+  // Only a changed place of the code speaks for a fix, and only a person knows.
+  const isProposed = shown.every(
+    ({ verdict, triage }) => verdict === 'codeChanged' && triage.state === 'open',
+  );
+  const states = isProposed
+    ? (['fixed', ...TRIAGE_STATES.filter((each) => each !== 'fixed')] as const)
+    : TRIAGE_STATES;
+  const items = states.map((state) => {
     const present = shown.filter(({ triage }) => triage.state === state);
     const [only] = present;
     return {
@@ -55,7 +62,9 @@ async function pickState(shown: readonly ShownFinding[]): Promise<TriageState | 
       iconPath: new vscode.ThemeIcon(present.length > 0 ? 'check' : 'blank'),
       description:
         present.length === 0
-          ? ''
+          ? state === 'fixed' && isProposed
+            ? t('proposed: not found any more, and the code changed')
+            : ''
           : shown.length === 1
             ? t('now')
             : t('now: {0}', countFindings(present.length)),

@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { AssessmentError } from '../../core/errors.ts';
-import type { Changes } from '../../core/findings/compare.ts';
+import { countVerdicts } from '../../core/findings/compare/verdict.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
 import type { ShownFinding, ShownPlace, ShownRun } from '../../core/findings/shownFinding.ts';
 import { placeLinks } from '../../core/findings/place/runPlaces.ts';
@@ -12,7 +12,7 @@ import { elapsedMs, type Run, titleOf } from '../../core/run/state/run.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import { countFiles, countFindings, formatDuration, formatNumber, formatTime } from '../formats.ts';
 import { visibleLine } from '../../core/visibleText.ts';
-import { commitLabel, severityLabel, stateLabel } from '../labels.ts';
+import { commitLabel, severityLabel, stateLabel, verdictHeading } from '../labels.ts';
 import { placeNow, revealPlace } from '../findings/code/goToFinding.ts';
 import { findInRun } from '../findings/findingArguments.ts';
 import { DocumentPanels, type PanelDeps, type PanelDocument } from './documentPanels.ts';
@@ -52,7 +52,7 @@ export function toReport(run: Run, deps: { runs: RunStore; findings: FindingStor
       const links = placeLinks(read.shown);
       linked = read.shown;
       places = [...links.values()];
-      return toContent(run, markdown, read, [...links.keys()], await deps.findings.changesOf(read));
+      return toContent(run, markdown, read, [...links.keys()]);
     },
     openPlace: async (index) => {
       const place = places[index];
@@ -67,9 +67,8 @@ export function toReport(run: Run, deps: { runs: RunStore; findings: FindingStor
 function toContent(
   run: Run,
   markdown: string,
-  { shown, cut, failure }: ShownRun,
+  { shown, cut, failure, absent = [], baseline }: ShownRun,
   labels: readonly string[],
-  changes: Changes | undefined,
 ): ReportContent {
   const t = vscode.l10n.t;
   const files = run.targets.reduce((sum, { archive }) => sum + (archive?.files ?? 0), 0);
@@ -111,20 +110,17 @@ function toContent(
       label: severityLabel(severity),
       count: shown.filter(({ finding }) => finding.severity === severity).length,
     })),
-    ...(changes === undefined ? {} : { changes: toChanges(changes) }),
+    ...(baseline === undefined ? {} : { changes: toChanges(baseline, [...shown, ...absent]) }),
     places: labels.map((label, index) => ({ index, label })),
     language: run.language === 'japanese' ? 'ja' : 'en',
   };
 }
 
-function toChanges({ baseline, added, fixed, unchanged }: Changes): NonNullable<ReportContent['changes']> {
-  const t = vscode.l10n.t;
+function toChanges(baseline: Run, shown: readonly ShownFinding[]): NonNullable<ReportContent['changes']> {
   return {
-    label: t('Since the run of {0}', formatTime(baseline.createdAt)),
-    counts: [
-      { label: t('New'), count: added },
-      ...(fixed === undefined ? [] : [{ label: t('Fixed'), count: fixed }]),
-      { label: t('Unchanged'), count: unchanged },
-    ],
+    label: vscode.l10n.t('Since the run of {0}', formatTime(baseline.createdAt)),
+    counts: countVerdicts(shown)
+      .filter(({ verdict, count }) => count > 0 || verdict === 'new' || verdict === 'stillThere')
+      .map(({ verdict, count }) => ({ label: verdictHeading(verdict), count })),
   };
 }

@@ -43,7 +43,6 @@ describe('a document that stands open', () => {
     const findings = {
       read: () => Promise.resolve({ run, shown: [shown] }),
       find: () => undefined,
-      changesOf: () => Promise.resolve(undefined),
     } satisfies Partial<FindingStore> as unknown as FindingStore;
     const report = toReport(run, { runs, findings });
     const { places } = await report.load();
@@ -59,7 +58,6 @@ describe('a document that stands open', () => {
     const runs = { all: () => [], folderOf: () => folder } satisfies Partial<RunStore> as unknown as RunStore;
     const findings = {
       read: () => Promise.resolve({ run, shown: [], failure: { kind: 'malformedFindings' } }),
-      changesOf: () => Promise.resolve(undefined),
     } satisfies Partial<FindingStore> as unknown as FindingStore;
     const { facts, severities } = await toReport(run, { runs, findings }).load();
     assert.deepEqual(severities, []);

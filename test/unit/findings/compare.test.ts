@@ -3,14 +3,14 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import type { Run, RunIn } from '../../../src/core/run/state/run.ts';
-import { difference, type Scene, setScene } from './findingScene.ts';
+import { type Scene, setScene, toVerdicts } from './findingScene.ts';
 
 function file(...titles: readonly string[]): string {
   return JSON.stringify(titles.map((title, at) => ({ title, severity: 'high', file: 'a.js', line: at + 1 })));
 }
 
-function changes({ store }: Scene): Record<string, string | undefined> {
-  return Object.fromEntries(store.all().map(({ finding, change }) => [finding.title, change]));
+function verdicts({ store }: Scene): Record<string, string | undefined> {
+  return toVerdicts(store.all());
 }
 
 /** Shows a run that found `a` compared with the one before, which found `b`, too; gives the one before. */
@@ -21,15 +21,15 @@ async function compareTwo(scene: Scene): Promise<Run> {
   return first;
 }
 
-test('a finding is new or unchanged since the run before of the same folders', async (t) => {
+test('a finding is new or still there since the run before of the same folders', async (t) => {
   const scene = await setScene(t);
   scene.open.add(path.join(scene.root, 'shop'));
   const first = await scene.addRun(['shop'], file('a', 'b'));
-  assert.deepEqual(changes(scene), { a: undefined, b: undefined });
+  assert.deepEqual(verdicts(scene), { a: undefined, b: undefined });
   await scene.addRun(['shop', 'tool'], file('c'));
   await scene.addRun(['tool'], file('c'));
   const second = await scene.addRun(['shop'], file('new', 'b', 'c'));
-  assert.deepEqual(changes(scene), { new: 'new', b: 'unchanged', c: 'new' });
+  assert.deepEqual(verdicts(scene), { new: 'new', b: 'stillThere', c: 'new' });
   assert.equal(scene.store.baselineOf(second)?.id, first.id);
   assert.equal(scene.store.baselineOf(first), undefined);
 });
@@ -39,7 +39,7 @@ test('what a run is compared with comes and goes while it is shown', async (t) =
   const { runs, store } = scene;
   scene.open.add(path.join(scene.root, 'shop'));
   const run = await scene.addRun(['shop'], file('a', 'b'));
-  assert.deepEqual(changes(scene), { a: undefined, b: undefined });
+  assert.deepEqual(verdicts(scene), { a: undefined, b: undefined });
   let told = 0;
   store.onDidChange(() => (told += 1));
   // As an import brings it, or a download of results that were here no more.
@@ -49,57 +49,15 @@ test('what a run is compared with comes and goes while it is shown', async (t) =
   await runs.create(older);
   const { shown } = await store.read(run);
   assert.deepEqual(
-    shown.map(({ change }) => change),
-    ['unchanged', 'new'],
+    shown.map(({ verdict }) => verdict),
+    ['stillThere', 'new'],
   );
-  assert.deepEqual(changes(scene), { a: 'unchanged', b: 'new' });
+  assert.deepEqual(verdicts(scene), { a: 'stillThere', b: 'new' });
   assert.equal(told, 1);
   await runs.remove(older.id);
   await store.load();
-  assert.deepEqual(changes(scene), { a: undefined, b: undefined });
+  assert.deepEqual(verdicts(scene), { a: undefined, b: undefined });
   assert.equal(told, 2);
-});
-
-test('two runs compare as new, fixed and unchanged', async (t) => {
-  const scene = await setScene(t);
-  const first = await scene.addRun(['shop'], file('a', 'b'));
-  const second = await scene.addRun(['shop'], file('new', 'b'));
-  const compared = await difference(scene, second, first);
-  const titles = (found: typeof compared.added) => found.map(({ finding }) => finding.title);
-  assert.deepEqual(
-    [titles(compared.added), titles(compared.fixed), titles(compared.unchanged)],
-    [['new'], ['a'], ['b']],
-  );
-  assert.deepEqual(
-    compared.fixed.map(({ run }) => run.id),
-    [first.id],
-  );
-});
-
-test('of findings that nothing but their titles or not even those tell apart, as many are fixed or new as there are fewer or more', async (t) => {
-  const scene = await setScene(t);
-  const told = (...titles: readonly string[]) =>
-    JSON.stringify(titles.map((title, at) => ({ title, cwe: 89, file: 'a.js', line: at + 1 })));
-  const first = await scene.addRun(['shop'], told('a', 'a', 'b', 'c'));
-  const second = await scene.addRun(['shop'], told('b', 'a', 'other words'));
-  const compared = await difference(scene, second, first);
-  const titles = (found: typeof compared.added) => found.map(({ finding }) => finding.title);
-  assert.deepEqual(
-    [titles(compared.added), titles(compared.fixed), titles(compared.unchanged)],
-    [[], ['c'], ['b', 'a', 'other words']],
-  );
-  const back = await difference(scene, first, second);
-  assert.deepEqual([back.added.length, back.fixed.length, back.unchanged.length], [1, 0, 3]);
-});
-
-test('a finding that is quoted with a line more is no other one', async (t) => {
-  const scene = await setScene(t);
-  const told = (title: string, snippet: string) =>
-    JSON.stringify([{ title, cwe: 89, file: 'a.js', line: 2, snippet }]);
-  const first = await scene.addRun(['shop'], told('a', 'db.query(sql);'));
-  const second = await scene.addRun(['shop'], told('b', 'const sql = text;\ndb.query(sql);'));
-  const { added, fixed, unchanged } = await difference(scene, second, first);
-  assert.deepEqual([added.length, fixed.length, unchanged.length], [0, 0, 1]);
 });
 
 test('the same finding in two folders is two findings', async (t) => {
@@ -108,10 +66,14 @@ test('the same finding in two folders is two findings', async (t) => {
     JSON.stringify(targets.map((target) => ({ title: 'a', file: 'a.js', line: 1, target_index: target })));
   const first = await scene.addRun(['shop', 'tool'], told(0));
   const second = await scene.addRun(['shop', 'tool'], told(0, 1));
-  const { added, unchanged } = await difference(scene, second, first);
+  const { shown } = await scene.store.read(second);
+  assert.equal(scene.store.baselineOf(second)?.id, first.id);
   assert.deepEqual(
-    [added, unchanged].map((found) => found.map(({ places }) => path.basename(places[0]?.folder ?? ''))),
-    [['tool'], ['shop']],
+    shown.map(({ places, verdict }) => [path.basename(places[0]?.folder ?? ''), verdict]),
+    [
+      ['shop', 'stillThere'],
+      ['tool', 'new'],
+    ],
   );
 });
 
@@ -121,18 +83,18 @@ test('a comparison is shown until other findings are', async (t) => {
   const first = await scene.addRun(['shop'], file('a', 'b'));
   const second = await scene.addRun(['shop'], file('a'));
   const third = await scene.addRun(['shop'], file('a', 'b'));
-  assert.deepEqual(changes(scene), { a: 'unchanged', b: 'new' });
+  assert.deepEqual(verdicts(scene), { a: 'stillThere', b: 'backAgain' });
   await scene.store.showComparison(third, first);
-  assert.deepEqual(changes(scene), { a: 'unchanged', b: 'unchanged' });
+  assert.deepEqual(verdicts(scene), { a: 'stillThere', b: 'stillThere' });
   assert.equal(scene.store.comparison()?.baseline.id, first.id);
   await scene.store.show(third);
   assert.equal(scene.store.comparison(), undefined);
-  assert.deepEqual(changes(scene), { a: 'unchanged', b: 'new' });
+  assert.deepEqual(verdicts(scene), { a: 'stillThere', b: 'backAgain' });
   await scene.store.showComparison(third, first);
   await scene.store.show(second);
   assert.equal(scene.store.comparison(), undefined);
   await scene.store.show(third);
-  assert.deepEqual(changes(scene), { a: 'unchanged', b: 'new' });
+  assert.deepEqual(verdicts(scene), { a: 'stillThere', b: 'backAgain' });
   await scene.store.showComparison(third, first);
   await scene.addRun(['shop'], file('later'));
   assert.equal(scene.store.comparison(), undefined);
@@ -152,36 +114,35 @@ test('a run that cannot be read is not compared: nothing of it is fixed or new',
   assert.equal(scene.store.comparison(), undefined);
 });
 
-test('what is decided about a fixed finding shows in the comparison', async (t) => {
+test('what is decided about a finding that is not reported any more shows in the comparison', async (t) => {
   const scene = await setScene(t);
   await compareTwo(scene);
   let heard = 0;
   scene.store.onDidChange(() => (heard += 1));
-  await scene.store.setTriage(scene.store.comparison()?.fixed ?? [], 'fixed', 'upstream');
+  await scene.store.setTriage(scene.store.comparison()?.absent ?? [], 'fixed', 'upstream');
   assert.deepEqual(
-    scene.store.comparison()?.fixed.map(({ finding, triage }) => [finding.title, triage.state]),
+    scene.store.comparison()?.absent?.map(({ finding, triage }) => [finding.title, triage.state]),
     [['b', 'fixed']],
   );
   assert.equal(heard, 1);
 });
 
-test('a fixed finding follows its code through edits, and is read anew with the others', async (t) => {
+test('a finding that is not reported any more follows its code through edits, and is read again with the others', async (t) => {
   const scene = await setScene(t);
   const shop = path.join(scene.root, 'shop');
   scene.open.add(shop);
   const code = 'one\ntwo\nthree\n';
-  const first = await scene.addRun(['shop'], file('a', 'b'), { 'a.js': code });
-  const second = await scene.addRun(['shop'], file('a'), { 'a.js': code });
-  await scene.store.showComparison(second, first);
-  const fixedLine = (): number | undefined => scene.store.comparison()?.fixed[0]?.places[0]?.startLine;
+  await scene.addRun(['shop'], file('a', 'b'), { 'a.js': code });
+  await scene.addRun(['shop'], file('a'), { 'a.js': code });
+  const absentLine = (): number | undefined => scene.store.absent()[0]?.places[0]?.startLine;
   const edited = path.join(shop, 'a.js');
-  assert.equal(fixedLine(), 2);
+  assert.equal(absentLine(), 2);
   await scene.edit(edited, `above\nabove\n${code}`);
-  assert.equal(fixedLine(), 4);
+  assert.equal(absentLine(), 4);
   await scene.store.load({ force: true });
-  assert.equal(fixedLine(), 4);
+  assert.equal(absentLine(), 4);
   await scene.edit(edited, undefined);
-  assert.equal(fixedLine(), 2);
+  assert.equal(absentLine(), 2);
 });
 
 test('a comparison ends when the run before is there no more', async (t) => {
@@ -190,7 +151,7 @@ test('a comparison ends when the run before is there no more', async (t) => {
   await scene.runs.remove(first.id);
   await scene.store.load({ force: true });
   assert.equal(scene.store.comparison(), undefined);
-  assert.deepEqual(changes(scene), { a: undefined });
+  assert.deepEqual(verdicts(scene), { a: undefined });
 });
 
 test('a run before that cannot be read leaves nothing marked', async (t) => {
@@ -198,7 +159,7 @@ test('a run before that cannot be read leaves nothing marked', async (t) => {
   scene.open.add(path.join(scene.root, 'shop'));
   await scene.addRun(['shop'], '"nothing"');
   await scene.addRun(['shop'], file('a'));
-  assert.deepEqual(changes(scene), { a: undefined });
+  assert.deepEqual(verdicts(scene), { a: undefined });
 });
 
 test('what an import of unknown origin found is compared with nothing by itself', async (t) => {
@@ -209,11 +170,11 @@ test('what an import of unknown origin found is compared with nothing by itself'
   const unknown = { ...rest, state: 'imported', importedFrom: 'other.sarif' } as Run;
   await scene.runs.create(unknown);
   const next = await scene.addRun(['shop'], file('a'));
-  assert.deepEqual(changes(scene), { a: 'unchanged' });
+  assert.deepEqual(verdicts(scene), { a: 'stillThere' });
   assert.equal(scene.store.baselineOf(next)?.id, first.id);
   assert.equal(scene.store.baselineOf(unknown), undefined);
   await scene.store.showComparison(next, unknown);
-  assert.deepEqual(changes(scene), { a: 'new' });
+  assert.deepEqual(verdicts(scene), { a: 'new' });
   await scene.runs.create({ ...unknown, runId } as Run);
   assert.equal(scene.store.baselineOf(next)?.id, unknown.id);
 });
@@ -239,10 +200,10 @@ test('a run that comes again, as an import, is compared with the run before it a
   await scene.runs.create(imported);
   await scene.store.load();
   assert.equal(scene.store.baselineOf(imported)?.id, first.id);
-  assert.deepEqual(changes(scene), { a: 'unchanged', b: 'new' });
+  assert.deepEqual(verdicts(scene), { a: 'stillThere', b: 'new' });
 });
 
-test('F69 of a run with more findings than are read nothing is called fixed, and no run is compared with it by itself', async (t) => {
+test('F69 of a run with more findings than are read nothing is called absent, and nothing is new since such a run', async (t) => {
   const scene = await setScene(t);
   scene.open.add(path.join(scene.root, 'shop'));
   const many = JSON.stringify(
@@ -254,18 +215,13 @@ test('F69 of a run with more findings than are read nothing is called fixed, and
   const whole = await scene.addRun(['shop'], file('a', 'b'));
   const cut = await scene.addRun(['shop'], many);
   const counts = { shown: 10_000, total: 10_002 };
-  assert.deepEqual(scene.store.folders()[0]?.cut, counts);
-  const read = await scene.store.read(cut);
-  assert.deepEqual(await scene.store.changesOf(read), {
-    baseline: whole,
-    added: 10_000,
-    fixed: undefined,
-    unchanged: 0,
-  });
+  const { baseline, absent, cut: known } = await scene.store.read(cut);
+  assert.deepEqual([baseline?.id, absent, known], [whole.id, [], counts]);
   await scene.store.showComparison(cut, whole);
-  assert.deepEqual(scene.store.comparison()?.fixed, []);
-  assert.deepEqual(scene.store.comparison()?.cuts, { run: counts, baseline: undefined });
-  const later = await scene.addRun(['shop'], file('a'));
-  assert.equal(await scene.store.changesOf(await scene.store.read(later)), undefined);
-  assert.equal(scene.store.all()[0]?.change, undefined);
+  assert.deepEqual(scene.store.comparison()?.absent, []);
+  await scene.addRun(['shop'], file('new', 'b'));
+  assert.deepEqual(
+    [verdicts(scene), scene.store.folders()[0]?.baselineCut],
+    [{ new: undefined, b: 'stillThere' }, counts],
+  );
 });

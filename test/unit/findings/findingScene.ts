@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
-import { compareFindings, type Comparison } from '../../../src/core/findings/compare.ts';
+import type { ShownFinding } from '../../../src/core/findings/shownFinding.ts';
 import { FindingStore } from '../../../src/core/findings/findingStore.ts';
 import { keepSource } from '../../../src/core/findings/place/sentFiles.ts';
 import { TriageStore } from '../../../src/core/findings/triage/triageStore.ts';
@@ -153,8 +153,13 @@ export function titles({ store }: Scene): string[] {
   return store.all().map((shown) => shown.finding.title);
 }
 
-/** How what two runs have found differs. */
-export async function difference({ store }: Scene, run: Run, baseline: Run): Promise<Comparison> {
-  const [found, before] = [await store.read(run), await store.read(baseline)];
-  return compareFindings(run, found.shown, baseline, before.shown, { run: found.cut, baseline: before.cut });
+/** What a run says of its findings, and of what it does not report, by title. */
+export async function verdictsOf({ store }: Scene, run: Run): Promise<Record<string, string | undefined>> {
+  const { shown, absent = [] } = await store.read(run);
+  return toVerdicts([...shown, ...absent]);
+}
+
+/** The verdicts of findings by title. */
+export function toVerdicts(shown: readonly ShownFinding[]): Record<string, string | undefined> {
+  return Object.fromEntries(shown.map(({ finding: { title }, verdict }) => [title, verdict]));
 }

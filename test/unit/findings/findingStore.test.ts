@@ -5,7 +5,7 @@ import { test, type TestContext } from 'node:test';
 import { TriageStore } from '../../../src/core/findings/triage/triageStore.ts';
 import type { Run } from '../../../src/core/run/state/run.ts';
 import { silent } from '../../silentLog.ts';
-import { difference, clock, finding, setScene, titles } from './findingScene.ts';
+import { clock, finding, setScene, titles } from './findingScene.ts';
 
 test('of each open folder the findings of its latest run are shown', async (t) => {
   const scene = await setScene(t);
@@ -151,7 +151,8 @@ test('a finding is found by its position in the file, also when some of them are
   const run = await scene.addRun(['one', 'two'], JSON.stringify(told));
   await scene.addRun(['one'], finding('newer'));
   assert.equal(scene.store.find(run.id, 1)?.finding.title, '1');
-  assert.equal(scene.store.find(run.id, 0), undefined);
+  assert.equal(scene.store.find(run.id, 0)?.verdict, 'unknown', 'the newer run does not report it');
+  assert.equal(scene.store.find(run.id, 2), undefined);
 });
 
 test('each folder of a run of two shows only its own latest findings', async (t) => {
@@ -214,7 +215,14 @@ async function inTheNextRun(
   const told = (items: readonly object[]) =>
     JSON.stringify(items.map((item) => ({ severity: 'critical', cwe: 89, file: 'a.js', ...item })));
   const states = () =>
-    Object.fromEntries(scene.store.all().map(({ finding: { title }, triage }) => [title, triage.state]));
+    Object.fromEntries(
+      scene.store
+        .all()
+        .map(({ finding: { title }, triage, decidedBefore: before }) => [
+          title,
+          before === undefined ? triage.state : `${triage.state}, before ${before.state}`,
+        ]),
+    );
   const run = await scene.addRun(['shop'], told(first));
   const about = scene.store.all().filter(({ finding: { title } }) => title === decidedOn);
   await scene.store.setTriage(about, 'fixed', '');
@@ -241,7 +249,7 @@ for (const [name, first, next, wanted] of [
       { title: 'A', line: 2 },
     ],
     [{ title: 'A', line: 2 }],
-    { A: 'open' },
+    { A: 'open, before fixed' },
   ],
   [
     'one becomes two that nothing tells apart: neither is hidden',
@@ -259,7 +267,7 @@ for (const [name, first, next, wanted] of [
       { title: 'B', line: 2, snippet: query },
     ],
     [{ title: 'other words', snippet: query }],
-    { 'other words': 'open' },
+    { 'other words': 'open, before fixed' },
   ],
   [
     'the same quote once, in other words',
@@ -272,7 +280,7 @@ for (const [name, first, next, wanted] of [
     'one line of context more, before',
     [{ title: 'A', line: 3, snippet: query }],
     [{ title: 'other words', line: 2, snippet: `const id = request.query.id;\n${query}` }],
-    { 'other words': 'fixed' },
+    { 'other words': 'open, before fixed' },
   ],
   [
     'one line of context more, after, with others of its kind far away',
@@ -284,13 +292,13 @@ for (const [name, first, next, wanted] of [
       { title: 'other words', line: 3, snippet: `${query}\nreturn rows.map(toOrder);` },
       { title: 'C', line: 90, snippet: 'db.run(other);\nlog();' },
     ],
-    { 'other words': 'fixed', C: 'open' },
+    { 'other words': 'open, before fixed', C: 'open' },
   ],
   [
     'one line of context less',
     [{ title: 'A', line: 3, snippet: `function find(id) {\n${query}\n}` }],
     [{ title: 'other words', line: 3, snippet: query }],
-    { 'other words': 'fixed' },
+    { 'other words': 'open, before fixed' },
   ],
   [
     'a quote of two findings that were told apart: the one that nobody judged is not hidden',
@@ -299,7 +307,7 @@ for (const [name, first, next, wanted] of [
       { title: 'B', line: 4, snippet: 'db.run(other);' },
     ],
     [{ title: 'other words', line: 3, snippet: `${query}\ndb.run(other);` }],
-    { 'other words': 'open' },
+    { 'other words': 'open, before fixed' },
   ],
   [
     'the same quote of another weakness',
@@ -417,18 +425,17 @@ test('of a run of two folders, a finding whose file is gone stays the finding of
     await writeFile(path.join(scene.runs.folderOf(id), 'manifest-1.json'), '{"entries":[]}');
   await scene.store.load({ force: true });
   await scene.store.setTriage(scene.store.all(), 'falsePositive', 'because');
-  const seen = () => scene.store.all().map(({ triage, change }) => [triage.state, change]);
+  const seen = () => scene.store.all().map(({ triage, verdict }) => [triage.state, verdict]);
   const wanted = [
-    ['falsePositive', 'unchanged'],
-    ['falsePositive', 'unchanged'],
+    ['falsePositive', 'stillThere'],
+    ['falsePositive', 'stillThere'],
   ];
   assert.deepEqual(seen(), wanted);
   await rm(path.join(shop, 'lib'), { recursive: true });
   await rm(path.join(shop, 'm.js'));
   await scene.store.load({ force: true });
   assert.deepEqual(seen(), wanted);
-  const { added, fixed } = await difference(scene, now, before);
-  assert.deepEqual([added, fixed], [[], []]);
+  assert.deepEqual(scene.store.absent(), []);
   assert.ok(scene.store.all().every(({ places }) => places.every(({ folder }) => folder !== shop)));
 });
 

@@ -144,7 +144,11 @@ test('a name is the same whatever files are here, whatever paths are mapped to, 
       await writeFile(join(runFolder, 'manifest-0.json'), JSON.stringify({ entries }));
     // What the run calls the folder is the same everywhere.
     const run = { ...shopRun, targets: [{ folder, name: 'shop' }] };
-    const read = await readNamed(run, runFolder, { mappingOf: () => [mapped], workerFile: parseWorker });
+    const read = await readNamed(run, {
+      runs: { folderOf: () => runFolder },
+      mappings: { get: () => ({ [folder]: [mapped] }), update: () => Promise.resolve() },
+      workerFile: parseWorker,
+    });
     await rm(place, { recursive: true });
     return read.names.map(({ identity }) => identity.fingerprint);
   };

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
 import type { Run } from '../../../src/core/run/state/run.ts';
-import { runsBefore } from '../../../src/core/findings/compare.ts';
+import { runsBefore } from '../../../src/core/findings/compare/earlierRuns.ts';
 import { problemsByFile } from '../../../src/core/findings/view/problems.ts';
-import { difference, finding, type Scene, setScene, titles } from './findingScene.ts';
+import { finding, type Scene, setScene, titles, verdictsOf } from './findingScene.ts';
 
 test('a run that ended early replaces no findings by itself and is no baseline, but can be chosen', async (t) => {
   const scene = await setScene(t);
@@ -23,17 +23,15 @@ test('a run that ended early replaces no findings by itself and is no baseline, 
   assert.deepEqual(titles(scene), ['part']);
 });
 
-test('what a run that ended early did not reach does not count as fixed', async (t) => {
+test('F139 what a run that ended early did not reach gets no verdict', async (t) => {
   const scene = await setScene(t);
   const told = (...names: string[]) =>
     JSON.stringify(names.map((title) => ({ title, file: 'a.js', severity: 'high' })));
   const whole = await scene.addRun(['shop'], told('a', 'b', 'c'));
   const part = { ...(await scene.addRun(['shop'], told('a', 'new'))), state: 'cancelled' } as Run;
   await scene.runs.create(part);
-  const { added, fixed, unchanged } = await difference(scene, part, whole);
-  assert.deepEqual([added.length, fixed.length, unchanged.length], [1, 0, 1]);
-  const changes = await scene.store.changesOf(await scene.store.read(part));
-  assert.deepEqual(changes, { baseline: whole, added: 1, fixed: undefined, unchanged: 1 });
+  assert.deepEqual(await verdictsOf(scene, part), { a: 'stillThere', new: 'new' });
+  assert.equal((await scene.store.read(part)).baseline?.id, whole.id);
 });
 
 const search = {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { RunStore } from '../../../src/core/run/disk/runStore.ts';
 import { silent } from '../../silentLog.ts';
-import { clock, finding, type Scene, setScene, titles } from './findingScene.ts';
+import { clock, finding, type Scene, setScene, titles, verdictsOf } from './findingScene.ts';
 
 const downloaded = [{ name: 'findings', file: 'findings.json', at: 9 }];
 const code = 'import db;\n\nrun(query);\n';
@@ -117,12 +117,8 @@ test('a run that is shown is not read again to be looked at', async (t) => {
     read.shown.map((shown) => shown.finding.title),
     ['here'],
   );
-  assert.deepEqual(await scene.store.changesOf(read), {
-    baseline: before,
-    added: 1,
-    fixed: 1,
-    unchanged: 0,
-  });
+  assert.equal(read.baseline?.id, before.id);
+  assert.deepEqual(await verdictsOf(scene, run), { here: 'new', former: 'unknown' });
 });
 
 test('a run that could not be read is read again when it is looked at or shown, and tells of nothing until then', async (t) => {
@@ -156,12 +152,12 @@ test('what a run is compared with is read again as long as it could not be read,
   const file = path.join(runs.folderOf(before.id), 'findings.json');
   await rename(file, `${file}.away`);
   const run = await scene.addRun(['shop'], finding('here'));
-  const change = () => store.all()[0]?.change;
+  const change = () => store.all()[0]?.verdict;
   let heard = 0;
   store.onDidChange(() => (heard += 1));
   await store.load();
   assert.deepEqual([change(), heard], [undefined, 0]);
   await rename(`${file}.away`, file);
   const read = await store.read(run);
-  assert.deepEqual([read.shown[0]?.change, change(), heard], ['unchanged', 'unchanged', 1]);
+  assert.deepEqual([read.shown[0]?.verdict, change(), heard], ['stillThere', 'stillThere', 1]);
 });

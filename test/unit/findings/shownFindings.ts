@@ -1,10 +1,20 @@
 import fc from 'fast-check';
 import { DRIFTS } from '../../../src/core/findings/view/filter.ts';
+import { VERDICTS } from '../../../src/core/findings/compare/verdict.ts';
+import { EVIDENCE } from '../../../src/core/findings/place/evidence.ts';
 import { type Finding, SEVERITIES } from '../../../src/core/findings/finding.ts';
 import type { Identity } from '../../../src/core/findings/identity.ts';
 import type { ShownFinding } from '../../../src/core/findings/shownFinding.ts';
 import { TRIAGE_STATES } from '../../../src/core/findings/triage/triage.ts';
 import type { Run } from '../../../src/core/run/state/run.ts';
+
+/** What is known of a lone place. */
+function toEvidence(kind: (typeof EVIDENCE)[number] | undefined): ShownFinding['evidence'] {
+  const path = 'a.js';
+  if (kind === undefined) return undefined;
+  if (kind === 'notAsSent') return [{ kind, path, missing: 'quote' }];
+  return [kind === 'unchecked' ? { kind, path, unknown: 'text' } : { kind, path }];
+}
 
 const run = { id: 'invented-run', targets: [] } as unknown as Run;
 
@@ -12,7 +22,6 @@ const run = { id: 'invented-run', targets: [] } as unknown as Run;
 export const noIdentity: Identity = {
   fingerprint: '',
   spot: '',
-  code: [],
   title: '',
   only: [],
   run: '',
@@ -24,11 +33,12 @@ export interface Invented extends Partial<Omit<Finding, 'places'>> {
   readonly at?:
     { readonly path: string; readonly line?: number; readonly drift?: (typeof DRIFTS)[number] } | undefined;
   readonly state?: (typeof TRIAGE_STATES)[number];
-  readonly change?: ShownFinding['change'];
+  readonly verdict?: ShownFinding['verdict'];
+  readonly evidence?: ShownFinding['evidence'];
 }
 
 /** An invented finding as the editor would show it, in the folder `/home/dev/shop`. */
-export function invent({ at, state = 'open', change, ...finding }: Invented = {}): ShownFinding {
+export function invent({ at, state = 'open', verdict, evidence, ...finding }: Invented = {}): ShownFinding {
   const { drift = 'same' } = at ?? {};
   return {
     run,
@@ -61,7 +71,8 @@ export function invent({ at, state = 'open', change, ...finding }: Invented = {}
     folder: undefined,
     identity: { ...noIdentity, fingerprint: String(finding.index ?? 0) },
     triage: { state, note: '', at: 0 },
-    ...(change === undefined ? {} : { change }),
+    verdict,
+    evidence,
   };
 }
 
@@ -75,7 +86,8 @@ export const inventedFindings: fc.Arbitrary<ShownFinding[]> = fc
       feature: fc.constantFrom('Search', 'Log in', undefined),
       perspective: fc.constantFrom('XSS', 'Injection', undefined),
       state: fc.constantFrom(...TRIAGE_STATES),
-      change: fc.constantFrom('new' as const, 'unchanged' as const, undefined),
+      verdict: fc.constantFrom(...VERDICTS, undefined),
+      evidence: fc.constantFrom(...EVIDENCE, undefined).map(toEvidence),
       at: fc.option(
         fc.record({
           path: fc.constantFrom('a.js', 'src/a.js', 'src/deep/b.js', 'tools/c.py'),

@@ -111,6 +111,27 @@ export function anchorIn(
   };
 }
 
+/** A line that stands for lines which a quote leaves out. */
+const leftOut = /^\W*(\.{3}|…)\W*$/u;
+
+/**
+ * Reads a text once, to tell whether it holds quotes. White space is no difference, nor are lines that a quote leaves out where it has a line of dots;
+ * undefined for a quote that is too short to tell anything.
+ */
+export function quotedIn(lines: readonly string[]): (quote: string) => boolean | undefined {
+  const code = readCode(lines);
+  return (quote) => {
+    const parts: string[][] = [[]];
+    for (const line of splitLines(quote)
+      .map(compact)
+      .filter((text) => text !== ''))
+      if (leftOut.test(line)) parts.push([]);
+      else parts.at(-1)?.push(line);
+    const telling = parts.filter((part) => isTelling(part.join('')));
+    return telling.length === 0 ? undefined : telling.every((part) => findSnippet(code, part).length > 0);
+  };
+}
+
 /** The lines that are reported, in a text of `lineCount` lines; undefined when the first is unknown, or past the end. */
 function reportedLines(
   { startLine, endLine }: Pick<Place, 'startLine' | 'endLine'>,
@@ -130,13 +151,16 @@ function findSnippet(code: CodeLines, wanted: readonly string[]): readonly LineR
 }
 
 function findParts(code: CodeLines, parts: readonly string[]): readonly number[] {
-  const text = parts.join('');
-  if (text.length < minPartLength || !/[\p{L}\p{N}]/u.test(text)) return [];
+  if (!isTelling(parts.join(''))) return [];
   const [first = '', last = first] = [parts[0], parts.at(-1)];
   if (parts.length === 1) return [...code.texts.keys()].filter((at) => code.texts[at]?.includes(first));
   return findBlocks(code, parts.slice(1, -1))
     .map((at) => at - 1)
     .filter((at) => code.texts[at]?.endsWith(first) && code.texts[at + parts.length - 1]?.startsWith(last));
+}
+
+function isTelling(text: string): boolean {
+  return text.length >= minPartLength && /[\p{L}\p{N}]/u.test(text);
 }
 
 /** The only range, or the one nearest to a line; undefined when two are equally near. */

@@ -29,7 +29,7 @@ const columns: readonly (readonly [string, (shown: ShownFinding) => string | num
   ['other_places', ({ finding }) => finding.places.slice(1).map(toText).join('\n')],
   ['triage', ({ triage }) => (isUndecided(triage) ? '' : triage.state)],
   ['triage_note', ({ triage }) => triage.note],
-  ['change', ({ change }) => change],
+  ['verdict', ({ verdict }) => verdict],
   ['folder', (shown) => shown.run.targets.find(({ folder }) => folder === folderOf(shown))?.name],
   ['fingerprint', ({ identity }) => identity.fingerprint],
 ];
@@ -40,9 +40,9 @@ const formula = /^'*[=+\-@\t\r\n＝＋－＠]/;
 /** Longer texts break a spreadsheet's row in two. */
 const maxCellLength = 32_000;
 
-/** A run's findings as a table, one row each, that spreadsheets open as UTF-8 and in which they find no formula. */
-export function toCsv({ shown }: ExportSource): string {
-  const rows = shown.map((each) => columns.map(([, read]) => toCell(read(each))));
+/** A run's findings, and what it does not report of earlier ones, as a table, one row each, that spreadsheets open as UTF-8 and in which they find no formula. */
+export function toCsv({ shown, absent = [] }: ExportSource): string {
+  const rows = [...shown, ...absent].map((each) => columns.map(([, read]) => toCell(read(each))));
   const text = Papa.unparse(
     { fields: columns.map(([name]) => name), data: rows },
     { newline: '\r\n', escapeFormulae: formula },

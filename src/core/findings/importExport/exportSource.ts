@@ -4,15 +4,15 @@ import type { Cut } from '../parse/parse.ts';
 import type { JsonObject } from '../parse/json.ts';
 import type { ShownFinding } from '../shownFinding.ts';
 
-/** What is exported of a run: all of its findings, whatever the settings hide, and those that are fixed since the run before. */
+/** What is exported of a run: all of its findings, whatever the settings hide, and what it does not report of earlier runs. */
 export interface ExportSource {
   readonly run: Run;
   /** In the order of the findings file. */
   readonly shown: readonly ShownFinding[];
   /** When the findings file has more of them than are exported. */
   readonly cut?: Cut | undefined;
-  /** Findings of the run before that are not there any more, as a `Comparison` has them; absent when there is no run before. */
-  readonly fixed?: readonly ShownFinding[] | undefined;
+  /** As a `ShownRun` has them. */
+  readonly absent?: readonly ShownFinding[] | undefined;
 }
 
 /** The program that writes an export. */

@@ -10,7 +10,8 @@ import type {
 } from 'sarif';
 import type { Run } from '../../run/state/run.ts';
 import { hasAllFindings } from '../chooseRun.ts';
-import { runIdOf } from '../compare.ts';
+import { runIdOf } from '../compare/earlierRuns.ts';
+import { isReported, type Verdict } from '../compare/verdict.ts';
 import { type Finding, flowOf, type Place, type PlaceRole, type Severity } from '../finding.ts';
 import type { ShownFinding } from '../shownFinding.ts';
 import { isUndecided, needsNote } from '../triage/triage.ts';
@@ -28,8 +29,8 @@ const bands: Readonly<Record<Exclude<Severity, 'unrated'>, { from: number; below
 
 /** A run's findings as a SARIF 2.1.0 log; equal findings give equal text. */
 export function toSarif(source: ExportSource, tool: ExportTool): Log {
-  const { run, shown, fixed } = source;
-  const all = [...shown, ...(fixed ?? [])];
+  const { run, shown, absent = [] } = source;
+  const all = [...shown, ...absent];
   const rules = toRules(all.map(({ finding }) => finding));
   return {
     $schema: 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json',
@@ -50,16 +51,7 @@ export function toSarif(source: ExportSource, tool: ExportTool): Log {
         ),
         taxonomies: [cweTaxonomy(all.flatMap(({ finding }) => finding.cwes))],
         columnKind: 'utf16CodeUnits',
-        results: [
-          ...shown.map((each) => ({
-            ...toResult(each, rules, run),
-            ...(fixed === undefined || each.change === undefined ? {} : { baselineState: each.change }),
-          })),
-          ...(fixed ?? []).map((each) => ({
-            ...toResult(each, rules, run),
-            baselineState: 'absent' as const,
-          })),
-        ],
+        results: all.map((each) => toResult(each, rules, run)),
       },
     ],
   };
@@ -86,7 +78,7 @@ function toInvocation({ run, cut }: ExportSource): NonNullable<SarifRun['invocat
 }
 
 function toResult(shown: ShownFinding, rules: ReadonlyMap<string, Rule>, run: Run): Result {
-  const { finding, identity, triage } = shown;
+  const { finding, identity, triage, verdict } = shown;
   const { fingerprint } = identity;
   const score = securityScore(finding);
   const ruleId = toRuleId(finding);
@@ -99,6 +91,7 @@ function toResult(shown: ShownFinding, rules: ReadonlyMap<string, Rule>, run: Ru
     ...toLocations(shown, run),
     ...(finding.url !== undefined && { webRequest: known({ method: finding.method, target: finding.url }) }),
     partialFingerprints: { 'whiteboxFinding/v1': fingerprint },
+    ...(verdict !== undefined && { baselineState: toBaselineState(verdict) }),
     taxa: finding.cwes.map(cweReference),
     ...(needsNote(triage.state) && {
       suppressions: [{ kind: 'external', status: 'accepted', justification: triage.note }],
@@ -109,10 +102,17 @@ function toResult(shown: ShownFinding, rules: ReadonlyMap<string, Rule>, run: Ru
       whitebox: known({
         finding: toPlainFinding(finding),
         fingerprint,
+        verdict,
         triage: isUndecided(triage) ? undefined : triage,
       }),
     }),
   };
+}
+
+/** What SARIF has for a verdict, which knows no reasons (2.1.0, 3.27.24). */
+function toBaselineState(verdict: Verdict): NonNullable<Result['baselineState']> {
+  if (!isReported(verdict)) return 'absent';
+  return verdict === 'stillThere' ? 'unchanged' : 'new';
 }
 
 function toLevel(severity: Severity): NonNullable<Result['level']> {

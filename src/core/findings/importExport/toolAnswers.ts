@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import * as z from 'zod/mini';
 import type { Run } from '../../run/state/run.ts';
 import { elapsedMs, titleOf } from '../../run/state/run.ts';
+import { leastOf } from '../place/evidence.ts';
 import { addressOf, hereOf, requestOf } from '../view/findingMarkdown.ts';
 import { isAtLeast, SEVERITIES, severityRank } from '../finding.ts';
 import type { ShownFinding, ShownRun } from '../shownFinding.ts';
@@ -40,7 +41,10 @@ const maxRuns = 20;
 export type ToolFinding = Omit<ShownFinding, 'triage'> & { readonly triage: TriageDecision | undefined };
 
 /** A run whose findings tools list. */
-export type ToolRun = Omit<ShownRun, 'shown'> & { readonly shown: readonly ToolFinding[] };
+export type ToolRun = Omit<ShownRun, 'shown' | 'absent'> & {
+  readonly shown: readonly ToolFinding[];
+  readonly absent?: readonly ToolFinding[] | undefined;
+};
 
 /** How tools name a finding. */
 function toolName({ run, finding }: ToolFinding): string {
@@ -79,7 +83,7 @@ export function listFindings(
   }: z.infer<typeof toolInputs.listFindings>,
 ): unknown {
   const fitting = runs
-    .flatMap(({ shown }) => shown)
+    .flatMap(({ shown, absent = [] }) => [...shown, ...absent])
     .filter(
       (shown) =>
         isAtLeast(shown.finding.severity, minimumSeverity) &&
@@ -98,7 +102,7 @@ export function listFindings(
       runs.reduce((sum, { cut }) => sum + (cut === undefined ? 0 : cut.total - cut.shown), 0) || undefined,
     offset,
     findings: page.map((shown) => {
-      const { finding, triage: decision, change } = shown;
+      const { finding, triage: decision, decidedBefore, verdict, evidence } = shown;
       const [main] = finding.places;
       return {
         finding: toolName(shown),
@@ -111,7 +115,9 @@ export function listFindings(
         request: finding.url === undefined ? undefined : clip(requestOf(finding), 1_000),
         drift: main && (hereOf(main, shown)?.drift ?? 'unknown'),
         triage: decision?.state ?? 'unknown',
-        change,
+        decidedBefore: decidedBefore?.state,
+        verdict,
+        evidence: leastOf(evidence)?.kind,
       };
     }),
   };
@@ -122,8 +128,10 @@ export function getFinding(shown: ToolFinding): unknown {
   return cut({
     finding: toolName(shown),
     fingerprint: shown.identity.fingerprint,
-    triage: shown.triage ?? 'unknown',
-    change: shown.change,
+    triage: shown.triage === undefined ? 'unknown' : toDecision(shown.triage),
+    decidedBefore: shown.decidedBefore && toDecision(shown.decidedBefore),
+    verdict: shown.verdict,
+    evidence: shown.evidence?.filter((each) => each !== undefined),
     placesInWorkspace: shown.places.map(({ path, startLine, endLine, drift }) => ({
       path,
       ...(drift === 'gone' ? {} : { startLine, endLine }),
@@ -131,6 +139,10 @@ export function getFinding(shown: ToolFinding): unknown {
     })),
     told: toPlainFinding(shown.finding),
   });
+}
+
+function toDecision({ state, note, at }: TriageDecision): TriageDecision {
+  return { state, note, at };
 }
 
 /** The decision after a tool's call: a person's reason stays when the call gives none. */

@@ -9,7 +9,7 @@ import type { Run, Target } from '../../run/state/run.ts';
 import { readArchive } from '../../upload/archive/readArchive.ts';
 import type { Place } from '../finding.ts';
 import { readFindings, type ReadFindingsOptions } from '../parse/readFindings.ts';
-import { createResolver } from './resolver.ts';
+import { createResolver, type Resolver } from './resolver.ts';
 
 /** Past this size a file's text is neither kept nor read to check a finding's lines. */
 const maxTextBytes = 5 * 1024 * 1024;
@@ -24,6 +24,43 @@ export interface SentFile {
 
 /** What was sent of each target of a run, by path; undefined where that is not known. */
 export type SentOfRun = readonly (ReadonlyMap<string, SentFile> | undefined)[];
+
+/** A run's folder, and how its paths are resolved among what was sent. */
+export interface RunSource {
+  readonly run: Run;
+  readonly runFolder: string;
+  readonly sent: SentOfRun;
+  readonly resolver: Resolver;
+}
+
+/** A sent file and the position of the target that it is of. */
+export interface SentSpot {
+  readonly target: number;
+  readonly file: SentFile;
+}
+
+/** The sent file that a place is in, if it is known. */
+export async function sentFileOf(
+  { sent, resolver }: Pick<RunSource, 'sent' | 'resolver'>,
+  place: Place,
+): Promise<SentSpot | undefined> {
+  const found = await resolver.sentFile(place);
+  const file = found.kind === 'file' ? sent[found.target]?.get(found.path) : undefined;
+  return found.kind === 'file' && file !== undefined ? { target: found.target, file } : undefined;
+}
+
+/** A file of a folder as a run was given it: undefined when it was not, `unknown` where nobody knows what was sent. */
+export function sentIn(
+  { run: { targets }, sent }: Pick<RunSource, 'run' | 'sent'>,
+  folder: string | undefined,
+  path: string,
+): SentSpot | undefined | 'unknown' {
+  const target = targets.findIndex((each) => each.folder === folder);
+  const files = sent[target];
+  if (files === undefined) return 'unknown';
+  const file = files.get(path);
+  return file && { target, file };
+}
 
 /** What was sent of a folder, by path relative to it; undefined when that is not known, as of a run that was started elsewhere. */
 export async function readSentFiles(
@@ -52,14 +89,13 @@ export async function locateSent(
   run: Pick<Run, 'targets'>,
   runFolder: string,
   places: readonly Place[],
-): Promise<ReadonlyMap<Place, { readonly target: number; readonly file: SentFile }>> {
+): Promise<ReadonlyMap<Place, SentSpot>> {
   const sent = await readSent(run, runFolder);
   const resolver = createResolver({ targets: run.targets, sent, places });
-  const located = new Map<Place, { target: number; file: SentFile }>();
+  const located = new Map<Place, SentSpot>();
   for (const place of places) {
-    const found = await resolver.sentFile(place);
-    const file = found.kind === 'file' ? sent[found.target]?.get(found.path) : undefined;
-    if (found.kind === 'file' && file !== undefined) located.set(place, { target: found.target, file });
+    const spot = await sentFileOf({ sent, resolver }, place);
+    if (spot !== undefined) located.set(place, spot);
   }
   return located;
 }
@@ -135,6 +171,17 @@ export async function toText(content: Buffer, file: string, decode: Decode): Pro
   } catch {
     return content.toString('utf8'); // the editor shows no text of a binary file
   }
+}
+
+/** The text of a sent file, as it was kept or as it still is here; undefined where it is neither. */
+export async function readSentText(
+  { run, runFolder }: Pick<RunSource, 'run' | 'runFolder'>,
+  { target, file }: SentSpot,
+  decode: Decode,
+): Promise<string | undefined> {
+  const folder = run.targets[target]?.folder ?? '';
+  const content = await readAsSent(file, { runFolder, folder, target }, () => Promise.resolve(undefined));
+  return content && toText(content, join(folder, ...file.path.split('/')), decode);
 }
 
 const maxTotalBytes = 128 * 1024 * 1024;

@@ -29,8 +29,7 @@ const entrySchema = z.object({
   path: z._default(z.string(), ''),
   fingerprint: z.string(),
   spot: z.string(),
-  code: z.array(z.string()),
-  only: z.array(z.enum(['code', 'title', 'place'])),
+  only: z.array(z.enum(['code', 'title'])),
   run: z.string(),
   index: z.int().check(z.minimum(0)),
 });
@@ -92,12 +91,12 @@ export function entryName(entry: TriageEntry): string {
 function toEntry(value: unknown): TriageEntry | undefined {
   const read = entrySchema.safeParse(value);
   if (!read.success) return undefined;
-  const { state, note, at, path, title, fingerprint, spot, code, only, run, index } = read.data;
-  return { state, note, at, path, identity: { title, fingerprint, spot, code, only, run, index } };
+  const { state, note, at, path, title, fingerprint, spot, only, run, index } = read.data;
+  return { state, note, at, path, identity: { title, fingerprint, spot, only, run, index } };
 }
 
 function toJson({ identity, state, note, at, path }: TriageEntry): z.input<typeof entrySchema> {
-  const { title, fingerprint, spot, code, only, run, index } = identity;
+  const { title, fingerprint, spot, only, run, index } = identity;
   return {
     version: 1,
     state,
@@ -107,7 +106,6 @@ function toJson({ identity, state, note, at, path }: TriageEntry): z.input<typeo
     path,
     fingerprint,
     spot,
-    code: [...code],
     only: [...only],
     run,
     index,

@@ -4,7 +4,7 @@ import { takeLease } from '../../run/disk/lease.ts';
 import type { Identity } from '../identity.ts';
 import { entryOf, toBook, type TriageBook, type TriageEntry, withDecisions } from './triageBook.ts';
 import { type ReadBook, readDecisions, type TriagePlace, writeDecisions } from './triageDisk.ts';
-import { isUndecided, type TriageDecision, type TriageState, undecided } from './triage.ts';
+import { isUndecided, type TriageState, undecided } from './triage.ts';
 
 /** A finding that is decided about; `path` is for people who read the file. */
 export interface TriageSubject {
@@ -78,7 +78,7 @@ export class TriageStore {
   }
 
   /** The decision about a finding of a folder, if any. */
-  of(folder: string, identity: Identity): TriageDecision | undefined {
+  of(folder: string, identity: Identity): TriageEntry | undefined {
     return entryOf(this.#bookOf(folder), identity);
   }
 

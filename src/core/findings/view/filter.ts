@@ -1,6 +1,8 @@
 import * as z from 'zod/mini';
+import { VERDICTS, type Verdict } from '../compare/verdict.ts';
 import type { Drift } from '../drift/drift.ts';
 import { type Finding, isAtLeast, SEVERITIES, type Severity } from '../finding.ts';
+import { EVIDENCE, leastOf } from '../place/evidence.ts';
 import type { ShownFinding } from '../shownFinding.ts';
 import { isSettled, TRIAGE_STATES } from '../triage/triage.ts';
 
@@ -51,6 +53,9 @@ export const DRIFTS = ['same', 'moved', 'changed', 'gone', 'unknown', 'none'] as
   Drift | 'none'
 )[];
 
+/** Whether a finding's quotes were sent, as a filter names it; `none` for one that quotes nothing, or is not checked yet. */
+export const EVIDENCE_FILTERS = [...EVIDENCE, 'none'] as const;
+
 /** The schema of a stored `Filter`. */
 export const filterSchema = z.object({
   severities: z.optional(z.array(z.enum(SEVERITIES))),
@@ -63,7 +68,8 @@ export const filterSchema = z.object({
   perspectives: z.optional(z.array(z.nullable(z.string()))),
   /** Absolute paths with `/` at their end; an empty one for findings without a place here. */
   folders: z.optional(z.array(z.string())),
-  onlyNew: z.optional(z.boolean()),
+  verdicts: z.optional(z.array(z.enum(VERDICTS))),
+  evidence: z.optional(z.array(z.enum(EVIDENCE_FILTERS))),
   text: z.optional(z.string()),
 });
 /** Which findings a person wants to see: those that pass every part; an absent or empty part lets everything pass. */
@@ -78,7 +84,7 @@ export function activeParts(filter: Filter): FilterPart[] {
   return parts.filter((part) => {
     const value = filter[part];
     if (typeof value === 'string') return wordsOf(value).length > 0;
-    return Array.isArray(value) ? value.length > 0 : value === true;
+    return (value ?? []).length > 0;
   });
 }
 
@@ -136,8 +142,14 @@ function testOf(part: FilterPart, filter: Filter): (shown: ShownFinding) => bool
         return wanted.some((folder) => folder !== '' && file.startsWith(folder));
       };
     }
-    case 'onlyNew':
-      return ({ change }) => change === 'new';
+    case 'verdicts': {
+      const wanted = new Set<Verdict | undefined>(filter.verdicts);
+      return ({ verdict }) => wanted.has(verdict);
+    }
+    case 'evidence': {
+      const wanted = new Set(filter.evidence);
+      return ({ evidence }) => wanted.has(leastOf(evidence)?.kind ?? 'none');
+    }
     case 'text': {
       const words = wordsOf(filter.text ?? '');
       // Reading the texts of 10,000 findings takes a tenth of a second: once is enough.

@@ -1,3 +1,4 @@
+import { isReported, type Verdict, VERDICTS } from '../compare/verdict.ts';
 import { type Severity, SEVERITIES, severityRank } from '../finding.ts';
 import type { ShownFinding } from '../shownFinding.ts';
 import { type TriageState, TRIAGE_STATES } from '../triage/triage.ts';
@@ -8,11 +9,6 @@ export const GROUPINGS = ['severity', 'file', 'feature', 'cwe', 'triage'] as con
 /** The name of such a grouping. */
 export type Grouping = (typeof GROUPINGS)[number];
 
-const CHANGES = ['new', 'fixed', 'unchanged'] as const;
-
-/** How a finding of one of two compared runs relates to the other run. */
-export type Change = (typeof CHANGES)[number];
-
 /** What the findings of a group have in common; `key` tells groups beside each other apart. */
 export type GroupTopic =
   | { readonly kind: 'severity'; readonly key: string; readonly severity: Severity }
@@ -20,7 +16,7 @@ export type GroupTopic =
   | { readonly kind: 'feature'; readonly key: string; readonly feature: string | undefined }
   | { readonly kind: 'cwe'; readonly key: string; readonly cwe: number | undefined }
   | { readonly kind: 'triage'; readonly key: string; readonly state: TriageState }
-  | { readonly kind: 'change'; readonly key: string; readonly change: Change };
+  | { readonly kind: 'verdict'; readonly key: string; readonly verdict: Verdict | undefined };
 
 /** Findings that have something in common; never empty. */
 export interface Group {
@@ -28,8 +24,17 @@ export interface Group {
   readonly shown: readonly ShownFinding[];
 }
 
-/** Every finding in exactly one group: severities worst first, files by path, features by name, CWEs (a finding's first one) by number, triage states in their order; what has none comes last. */
+/** Every finding in exactly one group: what is reported as `groupsOf` has it, then by verdict what is not. */
 export function toGroups(shown: readonly ShownFinding[], grouping: Grouping): Group[] {
+  const reported = shown.filter(({ verdict }) => isReported(verdict));
+  return [
+    ...groupsOf(reported, grouping),
+    ...toVerdictGroups(shown.filter(({ verdict }) => !isReported(verdict))),
+  ];
+}
+
+/** Severities worst first, files by path, features by name, CWEs (a finding's first one) by number, triage states in their order; what has none comes last. */
+function groupsOf(shown: readonly ShownFinding[], grouping: Grouping): Group[] {
   switch (grouping) {
     case 'severity': {
       const groups = Map.groupBy(shown, ({ finding }) => finding.severity);
@@ -56,12 +61,12 @@ export function toGroups(shown: readonly ShownFinding[], grouping: Grouping): Gr
   }
 }
 
-/** The findings of a run and those of its baseline, which has this id, that are not found any more: new, fixed, unchanged. */
-export function toChangeGroups(shown: readonly ShownFinding[], baselineId: string): Group[] {
-  const groups = Map.groupBy(shown, ({ run, change }): Change =>
-    run.id === baselineId ? 'fixed' : change === 'new' ? 'new' : 'unchanged',
+/** The findings by verdict; those without one come last. */
+export function toVerdictGroups(shown: readonly ShownFinding[]): Group[] {
+  const groups = Map.groupBy(shown, ({ verdict }) => verdict);
+  return [...VERDICTS, undefined].flatMap((verdict) =>
+    toGroup({ kind: 'verdict', key: String(verdict), verdict }, groups.get(verdict)),
   );
-  return CHANGES.flatMap((change) => toGroup({ kind: 'change', key: change, change }, groups.get(change)));
 }
 
 /** The findings by where they are: in a file here, in a feature of a live application; those that are in neither come last. */

@@ -1,12 +1,15 @@
 import * as vscode from 'vscode';
+import { VERDICTS } from '../../../core/findings/compare/verdict.ts';
 import { SEVERITIES } from '../../../core/findings/finding.ts';
 import type { FindingStore } from '../../../core/findings/findingStore.ts';
+import { leastOf } from '../../../core/findings/place/evidence.ts';
 import type { ShownFinding } from '../../../core/findings/shownFinding.ts';
 import { TRIAGE_STATES } from '../../../core/findings/triage/triage.ts';
 import {
   activeParts,
   driftOf,
   DRIFTS,
+  EVIDENCE_FILTERS,
   type Filter,
   type FilterPart,
   filterSchema,
@@ -15,7 +18,7 @@ import {
 } from '../../../core/findings/view/filter.ts';
 import { type Grouping, GROUPINGS } from '../../../core/findings/view/groups.ts';
 import { countFindings } from '../../formats.ts';
-import { severityLabel, triageLabel } from '../../labels.ts';
+import { severityLabel, triageLabel, verdictHeading } from '../../labels.ts';
 
 const filterKey = 'findings.filter';
 const groupingKey = 'findings.grouping';
@@ -77,7 +80,7 @@ export class Filtering {
 }
 
 /** The parts of a filter whose values are chosen from a list. */
-type ListPart = Exclude<FilterPart, 'onlyNew' | 'text'>;
+type ListPart = Exclude<FilterPart, 'text'>;
 type ValueOf<P extends ListPart> = NonNullable<Filter[P]>[number];
 type AnyValue = ValueOf<ListPart>;
 
@@ -120,6 +123,16 @@ const valueLists: { readonly [P in ListPart]: ValueList<ValueOf<P>> } = {
     valuesOf: ({ finding }) => [finding.perspective ?? null],
     sort: (values) => values.sort(nullLast),
   },
+  verdicts: {
+    labelOf: verdictHeading,
+    valuesOf: ({ verdict }) => (verdict === undefined ? [] : [verdict]),
+    sort: (values) => VERDICTS.filter((each) => values.includes(each)),
+  },
+  evidence: {
+    labelOf: evidenceFilterLabel,
+    valuesOf: ({ evidence }) => [leastOf(evidence)?.kind ?? 'none'],
+    sort: (values) => EVIDENCE_FILTERS.filter((each) => values.includes(each)),
+  },
   folders: { labelOf: folderLabel, valuesOf: foldersAbove, sort: (values) => values.sort() },
 };
 
@@ -133,7 +146,7 @@ export async function filterFindings(filtering: Filtering, findings: FindingStor
   const part = await pickPart(filter);
   if (part === 'clear') return filtering.filterBy({});
   if (part === undefined) return;
-  const changed = await askFor(part, filter, findings.all());
+  const changed = await askFor(part, filter, [...findings.all(), ...findings.absent()]);
   if (changed !== undefined) await filtering.filterBy(changed);
 }
 
@@ -157,7 +170,7 @@ async function pickPart(filter: Filter): Promise<FilterPart | 'clear' | undefine
   const parts = Object.keys(filterSchema.shape) as FilterPart[];
   const items: { label: string; description?: string; part: FilterPart | 'clear' }[] = parts.map((part) => ({
     label: partLabel(part),
-    description: !active.includes(part) ? '' : part === 'onlyNew' ? t('on') : describePart(part, filter),
+    description: active.includes(part) ? describePart(part, filter) : '',
     part,
   }));
   if (active.length > 0) items.push({ label: t('Clear Filters'), part: 'clear' });
@@ -174,7 +187,6 @@ async function askFor(
   filter: Filter,
   all: readonly ShownFinding[],
 ): Promise<Filter | undefined> {
-  if (part === 'onlyNew') return { ...filter, onlyNew: filter.onlyNew !== true };
   if (part !== 'text') return chooseValues(part, filter, all);
   const text = await vscode.window.showInputBox({
     title: vscode.l10n.t('Filter Findings by Text'),
@@ -215,7 +227,6 @@ async function chooseValues(
 
 /** The values of a part of a filter, as a few words. */
 export function describePart(part: FilterPart, filter: Filter): string {
-  if (part === 'onlyNew') return partLabel(part);
   if (part === 'text') return vscode.l10n.t('“{0}”', filter.text ?? '');
   const { labelOf } = valueLists[part] as ValueList<AnyValue>;
   return (filter[part] ?? []).map(labelOf).join(', ');
@@ -245,7 +256,8 @@ function partLabel(part: FilterPart): string {
     features: t('Feature'),
     perspectives: t('Perspective'),
     folders: t('Folder'),
-    onlyNew: t('New Since the Last Run'),
+    verdicts: t('Compared with Earlier Runs'),
+    evidence: t('Quoted Code'),
     text: t('Text'),
   }[part];
 }
@@ -260,6 +272,17 @@ function driftFilterLabel(drift: (typeof DRIFTS)[number]): string {
     unknown: t('Not known whether code changed'),
     none: t('Without a place in this workspace'),
   }[drift];
+}
+
+function evidenceFilterLabel(evidence: (typeof EVIDENCE_FILTERS)[number]): string {
+  const t = vscode.l10n.t;
+  return {
+    notAsSent: t('Not in its file as sent'),
+    elsewhere: t('Elsewhere in what was sent'),
+    unchecked: t('Cannot be checked'),
+    asSent: t('In its file as sent'),
+    none: t('No quote'),
+  }[evidence];
 }
 
 /** A folder of `Filter.folders`, relative to the workspace. */

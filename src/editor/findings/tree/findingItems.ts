@@ -1,6 +1,8 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
+import type { Verdict } from '../../../core/findings/compare/verdict.ts';
 import type { Severity } from '../../../core/findings/finding.ts';
+import { leastOf } from '../../../core/findings/place/evidence.ts';
 import type { ShownFinding } from '../../../core/findings/shownFinding.ts';
 import type { GroupTopic } from '../../../core/findings/view/groups.ts';
 import type { FindingNode, GroupNode, OutlineNode } from '../../../core/findings/view/outline.ts';
@@ -8,7 +10,16 @@ import { requestOf } from '../../../core/findings/view/findingMarkdown.ts';
 import { isSettled, type TriageState } from '../../../core/findings/triage/triage.ts';
 import { visibleLine, visibleText } from '../../../core/visibleText.ts';
 import { countFindings, formatNumber } from '../../formats.ts';
-import { driftLabel, severityLabel, titleOfFinding, triageLabel } from '../../labels.ts';
+import {
+  decidedBeforeLabel,
+  driftLabel,
+  evidenceLabel,
+  severityLabel,
+  titleOfFinding,
+  triageLabel,
+  verdictHeading,
+  verdictLabel,
+} from '../../labels.ts';
 import { cweLabel, featureLabel } from './filtering.ts';
 
 const maxTooltipLength = 2_000;
@@ -75,10 +86,13 @@ function findingItem(node: FindingNode): vscode.TreeItem {
     finding,
     places: [place],
     triage,
-    change,
+    verdict,
+    decidedBefore,
+    evidence,
   } = shown;
   const title = titleOfFinding(finding);
   const drift = place && driftLabel(place);
+  const quoted = leastOf(evidence);
   const item = new vscode.TreeItem(title);
   const facts = [
     ...(place === undefined && reported !== undefined ? [visibleLine(reported.path)] : []),
@@ -86,8 +100,12 @@ function findingItem(node: FindingNode): vscode.TreeItem {
     ...(finding.perspective === undefined ? [] : [finding.perspective]),
     ...(finding.url === undefined ? [] : [requestOf(finding)]),
     ...finding.cwes.map(cweLabel),
-    ...(change === 'new' && heading?.kind !== 'change' ? [t('new')] : []),
+    ...(verdict === undefined || verdict === 'stillThere' || heading?.kind === 'verdict'
+      ? []
+      : [verdictLabel(verdict)]),
     ...(triage.state === 'open' ? [] : [triageLabel(triage.state)]),
+    ...(decidedBefore === undefined ? [] : [decidedBeforeLabel(decidedBefore)]),
+    ...(quoted?.kind === 'notAsSent' || quoted?.kind === 'elsewhere' ? [`⚠ ${evidenceLabel(quoted)}`] : []),
     ...(drift === undefined ? [] : [drift]),
   ];
   item.description = (
@@ -109,19 +127,29 @@ function findingItem(node: FindingNode): vscode.TreeItem {
   item.command = {
     title: t('Show in Editor'),
     command: 'whitebox.revealFinding',
-    // The node itself, since the store does not have fixed findings.
+    // The node itself, since a command may come after its run is shown no more.
     arguments: [node],
   };
   return item;
 }
 
 /** Plain text, since findings are untrusted. */
-function tooltipOf({ finding, triage }: ShownFinding, title: string): string {
+function tooltipOf(
+  { finding, triage, verdict, decidedBefore, evidence }: ShownFinding,
+  title: string,
+): string {
   const note = visibleLine(triage.note);
   const decision = note === '' ? triageLabel(triage.state) : `${triageLabel(triage.state)}: ${note}`;
   const rating = [severityLabel(finding.severity), ...finding.cwes.map(cweLabel)].join(' · ');
   const where = [finding.feature, requestOf(finding)].filter((part) => part !== undefined && part !== '');
-  return [title, `${rating} · ${decision}`, where.join('\n'), visibleText(finding.description)]
+  const quoted = leastOf(evidence);
+  const known = [
+    quoted && evidenceLabel(quoted),
+    verdict && verdictLabel(verdict),
+    decidedBeforeLabel(decidedBefore),
+  ];
+  const facts = known.filter((each) => each !== undefined).join(' · ');
+  return [title, `${rating} · ${decision}`, facts, where.join('\n'), visibleText(finding.description)]
     .filter((part) => part !== '')
     .join('\n\n')
     .slice(0, maxTooltipLength);
@@ -140,7 +168,6 @@ function moreItem(count: number): vscode.TreeItem {
 
 /** The heading of a group that is no file. */
 function topicLabel(topic: Exclude<GroupTopic, { kind: 'file' }>): string {
-  const t = vscode.l10n.t;
   switch (topic.kind) {
     case 'severity':
       return severityLabel(topic.severity);
@@ -150,8 +177,8 @@ function topicLabel(topic: Exclude<GroupTopic, { kind: 'file' }>): string {
       return featureLabel(topic.feature);
     case 'triage':
       return triageLabel(topic.state);
-    case 'change':
-      return { new: t('New'), fixed: t('Fixed'), unchanged: t('Unchanged') }[topic.change];
+    case 'verdict':
+      return verdictHeading(topic.verdict);
   }
 }
 
@@ -161,8 +188,8 @@ function iconOfTopic(topic: GroupTopic): vscode.ThemeIcon {
       return severityIcon(topic.severity);
     case 'triage':
       return new vscode.ThemeIcon(triageIcons[topic.state] ?? 'circle-outline');
-    case 'change':
-      return new vscode.ThemeIcon({ new: 'add', fixed: 'pass', unchanged: 'dash' }[topic.change]);
+    case 'verdict':
+      return new vscode.ThemeIcon(verdictIcons[topic.verdict ?? 'unknown']);
     case 'feature':
       return new vscode.ThemeIcon('globe');
     case 'cwe':
@@ -171,6 +198,16 @@ function iconOfTopic(topic: GroupTopic): vscode.ThemeIcon {
       return vscode.ThemeIcon.File;
   }
 }
+
+const verdictIcons: Readonly<Record<Verdict, string>> = {
+  new: 'add',
+  backAgain: 'history',
+  stillThere: 'dash',
+  codeChanged: 'edit',
+  sameBytes: 'eye-closed',
+  notSent: 'exclude',
+  unknown: 'question',
+};
 
 const triageIcons: Readonly<Record<TriageState, string | undefined>> = {
   open: undefined,

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { countVerdicts, isReported } from '../../../core/findings/compare/verdict.ts';
 import type { FindingStore } from '../../../core/findings/findingStore.ts';
 import type { Cut } from '../../../core/findings/parse/parse.ts';
 import type { ShownRun } from '../../../core/findings/shownFinding.ts';
@@ -16,7 +17,7 @@ import {
 } from '../../../core/run/state/run.ts';
 import { isSettled } from '../../../core/findings/triage/triage.ts';
 import { countFiles, countFindings, formatNumber } from '../../formats.ts';
-import { commitLabel, runLabel } from '../../labels.ts';
+import { commitLabel, runLabel, verdictLabel } from '../../labels.ts';
 import { readDisplaySettings } from '../../settings.ts';
 import { describePart, type Filtering } from './filtering.ts';
 
@@ -80,7 +81,7 @@ export function describeFindings(
   // A long description is cut at its end, so the filter comes first.
   view.description = state === 'shown' ? '' : lines.reverse().join(' · ');
   const open = filtered.displayed.filter(
-    ({ run, triage }) => run.id !== comparison?.baseline.id && !isSettled(triage.state),
+    ({ verdict, triage }) => isReported(verdict) && !isSettled(triage.state),
   ).length;
   view.badge =
     open === 0
@@ -93,20 +94,19 @@ export function describeRuns(findings: FindingStore): string[] {
   const t = vscode.l10n.t;
   const comparison = findings.comparison();
   if (comparison !== undefined) {
-    const { run, baseline, added, fixed, unchanged, cuts } = comparison;
-    const counts = [added, fixed, unchanged].map(({ length }) => formatNumber(length));
+    const { run, baseline, shown, absent = [], cut, baselineCut } = comparison;
+    const counts = countVerdicts([...shown, ...absent])
+      .filter(({ count }) => count > 0)
+      .map(({ verdict, count }) => `${verdictLabel(verdict)}: ${formatNumber(count)}`);
     return [
       t('{0}: {1} compared with {2}', titleOf(run), runLabel(run), runLabel(baseline)),
-      !hasAllFindings(run)
-        ? t('{0} new, {2} unchanged; the run did not finish, so what is fixed is not known', ...counts)
-        : cuts.run !== undefined
-          ? t(
-              '{0} new, {2} unchanged; not all of its findings are shown, so what is fixed is not known',
-              ...counts,
-            )
-          : t('{0} new, {1} fixed, {2} unchanged', ...counts),
-      ...describeCut(run, cuts.run),
-      ...describeCut(baseline, cuts.baseline),
+      counts.join(' · '),
+      ...(hasAllFindings(run) ? [] : [t('the run did not finish, so what it does not report says nothing')]),
+      ...(cut === undefined
+        ? []
+        : [t('not all of its findings are shown, so what is not among them says nothing')]),
+      ...describeCut(run, cut),
+      ...describeCut(baseline, baselineCut),
     ];
   }
   return findings.folders().map(({ run, failure, cut, changedFiles = 0 }) => {
@@ -145,7 +145,9 @@ function describeHidden({ mild, settled }: FilteredFindings): string[] {
 /** How many of the displayed findings are not in Problems. */
 function describeOnlyHere({ displayed }: FilteredFindings): string[] {
   const { showInProblems, ...display } = readDisplaySettings();
-  const count = showInProblems ? hiddenFromProblems(displayed, display) : 0;
+  const reported = displayed.filter(({ verdict }) => isReported(verdict));
+  const absent = displayed.length - reported.length;
+  const count = showInProblems ? hiddenFromProblems(reported, display) + absent : 0;
   return count === 0 ? [] : [vscode.l10n.t('Only here, not in Problems: {0}', countFindings(count))];
 }
 

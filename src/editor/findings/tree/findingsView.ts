@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { FindingStore } from '../../../core/findings/findingStore.ts';
 import type { ShownFinding } from '../../../core/findings/shownFinding.ts';
-import { toChangeGroups, toGroups } from '../../../core/findings/view/groups.ts';
+import { toGroups, toVerdictGroups } from '../../../core/findings/view/groups.ts';
 import { childNodes, type OutlineNode, rootNodes } from '../../../core/findings/view/outline.ts';
 import { applyFilter, type FilteredFindings } from '../../../core/findings/view/filter.ts';
 import type { RunStore } from '../../../core/run/disk/runStore.ts';
@@ -68,9 +68,8 @@ function readFiltered({ findings, filtering }: FindingsViewDeps): FilteredFindin
   const asksForTriage = comparison !== undefined || (filtering.filter.triage ?? []).length > 0;
   const display = { minimumSeverity, hideTriaged: hideTriaged && !asksForTriage };
   const passes = (shown: ShownFinding): boolean => filtering.passes(shown);
-  if (comparison === undefined) return applyFilter(findings.all(), display, passes);
-  const found = findings.all().filter(({ run }) => run.id === comparison.run.id);
-  return applyFilter([...found, ...comparison.fixed], display, passes);
+  const { shown, absent = [] } = comparison ?? { shown: findings.all(), absent: findings.absent() };
+  return applyFilter([...shown, ...absent], display, passes);
 }
 
 function roots(
@@ -79,9 +78,7 @@ function roots(
 ): readonly OutlineNode[] {
   const comparison = findings.comparison();
   return rootNodes(
-    comparison === undefined
-      ? toGroups(passing, filtering.grouping)
-      : toChangeGroups(passing, comparison.baseline.id),
+    comparison === undefined ? toGroups(passing, filtering.grouping) : toVerdictGroups(passing),
   );
 }
 

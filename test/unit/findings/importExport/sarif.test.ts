@@ -75,7 +75,19 @@ describe('SARIF', () => {
     fc.assert(
       fc.property(anyItems, anyTriage, fc.boolean(), (items, triage, hasBaseline) => {
         const source = sourceOf(items, () => triage);
-        validate(logOf(hasBaseline ? { ...source, fixed: sourceOf([weak]).shown } : source));
+        validate(
+          logOf(
+            hasBaseline
+              ? {
+                  ...source,
+                  absent: sourceOf([weak]).shown.map((each) => ({
+                    ...each,
+                    verdict: 'codeChanged' as const,
+                  })),
+                }
+              : source,
+          ),
+        );
       }),
       { numRuns: propertyRuns(100) },
     );
@@ -152,7 +164,7 @@ describe('SARIF', () => {
       return { run, shown: shownOf(findings, undefined, run) };
     };
     const now = inShop([shop!, tool!], 0);
-    const results = resultsOf({ ...now, fixed: inShop([tool!, shop!], 1).shown });
+    const results = resultsOf({ ...now, absent: inShop([tool!, shop!], 1).shown });
     assert.deepEqual(
       results.map(({ locations }) => locations?.[0]?.physicalLocation?.artifactLocation?.uriBaseId),
       ['%SRCROOT-1%', '%SRCROOT-1%'],
@@ -165,14 +177,21 @@ describe('SARIF', () => {
     const compared = {
       ...source,
       shown: [
-        { ...first!, change: 'new' as const },
-        { ...second!, change: 'unchanged' as const },
+        { ...first!, verdict: 'backAgain' as const },
+        { ...second!, verdict: 'stillThere' as const },
       ],
-      fixed: sourceOf([{ ...weak, title: 'Gone' }]).shown,
+      absent: sourceOf([{ ...weak, title: 'Gone' }]).shown.map((each) => ({
+        ...each,
+        verdict: 'codeChanged' as const,
+      })),
     };
     assert.deepEqual(
       resultsOf(compared).map(({ baselineState }) => baselineState),
       ['new', 'unchanged', 'absent'],
+    );
+    assert.deepEqual(
+      resultsOf(compared).map(({ properties }) => (properties?.['whitebox'] as { verdict: string }).verdict),
+      ['backAgain', 'stillThere', 'codeChanged'],
     );
     assert.ok(resultsOf(source).every((result) => !('baselineState' in result)));
     const untold = resultsOf({ ...compared, shown: source.shown });

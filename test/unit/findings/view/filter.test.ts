@@ -4,11 +4,13 @@ import fc from 'fast-check';
 import {
   activeParts,
   DRIFTS,
+  EVIDENCE_FILTERS,
   type Filter,
   filterSchema,
   foldersAbove,
   toPredicate,
 } from '../../../../src/core/findings/view/filter.ts';
+import { VERDICTS } from '../../../../src/core/findings/compare/verdict.ts';
 import { SEVERITIES } from '../../../../src/core/findings/finding.ts';
 import { TRIAGE_STATES } from '../../../../src/core/findings/triage/triage.ts';
 import { invent, inventedFindings, type Invented } from '../shownFindings.ts';
@@ -25,7 +27,8 @@ const parts: { [K in keyof Required<Filter>]: fc.Arbitrary<NonNullable<Filter[K]
   features: fc.subarray(['Search', 'Log in', null]),
   perspectives: fc.subarray(['XSS', 'Injection', null]),
   folders: fc.subarray(['/home/dev/shop/src/', '/home/dev/shop/tools/', '']),
-  onlyNew: fc.boolean(),
+  verdicts: fc.subarray([...VERDICTS]),
+  evidence: fc.subarray([...EVIDENCE_FILTERS]),
   text: fc.constantFrom('', '  ', 'sql', 'SQL request', 'b.js', 'cwe-89', 'nothing like it'),
 };
 const filters = fc.record(parts, { requiredKeys: [] }) as fc.Arbitrary<Filter>;

@@ -4,9 +4,10 @@ import fc from 'fast-check';
 import {
   GROUPINGS,
   inReadingOrder,
-  toChangeGroups,
+  toVerdictGroups,
   toGroups,
 } from '../../../../src/core/findings/view/groups.ts';
+import { VERDICTS } from '../../../../src/core/findings/compare/verdict.ts';
 import { invent, inventedFindings } from '../shownFindings.ts';
 
 test('every grouping puts every finding into exactly one group, in the order they came', () => {
@@ -50,24 +51,38 @@ test('a finding of several CWEs is under its first one, and those without any co
   ]);
 });
 
-test('a comparison has every finding once: new, fixed, unchanged', () => {
+test('a comparison has every finding once, by verdict, those without one last', () => {
   fc.assert(
-    fc.property(inventedFindings, inventedFindings, (found, before) => {
-      const fixed = before.map((shown) => ({ ...shown, run: { ...shown.run, id: 'earlier' } }));
-      const groups = new Map(
-        toChangeGroups([...fixed, ...found], 'earlier').map(({ topic, shown }) => [topic.key, shown]),
-      );
-      assert.deepEqual(groups.get('fixed') ?? [], fixed);
+    fc.property(inventedFindings, (found) => {
+      const groups = toVerdictGroups(found);
+      const order: readonly unknown[] = [...VERDICTS, undefined];
+      const verdicts = order.filter((each) => found.some(({ verdict }) => verdict === each));
       assert.deepEqual(
-        groups.get('new') ?? [],
-        found.filter(({ change }) => change === 'new'),
+        groups.map(({ topic }) => topic.kind === 'verdict' && topic.verdict),
+        verdicts,
       );
-      assert.equal(
-        (groups.get('unchanged') ?? []).length,
-        found.filter(({ change }) => change !== 'new').length,
-      );
+      for (const { topic, shown } of groups)
+        assert.deepEqual(
+          shown,
+          found.filter(({ verdict }) => String(verdict) === topic.key),
+        );
     }),
   );
+});
+
+test('what is not reported stands below what is, by verdict, whatever is grouped by', () => {
+  const found = [
+    invent({ index: 0, verdict: 'sameBytes', severity: 'critical' }),
+    invent({ index: 1, verdict: 'new', severity: 'low' }),
+    invent({ index: 2, verdict: 'codeChanged' }),
+  ];
+  for (const grouping of GROUPINGS) {
+    const shown = toGroups(found, grouping).flatMap((group) => group.shown);
+    assert.deepEqual(
+      shown.map(({ finding }) => finding.index),
+      [1, 2, 0],
+    );
+  }
 });
 
 test('files come by path, and findings without a place last', () => {

@@ -1,0 +1,133 @@
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { AssessmentError } from '../../errors.ts';
+import { readArchive } from '../../upload/archive/readArchive.ts';
+import { splitLines } from '../drift/lineText.ts';
+import { quotedIn } from '../drift/trackedFile.ts';
+import type { Finding, Place } from '../finding.ts';
+import {
+  type Decode,
+  readSentText,
+  type RunSource,
+  type SentFile,
+  sentFileOf,
+  type SentSpot,
+  toText,
+} from './sentFiles.ts';
+
+/** The kinds of evidence, the doubtful ones first. */
+export const EVIDENCE = ['notAsSent', 'elsewhere', 'unchecked', 'asSent'] as const;
+
+/** Whether the code that a place quotes, and its line, are in what was sent. */
+export type Evidence =
+  | { readonly kind: 'asSent'; readonly path: string }
+  /** The quote is in another file that was sent. */
+  | { readonly kind: 'elsewhere'; readonly path: string }
+  /** What of it is not there: the file itself, the quote, or the line of a place without a quote. */
+  | { readonly kind: 'notAsSent'; readonly path: string; readonly missing: 'file' | 'quote' | 'line' }
+  /** Nobody knows what was sent, which file is meant, or the text that was sent of it. */
+  | { readonly kind: 'unchecked'; readonly path: string; readonly unknown: 'sent' | 'file' | 'text' };
+
+/** What is known of each place of a finding, in their order; undefined where nothing is quoted that could be checked. */
+export type EvidenceOfPlaces = readonly (Evidence | undefined)[];
+
+/** The most doubtful evidence of a finding's places. */
+export function leastOf(evidence: EvidenceOfPlaces = []): Evidence | undefined {
+  return EVIDENCE.flatMap((kind) => evidence.find((each) => each?.kind === kind) ?? [])[0];
+}
+
+/** So many bytes of archives are searched at most, for so many quotes that are not in their files. */
+const maxSearchedBytes = 64 * 1024 * 1024;
+const maxSearchedFile = 1024 * 1024;
+const maxSearched = 500;
+
+/** Checks all quotes and lines of a run's findings; undefined for one without any. Other work goes on meanwhile. */
+export async function checkEvidence(
+  findings: readonly Finding[],
+  source: RunSource,
+  decode: Decode,
+): Promise<readonly (EvidenceOfPlaces | undefined)[]> {
+  const checked = new Map<Place, Evidence | undefined>();
+  const byFile = new Map<SentFile, { readonly spot: SentSpot; readonly places: Place[] }>();
+  for (const place of findings.flatMap(({ places }) => places)) {
+    const spot = await sentFileOf(source, place);
+    const known = spot && byFile.get(spot.file);
+    if (spot === undefined) checked.set(place, await withoutFile(place, source));
+    else if (known === undefined) byFile.set(spot.file, { spot, places: [place] });
+    else known.places.push(place);
+  }
+  for (const { spot, places } of byFile.values()) {
+    const text = await readSentText(source, spot, decode);
+    const check = checkIn(text === undefined ? undefined : splitLines(text), spot.file.path);
+    for (const place of places) checked.set(place, check(place));
+    await setImmediate();
+  }
+  const lacking = [...checked].flatMap(([place, evidence]) =>
+    evidence?.kind === 'notAsSent' && place.snippet !== undefined ? [place] : [],
+  );
+  for (const [place, path] of await searchArchives(lacking.slice(0, maxSearched), source, decode))
+    checked.set(place, { kind: 'elsewhere', path });
+  return findings.map(({ places }) => {
+    const evidence = places.map((place) => checked.get(place));
+    return evidence.some((each) => each !== undefined) ? evidence : undefined;
+  });
+}
+
+/** What is known of a place that is in no file that is known to be sent. */
+async function withoutFile(place: Place, { sent, resolver }: RunSource): Promise<Evidence | undefined> {
+  const { path, snippet, startLine } = place;
+  const found = await resolver.sentFile(place);
+  const isMissing = !sent.includes(undefined) && found.kind === 'none' && found.reason === 'notFound';
+  if (isMissing && (snippet ?? startLine) !== undefined) return { kind: 'notAsSent', path, missing: 'file' };
+  if (snippet === undefined) return undefined;
+  return { kind: 'unchecked', path, unknown: sent.includes(undefined) ? 'sent' : 'file' };
+}
+
+/** Checks the places of one file by the text that was sent. */
+function checkIn(lines: readonly string[] | undefined, path: string): (place: Place) => Evidence | undefined {
+  const isQuoted = lines && quotedIn(lines);
+  return ({ snippet, startLine = 0 }) => {
+    if (lines === undefined || isQuoted === undefined)
+      return snippet === undefined ? undefined : { kind: 'unchecked', path, unknown: 'text' };
+    if (snippet === undefined)
+      return startLine > lines.length ? { kind: 'notAsSent', path, missing: 'line' } : undefined;
+    const isThere = isQuoted(snippet);
+    if (isThere === undefined) return undefined;
+    return isThere ? { kind: 'asSent', path } : { kind: 'notAsSent', path, missing: 'quote' };
+  };
+}
+
+/** The paths of sent files that hold the quotes of places, as far as archives are still here. */
+async function searchArchives(
+  places: readonly Place[],
+  { run, runFolder, sent }: RunSource,
+  decode: Decode,
+): Promise<ReadonlyMap<Place, string>> {
+  const found = new Map<Place, string>();
+  let bytesLeft = maxSearchedBytes;
+  for (const [index, { archive, folder }] of run.targets.entries()) {
+    if (archive === undefined || found.size === places.length) continue;
+    const wanted = new Set<string>();
+    for (const { path, bytes } of sent[index]?.values() ?? []) {
+      if (bytes > Math.min(maxSearchedFile, bytesLeft)) continue;
+      bytesLeft -= bytes;
+      wanted.add(path);
+    }
+    try {
+      for await (const { path, content } of readArchive(
+        join(runFolder, archive.file),
+        archive.type,
+        wanted,
+      )) {
+        const isQuoted = quotedIn(splitLines(await toText(content, join(folder, path), decode)));
+        for (const place of places)
+          if (!found.has(place) && isQuoted(place.snippet ?? '') === true) found.set(place, path);
+        await setImmediate();
+      }
+    } catch (error) {
+      // It may be removed at any time: the service has had its files.
+      if (!(error instanceof AssessmentError)) throw error;
+    }
+  }
+  return found;
+}

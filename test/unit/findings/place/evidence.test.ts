@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { test } from 'node:test';
+import { leastOf } from '../../../../src/core/findings/place/evidence.ts';
+import type { ShownFinding } from '../../../../src/core/findings/shownFinding.ts';
+import { zipBundle } from '../../../../src/core/findings/importExport/bundle.ts';
+import type { Run } from '../../../../src/core/run/state/run.ts';
+import { type Scene, setScene } from '../findingScene.ts';
+import { parseWorker } from '../parseWorker.ts';
+
+const code = `function find(id) {
+  const sql = \`select * from orders where id=\${id}\`;
+
+  return db.query(sql);
+}
+export const limit = 10;
+`;
+const sent = { 'src/db.ts': code, 'src/other.ts': 'export const token = readToken(process.env);\n' };
+
+/** What is said of findings. */
+function told(shown: readonly ShownFinding[]): readonly (string | undefined)[] {
+  return shown.map(({ evidence }) => {
+    const least = leastOf(evidence);
+    if (least?.kind === 'notAsSent') return `${least.kind}: ${least.missing}`;
+    return least?.kind === 'unchecked' ? `${least.kind}: ${least.unknown}` : least?.kind;
+  });
+}
+
+/** Stores a run that found these, invented, in the file `src/db.ts` unless they say another. */
+function find(
+  scene: Scene,
+  findings: readonly object[],
+  files: Readonly<Record<string, string>> | undefined = sent,
+): Promise<Run> {
+  scene.open.add(path.join(scene.root, 'shop'));
+  const usual = { title: 'SQL', cwe: 89, file: 'src/db.ts' };
+  const text = JSON.stringify(findings.map((each) => ({ ...usual, ...each })));
+  return scene.addRun(['shop'], text, files);
+}
+
+/** What a window that starts now says of a run's findings. */
+async function toldLater(scene: Scene, run: Run): Promise<readonly (string | undefined)[]> {
+  return told((await scene.reopen(parseWorker).read(run)).shown);
+}
+
+for (const [name, place, wanted] of [
+  ['exact', { line: 4, snippet: '  return db.query(sql);' }, 'asSent'],
+  ['exact, of several lines, at another line', { line: 90, snippet: code }, 'asSent'],
+  [
+    're-indented',
+    { line: 2, snippet: 'const sql =\t`select * from orders where id=${id}`;\nreturn   db.query(sql);' },
+    'asSent',
+  ],
+  ['fenced', { line: 4, snippet: '```ts\n  return db.query(sql);\n```' }, 'asSent'],
+  ['numbered', { line: 4, snippet: '4 |   return db.query(sql);\n5 | }' }, 'asSent'],
+  ['part of a line', { line: 4, snippet: 'db.query(sql)' }, 'asSent'],
+  [
+    'with lines left out',
+    { line: 1, snippet: 'function find(id) {\n  // ...\n  return db.query(sql);' },
+    'asSent',
+  ],
+  ['invented', { line: 4, snippet: 'return db.query(sql, [id]);' }, 'notAsSent: quote'],
+  [
+    'put together from lines that do not follow each other',
+    { line: 1, snippet: 'function find(id) {\n  return db.query(sql);' },
+    'notAsSent: quote',
+  ],
+  ['of another file', { line: 1, snippet: sent['src/other.ts'] }, 'notAsSent: quote'],
+  [
+    'of a file that was not sent',
+    { file: 'src/none.ts', line: 1, snippet: 'return db.query(sql);' },
+    'notAsSent: file',
+  ],
+  ['none, at a line that is there', { line: 6 }, undefined],
+  ['none, at a line that is not there', { line: 800 }, 'notAsSent: line'],
+  ['too short to tell anything', { line: 5, snippet: '}' }, undefined],
+  [
+    'of two places, one of them invented',
+    {
+      locations: [
+        { file: 'src/db.ts', line: 4, snippet: 'return db.query(sql);' },
+        { file: 'src/other.ts', line: 1, snippet: 'export const token = "abc";' },
+      ],
+    },
+    'notAsSent: quote',
+  ],
+] satisfies readonly [string, object, string | undefined][])
+  test(`F140 a quote that is ${name}: ${wanted ?? 'nothing is said'}`, async (t) => {
+    const scene = await setScene(t);
+    await find(scene, [place]);
+    assert.deepEqual(told(scene.store.all()), [wanted]);
+  });
+
+const quote = { line: 4, snippet: 'return db.query(sql);' };
+const foreign = { line: 1, snippet: sent['src/other.ts'] };
+
+test('F140 quotes are checked against what was sent, not against what is here by now', async (t) => {
+  const scene = await setScene(t);
+  const run = await find(scene, [quote, foreign]);
+  const file = path.join(scene.root, 'shop', 'src', 'db.ts');
+  await writeFile(file, sent['src/other.ts']);
+  assert.deepEqual(await toldLater(scene, run), ['asSent', 'notAsSent: quote']);
+  await rm(path.join(scene.runs.folderOf(run.id), 'source'), { recursive: true });
+  assert.deepEqual(await toldLater(scene, run), ['unchecked: text', 'unchecked: text']);
+  await writeFile(file, code);
+  assert.deepEqual(await toldLater(scene, run), ['asSent', 'notAsSent: quote']);
+});
+
+test('F140 where nobody knows what was sent, a quote cannot be checked', async (t) => {
+  const scene = await setScene(t);
+  const run = await find(scene, [quote, { line: 800 }]);
+  await rm(path.join(scene.runs.folderOf(run.id), 'manifest-0.json'));
+  assert.deepEqual(await toldLater(scene, run), ['unchecked: sent', undefined]);
+});
+
+test('F140 while the archive is here, a quote is found elsewhere in what was sent', async (t) => {
+  const scene = await setScene(t);
+  const run = await find(scene, [foreign, { line: 1, snippet: 'nowhere(at, all);' }]);
+  const files = Object.entries(sent).map(([name, text]) => ({ path: name, content: Buffer.from(text) }));
+  const archive = path.join(scene.runs.folderOf(run.id), 'archive');
+  await writeFile(archive, await zipBundle(files));
+  const facts = { file: 'archive', type: 'zip' as const, bytes: 1, sha256: '', files: 2, sourceBytes: 1 };
+  const packed = { ...run, targets: run.targets.map((target) => ({ ...target, archive: facts })) };
+  await scene.runs.create(packed);
+  assert.deepEqual(await toldLater(scene, packed), ['elsewhere', 'notAsSent: quote']);
+  await rm(archive);
+  assert.deepEqual(await toldLater(scene, packed), ['notAsSent: quote', 'notAsSent: quote']);
+});

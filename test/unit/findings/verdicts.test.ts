@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict';
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import { test } from 'node:test';
+import type { Run } from '../../../src/core/run/state/run.ts';
+import { type Scene, setScene, toVerdicts, verdictsOf } from './findingScene.ts';
+
+/** What was sent of a folder, by path, and what was found in it; invented. */
+type Told = readonly [sent: Readonly<Record<string, string>> | undefined, ...findings: readonly object[]];
+
+function write(findings: readonly object[]): string {
+  const usual = { severity: 'high', cwe: 89, file: 'src/a.js', line: 2 };
+  return JSON.stringify(findings.map((each) => ({ ...usual, ...each })));
+}
+
+async function play(scene: Scene, runs: readonly Told[]): Promise<readonly Run[]> {
+  scene.open.add(path.join(scene.root, 'shop'));
+  const played: Run[] = [];
+  for (const [sent, ...findings] of runs) {
+    if (sent !== undefined) await rm(path.join(scene.root, 'shop', 'src'), { recursive: true, force: true });
+    played.push(await scene.addRun(['shop'], write(findings), sent));
+  }
+  return played;
+}
+
+const code = 'const id = ask();\ndb.query(`select ${id}`);\nreturn 1;\n';
+const sent = { 'src/a.js': code, 'src/b.js': 'other();\n' };
+const moved = { ...sent, 'src/a.js': `// above\n// above\n${code}` };
+const changed = { ...sent, 'src/a.js': code.replace('`select ${id}`', 'byId, id') };
+const X = { title: 'X', snippet: 'db.query(`select ${id}`);' };
+const Y = { title: 'Y', cwe: 79, line: 3 };
+
+for (const [name, runs, wanted] of [
+  [
+    'a finding that no earlier run had is new',
+    [
+      [sent, Y],
+      [sent, Y, X],
+    ],
+    { X: 'new', Y: 'stillThere' },
+  ],
+  [
+    'the same code is still there',
+    [
+      [sent, X],
+      [sent, X],
+    ],
+    { X: 'stillThere' },
+  ],
+  [
+    'code that moved is still there',
+    [
+      [sent, X],
+      [moved, { ...X, line: 4 }],
+    ],
+    { X: 'stillThere' },
+  ],
+  [
+    'in other words, with a line more quoted, the same lines are still there',
+    [
+      [sent, X],
+      [moved, { title: 'Z', line: 3, snippet: 'const id = ask();\ndb.query(`select ${id}`);' }],
+    ],
+    { Z: 'stillThere' },
+  ],
+  [
+    'two of a kind are told apart by their lines',
+    [
+      [sent, { title: 'first', line: 1 }, { title: 'second', line: 3 }],
+      [moved, { title: 'other words', line: 5 }],
+    ],
+    { 'other words': 'stillThere', first: 'codeChanged' },
+  ],
+  [
+    'not found, and its file changed',
+    [
+      [sent, X, Y],
+      [changed, Y],
+    ],
+    { X: 'codeChanged', Y: 'stillThere' },
+  ],
+  [
+    'not found, and another file of its places changed',
+    [
+      [
+        sent,
+        {
+          ...X,
+          locations: [
+            { file: 'src/a.js', line: 2 },
+            { file: 'src/b.js', line: 1 },
+          ],
+        },
+      ],
+      [{ ...sent, 'src/b.js': 'x();\n' }],
+    ],
+    { X: 'codeChanged' },
+  ],
+  ['not found again in the same bytes', [[sent, X], [sent]], { X: 'sameBytes' }],
+  ['its file was not sent', [[sent, X], [{ 'src/b.js': 'other();\n' }]], { X: 'notSent' }],
+  ['nobody knows what was sent', [[undefined, X], [undefined]], { X: 'unknown' }],
+  ['without a place nothing can be compared', [[sent, { ...X, file: undefined }], [sent]], { X: 'unknown' }],
+  ['an earlier run had it and the one between had not', [[sent, X], [sent], [sent, X]], { X: 'backAgain' }],
+  [
+    'what several runs in a row do not report stays, by what the last of them was given',
+    [[sent, X], [sent], [changed], [changed]],
+    { X: 'codeChanged' },
+  ],
+] satisfies readonly [string, readonly Told[], Record<string, string>][])
+  test(`F139 a verdict: ${name}`, async (t) => {
+    const scene = await setScene(t);
+    const last = (await play(scene, runs)).at(-1);
+    assert.ok(last);
+    assert.deepEqual(await verdictsOf(scene, last), wanted);
+    const { store } = scene;
+    assert.deepEqual(toVerdicts([...store.all(), ...store.absent()]), wanted);
+  });
+
+test('F139 what an aborted run alone reported does not get lost behind the next complete one', async (t) => {
+  const scene = await setScene(t);
+  const [part] = await play(scene, [[sent, X]]);
+  await scene.runs.create({ ...part, state: 'aborted' } as Run);
+  const [, last] = await play(scene, [
+    [sent, Y],
+    [sent, Y],
+  ]);
+  assert.ok(last);
+  assert.deepEqual(await verdictsOf(scene, last), { X: 'sameBytes', Y: 'stillThere' });
+});
+
+test('F139 what a run of two folders reported stays when a later run is of one of them', async (t) => {
+  const scene = await setScene(t);
+  scene.open.add(path.join(scene.root, 'shop')).add(path.join(scene.root, 'tool'));
+  const both = [0, 1].map((target) => ({ ...X, title: String(target), target_index: target }));
+  await scene.addRun(['shop', 'tool'], write(both), sent);
+  await scene.addRun(['shop'], write([Y]), sent);
+  const { store } = scene;
+  assert.deepEqual(toVerdicts([...store.all(), ...store.absent()]), {
+    1: undefined,
+    Y: undefined,
+    0: 'sameBytes',
+  });
+});
+
+test('F139 a finding that was triaged fixed and is reported again is open, and back again', async (t) => {
+  const scene = await setScene(t);
+  await play(scene, [[sent, X]]);
+  await scene.store.setTriage(scene.store.all(), 'fixed', 'escaped');
+  const [again] = await play(scene, [[sent, X]]);
+  const of = () =>
+    scene.store
+      .all()
+      .map(({ triage, verdict, decidedBefore }) => [triage.state, verdict, decidedBefore?.state]);
+  assert.deepEqual(of(), [['fixed', 'stillThere', undefined]], 'it was under way while the person decided');
+  await scene.runs.create({ ...again, dispatchedAt: Date.now() + 60_000 } as Run);
+  await scene.store.load({ force: true });
+  assert.deepEqual(of(), [['open', 'backAgain', 'fixed']]);
+  await scene.store.setTriage(scene.store.all(), 'confirmed', '');
+  assert.deepEqual(of(), [['confirmed', 'stillThere', undefined]]);
+});
+
+test('F139 a decision about a finding on the same lines in other words is told, and hides nothing', async (t) => {
+  const scene = await setScene(t);
+  await play(scene, [[sent, X]]);
+  await scene.store.setTriage(scene.store.all(), 'falsePositive', 'id is a number');
+  const other = { title: 'Z', line: 3, snippet: 'const id = ask();\ndb.query(`select ${id}`);' };
+  await play(scene, [[moved, other]]);
+  const [shown] = scene.store.all();
+  assert.deepEqual(
+    [shown?.triage.state, shown?.decidedBefore?.state, shown?.decidedBefore?.note],
+    ['open', 'falsePositive', 'id is a number'],
+  );
+  assert.deepEqual(scene.store.absent(), []);
+});
