@@ -145,6 +145,6 @@ export async function startExtension(
   return {
     tools: createTools(services),
     run: async (id: string, args: readonly unknown[]) =>
-      runCommand(id, commands.get(id), await withFocusedRows(args, surfaces.findings.view), log),
+      runCommand(id, commands.get(id), await withFocusedRows(args, surfaces), log),
   };
 }

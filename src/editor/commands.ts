@@ -13,8 +13,8 @@ import { testConnection } from './account/testConnection.ts';
 import { describeError } from './errors/messages.ts';
 import { type Attempt, offerRemedies } from './errors/remedies.ts';
 import { showChangesSince } from './findings/code/asAssessed.ts';
-import { choosePairs, filterFeatures, setPriority } from './blackbox/choosePairs.ts';
-import type { FeaturesNode } from './blackbox/featureItems.ts';
+import { choosePairs, filterFeatures, setPriority, togglePairs } from './blackbox/choosePairs.ts';
+import { featureRows } from './blackbox/featureItems.ts';
 import type { FeaturesView } from './blackbox/featuresView.ts';
 import { createFindingNavigation, revealPlace } from './findings/code/goToFinding.ts';
 import { compareRuns } from './findings/compareRuns.ts';
@@ -205,10 +205,8 @@ export function createCommands(manifest: Manifest, deps: CommandDeps): ReadonlyM
     ],
     ['whitebox.choosePairs', () => choosePairs(deps.features)],
     ['whitebox.filterFeatures', () => filterFeatures(deps.features)],
-    [
-      'whitebox.setPriority',
-      (node, all) => setPriority(deps.features, (Array.isArray(all) ? all : [node]) as FeaturesNode[]),
-    ],
+    ['whitebox.setPriority', (...args) => setPriority(deps.features, featureRows(args))],
+    ['whitebox.togglePairs', (...args) => togglePairs(deps.features, featureRows(args))],
     ['whitebox.closeFeatures', () => deps.features.close()],
     ['whitebox.clearFindings', () => findings.clear()],
     ['whitebox.compareRuns', () => compareRuns([], deps)],

@@ -77,6 +77,7 @@ export async function storeCrawl(
   const names = Object.keys(artifacts);
   const ended: Run = {
     ...endedRun(run),
+    workflow: 'blackbox-crawl',
     exit: { kind: 'SUCCESS', artifacts: names },
     artifacts: names.map((name) => ({ name, file: `${name}.json` })),
   };

@@ -134,5 +134,6 @@ test('F84 in Restricted Mode there is nothing but what views, hands on and signs
     'showLog',
     'showRunFindings',
     'signOut',
+    'togglePairs',
   ]);
 });

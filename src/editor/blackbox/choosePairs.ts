@@ -88,6 +88,16 @@ async function pickValues<T extends string>(
   return picked && ((pair) => picked.some(({ value }) => value === valueOf(pair)));
 }
 
+/** Chooses the pairs of some rows, or leaves them out where all of them are chosen or gone: what a click on the checkboxes does, by a key. */
+export async function togglePairs(view: FeaturesView, nodes: readonly FeaturesNode[]): Promise<void> {
+  await view.choose(({ choice }) => {
+    const isChosen = ({ feature, perspective }: Pair): boolean =>
+      choice.get(feature)?.has(perspective) ?? false;
+    const areChosen = nodes.every((node) => node.kind === 'gone' || pairsBelow(node).every(isChosen));
+    return withPairs(choice, nodes.flatMap(pairsBelow), !areChosen);
+  });
+}
+
 /** Asks for the priority of the pairs of some rows, which are chosen with it; of a feature those that are chosen, else all. */
 export async function setPriority(view: FeaturesView, nodes: readonly FeaturesNode[]): Promise<void> {
   const shown = view.shown();

@@ -28,6 +28,12 @@ export type FeaturesNode =
   | { readonly kind: 'gone'; readonly name: string }
   | { readonly kind: 'more'; readonly count: number };
 
+/** The selected rows that a menu or key gives a command, else the clicked one. */
+export function featureRows([clicked, selected]: readonly unknown[]): readonly FeaturesNode[] {
+  const rows: readonly unknown[] = Array.isArray(selected) ? selected : [clicked];
+  return rows.filter((row): row is FeaturesNode => typeof row === 'object' && row !== null && 'kind' in row);
+}
+
 /** What is known of a pair, as a few words. */
 export function pairStateLabel(state: PairState): string {
   const t = vscode.l10n.t;

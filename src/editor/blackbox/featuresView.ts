@@ -16,9 +16,10 @@ import {
 import { readScanProgress } from '../../core/features/scanProgress.ts';
 import type { Disposable } from '../../core/ports.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
-import type { Run } from '../../core/run/state/run.ts';
+import { isLive, type Run } from '../../core/run/state/run.ts';
 import { focusView, type LazyView } from '../../lazyView.ts';
 import type { Attempt } from '../errors/remedies.ts';
+import { hasOpenFolder } from '../folders.ts';
 import { describeFeatures } from './featuresMessage.ts';
 import { type FeaturesNode, type ShownFeatures, toItem } from './featureItems.ts';
 
@@ -102,6 +103,7 @@ export function createFeaturesView(
       ),
     );
   });
+  const live = new Set<string>();
   const changes = runs.onDidChange((run) => {
     if (run.id === shown?.run.id) {
       if (runs.get(run.id) === undefined) render(undefined);
@@ -111,6 +113,9 @@ export function createFeaturesView(
           if (shown?.run.id === run.id) render(toShown({ ...shown, ...facts }));
         });
     }
+    if (isLive(run)) live.add(run.id);
+    else if (live.delete(run.id) && isEndedCrawl(run) && hasOpenFolder(run))
+      void attempt('whitebox.showFeatures', () => show(run));
   });
 
   return {
@@ -134,6 +139,11 @@ export function createFeaturesView(
       changed.dispose();
     },
   };
+}
+
+/** True for a crawl that has ended in success. */
+function isEndedCrawl({ workflow, state }: Run): boolean {
+  return workflow === 'blackbox-crawl' && state === 'succeeded';
 }
 
 function toShown(all: Omit<ShownFeatures, 'passing'>): ShownFeatures {

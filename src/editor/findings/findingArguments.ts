@@ -90,13 +90,14 @@ export function followAddresses(): vscode.Disposable {
   });
 }
 
-/** The arguments that a menu would give to a command, where a key of a tree gave `{ kind: 'selection' }`. */
+/** The arguments that a menu would give to a command, where a key of a tree gave `{ kind: 'selection' }`, with the view where it is not Findings. */
 export async function withFocusedRows(
   args: readonly unknown[],
-  view: vscode.TreeView<unknown>,
+  views: Readonly<Record<'findings' | 'features', { readonly view: vscode.TreeView<unknown> }>>,
 ): Promise<readonly unknown[]> {
   const [first] = args;
   if (!isObject(first) || first['kind'] !== 'selection') return args;
+  const { view } = first['view'] === 'features' ? views.features : views.findings;
   const rows = await focusedRows(view);
   return [rows[0] ?? first, rows];
 }

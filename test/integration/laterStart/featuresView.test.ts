@@ -16,7 +16,7 @@ import { describeError } from '../../../src/editor/errors/messages.ts';
 import type { LazyView } from '../../../src/lazyView.ts';
 import { silent } from '../../silentLog.ts';
 import { openFolders } from '../openFolders.ts';
-import { storeCrawl } from '../storedRuns.ts';
+import { storeCrawl, storeLiveRun } from '../storedRuns.ts';
 
 const { showQuickPick, showInputBox } = vscode.window;
 const { Checked, Unchecked } = vscode.TreeItemCheckboxState;
@@ -271,6 +271,18 @@ describe('the Features view', () => {
     await choosePairs(view);
     assert.equal(await view.chosenPairs(run), undefined);
     assert.equal((JSON.parse(await readFile(file, 'utf8')) as unknown[]).length, 3);
+  });
+
+  it('shows by itself what a crawl has found that ends while the window is open', async () => {
+    await crawl({ features }, 'earlier');
+    assert.equal(view.shown(), undefined);
+    const place = { baseUrl: 'https://assessment.example.test/v1', organizationId: 'invented' };
+    await storeLiveRun(storage, { id: 'live', folder, ...place });
+    await runs.refresh('live');
+    const done = new Promise((resolve) => attempted.event(resolve));
+    await crawl({ features }, 'live');
+    await done;
+    assert.deepEqual([view.shown()?.run.id, failures], ['live', []]);
   });
 
   it('is hidden when its run is removed, and changes with its artifacts', async () => {

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import type { Workbench } from '../host/workbench.ts';
+import { eventually } from '../host/workbench/eventually.ts';
+import { storeCrawl } from '../integration/storedRuns.ts';
+import { signedIn } from './stage.ts';
+import { test } from './fixtures.ts';
+
+test.describe.configure({ mode: 'serial' });
+test.use({
+  stageOptions: {
+    service: { runDurationMs: 3_600_000 },
+    settings: signedIn,
+    viewport: { width: 1280, height: 1100 },
+  },
+});
+
+// Invented, as the formats of these artifacts are.
+const artifacts = {
+  features: [
+    {
+      name: 'Log in',
+      method: 'POST',
+      url: 'https://shop.example.test/login',
+      description: 'Signs a customer in.',
+    },
+    { name: 'Search the catalogue', method: 'GET', url: 'https://shop.example.test/search' },
+    { name: 'Pay\u202E[now](command:workbench.action.quit) $(bug)', url: 'https://shop.example.test/pay' },
+  ],
+  scan_progress: {
+    completed: [
+      { feature_name: 'Log in', perspective: 'Injection' },
+      { feature_name: 'Log in', perspective: 'XSS' },
+    ],
+    skipped: [{ feature_name: 'Log in', perspective: 'FileSystem' }],
+  },
+};
+
+test.beforeAll(({ stage }) => {
+  const { baseUrl, organizationId } = stage.service;
+  return storeCrawl(stage.storage, { id: 'crawl', folder: stage.folder, baseUrl, organizationId }, artifacts);
+});
+
+const message = (workbench: Workbench, start: string): Promise<string> =>
+  eventually(
+    () => workbench.viewText('Features'),
+    (text) => text.startsWith(start),
+  );
+
+test('the features of a run are shown from its row, as plain text with checkboxes', async ({ workbench }) => {
+  await workbench.openView('Whitebox Assessment');
+  await eventually(
+    () => workbench.treeRows('Runs'),
+    (rows) => rows.some(({ label }) => label === 'finished'),
+  );
+  await workbench.treeRowAction('Runs', 'finished', 'Show Features');
+  await message(workbench, '33 of 33 pairs chosen. 2 tested, 1 not applicable.');
+  const rows = await workbench.treeRows('Features');
+  assert.deepEqual(
+    rows.map(({ label, description, isChecked }) => [label, description, isChecked]),
+    [
+      ['Log in', '11 of 11 · POST https://shop.example.test/login', true],
+      ['Search the catalogue', '11 of 11 · GET https://shop.example.test/search', true],
+      [
+        'Pay\\u{202E}[now](command:workbench.action.quit) $(bug)',
+        '11 of 11 · https://shop.example.test/pay',
+        true,
+      ],
+    ],
+  );
+});
+
+test('pairs are chosen with the keyboard, by perspective, and with a priority, and are so after a reload', async ({
+  workbench,
+}) => {
+  const { keyboard } = workbench.page;
+  await workbench.treeRowClick('Features', 'Log in');
+  await keyboard.press('Space');
+  await message(workbench, '22 of 33 pairs chosen.');
+  await keyboard.press('ArrowRight');
+  await eventually(
+    () => workbench.treeRows('Features'),
+    (rows) => rows.some(({ label }) => label === 'XSS'),
+  );
+  await keyboard.press('ArrowDown');
+  await keyboard.press('ArrowDown');
+  await keyboard.press('Space');
+  await message(workbench, '23 of 33 pairs chosen.');
+  await workbench.treeRowMenu('Features', 'XSS', 'Set Priority…');
+  await workbench.pick('High priority');
+  const rows = await eventually(
+    () => workbench.treeRows('Features'),
+    (all) => all.some(({ description }) => description.includes('High priority')),
+  );
+  const xss = rows.find(({ label }) => label === 'XSS');
+  assert.deepEqual(
+    [xss?.description, xss?.isChecked, xss?.ariaLabel.startsWith('XSS, tested · High priority')],
+    ['tested · High priority', true, true],
+  );
+  await workbench.screenshot('features-1-chosen.png');
+
+  await workbench.viewAction('Features', 'Choose Pairs…');
+  await workbench.pick('By Perspective…');
+  await workbench.screenshot('features-2-perspectives.png');
+  await workbench.pickSeveral(['XSS', 'CORS']);
+  await message(workbench, '6 of 33 pairs chosen.');
+
+  await workbench.reload();
+  await workbench.openView('Whitebox Assessment');
+  await workbench.treeRowAction('Runs', 'finished', 'Show Features');
+  await message(workbench, '6 of 33 pairs chosen.');
+});
+
+test('a filter that no feature passes says so, and the view is closed', async ({ workbench }) => {
+  await workbench.viewAction('Features', 'Filter Features…');
+  await workbench.answer('nothing has this');
+  await message(workbench, 'No feature has the text that the filter asks for.');
+  await workbench.screenshot('features-3-filtered.png');
+  await workbench.viewButton('Features', 'Filter Features…');
+  await workbench.answer('');
+  await message(workbench, '6 of 33 pairs chosen.');
+  await workbench.viewAction('Features', 'Close Features');
+  await eventually(
+    () => workbench.page.locator('.pane-header[aria-label^="Features "]').count(),
+    (count) => count === 0,
+  );
+});
