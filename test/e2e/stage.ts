@@ -12,11 +12,14 @@ import { openWorkbench, type Workbench } from '../host/workbench.ts';
 import { eventually } from '../host/workbench/eventually.ts';
 import { packageExtension } from '../tools/package.ts';
 import { type AssessmentService, startService } from '../service/assessmentService.ts';
+import { type InventedApplication, startInventedApplication } from '../service/blackbox/inventedApplication.ts';
 
 /** Everything a person's path needs: the service, a real VS Code with the packaged extension installed, and a folder to assess. */
 export interface Stage {
   readonly service: AssessmentService;
   readonly server: VsCodeServer;
+  /** The live application that the target file of the folder names, where one was asked for. */
+  readonly application: InventedApplication | undefined;
   /** The sample workspace's copy, with ignored files that must never leave it. */
   readonly folder: string;
   /** The extension's global storage; what lies there before a window opens is what an earlier one left. */
@@ -38,12 +41,17 @@ export interface StageOptions {
   readonly settings?: (service: AssessmentService, folder: string) => Settings;
   /** Size of the window in pixels; a tall one shows long trees whole. */
   readonly viewport?: { readonly width: number; readonly height: number };
+  /** Starts the invented application, with a target file for it in the sample workspace. */
+  readonly application?: boolean;
   /** Makes what is opened instead of the sample workspace, a folder or a `.code-workspace` file, under this folder. */
   readonly makeFolder?: (scratch: string) => Promise<string>;
 }
 
 /** A line in a file that `.gitignore` names: whoever finds it in an upload has found a leak. */
 export const ignoredSecret = 'INVENTED_PASSWORD=never-uploaded';
+
+/** The target file of the sample workspace's copy. */
+export const targetFile = 'shop.blackbox.json';
 
 /** Names an environment variable: a folder with the packaged extension installed, for every stage to copy instead of installing it again. */
 export const installedVariable = 'INSTALLED_EXTENSIONS';
@@ -67,6 +75,9 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
     const folder = await (options.makeFolder ?? makeShop)(scratch);
     const service = await startService(options.service ?? {});
     onUndo(() => service.close());
+    const application = options.application === true ? await startInventedApplication() : undefined;
+    onUndo(() => application?.close() ?? Promise.resolve());
+    if (application !== undefined) await writeTargetFile(folder, application);
     const extensionsDir = path.join(scratch, 'extensions');
     if (process.env[installedVariable] === undefined) await installPackaged(extensionsDir);
     else await cp(process.env[installedVariable], extensionsDir, { recursive: true });
@@ -77,9 +88,9 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
       settings: options.settings?.(service, folder) ?? {},
     });
     onUndo(() => server.dispose());
-    return { scratch, folder, service, server };
+    return { scratch, folder, service, application, server };
   });
-  const { scratch, folder, service, server } = made;
+  const { scratch, folder, service, application, server } = made;
   const storage = path.join(scratch, 'vscode/data/User/globalStorage/whitebox.whitebox-assessment');
   let browser: TestBrowser | undefined;
   let workbench: Workbench | undefined;
@@ -92,6 +103,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
   };
   return {
     service,
+    application,
     server,
     folder,
     storage,
@@ -130,6 +142,25 @@ export async function makeSampleWorkspace(folder: string): Promise<string> {
   await mkdir(path.join(folder, 'build'));
   await writeFile(path.join(folder, 'build', 'bundle.js'), 'eval(window.name);\n');
   return folder;
+}
+
+/** A target file for the invented application, whose port is another at each start. */
+async function writeTargetFile(
+  folder: string,
+  { origin, credentials }: Pick<InventedApplication, 'origin' | 'credentials'>,
+): Promise<void> {
+  const file = {
+    target_urls: [`${origin}/`],
+    oos_urls: [`${origin}/logout`],
+    authentication: {
+      credentials: credentials.map(({ id, role }) => ({ id, role })),
+      additional_instructions: 'Log in at /login.',
+    },
+    preference: { preferences: [{ kind: 'DONT', preference: 'Do not place orders.' }] },
+    crawl: { credit_limit: 20 },
+    assessment: { scan_credit_limit: 50, crawl_credit_limit: 20 },
+  };
+  await writeFile(path.join(folder, targetFile), `${JSON.stringify(file, undefined, 2)}\n`);
 }
 
 /** Settings of somebody who is signed in without having been asked: the token comes from the token command, as short-lived ones do. */
