@@ -22,7 +22,7 @@ export async function storeLiveRun(storage: string, run: StoredRun, trouble?: Tr
     state: 'running',
     runId: `invented-${run.id}`,
     dispatchedAt: at,
-    bareExits: 0,
+    emptyExits: 0,
     trouble,
   });
 }

@@ -28,7 +28,7 @@ export const success: Description = {
   artifacts: [{ name: 'findings' }, { name: 'report' }],
 };
 export const stillRunning: Description = { status: 'RUNNING' };
-export const bareExit: Description = { status: 'EXITED' };
+export const emptyExit: Description = { status: 'EXITED' };
 export const aborted: Description = {
   status: 'EXITED',
   output: { kind: 'ABORTED', abortedReason: { code: 'invented' } },

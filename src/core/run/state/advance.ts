@@ -22,7 +22,7 @@ import {
 } from './run.ts';
 
 /** After this many answers that say EXITED without saying how, no better one is expected. */
-const maxBareExits = 5;
+const maxEmptyExits = 5;
 /** No more artifacts of a run are downloaded; no workflow has more than four (API reference, section 2.4). */
 const maxArtifacts = 50;
 
@@ -173,7 +173,7 @@ function intendDispatch(run: Run, at: number): Run {
 function dispatched(run: Run, runId: string, at: number): Run {
   if (run.state !== 'dispatching' && run.state !== 'unknown') return run;
   const dispatchedAt = run.state === 'unknown' ? run.intendedAt : at;
-  return { ...shared(run), state: 'running', runId, dispatchedAt, bareExits: 0 };
+  return { ...shared(run), state: 'running', runId, dispatchedAt, emptyExits: 0 };
 }
 
 /** Nothing was sent this time; a dispatch before it may have been accepted. A closed window is no person's decision: the run says that nothing was started. */
@@ -206,22 +206,27 @@ function failed(run: Run, failure: Failure, at: number): Run {
 function answered(run: RunIn<'running' | 'cancelling'>, description: Description, at: number): Run {
   const { runId, dispatchedAt } = run;
   const cancelAt = run.state === 'running' ? run.cancelSentAt : run.cancelAskedAt;
-  if (description.status !== 'EXITED') return goesOn(run, description.status, 0, at);
+  if (description.status !== 'EXITED') return withStatus(run, description.status, 0, at);
   const exit = toExit(description, Object.keys(workflows[run.workflow].artifacts));
   if (exit !== undefined) {
     const asked = cancelAt === undefined ? {} : { cancelAskedAt: cancelAt };
     const ranAt = run.lastAnswerAt ?? dispatchedAt;
     return { ...shared(run), state: 'collecting', runId, dispatchedAt, exit, exitedAt: at, ranAt, ...asked };
   }
-  const bareExits = run.bareExits + 1;
-  if (bareExits < maxBareExits) return goesOn(run, description.status, bareExits, at);
+  const emptyExits = run.emptyExits + 1;
+  if (emptyExits < maxEmptyExits) return withStatus(run, description.status, emptyExits, at);
   return cancelAt === undefined
     ? { ...toFailed(run, { kind: 'noResult' }, at), runId, dispatchedAt }
     : { ...toCancelled(run, at), runId, dispatchedAt, exitedAt: at, noticeDue: true };
 }
 
-function goesOn(run: RunIn<'running' | 'cancelling'>, status: string, bareExits: number, at: number): Run {
-  const next = { ...run, lastAnswerAt: at, bareExits };
+function withStatus(
+  run: RunIn<'running' | 'cancelling'>,
+  status: string,
+  emptyExits: number,
+  at: number,
+): Run {
+  const next = { ...run, lastAnswerAt: at, emptyExits };
   delete next.trouble;
   if (status === 'RUNNING' || status === 'EXITED') delete next.status;
   else next.status = status;

@@ -81,7 +81,7 @@ export function trackedRun(
     runId,
     dispatchedAt,
     lastAnswerAt: now,
-    bareExits: 0,
+    emptyExits: 0,
   };
 }
 

@@ -144,7 +144,7 @@ const watched = {
   /** The service's word for an unknown status. */
   status: z.optional(z.string()),
   /** Answers so far that said EXITED without saying how. */
-  bareExits: count,
+  emptyExits: count,
   trouble: z.optional(troubleSchema),
 };
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { advance } from '../../../../src/core/run/state/advance.ts';
 import { isFinal, needsPerson, type Run } from '../../../../src/core/run/state/run.ts';
-import { bareExit, eventOf, runOf, stillRunning, success, preparingAt, stepOf } from '../sampleRuns.ts';
+import { emptyExit, eventOf, runOf, stillRunning, success, preparingAt, stepOf } from '../sampleRuns.ts';
 
 /** A run of each step and state, in the order of the columns below. */
 const columns: Readonly<Record<string, Run>> = Object.fromEntries(
@@ -154,7 +154,7 @@ describe('advance', () => {
   });
 
   test('F59 the fifth bare exit ends a run, but only if no other answer came between', () => {
-    const bare = { type: 'answered', description: bareExit, at: 1 } as const;
+    const bare = { type: 'answered', description: emptyExit, at: 1 } as const;
     const four = [bare, bare, bare, bare].reduce<Run>(advance, runOf.running);
     assert.ok(four.state === 'running');
     assert.equal(four.status, undefined, 'the status is no unknown one');
