@@ -12,7 +12,10 @@ import { openWorkbench, type Workbench } from '../host/workbench.ts';
 import { eventually } from '../host/workbench/eventually.ts';
 import { packageExtension } from '../tools/package.ts';
 import { type AssessmentService, startService } from '../service/assessmentService.ts';
-import { type InventedApplication, startInventedApplication } from '../service/blackbox/inventedApplication.ts';
+import {
+  type InventedApplication,
+  startInventedApplication,
+} from '../service/blackbox/inventedApplication.ts';
 
 /** Everything a person's path needs: the service, a real VS Code with the packaged extension installed, and a folder to assess. */
 export interface Stage {
