@@ -1,6 +1,8 @@
-import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { context, build } from 'esbuild';
+import * as z from 'zod/mini';
+import { targetFileSchema } from './src/core/workflows/targetFile.ts';
 
 const watch = process.argv.includes('--watch');
 
@@ -36,6 +38,8 @@ const node = {
   // Node of the oldest VS Code in engines.vscode.
   target: 'node22',
   external: ['vscode'],
+  // Its CommonJS form requires its parts by names that a bundle does not have.
+  alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
   minify: !watch,
   sourcemap: watch ? 'linked' : false,
   legalComments: 'none',
@@ -88,6 +92,13 @@ const bundles = [
     external: [],
   },
 ];
+
+// What VS Code checks target files with as they are typed is the schema that they are read with before a start.
+await mkdir('dist');
+await writeFile(
+  'dist/blackbox.schema.json',
+  JSON.stringify(z.toJSONSchema(targetFileSchema, { target: 'draft-7' })),
+);
 
 if (watch) {
   const watched = await Promise.all(bundles.map((bundle) => context(bundle)));

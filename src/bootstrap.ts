@@ -44,6 +44,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     ...contributes.commands.map(({ command }) => command),
     'whitebox.showMenu',
     'whitebox.revealFinding',
+    'whitebox.moveBlackboxPasswords',
   ];
   context.subscriptions.push(
     status,
@@ -62,13 +63,14 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
       }),
     ),
   );
-  const loadForRuns = async (): Promise<void> => {
+  const loadIf = async (isNeeded: () => boolean | Promise<boolean>): Promise<void> => {
     try {
-      if (!isLoaded && (await hasRuns(context))) await load();
+      if (!isLoaded && (await isNeeded())) await load();
     } catch (error) {
       console.error(error); // the next command tries again, and shows what is wrong
     }
   };
+  const loadForRuns = (): Promise<void> => loadIf(() => hasRuns(context));
   context.subscriptions.push(
     await watchForRuns(context, () => void loadForRuns()),
     // Some file systems report no changes of folders.
@@ -76,7 +78,16 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
       if (focused) void loadForRuns();
     }),
   );
+  context.subscriptions.push(
+    vscode.workspace.onDidOpenTextDocument((document) => void loadIf(() => isTargetFile(document))),
+  );
   await loadForRuns();
+  await loadIf(() => vscode.workspace.textDocuments.some(isTargetFile));
+}
+
+/** What runs of live applications are started from: the main part offers that in the file. */
+function isTargetFile({ uri }: vscode.TextDocument): boolean {
+  return uri.scheme === 'file' && uri.path.endsWith('.blackbox.json');
 }
 
 /** Calls `onChange` when another window changes a run. */

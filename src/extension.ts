@@ -11,6 +11,7 @@ import { Accounts, followSignIn } from './editor/account/accounts.ts';
 import { keepMcpServer } from './editor/agents/copyMcpConfiguration.ts';
 import { createTools } from './editor/agents/languageModelTools.ts';
 import { createFeaturesView } from './editor/blackbox/featuresView.ts';
+import { createTargetFiles } from './editor/blackbox/targetLenses.ts';
 import { createCommands, type Manifest, runCommand } from './editor/commands.ts';
 import type { Attempt } from './editor/errors/remedies.ts';
 import { provideAsAssessed } from './editor/findings/code/asAssessed.ts';
@@ -86,6 +87,7 @@ export async function startExtension(
   const filtering = new Filtering(memory);
   const displayed = new DisplayedFindings(findings);
   const services = { clock, log, attempt, runs, notes, accounts, tracker, findings, displayed, filtering };
+  const blackbox = createTargetFiles(secrets, context.globalState);
   const reports = registerReports({ ...services, extensionUri });
   const details = registerFindingDetails({ ...services, extensionUri });
   const preparation = createPreparation(memory, dist('secretWorker.cjs'));
@@ -96,6 +98,7 @@ export async function startExtension(
     ...services,
     ...preparation,
     memory,
+    ...blackbox,
     findingsView: surfaces.findings.view,
     reports,
     details,
@@ -130,6 +133,7 @@ export async function startExtension(
     watchTriage(triage, triageFolder, log),
     watchDrift(findings),
     registerCodeProviders(displayed),
+    blackbox,
     followAddresses(),
     showNotifications(services),
     signIn,

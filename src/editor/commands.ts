@@ -10,6 +10,10 @@ import type { Accounts } from './account/accounts.ts';
 import { copyMcpConfiguration, type McpFiles } from './agents/copyMcpConfiguration.ts';
 import { signIn, signInForRun, signOut } from './account/signIn.ts';
 import { testConnection } from './account/testConnection.ts';
+import { newTargetFile } from './blackbox/newTargetFile.ts';
+import { managePasswords } from './blackbox/passwordQuestions.ts';
+import type { Passwords } from './blackbox/passwords.ts';
+import type { TargetFiles } from './blackbox/targetFiles.ts';
 import { describeError } from './errors/messages.ts';
 import { type Attempt, offerRemedies } from './errors/remedies.ts';
 import { showChangesSince } from './findings/code/asAssessed.ts';
@@ -67,6 +71,8 @@ export interface CommandDeps extends StartDeps, FindingCommandDeps, SaveReportDe
   readonly details: DocumentPanels<ShownFinding>;
   readonly preview: UploadPreview;
   readonly features: FeaturesView;
+  readonly passwords: Passwords;
+  readonly targetFiles: TargetFiles;
   /** The packaging worker. */
   readonly workerFile: string;
   readonly parseWorkerFile: string;
@@ -236,6 +242,15 @@ export function createCommands(manifest: Manifest, deps: CommandDeps): ReadonlyM
     ['whitebox.exportBundle', (node) => exportFindings('bundle', runOf(node, runs), { ...deps, tool })],
     ['whitebox.importFindings', () => importFindings(deps)],
     ['whitebox.copyMcpConfiguration', () => copyMcpConfiguration(deps.mcp)],
+    ['whitebox.newBlackboxTarget', () => newTargetFile()],
+    [
+      'whitebox.blackboxPasswords',
+      (uri) => managePasswords(uri instanceof vscode.Uri ? uri : undefined, deps),
+    ],
+    [
+      'whitebox.moveBlackboxPasswords',
+      (uri) => (uri instanceof vscode.Uri ? deps.targetFiles.movePasswords(uri) : undefined),
+    ],
     ['whitebox.testConnection', () => testConnection(deps)],
     ['whitebox.showLog', () => log.show()],
     ['whitebox.revealFinding', (...args) => revealFinding(findingOf(args, deps))],

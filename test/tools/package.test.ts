@@ -38,6 +38,7 @@ test('the VSIX holds what runs, what is read, and nothing else', async () => {
     'README.md',
     'dist/ThirdPartyNotices.txt',
     'dist/archiveWorker.cjs',
+    'dist/blackbox.schema.json',
     'dist/bootstrap.cjs',
     'dist/main.cjs',
     'dist/mcp.cjs',

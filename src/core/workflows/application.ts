@@ -20,7 +20,10 @@ export const targetUrlsSchema = z.array(urlSchema).check(z.minLength(1), z.maxLe
 /** Addresses that are neither tested nor crawled: at most 100 (API reference, section 2.6). */
 export const oosUrlsSchema = z.array(urlSchema).check(z.maxLength(100));
 
-const credential = { id: identifierSchema, role: identifierSchema };
+const credential = {
+  id: identifierSchema.check(z.describe('What is entered as the login.')),
+  role: identifierSchema.check(z.describe('What the login may do, in your own words, such as “buyer”.')),
+};
 
 /** How the service logs in, with logins in a form of their own: with a password on the wire, and nowhere else (API reference, section 2.6). */
 function toAuthenticationSchema<Login extends z.ZodMiniType>(login: Login) {
@@ -49,7 +52,12 @@ export const authenticationSchema = toAuthenticationSchema(z.strictObject(creden
 /** Wishes that guide a run, which it need not follow (API reference, section 2.6). */
 export const preferenceSchema = z.strictObject({
   preferences: z
-    .array(z.strictObject({ kind: z.enum(['DO', 'DONT']), preference: instructionsSchema }))
+    .array(
+      z.strictObject({
+        kind: z.enum(['DO', 'DONT']).check(z.describe('Whether this is to be done, or not.')),
+        preference: instructionsSchema,
+      }),
+    )
     .check(z.minLength(1), z.maxLength(100)),
 });
 

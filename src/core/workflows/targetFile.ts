@@ -1,4 +1,4 @@
-import { type Node, type ParseError, findNodeAtLocation, parseTree } from 'jsonc-parser';
+import { applyEdits, findNodeAtLocation, modify, type Node, type ParseError, parseTree } from 'jsonc-parser';
 import * as z from 'zod/mini';
 import { languageSchema, notificationSchema } from '../api/schema.ts';
 import {
@@ -194,4 +194,22 @@ export function toInput(
     ...(preference && { preference }),
     ...(workflow === 'blackbox-crawl' ? crawl : assessment),
   };
+}
+
+/** A target file's text without the passwords in it, and the passwords, by the place of their login in the file. */
+export function takePasswords(text: string): {
+  readonly text: string;
+  readonly passwords: ReadonlyMap<number, string>;
+} {
+  const passwords = new Map<number, string>();
+  for (let rest = text; ;) {
+    const root = toTree(rest, []);
+    const logins = root && findNodeAtLocation(root, ['authentication', 'credentials'])?.children;
+    const found = (logins ?? []).map((login) => findNodeAtLocation(login, ['password'])?.value as unknown);
+    const index = found.findIndex((value) => typeof value === 'string');
+    if (index < 0) return { text: rest, passwords };
+    passwords.set(index, String(found[index]));
+    const path = ['authentication', 'credentials', index, 'password'];
+    rest = applyEdits(rest, modify(rest, path, undefined, {}));
+  }
 }

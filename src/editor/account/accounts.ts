@@ -164,7 +164,7 @@ function tokenCommandFor(destination: Destination): ((signal?: AbortSignal) => P
 }
 
 /** The destination in the settings, or undefined when it is unset or unusable. */
-function currentDestination(): Destination | undefined {
+export function currentDestination(): Destination | undefined {
   try {
     return readDestination();
   } catch (error) {

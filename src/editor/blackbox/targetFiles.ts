@@ -1,0 +1,231 @@
+import { realpathSync, statSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import * as vscode from 'vscode';
+import { AssessmentError } from '../../core/errors.ts';
+import { clip } from '../../core/findings/parse/prose.ts';
+import { checkSecrets } from '../../core/upload/secrets/checkSecrets.ts';
+import { visibleLine } from '../../core/visibleText.ts';
+import {
+  readTargetFile,
+  takePasswords,
+  type TargetFile,
+  type TargetProblem,
+  toInput,
+} from '../../core/workflows/targetFile.ts';
+import { formatNumber } from '../formats.ts';
+import { type Destination, readDestination, readSecretCheck } from '../settings.ts';
+import { askInDialog, showWarning } from '../showMessage.ts';
+import { describeSuspicions } from '../upload/preparation.ts';
+import type { PasswordRequest, Passwords } from './passwords.ts';
+
+/** Target files, as VS Code selects documents. */
+export const targetFileSelector: vscode.DocumentFilter = { scheme: 'file', pattern: '**/*.blackbox.json' };
+
+/** True for a target file that runs can be started from: on disk, in a folder of a trusted workspace. */
+export function isUsableTargetFile(uri: vscode.Uri): boolean {
+  const isOnDisk = uri.scheme === 'file' && uri.path.endsWith('.blackbox.json');
+  return isOnDisk && vscode.workspace.isTrusted && vscode.workspace.getWorkspaceFolder(uri) !== undefined;
+}
+
+/** The requests that a target file makes, without passwords: of a crawl and of an assessment. */
+export function requestsOf(file: TargetFile, destination: Destination): readonly PasswordRequest[] {
+  const workflows = ['blackbox-crawl', 'blackbox-assessment'] as const;
+  return workflows.map((workflow) => ({ ...destination, input: toInput(file, workflow) }));
+}
+
+/** Shows what is wrong with target files at its lines: a password as long as it is there, all else after a start was refused and until the text changes. */
+export class TargetFiles {
+  readonly #passwords: Passwords;
+  readonly #shown = vscode.languages.createDiagnosticCollection('whitebox.blackbox');
+  /** Documents whose problems are all shown. */
+  readonly #refused = new WeakSet<vscode.TextDocument>();
+  readonly #subscriptions: vscode.Disposable;
+
+  constructor(passwords: Passwords) {
+    this.#passwords = passwords;
+    const { workspace } = vscode;
+    for (const document of workspace.textDocuments) this.#update(document);
+    this.#subscriptions = vscode.Disposable.from(
+      this.#shown,
+      workspace.onDidOpenTextDocument((document) => this.#update(document)),
+      workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
+        if (contentChanges.length === 0) return;
+        this.#refused.delete(document);
+        this.#update(document);
+      }),
+      workspace.onDidCloseTextDocument(({ uri }) => this.#shown.delete(uri)),
+      vscode.languages.registerCodeActionsProvider(
+        targetFileSelector,
+        { provideCodeActions: (document, range, { diagnostics }) => fixesAt(document, range, diagnostics) },
+        { providedCodeActionKinds: [vscode.CodeActionKind.QuickFix] },
+      ),
+    );
+  }
+
+  /** Reads a target file for a start or for its passwords, saved before; undefined, with its problems shown, for one that is not right. */
+  async read(uri: vscode.Uri): Promise<TargetFile | undefined> {
+    const document = await vscode.workspace.openTextDocument(uri);
+    if (document.isDirty && !(await document.save())) return undefined;
+    const read = readTargetFile(document.getText());
+    if ('file' in read) return read.file;
+    this.#refuse(document, read.problems);
+    return undefined;
+  }
+
+  /** Moves the passwords in a target file to the secret storage, and saves the file without them. */
+  async movePasswords(uri: vscode.Uri): Promise<void> {
+    const t = vscode.l10n.t;
+    const destination = readDestination();
+    if (destination === undefined) throw new AssessmentError('notSignedIn');
+    const document = await vscode.workspace.openTextDocument(uri);
+    const { text, passwords } = takePasswords(document.getText());
+    const read = readTargetFile(text);
+    if (!('file' in read)) {
+      // A password is kept for a request, and there is none as long as something else is wrong.
+      this.#refuse(document, read.problems);
+      return;
+    }
+    for (const [index, login] of (read.file.authentication?.credentials ?? []).entries()) {
+      const password = passwords.get(index);
+      if (password === undefined) continue;
+      for (const request of requestsOf(read.file, destination))
+        await this.#passwords.keep(request, login, password);
+    }
+    const edit = new vscode.WorkspaceEdit();
+    edit.replace(uri, new vscode.Range(0, 0, document.lineCount, 0), text);
+    if (!(await vscode.workspace.applyEdit(edit)) || !(await document.save()))
+      throw new AssessmentError('storage', { subject: uri.fsPath });
+    void showWarning(
+      t(
+        'The passwords are in the secret storage now, and no longer in the file. If the file was saved, synced or committed with them, change them in the application.',
+      ),
+    );
+  }
+
+  dispose(): void {
+    this.#subscriptions.dispose();
+  }
+
+  #refuse(document: vscode.TextDocument, problems: readonly TargetProblem[]): void {
+    this.#refused.add(document);
+    this.#update(document);
+    const [first] = problems;
+    if (first === undefined) return;
+    const t = vscode.l10n.t;
+    const { line } = document.positionAt(first.offset);
+    const name = visibleLine(basename(document.uri.fsPath));
+    const show = t('Show in File');
+    void showWarning(
+      t('{0}, line {1}: {2} Nothing has been sent.', name, formatNumber(line + 1), describeProblem(first)),
+      show,
+    ).then((pressed) => {
+      const selection = rangeOf(document, first);
+      if (pressed === show) void vscode.window.showTextDocument(document, { selection });
+    });
+  }
+
+  #update(document: vscode.TextDocument): void {
+    if (vscode.languages.match(targetFileSelector, document) === 0) return;
+    const isRefused = this.#refused.has(document);
+    const shown = problemsOf(document).filter(({ kind }) => isRefused || kind === 'password');
+    this.#shown.set(
+      document.uri,
+      shown.map((problem) => {
+        const diagnostic = new vscode.Diagnostic(rangeOf(document, problem), describeProblem(problem));
+        diagnostic.source = 'Whitebox';
+        return diagnostic;
+      }),
+    );
+  }
+}
+
+function problemsOf(document: vscode.TextDocument): readonly TargetProblem[] {
+  const read = readTargetFile(document.getText());
+  return 'problems' in read ? read.problems : [];
+}
+
+function fixesAt(
+  document: vscode.TextDocument,
+  { start, end }: vscode.Range,
+  diagnostics: readonly vscode.Diagnostic[],
+): vscode.CodeAction[] {
+  const isHere = ({ kind, offset }: TargetProblem): boolean => {
+    const { line } = document.positionAt(offset);
+    return kind === 'password' && line >= start.line && line <= end.line;
+  };
+  if (!problemsOf(document).some(isHere)) return [];
+  const title = vscode.l10n.t('Move Passwords to the Secret Storage');
+  const fix = new vscode.CodeAction(title, vscode.CodeActionKind.QuickFix);
+  fix.command = { title, command: 'whitebox.moveBlackboxPasswords', arguments: [document.uri] };
+  fix.diagnostics = diagnostics.filter(({ source }) => source === 'Whitebox');
+  fix.isPreferred = true;
+  return [fix];
+}
+
+function rangeOf(document: vscode.TextDocument, { offset, length }: TargetProblem): vscode.Range {
+  return new vscode.Range(document.positionAt(offset), document.positionAt(offset + length));
+}
+
+/** What is wrong at a place of a target file, and what belongs there. */
+export function describeProblem({ kind, subject = '', bound = 0, counted }: TargetProblem): string {
+  const t = vscode.l10n.t;
+  const name = clip(visibleLine(subject), 80);
+  switch (kind) {
+    case 'notJson':
+      return t('This is not JSON as a target file needs it: no comments, no trailing commas.');
+    case 'missing':
+      return t('“{0}” is missing.', name);
+    case 'unknown':
+      return t('There is no “{0}” here.', name);
+    case 'repeated':
+      return t('“{0}” stands here twice.', name);
+    case 'password':
+      return t('A password does not belong in this file: the quick fix moves it to the secret storage.');
+    case 'type':
+      return describeType(subject);
+    case 'value':
+      return t('This has to be one of: {0}.', name);
+    case 'url':
+      return t(
+        'This has to be a whole URL that begins with http:// or https://, without user name, password and spaces.',
+      );
+    case 'sameLogin':
+      return t('One login stands here twice: each ID and role may stand once.');
+    case 'atLeast':
+      return counted === 'credits'
+        ? t('This has to be at least {0}.', formatNumber(bound))
+        : t('This must not be empty.');
+    case 'atMost':
+      if (counted === 'credits') return t('This may be at most {0}.', formatNumber(bound));
+      return counted === 'items'
+        ? t('At most {0} entries may stand here.', formatNumber(bound))
+        : t('At most {0} characters may stand here.', formatNumber(bound));
+  }
+}
+
+function describeType(type: string): string {
+  const t = vscode.l10n.t;
+  if (type === 'string') return t('This has to be a text in quotes.');
+  if (type === 'array') return t('This has to be a list in square brackets.');
+  return type === 'object' ? t('This has to be an object in braces.') : t('This has to be a whole number.');
+}
+
+/** Checks the texts of a saved target file for credentials, unless the setting turns that off, and asks about any; false when they are not to be sent. */
+export async function acceptTexts(uri: vscode.Uri, workerFile: string): Promise<boolean> {
+  if (readSecretCheck() === 'off') return true;
+  const t = vscode.l10n.t;
+  const path = realpathSync(uri.fsPath);
+  const [root, name] = [dirname(path), basename(path)];
+  const files = [{ path: name, bytes: statSync(path).size, mode: 0o644 as const }];
+  const result = (await checkSecrets({ root, files, workerFile })).get(name);
+  if (result === undefined || 'reason' in result)
+    throw new AssessmentError('sourceUnreadable', { subject: uri.fsPath });
+  const suspicions = result.suspicions.filter(({ kind }) => kind === 'content');
+  if (suspicions.length === 0) return true;
+  const send = t('Send Them All the Same');
+  const detail = [
+    t('Nothing has been sent. These look like passwords, keys or tokens; what was found is shown masked:'),
+    describeSuspicions(suspicions),
+  ].join('\n\n');
+  return (await askInDialog({ question: t('Suspected secrets in the target file'), detail }, send)) === send;
+}

@@ -1,0 +1,87 @@
+import * as vscode from 'vscode';
+import type { Disposable } from '../../core/ports.ts';
+import { type TargetFile, readTargetFile } from '../../core/workflows/targetFile.ts';
+import { formatNumber } from '../formats.ts';
+import { currentDestination } from '../account/accounts.ts';
+import { loginsOfFile } from './passwordQuestions.ts';
+import { Passwords } from './passwords.ts';
+import { isUsableTargetFile, requestsOf, TargetFiles, targetFileSelector } from './targetFiles.ts';
+
+/** The target files of this window and the passwords for them. Above a file's first line stand its starts, with the credits they spend at most, and its passwords; of its texts these lenses show none. */
+export function createTargetFiles(
+  secrets: vscode.SecretStorage,
+  index: vscode.Memento,
+): { readonly passwords: Passwords; readonly targetFiles: TargetFiles } & Disposable {
+  const passwords = new Passwords(secrets, index);
+  const targetFiles = new TargetFiles(passwords);
+  const changed = new vscode.EventEmitter<void>();
+  const subscriptions = vscode.Disposable.from(
+    targetFiles,
+    changed,
+    secrets.onDidChange(() => changed.fire()),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => changed.fire()),
+    vscode.workspace.onDidChangeConfiguration((change) => {
+      if (change.affectsConfiguration('whitebox')) changed.fire();
+    }),
+    vscode.languages.registerCodeLensProvider(targetFileSelector, {
+      onDidChangeCodeLenses: changed.event,
+      provideCodeLenses: (document) => lensesOf(document, passwords),
+    }),
+  );
+  return {
+    passwords,
+    targetFiles,
+    dispose: () => {
+      subscriptions.dispose();
+    },
+  };
+}
+
+async function lensesOf(document: vscode.TextDocument, passwords: Passwords): Promise<vscode.CodeLens[]> {
+  if (!isUsableTargetFile(document.uri)) return [];
+  const t = vscode.l10n.t;
+  const read = readTargetFile(document.getText());
+  const file = 'file' in read ? read.file : undefined;
+  const lens = (title: string, command: string): vscode.CodeLens =>
+    new vscode.CodeLens(new vscode.Range(0, 0, 0, 0), { title, command, arguments: [document.uri] });
+  return [
+    lens(`▶ ${titleWithLimit(t('Start Crawl'), file && limitOfCrawl(file))}`, 'whitebox.startCrawl'),
+    lens(
+      `▶ ${titleWithLimit(t('Start Assessment'), file && limitOfAssessment(file))}`,
+      'whitebox.startBlackboxAssessment',
+    ),
+    ...(file?.authentication?.credentials === undefined
+      ? []
+      : [lens(await passwordsTitle(file, passwords), 'whitebox.blackboxPasswords')]),
+  ];
+}
+
+/** A start of a file that is not right says no limit, since it does not start. */
+function titleWithLimit(start: string, limit: string | undefined): string {
+  return limit === undefined ? start : vscode.l10n.t('{0} ({1})', start, limit);
+}
+
+/** The credits that a crawl of a target file spends at most, in words. */
+export function limitOfCrawl({ crawl }: TargetFile): string {
+  const t = vscode.l10n.t;
+  return crawl?.credit_limit === undefined
+    ? t('no credit limit')
+    : t('at most {0} credits', formatNumber(crawl.credit_limit));
+}
+
+/** The credits that an assessment of a target file spends at most, in words: those of its crawl and of its tests. */
+export function limitOfAssessment({ assessment }: TargetFile): string {
+  const t = vscode.l10n.t;
+  const { crawl_credit_limit: crawl, scan_credit_limit: scan } = assessment ?? {};
+  // Together they have a limit only if both have one.
+  return crawl === undefined || scan === undefined
+    ? t('no credit limit')
+    : t('at most {0} + {1} credits', formatNumber(crawl), formatNumber(scan));
+}
+
+async function passwordsTitle(file: TargetFile, passwords: Passwords): Promise<string> {
+  const destination = currentDestination() ?? { baseUrl: 'https://unset.invalid', organizationId: '' };
+  const logins = await loginsOfFile(requestsOf(file, destination), passwords);
+  const kept = logins.filter(({ isKept }) => isKept).length;
+  return vscode.l10n.t('Passwords: {0} of {1}', formatNumber(kept), formatNumber(logins.length));
+}

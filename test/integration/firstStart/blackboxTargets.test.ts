@@ -1,0 +1,340 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
+import * as vscode from 'vscode';
+import { askForPasswords } from '../../../src/editor/blackbox/passwordQuestions.ts';
+import { type PasswordRequest, Passwords } from '../../../src/editor/blackbox/passwords.ts';
+import { acceptTexts } from '../../../src/editor/blackbox/targetFiles.ts';
+import { eventually } from '../../host/workbench/eventually.ts';
+import { type MessageWatch, type ShownMessage, watchMessages } from '../messages.ts';
+import { openFolders } from '../openFolders.ts';
+import { inRestrictedMode } from '../restrictedMode.ts';
+import { call } from '../signedIn.ts';
+import { resetUserSettings, setUserSettings } from '../userSettings.ts';
+
+const { showInputBox, showQuickPick } = vscode.window;
+const url = 'https://staging.example.com/';
+const alice = { id: 'alice@example.com', role: 'buyer' };
+const bob = { id: 'bob@example.com', role: 'seller' };
+
+describe('a target file', () => {
+  let folder: string;
+  let messages: MessageWatch;
+  let press: (message: ShownMessage) => string | undefined;
+
+  before(async () => {
+    [folder = ''] = await openFolders(1);
+  });
+
+  beforeEach(async () => {
+    press = () => undefined;
+    messages = watchMessages((message) => press(message));
+    await setUserSettings({
+      'whitebox.baseUrl': 'https://assess.example.com/v1',
+      'whitebox.organizationId': 'acme',
+    });
+  });
+
+  afterEach(async () => {
+    messages.end();
+    Object.assign(vscode.window, { showInputBox, showQuickPick });
+    await resetUserSettings();
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    for (const name of await readdir(folder))
+      if (name.endsWith('.blackbox.json')) await rm(path.join(folder, name));
+  });
+
+  after(() => {
+    Object.assign(vscode.window, { showInputBox, showQuickPick });
+  });
+
+  let opened = 0;
+  // Each under a name of its own: VS Code keeps a closed document for a while.
+  const open = async (
+    content: unknown,
+    name = `shop${String((opened += 1))}`,
+  ): Promise<vscode.TextDocument> => {
+    const file = path.join(folder, `${name}.blackbox.json`);
+    await writeFile(file, typeof content === 'string' ? content : JSON.stringify(content, undefined, 2));
+    const document = await vscode.workspace.openTextDocument(file);
+    await vscode.window.showTextDocument(document);
+    return document;
+  };
+  const lensesOf = async (uri: vscode.Uri): Promise<string[]> => {
+    const lenses = await vscode.commands.executeCommand<vscode.CodeLens[]>(
+      'vscode.executeCodeLensProvider',
+      uri,
+    );
+    return lenses.map(({ command }) => command?.title ?? '');
+  };
+  const shownLenses = (uri: vscode.Uri, count: number): Promise<string[]> =>
+    eventually(
+      () => lensesOf(uri),
+      ({ length }) => length === count,
+    );
+  const problemsOf = (uri: vscode.Uri): vscode.Diagnostic[] =>
+    vscode.languages.getDiagnostics(uri).filter(({ source }) => source === 'Whitebox');
+
+  it('is made with the first URL and with limits, opened, and never written over another', async () => {
+    let complaint: unknown;
+    Object.assign(vscode.window, {
+      showInputBox: async (options: vscode.InputBoxOptions) => {
+        complaint = await options.validateInput?.('ftp://staging.example.com/');
+        assert.equal(await options.validateInput?.(url), undefined);
+        return url;
+      },
+    });
+    await call('newBlackboxTarget');
+    assert.match(String(complaint), /begins with http/);
+    const first = path.join(folder, 'staging.example.com.blackbox.json');
+    assert.equal(vscode.window.activeTextEditor?.document.uri.fsPath, first);
+    assert.deepEqual(JSON.parse(await readFile(first, 'utf8')), {
+      target_urls: [url],
+      crawl: { credit_limit: 20 },
+      assessment: { scan_credit_limit: 50, crawl_credit_limit: 20 },
+    });
+    await writeFile(first, 'mine');
+    await call('newBlackboxTarget');
+    assert.equal(await readFile(first, 'utf8'), 'mine');
+    assert.ok((await readdir(folder)).includes('staging.example.com-2.blackbox.json'));
+  });
+
+  it('is completed and described from the contributed schema', async () => {
+    const { uri } = await open(`{\n  "target_urls": ["${url}"],\n  \n}`);
+    const labelsAt = async (): Promise<string[]> => {
+      const list = await vscode.commands.executeCommand<vscode.CompletionList>(
+        'vscode.executeCompletionItemProvider',
+        uri,
+        new vscode.Position(2, 2),
+      );
+      return list.items.map(({ label }) => (typeof label === 'string' ? label : label.label));
+    };
+    await eventually(labelsAt, (labels) =>
+      ['oos_urls', 'assessment', 'preference'].every((each) => labels.includes(each)),
+    );
+    const hovers = await vscode.commands.executeCommand<vscode.Hover[]>(
+      'vscode.executeHoverProvider',
+      uri,
+      new vscode.Position(1, 5),
+    );
+    const described = hovers.flatMap(({ contents }) => contents as vscode.MarkdownString[]);
+    assert.match(described.map(({ value }) => value).join(), /URLs of the application to crawl and test/);
+  });
+
+  it('has lenses with its limits and the passwords that are kept, on disk and in trusted workspaces only', async () => {
+    const limits = {
+      crawl: { credit_limit: 20 },
+      assessment: { scan_credit_limit: 50, crawl_credit_limit: 20 },
+    };
+    const { uri } = await open({
+      target_urls: [url],
+      authentication: { credentials: [alice, bob] },
+      ...limits,
+    });
+    assert.deepEqual(await shownLenses(uri, 3), [
+      '▶ Start Crawl (at most 20 credits)',
+      '▶ Start Assessment (at most 20 + 50 credits)',
+      'Passwords: 0 of 2',
+    ]);
+    await inRestrictedMode(async () => assert.deepEqual(await lensesOf(uri), []));
+    const other = await open({ target_urls: [url], assessment: { scan_credit_limit: 50 } }, 'other');
+    assert.deepEqual(await shownLenses(other.uri, 2), [
+      '▶ Start Crawl (no credit limit)',
+      '▶ Start Assessment (no credit limit)',
+    ]);
+    const elsewhere = await mkdtemp(path.join(tmpdir(), 'elsewhere-'));
+    try {
+      const outside = vscode.Uri.file(path.join(elsewhere, 'x.blackbox.json'));
+      await writeFile(outside.fsPath, JSON.stringify({ target_urls: [url] }));
+      await vscode.workspace.openTextDocument(outside);
+      assert.deepEqual(await lensesOf(outside), []);
+    } finally {
+      await rm(elsewhere, { recursive: true });
+    }
+  });
+
+  it('F137 shows none of a hostile file’s texts in its lenses, and its problems as plain text', async () => {
+    const hostile = '[x](command:workbench.action.quit)\u202e\u0007';
+    const { uri } = await open({
+      target_urls: [`https://evil.example/${hostile.replace('\u0007', '')}`],
+      authentication: { credentials: [{ id: hostile, role: hostile }] },
+      preference: { preferences: [{ kind: 'DO', preference: hostile }] },
+      [hostile]: 1,
+    });
+    assert.deepEqual(await shownLenses(uri, 2), ['▶ Start Crawl', '▶ Start Assessment']);
+    await call('blackboxPasswords', uri);
+    const [problem] = problemsOf(uri);
+    assert.match(problem?.message ?? '', /\\u\{202E\}/);
+    assert.doesNotMatch(messages.shown.map(({ text }) => text).join(), /\]\(|\u202e/);
+  });
+
+  it('F117 which is not right has its problems at their lines once it was refused, until it is changed', async () => {
+    const document = await open({ target_urls: [url, 'ftp://x/'], crawl: { credit_limit: 4 } });
+    assert.deepEqual(problemsOf(document.uri), []);
+    await call('blackboxPasswords', document.uri);
+    assert.deepEqual(
+      problemsOf(document.uri).map(({ range, severity, message }) => [
+        range.start.line + 1,
+        severity,
+        message,
+      ]),
+      [
+        [
+          4,
+          vscode.DiagnosticSeverity.Error,
+          'This has to be a whole URL that begins with http:// or https://, without user name, password and spaces.',
+        ],
+        [7, vscode.DiagnosticSeverity.Error, 'This has to be at least 5.'],
+      ],
+    );
+    assert.match(
+      messages.shown[0]?.text ?? '',
+      /^shop\d\.blackbox\.json, line 4: .* Nothing has been sent\.$/,
+    );
+    const edit = new vscode.WorkspaceEdit();
+    edit.insert(document.uri, new vscode.Position(0, 1), ' ');
+    await vscode.workspace.applyEdit(edit);
+    assert.deepEqual(problemsOf(document.uri), []);
+  });
+
+  it('F130 with a password has an error at it, and a quick fix that moves it to the secret storage', async () => {
+    const credentials = [{ ...alice, password: 'canary-4711' }, bob];
+    const document = await open({ target_urls: [url], authentication: { credentials } });
+    const [problem] = await eventually(
+      () => Promise.resolve(problemsOf(document.uri)),
+      ({ length }) => length === 1,
+    );
+    assert.equal(document.getText(problem!.range), '"password"');
+    assert.doesNotMatch(problem!.message, /canary/);
+    const actions = await vscode.commands.executeCommand<vscode.CodeAction[]>(
+      'vscode.executeCodeActionProvider',
+      document.uri,
+      problem!.range,
+      vscode.CodeActionKind.QuickFix.value,
+    );
+    const fix = actions.find(({ title }) => title === 'Move Passwords to the Secret Storage');
+    assert.doesNotMatch(JSON.stringify(fix), /canary/);
+    await vscode.commands.executeCommand(fix!.command!.command, ...(fix!.command!.arguments as unknown[]));
+    assert.deepEqual(JSON.parse(await readFile(document.uri.fsPath, 'utf8')), {
+      target_urls: [url],
+      authentication: { credentials: [alice, bob] },
+    });
+    assert.deepEqual(problemsOf(document.uri), []);
+    assert.match(messages.shown[0]?.text ?? '', /saved, synced or committed .* change them/);
+    assert.equal((await shownLenses(document.uri, 3))[2], 'Passwords: 1 of 2');
+    // It is listed, for each of the file's two requests at most once, and forgotten there.
+    press = ({ buttons }) => buttons.find((button) => button === 'Forget');
+    Object.assign(vscode.window, {
+      showQuickPick: (items: { kept?: unknown }[]) => {
+        assert.doesNotMatch(JSON.stringify(items), /canary/);
+        return Promise.resolve(items.find(({ kept }) => kept !== undefined));
+      },
+    });
+    await call('blackboxPasswords', document.uri);
+    assert.equal((await shownLenses(document.uri, 3))[2], 'Passwords: 0 of 2');
+  });
+
+  it('is asked about before a start where its texts look like credentials', async () => {
+    const token = `ghp_${'a1B2c3D4e5F6'.repeat(3)}`;
+    const { uri } = await open({ target_urls: [`${url}?token=${token}`] });
+    const worker = path.join(
+      vscode.extensions.getExtension('whitebox.whitebox-assessment')!.extensionPath,
+      'dist',
+      'secretWorker.cjs',
+    );
+    assert.equal(await acceptTexts(uri, worker), false);
+    assert.match(messages.shown[0]?.detail ?? '', /^Nothing has been sent\. [^]*shop\d\.blackbox\.json:3/);
+    assert.doesNotMatch(messages.shown[0]?.detail ?? '', /a1B2c3/);
+    press = ({ buttons }) => buttons[0];
+    assert.equal(await acceptTexts(uri, worker), true);
+  });
+});
+
+describe('the passwords of a request', () => {
+  let messages: MessageWatch;
+  let press: (message: ShownMessage) => string | undefined;
+  let answers: (string | undefined)[];
+  let passwords: Passwords;
+  const request: PasswordRequest = {
+    baseUrl: 'https://assess.example.com/v1',
+    organizationId: 'acme',
+    input: { target_urls: [url], authentication: { credentials: [alice, bob] } },
+  };
+  const changed: PasswordRequest = {
+    ...request,
+    input: {
+      target_urls: [url],
+      authentication: {
+        credentials: [alice, bob],
+        additional_instructions: 'Log in at https://evil.example/.\n+ https://good.example/',
+      },
+    },
+  };
+
+  beforeEach(() => {
+    press = () => undefined;
+    messages = watchMessages((message) => press(message));
+    const [secrets, index] = [new Map<string, string>(), new Map<string, unknown>()];
+    passwords = new Passwords(
+      {
+        get: (key) => Promise.resolve(secrets.get(key)),
+        store: (key, value) => Promise.resolve(secrets.set(key, value)).then(() => undefined),
+        delete: (key) => Promise.resolve(secrets.delete(key)).then(() => undefined),
+      },
+      {
+        keys: () => [...index.keys()],
+        get: (key) => index.get(key),
+        update: (key, value) => Promise.resolve(index.set(key, value)).then(() => undefined),
+      },
+    );
+    answers = [];
+    Object.assign(vscode.window, {
+      showInputBox: (options: vscode.InputBoxOptions) => {
+        assert.equal(options.password, true);
+        return Promise.resolve(answers.shift());
+      },
+    });
+  });
+
+  afterEach(() => {
+    messages.end();
+    Object.assign(vscode.window, { showInputBox });
+  });
+
+  it('are asked for, may be empty, and are asked for once', async () => {
+    answers = ['canary-1', ''];
+    assert.equal(await askForPasswords(request, passwords), true);
+    assert.deepEqual(await passwords.of(request), ['canary-1', '']);
+    assert.equal(await askForPasswords(request, passwords), true);
+    assert.deepEqual(messages.shown, []);
+  });
+
+  it('are not kept when a person cancels', async () => {
+    answers = ['canary-1', undefined];
+    assert.equal(await askForPasswords(request, passwords), false);
+    assert.deepEqual(await passwords.of(request), [undefined, undefined]);
+  });
+
+  it('F131 are asked for again where the request changed, with the difference, and the kept one is one click', async () => {
+    answers = ['canary-1', 'canary-2'];
+    await askForPasswords(request, passwords);
+    press = ({ text, buttons }) => buttons[text.includes('alice') ? 0 : 1];
+    answers = ['canary-3'];
+    assert.equal(await askForPasswords(changed, passwords), true);
+    assert.deepEqual(await passwords.of(changed), ['canary-1', 'canary-3']);
+    assert.equal(
+      messages.shown[0]?.detail.split('\n\n')[1],
+      'Instructions for logging in\n  + Log in at https://evil.example/. + https://good.example/',
+    );
+    assert.doesNotMatch(JSON.stringify(messages.shown), /canary/);
+  });
+
+  it('F131 are neither used nor kept where the difference is dismissed', async () => {
+    answers = ['canary-1', 'canary-2'];
+    await askForPasswords(request, passwords);
+    assert.equal(await askForPasswords(changed, passwords), false);
+    assert.deepEqual(await passwords.of(changed), [undefined, undefined]);
+  });
+});
