@@ -12,17 +12,7 @@ import {
 import manifest from '../package.json' with { type: 'json' };
 import { pathInside } from './core/files.ts';
 import { FindingStore } from './core/findings/findingStore.ts';
-import {
-  answerText,
-  findNamed,
-  getFinding,
-  getRunStatus,
-  listFindings,
-  readInput,
-  type ToolFinding,
-  toolInputs,
-  type ToolRun,
-} from './core/findings/importExport/toolAnswers.ts';
+import { readingTools, type ToolFinding, type ToolRun } from './core/findings/importExport/toolAnswers.ts';
 import { decisionOf } from './core/findings/runFindings.ts';
 import { folderOf, type ShownFinding } from './core/findings/shownFinding.ts';
 import { triagePlaceOf } from './core/findings/triage/triageDisk.ts';
@@ -55,7 +45,12 @@ if (isMainThread) {
 
 async function serve(): Promise<void> {
   const options = await readOptions();
-  const answers = createAnswers(options);
+  const reading = readingTools({
+    findings: () => readFindings(options),
+    runs: () => readOwnRuns(options),
+    clock,
+  });
+  const answers = new Map(Object.entries(reading));
   const tools = manifest.contributes.languageModelTools
     .map(({ name, modelDescription, inputSchema }) => ({
       name: toMcp(name),
@@ -78,7 +73,7 @@ async function serve(): Promise<void> {
     try {
       const answer = answers.get(params.name);
       if (answer === undefined) throw new Error('There is no such tool.');
-      return { content: [{ type: 'text', text: answerText(await answer(params.arguments ?? {})) }] };
+      return { content: [{ type: 'text', text: await answer(params.arguments ?? {}) }] };
     } catch (error) {
       const text = visibleText(error instanceof Error ? error.message : String(error));
       return { content: [{ type: 'text', text }], isError: true };
@@ -107,37 +102,6 @@ async function readOptions(): Promise<Options> {
   if ((await realpath(folder).catch(() => undefined)) !== folder)
     throw new Error(`There is no folder with this real path: ${folder}. Copy the configuration again.`);
   return { folder, storage, triage };
-}
-
-type Answer = (input: unknown) => Promise<unknown>;
-
-/** The answers, by tool; each reads what is on disk by then. */
-function createAnswers(options: Options): ReadonlyMap<string, Answer> {
-  return new Map<string, Answer>([
-    [
-      'listFindings',
-      async (input) => {
-        const wanted = readInput(toolInputs.listFindings, input);
-        return listFindings(await readFindings(options), wanted);
-      },
-    ],
-    [
-      'getFinding',
-      async (input) => {
-        const { finding } = readInput(toolInputs.getFinding, input);
-        const all = (await readFindings(options)).flatMap(({ shown, absent = [] }) => [...shown, ...absent]);
-        return getFinding(findNamed(all, finding));
-      },
-    ],
-    [
-      'getRunStatus',
-      async (input) => {
-        readInput(toolInputs.getRunStatus, input);
-        const { runs, unread } = await readOwnRuns(options);
-        return getRunStatus(runs, unread, clock.now());
-      },
-    ],
-  ]);
 }
 
 /** The runs of the folder and of those in it, and how the runs name these folders: all else that is read is of these runs. */

@@ -5,9 +5,7 @@ import {
   answerText,
   decide,
   findNamed,
-  getFinding,
-  getRunStatus,
-  listFindings,
+  readingTools,
   readInput,
   toolInputs,
 } from '../../core/findings/importExport/toolAnswers.ts';
@@ -29,35 +27,19 @@ type Tool = vscode.LanguageModelTool<object>;
 /** The tools that language models may call, by name; their answers are for models and in English. */
 export function createTools({ runs, findings, clock }: ToolDeps): ReadonlyMap<string, Tool> {
   const t = vscode.l10n.t;
+  const reading = readingTools({
+    findings: () => findings.folders(),
+    runs: () => ({ runs: runs.all(), unread: runs.foreign().length }),
+    clock,
+  });
+  const toTool = (read: (input: unknown) => Promise<string>, invocationMessage: string): Tool => ({
+    prepareInvocation: () => ({ invocationMessage }),
+    invoke: async ({ input }) => toResult(await read(input)),
+  });
   return new Map<string, Tool>([
-    [
-      'whitebox_listFindings',
-      {
-        prepareInvocation: () => ({ invocationMessage: t('Listing findings') }),
-        invoke: ({ input }) =>
-          answer(listFindings(findings.folders(), readInput(toolInputs.listFindings, input))),
-      },
-    ],
-    [
-      'whitebox_getFinding',
-      {
-        prepareInvocation: () => ({ invocationMessage: t('Reading a finding') }),
-        invoke: ({ input }) => {
-          const { finding } = readInput(toolInputs.getFinding, input);
-          return answer(getFinding(findNamed(findings.all(), finding)));
-        },
-      },
-    ],
-    [
-      'whitebox_getRunStatus',
-      {
-        prepareInvocation: () => ({ invocationMessage: t('Reading the state of the runs') }),
-        invoke: ({ input }) => {
-          readInput(toolInputs.getRunStatus, input);
-          return answer(getRunStatus(runs.all(), runs.foreign().length, clock.now()));
-        },
-      },
-    ],
+    ['whitebox_listFindings', toTool(reading.listFindings, t('Listing findings'))],
+    ['whitebox_getFinding', toTool(reading.getFinding, t('Reading a finding'))],
+    ['whitebox_getRunStatus', toTool(reading.getRunStatus, t('Reading the state of the runs'))],
     [
       'whitebox_setTriage',
       {
@@ -81,7 +63,7 @@ export function createTools({ runs, findings, clock }: ToolDeps): ReadonlyMap<st
           const shown = findNamed(findings.all(), call.finding);
           const { state, note } = decide(shown.triage, call);
           await findings.setTriage([shown], state, note);
-          return answer({ finding: call.finding, triage: state });
+          return toResult(answerText({ finding: call.finding, triage: state }));
         },
       },
     ],
@@ -101,6 +83,6 @@ function requireTrustOfTool(): void {
     );
 }
 
-function answer(value: unknown): vscode.LanguageModelToolResult {
-  return new vscode.LanguageModelToolResult([new vscode.LanguageModelTextPart(answerText(value))]);
+function toResult(text: string): vscode.LanguageModelToolResult {
+  return new vscode.LanguageModelToolResult([new vscode.LanguageModelTextPart(text)]);
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import * as z from 'zod/mini';
-import type { Run } from '../../run/state/run.ts';
+import type { Clock } from '../../ports.ts';
+import type { RunsOnDisk } from '../../run/disk/readRuns.ts';
 import { elapsedMs, titleOf } from '../../run/state/run.ts';
 import { leastOf } from '../place/evidence.ts';
 import { addressOf, hereOf, requestOf } from '../view/findingMarkdown.ts';
@@ -69,6 +70,32 @@ export function readInput<T>(schema: z.ZodMiniType<T>, input: unknown): T {
 /** The text of an answer: all of it is data. */
 export function answerText(answer: unknown): string {
   return fenceData(JSON.stringify(answer, undefined, 1));
+}
+
+/** What the tools that only read answer from: what VS Code shows or, without it, what is on disk. */
+export interface ToolSource {
+  readonly findings: () => readonly ToolRun[] | Promise<readonly ToolRun[]>;
+  readonly runs: () => RunsOnDisk | Promise<RunsOnDisk>;
+  readonly clock: Clock;
+}
+
+/** The tools that only read: what a model asks for, answered as text. They throw, for the model to read, why they cannot. */
+export function readingTools({ findings, runs, clock }: ToolSource) {
+  return {
+    listFindings: async (input: unknown) => {
+      const wanted = readInput(toolInputs.listFindings, input);
+      return answerText(listFindings(await findings(), wanted));
+    },
+    getFinding: async (input: unknown) => {
+      const { finding } = readInput(toolInputs.getFinding, input);
+      const all = (await findings()).flatMap(({ shown, absent = [] }) => [...shown, ...absent]);
+      return answerText(getFinding(findNamed(all, finding)));
+    },
+    getRunStatus: async (input: unknown) => {
+      readInput(toolInputs.getRunStatus, input);
+      return answerText(getRunStatus(await runs(), clock.now()));
+    },
+  };
 }
 
 /** A page of the findings that fit, worst first; those that people have settled only when they are asked for, and those of which nobody can know it in any case. */
@@ -153,8 +180,8 @@ export function decide(
   return { state, note: note.trim() === '' ? former.note : note };
 }
 
-/** The latest runs and their states, as they were last heard of; `unread` counts the runs that cannot be read. */
-export function getRunStatus(runs: readonly Run[], unread: number, now: number): unknown {
+/** The latest runs and their states, as they were last heard of. */
+export function getRunStatus({ runs, unread }: RunsOnDisk, now: number): unknown {
   return {
     total: runs.length,
     notRead: unread || undefined,

@@ -165,7 +165,7 @@ describe('what language models get', () => {
   });
 
   test('the state of runs names no address, organization or folder of this machine', () => {
-    const text = JSON.stringify(getRunStatus([shopRun, ...Object.values(runOf)], 0, 2e12));
+    const text = JSON.stringify(getRunStatus({ runs: [shopRun, ...Object.values(runOf)], unread: 0 }, 2e12));
     assert.ok(text.includes('"succeeded"') && text.includes('"imported"'));
     assert.doesNotMatch(text, /canary|service\.example|invented-organization|home/);
   });
