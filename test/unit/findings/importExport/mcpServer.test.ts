@@ -57,6 +57,7 @@ interface Answer {
     readonly place?: string;
     readonly drift?: string;
     readonly triage: string;
+    readonly verdict?: string;
   }[];
   readonly placesInWorkspace: readonly { readonly path: string }[];
 }
@@ -143,8 +144,11 @@ test('a program lists and calls every tool, while no VS Code runs', async (t) =>
   );
   const list = await ask('listFindings');
   assert.deepEqual(
-    list.findings.map(({ title, place, drift, triage }) => [title, place, drift, triage]),
-    [['SQL from a request', 'a.js:3', 'moved', 'confirmed']],
+    list.findings.map(({ title, place, drift, triage, verdict }) => [title, place, drift, triage, verdict]),
+    [
+      ['SQL from a request', 'a.js:3', 'moved', 'confirmed', 'new'],
+      ['Old', 'a.js:2', 'unknown', 'open', 'unknown'],
+    ],
   );
   assert.deepEqual(list.runs, [{ run: 'run-2', state: 'succeeded' }]);
   const whole = await ask('getFinding', { finding: list.findings[0]?.finding });
