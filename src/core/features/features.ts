@@ -1,7 +1,6 @@
-import { stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AssessmentError, systemCode } from '../errors.ts';
-import { readIfThere } from '../files.ts';
 import { firstHit, isObject, keyPaths, present, readJson, valueAt } from '../findings/parse/json.ts';
 import { keptArtifact, type Run } from '../run/state/run.ts';
 
@@ -30,7 +29,8 @@ export type FeaturesFault = 'absent' | 'tooLarge' | 'malformed';
 
 /** Largest features and scan_progress artifacts that are read: they are parsed on this thread. */
 const maxBytes = 16 * 1024 * 1024;
-const maxFeatures = 10_000;
+/** Most entries that are read. */
+export const maxFeatures = 10_000;
 /** Longest name that a pair can have (API reference, section 2.7). */
 const maxNameLength = 5_000;
 const maxDepth = 4;
@@ -48,7 +48,7 @@ export async function readFeatures(run: Run, folder: string): Promise<FeatureLis
   return toFeatures(value);
 }
 
-/** The features in the parsed artifact: a list or a map by name, bare, under a known key, in wrappers or groups; a string is a name. Throws `badFeatures` where there is no list. */
+/** The features in the parsed artifact: a list or a map by name, bare, under a known key, in wrappers or groups; a string is a name. Throws `badFeatures` where there is no list, or no entry of it has a name. */
 export function toFeatures(value: unknown): FeatureList {
   const entries = listIn(value, 0);
   if (entries === undefined) throw new AssessmentError('badFeatures', { subject: 'malformed' });
@@ -61,6 +61,8 @@ export function toFeatures(value: unknown): FeatureList {
     else if (features.has(feature.name)) repeated += 1;
     else features.set(feature.name, feature);
   }
+  if (features.size === 0 && unreadable > 0)
+    throw new AssessmentError('badFeatures', { subject: 'malformed' });
   const cut = Math.max(0, entries.length - maxFeatures);
   return { features: [...features.values()], repeated, unreadable, cut };
 }
@@ -72,8 +74,7 @@ export async function readArtifact(run: Run, folder: string, role: string): Prom
   try {
     const path = join(folder, file);
     if ((await stat(path)).size > maxBytes) throw new AssessmentError('findingsTooLarge');
-    const text = await readIfThere(path);
-    return text === undefined ? undefined : readJson(text);
+    return readJson(await readFile(path, 'utf8'));
   } catch (cause) {
     if (systemCode(cause) === 'ENOENT') return undefined;
     if (!(cause instanceof AssessmentError)) throw cause;

@@ -1,5 +1,13 @@
 import { AssessmentError } from '../errors.ts';
-import { firstHit, isObject, keyPaths, normalKey, present, valueAt } from '../findings/parse/json.ts';
+import {
+  firstHit,
+  isObject,
+  type KeyPath,
+  keyPaths,
+  normalKey,
+  present,
+  valueAt,
+} from '../findings/parse/json.ts';
 import type { Run } from '../run/state/run.ts';
 import { perspectives } from '../workflows/application.ts';
 import { readArtifact, toText } from './features.ts';
@@ -26,16 +34,10 @@ export interface ScanProgress {
 const WRAPPER = keyPaths('scan_progress progress data result');
 const TESTED = keyPaths('completed tested completed_pairs tested_pairs');
 const SKIPPED = keyPaths('skipped not_applicable skipped_pairs');
-const PAIRS = keyPaths('pairs items');
 const FEATURE = keyPaths('feature_name feature.name feature name');
-const PERSPECTIVE = keyPaths('perspective perspectives perspective.name');
-const STATE = keyPaths('status state result');
+const PERSPECTIVE = keyPaths('perspective.name perspective perspectives');
 
 const perspectiveBy = new Map(perspectives.map((each) => [normalKey(each), each]));
-const stateBy = new Map<unknown, PairState>([
-  ...TESTED.map(([key]) => [key, 'tested'] as const),
-  ...SKIPPED.map(([key]) => [key, 'notApplicable'] as const),
-]);
 
 /** Reads which pairs a run has tested from its folder; what cannot be read is a problem of the answer, not a failure. */
 export async function readScanProgress(run: Run, folder: string): Promise<ScanProgress> {
@@ -47,82 +49,60 @@ export async function readScanProgress(run: Run, folder: string): Promise<ScanPr
   }
 }
 
-/** The pairs in the parsed artifact: two lists, each of objects, of arrays, or a map by feature; or one list whose entries say their state. */
+/** The pairs in the parsed artifact: two lists, bare or wrapped, each of objects, of arrays, or a map by feature. */
 export function toScanProgress(value: unknown): ScanProgress {
   if (value === undefined) return without('absent');
+  const root = hasLists(value) ? value : firstHit(value, WRAPPER, (hit) => (hasLists(hit) ? hit : undefined));
+  if (root === undefined) return without('unreadable');
   const states = new Map<string, PairState>();
   let unreadable = 0;
-  const add = (entries: readonly Entry[], stateOf: (entry: unknown) => PairState | undefined): void => {
-    for (const { feature, perspective, entry } of entries) {
-      const state = stateOf(entry);
-      if (state === undefined || feature === undefined || perspective === undefined) unreadable += 1;
-      // A pair in both lists was tested.
-      else if (states.get(keyOf(feature, perspective)) !== 'tested')
-        states.set(keyOf(feature, perspective), state);
+  const add = (paths: readonly KeyPath[], state: PairState): number => {
+    const before = states.size;
+    for (const { feature, perspective } of present(root, paths).flatMap((path) =>
+      toPairs(valueAt(root, path)),
+    )) {
+      if (feature === undefined || perspective === undefined) unreadable += 1;
+      else if (!states.has(keyOf(feature, perspective))) states.set(keyOf(feature, perspective), state);
     }
+    return states.size - before;
   };
-  const root = unwrapped(value);
-  const lists = [
-    ...present(root, TESTED).map((path) => ({ path, state: 'tested' as const })),
-    ...present(root, SKIPPED).map((path) => ({ path, state: 'notApplicable' as const })),
-  ];
-  for (const { path, state } of lists) add(entriesOf(valueAt(root, path)), () => state);
-  if (lists.length === 0) {
-    const list = Array.isArray(root)
-      ? root
-      : firstHit(root, PAIRS, (hit) => (Array.isArray(hit) ? hit : undefined));
-    if (list === undefined) return without('unreadable');
-    add(entriesOf(list), (entry) =>
-      firstHit(entry, STATE, (word) => (typeof word === 'string' ? stateBy.get(normalKey(word)) : undefined)),
-    );
-  }
-  const counted = (state: PairState): number => [...states.values()].filter((each) => each === state).length;
   return {
-    tested: counted('tested'),
-    notApplicable: counted('notApplicable'),
+    // A pair in both lists was tested.
+    tested: add(TESTED, 'tested'),
+    notApplicable: add(SKIPPED, 'notApplicable'),
     problem: unreadable > 0 ? 'partlyUnreadable' : undefined,
     stateOf: (feature, perspective) =>
       states.get(keyOf(feature, perspective)) ?? (unreadable > 0 ? 'unknown' : 'notTested'),
   };
 }
 
+function hasLists(value: unknown): boolean {
+  return present(value, [...TESTED, ...SKIPPED]).length > 0;
+}
+
 function without(problem: NonNullable<ScanProgress['problem']>): ScanProgress {
   return { tested: 0, notApplicable: 0, problem, stateOf: () => 'unknown' };
 }
 
-interface Entry {
+interface ListedPair {
   readonly feature: string | undefined;
   readonly perspective: Perspective | undefined;
-  readonly entry: unknown;
 }
 
-function unwrapped(value: unknown): unknown {
-  const held =
-    present(value, [...TESTED, ...SKIPPED, ...PAIRS]).length > 0
-      ? undefined
-      : firstHit(value, WRAPPER, (hit) => hit);
-  return held ?? value;
-}
-
-function entriesOf(list: unknown): readonly Entry[] {
-  if (Array.isArray(list)) return list.flatMap(toEntries);
-  if (!isObject(list)) return [{ feature: undefined, perspective: undefined, entry: list }];
-  return Object.entries(list).flatMap(([feature, held]) => toEntries([feature, held]));
+function toPairs(list: unknown): readonly ListedPair[] {
+  if (Array.isArray(list)) return list.flatMap(pairsOfEntry);
+  if (isObject(list)) return Object.entries(list).flatMap(pairsOfEntry);
+  return [{ feature: undefined, perspective: undefined }];
 }
 
 /** One pair, or those of one feature with several perspectives. */
-function toEntries(entry: unknown): readonly Entry[] {
+function pairsOfEntry(entry: unknown): readonly ListedPair[] {
   const [feature, held]: readonly unknown[] = Array.isArray(entry)
     ? (entry as unknown[])
-    : [
-        firstHit(entry, FEATURE, toText),
-        firstHit(entry, PERSPECTIVE, (hit) => (isObject(hit) ? undefined : hit)),
-      ];
-  const words: readonly unknown[] = Array.isArray(held) ? held : [held];
-  return words.map((word) => ({
+    : [firstHit(entry, FEATURE, toText), firstHit(entry, PERSPECTIVE, (hit) => hit)];
+  return [held].flat().map((word) => ({
     feature: toText(feature),
-    perspective: typeof word === 'string' ? perspectiveBy.get(normalKey(word)) : undefined,
-    entry,
+    perspective: perspectiveBy.get(normalKey(toText(word) ?? '')),
   }));
 }
 

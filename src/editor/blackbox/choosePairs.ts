@@ -53,7 +53,7 @@ function pickStates(shown: ShownFeatures): Promise<Picks> {
   });
 }
 
-/** Offers the values that pairs have, with those checked of which pairs are chosen. */
+/** Offers the values that pairs have, with those checked of which all pairs are chosen. */
 async function pickValues<T extends string>(
   { passing, choice }: ShownFeatures,
   title: string,
@@ -75,7 +75,7 @@ async function pickValues<T extends string>(
       {
         label: labelOf(value),
         description: t('{0} of {1}', formatNumber(chosen), formatNumber(own.length)),
-        picked: chosen > 0,
+        picked: chosen === own.length,
         value,
       },
     ];

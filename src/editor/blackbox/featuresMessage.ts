@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
-import { countChosen, faultsOf, maxPairs } from '../../core/features/pairs.ts';
+import { maxFeatures } from '../../core/features/features.ts';
+import { countChosen, faultsOf, goneNames, maxPairs } from '../../core/features/pairs.ts';
 import { perspectives } from '../../core/workflows/application.ts';
 import { formatNumber } from '../formats.ts';
 import { runLabel } from '../labels.ts';
@@ -10,8 +11,9 @@ export function describeFeatures(
   view: vscode.TreeView<unknown>,
   shown: ShownFeatures,
 ): 'shown' | 'filtered' | 'none' {
-  const { list, passing } = shown;
-  const state = list.features.length === 0 ? 'none' : passing.length === 0 ? 'filtered' : 'shown';
+  const { choice, list, passing } = shown;
+  const hasRows = passing.length > 0 || goneNames(choice, list.features).length > 0;
+  const state = hasRows ? 'shown' : list.features.length === 0 ? 'none' : 'filtered';
   view.description = runLabel(shown.run);
   view.message = state === 'shown' ? [countOf(shown), ...notesOn(shown)].join(' ') : '';
   return state;
@@ -35,51 +37,31 @@ function countOf({ choice, list }: ShownFeatures): string {
 function notesOn({ choice, list, progress, filter, passing, isDamaged }: ShownFeatures): string[] {
   const t = vscode.l10n.t;
   const { features, repeated, unreadable, cut } = list;
-  const notes: readonly (readonly [boolean, string])[] = [
-    [
-      filter !== '',
+  const found = formatNumber(passing.length);
+  const all = formatNumber(features.length);
+  const tested = formatNumber(progress.tested);
+  const skipped = formatNumber(progress.notApplicable);
+  const notes: string[] = [];
+  if (filter !== '') notes.push(t('Filter “{0}”: {1} of {2} features.', filter, found, all));
+  if (progress.problem === undefined) notes.push(t('{0} tested, {1} not applicable.', tested, skipped));
+  else if (progress.problem !== 'absent')
+    notes.push(
       t(
-        'Filter “{0}”: {1} of {2} features.',
-        filter,
-        formatNumber(passing.length),
-        formatNumber(features.length),
+        'Not all of the scan progress can be read, so of some pairs it is not known whether they were tested.',
       ),
-    ],
-    [
-      progress.tested + progress.notApplicable > 0,
+    );
+  if (isDamaged) notes.push(t('What was chosen before cannot be read: choose again.'));
+  if (faultsOf(choice, features).includes('gone'))
+    notes.push(t('Some of what was chosen is no longer among the features: uncheck it, or nothing is sent.'));
+  if (repeated > 0)
+    notes.push(t('Equal names are one feature; entries that repeat a name: {0}.', formatNumber(repeated)));
+  if (unreadable + cut > 0)
+    notes.push(
       t(
-        '{0} tested, {1} not applicable.',
-        formatNumber(progress.tested),
-        formatNumber(progress.notApplicable),
+        'Entries without a usable name or beyond the first {0}, assessed only where all pairs are chosen: {1}.',
+        formatNumber(maxFeatures),
+        formatNumber(unreadable + cut),
       ),
-    ],
-    [isDamaged, t('What was chosen before cannot be read: choose again.')],
-    [
-      faultsOf(choice, features).includes('gone'),
-      t('Some of what was chosen is no longer among the features: uncheck it, or nothing is sent.'),
-    ],
-    [
-      progress.problem === 'unreadable',
-      t('The scan progress cannot be read, so it is not known what was tested.'),
-    ],
-    [
-      progress.problem === 'partlyUnreadable',
-      t(
-        'Part of the scan progress cannot be read, so of some pairs it is not known whether they were tested.',
-      ),
-    ],
-    [
-      repeated > 0,
-      t('Equal names are one feature; entries that repeat a name: {0}.', formatNumber(repeated)),
-    ],
-    [
-      unreadable > 0,
-      t('Entries without a usable name, which cannot be chosen: {0}.', formatNumber(unreadable)),
-    ],
-    [
-      cut > 0,
-      t('Features beyond those that are read, assessed only where all are chosen: {0}.', formatNumber(cut)),
-    ],
-  ];
-  return notes.filter(([applies]) => applies).map(([, note]) => note);
+    );
+  return notes;
 }

@@ -3,13 +3,11 @@ import { AssessmentError } from '../../core/errors.ts';
 import { readFeatures } from '../../core/features/features.ts';
 import {
   type Choice,
-  chosenPairs,
   everyPair,
   goneNames,
   type Pair,
   pairsOf,
   readChoice,
-  type RequestPair,
   withPairs,
   writeChoice,
 } from '../../core/features/pairs.ts';
@@ -33,8 +31,8 @@ export interface FeaturesView extends Disposable {
   choose(change: (shown: ShownFeatures) => Choice): Promise<void>;
   /** Shows only features that contain a text. */
   filterBy(text: string): void;
-  /** The pairs that a person has chosen of a run's features, as `chosenPairs` gives them. */
-  chosenPairs(run: Run): Promise<readonly RequestPair[] | undefined>;
+  /** Resolves when what was chosen is kept, or could not be. */
+  settled(): Promise<unknown>;
   /** Hides the view. */
   close(): void;
 }
@@ -128,10 +126,7 @@ export function createFeaturesView(
     filterBy: (filter) => {
       if (shown !== undefined) render(toShown({ ...shown, filter }));
     },
-    chosenPairs: async (run) => {
-      await written;
-      return chosenPairs(run, runs.folderOf(run.id));
-    },
+    settled: () => written,
     close: () => render(undefined),
     dispose: () => {
       checkboxes.dispose();

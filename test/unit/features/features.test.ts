@@ -84,7 +84,7 @@ test('F136 features of another shape, too large or absent are said, each in its 
 
   await rejects(read(), 'absent');
   await rejects(read({ ...crawled, artifacts: [] }), 'absent');
-  for (const text of ['', '<html>', '{"pages":[1]}', 'null', '7', '[[[[[[[']) {
+  for (const text of ['', '<html>', '{"pages":[1]}', 'null', '7', '[[[[[[[', '[{"id":1}]']) {
     await writeFile(file, text);
     await rejects(read(), 'malformed');
   }
