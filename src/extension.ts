@@ -19,7 +19,7 @@ import { registerCodeProviders } from './editor/findings/code/codeProviders.ts';
 import { showDiagnostics } from './editor/findings/code/diagnostics.ts';
 import { DisplayedFindings } from './editor/findings/code/displayedFindings.ts';
 import { decodeFile, unsavedText, watchDrift } from './editor/findings/code/driftWatch.ts';
-import { followAddresses, withFocusedRows } from './editor/findings/findingArguments.ts';
+import { withFocusedRows } from './editor/findings/findingArguments.ts';
 import { registerFindingDetails } from './editor/findings/findingDetails.ts';
 import { provideFindingJson } from './editor/findings/rawFindings.ts';
 import { Filtering } from './editor/findings/tree/filtering.ts';
@@ -30,6 +30,7 @@ import { inBackground } from './editor/progress.ts';
 import { registerReports } from './editor/report/report.ts';
 import { resumeRuns, warnOfStorage } from './editor/runs/lostRuns.ts';
 import { showNotifications } from './editor/runs/notifications.ts';
+import { createLinkFollower } from './editor/runs/runLinks.ts';
 import { showRuns } from './editor/runs/runsView.ts';
 import { showStatus } from './editor/runs/statusBar.ts';
 import { readDeleteSourceAfterRun, readRetainLocalDays } from './editor/settings.ts';
@@ -134,7 +135,7 @@ export async function startExtension(
     watchDrift(findings),
     registerCodeProviders(displayed),
     blackbox,
-    followAddresses(),
+    vscode.window.registerUriHandler({ handleUri: createLinkFollower({ ...services, details }) }),
     showNotifications(services),
     signIn,
     vscode.workspace.onDidChangeWorkspaceFolders(() => inBackground(findings.load(), log)),

@@ -125,6 +125,7 @@ test('F84 in Restricted Mode there is nothing but what views, hands on and signs
     'renameRun',
     'saveReport',
     'setPriority',
+    'shareFinding',
     'showAllFindings',
     'showAttackPath',
     'showChangesSinceAssessment',

@@ -15,7 +15,7 @@ export async function copyFindings(shown: readonly ShownFinding[]): Promise<void
     sayNoFinding();
     return;
   }
-  await vscode.env.clipboard.writeText(toMarkdown(shown));
+  await vscode.env.clipboard.writeText(findingsMarkdown(shown));
   const message = vscode.l10n.t('{0} copied as Markdown.', countFindings(shown.length));
   vscode.window.setStatusBarMessage(message, 5_000);
 }
@@ -31,7 +31,7 @@ export async function fixWithAgent(shown: readonly ShownFinding[]): Promise<void
     t(
       'Fix the vulnerabilities described below. Check each in the code first; if it is none, say so and change nothing. Keep the change small, and keep the tests green.',
     ),
-    fenceData(toMarkdown(shown)),
+    fenceData(findingsMarkdown(shown)),
   ].join('\n\n');
   if (await hasChat()) {
     await vscode.commands.executeCommand(openChat, { query: request, isPartialQuery: true, mode: 'agent' });
@@ -49,7 +49,8 @@ async function hasChat(): Promise<boolean> {
   return (await vscode.commands.getCommands(true)).includes(openChat);
 }
 
-function toMarkdown(shown: readonly ShownFinding[]): string {
+/** Findings as Markdown that is safe to paste. */
+export function findingsMarkdown(shown: readonly ShownFinding[]): string {
   const t = vscode.l10n.t;
   const words: FindingWords = {
     severity: t('Severity'),

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
 import { isObject } from '../../core/findings/parse/json.ts';
 import type { ShownFinding } from '../../core/findings/shownFinding.ts';
+import { linkAuthority, toLinkQuery } from '../../core/run/state/runLink.ts';
 import type { Run } from '../../core/run/state/run.ts';
 import { showInformation } from '../showMessage.ts';
 import type { DisplayedFindings } from './code/displayedFindings.ts';
@@ -19,9 +20,6 @@ export interface FindingSources {
   readonly findingsView: vscode.TreeView<unknown>;
   readonly details: Pick<DocumentPanels<ShownFinding>, 'active'>;
 }
-
-const authority = 'whitebox.whitebox-assessment';
-const path = '/finding';
 
 /**
  * The findings that a command was called on, each once: those of the nodes that a menu gives (the one that was clicked, all that are
@@ -70,24 +68,11 @@ export function toArgument({ run, finding }: ShownFinding): FindingArgument {
   return { kind: 'finding', runId: run.id, index: finding.index };
 }
 
-/** An address that shows a finding's details: for links where VS Code follows no command, such as that of a problem. */
-export function toAddress({ run, finding }: ShownFinding): vscode.Uri {
-  const query = new URLSearchParams({ run: run.id, index: String(finding.index) }).toString();
-  return vscode.Uri.from({ scheme: vscode.env.uriScheme, authority, path, query });
-}
-
-/** Follows such addresses. Anybody can write one: it can name a finding that is shown here, and do nothing else. */
-export function followAddresses(): vscode.Disposable {
-  return vscode.window.registerUriHandler({
-    handleUri: async (uri) => {
-      const query = new URLSearchParams(uri.query);
-      const runId = query.get('run');
-      if (uri.path !== path || runId === null) return;
-      const index = Number(query.get('index'));
-      const finding: FindingArgument = { kind: 'finding', runId, index };
-      await vscode.commands.executeCommand('whitebox.showFindingDetails', finding);
-    },
-  });
+/** An address that shows a finding's details, as a link for others, or also by its position, for links where VS Code follows no command, such as that of a problem. */
+export function toAddress({ run, finding, identity }: ShownFinding, isForOthers = false): vscode.Uri {
+  const index = isForOthers ? undefined : String(finding.index);
+  const query = toLinkQuery(run, { finding: identity.fingerprint, index });
+  return vscode.Uri.from({ scheme: vscode.env.uriScheme, authority: linkAuthority, path: '/finding', query });
 }
 
 /** The arguments that a menu would give to a command, where a key of a tree gave `{ kind: 'selection' }`, with the view where it is not Findings. */

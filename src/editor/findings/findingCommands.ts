@@ -8,6 +8,7 @@ import { type CompareDeps, showAllFindings } from './compareRuns.ts';
 import { findingOf, type FindingSources, findingsOf, sayNoFinding } from './findingArguments.ts';
 import { showFindingJson } from './rawFindings.ts';
 import { filterFindings, type Filtering, groupFindings } from './tree/filtering.ts';
+import { shareFinding } from './shareFinding.ts';
 import { setTriage, subjectLabel, type TriageDeps } from './setTriage.ts';
 
 /** What commands on findings and on their view need. */
@@ -49,6 +50,7 @@ export function createFindingCommands(
     ['whitebox.showFindingJson', onOne(showFindingJson, deps)],
     ['whitebox.copyUrl', onOne(copyUrl, deps)],
     ['whitebox.openUrl', onOne(openUrl, deps)],
+    ['whitebox.shareFinding', onOne(shareFinding, deps)],
     ['whitebox.showAttackPath', onOne((shown) => showAttackPath(shown, findings), deps)],
     ['whitebox.openAsAssessed', onOne((shown) => openAsAssessed(shown, deps), deps)],
   ];

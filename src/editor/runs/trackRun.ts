@@ -3,8 +3,9 @@ import { originOf } from '../../core/api/address.ts';
 import { AssessmentError } from '../../core/errors.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';
+import { accountHash, readPasted, type RunReference } from '../../core/run/state/runLink.ts';
 import { type Run, titleOf } from '../../core/run/state/run.ts';
-import { formatTime } from '../formats.ts';
+import { formatAccount, formatTime } from '../formats.ts';
 import { nameOf } from '../labels.ts';
 import { withViewProgress } from '../progress.ts';
 import { type Destination, readAssessmentSettings, readDestination } from '../settings.ts';
@@ -17,17 +18,18 @@ export interface RunDeps {
   readonly tracker: RunTracker;
 }
 
-/** Asks for a run ID and watches that run: one that was started elsewhere, or whose start is unconfirmed. */
-export async function trackRun({ runs, tracker }: RunDeps): Promise<void> {
+/** Asks for a run ID, where none is given, and watches that run: one that was started elsewhere, or whose start is unconfirmed. */
+export async function trackRun({ runs, tracker }: RunDeps, given?: RunReference): Promise<void> {
   const folders = vscode.workspace.workspaceFolders ?? [];
   if (folders.length === 0) throw new AssessmentError('noFolder');
   const destination = readDestination();
   if (destination === undefined) throw new AssessmentError('notSignedIn');
   const start = await pickStart(runs, destination);
   if (start === undefined) return;
-  if (start !== 'elsewhere') return giveRunId({ tracker }, start);
-  const runId = await askRunId();
-  if (runId === undefined) return;
+  if (start !== 'elsewhere') return giveRunId({ tracker }, start, given);
+  const reference = given ?? (await askRun(destination));
+  if (reference === undefined) return;
+  const { workflow, run: runId } = reference;
   const folder =
     folders.length === 1
       ? folders[0]
@@ -37,7 +39,7 @@ export async function trackRun({ runs, tracker }: RunDeps): Promise<void> {
   if (folder === undefined) return;
   const { language } = readAssessmentSettings(folder.uri);
   const tracked = {
-    workflow: 'whitebox-assessment' as const,
+    workflow,
     ...destination,
     language,
     runId,
@@ -50,12 +52,16 @@ export async function trackRun({ runs, tracker }: RunDeps): Promise<void> {
     void showInformation(vscode.l10n.t('Run {0} is in the list already: {1}.', runId, nameOf(run)));
 }
 
-/** Asks for the run ID of an unconfirmed start, and watches that run. */
-export async function giveRunId({ tracker }: Pick<RunDeps, 'tracker'>, run: Run | undefined): Promise<void> {
+/** Asks for the run ID of an unconfirmed start, where it is not given, and watches that run. */
+export async function giveRunId(
+  { tracker }: Pick<RunDeps, 'tracker'>,
+  run: Run | undefined,
+  given?: RunReference,
+): Promise<void> {
   // The run may have changed since the notification that offered this was shown.
   if (run?.state !== 'unknown') return;
-  const runId = await askRunId();
-  if (runId !== undefined) await withViewProgress(() => tracker.giveRunId(run.id, runId));
+  const reference = given ?? (await askRun(run));
+  if (reference !== undefined) await withViewProgress(() => tracker.giveRunId(run.id, reference.run));
 }
 
 /** Asks which unconfirmed start of this account the ID belongs to. If the ID were listed as a second run, giving up the start would delete the source that the run uses. */
@@ -79,16 +85,38 @@ function isOfAccount(run: Destination, account: Destination): boolean {
   return originOf(run.baseUrl) === originOf(account.baseUrl) && run.organizationId === account.organizationId;
 }
 
-async function askRunId(): Promise<string | undefined> {
+/** Asks for a run of an account: by its ID, by a link to it, or by the body of a webhook, of which nothing but the run is taken. */
+async function askRun(account: Destination): Promise<RunReference | undefined> {
   const t = vscode.l10n.t;
-  const runId = await vscode.window.showInputBox({
+  const text = await vscode.window.showInputBox({
     title: t('Track Existing Run by ID'),
     prompt: t(
-      'The run ID is in the webhook delivery, or the vendor can tell it: the service has no list of runs.',
+      'The run ID is in the webhook delivery, or the vendor can tell it: the service has no list of runs. A link to the run, or the body of the webhook, is taken as well.',
     ),
     ignoreFocusOut: true,
-    validateInput: (text) =>
-      text.trim() === '' || text.trim().length > 256 ? t('A run ID has 1 to 256 characters.') : undefined,
+    validateInput: (typed) => {
+      const reference = toReference(typed);
+      if (reference === undefined)
+        return t('Give a run ID of 1 to 256 characters, a link to a run, or the body of a webhook.');
+      const isOther = reference.at !== undefined && reference.at !== accountHash(account);
+      return isOther ? otherAccount(account) : undefined;
+    },
   });
-  return runId?.trim();
+  return text === undefined ? undefined : toReference(text);
+}
+
+/** An ID is never JSON and has no address in it: what looks like that and cannot be read is no ID either. */
+function toReference(text: string): RunReference | undefined {
+  const runId = text.trim();
+  if (/^[{[]|:\/\//.test(runId)) return readPasted(runId);
+  const isId = runId !== '' && runId.length <= 256;
+  return isId ? { workflow: 'whitebox-assessment', run: runId } : undefined;
+}
+
+/** Says that a link is for another account than this one. */
+export function otherAccount(account: Destination): string {
+  return vscode.l10n.t(
+    'This link belongs to another service or organization than yours ({0}). Ask whoever sent it which.',
+    formatAccount(account),
+  );
 }

@@ -1,0 +1,79 @@
+import { hash } from 'node:crypto';
+import * as z from 'zod/mini';
+import { originOf } from '../../api/address.ts';
+import { identifierSchema } from '../../api/schema.ts';
+import { workflowIds } from '../../workflows/workflow.ts';
+import type { Run } from './run.ts';
+
+/** Where links to runs and findings lead: the ID of this extension, as the authority of an address. */
+export const linkAuthority = 'whitebox.whitebox-assessment';
+
+const maxTextLength = 100_000;
+const linkPattern = new RegExp(`://${linkAuthority.replace('.', '\\.')}(/[a-z]+)\\?([^\\s"'<>]+)`, 'i');
+
+const referenceSchema = z.object({
+  workflow: z.enum(workflowIds),
+  run: identifierSchema,
+  finding: z.optional(z.string().check(z.minLength(1), z.maxLength(100))),
+  at: z.optional(z.string().check(z.regex(/^[0-9a-f]{12}$/))),
+  /** The position in the findings file, where several share a fingerprint. */
+  index: z.optional(z.string().check(z.regex(/^\d{1,7}$/))),
+});
+/** What a link, or an event of the service, names: a run of a service, and a finding in it. Anybody can write one. */
+export type RunReference = z.infer<typeof referenceSchema>;
+
+/** API reference, section 6. Nothing else of an event counts. */
+const eventSchema = z.object({
+  data: z.object({ workflow_id: z.enum(workflowIds), workflow_run_id: identifierSchema }),
+});
+
+/** A short hash of origin and organization, which tells accounts apart and names none; undefined for an imported run. */
+export function accountHash({
+  baseUrl,
+  organizationId,
+}: Pick<Run, 'baseUrl' | 'organizationId'>): string | undefined {
+  if (baseUrl === '') return undefined;
+  return hash('sha256', JSON.stringify([originOf(baseUrl), organizationId]), 'hex').slice(0, 12);
+}
+
+/** The query of a link to a run, or to a finding of it by its fingerprint. */
+export function toLinkQuery(run: Run, finding: Pick<RunReference, 'finding' | 'index'> = {}): string {
+  const { workflow } = run;
+  const parts = { v: '1', workflow, run: referredId(run), ...finding, at: accountHash(run) };
+  const entries = Object.entries(parts).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return new URLSearchParams(entries).toString();
+}
+
+/** Whether a run here is the one that a link means. An imported one belongs to no account. */
+export function isReferredTo(run: Run, { workflow, run: id, at }: RunReference): boolean {
+  const own = accountHash(run);
+  const isSameAccount = at === undefined || own === undefined || at === own;
+  return run.workflow === workflow && referredId(run) === id && isSameAccount;
+}
+
+/** Reads path and query of a link; undefined for any that this version does not make. */
+export function readLink(path: string, query: string): RunReference | undefined {
+  const fields = Object.fromEntries(new URLSearchParams(query));
+  const { data } = referenceSchema.safeParse(fields);
+  if (fields['v'] !== '1' || data === undefined) return undefined;
+  if (path === '/finding') return data.finding === undefined ? undefined : data;
+  return path === '/run' ? { workflow: data.workflow, run: data.run, at: data.at } : undefined;
+}
+
+/** Reads what a person pasted: a link, also among other words, or the body of a webhook; undefined for anything else. */
+export function readPasted(text: string): RunReference | undefined {
+  if (text.length > maxTextLength) return undefined;
+  const [, path, query] = linkPattern.exec(text) ?? [];
+  if (path !== undefined && query !== undefined) return readLink(path, query);
+  try {
+    const event = eventSchema.safeParse(JSON.parse(text)).data?.data;
+    return event && { workflow: event.workflow_id, run: event.workflow_run_id };
+  } catch {
+    return undefined; // not JSON
+  }
+}
+
+/** The service's ID of a run, else the local one, which means something on this machine alone. */
+function referredId(run: Run): string {
+  return ('runId' in run ? run.runId : undefined) ?? run.id;
+}

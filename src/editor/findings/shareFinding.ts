@@ -1,0 +1,108 @@
+import * as vscode from 'vscode';
+import {
+  type IssueTracker,
+  newAdvisoryAddress,
+  newIssueAddress,
+  readTracker,
+} from '../../core/findings/importExport/issueTracker.ts';
+import { clip } from '../../core/findings/parse/prose.ts';
+import { folderOf, type ShownFinding } from '../../core/findings/shownFinding.ts';
+import { visibleLine } from '../../core/visibleText.ts';
+import { findingsMarkdown } from '../agents/agentHandOff.ts';
+import { repositoryOf } from '../folders.ts';
+import { titleOfFinding } from '../labels.ts';
+import { askInDialog, showInformation } from '../showMessage.ts';
+import { toAddress } from './findingArguments.ts';
+
+const maxTitleLength = 200;
+const saidMs = 5_000;
+
+/** Copies a link to a finding, or opens a page where it becomes an issue in the tracker of the git remote. Sends nothing itself. */
+export async function shareFinding(shown: ShownFinding): Promise<void> {
+  const t = vscode.l10n.t;
+  const link = linkTo(shown);
+  const tracker = await trackerOf(shown);
+  const items = [
+    ...(link === undefined
+      ? []
+      : [{ label: t('Copy Link'), detail: t('with title and run ID'), act: () => copyLink(link) }]),
+    ...(tracker === undefined
+      ? []
+      : [
+          {
+            label: t('Open Issue…'),
+            detail: placeOf(tracker),
+            act: () => openIssue(shown, link, tracker),
+          },
+        ]),
+  ];
+  if (items.length === 0) {
+    void showInformation(
+      t('There is nothing to share: this run has no ID at a service, and no issue tracker is known here.'),
+    );
+    return;
+  }
+  const title = t('Share “{0}”', clip(titleOfFinding(shown.finding), 60));
+  await (await vscode.window.showQuickPick(items, { title }))?.act();
+}
+
+/** Title, run ID and link, each on its line; undefined for a run without an ID at a service: it means nothing elsewhere. */
+function linkTo(shown: ShownFinding): string | undefined {
+  const { run, finding } = shown;
+  if (!('runId' in run) || run.runId === undefined) return undefined;
+  const about = vscode.l10n.t('Run {0}', visibleLine(run.runId));
+  return [titleOfFinding(finding), about, toAddress(shown, true).toString(true)].join('\n');
+}
+
+async function copyLink(link: string): Promise<void> {
+  await vscode.env.clipboard.writeText(link);
+  vscode.window.setStatusBarMessage(vscode.l10n.t('Link copied.'), saidMs);
+}
+
+/** The tracker of the remote `origin`, else of the first whose tracker is known. */
+async function trackerOf(shown: ShownFinding): Promise<IssueTracker | undefined> {
+  const folder = folderOf(shown) ?? shown.run.targets[0]?.folder;
+  const repository = folder === undefined ? undefined : await repositoryOf(vscode.Uri.file(folder));
+  const remotes = [...(repository?.state.remotes ?? [])];
+  const originFirst = remotes.sort((one, other) => rank(one.name) - rank(other.name));
+  return originFirst.map(({ fetchUrl = '' }) => readTracker(fetchUrl)).find((each) => each !== undefined);
+}
+
+function rank(remote: string): number {
+  return remote === 'origin' ? 0 : 1;
+}
+
+function placeOf({ host, repository }: IssueTracker): string {
+  return `${host}/${repository}`;
+}
+
+async function openIssue(
+  shown: ShownFinding,
+  link: string | undefined,
+  tracker: IssueTracker,
+): Promise<void> {
+  const t = vscode.l10n.t;
+  const { id } = shown.finding;
+  const advisory = newAdvisoryAddress(tracker);
+  const inPrivate = t('Private Security Advisory');
+  const openly = t('Open Issue');
+  const choice = await askInDialog(
+    {
+      question: t('Open a page for this finding in {0}?', placeOf(tracker)),
+      detail: [
+        t('Others may see what you write there: it tells of a vulnerability that may not be fixed yet.'),
+        t(
+          'The address of an issue has title and ID of the finding. The description is put on the clipboard, to be pasted into the page. Nothing is published before you submit it.',
+        ),
+      ].join('\n\n'),
+    },
+    ...(advisory === undefined ? [] : [inPrivate]),
+    openly,
+  );
+  if (choice === undefined) return;
+  const title = `${clip(titleOfFinding(shown.finding), maxTitleLength)} (${clip(id, 100)})`;
+  const address = choice === inPrivate ? advisory : newIssueAddress(tracker, title);
+  await vscode.env.clipboard.writeText([findingsMarkdown([shown]), link].join('\n'));
+  // As text: a Uri would be encoded another time.
+  await vscode.commands.executeCommand('vscode.open', address);
+}

@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'mocha';
+import * as vscode from 'vscode';
+import type { FindingStore } from '../../../src/core/findings/findingStore.ts';
+import type { ShownFinding } from '../../../src/core/findings/shownFinding.ts';
+import type { RunStore } from '../../../src/core/run/disk/runStore.ts';
+import type { RunTracker } from '../../../src/core/run/runTracker.ts';
+import { toLinkQuery } from '../../../src/core/run/state/runLink.ts';
+import type { Run } from '../../../src/core/run/state/run.ts';
+import { shareFinding } from '../../../src/editor/findings/shareFinding.ts';
+import { createLinkFollower } from '../../../src/editor/runs/runLinks.ts';
+import { silent } from '../../silentLog.ts';
+import { invent } from '../../unit/findings/shownFindings.ts';
+import { watchMessages } from '../messages.ts';
+import { openFolders } from '../openFolders.ts';
+import { endedRun } from '../storedRuns.ts';
+import { resetUserSettings, setUserSettings } from '../userSettings.ts';
+
+const account = { baseUrl: 'https://assessment.example.test/v1', organizationId: 'invented' };
+const { executeCommand } = vscode.commands;
+const { showQuickPick, showWorkspaceFolderPick } = vscode.window;
+const { getExtension } = vscode.extensions;
+
+describe('links to findings and runs', () => {
+  let run: Run;
+  let shown: ShownFinding;
+  let known: readonly Run[];
+  let opened: ShownFinding[];
+  let tracked: unknown[];
+  let follow: (uri: vscode.Uri) => Promise<void>;
+
+  before(async () => {
+    const [folder = ''] = await openFolders(2);
+    run = endedRun({ id: 'linked', folder, ...account });
+    shown = { ...invent({ title: 'Weak hash', at: { path: 'a.js' } }), run };
+    await setUserSettings({ 'whitebox.baseUrl': account.baseUrl, 'whitebox.organizationId': 'invented' });
+  });
+
+  beforeEach(() => {
+    [known, opened, tracked] = [[run], [], []];
+    const runs = { all: () => known, reload: () => Promise.resolve() } as unknown as RunStore;
+    const track = (place: object): Promise<Run> => {
+      tracked.push(place);
+      return Promise.resolve(run);
+    };
+    follow = createLinkFollower({
+      runs,
+      log: silent,
+      tracker: { track } as unknown as RunTracker,
+      findings: { read: () => Promise.resolve({ run, shown: [shown] }) } as unknown as FindingStore,
+      details: { open: (source: ShownFinding) => void opened.push(source) } as never,
+      attempt: (_id, work) => work(),
+    });
+    Object.assign(vscode.window, {
+      showWorkspaceFolderPick: () => Promise.resolve(vscode.workspace.workspaceFolders?.[0]),
+    });
+  });
+
+  after(async () => {
+    Object.assign(vscode.window, { showQuickPick, showWorkspaceFolderPick });
+    Object.assign(vscode.extensions, { getExtension });
+    await resetUserSettings();
+  });
+
+  const linkTo = (of: Run, path = '/finding', finding = shown.identity.fingerprint): vscode.Uri =>
+    vscode.Uri.parse(`vscode://whitebox.whitebox-assessment${path}?${toLinkQuery(of, { finding })}`);
+  const followed = async (uri: vscode.Uri, press?: string): Promise<string[]> => {
+    const messages = watchMessages(() => press);
+    try {
+      await follow(uri);
+    } finally {
+      messages.end();
+    }
+    return messages.shown.map(({ text }) => text);
+  };
+
+  it('open a finding of a run that is here', async () => {
+    assert.deepEqual(await followed(linkTo(run)), []);
+    assert.deepEqual(opened, [shown]);
+    const said = await followed(linkTo(run, '/finding', '1:other'));
+    assert.match(said.join(), /^The run of this link is in the list \(.+\), but this finding is not here\.$/);
+  });
+
+  it('F142 offer to track a run that is not here, and do nothing without that answer', async () => {
+    known = [];
+    assert.deepEqual(await followed(linkTo(run)), ['Track this run?']);
+    assert.deepEqual(tracked, []);
+    assert.deepEqual(await followed(linkTo(run, '/run'), 'Track Run'), ['Track this run?']);
+    assert.deepEqual(
+      tracked.map((place) => ({ ...(place as Run), targets: [], language: '' })),
+      [{ workflow: 'whitebox-assessment', ...account, runId: 'invented-linked', targets: [], language: '' }],
+    );
+  });
+
+  it('F142 say that they are for another service, or nothing that is known, and ask nothing', async () => {
+    known = [];
+    const other = { ...run, organizationId: 'another' } as Run;
+    assert.match(
+      (await followed(linkTo(other), 'Track Run')).join(),
+      /^This link belongs to another service/,
+    );
+    assert.match((await followed(linkTo(run, '/cancel'), 'Track Run')).join(), /^This link names nothing/);
+    assert.deepEqual([tracked, opened], [[], []]);
+  });
+
+  it('F142 ask one question at a time', async () => {
+    known = [];
+    const answer = Promise.withResolvers<string>();
+    const messages = watchMessages(() => answer.promise);
+    const first = follow(linkTo(run));
+    await Promise.all([follow(linkTo(run)), follow(linkTo(run, '/run')), follow(linkTo(run, '/x'))]);
+    answer.resolve('Cancel');
+    await first;
+    messages.end();
+    assert.deepEqual([messages.shown.length, tracked], [1, []]);
+  });
+
+  it('are copied with title and run ID, in the form that other machines follow', async () => {
+    Object.assign(vscode.extensions, { getExtension: () => undefined });
+    Object.assign(vscode.window, { showQuickPick: (items: readonly object[]) => Promise.resolve(items[0]) });
+    await shareFinding(shown);
+    const [title, id, link = ''] = (await vscode.env.clipboard.readText()).split('\n');
+    assert.deepEqual([title, id], ['Weak hash', 'Run invented-linked']);
+    assert.match(
+      link,
+      /^[a-z-]+:\/\/whitebox\.whitebox-assessment\/finding\?v=1&workflow=whitebox-assessment&run=invented-linked&finding=[^&]+&at=[0-9a-f]{12}$/,
+    );
+    await followed(vscode.Uri.parse(link));
+    assert.deepEqual(opened, [shown]);
+  });
+
+  it('give way to an issue of the git remote only after a warning that names all of it', async () => {
+    const repository = {
+      state: { remotes: [{ name: 'origin', fetchUrl: 'git@github.com:acme/shop.git' }] },
+    };
+    const git = { enabled: true, getAPI: () => ({ getRepository: () => repository }) };
+    Object.assign(vscode.extensions, { getExtension: () => ({ activate: () => Promise.resolve(git) }) });
+    Object.assign(vscode.window, { showQuickPick: (items: readonly object[]) => Promise.resolve(items[1]) });
+    const pages: unknown[] = [];
+    Object.assign(vscode.commands, {
+      executeCommand: (_open: string, page: unknown) => Promise.resolve(void pages.push(page)),
+    });
+    const share = async (press?: string): Promise<void> => {
+      const messages = watchMessages(() => press);
+      await shareFinding(shown);
+      messages.end();
+      const [{ text, buttons, detail } = { text: '', buttons: [], detail: '' }] = messages.shown;
+      assert.equal(text, 'Open a page for this finding in github.com/acme/shop?');
+      assert.deepEqual(buttons, ['Private Security Advisory', 'Open Issue']);
+      assert.match(detail, /^Others may see/);
+    };
+    try {
+      await share();
+      assert.deepEqual(pages, []);
+      await share('Open Issue');
+      await share('Private Security Advisory');
+    } finally {
+      Object.assign(vscode.commands, { executeCommand });
+    }
+    assert.deepEqual(pages, [
+      'https://github.com/acme/shop/issues/new?title=Weak+hash+%28WB-1%29',
+      'https://github.com/acme/shop/security/advisories/new',
+    ]);
+    assert.match(await vscode.env.clipboard.readText(), /^## Weak hash\n[^]*\nRun invented-linked\n/);
+  });
+});

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  newAdvisoryAddress,
+  newIssueAddress,
+  readTracker,
+} from '../../../../src/core/findings/importExport/issueTracker.ts';
+
+const placeOf = (remote: string): string | undefined => {
+  const tracker = readTracker(remote);
+  return tracker && `${tracker.kind} ${tracker.host}/${tracker.repository}`;
+};
+
+test('the tracker of a git remote is known from every form of its address, without what signs in to it', () => {
+  const remotes = {
+    'https://github.com/acme/shop.git': 'github github.com/acme/shop',
+    'https://user:secret@github.com/acme/shop': 'github github.com/acme/shop',
+    'git@github.com:acme/shop.git': 'github github.com/acme/shop',
+    'ssh://git@gitlab.example.test:2222/team/web/shop.git/': 'gitlab gitlab.example.test/team/web/shop',
+    'https://gitlab.example.test:8443/team/shop.git': 'gitlab gitlab.example.test:8443/team/shop',
+  };
+  for (const [remote, place] of Object.entries(remotes)) assert.equal(placeOf(remote), place);
+});
+
+test('a remote that leads to no known tracker, or elsewhere than it seems, has none', () => {
+  const remotes = [
+    '',
+    '/home/dev/shop',
+    'C:\\shop',
+    'file:///srv/shop.git',
+    'https://example.test/acme/shop',
+    'https://github.com/acme',
+    'https://github.com/acme/shop/x',
+    'https://github.com/../shop',
+    'https://github.com@hostile.example.test/acme/shop',
+    'git@github.com:acme/$(x)',
+    'ext::sh -c github.com/acme/shop',
+    'javascript://github.com/acme/shop',
+  ];
+  for (const remote of remotes) assert.equal(placeOf(remote), undefined, remote);
+});
+
+test('a title stays the title, whatever stands in it, and only GitHub takes reports in private', () => {
+  const title = 'SQL & <b>#1?</b> 100% (WB-1)';
+  const [github, gitlab] = ['github', 'gitlab'].map((name) => readTracker(`https://${name}.com/a/b`)!);
+  const issue = new URL(newIssueAddress(github!, title));
+  assert.equal(`${issue.origin}${issue.pathname}`, 'https://github.com/a/b/issues/new');
+  assert.equal(issue.searchParams.get('title'), title);
+  assert.match(
+    newIssueAddress(gitlab!, title),
+    /^https:\/\/gitlab\.com\/a\/b\/-\/issues\/new\?issue%5Btitle%5D=SQL/,
+  );
+  assert.equal(newAdvisoryAddress(github!), 'https://github.com/a/b/security/advisories/new');
+  assert.equal(newAdvisoryAddress(gitlab!), undefined);
+});

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { Run, RunIn } from '../../../../src/core/run/state/run.ts';
+import {
+  accountHash,
+  isReferredTo,
+  linkAuthority,
+  readLink,
+  readPasted,
+  toLinkQuery,
+} from '../../../../src/core/run/state/runLink.ts';
+import { workflowIds } from '../../../../src/core/workflows/workflow.ts';
+import { runOf } from '../sampleRuns.ts';
+
+const run = runOf.succeeded as RunIn<'succeeded'>;
+const addressOf = (path: string, query: string): string => `vscode://${linkAuthority}${path}?${query}`;
+
+test('a link to a finding or a run is read as it was made, pasted among other words, too', () => {
+  const query = toLinkQuery(run, { finding: '1:abcdef' });
+  const reference = readLink('/finding', query);
+  assert.deepEqual(reference, {
+    ...{ workflow: 'whitebox-assessment', run: run.runId, finding: '1:abcdef', at: accountHash(run) },
+  });
+  assert.deepEqual(readPasted(`Weak hash\nRun x\n${addressOf('/finding', query)}\n`), reference);
+  assert.equal(isReferredTo(run, reference), true);
+  assert.deepEqual({ ...readLink('/run', toLinkQuery(run)), finding: '1:abcdef' }, reference);
+});
+
+test('F142 a link for another service or organization means no run of this one', () => {
+  const reference = readLink('/run', toLinkQuery(run))!;
+  const others: Partial<Run>[] = [
+    { baseUrl: 'https://other.example.test/v1' },
+    { organizationId: 'another-organization' },
+    { runId: 'another' },
+  ];
+  for (const other of others) assert.equal(isReferredTo({ ...run, ...other } as Run, reference), false);
+  assert.equal(
+    isReferredTo({ ...run, baseUrl: 'https://other.example.test' }, { ...reference, at: 'f'.repeat(12) }),
+    false,
+  );
+});
+
+test('F142 a link that is forged, or made for another version or workflow, names nothing', () => {
+  const query = toLinkQuery(run, { finding: '1:abcdef' });
+  const bad: readonly (readonly [path: string, query: string])[] = [
+    ['/finding', query.replace('v=1', 'v=2')],
+    ['/finding', query.replace('v=1', '')],
+    ['/finding', query.replace('whitebox-assessment', 'delete-everything')],
+    ['/finding', toLinkQuery(run)],
+    ['/start', query],
+    ['/run/../start', query],
+    ['/run', ''],
+    ['/run', `v=1&workflow=whitebox-assessment&run=${'x'.repeat(257)}`],
+    ['/run', 'v=1&workflow=whitebox-assessment&run=x&at=../../x'],
+  ];
+  for (const [path, text] of bad) {
+    assert.equal(readLink(path, text), undefined, `${path}?${text}`);
+    assert.equal(readPasted(addressOf(path, text)), undefined);
+  }
+});
+
+test('F142 of a pasted webhook body nothing but the run is taken', () => {
+  const data = { workflow_id: 'whitebox-assessment', workflow_run_id: 'run-7' };
+  const event = { type: 'x', timestamp: 'y', data, base_url: 'https://hostile.example.test', at: 'f' };
+  const reference = { workflow: 'whitebox-assessment', run: 'run-7' };
+  assert.deepEqual(readPasted(JSON.stringify(event, null, 2)), reference);
+  const forged = [
+    { data: { ...data, workflow_id: 'other' } },
+    { data: { ...data, workflow_run_id: 7 } },
+    { data: { ...data, workflow_run_id: '' } },
+    data,
+    [event],
+    null,
+  ];
+  for (const each of forged) assert.equal(readPasted(JSON.stringify(each)), undefined);
+  assert.equal(readPasted(JSON.stringify({ data, more: 'x'.repeat(100_000) })), undefined);
+});
+
+test('F142 any text is read without an error, and gives a run of a known workflow or nothing', () => {
+  const texts = fc.oneof(
+    fc.string(),
+    fc.json(),
+    fc.tuple(fc.webPath(), fc.webQueryParameters()).map(([path, query]) => addressOf(path, query)),
+  );
+  fc.assert(
+    fc.property(texts, (text) => {
+      const reference = readPasted(text);
+      assert.ok(reference === undefined || workflowIds.includes(reference.workflow));
+    }),
+  );
+});
