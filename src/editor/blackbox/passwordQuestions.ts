@@ -14,7 +14,7 @@ import { formatNumber } from '../formats.ts';
 import { readDestination } from '../settings.ts';
 import { askInDialog } from '../showMessage.ts';
 import { type KeptLogin, type Login, loginsOf, type PasswordRequest, type Passwords } from './passwords.ts';
-import { requestsOf, type TargetFiles } from './targetFiles.ts';
+import { isUsableTargetFile, requestsOf, type TargetFiles } from './targetFiles.ts';
 
 /** Longer texts are cut in a dialog, which says so. */
 const maxTextLength = 200;
@@ -135,15 +135,18 @@ function partLabel(part: InputPart): string {
 
 interface LoginItem extends vscode.QuickPickItem {
   readonly login?: Login;
-  readonly kept?: KeptLogin;
+  /** Where only instructions or the like differ, one row stands for several. */
+  readonly kept?: readonly KeptLogin[];
 }
 
-/** Shows which passwords are kept, those of a target file first; sets and forgets them. */
+/** Shows which passwords are kept, first those of a target file: the given one, or else the one in the active editor. Sets and forgets them. */
 export async function managePasswords(
-  uri: vscode.Uri | undefined,
+  given: vscode.Uri | undefined,
   { passwords, targetFiles }: { passwords: Passwords; targetFiles: TargetFiles },
 ): Promise<void> {
   const t = vscode.l10n.t;
+  const active = vscode.window.activeTextEditor?.document.uri;
+  const uri = given ?? (active && isUsableTargetFile(active) ? active : undefined);
   const destination = readDestination();
   if (uri !== undefined && destination === undefined) throw new AssessmentError('notSignedIn');
   const file = uri && (await targetFiles.read(uri));
@@ -152,7 +155,9 @@ export async function managePasswords(
   const forgetOne = t('Forget');
   for (;;) {
     const own = await loginsOfFile(requests, passwords);
-    const kept = await passwords.kept();
+    const kept = Map.groupBy(await passwords.kept(), (each) =>
+      JSON.stringify([each.origin, each.organizationId, each.id, each.role, hostsOf(each.parts)]),
+    );
     const items: LoginItem[] = [
       ...own.map(({ login, isKept }) => ({
         label: nameOf(login),
@@ -160,17 +165,19 @@ export async function managePasswords(
         login,
       })),
       { label: t('Kept passwords'), kind: vscode.QuickPickItemKind.Separator },
-      ...kept.map((each) => ({
-        label: nameOf(each),
-        description: t('{0}, organization {1}', each.origin, each.organizationId),
-        detail: clip(visibleLine(hostsOf(each.parts)), maxTextLength),
-        kept: each,
-      })),
+      ...[...kept.values()].flatMap((all) =>
+        all.slice(0, 1).map((each) => ({
+          label: nameOf(each),
+          description: t('{0}, organization {1}', each.origin, each.organizationId),
+          detail: clip(visibleLine(hostsOf(each.parts)), maxTextLength),
+          kept: all,
+        })),
+      ),
     ];
     const picked = await vscode.window.showQuickPick(items, {
       title: t('Blackbox Passwords'),
       placeHolder:
-        own.length + kept.length === 0
+        own.length + kept.size === 0
           ? t('No password is kept. A start asks for those that its target file needs.')
           : t('Choose a login of the file to set its password, or a kept password to forget it'),
       ignoreFocusOut: true,
@@ -180,12 +187,12 @@ export async function managePasswords(
       for (const request of password === undefined ? [] : requests)
         await passwords.keep(request, picked.login, password ?? '');
     } else if (picked?.kept !== undefined) {
-      const question = t('Forget the password of {0}?', nameOf(picked.kept));
+      const question = t('Forget the password of {0}?', picked.label);
       const detail = t(
         'A run that logs in with it goes on, but the password is no longer taken out of what the service says about that run.',
       );
       if ((await askInDialog({ question, detail }, forgetOne)) === forgetOne)
-        await passwords.forget(picked.kept);
+        for (const each of picked.kept) await passwords.forget(each);
     } else return;
   }
 }
@@ -196,13 +203,11 @@ export async function loginsOfFile(
   passwords: Passwords,
 ): Promise<readonly { readonly login: Login; readonly isKept: boolean }[]> {
   const known = await Promise.all(requests.map((request) => passwords.of(request)));
-  return loginsOf(requests[0] ?? noRequest).map((login, index) => ({
+  return loginsOf(requests[0]).map((login, index) => ({
     login,
     isKept: known.every((each) => each[index] !== undefined),
   }));
 }
-
-const noRequest: PasswordRequest = { baseUrl: '', organizationId: '' };
 
 function hostsOf({ targets }: InputParts): string {
   return [...new Set(targets.map(originOf))].join(', ');

@@ -92,8 +92,8 @@ export class Passwords {
 }
 
 /** The logins of a request, in its order. */
-export function loginsOf({ input }: PasswordRequest): readonly Login[] {
-  return input?.authentication?.credentials ?? [];
+export function loginsOf(request: PasswordRequest | undefined): readonly Login[] {
+  return request?.input?.authentication?.credentials ?? [];
 }
 
 function toKept({ baseUrl, organizationId, input }: PasswordRequest, { id, role }: Login): KeptLogin {

@@ -201,7 +201,8 @@ describe('a target file', () => {
 
   it('F130 with a password has an error at it, and a quick fix that moves it to the secret storage', async () => {
     const credentials = [{ ...alice, password: 'canary-4711' }, bob];
-    const document = await open({ target_urls: [url], authentication: { credentials } });
+    const crawl = { additional_instructions: 'Start from the catalogue.' };
+    const document = await open({ target_urls: [url], authentication: { credentials }, crawl });
     const [problem] = await eventually(
       () => Promise.resolve(problemsOf(document.uri)),
       ({ length }) => length === 1,
@@ -220,16 +221,19 @@ describe('a target file', () => {
     assert.deepEqual(JSON.parse(await readFile(document.uri.fsPath, 'utf8')), {
       target_urls: [url],
       authentication: { credentials: [alice, bob] },
+      crawl,
     });
     assert.deepEqual(problemsOf(document.uri), []);
     assert.match(messages.shown[0]?.text ?? '', /saved, synced or committed .* change them/);
     assert.equal((await shownLenses(document.uri, 3))[2], 'Passwords: 1 of 2');
-    // It is listed, for each of the file's two requests at most once, and forgotten there.
+    // One row stands for both requests, of which only the crawl has these instructions; it forgets both.
     press = ({ buttons }) => buttons.find((button) => button === 'Forget');
     Object.assign(vscode.window, {
       showQuickPick: (items: { kept?: unknown }[]) => {
         assert.doesNotMatch(JSON.stringify(items), /canary/);
-        return Promise.resolve(items.find(({ kept }) => kept !== undefined));
+        const kept = items.filter((item) => item.kept !== undefined);
+        assert.ok(kept.length <= 1);
+        return Promise.resolve(kept[0]);
       },
     });
     await call('blackboxPasswords', document.uri);

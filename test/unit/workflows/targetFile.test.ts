@@ -4,7 +4,12 @@ import { Ajv } from 'ajv';
 import fc from 'fast-check';
 import * as z from 'zod/mini';
 import { applicationInputSchema, requestInput } from '../../../src/core/workflows/application.ts';
-import { readTargetFile, targetFileSchema, toInput } from '../../../src/core/workflows/targetFile.ts';
+import {
+  readTargetFile,
+  takePasswords,
+  targetFileSchema,
+  toInput,
+} from '../../../src/core/workflows/targetFile.ts';
 
 const url = 'https://staging.example.com/';
 const whole = {
@@ -214,4 +219,28 @@ test('a target file makes the input of each workflow, which the API’s bounds a
   const credentials = authentication.credentials.map((each) => ({ ...each, password: '' }));
   const request = { ...shared, authentication: { ...authentication, credentials }, language: 'japanese' };
   assert.ok(z.strictObject(requestInput).safeParse(request).success);
+});
+
+test('F130 every password is taken out of a target file, and nothing else', () => {
+  const text = `{
+  "target_urls": ["${url}"],
+  "authentication": {
+    "credentials": [
+      { "id": "alice", "role": "buyer", "password": "canary-1" },
+      { "id": "bob", "role": "buyer" },
+      { "password": "", "id": "carol", "role": "seller" }
+    ]
+  }
+}
+`;
+  const taken = takePasswords(text);
+  assert.deepEqual(
+    [...taken.passwords],
+    [
+      [0, 'canary-1'],
+      [2, ''],
+    ],
+  );
+  assert.equal(taken.text, text.replace(', "password": "canary-1"', '').replace('"password": "", ', ''));
+  assert.deepEqual(takePasswords('[[[').passwords.size, 0);
 });
