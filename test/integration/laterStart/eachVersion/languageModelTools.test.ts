@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
+import { openFolders } from '../../openFolders.ts';
 import { shopRunId } from '../workspace.ts';
 
 /** Calls a tool as another extension would, and gives the one text it answers. */
@@ -20,6 +21,8 @@ function dataOf(answer: string): unknown {
 describe('language model tools', () => {
   before(async () => {
     await vscode.extensions.getExtension('whitebox.whitebox-assessment')?.activate();
+    await openFolders(2);
+    await vscode.commands.executeCommand('whitebox.showRunFindings', { kind: 'run', id: shopRunId });
   });
 
   it('are four, and none of them can start, cancel, upload or delete', () => {
