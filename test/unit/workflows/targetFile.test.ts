@@ -241,6 +241,6 @@ test('F130 every password is taken out of a target file, and nothing else', () =
       [2, ''],
     ],
   );
-  assert.equal(taken.text, text.replace(', "password": "canary-1"', '').replace('"password": "", ', ''));
+  assert.equal(taken.text, text.replace(', "password": "canary-1"', '').replace('{ "password": "", ', '{'));
   assert.deepEqual(takePasswords('[[[').passwords.size, 0);
 });
