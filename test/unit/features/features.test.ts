@@ -4,14 +4,10 @@ import { truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { type FeatureList, readFeatures, toFeatures } from '../../../src/core/features/features.ts';
-import type { RunIn } from '../../../src/core/run/state/run.ts';
-import { runOf } from '../run/sampleRuns.ts';
 import { tempFolder } from '../run/tempFolder.ts';
+import { crawledWith } from './crawledRun.ts';
 
-const crawled: RunIn<'succeeded'> = {
-  ...(runOf.succeeded as RunIn<'succeeded'>),
-  artifacts: [{ name: 'features', file: 'features.json' }],
-};
+const crawled = crawledWith('features');
 
 const namesOf = (value: unknown): string[] => toFeatures(value).features.map(({ name }) => name);
 

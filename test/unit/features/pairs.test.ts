@@ -16,14 +16,10 @@ import {
   withPairs,
   writeChoice,
 } from '../../../src/core/features/pairs.ts';
-import type { RunIn } from '../../../src/core/run/state/run.ts';
-import { runOf } from '../run/sampleRuns.ts';
 import { tempFolder } from '../run/tempFolder.ts';
+import { crawledWith } from './crawledRun.ts';
 
-const crawled: RunIn<'succeeded'> = {
-  ...(runOf.succeeded as RunIn<'succeeded'>),
-  artifacts: [{ name: 'features', file: 'features.json' }],
-};
+const crawled = crawledWith('features');
 const { features } = toFeatures(['Log in', 'Search\n']);
 const xss = (feature: string) => ({ feature, perspective: 'XSS' }) as const;
 const none: Choice = new Map();

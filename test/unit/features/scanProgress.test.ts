@@ -8,9 +8,8 @@ import {
   type ScanProgress,
   toScanProgress,
 } from '../../../src/core/features/scanProgress.ts';
-import type { RunIn } from '../../../src/core/run/state/run.ts';
-import { runOf } from '../run/sampleRuns.ts';
 import { tempFolder } from '../run/tempFolder.ts';
+import { crawledWith } from './crawledRun.ts';
 
 const statesOf = ({ stateOf }: ScanProgress): string[] => [
   stateOf('Log in', 'XSS'),
@@ -65,10 +64,7 @@ test('F136 where entries cannot be read, what is not listed is not known', () =>
 
 test('F136 progress that is absent or of another shape leaves every pair unknown, and says so', async (t) => {
   const folder = await tempFolder(t);
-  const run: RunIn<'succeeded'> = {
-    ...(runOf.succeeded as RunIn<'succeeded'>),
-    artifacts: [{ name: 'scan_progress', file: 'scan_progress.json' }],
-  };
+  const run = crawledWith('scan_progress');
   const read = async (): Promise<unknown[]> => {
     const progress = await readScanProgress(run, folder);
     return [progress.problem, ...new Set(statesOf(progress))];
