@@ -3,7 +3,11 @@ import assert from 'node:assert/strict';
 import { truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import fc from 'fast-check';
+import { AssessmentError } from '../../../src/core/errors.ts';
 import { type FeatureList, readFeatures, toFeatures } from '../../../src/core/features/features.ts';
+import { toScanProgress } from '../../../src/core/features/scanProgress.ts';
+import { propertyRuns } from '../propertyRuns.ts';
 import { tempFolder } from '../run/tempFolder.ts';
 import { crawledWith } from './crawledRun.ts';
 
@@ -93,5 +97,41 @@ test('F136 features of another shape, too large or absent are said, each in its 
   assert.deepEqual(
     (await read()).features.map(({ name }) => name),
     ['Log in'],
+  );
+});
+
+test('F136 whatever JSON an artifact holds, it is read or refused, and never more', () => {
+  const key = fc.constantFrom(
+    'features',
+    'items',
+    'name',
+    'completed',
+    'skipped',
+    'perspective',
+    '__proto__',
+    'x',
+  );
+  const { json } = fc.letrec((tie) => ({
+    json: fc.oneof(
+      { depthSize: 'small' },
+      fc.constantFrom('XSS', 'Log in', '', 7, null, true),
+      fc.array(tie('json')),
+      fc.dictionary(key, tie('json')),
+    ),
+  }));
+  fc.assert(
+    fc.property(json, (value) => {
+      assert.match(
+        toScanProgress(value).stateOf('Log in', 'XSS'),
+        /^(tested|notApplicable|notTested|unknown)$/,
+      );
+      try {
+        const names = toFeatures(value).features.map(({ name }) => name);
+        assert.ok(names.every((name) => JSON.stringify(value).includes(JSON.stringify(name))));
+      } catch (error) {
+        assert.ok(error instanceof AssessmentError && error.kind === 'badFeatures');
+      }
+    }),
+    { numRuns: propertyRuns(500) },
   );
 });

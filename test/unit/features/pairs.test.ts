@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import fc from 'fast-check';
 import type { AssessmentError } from '../../../src/core/errors.ts';
 import { toFeatures } from '../../../src/core/features/features.ts';
 import {
@@ -16,6 +17,7 @@ import {
   withPairs,
   writeChoice,
 } from '../../../src/core/features/pairs.ts';
+import { propertyRuns } from '../propertyRuns.ts';
 import { tempFolder } from '../run/tempFolder.ts';
 import { crawledWith } from './crawledRun.ts';
 
@@ -98,4 +100,28 @@ test('F136 a choice that is damaged is never taken for none or for all', async (
     await writeFile(join(folder, 'chosen-pairs.json'), text);
     await assert.rejects(chosenPairs(crawled, folder), withFault('damaged'), text);
   }
+});
+
+test('choosing pairs and leaving pairs out, in any order, leaves what a set of them holds', () => {
+  const known = pairsOf([...features, { name: '__proto__' }]);
+  const step = fc.record({
+    pairs: fc.array(fc.constantFrom(...known)),
+    isChosen: fc.boolean(),
+    priority: fc.constantFrom('high', null, undefined),
+  });
+  const keyOf = ({ feature, perspective }: (typeof known)[0]): string => `${feature} ${perspective}`;
+  fc.assert(
+    fc.property(fc.array(step), (steps) => {
+      const expected = new Set<string>();
+      let choice = none;
+      for (const { pairs, isChosen, priority } of steps) {
+        choice = withPairs(choice, pairs, isChosen, priority);
+        for (const pair of pairs) expected[isChosen ? 'add' : 'delete'](keyOf(pair));
+      }
+      const chosen = known.filter(({ feature, perspective }) => choice.get(feature)?.has(perspective));
+      assert.deepEqual(chosen.map(keyOf).toSorted(), [...expected].toSorted());
+      assert.ok([...choice.values()].every(({ size }) => size > 0));
+    }),
+    { numRuns: propertyRuns(200) },
+  );
 });
