@@ -249,8 +249,18 @@ export function verdictLabel(verdict: Verdict): string {
       return t('not found again, same bytes');
     case 'notSent':
       return t('not sent this time');
+    case 'reportedAgain':
+      return t('reported again');
+    case 'carriedOver':
+      return t('carried over, not tested again');
+    case 'pairTested':
+      return t('not found, pair tested again');
+    case 'notApplicable':
+      return t('not applicable');
+    case 'pairNotTested':
+      return t('pair not tested');
     case 'unknown':
-      return t('not found, not known why');
+      return t('unknown whether it is still there');
   }
 }
 

@@ -2,6 +2,7 @@ import { basename, dirname } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { AssessmentError } from '../errors.ts';
+import { readScanProgress } from '../features/scanProgress.ts';
 import type { Logger } from '../ports.ts';
 import type { RunStore } from '../run/disk/runStore.ts';
 import { type Failure, type Run, toFailure } from '../run/state/run.ts';
@@ -345,7 +346,9 @@ export async function readNamed(
   const places = findings.flatMap((finding) => finding.places);
   const mappingOf = (folder: string): ReturnType<typeof mappingsOf> => mappingsOf(mappings, folder);
   const resolver = createResolver({ targets: run.targets, sent, places, mappingOf });
-  const source = { run, runFolder, sent, resolver };
+  const isBlackbox = run.workflow === 'blackbox-assessment';
+  const progress = isBlackbox ? await readScanProgress(run, runFolder) : undefined;
+  const source = { run, runFolder, sent, resolver, progress };
   const subjects = await subjectsOf(findings, resolver);
   const identities = await inSlices(identitiesOf(findings, subjects, runIdOf(run) ?? run.id));
   const names = findings.flatMap((finding, at) => {

@@ -120,7 +120,7 @@ function toChanges(baseline: Run, shown: readonly ShownFinding[]): NonNullable<R
   return {
     label: vscode.l10n.t('Since the run of {0}', formatTime(baseline.createdAt)),
     counts: countVerdicts(shown)
-      .filter(({ verdict, count }) => count > 0 || verdict === 'new' || verdict === 'stillThere')
+      .filter(({ verdict, count }) => count > 0 || verdict === 'new')
       .map(({ verdict, count }) => ({ label: verdictHeading(verdict), count })),
   };
 }

@@ -58,8 +58,14 @@ function foldersOf(run: Run): string {
 }
 
 /** True for a run that goes on with another one: both are one assessment (API reference, section 2.7). */
-function goesOnWith({ input }: Run, other: Run): boolean {
+export function goesOnWith(run: Run, other: Run): boolean {
+  return predecessorOf(run) !== undefined && predecessorOf(run) === runIdOf(other);
+}
+
+/** The service's ID of the run that a run goes on with. */
+export function predecessorOf({ input }: Run): string | undefined {
   const resume = input?.resume;
-  if (resume === undefined || !('continue_assessment' in resume)) return false;
-  return resume.continue_assessment.workflow_run_id === runIdOf(other);
+  return resume !== undefined && 'continue_assessment' in resume
+    ? resume.continue_assessment.workflow_run_id
+    : undefined;
 }

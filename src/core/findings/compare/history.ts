@@ -1,11 +1,21 @@
+import type { PairState, ScanProgress } from '../../features/scanProgress.ts';
 import type { Run } from '../../run/state/run.ts';
+import { perspectives } from '../../workflows/application.ts';
 import { hasAllFindings } from '../chooseRun.ts';
+import type { Finding } from '../finding.ts';
 import type { Identity } from '../identity.ts';
+import { normalKey } from '../parse/json.ts';
 import type { Cut } from '../parse/parse.ts';
 import { type Decode, type RunSource, sentFileOf, sentIn } from '../place/sentFiles.ts';
-import { isOfSameFolders } from './earlierRuns.ts';
+import { goesOnWith, isOfSameFolders, predecessorOf } from './earlierRuns.ts';
 import { type NamedFinding, pairFindings } from './match.ts';
-import { type FileThenAndNow, type Verdict, whiteboxAbsence } from './verdict.ts';
+import {
+  blackboxVerdict,
+  type FileThenAndNow,
+  type PairInRun,
+  type Verdict,
+  whiteboxAbsence,
+} from './verdict.ts';
 
 /** The findings of one run, each with its identity. */
 export interface NamedFindings {
@@ -54,6 +64,7 @@ export async function traceBack(
   const own = now.names.map(toTrack);
   const gone: Track[] = [];
   let baseline: History['baseline'];
+  let predecessor: RunSource | undefined;
   for await (const run of earlier) {
     const isBaseline = run.source.run.id === baselineId;
     if (isBaseline) baseline = { id: run.source.run.id, cut: run.cut };
@@ -74,9 +85,12 @@ export async function traceBack(
       }
     }
     const known = new Set(pairs.values());
-    if (isWhole(now)) gone.push(...names.filter((named) => !known.has(named)).map(toTrack));
+    if (goesOnWith(now.source.run, run.source.run)) predecessor = run.source;
+    if (canLack(now)) gone.push(...names.filter((named) => !known.has(named)).map(toTrack));
   }
-  for (const track of gone) track.verdict = await absenceOf(track.last, now.source);
+  for (const track of gone) track.verdict = await absenceOf(track.last, now.source, predecessor);
+  for (const track of own.filter(({ former }) => former.length > 0 && now.source.progress))
+    track.verdict = blackboxVerdict(true, pairIn(track.last.finding, now.source, predecessor));
   return {
     baseline,
     told: own,
@@ -98,13 +112,23 @@ function isWhole({ source, cut }: NamedFindings): boolean {
   return hasAllFindings(source.run) && cut === undefined;
 }
 
+/** Whether what a run does not report can be said of it: of a live application it is known pair by pair, also of a run that ended early. */
+function canLack(run: NamedFindings): boolean {
+  return isWhole(run) || (run.source.progress !== undefined && run.cut === undefined);
+}
+
 /** Whether a finding of an earlier run is about a folder of a run; one that names none is, where both are of the same folders. */
 function isAbout(run: Run, folder: string | undefined, earlier: Run): boolean {
   return run.targets.some((target) => target.folder === folder) || isOfSameFolders(run, earlier);
 }
 
 /** Why a run does not report a finding of an earlier one. */
-async function absenceOf({ finding, source }: NamedFinding, now: RunSource): Promise<Verdict> {
+async function absenceOf(
+  { finding, source }: NamedFinding,
+  now: RunSource,
+  predecessor: RunSource | undefined,
+): Promise<Verdict> {
+  if (now.progress !== undefined) return blackboxVerdict(false, pairIn(finding, now, predecessor));
   const files: (FileThenAndNow | undefined)[] = [];
   for (const place of finding.places) {
     const then = await sentFileOf(source, place);
@@ -113,4 +137,17 @@ async function absenceOf({ finding, source }: NamedFinding, now: RunSource): Pro
     files.push(isKnown ? { then: then.file.sha256, now: here?.file.sha256 } : undefined);
   }
   return whiteboxAbsence(files);
+}
+
+/** What is known of a finding's pair in a run, and in the run that it goes on with. */
+function pairIn(
+  { feature, perspective }: Finding,
+  { run, progress }: RunSource,
+  predecessor: RunSource | undefined,
+): PairInRun {
+  const word = perspectives.find((each) => normalKey(each) === normalKey(perspective ?? ''));
+  const stateIn = (known: ScanProgress | undefined): PairState =>
+    feature === undefined || word === undefined ? 'unknown' : (known?.stateOf(feature, word) ?? 'unknown');
+  const isContinued = predecessorOf(run) !== undefined;
+  return { state: stateIn(progress), carried: isContinued ? stateIn(predecessor?.progress) : undefined };
 }

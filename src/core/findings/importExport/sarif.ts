@@ -112,7 +112,7 @@ function toResult(shown: ShownFinding, rules: ReadonlyMap<string, Rule>, run: Ru
 /** What SARIF has for a verdict, which knows no reasons (2.1.0, 3.27.24). */
 function toBaselineState(verdict: Verdict): NonNullable<Result['baselineState']> {
   if (!isReported(verdict)) return 'absent';
-  return verdict === 'stillThere' ? 'unchanged' : 'new';
+  return verdict === 'new' || verdict === 'backAgain' ? 'new' : 'unchanged';
 }
 
 function toLevel(severity: Severity): NonNullable<Result['level']> {

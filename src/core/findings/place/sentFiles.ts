@@ -4,6 +4,7 @@ import { closeSync, constants, fstatSync, open, read } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { ScanProgress } from '../../features/scanProgress.ts';
 import { markOf, readIfThere } from '../../files.ts';
 import type { Run, Target } from '../../run/state/run.ts';
 import { readArchive } from '../../upload/archive/readArchive.ts';
@@ -31,6 +32,8 @@ export interface RunSource {
   readonly runFolder: string;
   readonly sent: SentOfRun;
   readonly resolver: Resolver;
+  /** Which pairs a blackbox run tested. */
+  readonly progress?: ScanProgress | undefined;
 }
 
 /** A sent file and the position of the target that it is of. */

@@ -100,7 +100,7 @@ function findingItem(node: FindingNode): vscode.TreeItem {
     ...(finding.perspective === undefined ? [] : [finding.perspective]),
     ...(finding.url === undefined ? [] : [requestOf(finding)]),
     ...finding.cwes.map(cweLabel),
-    ...(verdict === undefined || verdict === 'stillThere' || heading?.kind === 'verdict'
+    ...(verdict === undefined || usual.has(verdict) || heading?.kind === 'verdict'
       ? []
       : [verdictLabel(verdict)]),
     ...(triage.state === 'open' ? [] : [triageLabel(triage.state)]),
@@ -199,6 +199,9 @@ function iconOfTopic(topic: GroupTopic): vscode.ThemeIcon {
   }
 }
 
+/** What most findings are is said where a person looks at one. */
+const usual = new Set<Verdict>(['stillThere', 'reportedAgain']);
+
 const verdictIcons: Readonly<Record<Verdict, string>> = {
   new: 'add',
   backAgain: 'history',
@@ -206,6 +209,11 @@ const verdictIcons: Readonly<Record<Verdict, string>> = {
   codeChanged: 'edit',
   sameBytes: 'eye-closed',
   notSent: 'exclude',
+  reportedAgain: 'dash',
+  carriedOver: 'debug-step-over',
+  pairTested: 'beaker',
+  notApplicable: 'circle-slash',
+  pairNotTested: 'exclude',
   unknown: 'question',
 };
 
