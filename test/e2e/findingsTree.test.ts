@@ -187,10 +187,10 @@ test('two runs are compared: what is new, what is not reported any more, what is
     (rows) => rows.some(({ label }) => label === 'added.js'),
   );
   await workbench.expandAll('Findings');
-  const added = (await workbench.treeRows('Findings')).filter(({ description }) =>
-    description.endsWith(' · new'),
+  await eventually(
+    () => workbench.treeRows('Findings'),
+    (rows) => rows.filter(({ description }) => description.endsWith(' · new')).length === 1,
   );
-  assert.equal(added.length, 1);
   await workbench.runCommand('Whitebox: Compare Runs…');
   await untilHeadings(workbench, 'New 1', 'Still there 11', 'Not sent this time 1');
   await workbench.expandAll('Findings');

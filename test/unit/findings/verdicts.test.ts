@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { rm } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import type { Run } from '../../../src/core/run/state/run.ts';
+import type { Run, RunIn } from '../../../src/core/run/state/run.ts';
 import { type Scene, setScene, toVerdicts, verdictsOf } from './findingScene.ts';
 
 /** What was sent of a folder, by path, and what was found in it; invented. */
@@ -172,3 +172,92 @@ test('F139 a decision about a finding on the same lines in other words is told, 
   );
   assert.deepEqual(scene.store.absent(), []);
 });
+
+const live = {
+  perspective: 'XSS',
+  feature_name: 'Search',
+  url: 'https://shop.example/s',
+  cwe: 79,
+  file: undefined,
+};
+const pair = { feature_name: 'Search', perspective: 'XSS' };
+const progress = { completed: [pair], skipped: [] };
+const none = { completed: [], skipped: [] };
+
+/** Stores an invented blackbox assessment with what it tested. */
+async function assess(
+  scene: Scene,
+  found: readonly object[],
+  { scanned, ...rest }: { scanned?: object | undefined; [member: string]: unknown },
+): Promise<Run> {
+  const run = (await scene.addRun(['shop'], write(found))) as RunIn<'succeeded'>;
+  const { artifacts } = run;
+  const file = 'artifact-progress';
+  if (scanned !== undefined)
+    await writeFile(path.join(scene.runs.folderOf(run.id), file), JSON.stringify(scanned));
+  const blackbox = {
+    ...run,
+    workflow: 'blackbox-assessment',
+    artifacts: [...artifacts, ...(scanned === undefined ? [] : [{ name: 'scan_progress', file }])],
+    ...rest,
+    input: { target_urls: ['https://shop.example/'], ...(rest['input'] as object | undefined) },
+  } as Run;
+  await scene.runs.create(blackbox);
+  await scene.store.load({ force: true });
+  return blackbox;
+}
+
+const resume = (id: string) => ({
+  input: {
+    resume: {
+      kind: 'continue_assessment',
+      continue_assessment: { workflow_id: 'blackbox-assessment', workflow_run_id: id },
+    },
+  },
+});
+const limited = {
+  state: 'aborted',
+  exit: { kind: 'ABORTED', abort: { code: 'credit_limit_reached' }, artifacts: ['findings'] },
+};
+
+for (const [name, before, found, how, wanted] of [
+  ['the pair was tested again', progress, [live], { scanned: progress }, 'reportedAgain'],
+  [
+    'the run goes on with the one that tested it',
+    progress,
+    [live],
+    { scanned: progress, ...resume('run-1') },
+    'carriedOver',
+  ],
+  ['not found, and the pair was tested again', progress, [], { scanned: progress }, 'pairTested'],
+  [
+    'the pair is not applicable',
+    progress,
+    [],
+    { scanned: { completed: [], skipped: [pair] } },
+    'notApplicable',
+  ],
+  ['the pair was not tested', progress, [], { scanned: none }, 'pairNotTested'],
+  ['the run hit its limit before the pair', progress, [], { scanned: none, ...limited }, 'pairNotTested'],
+  [
+    'not tested again by the run that goes on',
+    progress,
+    [],
+    { scanned: progress, ...resume('run-1') },
+    'pairNotTested',
+  ],
+  ['tested by the run that goes on', none, [], { scanned: progress, ...resume('run-1') }, 'pairTested'],
+  ['who tested it is not known', undefined, [], { scanned: progress, ...resume('run-1') }, 'unknown'],
+  ['nothing is known of what was tested', progress, [], {}, 'unknown'],
+] satisfies readonly [string, object | undefined, readonly object[], { scanned?: object }, string][])
+  test(`F139 a verdict on a live application: ${name}`, async (t) => {
+    const scene = await setScene(t);
+    scene.open.add(path.join(scene.root, 'shop'));
+    await assess(scene, [{ ...live, title: 'L' }], { scanned: before });
+    const last = await assess(
+      scene,
+      found.map((each) => ({ ...each, title: 'L' })),
+      how,
+    );
+    assert.deepEqual(await verdictsOf(scene, last), { L: wanted });
+  });

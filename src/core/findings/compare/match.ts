@@ -1,4 +1,4 @@
-import { followLines, type LineMap } from '../drift/drift.ts';
+import { followLines, isEditOf } from '../drift/drift.ts';
 import { compact, type LineRange, splitLines } from '../drift/lineText.ts';
 import { anchorIn } from '../drift/trackedFile.ts';
 import type { Finding } from '../finding.ts';
@@ -142,9 +142,9 @@ async function knownLines(
       const anchored = main && anchor ? anchor(main) : reported;
       const range = anchored && withQuote(anchored, main?.snippet, lines);
       if (now === undefined) known.set(each, undefined);
-      else if (range !== undefined && follow !== undefined) {
-        const { drift, ...there } = follow(range);
-        if (drift !== 'unknown') known.set(each, drift === 'gone' ? undefined : there);
+      else {
+        const there = range && follow?.(range);
+        if (there !== undefined) known.set(each, there === 'gone' ? undefined : there);
       }
     }
   }
@@ -165,18 +165,27 @@ function withQuote(
   return { startLine: start, endLine: Math.max(endLine, start + quoted.length - 1) };
 }
 
-/** How lines of one sent file are to be found in another; undefined where the texts are not known. */
+/** Finds lines of one sent file in another: undefined for those of which nobody knows what they have become. */
 async function followSent(
   before: string | undefined,
   { sha256 }: SentFile,
   now: SentFile,
   readNow: () => Promise<string | undefined>,
-): Promise<LineMap | undefined> {
-  if (now.sha256 === sha256) return (range) => ({ ...range, drift: 'same' });
+): Promise<((range: LineRange) => LineRange | 'gone' | undefined) | undefined> {
+  if (now.sha256 === sha256) return (range) => range;
   const text = before === undefined ? undefined : await readNow();
-  return before === undefined || text === undefined
-    ? undefined
-    : followLines(splitLines(before))(splitLines(text));
+  if (before === undefined || text === undefined) return undefined;
+  const [lines, linesNow] = [splitLines(before), splitLines(text)];
+  const follow = followLines(lines)(linesNow);
+  const textOf = (some: readonly string[], { startLine, endLine }: LineRange): readonly string[] =>
+    some.slice(startLine - 1, endLine);
+  return (range) => {
+    const { drift, ...there } = follow(range);
+    if (drift === 'unknown') return undefined;
+    // Other code may stand in its place.
+    const isOther = drift === 'changed' && !isEditOf(textOf(linesNow, there), textOf(lines, range));
+    return drift === 'gone' || isOther ? 'gone' : there;
+  };
 }
 
 /** Pairs of findings that have a line in common, from the top down, each in one pair at most. */

@@ -207,6 +207,11 @@ function mostAlike(line: string, written: readonly string[]): number | undefined
   return at < 0 ? undefined : at;
 }
 
+/** Whether lines may be what typing made of others. */
+export function isEditOf(now: readonly string[], before: readonly string[]): boolean {
+  return likeness(now.map(compact).join(''), before.map(compact).join('')) >= minLikeness;
+}
+
 /** The share of letters that two lines have in common at their beginnings and ends: what typing in a line leaves. */
 function likeness(one: string, other: string): number {
   const [shorter, longer] = one.length < other.length ? [one, other] : [other, one];

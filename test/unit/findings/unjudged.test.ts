@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { ShownFinding } from '../../../src/core/findings/shownFinding.ts';
+import type { Run } from '../../../src/core/run/state/run.ts';
+import { isSettled } from '../../../src/core/findings/triage/triage.ts';
+import { propertyRuns } from '../propertyRuns.ts';
+import { setScene } from './findingScene.ts';
+
+/** How a run reports one of four invented vulnerabilities of one kind in one file. */
+const report = fc.record({
+  quote: fc.constantFrom('none', 'line', 'context'),
+  title: fc.constantFrom('own', 'other', 'SQL injection'),
+});
+const vulnerabilities = [0, 1, 2, 3] as const;
+const names = ['orders', 'render', 'backup', 'digest'];
+const sinks = [
+  'db.query(text);',
+  'response.send(page + name);',
+  'exec(`tar ${folder}`);',
+  'return md5(password);',
+];
+const step = fc.record({
+  /** The statements of the file in their order; one that is not among them was removed. */
+  statements: fc.shuffledSubarray([...vulnerabilities], { minLength: 1 }),
+  reports: fc.tuple(...vulnerabilities.map(() => fc.option(report, { nil: undefined, freq: 2 }))),
+  isComplete: fc.boolean().map((isIncomplete) => !isIncomplete),
+  /** What a person decides about the findings that are visible then. */
+  decisions: fc.array(fc.constantFrom('open', 'confirmed', 'falsePositive', 'fixed'), { maxLength: 3 }),
+});
+
+/** What decisions carry over by: the quote, or the title of what quotes nothing. */
+function keyOf({ finding }: ShownFinding): string {
+  const snippet = finding.places[0]?.snippet;
+  return snippet === undefined ? `titled ${finding.title}` : snippet.replaceAll(/\s/g, '');
+}
+
+test('F139 no sequence of runs and decisions makes a finding invisible that nobody judged', async (t) => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 4 }), async (steps) => {
+      const scene = await setScene(t);
+      scene.open.add(path.join(scene.root, 'shop'));
+      const { store, runs } = scene;
+      /** Which vulnerability each finding is, the keys it was reported by, and the keys that a person settled. */
+      const truth = new Map<string, number>();
+      const keys = vulnerabilities.map(() => new Set<string>());
+      const settled = new Set<string>();
+      const reported = new Set<number>();
+      for (const { statements, reports, isComplete, decisions } of steps) {
+        const lines = statements.flatMap((at) => [
+          `function ${names[at] ?? ''}() {`,
+          `  ${sinks[at] ?? ''}`,
+          '  log();',
+          '}',
+          '',
+        ]);
+        const found = reports.flatMap((each, at) => {
+          const line = lines.indexOf(`  ${sinks[at] ?? ''}`);
+          if (each === undefined || line < 0) return [];
+          const quotes = {
+            none: undefined,
+            line: lines[line],
+            context: lines.slice(line - 1, line + 2).join('\n'),
+          };
+          const title = each.title === 'SQL injection' ? each.title : `${each.title} ${String(at)}`;
+          const place = { file: 'a.js', line: line + 1, snippet: quotes[each.quote] };
+          return [{ at, item: { title, cwe: 89, severity: 'high', ...place } }];
+        });
+        const items = JSON.stringify(found.map(({ item }) => item));
+        const run = await scene.addRun(['shop'], items, { 'a.js': lines.join('\n') });
+        if (!isComplete) {
+          await runs.create({ ...run, state: 'cancelled' } as Run);
+          await store.load({ force: true });
+        }
+        const { shown } = await store.read(run);
+        for (const each of shown) {
+          const { at = -1 } = found[each.finding.index] ?? {};
+          truth.set(`${run.id} ${String(each.finding.index)}`, at);
+          // Of a run that ended early, a person sees nothing before the next complete one, unless they choose it.
+          keys[at]?.add(keyOf(each));
+          reported.add(at);
+        }
+        const isVisible = ({ triage }: ShownFinding): boolean => !isSettled(triage.state);
+        const visible = (): ShownFinding[] => [...store.all(), ...store.absent()].filter(isVisible);
+        for (const [index, state] of decisions.entries()) {
+          const all = visible();
+          const chosen = all[(index * 7) % Math.max(1, all.length)];
+          if (chosen === undefined) continue;
+          await store.setTriage([chosen], state, 'because');
+          if (isSettled(state)) settled.add(keyOf(chosen));
+        }
+        if (!isComplete) continue;
+        for (const at of reported) {
+          const own = keys[at] ?? new Set();
+          const isJudged = [...own].some((key) => settled.has(key));
+          const isThere = visible().some(
+            (each) =>
+              truth.get(`${each.run.id} ${String(each.finding.index)}`) === at || own.has(keyOf(each)),
+          );
+          assert.ok(isJudged || isThere, `Vulnerability ${String(at)} is invisible`);
+        }
+      }
+    }),
+    { numRuns: propertyRuns(10, 500) },
+  );
+});
