@@ -16,6 +16,19 @@ function rowsOf(text: string): readonly Record<string, string>[] {
 }
 
 describe('CSV', () => {
+  test('what a run does not report has rows below what it reports, each with its verdict', () => {
+    const [shown] = sourceOf([{ title: 'A' }]).shown;
+    const absent = sourceOf([{ title: 'B' }]).shown.map((each) => ({ ...each, verdict: 'notSent' as const }));
+    const rows = rowsOf(toCsv({ ...sourceOf([]), shown: [{ ...shown!, verdict: 'stillThere' }], absent }));
+    assert.deepEqual(
+      rows.map(({ title, verdict }) => [title, verdict]),
+      [
+        ['A', 'stillThere'],
+        ['B', 'notSent'],
+      ],
+    );
+  });
+
   test('a row says what is known of its finding, character by character', () => {
     fc.assert(
       fc.property(anyItems, anyTriage, (items, triage) => {

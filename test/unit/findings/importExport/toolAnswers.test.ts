@@ -84,6 +84,29 @@ describe('what language models get', () => {
     assert.deepEqual(lost, { path: 'a.js', drift: 'gone' });
   });
 
+  test('F140 a list and a finding say what other runs tell, what was decided before, and whether the quote was sent', () => {
+    const [bad, mild] = sourceOf(items).shown;
+    const evidence = [{ kind: 'notAsSent', path: 'src/a.js', missing: 'quote' }] as const;
+    const before = { state: 'falsePositive', note: 'escaped', at: 5 } as const;
+    const reported = { ...bad!, verdict: 'backAgain', evidence, decidedBefore: before } as const;
+    const absent = { ...mild!, verdict: 'sameBytes' } as const;
+    const { findings } = listFindings([{ run: shopRun, shown: [reported], absent: [absent] }], {}) as {
+      findings: Record<string, unknown>[];
+    };
+    assert.deepEqual(
+      findings.map((each) => [each['verdict'], each['evidence'], each['decidedBefore']]).toSorted(),
+      [
+        ['backAgain', 'notAsSent', 'falsePositive'],
+        ['sameBytes', undefined, undefined],
+      ],
+    );
+    const whole = getFinding(reported) as Record<string, unknown>;
+    assert.deepEqual(
+      [whole['verdict'], whole['evidence'], whole['decidedBefore']],
+      ['backAgain', evidence, before],
+    );
+  });
+
   test('a finding of a live application says feature, perspective and request', () => {
     const live = {
       feature_name: 'Search',
