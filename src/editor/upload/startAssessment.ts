@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { AssessmentError } from '../../core/errors.ts';
 import { pathInside } from '../../core/files.ts';
+import type { FindingStore } from '../../core/findings/findingStore.ts';
 import { readSentFiles, type SentFile } from '../../core/findings/place/sentFiles.ts';
 import type { Logger } from '../../core/ports.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
@@ -25,6 +26,7 @@ import { confirmUpload } from './uploadQuestion.ts';
 export interface StartDeps extends PreparationDeps {
   readonly tracker: RunTracker;
   readonly runs: RunStore;
+  readonly findings: FindingStore;
   readonly log: Logger;
   readonly preview: Pick<UploadPreview, 'show' | 'shown' | 'close'>;
 }

@@ -1,26 +1,45 @@
 import * as vscode from 'vscode';
 import { originOf } from '../../core/api/address.ts';
 import { pathInside } from '../../core/files.ts';
+import { hasAllFindings } from '../../core/findings/chooseRun.ts';
+import { runsBefore } from '../../core/findings/compare/earlierRuns.ts';
+import type { FindingStore } from '../../core/findings/findingStore.ts';
 import { readSentFiles } from '../../core/findings/place/sentFiles.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import type { Assessment } from '../../core/run/start/inputFiles.ts';
-import type { Run, Target } from '../../core/run/state/run.ts';
+import { elapsedMs, type Run, type Target } from '../../core/run/state/run.ts';
 import type { UploadSelection } from '../../core/upload/choose/prepare.ts';
 import { visibleName } from '../../core/visibleText.ts';
-import { countFiles, firstLines, formatBytes, formatNumber, formatTime } from '../formats.ts';
+import {
+  countFiles,
+  countShown,
+  firstLines,
+  formatBytes,
+  formatDay,
+  formatDuration,
+  formatNumber,
+  formatTime,
+} from '../formats.ts';
 import { askInDialog } from '../showMessage.ts';
 import { describeSuspicions, type Prepared } from './preparation.ts';
 import { otherThanShown, type UploadPreview } from './uploadPreview.ts';
+
+/** The runs that are on this machine, with their findings. */
+interface KnownRuns {
+  readonly runs: RunStore;
+  readonly findings: Pick<FindingStore, 'read'>;
+}
 
 /** Shows what would be uploaded, where to, and that it costs credits; true when the person agrees. */
 export async function confirmUpload(
   run: Run,
   assessment: Assessment,
   prepared: readonly Prepared[],
-  { runs, preview }: { runs: RunStore; preview: Pick<UploadPreview, 'show' | 'shown' | 'close'> },
+  { preview, ...stores }: KnownRuns & { preview: Pick<UploadPreview, 'show' | 'shown' | 'close'> },
   retryOf: Run | undefined,
 ): Promise<boolean> {
   const t = vscode.l10n.t;
+  const { runs } = stores;
   const archives = run.targets.flatMap(({ archive }) => (archive === undefined ? [] : [archive]));
   const files = archives.reduce((sum, archive) => sum + archive.files, 0);
   const before = archives.reduce((sum, archive) => sum + archive.sourceBytes, 0);
@@ -53,6 +72,7 @@ export async function confirmUpload(
     ...(suspicions.length === 0
       ? []
       : [`${t('Suspected secrets that would be sent:')}\n${describeSuspicions(suspicions)}`]),
+    ...(await describeLastRun(run, stores)),
     ...(same === undefined
       ? []
       : [t('These are exactly the files that were sent on {0}.', formatTime(same.createdAt))]),
@@ -83,6 +103,37 @@ async function addedSince(earlier: Run, run: Run, runs: RunStore): Promise<strin
     if (then !== undefined) added.push(...[...(now?.keys() ?? [])].filter((path) => !then.has(path)));
   }
   return added;
+}
+
+/** How long the last complete run of the same folders took, what it found, and how much differs from what it saw, where all of that is known. */
+async function describeLastRun(run: Run, { runs, findings }: KnownRuns): Promise<string[]> {
+  const sentOf = (of: Run, folder: string): ReturnType<typeof readSentFiles> =>
+    readSentFiles(
+      runs.folderOf(of.id),
+      of.targets.findIndex((target) => target.folder === folder),
+    );
+  for (const last of runsBefore(runs.all(), run).filter(hasAllFindings)) {
+    const differing: boolean[] = [];
+    let isKnown = true;
+    for (const { folder } of run.targets) {
+      const [now, then] = [await sentOf(run, folder), await sentOf(last, folder)];
+      isKnown &&= then !== undefined;
+      for (const { path, sha256 } of now?.values() ?? []) differing.push(then?.get(path)?.sha256 !== sha256);
+    }
+    const { shown, cut, failure } = await findings.read(last);
+    if (!isKnown || failure !== undefined) continue;
+    return [
+      vscode.l10n.t(
+        'The run of {0} took {1} and found {2}. {3} of {4} differ from what it saw.',
+        formatDay(last.createdAt),
+        formatDuration(elapsedMs(last, last.createdAt)),
+        countShown(shown.length, cut),
+        formatNumber(differing.filter(Boolean).length),
+        countFiles(differing.length),
+      ),
+    ];
+  }
+  return [];
 }
 
 /** The newest other run with the same archives. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { mkdir, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
@@ -9,6 +10,8 @@ import type { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import { uploadLabel } from '../../../../src/editor/labels.ts';
 import { describeSuspicions } from '../../../../src/editor/upload/preparation.ts';
 import { confirmUpload } from '../../../../src/editor/upload/uploadQuestion.ts';
+import { storeManifest } from '../../../storedManifest.ts';
+import { invent } from '../../../unit/findings/shownFindings.ts';
 import { storageVariable } from '../../events.ts';
 import { type ShownMessage, watchEachTest, watchMessages } from '../../messages.ts';
 import { openFolders } from '../../openFolders.ts';
@@ -164,6 +167,37 @@ describe('what leaves the machine', () => {
     }
   });
 
+  it('is asked about with what is known of the last complete run of the folder', async () => {
+    const hourMs = 3_600_000;
+    const root = await mkdtemp(path.join(tmpdir(), 'last-run-'));
+    const sent = { 'a.js': '1', 'b.js': '2', 'c.js': '3' };
+    const make = async (id: string, changes: object, files?: Record<string, string>): Promise<Run> => {
+      await mkdir(path.join(root, id));
+      if (files !== undefined) await storeManifest(path.join(root, id), 0, files);
+      return { ...endedRun({ id, folder, ...place }), ...changes };
+    };
+    const took = { dispatchedAt: 0, exitedAt: 9 * hourMs + 60_000 };
+    const selection = { root: folder, files: [], leftOut: [], bytes: 0, widened: [] };
+    try {
+      const known = [
+        await make('now', { createdAt: 40 * hourMs }, { ...sent, 'b.js': 'changed', 'd.js': 'new' }),
+        await make('tracked', { createdAt: 30 * hourMs }),
+        await make('cancelled', { createdAt: 20 * hourMs, state: 'cancelled' }, sent),
+        await make('last', { createdAt: 12 * hourMs, ...took }, sent),
+        await make('before', { createdAt: 0 }, {}),
+      ];
+      await ask(known[0]!, selection, { known, root });
+      await ask(known[4]!, selection, { known, root });
+    } finally {
+      await rm(root, { recursive: true });
+    }
+    const [first, second] = messages().map(({ detail }) => detail);
+    const sentence =
+      'The run of Jan 1 took 9h 1m and found 2 findings. 2 of 4 files differ from what it saw.';
+    assert.ok(first?.includes(sentence), first);
+    assert.doesNotMatch(second ?? '', /The run of/);
+  });
+
   it('needs a token command that is a list, and nothing is run before it is one', async () => {
     await setUserSettings({
       'whitebox.baseUrl': place.baseUrl,
@@ -177,7 +211,11 @@ describe('what leaves the machine', () => {
 });
 
 /** Asks about the upload of a run of one folder; gives what became of the Upload Preview. */
-async function ask(run: Run, selection: unknown): Promise<string[]> {
+async function ask(
+  run: Run,
+  selection: unknown,
+  { known = [], root = '' }: { known?: readonly Run[]; root?: string } = {},
+): Promise<string[]> {
   const assessment = {
     ...place,
     language: 'english',
@@ -185,7 +223,8 @@ async function ask(run: Run, selection: unknown): Promise<string[]> {
   };
   const did: string[] = [];
   const deps = {
-    runs: { all: () => [] } as unknown as RunStore,
+    runs: { all: () => known, folderOf: (id: string) => path.join(root, id) } as unknown as RunStore,
+    findings: { read: (of: Run) => Promise.resolve({ run: of, shown: [invent(), invent()] }) },
     preview: { show: () => void did.push('show'), shown: () => [], close: () => void did.push('close') },
   };
   await confirmUpload(run, assessment as unknown as Assessment, [], deps, undefined);
