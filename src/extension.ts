@@ -11,6 +11,7 @@ import { Accounts, followSignIn } from './editor/account/accounts.ts';
 import { keepMcpServer } from './editor/agents/copyMcpConfiguration.ts';
 import { createTools } from './editor/agents/languageModelTools.ts';
 import { createFeaturesView } from './editor/blackbox/featuresView.ts';
+import { provideRequests } from './editor/blackbox/startQuestion.ts';
 import { createTargetFiles } from './editor/blackbox/targetLenses.ts';
 import { createCommands, type Manifest, runCommand } from './editor/commands.ts';
 import type { Attempt } from './editor/errors/remedies.ts';
@@ -54,13 +55,16 @@ export async function startExtension(
   const random = (): number => Math.random();
   const workerFile = dist('archiveWorker.cjs');
   const parseWorkerFile = dist('parseWorker.cjs');
+  const secretWorkerFile = dist('secretWorker.cjs');
 
   const runs = new RunStore(storage('runs'), { clock, log });
   const notes = new RunNotes(context.globalState, { log });
   const accounts = new Accounts(secrets, { clock, log, random });
+  const blackbox = createTargetFiles(secrets, context.globalState);
   const tracker = new RunTracker({
     store: runs,
-    clientFor: (destination) => accounts.clientFor(destination),
+    clientFor: (place) => accounts.clientFor(place, () => blackbox.passwords.known(place)),
+    passwordsOf: (run) => blackbox.passwords.require(run),
     clock,
     random,
     log,
@@ -88,12 +92,12 @@ export async function startExtension(
   const filtering = new Filtering(memory);
   const displayed = new DisplayedFindings(findings);
   const services = { clock, log, attempt, runs, notes, accounts, tracker, findings, displayed, filtering };
-  const blackbox = createTargetFiles(secrets, context.globalState);
   const reports = registerReports({ ...services, extensionUri });
   const details = registerFindingDetails({ ...services, extensionUri });
-  const preparation = createPreparation(memory, dist('secretWorker.cjs'));
+  const preparation = createPreparation(memory, secretWorkerFile);
   const preview = createUploadPreview(surfaces.uploadPreview, { ...services, ...preparation });
   const features = createFeaturesView(surfaces.features, services);
+  const requests = provideRequests();
   const savingFolder = storage('saving');
   const commands = createCommands(context.extension.packageJSON as Manifest, {
     ...services,
@@ -105,6 +109,8 @@ export async function startExtension(
     details,
     preview,
     features,
+    requests,
+    secretWorkerFile,
     workerFile,
     parseWorkerFile,
     savingFolder,
@@ -135,6 +141,7 @@ export async function startExtension(
     watchDrift(findings),
     registerCodeProviders(displayed),
     blackbox,
+    requests,
     vscode.window.registerUriHandler({ handleUri: createLinkFollower({ ...services, details }) }),
     showNotifications(services),
     signIn,

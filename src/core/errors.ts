@@ -54,6 +54,8 @@ export type ErrorKind =
   | 'runIdTaken'
   | 'notSignedIn'
   | 'badSetting'
+  | 'badTargetFile'
+  | 'noPassword'
   | 'restricted'
   | 'tokenCommand'
   | 'storage'

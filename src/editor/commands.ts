@@ -20,6 +20,8 @@ import { showChangesSince } from './findings/code/asAssessed.ts';
 import { choosePairs, filterFeatures, setPriority, togglePairs } from './blackbox/choosePairs.ts';
 import { featureRows } from './blackbox/featureItems.ts';
 import type { FeaturesView } from './blackbox/featuresView.ts';
+import { continueRun } from './blackbox/continueRun.ts';
+import { type BlackboxDeps, startAgain, startFromFile } from './blackbox/startBlackbox.ts';
 import { createFindingNavigation, revealPlace } from './findings/code/goToFinding.ts';
 import { compareRuns } from './findings/compareRuns.ts';
 import { exportFindings } from './findings/exportFindings.ts';
@@ -60,7 +62,7 @@ export interface Manifest {
 }
 
 /** What the commands work with. */
-export interface CommandDeps extends StartDeps, FindingCommandDeps, SaveReportDeps {
+export interface CommandDeps extends StartDeps, FindingCommandDeps, SaveReportDeps, BlackboxDeps {
   readonly accounts: Accounts;
   readonly runs: RunStore;
   readonly tracker: RunTracker;
@@ -242,11 +244,17 @@ export function createCommands(manifest: Manifest, deps: CommandDeps): ReadonlyM
     ['whitebox.exportBundle', (node) => exportFindings('bundle', runOf(node, runs), { ...deps, tool })],
     ['whitebox.importFindings', () => importFindings(deps)],
     ['whitebox.copyMcpConfiguration', () => copyMcpConfiguration(deps.mcp)],
-    ['whitebox.newBlackboxTarget', () => newTargetFile()],
+    ['whitebox.startCrawl', (uri) => startFromFile('blackbox-crawl', fileOf(uri), deps)],
+    ['whitebox.startBlackboxAssessment', (uri) => startFromFile('blackbox-assessment', fileOf(uri), deps)],
     [
-      'whitebox.blackboxPasswords',
-      (uri) => managePasswords(uri instanceof vscode.Uri ? uri : undefined, deps),
+      'whitebox.assessChosenPairs',
+      (node) => continueRun('assessPairs', runOf(node, runs) ?? deps.features.shown()?.run, deps),
     ],
+    ['whitebox.continueAssessment', (node) => continueRun('continueAssessment', runOf(node, runs), deps)],
+    ['whitebox.crawlFurther', (node) => continueRun('crawlFurther', runOf(node, runs), deps)],
+    ['whitebox.startAgain', (node) => startAgain(runOf(node, runs), deps)],
+    ['whitebox.newBlackboxTarget', () => newTargetFile()],
+    ['whitebox.blackboxPasswords', (uri) => managePasswords(fileOf(uri), deps)],
     [
       'whitebox.moveBlackboxPasswords',
       (uri) => (uri instanceof vscode.Uri ? deps.targetFiles.movePasswords(uri) : undefined),
@@ -269,6 +277,11 @@ export function createCommands(manifest: Manifest, deps: CommandDeps): ReadonlyM
   ];
   const needTrust = new Set(manifest.contributes.commands.filter(needsTrust).map(({ command }) => command));
   return new Map(handlers.map(([id, handler]) => [id, needTrust.has(id) ? trusted(handler) : handler]));
+}
+
+/** The file that a code lens or a menu names. */
+function fileOf(argument: unknown): vscode.Uri | undefined {
+  return argument instanceof vscode.Uri ? argument : undefined;
 }
 
 /** Runs a command; errors are logged and shown with their buttons, not thrown. */

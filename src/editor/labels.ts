@@ -5,6 +5,7 @@ import type { Evidence } from '../core/findings/place/evidence.ts';
 import type { ShownFinding, ShownPlace } from '../core/findings/shownFinding.ts';
 import type { TriageState } from '../core/findings/triage/triage.ts';
 import { isOffline, needsDecision } from '../core/run/state/deadlines.ts';
+import { hasHitCreditLimit } from '../core/run/state/continuations.ts';
 import {
   isFinal,
   isLive,
@@ -17,7 +18,9 @@ import {
 import type { NotUploadedReason } from '../core/upload/choose/prepare.ts';
 import type { IgnoreRule } from '../core/upload/ignore/ignoreRules.ts';
 import { visibleLine } from '../core/visibleText.ts';
-import { formatTime } from './formats.ts';
+import type { ApplicationInput } from '../core/workflows/application.ts';
+import type { Continuation, NoContinuation, WorkflowId } from '../core/workflows/workflow.ts';
+import { formatNumber, formatTime } from './formats.ts';
 
 /** True when an artifact of an ended run is on this machine. */
 export function hasArtifact(run: Run, artifact: 'report' | 'findings' | 'features'): boolean {
@@ -34,6 +37,60 @@ export function runLabel(run: Run): string {
   return run.label === undefined
     ? vscode.l10n.t('run of {0}', formatTime(run.createdAt))
     : vscode.l10n.t('run “{0}”', run.label);
+}
+
+/** The name of a workflow, as the title of its runs of an application. */
+export function workflowLabel(workflow: WorkflowId): string {
+  const t = vscode.l10n.t;
+  switch (workflow) {
+    case 'whitebox-assessment':
+      return t('Whitebox assessment');
+    case 'blackbox-crawl':
+      return t('Crawl');
+    case 'blackbox-assessment':
+      return t('Blackbox assessment');
+  }
+}
+
+/** The credits that a blackbox run spends at most. */
+export function limitsLabel(workflow: WorkflowId, input: ApplicationInput): string {
+  const t = vscode.l10n.t;
+  const atMost = (limit: number | undefined): string =>
+    limit === undefined ? t('no limit') : t('at most {0}', formatNumber(limit));
+  return workflow === 'blackbox-crawl'
+    ? t('Credits: {0}', atMost(input.credit_limit))
+    : t(
+        'Credits: for crawling {0}, for testing {1}',
+        atMost(input.crawl_credit_limit),
+        atMost(input.scan_credit_limit),
+      );
+}
+
+/** The command that goes on from a run. */
+export function continuationLabel(continuation: Continuation): string {
+  const t = vscode.l10n.t;
+  switch (continuation) {
+    case 'assessPairs':
+      return t('Assess Chosen Pairs…');
+    case 'continueAssessment':
+      return t('Continue with More Credits…');
+    case 'crawlFurther':
+      return t('Crawl Further…');
+  }
+}
+
+/** Why a run cannot be gone on from (API reference, sections 2.7 and 2.8). */
+export function noContinuationLabel(continuation: Continuation, reason: NoContinuation): string {
+  const t = vscode.l10n.t;
+  const command = continuationLabel(continuation);
+  if (reason === 'noFeatures')
+    return t('{0} is off: the features of this run are not on this machine.', command);
+  return continuation === 'crawlFurther'
+    ? t('{0} is off: the service goes on only from a crawl that has finished.', command)
+    : t(
+        '{0} is off: the service goes on only from a run that has finished or has reached its credit limit.',
+        command,
+      );
 }
 
 function stepLabel(step: RunIn<'preparing'>['step']): string {
@@ -53,7 +110,7 @@ export function stateLabel(run: Run): string {
   const t = vscode.l10n.t;
   switch (run.state) {
     case 'preparing':
-      return stepLabel(run.step);
+      return run.workflow === 'whitebox-assessment' ? stepLabel(run.step) : t('preparing');
     case 'dispatching':
       return t('starting');
     case 'unknown':
@@ -67,6 +124,7 @@ export function stateLabel(run: Run): string {
     case 'succeeded':
       return t('finished');
     case 'aborted':
+      if (hasHitCreditLimit(run)) return t('credit limit reached');
       return run.exit.kind === 'ABORTED'
         ? t('aborted ({0})', run.exit.abort?.code ?? '?')
         : t('ended as {0}', run.exit.kind);

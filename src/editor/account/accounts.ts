@@ -25,12 +25,14 @@ export class Accounts {
     this.#client = client;
   }
 
-  /** A client for a run's own origin and organization. */
-  clientFor(destination: Destination): AssessmentClient {
-    return this.#clientWith(
-      destination,
-      storedToken(this.#secrets, keyOf(destination), tokenCommandFor(destination)),
-    );
+  /** A client for a run's own origin and organization, whose messages hold none of the run's passwords. */
+  clientFor(
+    { baseUrl, organizationId }: Destination,
+    passwords?: () => Promise<readonly string[]>,
+  ): AssessmentClient {
+    const destination = { baseUrl, organizationId };
+    const token = storedToken(this.#secrets, keyOf(destination), tokenCommandFor(destination));
+    return this.#clientWith(destination, token, passwords);
   }
 
   /** True when there is a token, or a token command, for the destination in the settings; false when the secret storage fails. */
@@ -113,8 +115,12 @@ export class Accounts {
     signal?.throwIfAborted();
   }
 
-  #clientWith(destination: Destination, token: TokenSource): AssessmentClient {
-    return new AssessmentClient({ ...this.#client, ...destination, token });
+  #clientWith(
+    destination: Destination,
+    token: TokenSource,
+    passwords?: () => Promise<readonly string[]>,
+  ): AssessmentClient {
+    return new AssessmentClient({ ...this.#client, ...destination, token, passwords });
   }
 }
 

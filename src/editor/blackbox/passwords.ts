@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { originOf } from '../../core/api/address.ts';
+import { AssessmentError } from '../../core/errors.ts';
 import type { KeyValueStore, SecretStore } from '../../core/ports.ts';
 import type { ApplicationInput } from '../../core/workflows/application.ts';
 import { type InputParts, partsOf } from '../../core/workflows/inputParts.ts';
@@ -46,6 +47,18 @@ export class Passwords {
   /** The passwords of a run or request, in the order of its credentials; undefined for one that is not kept. */
   async of(request: PasswordRequest): Promise<(string | undefined)[]> {
     return Promise.all(loginsOf(request).map(async (login) => this.#secrets.get(toKept(request, login).key)));
+  }
+
+  /** The passwords of a run or request that are kept: no message of the service may hold them. */
+  async known(request: PasswordRequest): Promise<readonly string[]> {
+    return (await this.of(request)).filter((password) => password !== undefined);
+  }
+
+  /** The passwords that a run is dispatched with, in the order of its credentials; throws `noPassword` where one is not kept. */
+  async require(request: PasswordRequest): Promise<readonly string[]> {
+    const passwords = await this.known(request);
+    if (passwords.length < loginsOf(request).length) throw new AssessmentError('noPassword');
+    return passwords;
   }
 
   /** Keeps the password of a login of a request. */

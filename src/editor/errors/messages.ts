@@ -3,7 +3,7 @@ import { AssessmentError, systemCode } from '../../core/errors.ts';
 import type { FeaturesFault } from '../../core/features/features.ts';
 import { maxPairs, type PairsFault } from '../../core/features/pairs.ts';
 import { type ImportFault, maxImportBytes } from '../../core/findings/importExport/importFile.ts';
-import type { Failure, Run } from '../../core/run/state/run.ts';
+import { type Failure, isLive, type Run } from '../../core/run/state/run.ts';
 import { visibleLine } from '../../core/visibleText.ts';
 import { formatAccount, formatBytes, formatNumber } from '../formats.ts';
 import {
@@ -23,6 +23,18 @@ import { describeBadSetting, describeTokenCommand } from './settingMessages.ts';
 export function describeError(error: unknown, run?: Run): ErrorMessage {
   if (error instanceof AssessmentError) return describeFailure({ kind: error.kind, ...error.data }, run);
   return describeFailure(toFileFailure(error) ?? { kind: 'unexpected' }, run);
+}
+
+/** Why the start of a run was refused; of a live application the reason may be its ownership (API reference, section 7). */
+export function describeRefusal(failure: Failure, run: Run): ErrorMessage {
+  const described = describeFailure(failure, run);
+  const mayBeOwnership =
+    run.workflow !== 'whitebox-assessment' && [400, 403].includes(failure.status ?? 0) && !isLive(run);
+  if (!mayBeOwnership) return described;
+  const hint = vscode.l10n.t(
+    'The cause may be that the ownership of a target URL is not verified for your organization, which blackbox workflows need.',
+  );
+  return { ...described, message: `${described.message} ${hint}` };
 }
 
 /** The message for a failure that is stored with a run. */
@@ -207,6 +219,19 @@ export function describeFailure(
       return run === undefined
         ? toMessage(t('Sign in to the assessment service first.'), signInAgain())
         : toMessage(t('Sign in to {0} first.', formatAccount(run)), signInAgain(run));
+    case 'badTargetFile':
+      return toMessage(
+        t(
+          'Runs are started from files named *.blackbox.json, on disk and in a folder of the workspace, not from this one: {0}',
+          subject,
+        ),
+      );
+    case 'noPassword':
+      return toMessage(
+        t(
+          'The password of a login of this run is not kept any more, so nothing was sent. Start again: it is asked for then.',
+        ),
+      );
     case 'restricted':
       return toMessage(t('This is off in Restricted Mode. Trust this workspace first.'), {
         title: t('Manage Workspace Trust'),

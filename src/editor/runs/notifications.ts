@@ -4,6 +4,7 @@ import type { ShownRun } from '../../core/findings/shownFinding.ts';
 import type { Logger } from '../../core/ports.ts';
 import { hasRemoteResults } from '../../core/run/finish/downloadArtifacts.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';
+import { continuationsOf } from '../../core/run/state/continuations.ts';
 import { resultsKeptUntil } from '../../core/run/state/deadlines.ts';
 import {
   type Artifact,
@@ -14,10 +15,10 @@ import {
   type Run,
   titleOf,
 } from '../../core/run/state/run.ts';
-import { describeError, describeFailure } from '../errors/messages.ts';
+import { describeError, describeFailure, describeRefusal } from '../errors/messages.ts';
 import { doRemedy, type Remedy } from '../errors/remedies.ts';
 import { countShown, formatTime } from '../formats.ts';
-import { hasArtifact, stateLabel } from '../labels.ts';
+import { continuationLabel, hasArtifact, stateLabel } from '../labels.ts';
 import { readDisplaySettings } from '../settings.ts';
 import { showError, showInformation, showWarning } from '../showMessage.ts';
 import { toRunNode } from './pickRun.ts';
@@ -99,13 +100,23 @@ function noticeOf(run: Run, read: ShownRun | undefined): Notice {
     : [];
   const show = { title: t('Show Findings'), command: 'whitebox.showRunFindings' };
   const open = { title: t('Open Findings File'), command: 'whitebox.openFindingsFile' };
+  const again = { title: t('Download Artifacts Again'), command: 'whitebox.downloadArtifacts' };
   switch (run.state) {
     case 'succeeded': {
+      const isCrawl = run.workflow === 'blackbox-crawl';
+      if (isCrawl && hasArtifact(run, 'features')) {
+        const message = t('The crawl of {0} has finished: choose what to assess of its features.', title);
+        const features = { title: t('Show Features'), command: 'whitebox.showFeatures' };
+        return { message, actions: [features], isGood: true };
+      }
+      if (isCrawl) {
+        const message = t('The crawl of {0} has finished, but its features are not here.', title);
+        return { message, actions: [again], isGood: false };
+      }
       const lost = lostFindings(run.artifacts);
       const failure = read?.failure ?? lost;
       if (failure !== undefined) {
         const message = t('The assessment of {0} has finished. {1}', title, describeFailure(failure).message);
-        const again = { title: t('Download Artifacts Again'), command: 'whitebox.downloadArtifacts' };
         return { message, actions: [lost === undefined ? open : again, ...report], isGood: false };
       }
       const message = t(
@@ -126,7 +137,7 @@ function noticeOf(run: Run, read: ShownRun | undefined): Notice {
             : t(
                 'Starting the assessment of {0} again was not accepted, and the first start may still be running. {1}',
                 title,
-                describeFailure(run.refusal, run).message,
+                describeRefusal(run.refusal, run).message,
               ),
         actions: [
           { title: t('I Have the Run ID…'), command: 'whitebox.giveRunId' },
@@ -135,24 +146,33 @@ function noticeOf(run: Run, read: ShownRun | undefined): Notice {
         isGood: false,
       };
     case 'failed': {
-      const { message, remedies } = describeFailure(run.failure);
+      const { message, remedies } = describeRefusal(run.failure, run);
       const others = remedies.map(withoutRun);
-      const again = { title: t('Retry Upload'), command: 'whitebox.retryUpload' };
-      const actions = isUnsent(run) ? [again, ...others] : others;
+      const retry =
+        run.workflow === 'whitebox-assessment'
+          ? { title: t('Retry Upload'), command: 'whitebox.retryUpload' }
+          : { title: t('Start Again…'), command: 'whitebox.startAgain' };
+      const actions = isUnsent(run) ? [retry, ...others] : others;
       return { message: t('The assessment of {0} failed. {1}', title, message), actions, isGood: false };
     }
-    default:
+    default: {
+      const mayContinue = continuationsOf(run).get('continueAssessment') === true;
       return {
         message: [
           t('The assessment of {0} has ended: {1}.', title, stateLabel(run)),
           ...(read?.failure === undefined ? [] : [describeFailure(read.failure).message]),
         ].join(' '),
-        actions: hasArtifact(run, 'findings')
-          ? [read?.failure === undefined ? show : open, ...report]
-          : report,
+        actions: [
+          ...(mayContinue
+            ? [{ title: continuationLabel('continueAssessment'), command: 'whitebox.continueAssessment' }]
+            : []),
+          ...(hasArtifact(run, 'findings') ? [read?.failure === undefined ? show : open] : []),
+          ...report,
+        ],
         // The person who cancelled it needs no attention.
         isGood: run.state === 'cancelled',
       };
+    }
   }
 }
 

@@ -30,9 +30,18 @@ export async function cancelRun({ runs, tracker }: RunDeps, chosen: Run | undefi
     ));
   if (run === undefined) return;
   const yes = t('Cancel the Run');
-  const detail = t(
-    'Credits that were spent are not given back. The run stays “cancelling” until the service says that it has ended.',
-  );
+  const detail = [
+    t(
+      'Credits that were spent are not given back. The run stays “cancelling” until the service says that it has ended.',
+    ),
+    ...(run.workflow === 'whitebox-assessment'
+      ? []
+      : [
+          t(
+            'A cancelled run can probably not be continued. A credit limit is the way to stop a run and go on from it later.',
+          ),
+        ]),
+  ].join('\n\n');
   const question = t('Cancel the assessment of {0}?', titleOf(run));
   const choice = await askInDialog({ question, detail, dismiss: t('Close') }, t('Keep Running'), yes);
   if (choice === yes) await withViewProgress(() => tracker.cancel(run.id));

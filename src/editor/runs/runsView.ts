@@ -1,9 +1,14 @@
+import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { inBrief } from '../../core/api/failure.ts';
+import { AssessmentError } from '../../core/errors.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
+import { readFeatures } from '../../core/features/features.ts';
+import { readScanProgress } from '../../core/features/scanProgress.ts';
 import type { Clock } from '../../core/ports.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import { hasRemoteResults } from '../../core/run/finish/downloadArtifacts.ts';
+import { continuationsOf, hasHitCreditLimit, predecessorOf } from '../../core/run/state/continuations.ts';
 import { lastGoodAnswerAt, mayStopWatching, needsDecision } from '../../core/run/state/deadlines.ts';
 import {
   elapsedMs,
@@ -18,16 +23,21 @@ import {
   titleOf,
 } from '../../core/run/state/run.ts';
 import { visibleLine } from '../../core/visibleText.ts';
-import { describeFailure } from '../errors/messages.ts';
-import { countFiles, formatBytes, formatDay, formatDuration, formatTime } from '../formats.ts';
+import { perspectives } from '../../core/workflows/application.ts';
+import { describeFailure, describeRefusal } from '../errors/messages.ts';
+import { countFiles, formatBytes, formatDay, formatDuration, formatNumber, formatTime } from '../formats.ts';
 import {
   attentionLabel,
   commitLabel,
+  continuationLabel,
   hasArtifact,
+  limitsLabel,
   lostAnswerLabel,
   nameOf,
+  noContinuationLabel,
   stateLabel,
   uploadLabel,
+  workflowLabel,
 } from '../labels.ts';
 import type { LazyView } from '../../lazyView.ts';
 import { type RunNode, toRunNode } from './pickRun.ts';
@@ -47,9 +57,9 @@ export function showRuns(
   const changed = new vscode.EventEmitter<undefined>();
   const provider: vscode.TreeDataProvider<RunsNode> = {
     onDidChangeTreeData: changed.event,
-    getChildren: (element) => {
+    getChildren: async (element) => {
       if (element === undefined) {
-        const byFolders = new Map(runs.all().map((run) => [foldersOf(run), titleOf(run)]));
+        const byFolders = new Map(runs.all().map((run) => [foldersOf(run), folderNames(run)]));
         return [
           ...[...byFolders].map(([key, name]) => ({ kind: 'folder' as const, key, name })),
           ...runs.foreign().map((run) => toLine(foreignItem(run))),
@@ -62,7 +72,9 @@ export function showRuns(
           .map(toRunNode);
       const run = element.kind === 'run' ? runs.get(element.id) : undefined;
       if (run === undefined) return [];
-      return linesOf(run, deps.clock.now(), runs.all(), findings.failureOf(run.id)).map(toLine);
+      const progress = hasHitCreditLimit(run) ? await progressText(run, runs.folderOf(run.id)) : undefined;
+      const unread = findings.failureOf(run.id);
+      return linesOf(run, deps.clock.now(), runs.all(), unread, progress).map(toLine);
     },
     getTreeItem: (element) => {
       if (element.kind === 'line') return element.item;
@@ -101,6 +113,35 @@ function foldersOf(run: Run): string {
   return run.targets.map(({ folder }) => folder).join('\n');
 }
 
+/** The names of a run's folders: a blackbox run's title is that of its hosts. */
+function folderNames(run: Run): string {
+  return run.workflow === 'whitebox-assessment'
+    ? titleOf(run)
+    : run.targets.map(({ folder }) => basename(folder)).join(', ');
+}
+
+/** How far an assessment came before its credit limit; of how many pairs only where that is known. */
+async function progressText(run: Run, folder: string): Promise<string> {
+  const t = vscode.l10n.t;
+  const { tested, notApplicable, problem } = await readScanProgress(run, folder);
+  if (problem === 'absent' || problem === 'unreadable') return t('The credit limit is reached.');
+  const total = run.input?.pairs?.length ?? (await countPairs(run, folder));
+  const done =
+    total === undefined
+      ? t('{0} pairs tested', formatNumber(tested))
+      : t('{0} of {1} pairs tested', formatNumber(tested), formatNumber(total));
+  return t('{0}, {1} not applicable.', done, formatNumber(notApplicable));
+}
+
+async function countPairs(run: Run, folder: string): Promise<number | undefined> {
+  try {
+    return (await readFeatures(run, folder)).features.length * perspectives.length;
+  } catch (error) {
+    if (error instanceof AssessmentError) return undefined;
+    throw error;
+  }
+}
+
 function folderItem({ key, name }: { key: string; name: string }): vscode.TreeItem {
   const item = new vscode.TreeItem(name, vscode.TreeItemCollapsibleState.Expanded);
   item.id = `folder:${key}`;
@@ -135,13 +176,15 @@ function runItem(run: Run, now: number, unread: Failure | undefined): vscode.Tre
   const attention =
     attentionLabel(run, now) ?? (unread === undefined ? undefined : vscode.l10n.t('findings cannot be read'));
   const name = run.label ?? (run.state === 'imported' ? run.importedFrom : undefined);
-  item.description = [attention, name, formatDay(run.createdAt)]
+  const what = run.workflow === 'whitebox-assessment' ? [] : [blackboxTitle(run)];
+  item.description = [attention, ...what, name, formatDay(run.createdAt)]
     .filter((part) => part !== undefined)
     .join(' · ');
   item.tooltip = [
     [titleOf(run), name].filter((part) => part !== undefined).join(', '),
     [state, attention].filter((part) => part !== undefined).join(', '),
     formatTime(run.createdAt),
+    ...noContinuations(run),
   ].join('\n');
   item.iconPath = attention === undefined ? iconOf(run) : new vscode.ThemeIcon('warning');
   item.contextValue = `run ${abilitiesOf(run, now, unread).join(' ')}`;
@@ -151,8 +194,21 @@ function runItem(run: Run, now: number, unread: Failure | undefined): vscode.Tre
   return item;
 }
 
+/** A workflow and the hosts that it is run on, in plain text. */
+function blackboxTitle(run: Run): string {
+  return `${workflowLabel(run.workflow)} · ${visibleLine(titleOf(run))}`;
+}
+
+/** Why commands that go on from a run are off. */
+function noContinuations(run: Run): string[] {
+  return [...continuationsOf(run)].flatMap(([continuation, allowed]) =>
+    allowed === true ? [] : [noContinuationLabel(continuation, allowed)],
+  );
+}
+
 /** The words that `when` clauses in package.json match. */
 function abilitiesOf(run: Run, now: number, unread: Failure | undefined): string[] {
+  const isBlackbox = run.workflow !== 'whitebox-assessment';
   const abilities = [
     [run.state, true],
     ['live', isLive(run)],
@@ -161,10 +217,12 @@ function abilitiesOf(run: Run, now: number, unread: Failure | undefined): string
     ['isStuck', mayStopWatching(run, now)],
     ['needsToken', needsToken(run)],
     ['hasRemoteResults', hasRemoteResults(run)],
-    ['isUnsent', isUnsent(run)],
+    ['isUnsent', isUnsent(run) && !isBlackbox],
+    ['mayStartAgain', isUnsent(run) && isBlackbox],
     ['hasReport', hasArtifact(run, 'report')],
     ['hasFindings', hasArtifact(run, 'findings')],
     ['hasFeatures', hasArtifact(run, 'features')],
+    ...[...continuationsOf(run)].map(([word, allowed]) => [word, allowed === true] as const),
     ['hasUnreadFindings', hasArtifact(run, 'findings') && unread !== undefined],
     [
       'hasSource',
@@ -179,7 +237,9 @@ function iconOf(run: Run): vscode.ThemeIcon {
     case 'succeeded':
       return new vscode.ThemeIcon('pass');
     case 'aborted':
-      return new vscode.ThemeIcon('circle-slash');
+      return hasHitCreditLimit(run)
+        ? new vscode.ThemeIcon('debug-pause', new vscode.ThemeColor('list.warningForeground'))
+        : new vscode.ThemeIcon('circle-slash');
     case 'cancelled':
       return new vscode.ThemeIcon('circle-slash');
     case 'failed':
@@ -191,16 +251,16 @@ function iconOf(run: Run): vscode.ThemeIcon {
   }
 }
 
-function linesOf(run: Run, now: number, all: readonly Run[], unread: Failure | undefined): vscode.TreeItem[] {
+function linesOf(
+  run: Run,
+  now: number,
+  all: readonly Run[],
+  unread: Failure | undefined,
+  progress: string | undefined,
+): vscode.TreeItem[] {
   const t = vscode.l10n.t;
   const lines: vscode.TreeItem[] = [];
-  const add = (
-    text: string,
-    icon: string,
-    detail?: string,
-    command?: vscode.Command,
-    more?: string,
-  ): void => {
+  const add: AddLine = (text, icon, detail, command, more) => {
     const label = visibleLine(text);
     const description = detail === undefined ? undefined : visibleLine(detail);
     const item = new vscode.TreeItem(label);
@@ -211,8 +271,12 @@ function linesOf(run: Run, now: number, all: readonly Run[], unread: Failure | u
     item.accessibilityInformation = { label: description === undefined ? label : `${label}, ${description}` };
     lines.push(item);
   };
-  if (run.state === 'failed') add(describeFailure(run.failure).message, 'error');
-  if ('exit' in run && run.exit?.abort?.detail !== undefined)
+  if (run.state === 'failed') add(describeRefusal(run.failure, run).message, 'error');
+  if (progress !== undefined) {
+    const title = continuationLabel('continueAssessment');
+    const command = { title, command: 'whitebox.continueAssessment', arguments: [toRunNode(run)] };
+    add(progress, 'debug-pause', title, command);
+  } else if ('exit' in run && run.exit?.abort?.detail !== undefined)
     add(t('The service said: {0}', inBrief(run.exit.abort.detail)), 'comment');
   if (run.state === 'imported')
     add(t('Imported from {0}', run.importedFrom), 'archive', formatTime(run.endedAt));
@@ -228,7 +292,7 @@ function linesOf(run: Run, now: number, all: readonly Run[], unread: Failure | u
       },
     );
     if (run.refusal !== undefined)
-      add(t('Sending it again was not accepted.'), 'error', describeFailure(run.refusal, run).message);
+      add(t('Sending it again was not accepted.'), 'error', describeRefusal(run.refusal, run).message);
   }
   if (isLive(run) && run.trouble !== undefined) {
     const { message, remedies } = describeFailure(run.trouble, run);
@@ -248,6 +312,7 @@ function linesOf(run: Run, now: number, all: readonly Run[], unread: Failure | u
   if (retried !== undefined) add(t('Another try of'), 'debug-rerun', nameOf(retried));
   for (const retry of all.filter(({ retryOf }) => retryOf === run.id))
     add(t('Tried again as'), 'debug-rerun', nameOf(retry));
+  addBlackboxLines(run, all, add);
   for (const { archive, name, commit } of run.targets) {
     if (archive !== undefined) {
       const sizes = `${countFiles(archive.files)}, ${formatBytes(archive.sourceBytes)} → ${formatBytes(archive.bytes)}`;
@@ -255,8 +320,10 @@ function linesOf(run: Run, now: number, all: readonly Run[], unread: Failure | u
     }
     if (commit !== undefined) add(t('Commit'), 'git-commit', commitLabel(commit));
   }
-  if (run.uploadedAt !== undefined) add(t('Uploaded'), 'cloud-upload', formatTime(run.uploadedAt));
-  if (run.confirmedAt !== undefined) add(t('Confirmed'), 'check', formatTime(run.confirmedAt));
+  const hasFiles = run.workflow === 'whitebox-assessment';
+  if (hasFiles && run.uploadedAt !== undefined)
+    add(t('Uploaded'), 'cloud-upload', formatTime(run.uploadedAt));
+  if (hasFiles && run.confirmedAt !== undefined) add(t('Confirmed'), 'check', formatTime(run.confirmedAt));
   if ('dispatchedAt' in run && run.dispatchedAt !== undefined) {
     add(isLive(run) ? t('Running') : t('Ran'), 'watch', formatDuration(elapsedMs(run, now)));
   }
@@ -283,7 +350,8 @@ function linesOf(run: Run, now: number, all: readonly Run[], unread: Failure | u
       }
     } else if (role === 'features') {
       add(t('Features'), 'checklist', what, on(t('Show Features'), 'whitebox.showFeatures'));
-    } else add(artifact.name, 'file', what);
+    } else if (role === 'scan_progress') add(t('Scan progress'), 'tasklist', what);
+    else add(artifact.name, 'file', what);
   }
   for (const target of run.targets) {
     const label = uploadLabel(run, target);
@@ -291,6 +359,31 @@ function linesOf(run: Run, now: number, all: readonly Run[], unread: Failure | u
   }
   if ('runId' in run && run.runId !== undefined) add(t('Run ID'), 'key', run.runId);
   return lines;
+}
+
+type AddLine = (text: string, icon: string, detail?: string, command?: vscode.Command, more?: string) => void;
+
+/** What a blackbox run was asked, and the runs that it goes on from and that go on from it. */
+function addBlackboxLines(run: Run, all: readonly Run[], add: AddLine): void {
+  const t = vscode.l10n.t;
+  const { workflow, input, targetFile } = run;
+  if (workflow === 'whitebox-assessment') return;
+  if (targetFile !== undefined) {
+    const open = { title: t('Open File'), command: 'vscode.open', arguments: [vscode.Uri.file(targetFile)] };
+    add(t('Target file'), 'target', basename(targetFile), open, visibleLine(targetFile));
+  }
+  if (input !== undefined) add(limitsLabel(workflow, input), 'credit-card');
+  const before = predecessorOf(run);
+  const earlier = all.find((each) => 'runId' in each && each.runId === before);
+  if (before !== undefined)
+    add(t('Goes on from'), 'arrow-left', earlier === undefined ? before : linkedName(earlier));
+  const later = 'runId' in run && run.runId !== undefined ? run.runId : undefined;
+  for (const next of later === undefined ? [] : all.filter((each) => predecessorOf(each) === later))
+    add(t('Gone on from by'), 'arrow-right', linkedName(next));
+}
+
+function linkedName(run: Run): string {
+  return `${workflowLabel(run.workflow)}, ${nameOf(run)}`;
 }
 
 const refreshMs = 60_000;

@@ -106,7 +106,8 @@ async function readPacked(run: Run, runs: RunStore): Promise<SentFile[][]> {
   return packed;
 }
 
-function offerToCancel(run: Run, log: Logger): void {
+/** Offers to cancel a run that had started when the person cancelled its start. */
+export function offerToCancel(run: Run, log: Logger): void {
   const cancel = vscode.l10n.t('Cancel Run…');
   showWarning(vscode.l10n.t('The run had started already.'), cancel).then(
     (choice) => {

@@ -1,0 +1,30 @@
+import { type Continuation, creditLimitReached, type NoContinuation } from '../../workflows/workflow.ts';
+import { workflows } from '../../workflows/workflows.ts';
+import { keptArtifacts, isFinal, roleOf, type Run } from './run.ts';
+
+/** How a run that has ended can be gone on from, and where not, why (API reference, sections 2.7 and 2.8); empty before its end. */
+export function continuationsOf(run: Run): ReadonlyMap<Continuation, true | NoContinuation> {
+  // Only a run that the service knows can be referred to.
+  if (!isFinal(run) || run.runId === undefined) return new Map();
+  const exit = 'exit' in run ? run.exit : undefined;
+  return workflows[run.workflow].continuations({
+    kind: exit?.kind ?? '',
+    abortCode: exit?.abort?.code,
+    artifacts: keptArtifacts(run).map(roleOf),
+  });
+}
+
+/** True for an assessment that stopped where its credits ended (API reference, section 2.5): it can be continued. */
+export function hasHitCreditLimit(run: Run): boolean {
+  return run.state === 'aborted' && run.exit.abort?.code === creditLimitReached;
+}
+
+/** The service's ID of the run that a run goes on from. */
+export function predecessorOf({ input }: Pick<Run, 'input'>): string | undefined {
+  const resume = input?.resume;
+  if (resume === undefined) return undefined;
+  if (!('kind' in resume)) return resume.workflow_run_id;
+  return resume.kind === 'continue_assessment'
+    ? resume.continue_assessment.workflow_run_id
+    : resume.assess_crawled_features.workflow_run_id;
+}

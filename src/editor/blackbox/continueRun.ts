@@ -1,0 +1,236 @@
+import * as vscode from 'vscode';
+import { readIfThere } from '../../core/files.ts';
+import { chosenPairs, readChoice } from '../../core/features/pairs.ts';
+import { continuationsOf } from '../../core/run/state/continuations.ts';
+import type { Run } from '../../core/run/state/run.ts';
+import type { ApplicationInput } from '../../core/workflows/application.ts';
+import { changesBetween, partsOf } from '../../core/workflows/inputParts.ts';
+import { readTargetFile, type TargetFile, toInput } from '../../core/workflows/targetFile.ts';
+import type { Continuation } from '../../core/workflows/workflow.ts';
+import { formatNumber } from '../formats.ts';
+import { continuationLabel, noContinuationLabel, runLabel } from '../labels.ts';
+import { pickRun } from '../runs/pickRun.ts';
+import { showInformation } from '../showMessage.ts';
+import { describeChanges } from './passwordQuestions.ts';
+import {
+  type BlackboxDeps,
+  type BlackboxStart,
+  type BlackboxWorkflow,
+  pickTargetFile,
+  readForStart,
+  startBlackbox,
+} from './startBlackbox.ts';
+
+/** Goes on from a run, which a person picks where none is given: with its input as its journal has it, and credit limits that are asked for. */
+export async function continueRun(
+  continuation: Continuation,
+  chosen: Run | undefined,
+  deps: BlackboxDeps,
+): Promise<Run | undefined> {
+  const { runs } = deps;
+  const mayBe = (run: Run): boolean => continuationsOf(run).get(continuation) === true;
+  const run = chosen ?? (await pickRun(runs.all().filter(mayBe), continuationLabel(continuation)));
+  if (run === undefined || !('runId' in run) || run.runId === undefined) return undefined;
+  const allowed = continuationsOf(run).get(continuation);
+  if (allowed !== true) {
+    // By a key or a link: menus show it only where it is allowed.
+    void showInformation(noContinuationLabel(continuation, allowed ?? 'notEligible'));
+    return undefined;
+  }
+  const pairs = await pairsFor(continuation, run, deps);
+  const workflow = continuation === 'crawlFurther' ? 'blackbox-crawl' : 'blackbox-assessment';
+  const source = await sourceOf(run, workflow, deps);
+  if (source === undefined) return undefined;
+  const limits = await askForLimits(workflow, source.proposal);
+  if (limits === undefined) return undefined;
+  return startBlackbox(
+    {
+      ...source.start,
+      workflow,
+      input: {
+        ...withoutLimits(source.start.input, workflow),
+        ...limits,
+        resume: toResume(continuation, run.workflow, run.runId),
+        ...(pairs && { pairs }),
+      },
+      continues: run,
+      remarks: [describeContinuation(continuation, run, pairs?.length), ...source.remarks],
+    },
+    deps,
+  );
+}
+
+/** The chosen pairs; of a continued assessment only where a person has chosen. */
+async function pairsFor(
+  continuation: Continuation,
+  run: Run,
+  { runs, features }: BlackboxDeps,
+): Promise<ApplicationInput['pairs']> {
+  if (continuation === 'crawlFurther') return undefined;
+  await features.settled();
+  const folder = runs.folderOf(run.id);
+  if (continuation === 'continueAssessment' && (await readChoice(folder)) === undefined) return undefined;
+  return chosenPairs(run, folder);
+}
+
+interface Source {
+  readonly start: Pick<BlackboxStart, 'input' | 'folder' | 'targetFile' | 'language' | 'webhookEndpointIds'>;
+  /** Whose credit limits are proposed. */
+  readonly proposal: ApplicationInput;
+  readonly remarks: readonly string[];
+}
+
+/** What the run was asked; of a run that was started elsewhere, what a target file says that a person chooses. */
+async function sourceOf(
+  run: Run,
+  workflow: BlackboxWorkflow,
+  deps: BlackboxDeps,
+): Promise<Source | undefined> {
+  const t = vscode.l10n.t;
+  const folder = run.targets[0]?.folder ?? '';
+  const { input, targetFile } = run;
+  if (input !== undefined) {
+    const file = targetFile === undefined ? undefined : await readQuietly(targetFile);
+    const now = file && toInput(file, workflow);
+    const changes = now === undefined ? [] : changesBetween(partsOf(inputFor(workflow, input)), partsOf(now));
+    const differs = t(
+      'This is sent as it was for that run. The target file has been changed since; there was added (+) and removed (−), which is not sent:',
+    );
+    return {
+      start: { input, folder, targetFile },
+      proposal: now ?? input,
+      remarks: changes.length === 0 ? [] : [[differs, ...describeChanges(changes).lines].join('\n')],
+    };
+  }
+  const uri = await pickTargetFile();
+  const read = uri && (await readForStart(uri, deps));
+  if (uri === undefined || read === undefined) return undefined;
+  const { file } = read;
+  const chosen = toInput(file, workflow);
+  return {
+    start: {
+      input: chosen,
+      folder,
+      targetFile: uri.fsPath,
+      language: file.language,
+      webhookEndpointIds: file.notification?.webhook_endpoint_ids,
+    },
+    proposal: chosen,
+    remarks: [
+      t(
+        'The run was started elsewhere, so what it was asked is not known here. The target URLs of the chosen file have to equal the run’s, or the service refuses the start.',
+      ),
+    ],
+  };
+}
+
+/** The target file as it is by now; undefined where there is none that is right. */
+async function readQuietly(path: string): Promise<TargetFile | undefined> {
+  const text = await readIfThere(path);
+  const read = text === undefined ? undefined : readTargetFile(text);
+  return read !== undefined && 'file' in read ? read.file : undefined;
+}
+
+/** An input as the workflow takes it: only a crawl has instructions of its own. */
+function inputFor(workflow: BlackboxWorkflow, input: ApplicationInput): ApplicationInput {
+  const { additional_instructions, ...rest } = input;
+  return workflow === 'blackbox-crawl' && additional_instructions !== undefined
+    ? { ...rest, additional_instructions }
+    : rest;
+}
+
+function withoutLimits(input: ApplicationInput, workflow: BlackboxWorkflow): ApplicationInput {
+  const { target_urls, oos_urls, authentication, preference, additional_instructions } = inputFor(
+    workflow,
+    input,
+  );
+  return {
+    target_urls,
+    ...(oos_urls && { oos_urls }),
+    ...(authentication && { authentication }),
+    ...(preference && { preference }),
+    ...(additional_instructions !== undefined && { additional_instructions }),
+  };
+}
+
+function toResume(
+  continuation: Continuation,
+  workflow_id: Run['workflow'],
+  workflow_run_id: string,
+): NonNullable<ApplicationInput['resume']> {
+  switch (continuation) {
+    case 'assessPairs':
+      return {
+        kind: 'assess_crawled_features',
+        assess_crawled_features: { workflow_id, workflow_run_id },
+      };
+    case 'continueAssessment':
+      return { kind: 'continue_assessment', continue_assessment: { workflow_id, workflow_run_id } };
+    case 'crawlFurther':
+      return { workflow_id: 'blackbox-crawl', workflow_run_id };
+  }
+}
+
+function describeContinuation(continuation: Continuation, run: Run, pairs: number | undefined): string {
+  const t = vscode.l10n.t;
+  const from = t('It goes on from the {0}.', runLabel(run));
+  const what =
+    pairs === undefined
+      ? t('All features are assessed from all perspectives that apply.')
+      : t('Only the chosen pairs are assessed: {0}.', formatNumber(pairs));
+  switch (continuation) {
+    case 'assessPairs':
+      return `${from} ${t('Its features are used, and the assessment begins anew.')} ${what}`;
+    case 'continueAssessment':
+      return `${from} ${t('Pairs already tested are carried over and not tested again.')} ${what}`;
+    case 'crawlFurther':
+      return `${from} ${t('Its features are kept. Credits are spent even when nothing new is found.')}`;
+  }
+}
+
+type Limits = Pick<ApplicationInput, 'credit_limit' | 'scan_credit_limit' | 'crawl_credit_limit'>;
+
+/** Asks for each credit limit of a workflow; undefined when the person cancels. */
+async function askForLimits(
+  workflow: BlackboxWorkflow,
+  proposal: ApplicationInput,
+): Promise<Limits | undefined> {
+  const t = vscode.l10n.t;
+  const wanted =
+    workflow === 'blackbox-crawl'
+      ? ([['credit_limit', t('Credits for crawling'), 5]] as const)
+      : ([
+          ['scan_credit_limit', t('Credits for testing'), 10],
+          ['crawl_credit_limit', t('Credits for crawling'), 5],
+        ] as const);
+  let limits: Limits = {};
+  for (const [name, title, minimum] of wanted) {
+    const typed = await vscode.window.showInputBox({
+      title,
+      prompt: t(
+        'The most credits that are spent: {0} to {1}; empty for no limit',
+        formatNumber(minimum),
+        formatNumber(maximum),
+      ),
+      value: proposal[name]?.toString() ?? '',
+      ignoreFocusOut: true,
+      validateInput: (text) =>
+        isLimit(text.trim(), minimum)
+          ? undefined
+          : t(
+              'Enter a whole number from {0} to {1}, or nothing.',
+              formatNumber(minimum),
+              formatNumber(maximum),
+            ),
+    });
+    if (typed === undefined) return undefined;
+    if (typed.trim() !== '') limits = { ...limits, [name]: Number(typed) };
+  }
+  return limits;
+}
+
+const maximum = 100_000;
+
+function isLimit(text: string, minimum: number): boolean {
+  return text === '' || (/^\d{1,6}$/.test(text) && Number(text) >= minimum && Number(text) <= maximum);
+}
