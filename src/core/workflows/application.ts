@@ -12,6 +12,10 @@ const urlSchema = z.string().check(
   z.maxLength(5000),
   z.regex(/^https?:\/\/[^\s\\/?#@]+([/?#][^\s\\]*)?$/, { abort: true }),
   z.refine((text) => URL.canParse(text)),
+  z.meta({
+    patternErrorMessage:
+      'Has to be a whole URL that begins with http:// or https://, without user name, password and spaces.',
+  }),
 );
 
 /** The addresses of the application: 1 to 100 (API reference, section 2.6). */

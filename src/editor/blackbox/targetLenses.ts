@@ -62,7 +62,7 @@ function titleWithLimit(start: string, limit: string | undefined): string {
 }
 
 /** The credits that a crawl of a target file spends at most, in words. */
-export function limitOfCrawl({ crawl }: TargetFile): string {
+function limitOfCrawl({ crawl }: TargetFile): string {
   const t = vscode.l10n.t;
   return crawl?.credit_limit === undefined
     ? t('no credit limit')
@@ -70,7 +70,7 @@ export function limitOfCrawl({ crawl }: TargetFile): string {
 }
 
 /** The credits that an assessment of a target file spends at most, in words: those of its crawl and of its tests. */
-export function limitOfAssessment({ assessment }: TargetFile): string {
+function limitOfAssessment({ assessment }: TargetFile): string {
   const t = vscode.l10n.t;
   const { crawl_credit_limit: crawl, scan_credit_limit: scan } = assessment ?? {};
   // Together they have a limit only if both have one.

@@ -101,7 +101,7 @@ describe('a target file', () => {
     assert.ok((await readdir(folder)).includes('staging.example.com-2.blackbox.json'));
   });
 
-  it('is completed and described from the contributed schema', async () => {
+  it('is completed, described and checked from the contributed schema', async () => {
     const { uri } = await open(`{\n  "target_urls": ["${url}"],\n  \n}`);
     const labelsAt = async (): Promise<string[]> => {
       const list = await vscode.commands.executeCommand<vscode.CompletionList>(
@@ -121,6 +121,13 @@ describe('a target file', () => {
     );
     const described = hovers.flatMap(({ contents }) => contents as vscode.MarkdownString[]);
     assert.match(described.map(({ value }) => value).join(), /URLs of the application to crawl and test/);
+    // As it is typed, the JSON support warns with the same schema.
+    const wrong = await open({ target_urls: ['staging.example.com'], crawl: { credit_limit: 4 } });
+    const warnings = await eventually(
+      () => Promise.resolve(vscode.languages.getDiagnostics(wrong.uri).map(({ message }) => message)),
+      ({ length }) => length === 2,
+    );
+    assert.match(warnings.join('\n'), /^Has to be a whole URL[^]*below the minimum of 5/);
   });
 
   it('has lenses with its limits and the passwords that are kept, on disk and in trusted workspaces only', async () => {
