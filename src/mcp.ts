@@ -11,6 +11,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import manifest from '../package.json' with { type: 'json' };
 import { pathInside } from './core/files.ts';
+import { type Confirmation, readConfirmations } from './core/findings/confirmation.ts';
 import { FindingStore } from './core/findings/findingStore.ts';
 import { readingTools, type ToolFinding, type ToolRun } from './core/findings/importExport/toolAnswers.ts';
 import { decisionOf } from './core/findings/runFindings.ts';
@@ -48,6 +49,7 @@ async function serve(): Promise<void> {
   const reading = readingTools({
     findings: () => readFindings(options),
     runs: () => readOwnRuns(options),
+    confirmationsOf: (shown) => readTried(shown, options),
     clock,
   });
   const answers = new Map(Object.entries(reading));
@@ -162,6 +164,14 @@ async function readFindings(options: Options): Promise<readonly ToolRun[]> {
     shown: ownFindings(run.shown, folders).map(toToolFinding),
     absent: ownFindings(run.absent ?? [], folders).map(toToolFinding),
   }));
+}
+
+/** What the folder's runs that tried one pair for a finding tell of it. */
+async function readTried({ identity }: ToolFinding, options: Options): Promise<readonly Confirmation[]> {
+  const { runs } = await readOwnRuns(options);
+  const folderOf = (id: string): string => join(options.storage, 'runs', id);
+  const source = { runs: { all: () => runs, folderOf }, workerFile: import.meta.filename, isReadOnly: true };
+  return readConfirmations(identity.fingerprint, source);
 }
 
 /** The findings and places that are in the folder: a run may be one of several folders. */

@@ -4,6 +4,7 @@ import type { Disposable, Event } from '../ports.ts';
 import { type Failure, isFinal, type Run } from '../run/state/run.ts';
 import { FolderChoices, hasFindings, isSameRun } from './chooseRun.ts';
 import { baselineAmong, earlierRuns, runIdOf } from './compare/earlierRuns.ts';
+import { type Confirmation, readConfirmations } from './confirmation.ts';
 import { allowReading } from './parse/readFindings.ts';
 import { addMapping, forgetMappings, mappingsOf } from './place/mappings.ts';
 import { RunFindings, type RunFindingsDeps } from './runFindings.ts';
@@ -78,6 +79,11 @@ export class FindingStore implements Disposable {
     return [...this.all(), ...this.absent()].find(
       ({ run, finding }) => run.id === runId && finding.index === index,
     );
+  }
+
+  /** What the runs that tried one pair for a finding about code tell of it, the latest first. */
+  confirmationsOf({ identity }: Pick<ShownFinding, 'identity'>): Promise<readonly Confirmation[]> {
+    return readConfirmations(identity.fingerprint, this.#deps);
   }
 
   /** Why a run's findings could not be read the last time; undefined when they could. */

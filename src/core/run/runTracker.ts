@@ -181,6 +181,11 @@ export class RunTracker implements Disposable {
     await this.#deps.store.apply(id, { type: 'renamed', label, at: this.#deps.clock.now() });
   }
 
+  /** A person says whether what a run found is the finding that it was to confirm. */
+  async answerIsSame(id: string, isSame: boolean): Promise<void> {
+    await this.#deps.store.apply(id, { type: 'answeredIsSame', isSame, at: this.#deps.clock.now() });
+  }
+
   /** Downloads the artifacts of an ended run again; throws the first failure, after those that came are saved. A cancellation is thrown, and everything stays as it was. */
   async downloadAgain(id: string, cancelled?: AbortSignal): Promise<void> {
     const { store, clock, clientFor } = this.#deps;

@@ -30,6 +30,7 @@ export function createTools({ runs, findings, clock }: ToolDeps): ReadonlyMap<st
   const reading = readingTools({
     findings: () => findings.folders(),
     runs: () => ({ runs: runs.all(), unread: runs.foreign().length }),
+    confirmationsOf: (shown) => findings.confirmationsOf(shown),
     clock,
   });
   const toTool = (read: (input: unknown) => Promise<string>, invocationMessage: string): Tool => ({

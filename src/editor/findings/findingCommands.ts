@@ -1,10 +1,12 @@
 import * as vscode from 'vscode';
 import type { ShownFinding } from '../../core/findings/shownFinding.ts';
+import { type ConfirmDeps, confirmLive } from '../blackbox/confirmLive.ts';
 import { copyUrl, openUrl } from '../blackbox/findingUrl.ts';
 import { copyFindings, fixWithAgent } from '../agents/agentHandOff.ts';
 import { openAsAssessed } from './code/asAssessed.ts';
 import { showAttackPath } from './code/attackPath.ts';
 import { type CompareDeps, showAllFindings } from './compareRuns.ts';
+import type { DocumentPanels } from '../report/documentPanels.ts';
 import { findingOf, type FindingSources, findingsOf, sayNoFinding } from './findingArguments.ts';
 import { showFindingJson } from './rawFindings.ts';
 import { filterFindings, type Filtering, groupFindings } from './tree/filtering.ts';
@@ -12,7 +14,8 @@ import { shareFinding } from './shareFinding.ts';
 import { setTriage, subjectLabel, type TriageDeps } from './setTriage.ts';
 
 /** What commands on findings and on their view need. */
-export interface FindingCommandDeps extends TriageDeps, CompareDeps, FindingSources {
+export interface FindingCommandDeps extends TriageDeps, CompareDeps, FindingSources, ConfirmDeps {
+  readonly details: DocumentPanels<ShownFinding>;
   readonly filtering: Filtering;
 }
 
@@ -48,6 +51,7 @@ export function createFindingCommands(
       },
     ],
     ['whitebox.showFindingJson', onOne(showFindingJson, deps)],
+    ['whitebox.confirmLive', onOne((shown) => confirmLive(shown, deps), deps)],
     ['whitebox.copyUrl', onOne(copyUrl, deps)],
     ['whitebox.openUrl', onOne(openUrl, deps)],
     ['whitebox.shareFinding', onOne(shareFinding, deps)],

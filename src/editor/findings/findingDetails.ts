@@ -1,5 +1,6 @@
 import { extname } from 'node:path';
 import * as vscode from 'vscode';
+import type { Confirmation } from '../../core/findings/confirmation.ts';
 import type { Place } from '../../core/findings/finding.ts';
 import { type Evidence, leastOf } from '../../core/findings/place/evidence.ts';
 import { placeLinks } from '../../core/findings/place/runPlaces.ts';
@@ -12,6 +13,7 @@ import type { ReportContent } from '../../core/report/protocol.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import { titleOf } from '../../core/run/state/run.ts';
 import { DocumentPanels, type PanelDeps, type PanelDocument } from '../report/documentPanels.ts';
+import { confirmationLabel } from '../blackbox/confirmLive.ts';
 import { formatTime } from '../formats.ts';
 import {
   blockLabel,
@@ -46,7 +48,15 @@ export function registerFindingDetails(
       return findings.find(id.slice(0, at), Number(id.slice(at + 1)));
     },
     toDocument: (shown) => toDetails(shown, findings),
-    onDidChange: (refresh) => findings.onDidChange(() => refresh()),
+    onDidChange: (refresh) => {
+      const tried = runs.onDidChange(({ confirms }) => {
+        if (confirms !== undefined) refresh();
+      });
+      return vscode.Disposable.from(
+        tried,
+        findings.onDidChange(() => refresh()),
+      );
+    },
   });
 }
 
@@ -58,9 +68,9 @@ export function toDetails(shown: ShownFinding, findings: FindingStore): PanelDoc
   return {
     id: `${run.id}:${String(finding.index)}`,
     title: clip(titleOfFinding(finding), 60),
-    load: () => {
+    load: async () => {
       linked = current();
-      return Promise.resolve(toContent(linked));
+      return toContent(linked, await findings.confirmationsOf(linked));
     },
     openPlace: async (index) => {
       const place = linked.places[index];
@@ -77,11 +87,11 @@ function columnOf({ file }: ShownPlace): vscode.ViewColumn {
   return seen?.viewColumn ?? vscode.ViewColumn.One;
 }
 
-function toContent(shown: ShownFinding): ReportContent {
+function toContent(shown: ShownFinding, confirmations: readonly Confirmation[]): ReportContent {
   return {
     parts: partsOf(shown),
     title: titleOfFinding(shown.finding),
-    facts: factsOf(shown),
+    facts: factsOf(shown, confirmations),
     severities: [],
     places: linksOf(shown.places.slice(0, maxPlaces)),
     language: shown.run.language === 'japanese' ? 'ja' : 'en',
@@ -112,7 +122,7 @@ const tones: Readonly<Record<Evidence['kind'], Tone>> = {
 };
 
 /** What is known at a glance: how bad it is, how sure that is, and what was decided about it. */
-function factsOf(shown: ShownFinding): ReportContent['facts'] {
+function factsOf(shown: ShownFinding, [tried]: readonly Confirmation[]): ReportContent['facts'] {
   const t = vscode.l10n.t;
   const { severity, severityText, cwes, cvss, feature, perspective, shortfall } = shown.finding;
   const { state, at, note } = shown.triage;
@@ -131,6 +141,7 @@ function factsOf(shown: ShownFinding): ReportContent['facts'] {
       [t('Perspective'), perspective],
       ['URL', requestOf(shown.finding)],
       ['CVSS', [cvss?.score, cvss?.vector].filter((part) => part !== undefined).join(' · ')],
+      [t('On the live application'), tried && confirmationLabel(tried)],
       ...howSure(shown),
       [t('Triage'), at === 0 ? triageLabel(state) : `${triageLabel(state)}, ${formatTime(at)}`],
       [t('Note'), note],

@@ -5,6 +5,7 @@ import type { RunsOnDisk } from '../../run/disk/readRuns.ts';
 import { elapsedMs, titleOf } from '../../run/state/run.ts';
 import { leastOf } from '../place/evidence.ts';
 import { addressOf, hereOf, requestOf } from '../view/findingMarkdown.ts';
+import type { Confirmation, LiveResult } from '../confirmation.ts';
 import { isAtLeast, SEVERITIES, severityRank } from '../finding.ts';
 import type { ShownFinding, ShownRun } from '../shownFinding.ts';
 import { toPlainFinding } from './exportSource.ts';
@@ -76,11 +77,13 @@ export function answerText(answer: unknown): string {
 export interface ToolSource {
   readonly findings: () => readonly ToolRun[] | Promise<readonly ToolRun[]>;
   readonly runs: () => RunsOnDisk | Promise<RunsOnDisk>;
+  /** What was tried of a finding on a live application. */
+  readonly confirmationsOf: (shown: ToolFinding) => Promise<readonly Confirmation[]>;
   readonly clock: Clock;
 }
 
 /** The tools that only read: what a model asks for, answered as text. They throw, for the model to read, why they cannot. */
-export function readingTools({ findings, runs, clock }: ToolSource) {
+export function readingTools({ findings, runs, confirmationsOf, clock }: ToolSource) {
   return {
     listFindings: async (input: unknown) => {
       const wanted = readInput(toolInputs.listFindings, input);
@@ -89,7 +92,8 @@ export function readingTools({ findings, runs, clock }: ToolSource) {
     getFinding: async (input: unknown) => {
       const { finding } = readInput(toolInputs.getFinding, input);
       const all = (await findings()).flatMap(({ shown, absent = [] }) => [...shown, ...absent]);
-      return answerText(getFinding(findNamed(all, finding)));
+      const shown = findNamed(all, finding);
+      return answerText(getFinding(shown, await confirmationsOf(shown)));
     },
     getRunStatus: async (input: unknown) => {
       readInput(toolInputs.getRunStatus, input);
@@ -150,8 +154,19 @@ export function listFindings(
   };
 }
 
-/** Everything about a finding; long texts and lists are cut. */
-export function getFinding(shown: ToolFinding): unknown {
+const resultNames: Readonly<Record<LiveResult, string>> = {
+  pending: 'being tried',
+  found: 'a live finding in this pair; nobody has said whether it is the same',
+  same: 'a live finding in this pair; a person says that it is the same',
+  other: 'a live finding in this pair; a person says that it is another one',
+  nothing: 'nothing found in this pair, which proves nothing',
+  notApplicable: 'not applicable',
+  notTested: 'not tested',
+  unknown: 'unknown',
+};
+
+/** Everything about a finding, and what trying it on a live application showed; long texts and lists are cut. */
+export function getFinding(shown: ToolFinding, confirmations: readonly Confirmation[] = []): unknown {
   return cut({
     finding: toolName(shown),
     fingerprint: shown.identity.fingerprint,
@@ -164,6 +179,16 @@ export function getFinding(shown: ToolFinding): unknown {
       ...(drift === 'gone' ? {} : { startLine, endLine }),
       drift,
     })),
+    confirmLive:
+      confirmations.length === 0
+        ? undefined
+        : confirmations.map(({ run, feature, perspective, result, found }) => ({
+            run: run.id,
+            feature,
+            perspective,
+            result: resultNames[result],
+            found: found.map(({ title, severity, method, url }) => ({ title, severity, method, url })),
+          })),
     told: toPlainFinding(shown.finding),
   });
 }

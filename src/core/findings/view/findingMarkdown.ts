@@ -73,7 +73,7 @@ export function findingMarkdown(shown: ShownFinding, words: FindingWords): strin
 }
 
 /** The request that shows a finding of a live application, as one line of plain text; empty for another finding. */
-export function requestOf({ method, url }: Finding): string {
+export function requestOf({ method, url }: Pick<Finding, 'method' | 'url'>): string {
   return [method, url].filter((part) => part !== undefined).join(' ');
 }
 

@@ -67,11 +67,12 @@ export type RunEvent = { readonly at: number } & (
   | { readonly type: 'downloadedAgain'; readonly artifacts: readonly Artifact[] }
   | { readonly type: 'retentionNotified' }
   | { readonly type: 'renamed'; readonly label: string }
+  | { readonly type: 'answeredIsSame'; readonly isSame: boolean }
 );
 
 /**
  * The next state of a run. Pure; an event that does not belong to the state, or comes after a final state, changes nothing. What happens to
- * uploads, downloaded artifacts, notifications and the run's name is applied in every state.
+ * uploads, downloaded artifacts, notifications, the run's name and a person's word on what it found is applied in every state.
  */
 export function advance(run: Run, event: RunEvent): Run {
   switch (event.type) {
@@ -150,6 +151,10 @@ export function advance(run: Run, event: RunEvent): Run {
       return isRetentionNoticeDue(run, event.at) ? { ...run, retentionNoticedAt: event.at } : run;
     case 'renamed':
       return renamed(run, event.label.trim());
+    case 'answeredIsSame':
+      return run.confirms === undefined || run.isSame === event.isSame
+        ? run
+        : { ...run, isSame: event.isSame };
   }
 }
 

@@ -115,6 +115,8 @@ const base = open({
   input: z.optional(applicationInputSchema),
   /** The fingerprint of the finding about code that a run of one pair is to confirm; the service never learns of it. */
   confirms: z.optional(z.string()),
+  /** Whether what it found is that finding, as a person says. */
+  isSame: z.optional(z.boolean()),
   /** The target file that it was started from. */
   targetFile: z.optional(z.string()),
   targets: z.array(targetSchema),

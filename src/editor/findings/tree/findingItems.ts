@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import type { Verdict } from '../../../core/findings/compare/verdict.ts';
-import type { Severity } from '../../../core/findings/finding.ts';
+import { isLiveFinding, type Severity } from '../../../core/findings/finding.ts';
 import { leastOf } from '../../../core/findings/place/evidence.ts';
 import type { ShownFinding } from '../../../core/findings/shownFinding.ts';
 import type { GroupTopic } from '../../../core/findings/view/groups.ts';
@@ -117,6 +117,7 @@ function findingItem(node: FindingNode): vscode.TreeItem {
     settledIcon === undefined ? severityIcon(finding.severity) : new vscode.ThemeIcon(settledIcon);
   item.contextValue = [
     'finding',
+    ...(isLiveFinding(finding) ? ['live'] : []),
     ...(finding.url === undefined ? [] : ['withUrl']),
     ...(finding.places.length > 1 ? ['withPath'] : []),
   ].join(' ');
@@ -124,9 +125,10 @@ function findingItem(node: FindingNode): vscode.TreeItem {
   item.accessibilityInformation = {
     label: [`${severityLabel(finding.severity)}: ${title}`, ...facts].join(', '),
   };
+  const isOnlyLive = place === undefined && isLiveFinding(finding);
   item.command = {
-    title: t('Show in Editor'),
-    command: 'whitebox.revealFinding',
+    title: isOnlyLive ? t('Show Details') : t('Show in Editor'),
+    command: isOnlyLive ? 'whitebox.showFindingDetails' : 'whitebox.revealFinding',
     // The node itself, since a command may come after its run is shown no more.
     arguments: [node],
   };

@@ -78,6 +78,7 @@ const event = fc.oneof(
   }),
   fc.record({ type: type('retentionNotified'), at }),
   fc.record({ type: type('renamed'), label: fc.string(), at }),
+  fc.record({ type: type('answeredIsSame'), isSame: fc.boolean(), at }),
 ) as fc.Arbitrary<RunEvent>;
 
 /** Cases start anywhere on the way to a dispatch that is sent again, so that many reach the late states. */

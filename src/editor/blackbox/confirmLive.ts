@@ -1,0 +1,184 @@
+import * as vscode from 'vscode';
+import { readFeatures } from '../../core/features/features.ts';
+import {
+  type Confirmation,
+  confirmLimits,
+  type LiveResult,
+  proposedPerspective,
+  toConfirmInput,
+} from '../../core/findings/confirmation.ts';
+import type { FindingStore } from '../../core/findings/findingStore.ts';
+import type { ShownFinding } from '../../core/findings/shownFinding.ts';
+import { requestOf } from '../../core/findings/view/findingMarkdown.ts';
+import { continuationsOf } from '../../core/run/state/continuations.ts';
+import type { Run } from '../../core/run/state/run.ts';
+import { visibleLine } from '../../core/visibleText.ts';
+import { type ApplicationInput, perspectives } from '../../core/workflows/application.ts';
+import { findInRun } from '../findings/findingArguments.ts';
+import { subjectLabel } from '../findings/setTriage.ts';
+import { formatNumber, formatTime } from '../formats.ts';
+import { titleOfFinding } from '../labels.ts';
+import type { DocumentPanels } from '../report/documentPanels.ts';
+import { pickRun } from '../runs/pickRun.ts';
+import { pairStateLabel } from './featureItems.ts';
+import { type BlackboxDeps, startBlackbox } from './startBlackbox.ts';
+
+/** What confirming a finding on a live application works with. */
+export type ConfirmDeps = BlackboxDeps & {
+  readonly findings: FindingStore;
+  readonly details: Pick<DocumentPanels<ShownFinding>, 'open'>;
+};
+
+/**
+ * Tries one pair of feature and perspective of a live application for a finding about code. Where that was done before, offers to look at what was found, to say whether
+ * it is the same, and to try the same pair again.
+ */
+export async function confirmLive(shown: ShownFinding, deps: ConfirmDeps): Promise<void> {
+  const [last] = await deps.findings.confirmationsOf(shown);
+  const act = last === undefined ? () => tryNewPair(shown, deps) : await pickAct(shown, last, deps);
+  await act?.();
+}
+
+/** What was tried last for a finding, and what is known of it since. */
+export function confirmationLabel({ run, feature, perspective, result }: Confirmation): string {
+  const pair = `${visibleLine(feature)} · ${perspective}`;
+  return vscode.l10n.t('{0} ({1}, {2})', resultLabel(result), pair, formatTime(run.createdAt));
+}
+
+function resultLabel(result: LiveResult): string {
+  const t = vscode.l10n.t;
+  switch (result) {
+    case 'pending':
+      return t('being tried');
+    case 'found':
+      return t('a live finding in this pair: the same? “Confirm Live…” takes your answer');
+    case 'same':
+      return t('a live finding in this pair, the same by your answer');
+    case 'other':
+      return t('a live finding in this pair, another one by your answer');
+    case 'nothing':
+      return t('nothing found in this pair');
+    case 'notApplicable':
+    case 'notTested':
+    case 'unknown':
+      return pairStateLabel(result);
+  }
+}
+
+type Act = () => Promise<unknown>;
+
+async function pickAct(shown: ShownFinding, last: Confirmation, deps: ConfirmDeps): Promise<Act | undefined> {
+  const t = vscode.l10n.t;
+  const { run, found, result } = last;
+  const { input } = run;
+  const answer =
+    (isSame: boolean): Act =>
+    () =>
+      deps.tracker.answerIsSame(run.id, isSame);
+  const items: { label: string; description?: string; act: Act }[] = [
+    ...found.map((finding) => ({
+      label: t('Show the Live Finding: {0}', titleOfFinding(finding)),
+      description: requestOf(finding),
+      act: async () => {
+        const live = await findInRun(run, finding.index, deps.findings);
+        if (live !== undefined) deps.details.open(live);
+      },
+    })),
+    ...(found.length === 0
+      ? []
+      : [
+          { label: t('It Is the Same Finding'), act: answer(true) },
+          { label: t('It Is Another Finding'), act: answer(false) },
+        ]),
+    ...(input === undefined || result === 'pending'
+      ? []
+      : [{ label: t('Try the Same Pair Again…'), act: () => start(shown, run, input, deps) }]),
+    { label: t('Try Another Pair…'), act: () => tryNewPair(shown, deps) },
+  ];
+  const title = t('Confirm Live: {0}', subjectLabel([shown]));
+  return (await vscode.window.showQuickPick(items, { title, placeHolder: confirmationLabel(last) }))?.act;
+}
+
+async function tryNewPair(shown: ShownFinding, deps: ConfirmDeps): Promise<void> {
+  const t = vscode.l10n.t;
+  // What a run that was started elsewhere was asked is not known here.
+  const mayBe = (each: Run): boolean =>
+    continuationsOf(each).get('assessPairs') === true &&
+    each.input !== undefined &&
+    each.confirms === undefined;
+  const none = t('No run that was started here has features to choose from. Start a crawl first.');
+  const run = await pickRun(deps.runs.all().filter(mayBe), t('Confirm Live: Features of Which Run?'), none);
+  if (run === undefined) return;
+  const feature = await pickFeature(run, deps);
+  if (feature === undefined) return;
+  const perspective = await pickPerspective(shown);
+  const input = perspective && toConfirmInput(run, feature, perspective);
+  if (input !== undefined) await start(shown, run, input, deps);
+}
+
+async function pickFeature(run: Run, { runs }: ConfirmDeps): Promise<string | undefined> {
+  const { features } = await readFeatures(run, runs.folderOf(run.id));
+  const items = features.map(({ name, method, url, description = '' }) => ({
+    label: visibleLine(name),
+    description: visibleLine(requestOf({ method, url })),
+    detail: visibleLine(description),
+    name,
+  }));
+  const picked = await vscode.window.showQuickPick(items, {
+    title: vscode.l10n.t('Confirm Live: Which Feature Runs the Code?'),
+    matchOnDescription: true,
+    matchOnDetail: true,
+  });
+  return picked?.name;
+}
+
+async function pickPerspective({
+  finding,
+}: ShownFinding): Promise<(typeof perspectives)[number] | undefined> {
+  const t = vscode.l10n.t;
+  const proposed = proposedPerspective(finding);
+  const items = perspectives.map((perspective) => ({
+    label: perspective,
+    description: perspective === proposed ? t('proposed by the CWE') : '',
+    perspective,
+  }));
+  items.sort((one, other) => Number(other.perspective === proposed) - Number(one.perspective === proposed));
+  const title = t('Confirm Live: Which Perspective?');
+  return (await vscode.window.showQuickPick(items, { title }))?.perspective;
+}
+
+async function start(
+  { identity }: ShownFinding,
+  run: Run,
+  input: ApplicationInput,
+  deps: ConfirmDeps,
+): Promise<void> {
+  const t = vscode.l10n.t;
+  const [pair] = input.pairs ?? [];
+  const remarks = [
+    t(
+      'One pair is tried: {0} · {1}. It may cost {2} credits for testing and {3} for crawling.',
+      visibleLine(pair?.feature_name ?? ''),
+      pair?.perspective ?? '',
+      formatNumber(confirmLimits.scan),
+      formatNumber(confirmLimits.crawl),
+    ),
+    t(
+      'Does the deployment run this code, with the change that you want to see? The service never learns which finding is meant.',
+    ),
+  ];
+  const [folder = ''] = run.targets.map((target) => target.folder);
+  const { targetFile } = run;
+  await startBlackbox(
+    {
+      workflow: 'blackbox-assessment',
+      input,
+      folder,
+      targetFile,
+      continues: run,
+      confirms: identity.fingerprint,
+      remarks,
+    },
+    deps,
+  );
+}

@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { test } from 'node:test';
+import {
+  type LiveResult,
+  proposedPerspective,
+  readConfirmations,
+  resultOf,
+  toConfirmInput,
+} from '../../../src/core/findings/confirmation.ts';
+import { runIdOf } from '../../../src/core/findings/compare/earlierRuns.ts';
+import type { Finding } from '../../../src/core/findings/finding.ts';
+import { getFinding } from '../../../src/core/findings/importExport/toolAnswers.ts';
+import { advance } from '../../../src/core/run/state/advance.ts';
+import { isUnsent, type Run } from '../../../src/core/run/state/run.ts';
+import { blackboxAssessment } from '../../../src/core/workflows/blackboxAssessment.ts';
+import { setScene, type Scene } from '../findings/findingScene.ts';
+import { parseWorker } from '../findings/parseWorker.ts';
+import { invent } from '../findings/shownFindings.ts';
+import { runOf } from '../run/sampleRuns.ts';
+
+const pair = { feature_name: 'Search', perspective: 'XSS' } as const;
+const input = { target_urls: ['https://shop.example/'], pairs: [pair] };
+const reflected = {
+  title: 'Reflected',
+  severity: 'high',
+  ...pair,
+  method: 'GET',
+  url: 'https://shop.example/s',
+};
+const { finding: someFinding } = invent();
+
+test('what is known after a pair was tried: never more than its run tells', () => {
+  const found: readonly Finding[] = [someFinding];
+  const tried = (run: Run, isSame?: boolean): Run => ({
+    ...run,
+    ...(isSame === undefined ? {} : { isSame }),
+  });
+  const { succeeded, running, failed } = runOf;
+  const cases: readonly (readonly [Parameters<typeof resultOf>, LiveResult])[] = [
+    [[tried(running), undefined, 'unknown'], 'pending'],
+    [[tried(failed), undefined, 'unknown'], isUnsent(failed) ? 'notTested' : 'unknown'],
+    [[tried(succeeded), found, 'tested'], 'found'],
+    [[tried(succeeded, true), found, 'tested'], 'same'],
+    [[tried(succeeded, false), found, 'tested'], 'other'],
+    [[tried(succeeded), [], 'tested'], 'nothing'],
+    [[tried(succeeded), undefined, 'tested'], 'unknown'],
+    [[tried(succeeded), [], 'notApplicable'], 'notApplicable'],
+    [[tried(succeeded), [], 'notTested'], 'notTested'],
+    [[tried(succeeded), [], 'unknown'], 'unknown'],
+  ];
+  for (const [told, result] of cases) assert.equal(resultOf(...told), result, JSON.stringify(told[2]));
+});
+
+/** Stores an ended run that tried one pair for the finding `1:print`. */
+async function addTried(scene: Scene, findings: unknown, progress: unknown, rest: object = {}): Promise<Run> {
+  const run = await scene.addRun(['shop'], JSON.stringify(findings));
+  const folder = scene.runs.folderOf(run.id);
+  await writeFile(path.join(folder, 'scan_progress.json'), JSON.stringify(progress));
+  const artifacts = [
+    { name: 'findings', file: 'findings.json' },
+    { name: 'scan_progress', file: 'scan_progress.json' },
+  ];
+  const tried = {
+    ...run,
+    workflow: 'blackbox-assessment',
+    confirms: '1:print',
+    input,
+    artifacts,
+    ...rest,
+  } as Run;
+  await scene.runs.create(tried);
+  return tried;
+}
+
+test('the runs that tried a pair for a finding tell of this pair alone, the latest first', async (t) => {
+  const scene = await setScene(t);
+  const source = { runs: scene.runs, workerFile: parseWorker };
+  const completed = { completed: [pair], skipped: [] };
+  await addTried(scene, [], { completed: [], skipped: [pair] });
+  await addTried(scene, [{ ...reflected, perspective: 'CORS' }], completed);
+  await addTried(scene, 'no list', completed);
+  const last = await addTried(scene, [reflected], completed);
+  await addTried(scene, [reflected], completed, { confirms: '1:other' });
+  const confirmations = await readConfirmations('1:print', source);
+  assert.deepEqual(
+    confirmations.map(({ feature, perspective, result }) => [feature, perspective, result]),
+    ['found', 'unknown', 'nothing', 'notApplicable'].map((result) => ['Search', 'XSS', result]),
+  );
+  assert.equal(confirmations[0]?.found[0]?.title, 'Reflected');
+
+  await scene.runs.apply(last.id, { type: 'answeredIsSame', isSame: true, at: 9 });
+  const [answered] = await readConfirmations('1:print', source);
+  assert.equal(answered?.result, 'same');
+  const { confirmLive } = getFinding(invent(), [answered]) as { confirmLive: Record<string, unknown>[] };
+  assert.match(String(confirmLive[0]?.['result']), /a person says that it is the same$/);
+});
+
+test('a person’s word on a finding belongs to runs that were to confirm one', () => {
+  const word = { type: 'answeredIsSame', isSame: true, at: 9 } as const;
+  const { succeeded } = runOf;
+  assert.equal(advance(succeeded, word), succeeded);
+  assert.equal(advance({ ...succeeded, confirms: '1:print' }, word).isSame, true);
+});
+
+test('the weakness proposes a perspective; one that none stands for proposes none', () => {
+  const table = {
+    89: 'Injection',
+    79: 'XSS',
+    352: 'CSRF',
+    22: 'FileSystem',
+    601: 'OpenRedirect',
+    918: 'SSRF',
+    287: 'Authentication',
+    862: 'Authorization',
+    639: 'Authorization',
+    1021: 'Clickjacking',
+    942: 'CORS',
+  };
+  for (const [cwe, perspective] of Object.entries(table))
+    assert.equal(proposedPerspective({ ...someFinding, cwes: [1, Number(cwe)] }), perspective);
+  assert.equal(proposedPerspective({ ...someFinding, cwes: [328] }), undefined);
+});
+
+test('one pair is tried anew, within 10 and 5 credits, by the rest of what the run was asked', () => {
+  const asked = {
+    target_urls: ['https://shop.example/'],
+    oos_urls: ['https://shop.example/logout'],
+    authentication: { credentials: [{ id: 'alice', role: 'buyer' }] },
+    credit_limit: 500,
+    additional_instructions: 'Start from the catalogue.',
+  };
+  const crawl: Run = { ...runOf.succeeded, workflow: 'blackbox-crawl', input: asked };
+  const confirming = toConfirmInput(crawl, 'Search', 'XSS');
+  assert.ok(confirming);
+  assert.deepEqual(confirming, {
+    target_urls: asked.target_urls,
+    oos_urls: asked.oos_urls,
+    authentication: asked.authentication,
+    scan_credit_limit: 10,
+    crawl_credit_limit: 5,
+    resume: {
+      kind: 'assess_crawled_features',
+      assess_crawled_features: { workflow_id: 'blackbox-crawl', workflow_run_id: runIdOf(crawl) },
+    },
+    pairs: [pair],
+  });
+  const body = blackboxAssessment.toRequest({ ...crawl, input: confirming }, ['']);
+  assert.ok(blackboxAssessment.request.safeParse(body).success);
+  assert.equal(
+    JSON.stringify(body).includes('confirms'),
+    false,
+    'the service never learns which finding is meant',
+  );
+  assert.equal(toConfirmInput(runOf.succeeded, 'Search', 'XSS'), undefined);
+});
