@@ -34,6 +34,26 @@ describe('activation without runs', () => {
     assert.equal(hostRequire.cache[bundle('main.cjs')], undefined);
   });
 
+  it('loads the main part when a target file is opened, which then has its lenses', async () => {
+    const folder = vscode.workspace.workspaceFolders![0]!.uri;
+    const uri = vscode.Uri.joinPath(folder, 'opened.blackbox.json');
+    await vscode.workspace.fs.writeFile(
+      uri,
+      Buffer.from('{ "target_urls": ["https://staging.example.com/"] }'),
+    );
+    try {
+      await vscode.window.showTextDocument(uri);
+      await eventually(
+        async () => vscode.commands.executeCommand<unknown[]>('vscode.executeCodeLensProvider', uri),
+        ({ length }) => length === 2,
+      );
+      assert.notEqual(hostRequire.cache[bundle('main.cjs')], undefined);
+    } finally {
+      await vscode.commands.executeCommand('workbench.action.closeActiveEditor');
+      await vscode.workspace.fs.delete(uri);
+    }
+  });
+
   it('F88 activation and the main part leave the dispatchers that all extensions share as they were', async () => {
     await vscode.commands.executeCommand('whitebox.refreshRuns');
     assert.notEqual(hostRequire.cache[bundle('main.cjs')], undefined);
