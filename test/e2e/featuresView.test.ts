@@ -105,9 +105,21 @@ test('pairs are chosen with the keyboard, by perspective, and with a priority, a
   await message(workbench, '6 of 33 pairs chosen.');
 
   await workbench.reload();
-  await workbench.openView('Whitebox Assessment');
   await workbench.treeRowAction('Runs', 'finished', 'Show Features');
   await message(workbench, '6 of 33 pairs chosen.');
+});
+
+test('F136 with no pair chosen nothing is asked and nothing is sent', async ({ service, workbench }) => {
+  await workbench.viewAction('Features', 'Choose Pairs…');
+  await workbench.pick('No Pairs');
+  await message(workbench, '0 of 33 pairs chosen.');
+  await workbench.viewAction('Features', 'Assess Chosen Pairs…');
+  await workbench.notification('Nothing was sent: no pair is chosen.');
+  await workbench.dismissNotifications();
+  assert.ok(service.requests.every(({ method }) => method === 'GET'));
+  await workbench.viewAction('Features', 'Choose Pairs…');
+  await workbench.pick('All Pairs');
+  await message(workbench, '33 of 33 pairs chosen.');
 });
 
 test('a filter that no feature passes says so, and the view is closed', async ({ workbench }) => {
@@ -117,7 +129,7 @@ test('a filter that no feature passes says so, and the view is closed', async ({
   await workbench.screenshot('features-3-filtered.png');
   await workbench.viewButton('Features', 'Filter Features…');
   await workbench.answer('');
-  await message(workbench, '6 of 33 pairs chosen.');
+  await message(workbench, '33 of 33 pairs chosen.');
   await workbench.viewAction('Features', 'Close Features');
   await eventually(
     () => workbench.page.locator('.pane-header[aria-label^="Features "]').count(),
