@@ -260,18 +260,8 @@ export function blockLabel(kind: BlockKind): string {
 /** What a place is to its finding, as a word. */
 export function roleLabel(role: PlaceRole): string {
   const t = vscode.l10n.t;
-  switch (role) {
-    case 'source':
-      return t('Source');
-    case 'step':
-      return t('Step');
-    case 'sink':
-      return t('Sink');
-    case 'evidence':
-      return t('Evidence');
-    case 'related':
-      return t('Related');
-  }
+  const [source, step, sink] = [t('Source'), t('Step'), t('Sink')];
+  return { source, step, sink, evidence: t('Evidence'), related: t('Related') }[role];
 }
 
 /** A triage state as a word. */

@@ -31,7 +31,7 @@ export async function shareFinding(shown: ShownFinding): Promise<void> {
       : [
           {
             label: t('Open Issue…'),
-            detail: placeOf(tracker),
+            detail: `${tracker.host}/${tracker.repository}`,
             act: () => openIssue(shown, link, tracker),
           },
         ]),
@@ -63,17 +63,9 @@ async function copyLink(link: string): Promise<void> {
 async function trackerOf(shown: ShownFinding): Promise<IssueTracker | undefined> {
   const folder = folderOf(shown) ?? shown.run.targets[0]?.folder;
   const repository = folder === undefined ? undefined : await repositoryOf(vscode.Uri.file(folder));
-  const remotes = [...(repository?.state.remotes ?? [])];
-  const originFirst = remotes.sort((one, other) => rank(one.name) - rank(other.name));
+  const remotes = repository?.state.remotes ?? [];
+  const originFirst = [...remotes.filter(({ name }) => name === 'origin'), ...remotes];
   return originFirst.map(({ fetchUrl = '' }) => readTracker(fetchUrl)).find((each) => each !== undefined);
-}
-
-function rank(remote: string): number {
-  return remote === 'origin' ? 0 : 1;
-}
-
-function placeOf({ host, repository }: IssueTracker): string {
-  return `${host}/${repository}`;
 }
 
 async function openIssue(
@@ -88,7 +80,7 @@ async function openIssue(
   const openly = t('Open Issue');
   const choice = await askInDialog(
     {
-      question: t('Open a page for this finding in {0}?', placeOf(tracker)),
+      question: t('Open a page for this finding in {0}?', `${tracker.host}/${tracker.repository}`),
       detail: [
         t('Others may see what you write there: it tells of a vulnerability that may not be fixed yet.'),
         t(

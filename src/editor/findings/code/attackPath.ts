@@ -9,11 +9,7 @@ import { showInformation } from '../../showMessage.ts';
 
 const maxLabelLength = 200;
 
-/** The used part of the API of VS Code's References view (`vscode.references-view`, `references-view.d.ts`). */
-interface SymbolTree {
-  setInput(input: SymbolTreeInput): void;
-}
-
+/** What VS Code's References view shows: the used part of its API (`vscode.references-view`, `references-view.d.ts`). */
 interface SymbolTreeInput {
   /** The value of the view's context key `reference-list.source`. */
   readonly contextValue: string;
@@ -54,7 +50,7 @@ export async function showAttackPath(shown: ShownFinding, findings: FindingStore
   const steps = await toSteps(shown);
   const start = steps.find(({ location }) => location !== undefined)?.location;
   const view = await vscode.extensions
-    .getExtension<SymbolTree | undefined>('vscode.references-view')
+    .getExtension<{ setInput(input: SymbolTreeInput): void } | undefined>('vscode.references-view')
     ?.activate();
   if (view === undefined || start === undefined) return pickStep(shown, steps);
   const inputAt = (location: vscode.Location): SymbolTreeInput => ({
@@ -121,12 +117,11 @@ async function locationIn(file: string, line: number): Promise<vscode.Location |
 }
 
 function toModel(message: string, steps: readonly Step[]): SymbolTreeModel {
-  const there = steps.filter(({ location }) => location !== undefined);
-  const stepFrom = (from: Step, by: 1 | -1): Step => {
-    const onWay = by === 1 ? steps : steps.toReversed();
-    const rest = onWay.slice(onWay.indexOf(from) + 1);
-    const next = rest.find(({ location }) => location !== undefined);
-    return next ?? there.at(by === 1 ? 0 : -1) ?? from;
+  const isThere = ({ location }: Step): boolean => location !== undefined;
+  /** The other steps from one on, round to the one before it. */
+  const round = (from: Step): readonly Step[] => {
+    const at = steps.indexOf(from);
+    return [...steps.slice(at + 1), ...steps.slice(0, at)];
   };
   return {
     message: visibleLine(message),
@@ -137,9 +132,9 @@ function toModel(message: string, steps: readonly Step[]): SymbolTreeModel {
       getTreeItem: toItem,
     },
     navigation: {
-      nearest: (uri, position) => nearest(there, uri, position.line) ?? there[0],
-      next: (from) => stepFrom(from, 1),
-      previous: (from) => stepFrom(from, -1),
+      nearest: (uri, { line }) => nearest(steps, uri, line) ?? steps.find(isThere),
+      next: (from) => round(from).find(isThere) ?? from,
+      previous: (from) => round(from).findLast(isThere) ?? from,
       location: ({ location }) => location,
     },
   };
