@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
+import type { FindingStore } from '../../../../src/core/findings/findingStore.ts';
+import { showAttackPath } from '../../../../src/editor/findings/code/attackPath.ts';
 import { eventually } from '../../../host/workbench/eventually.ts';
+import { invent } from '../../../unit/findings/shownFindings.ts';
 import { openFolders } from '../../openFolders.ts';
 import { shopRunId } from '../workspace.ts';
 
@@ -61,5 +64,33 @@ describe('the attack path of a finding', () => {
       await vscode.commands.executeCommand(`references-view.${command}`);
       await eventually(here, (now) => now === at);
     }
+  });
+
+  it('is offered as a list with the same steps where there is no References view, or no step is here', async () => {
+    const { showQuickPick } = vscode.window;
+    const lists: string[][] = [];
+    const places = [
+      { path: 'src/gone.js', startLine: 3, role: 'sink' as const },
+      { path: 'src/in.js', label: 'a $(shield) name', role: 'source' as const },
+    ];
+    Object.assign(vscode.window, {
+      showQuickPick: (items: readonly { label: string; description: string }[]) => {
+        lists.push(items.map(({ label, description }) => `${label} | ${description}`));
+        return Promise.resolve(items[0]);
+      },
+    });
+    try {
+      const findings = { find: () => undefined } as unknown as FindingStore;
+      const shown = invent({ title: 'Invented' });
+      await showAttackPath({ ...shown, finding: { ...shown.finding, places } }, findings);
+    } finally {
+      Object.assign(vscode.window, { showQuickPick });
+    }
+    assert.deepEqual(lists, [
+      [
+        '1. Source: a $\u2060(shield) name | src/in.js · not in this workspace',
+        '2. Sink | src/gone.js:3 · not in this workspace',
+      ],
+    ]);
   });
 });
