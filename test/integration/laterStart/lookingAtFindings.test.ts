@@ -8,6 +8,8 @@ import { AssessmentError, type ErrorKind } from '../../../src/core/errors.ts';
 import type { Run } from '../../../src/core/run/state/run.ts';
 import type { RunStore } from '../../../src/core/run/disk/runStore.ts';
 import { compareRuns } from '../../../src/editor/findings/compareRuns.ts';
+import { silent } from '../../silentLog.ts';
+import { setTriage } from '../../../src/editor/findings/setTriage.ts';
 import { describeRuns, stateOf } from '../../../src/editor/findings/tree/findingsMessage.ts';
 import { countFindings } from '../../../src/editor/formats.ts';
 import { describeError } from '../../../src/editor/errors/messages.ts';
@@ -58,7 +60,35 @@ describe('what is said of findings and runs', () => {
       triage: { state },
     }) as unknown as ShownFinding;
   const storeOf = (...all: ShownFinding[]): FindingStore =>
-    ({ all: () => all, onDidChange: () => ({ dispose: () => undefined }) }) as unknown as FindingStore;
+    ({
+      all: () => all,
+      absent: () => [],
+      onDidChange: () => ({ dispose: () => undefined }),
+    }) as unknown as FindingStore;
+
+  it('proposes “fixed” for what is not found any more where the code changed, and for nothing else', async () => {
+    const firstOffered = async (
+      verdict: ShownFinding['verdict'],
+    ): Promise<readonly (string | undefined)[]> => {
+      let first: vscode.QuickPickItem | undefined;
+      const pick = (items: readonly vscode.QuickPickItem[]): Promise<undefined> => {
+        [first] = items;
+        return Promise.resolve(undefined);
+      };
+      Object.assign(vscode.window, { showQuickPick: pick });
+      const shown = { ...findingAt(placeIn('a.js', 'gone')), verdict };
+      await setTriage([shown], {
+        findings: storeOf(),
+        memory: { get: () => undefined } as never,
+        log: silent,
+      });
+      return [first?.label, first?.description];
+    };
+    const proposal = 'proposed: not found any more, and the code changed';
+    assert.deepEqual(await firstOffered('codeChanged'), ['Fixed', proposal]);
+    for (const verdict of ['sameBytes', 'notSent', 'unknown', 'new', undefined] as const)
+      assert.deepEqual(await firstOffered(verdict), ['Still open', 'now']);
+  });
 
   it('says of a file that was deleted that the code is not there any more', async () => {
     const messages = watchMessages();

@@ -20,7 +20,7 @@ import { shopRunId } from './workspace.ts';
 import { silent } from '../../silentLog.ts';
 
 /** Of findings that nobody compares. */
-const identity = { fingerprint: '', spot: '', code: [], title: '', only: [], run: '', index: 0 };
+const identity = { fingerprint: '', spot: '', title: '', only: [], run: '', index: 0 };
 
 describe('a document that stands open', () => {
   let shop: string;
@@ -96,14 +96,23 @@ describe('a document that stands open', () => {
     const [finding] = parseFindings(JSON.stringify([item]), { runId: run.id }).findings;
     const shown = {
       ...{ run, finding: finding!, places: [], folder: shop, identity, triage: undecided },
-      change: 'new' as const,
+      verdict: 'new' as const,
+      evidence: [{ kind: 'notAsSent', path: 'src/server.js', missing: 'quote' } as const],
+      decidedBefore: { state: 'fixed', note: '', at: 1 } as const,
     };
     const { facts, parts } = await toDetails(shown, findings).load();
     assert.deepEqual(
       [...facts.map(({ label }) => label), ...parts.map(({ heading }) => heading)],
       [
-        ...['Severity', 'CWE', 'CVSS', 'Confidence', 'Compared', 'Triage'],
+        ...['Severity', 'CWE', 'CVSS', 'Confidence', 'Quoted code', 'Compared', 'Earlier decision', 'Triage'],
         ...['Description', 'Places', 'Recommendation', 'Impact', 'Origin'],
+      ],
+    );
+    assert.deepEqual(
+      facts.flatMap(({ value, tone }) => (tone === undefined ? [] : [[value, tone]])),
+      [
+        ['not in src/server.js as sent', 'amber'],
+        ['decided before as “Fixed”: check', 'amber'],
       ],
     );
     assert.match(parts.at(-1)?.markdown ?? '', /^- ID: WB\\-\\\[1\\\]\\\(x\\\)$/m);

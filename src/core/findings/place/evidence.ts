@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { AssessmentError } from '../../errors.ts';
+import { inSlices } from '../../yieldingWork.ts';
 import { readArchive } from '../../upload/archive/readArchive.ts';
 import { splitLines } from '../drift/lineText.ts';
 import { quotedIn } from '../drift/trackedFile.ts';
@@ -59,8 +60,13 @@ export async function checkEvidence(
   for (const { spot, places } of byFile.values()) {
     const text = await readSentText(source, spot, decode);
     const check = checkIn(text === undefined ? undefined : splitLines(text), spot.file.path);
-    for (const place of places) checked.set(place, check(place));
-    await setImmediate();
+    const checkEach = function* (): Generator<undefined, void> {
+      for (const place of places) {
+        checked.set(place, check(place));
+        yield;
+      }
+    };
+    await inSlices(checkEach());
   }
   const lacking = [...checked].flatMap(([place, evidence]) =>
     evidence?.kind === 'notAsSent' && place.snippet !== undefined ? [place] : [],
