@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { attackPathOf, type PlaceRole } from '../../../src/core/findings/finding.ts';
+import { attackPathOf, type PlaceRole } from '../../../../src/core/findings/finding.ts';
 
 const pathOf = (...roles: (PlaceRole | undefined)[]): string =>
   attackPathOf({ places: roles.map((role, at) => ({ path: `${role ?? 'place'}${String(at)}`, role })) })
