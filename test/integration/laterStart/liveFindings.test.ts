@@ -1,0 +1,230 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, it } from 'mocha';
+import * as vscode from 'vscode';
+import type { Confirmation } from '../../../src/core/findings/confirmation.ts';
+import type { FindingStore } from '../../../src/core/findings/findingStore.ts';
+import type { ShownFinding } from '../../../src/core/findings/shownFinding.ts';
+import { toGroups } from '../../../src/core/findings/view/groups.ts';
+import { childNodes, type OutlineNode, rootNodes } from '../../../src/core/findings/view/outline.ts';
+import { systemClock } from '../../../src/core/ports.ts';
+import { RunStore } from '../../../src/core/run/disk/runStore.ts';
+import type { Run } from '../../../src/core/run/state/run.ts';
+import {
+  confirmationLabel,
+  type ConfirmDeps,
+  confirmLive,
+} from '../../../src/editor/blackbox/confirmLive.ts';
+import { openUrl } from '../../../src/editor/blackbox/findingUrl.ts';
+import { DisplayedFindings } from '../../../src/editor/findings/code/displayedFindings.ts';
+import { showDiagnostics } from '../../../src/editor/findings/code/diagnostics.ts';
+import { toItem } from '../../../src/editor/findings/tree/findingItems.ts';
+import { eventually } from '../../host/workbench/eventually.ts';
+import { silent } from '../../silentLog.ts';
+import { invent } from '../../unit/findings/shownFindings.ts';
+import { watchMessages } from '../messages.ts';
+import { openFolders } from '../openFolders.ts';
+import { endedRun, storeCrawl } from '../storedRuns.ts';
+
+const { showQuickPick } = vscode.window;
+const place = { baseUrl: 'https://assessment.example.test/v1', organizationId: 'invented' };
+const reflected = {
+  title: 'Reflected cross-site scripting',
+  feature: 'Search [now](command:workbench.action.quit)',
+  perspective: 'XSS',
+  method: 'GET',
+  url: 'https://shop.example.test/search?q=%3Ci%3E&page=1',
+};
+
+describe('findings of a live application', () => {
+  let folder: string;
+  let storage: string;
+  let runs: RunStore;
+
+  beforeEach(async () => {
+    [folder = ''] = await openFolders(2);
+    storage = await mkdtemp(path.join(tmpdir(), 'live-findings-'));
+    runs = new RunStore(path.join(storage, 'runs'), { clock: systemClock, log: silent });
+  });
+
+  afterEach(async () => {
+    Object.assign(vscode.window, { showQuickPick });
+    await rm(storage, { recursive: true, force: true });
+  });
+
+  it('stand under their feature, as plain text, with the request that shows them', () => {
+    const itemsOf = (nodes: readonly OutlineNode[]): vscode.TreeItem[] =>
+      nodes.flatMap((node) => [toItem(node, true), ...itemsOf(childNodes(node))]);
+    const [severity, feature, finding] = itemsOf(rootNodes(toGroups([invent(reflected)], 'severity')));
+    assert.ok(severity && feature && finding);
+    assert.equal(severity.label, 'High');
+    assert.equal(feature.label, reflected.feature);
+    assert.equal(finding.label, reflected.title);
+    assert.equal(finding.description, `XSS · GET ${reflected.url}`);
+    assert.equal(finding.contextValue, 'finding live withUrl');
+    assert.equal(finding.command?.command, 'whitebox.showFindingDetails');
+    assert.equal(typeof finding.tooltip, 'string');
+    assert.match(finding.tooltip as string, /GET https:\/\/shop\.example\.test\/search/);
+  });
+
+  it('F138 are in no problem, and those of the code are', async () => {
+    const code = invent({ index: 1, title: 'SQL from a request (invented for F138)' });
+    const file = path.join(folder, 'src', 'orders.js');
+    const here = { file, folder, path: 'src/orders.js', startLine: 2, drift: 'same' as const };
+    const placed: ShownFinding = {
+      ...code,
+      run: endedRun({ id: 'code', folder, ...place }),
+      places: [{ ...here, reported: { path: here.path, startLine: 2 } }],
+    };
+    const live = invent({ ...reflected, title: 'Reflected (invented for F138)' });
+    const store = {
+      all: () => [live, placed],
+      onDidChange: () => ({ dispose: () => undefined }),
+    } as unknown as FindingStore;
+    const displayed = new DisplayedFindings(store);
+    const shown = showDiagnostics(displayed, silent);
+    try {
+      const found = await eventually(
+        () => {
+          const all = vscode.languages.getDiagnostics().flatMap(([, problems]) => problems);
+          return Promise.resolve(all.filter(({ message }) => message.includes('invented for F138')));
+        },
+        (own) => own.length > 0,
+      );
+      assert.deepEqual(
+        found.map(({ message }) => message.includes('SQL from a request')),
+        [true],
+      );
+    } finally {
+      shown.dispose();
+      displayed.dispose();
+    }
+  });
+
+  it('open their URL only after it was shown whole, and none that is not whole', async () => {
+    const messages = watchMessages();
+    try {
+      await openUrl(invent(reflected));
+      await openUrl(invent({ ...reflected, url: '/search' }));
+    } finally {
+      messages.end();
+    }
+    const [question, refusal] = messages.shown;
+    assert.ok(question);
+    assert.equal(question.text, `Open this URL? ${reflected.url}`);
+    assert.deepEqual([question.isModal, question.buttons], [true, ['Open in Browser']]);
+    assert.equal(refusal?.text, 'The finding has no whole URL: /search');
+  });
+
+  /** What the command works with; a person answers its pickers with these labels, in turn. */
+  function confirming(picks: string[], confirmations: readonly Confirmation[] = []) {
+    const answered: (readonly [string, boolean])[] = [];
+    const offered: (readonly string[])[] = [];
+    Object.assign(vscode.window, {
+      showQuickPick: (items: readonly vscode.QuickPickItem[]) => {
+        offered.push(items.map(({ label, description = '' }) => `${label} ${description}`.trim()));
+        const pick = picks.shift();
+        return Promise.resolve(items.find(({ label }) => label === pick));
+      },
+    });
+    const deps = {
+      runs,
+      findings: { confirmationsOf: () => Promise.resolve(confirmations) },
+      passwords: { of: () => Promise.resolve([]) },
+      tracker: {
+        claim: () => Promise.resolve({ release: () => Promise.resolve() }),
+        answerIsSame: (id: string, isSame: boolean) => Promise.resolve(void answered.push([id, isSame])),
+      },
+    } as unknown as ConfirmDeps;
+    return { deps, answered, offered };
+  }
+
+  const code = invent({ title: 'SQL from a request', cwes: [89], at: { path: 'src/orders.js' } });
+
+  it('confirm one of the code: a feature, the perspective of its weakness first, and the question says what it costs', async () => {
+    const stored = { id: 'crawl', folder, ...place };
+    await storeCrawl(storage, stored, {
+      features: [{ name: 'Search', url: 'https://shop.example.test/search' }, { name: 'Log in' }],
+    });
+    await runs.reload();
+    const [crawl] = runs.all();
+    assert.ok(crawl);
+    await runs.create({ ...crawl, input: { target_urls: ['https://shop.example.test/'] } });
+    const { deps, offered } = confirming(['Search', 'Injection']);
+    const messages = watchMessages();
+    try {
+      await confirmLive(code, deps);
+    } finally {
+      messages.end();
+    }
+    assert.deepEqual(offered[0], ['Search https://shop.example.test/search', 'Log in']);
+    assert.equal(offered[1]?.[0], 'Injection proposed by the CWE');
+    const question = messages.shown.find(({ isModal }) => isModal);
+    assert.match(
+      question?.detail ?? '',
+      /One pair is tried: Search · Injection\. It may cost 10 credits for testing and 5 for crawling\./,
+    );
+    assert.match(question?.detail ?? '', /Does the deployment run this code/);
+    assert.deepEqual(
+      runs.all().map(({ id }) => id),
+      ['crawl'],
+      'nothing starts without an answer',
+    );
+  });
+
+  it('say so where no run has features', async () => {
+    const { deps } = confirming([]);
+    const messages = watchMessages();
+    try {
+      await confirmLive(code, deps);
+    } finally {
+      messages.end();
+    }
+    assert.match(messages.shown[0]?.text ?? '', /^No run that was started here has features/);
+  });
+
+  it('ask whether what was found is the same, and offer the same pair again', async () => {
+    const input = {
+      target_urls: ['https://shop.example.test/'],
+      pairs: [{ feature_name: 'Search', perspective: 'Injection' as const }],
+    };
+    const run: Run = {
+      ...endedRun({ id: 'tried', folder, ...place }),
+      workflow: 'blackbox-assessment',
+      input,
+    };
+    const tried: Confirmation = {
+      run,
+      feature: 'Search',
+      perspective: 'Injection',
+      result: 'found',
+      found: [invent(reflected).finding],
+    };
+    assert.match(
+      confirmationLabel(tried),
+      /^a live finding in this pair: the same\? .* \(Search · Injection, /,
+    );
+    const { deps, answered, offered } = confirming(['It Is the Same Finding'], [tried]);
+    await confirmLive(code, deps);
+    assert.deepEqual(offered[0], [
+      `Show the Live Finding: ${reflected.title} GET ${reflected.url}`,
+      'It Is the Same Finding',
+      'It Is Another Finding',
+      'Try the Same Pair Again…',
+      'Try Another Pair…',
+    ]);
+    assert.deepEqual(answered, [['tried', true]]);
+
+    const again = confirming(['Try the Same Pair Again…'], [{ ...tried, result: 'nothing', found: [] }]);
+    const messages = watchMessages();
+    try {
+      await confirmLive(code, again.deps);
+    } finally {
+      messages.end();
+    }
+    assert.deepEqual(again.offered[0], ['Try the Same Pair Again…', 'Try Another Pair…']);
+    assert.match(messages.shown[0]?.detail ?? '', /One pair is tried: Search · Injection\./);
+  });
+});
