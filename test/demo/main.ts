@@ -6,16 +6,18 @@ import { parseArgs } from 'node:util';
 import { setStage, signedIn, type Stage } from '../e2e/stage.ts';
 import { ownTemporary } from '../host/ownTemporary.ts';
 import { screenshotFolder } from '../host/workbench.ts';
-import { playJob } from './playJob.ts';
+import { playBlackbox } from './playBlackbox.ts';
+import { type Audience, playJob } from './playJob.ts';
 
 const { values } = parseArgs({
   options: {
     headless: { type: 'boolean', default: false },
     out: { type: 'string', default: path.join(screenshotFolder, 'demo') },
-    'run-seconds': { type: 'string', default: '20' },
+    'run-seconds': { type: 'string' },
   },
 });
-const runDurationMs = Number(values['run-seconds']) * 1000;
+const runSeconds = Number(values['run-seconds'] ?? (values.headless ? 5 : 20));
+const runDurationMs = runSeconds * 1000;
 const removeTemporary = await ownTemporary();
 let stage: Stage | undefined;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void end(130));
@@ -37,10 +39,10 @@ async function end(code?: number): Promise<never> {
 /** Opens VS Code for a person and waits for Ctrl+C. */
 async function stayOpen(): Promise<void> {
   // A person's own browser has no secret of ours: the token comes from the token command, as short-lived ones do.
-  stage = await setStage({ service: { runDurationMs }, settings: signedIn });
+  stage = await setStage({ application: true, service: { runDurationMs }, settings: signedIn });
   console.log(`\nOpen  ${stage.server.urlFor({ folder: stage.folder })}`);
   console.log('Then: F1, "Whitebox: Start Assessment…". The service is', stage.service.baseUrl);
-  console.log(`A run takes ${values['run-seconds']} seconds here. Ctrl+C ends it all.`);
+  console.log(`A run takes ${String(runSeconds)} seconds here. Ctrl+C ends it all.`);
   await new Promise(() => undefined);
 }
 
@@ -49,15 +51,17 @@ async function play(out: string): Promise<void> {
   await rm(out, { recursive: true, force: true });
   let doing = 'Start the assessment service and VS Code';
   try {
-    stage = await setStage({ service: { runDurationMs } });
+    stage = await setStage({ application: true, service: { runDurationMs } });
     const made = stage;
-    await playJob(made, {
+    const audience: Audience = {
       step: (text) => {
         console.log(`✔ ${doing}`);
         doing = text;
       },
       picture: (name) => made.workbench().screenshot(path.join(out, `${name}.png`)),
-    });
+    };
+    await playJob(made, audience);
+    await playBlackbox(made, audience);
     console.log(`✔ ${doing}\n\nScreenshots: ${path.relative('', out)}`);
   } catch (error) {
     process.exitCode = 1;
