@@ -10,9 +10,8 @@ test.use({ stageOptions: { application: true, service: { runDurationMs: 0 }, set
 test('a live application is crawled, its features are chosen from and assessed, as the demo plays it', async ({
   service,
   stage,
-  workbench,
 }) => {
-  await workbench.trustWorkspace();
+  await stage.openWindow();
   await playBlackbox(stage, {
     step: () => undefined,
     picture: (name) => stage.workbench().screenshot(`blackbox-${name}.png`),
