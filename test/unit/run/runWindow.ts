@@ -79,6 +79,8 @@ export interface WindowOptions {
   readonly retainLocalDays?: number;
   readonly network?: Network;
   readonly notes?: RunNotes;
+  /** The passwords of the logins of its blackbox runs. */
+  readonly passwords?: readonly string[];
 }
 
 /** Sets a desk up for the length of a test; runs of its service end when the test finishes them. */
@@ -129,13 +131,20 @@ export function openWindow(t: Scope, desk: Desk, options: WindowOptions = {}): R
     refresh: options.refresh ?? (() => Promise.resolve(undefined)),
   };
   const idle = options.idle === undefined ? {} : { idle: options.idle };
+  const passwordsOf = (input: Run['input']): readonly string[] =>
+    input?.authentication === undefined ? [] : (options.passwords ?? []);
   const tracker = new RunTracker({
     store,
     clock,
     random,
     log,
     workerFile: options.workerFile ?? workerFile,
-    clientFor: (place) => new AssessmentClient({ ...place, token: source, clock, log, random, ...idle }),
+    clientFor: ({ baseUrl, organizationId, input }) => {
+      const passwords = (): Promise<readonly string[]> => Promise.resolve(passwordsOf(input));
+      const options = { baseUrl, organizationId, passwords, token: source };
+      return new AssessmentClient({ ...options, clock, log, random, ...idle });
+    },
+    passwordsOf: ({ input }) => Promise.resolve(passwordsOf(input)),
     deleteSourceAfterRun: () => options.deleteSource ?? true,
     keepSource: options.keepSource,
     retainLocalDays: () => options.retainLocalDays ?? 90,

@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict';
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import type { Assessment } from '../../../../src/core/run/start/inputFiles.ts';
+import { needsPerson } from '../../../../src/core/run/state/run.ts';
+import { workflowIds, type WorkflowId } from '../../../../src/core/workflows/workflow.ts';
+import {
+  type InventedApplication,
+  startInventedApplication,
+} from '../../../service/blackbox/inventedApplication.ts';
+import { bury } from '../buriedWindow.ts';
+import { type Desk, openWindow, type RunWindow, setUpDesk } from '../runWindow.ts';
+import type { Scope } from '../tempFolder.ts';
+import { accepted } from '../uploads.ts';
+
+// Invented, and of every kind that a message could carry in disguise.
+const passwords = ['canary one/+"ü', 'canary-two&=%41'];
+const disguises = passwords.flatMap((password) => [
+  password,
+  JSON.stringify(password).slice(1, -1),
+  encodeURIComponent(password),
+  Buffer.from(password).toString('base64'),
+]);
+
+let application: InventedApplication;
+before(async () => {
+  application = await startInventedApplication();
+});
+after(() => application.close());
+
+function inputOf(workflow: WorkflowId): Partial<Assessment> {
+  if (workflow === 'whitebox-assessment') return {};
+  const credentials = [
+    { id: 'alice', role: 'buyer' },
+    { id: 'bob', role: 'seller' },
+  ];
+  const input = { target_urls: [`${application.origin}/`], authentication: { credentials } };
+  return { workflow, input, targets: [{ folder: '/invented/shop', name: new URL(application.origin).host }] };
+}
+
+/** Every file that is kept of the runs, and all that was logged. */
+async function traces(desk: Desk, ...windows: readonly RunWindow[]): Promise<string> {
+  const names = await readdir(desk.root, { recursive: true, withFileTypes: true });
+  const files = names.filter((each) => each.isFile());
+  const texts = await Promise.all(
+    files.map(({ parentPath, name }) => readFile(path.join(parentPath, name), 'utf8')),
+  );
+  const runs = windows.flatMap(({ store, ended }) => [...store.all(), ...ended]);
+  return [...texts, ...windows.flatMap(({ lines }) => lines), JSON.stringify(runs)].join('\n');
+}
+
+async function assertNoPassword(desk: Desk, ...windows: readonly RunWindow[]): Promise<void> {
+  const text = await traces(desk, ...windows);
+  assert.deepEqual(
+    disguises.filter((each) => text.includes(each) || text.includes(JSON.stringify(each).slice(1, -1))),
+    [],
+  );
+}
+
+const open = (t: Scope, desk: Desk): RunWindow => openWindow(t, desk, { passwords });
+
+for (const workflow of workflowIds) {
+  describe(`F133 a run of ${workflow}`, () => {
+    const isBlackbox = workflow !== 'whitebox-assessment';
+
+    test('whose dispatch is lost is unknown, and sent a second time only when a person says so', async (t) => {
+      const desk = await setUpDesk(t);
+      desk.service.addFault({ match: { path: '/dispatch', nth: 1 }, after: { kind: 'reset' } });
+      const window = open(t, desk);
+      const { id, state } = await window.start(inputOf(workflow));
+      assert.deepEqual([state, desk.sent('/dispatch'), accepted(desk)], ['unknown', 1, 1]);
+      const run = await desk.clock.passUntil(window.tracker.resend(id), desk.traffic);
+      assert.deepEqual([run.state, desk.sent('/dispatch')], ['running', 2]);
+      const bodies = desk.service.requests.filter(({ path: at }) => at.endsWith('/dispatch'));
+      for (const { body } of bodies)
+        for (const password of isBlackbox ? passwords : [])
+          assert.ok(JSON.stringify(body).includes(JSON.stringify(password)), 'sent in full');
+      await assertNoPassword(desk, window);
+    });
+
+    test('whose dispatch is refused has failed, and nothing was started', async (t) => {
+      const desk = await setUpDesk(t);
+      desk.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'reply', status: 403 } });
+      const window = open(t, desk);
+      const run = await window.start(inputOf(workflow));
+      assert.ok(run.state === 'failed');
+      assert.deepEqual([run.failure.kind, accepted(desk)], ['forbidden', 0]);
+    });
+
+    test('that is cancelled ends as cancelled', async (t) => {
+      const desk = await setUpDesk(t);
+      const window = open(t, desk);
+      const { id } = await window.start(inputOf(workflow));
+      await desk.clock.passUntil(window.tracker.cancel(id), desk.traffic);
+      assert.equal((await window.untilEnded(id)).state, 'cancelled');
+      await assertNoPassword(desk, window);
+    });
+
+    test('meets a 401 on its way, waits for another token, and goes on to its end', async (t) => {
+      const desk = await setUpDesk(t);
+      const window = open(t, desk);
+      const run = await window.start(inputOf(workflow));
+      assert.ok(run.state === 'running');
+      desk.service.setTokens(['next-invented-token']);
+      await window.until(run.id, needsPerson);
+      window.setToken('next-invented-token');
+      await desk.clock.passUntil(window.tracker.tokenChanged(), desk.traffic);
+      await desk.service.finishRun(run.runId);
+      assert.equal((await window.untilEnded(run.id)).state, 'succeeded');
+    });
+
+    test('is watched by one window, and by the next once the first is killed, which tells its end once', async (t) => {
+      const desk = await setUpDesk(t);
+      const [first, second] = [open(t, desk), open(t, desk)];
+      const run = await first.start(inputOf(workflow));
+      assert.ok(run.state === 'running');
+      await desk.clock.passUntil(second.tracker.resume(), desk.traffic);
+      assert.equal(second.tracker.nextCheckAt(run.id), undefined);
+      await bury(desk, run.id);
+      await desk.clock.passUntil(second.tracker.resume(), desk.traffic);
+      await desk.service.finishRun(run.runId);
+      assert.equal((await second.untilEnded(run.id)).state, 'succeeded');
+      assert.deepEqual([first.ended.length, second.ended.length], [0, 1]);
+    });
+  });
+}
+
+describe('a blackbox run', () => {
+  for (const [how, disguise] of [
+    ['plain', (text: string) => text],
+    ['in an address', encodeURIComponent],
+    ['in Base64', (text: string) => Buffer.from(text).toString('base64')],
+  ] as const) {
+    test(`F130 F132 whose service says its passwords ${how} keeps, logs and reports none of them`, async (t) => {
+      const desk = await setUpDesk(t);
+      const message = `No login with ${passwords.map(disguise).join(' and ')} at the shop.`;
+      const body = JSON.stringify({ error: { message } });
+      desk.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'reply', status: 400, body } });
+      const window = open(t, desk);
+      const run = await window.start(inputOf('blackbox-crawl'));
+      assert.ok(run.state === 'failed');
+      assert.match(run.failure.detail ?? '', /No login with \[redacted\] and \[redacted\] at the shop/);
+      await assertNoPassword(desk, window);
+    });
+
+    test(`F132 that ends with its passwords ${how} in the reason keeps none of them`, async (t) => {
+      const desk = await setUpDesk(t);
+      const window = open(t, desk);
+      const run = await window.start(inputOf('blackbox-assessment'));
+      assert.ok(run.state === 'running');
+      const detail = { message: passwords.map(disguise), login: disguise(passwords[0]!) };
+      await desk.service.finishRun(run.runId, { kind: 'aborted', code: 'invented', detail });
+      const ended = await window.untilEnded(run.id);
+      assert.ok(ended.state === 'aborted');
+      assert.match(JSON.stringify(ended.exit.abort?.detail), /\[redacted\]/);
+      await assertNoPassword(desk, window);
+    });
+  }
+
+  test('F130 without a kept password is not sent', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const run = await window.start(inputOf('blackbox-crawl'));
+    assert.equal(run.state, 'failed');
+    assert.equal(desk.sent('/dispatch'), 0);
+  });
+});
