@@ -206,6 +206,7 @@ test('a findings file that is no list is kept and named; the report still opens'
 test('a run that was started elsewhere is tracked by its ID', async ({ workbench }) => {
   await workbench.runCommand('Whitebox: Track Existing Run by ID…');
   await workbench.answer('no-such-run');
+  await workbench.pick('Whitebox assessment');
   await workbench.notification('The service does not know this organization or run');
   await workbench.dismissNotifications();
 });

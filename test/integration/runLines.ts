@@ -19,6 +19,12 @@ function findingsOf(unread: Failure | undefined): FindingStore {
 
 /** What a Runs view that reads the extension's storage says of a run: its own line first. Empty when there is no such run; `unread` is why its findings cannot be read. */
 export async function runLines(id: string, unread?: Failure): Promise<string[]> {
+  const items = await runItems(id, unread);
+  return items.map(({ label, description }) => `${label as string}: ${description as string}`);
+}
+
+/** The lines of `runLines` with all that VS Code gets of them. */
+export async function runItems(id: string, unread?: Failure): Promise<vscode.TreeItem[]> {
   const runs = new RunStore(path.join(process.env[storageVariable]!, 'runs'), { clock, log: silent });
   await runs.reload();
   if (runs.get(id) === undefined) return [];
@@ -28,12 +34,12 @@ export async function runLines(id: string, unread?: Failure): Promise<string[]> 
     { view, fill: (provider) => (tree = provider) },
     { runs, findings: findingsOf(unread), clock },
   );
-  const lines: string[] = [];
+  const items: vscode.TreeItem[] = [];
   const node = { kind: 'run', id };
   for (const each of [node, ...((await tree?.getChildren(node)) ?? [])]) {
     const item = await tree?.getTreeItem(each);
-    lines.push(`${item?.label as string}: ${item?.description as string}`);
+    if (item !== undefined) items.push(item);
   }
   shown.dispose();
-  return lines;
+  return items;
 }

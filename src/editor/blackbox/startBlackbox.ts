@@ -6,6 +6,7 @@ import type { Logger } from '../../core/ports.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';
 import type { StartOptions } from '../../core/run/start/start.ts';
+import { predecessorOf } from '../../core/run/state/continuations.ts';
 import { isUnsent, type Run } from '../../core/run/state/run.ts';
 import { layersAt, nameBelow } from '../../core/upload/ignore/ruleLayers.ts';
 import { findRepository, gitHome } from '../../core/upload/ignore/repository.ts';
@@ -173,7 +174,10 @@ export async function startAgain(run: Run | undefined, deps: BlackboxDeps): Prom
   if (isFromFile) return startFromFile(workflow, vscode.Uri.file(targetFile), deps, run.id);
   const folder = targets[0]?.folder;
   if (input === undefined || folder === undefined) return undefined;
-  const origin = { targetFile, language, webhookEndpointIds, confirms, retryOf: run.id };
+  const before = predecessorOf(run);
+  const remarks =
+    before === undefined ? [] : [vscode.l10n.t('It goes on from the run with the ID {0}.', before)];
+  const origin = { targetFile, language, webhookEndpointIds, confirms, retryOf: run.id, remarks };
   return startBlackbox({ workflow, input, folder, continues: run, ...origin }, deps);
 }
 

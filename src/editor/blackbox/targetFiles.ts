@@ -1,4 +1,5 @@
 import { realpathSync, statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import * as vscode from 'vscode';
 import { AssessmentError } from '../../core/errors.ts';
@@ -66,7 +67,9 @@ export class TargetFiles {
   async read(uri: vscode.Uri): Promise<TargetFile | undefined> {
     const document = await vscode.workspace.openTextDocument(uri);
     if (document.isDirty && !(await document.save())) return undefined;
-    const read = readTargetFile(document.getText());
+    // From the disk: VS Code may not have noticed yet that another program has changed it, as a pull does.
+    const text = await readFile(uri.fsPath, 'utf8');
+    const read = readTargetFile(text.replace(/^\uFEFF/, ''));
     if ('file' in read) return read.file;
     this.#refuse(document, read.problems);
     return undefined;

@@ -100,10 +100,10 @@ function noticeOf(run: Run, read: ShownRun | undefined): Notice {
     : [];
   const show = { title: t('Show Findings'), command: 'whitebox.showRunFindings' };
   const open = { title: t('Open Findings File'), command: 'whitebox.openFindingsFile' };
+  const isCrawl = run.workflow === 'blackbox-crawl';
   const again = { title: t('Download Artifacts Again'), command: 'whitebox.downloadArtifacts' };
   switch (run.state) {
     case 'succeeded': {
-      const isCrawl = run.workflow === 'blackbox-crawl';
       if (isCrawl && hasArtifact(run, 'features')) {
         const message = t('The crawl of {0} has finished: choose what to assess of its features.', title);
         const features = { title: t('Show Features'), command: 'whitebox.showFeatures' };
@@ -153,13 +153,18 @@ function noticeOf(run: Run, read: ShownRun | undefined): Notice {
           ? { title: t('Retry Upload'), command: 'whitebox.retryUpload' }
           : { title: t('Start Again…'), command: 'whitebox.startAgain' };
       const actions = isUnsent(run) ? [retry, ...others] : others;
-      return { message: t('The assessment of {0} failed. {1}', title, message), actions, isGood: false };
+      const text = isCrawl
+        ? t('The crawl of {0} failed. {1}', title, message)
+        : t('The assessment of {0} failed. {1}', title, message);
+      return { message: text, actions, isGood: false };
     }
     default: {
       const mayContinue = continuationsOf(run).get('continueAssessment') === true;
       return {
         message: [
-          t('The assessment of {0} has ended: {1}.', title, stateLabel(run)),
+          isCrawl
+            ? t('The crawl of {0} has ended: {1}.', title, stateLabel(run))
+            : t('The assessment of {0} has ended: {1}.', title, stateLabel(run)),
           ...(read?.failure === undefined ? [] : [describeFailure(read.failure).message]),
         ].join(' '),
         actions: [

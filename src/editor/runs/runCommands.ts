@@ -42,7 +42,10 @@ export async function cancelRun({ runs, tracker }: RunDeps, chosen: Run | undefi
           ),
         ]),
   ].join('\n\n');
-  const question = t('Cancel the assessment of {0}?', titleOf(run));
+  const question =
+    run.workflow === 'blackbox-crawl'
+      ? t('Cancel the crawl of {0}?', titleOf(run))
+      : t('Cancel the assessment of {0}?', titleOf(run));
   const choice = await askInDialog({ question, detail, dismiss: t('Close') }, t('Keep Running'), yes);
   if (choice === yes) await withViewProgress(() => tracker.cancel(run.id));
 }
@@ -66,9 +69,13 @@ export async function resend({ tracker, runs }: RunDeps, chosen: Run | undefined
       question: t('Start the assessment of {0} again?', titleOf(run)),
       detail: [
         t('The first start was sent on {0}. {1}', formatTime(run.intendedAt), lostAnswerLabel(run.reason)),
-        t(
-          'If the service accepted it, a second run starts and costs credits again. The source that is already uploaded is used.',
-        ),
+        run.workflow === 'whitebox-assessment'
+          ? t(
+              'If the service accepted it, a second run starts and costs credits again. The source that is already uploaded is used.',
+            )
+          : t(
+              'If the service accepted it, a second run starts and costs credits again. The same is sent, with the passwords that are kept for it.',
+            ),
         losesSource(run)
           ? t(
               'Given up, the run is not watched any more, and its uploaded source is deleted from the service. If the service accepted the start, it goes on and costs what it costs.',

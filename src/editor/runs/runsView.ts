@@ -126,9 +126,10 @@ async function progressText(run: Run, folder: string): Promise<string> {
   const { tested, notApplicable, problem } = await readScanProgress(run, folder);
   if (problem === 'absent' || problem === 'unreadable') return t('The credit limit is reached.');
   const total = run.input?.pairs?.length ?? (await countPairs(run, folder));
+  const counted = tested === 1 ? t('1 pair tested') : t('{0} pairs tested', formatNumber(tested));
   const done =
     total === undefined
-      ? t('{0} pairs tested', formatNumber(tested))
+      ? counted
       : t('{0} of {1} pairs tested', formatNumber(tested), formatNumber(total));
   return t('{0}, {1} not applicable.', done, formatNumber(notApplicable));
 }

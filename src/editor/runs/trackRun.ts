@@ -5,8 +5,9 @@ import type { RunStore } from '../../core/run/disk/runStore.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';
 import { accountHash, readPasted, type RunReference } from '../../core/run/state/runLink.ts';
 import { type Run, titleOf } from '../../core/run/state/run.ts';
+import { type WorkflowId, workflowIds } from '../../core/workflows/workflow.ts';
 import { formatAccount, formatTime } from '../formats.ts';
-import { nameOf } from '../labels.ts';
+import { nameOf, workflowLabel } from '../labels.ts';
 import { withViewProgress } from '../progress.ts';
 import { type Destination, readAssessmentSettings, readDestination } from '../settings.ts';
 import { showInformation } from '../showMessage.ts';
@@ -29,7 +30,10 @@ export async function trackRun({ runs, tracker }: RunDeps, given?: RunReference)
   if (start !== 'elsewhere') return giveRunId({ tracker }, start, given);
   const reference = given ?? (await askRun(destination));
   if (reference === undefined) return;
-  const { workflow, run: runId } = reference;
+  const { run: runId } = reference;
+  const known = runs.all().find((run) => 'runId' in run && run.runId === runId);
+  const workflow = reference.workflow ?? known?.workflow ?? (await pickWorkflow());
+  if (workflow === undefined) return;
   const folder =
     folders.length === 1
       ? folders[0]
@@ -85,8 +89,18 @@ function isOfAccount(run: Destination, account: Destination): boolean {
   return originOf(run.baseUrl) === originOf(account.baseUrl) && run.organizationId === account.organizationId;
 }
 
+/** Asks which workflow a run is of: the service answers about it under that alone. */
+async function pickWorkflow(): Promise<WorkflowId | undefined> {
+  const items = workflowIds.map((workflow) => ({ label: workflowLabel(workflow), workflow }));
+  const title = vscode.l10n.t('Which Workflow Is the Run Of?');
+  return (await vscode.window.showQuickPick(items, { title, ignoreFocusOut: true }))?.workflow;
+}
+
+/** What a person gave for a run: an ID alone does not say its workflow. */
+type GivenRun = Omit<RunReference, 'workflow'> & Partial<RunReference>;
+
 /** Asks for a run of an account: by its ID, by a link to it, or by the body of a webhook, of which nothing but the run is taken. */
-async function askRun(account: Destination): Promise<RunReference | undefined> {
+async function askRun(account: Destination): Promise<GivenRun | undefined> {
   const t = vscode.l10n.t;
   const text = await vscode.window.showInputBox({
     title: t('Track Existing Run by ID'),
@@ -106,11 +120,11 @@ async function askRun(account: Destination): Promise<RunReference | undefined> {
 }
 
 /** An ID is never JSON and has no address in it: what looks like that and cannot be read is no ID either. */
-function toReference(text: string): RunReference | undefined {
+function toReference(text: string): GivenRun | undefined {
   const runId = text.trim();
   if (/^[{[]|:\/\//.test(runId)) return readPasted(runId);
   const isId = runId !== '' && runId.length <= 256;
-  return isId ? { workflow: 'whitebox-assessment', run: runId } : undefined;
+  return isId ? { run: runId } : undefined;
 }
 
 /** Says that a link is for another account than this one. */

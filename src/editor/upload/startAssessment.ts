@@ -168,6 +168,7 @@ async function acceptLiveRun(folders: readonly Folder[], runs: RunStore): Promis
     .find(
       (run) =>
         !isFinal(run) &&
+        run.workflow === 'whitebox-assessment' &&
         run.targets.some((target) => folders.some(({ uri }) => pathInside(uri.fsPath, target.folder) === '')),
     );
   if (live === undefined) return true;

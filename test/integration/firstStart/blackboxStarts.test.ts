@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { rm, writeFile } from 'node:fs/promises';
+import { readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
@@ -9,12 +9,18 @@ import {
   type InventedApplication,
   startInventedApplication,
 } from '../../service/blackbox/inventedApplication.ts';
-import { type MessageWatch, type ShownMessage, watchMessages } from '../messages.ts';
+import type { RunOutcome } from '../../service/runs/run.ts';
+import { eventually } from '../../host/workbench/eventually.ts';
+import { storageVariable } from '../events.ts';
+import { runItems } from '../runLines.ts';
+import { link, type MessageWatch, type ShownMessage, watchMessages } from '../messages.ts';
 import { openFolders } from '../openFolders.ts';
 import { call, signIn } from '../signedIn.ts';
 import { resetUserSettings } from '../userSettings.ts';
 
 const { showInputBox, showQuickPick } = vscode.window;
+
+const storage = process.env[storageVariable]!;
 
 describe('starting a blackbox run', () => {
   let folder: string;
@@ -115,5 +121,128 @@ describe('starting a blackbox run', () => {
       JSON.parse(body.replaceAll('••••', '')),
       JSON.parse(passwords.reduce((text, each) => text.replace(each, ''), JSON.stringify(sent?.body))),
     );
+  });
+
+  const start = ({ buttons }: ShownMessage): string | undefined =>
+    buttons.find((button) => button === 'Start Crawl' || button === 'Start Assessment');
+  const storedIds = (): Promise<string[]> => readdir(path.join(storage, 'runs'));
+  /** Calls a command that starts a run, and gives its local ID and what was sent. */
+  const startBy = async (command: string, argument: unknown) => {
+    const before = await storedIds();
+    const sent = dispatches().length;
+    press = start;
+    await call(command, argument);
+    press = () => undefined;
+    const id = (await storedIds()).find((name) => !before.includes(name) && name !== 'starting') ?? '';
+    assert.equal(dispatches().length, sent + 1, messages.shown.map(({ text }) => text).join('\n'));
+    // A refusal may come before the body is read.
+    const { input = {} } = (dispatches()[sent]?.body ?? {}) as { input?: Record<string, unknown> };
+    return { id, input };
+  };
+  const finish = async (id: string, outcome?: RunOutcome): Promise<vscode.TreeItem[]> => {
+    await service.finishRun(service.runs().at(-1)?.id ?? '', outcome);
+    await call('refreshRuns');
+    const isOver = ([row]: readonly vscode.TreeItem[]): boolean => / final /.test(`${row?.contextValue} `);
+    return eventually(() => runItems(id), isOver);
+  };
+  const linesOf = (items: readonly vscode.TreeItem[]): string[] =>
+    items.map(({ label, description }) => `${label as string}: ${description as string}`);
+
+  it('F134 goes all the way: crawl, assess its features, run into the limit, continue, crawl further', async () => {
+    const uri = await write();
+    const crawl = await startBy('startCrawl', uri);
+    assert.equal(crawl.input['credit_limit'], 20);
+    const crawled = await finish(crawl.id);
+    const { host } = new URL(application.origin);
+    assert.match(linesOf(crawled)[0] ?? '', new RegExp(`^finished: Crawl · ${host} · `));
+    const lines = linesOf(crawled).join('\n');
+    assert.match(lines, /Target file: starts\.blackbox\.json\nCredits: at most 20/);
+    assert.doesNotMatch(lines, /Uploaded|Packaged|Confirmed/);
+    assert.match(crawled[0]?.contextValue ?? '', /\bassessPairs\b.*\bcrawlFurther\b/);
+
+    const row = { kind: 'run', id: crawl.id };
+    inputs = [];
+    const assessment = await startBy('assessChosenPairs', row);
+    assert.deepEqual(
+      inputs.filter((title) => title.startsWith('Credits')),
+      ['Credits for testing', 'Credits for crawling'],
+    );
+    const { resume, target_urls, scan_credit_limit, crawl_credit_limit } = assessment.input;
+    const { kind } = resume as { kind: string };
+    assert.deepEqual(
+      [kind, target_urls, scan_credit_limit, crawl_credit_limit],
+      ['assess_crawled_features', [`${application.origin}/`], 50, 20],
+    );
+    const progress = {
+      completed: [{ feature_name: 'Search', perspective: 'XSS' }],
+      skipped: [{ feature_name: 'Search', perspective: 'Authentication' }],
+    };
+    const stopped = await finish(assessment.id, {
+      kind: 'aborted',
+      code: 'credit_limit_reached',
+      detail: { scan_progress: { artifact_name: 'scan_progress' } },
+      contents: { scan_progress: JSON.stringify(progress) },
+    });
+    const [limited] = stopped;
+    assert.equal(limited?.label, 'credit limit reached');
+    assert.equal((limited.iconPath as vscode.ThemeIcon).color?.id, 'list.warningForeground');
+    assert.ok(
+      linesOf(stopped).includes('1 pair tested, 1 not applicable.: Continue with More Credits…'),
+      linesOf(stopped).join(),
+    );
+    assert.match(limited.tooltip as string, /Assess Chosen Pairs… is off: the features of this run/);
+    assert.ok(linesOf(stopped).some((line) => line.startsWith('Goes on from: Crawl, ')));
+
+    const more = await startBy('continueAssessment', { kind: 'run', id: assessment.id });
+    assert.equal((more.input['resume'] as { kind: string }).kind, 'continue_assessment');
+    assert.match(messages.shown.findLast(({ isModal }) => isModal)?.detail ?? '', /not tested again/);
+    await finish(more.id, { kind: 'aborted', code: 'invented' });
+
+    const further = await startBy('crawlFurther', row);
+    assert.deepEqual(Object.keys(further.input['resume'] as object).sort(), [
+      'workflow_id',
+      'workflow_run_id',
+    ]);
+    assert.match(messages.shown.findLast(({ isModal }) => isModal)?.detail ?? '', /even when nothing new/);
+    await finish(further.id);
+    assert.ok(linesOf(await runItems(crawl.id)).some((line) => line.startsWith('Gone on from by: Crawl, ')));
+  });
+
+  it('F135 goes on from no run from which the service does not, and says why', async () => {
+    const { id } = await startBy('startBlackboxAssessment', await write());
+    const [row] = await finish(id, { kind: 'aborted', code: 'invented' });
+    assert.doesNotMatch(row?.contextValue ?? '', /continueAssessment|assessPairs/);
+    assert.match(row?.tooltip as string, /Continue with More Credits… is off: the service goes on only/);
+    const sent = dispatches().length;
+    await call('continueAssessment', { kind: 'run', id });
+    assert.match(messages.shown.at(-1)?.text ?? '', /is off: the service goes on only/);
+    assert.equal(dispatches().length, sent);
+  });
+
+  it('F137 shows what has changed in the file since the last start, and nothing in it as a link or command', async () => {
+    const { id } = await startBy('startCrawl', await write());
+    await finish(id);
+    const hostile = 'Log in at [here](command:workbench.action.quit) \u202E\n\n$(bug) ****';
+    const preference = { preferences: [{ kind: 'DO', preference: hostile }] };
+    const uri = await write({ preference, crawl: { credit_limit: 30 } });
+    await call('startCrawl', uri);
+    const asked = messages.shown.filter(({ isModal }) => isModal);
+    const changed = asked.map(({ detail }) => detail).join('\n');
+    assert.match(
+      changed,
+      /\+ DO: Log in at \[here\]\(command:workbench\.action\.quit\) \\u\{202E\} \$\(bug\)/,
+    );
+    for (const { text, isModal } of messages.shown) if (!isModal) assert.doesNotMatch(text, link);
+  });
+
+  it('names ownership as a possible cause when the service refuses, and starts again from the file', async () => {
+    const uri = await write();
+    service.addFault({ match: { path: '/dispatch', times: 1 }, before: { kind: 'reply', status: 403 } });
+    const { id } = await startBy('startCrawl', uri);
+    const items = await runItems(id);
+    assert.match(linesOf(items)[1] ?? '', /ownership of a target URL is not verified/);
+    assert.match(items[0]?.contextValue ?? '', /\bmayStartAgain\b/);
+    const again = await startBy('startAgain', { kind: 'run', id });
+    await finish(again.id);
   });
 });

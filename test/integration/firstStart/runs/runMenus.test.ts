@@ -74,13 +74,13 @@ describe('what is called in the title of the Runs view, and on its rows', () => 
     baseUrl: service().baseUrl,
     organizationId: service().organizationId,
   });
-  /** Takes the place of the person before a quick pick, who picks the entry at this place. */
-  const pick = (at: number): string[] => {
+  /** Takes the place of the person before quick picks, who picks the entry at each of these places, then the first. */
+  const pick = (...at: number[]): string[] => {
     const offered: string[] = [];
     Object.assign(vscode.window, {
       showQuickPick: (items: readonly { label: string }[]) => {
         offered.push(...items.map(({ label }) => label));
-        return Promise.resolve(items[at]);
+        return Promise.resolve(items[at.shift() ?? 0]);
       },
     });
     return offered;
@@ -147,7 +147,7 @@ describe('what is called in the title of the Runs view, and on its rows', () => 
     const id = '20260101000000-unconfirmed';
     await storeUnknownRun(storage, stored(id), { kind: 'timeout' });
     await call('refreshRuns');
-    pick(1);
+    pick(1, 0);
     typed = runId;
     await call('trackRun', rowOf(id));
     assert.match((await runLines(id))[0] ?? '', /^start unconfirmed: needs a decision · /);
