@@ -64,6 +64,15 @@ describe('starting a blackbox run', () => {
   });
 
   after(async () => {
+    // Passwords are kept for the tests of other files, too.
+    const forgetting = watchMessages(({ buttons }) => buttons.find((button) => button === 'Forget'));
+    Object.assign(vscode.window, {
+      showQuickPick: (items: readonly { kept?: unknown }[]) =>
+        Promise.resolve(items.find((item) => item.kept !== undefined)),
+    });
+    await call('blackboxPasswords');
+    forgetting.end();
+    Object.assign(vscode.window, { showQuickPick });
     await application.close();
     await service.close();
   });
