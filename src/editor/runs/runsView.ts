@@ -128,9 +128,7 @@ async function progressText(run: Run, folder: string): Promise<string> {
   const total = run.input?.pairs?.length ?? (await countPairs(run, folder));
   const counted = tested === 1 ? t('1 pair tested') : t('{0} pairs tested', formatNumber(tested));
   const done =
-    total === undefined
-      ? counted
-      : t('{0} of {1} pairs tested', formatNumber(tested), formatNumber(total));
+    total === undefined ? counted : t('{0} of {1} pairs tested', formatNumber(tested), formatNumber(total));
   return t('{0}, {1} not applicable.', done, formatNumber(notApplicable));
 }
 
