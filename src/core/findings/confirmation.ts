@@ -1,4 +1,3 @@
-import { AssessmentError } from '../errors.ts';
 import { type PairState, type Perspective, readScanProgress } from '../features/scanProgress.ts';
 import type { RunStore } from '../run/disk/runStore.ts';
 import { isFinal, isUnsent, type Run } from '../run/state/run.ts';
@@ -46,10 +45,8 @@ async function readConfirmation(run: Run, source: ConfirmationSource): Promise<C
   const [pair] = run.input?.pairs ?? [];
   if (pair === undefined) return undefined;
   const { feature_name: feature, perspective } = pair;
-  const findings = await findingsOf(run, folder, source);
-  const found = findings?.filter(
-    (each) => (each.feature ?? feature) === feature && (each.perspective ?? perspective) === perspective,
-  );
+  // Only this pair was assessed (rule 3), whatever words the findings have for it.
+  const found = await findingsOf(run, folder, source);
   const progress = await readScanProgress(run, folder);
   const result = resultOf(run, found, progress.stateOf(feature, perspective));
   return { run, feature, perspective, result, found: found ?? [] };
@@ -74,9 +71,8 @@ async function findingsOf(
   if (!hasFindings(run)) return undefined;
   try {
     return (await readFindings(folder, { runId: run.id, workerFile, isReadOnly })).findings;
-  } catch (error) {
-    if (error instanceof AssessmentError) return undefined;
-    throw error;
+  } catch {
+    return undefined; // why is said where the run itself is shown
   }
 }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import {
@@ -79,14 +79,16 @@ test('the runs that tried a pair for a finding tell of this pair alone, the late
   const source = { runs: scene.runs, workerFile: parseWorker };
   const completed = { completed: [pair], skipped: [] };
   await addTried(scene, [], { completed: [], skipped: [pair] });
-  await addTried(scene, [{ ...reflected, perspective: 'CORS' }], completed);
+  await addTried(scene, [], completed);
+  const lost = await addTried(scene, [], completed);
+  await rm(path.join(scene.runs.folderOf(lost.id), 'findings.json'));
   await addTried(scene, 'no list', completed);
-  const last = await addTried(scene, [reflected], completed);
+  const last = await addTried(scene, [{ ...reflected, perspective: 'Cross-Site Scripting' }], completed);
   await addTried(scene, [reflected], completed, { confirms: '1:other' });
   const confirmations = await readConfirmations('1:print', source);
   assert.deepEqual(
     confirmations.map(({ feature, perspective, result }) => [feature, perspective, result]),
-    ['found', 'unknown', 'nothing', 'notApplicable'].map((result) => ['Search', 'XSS', result]),
+    ['found', 'unknown', 'unknown', 'nothing', 'notApplicable'].map((result) => ['Search', 'XSS', result]),
   );
   assert.equal(confirmations[0]?.found[0]?.title, 'Reflected');
 
