@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { followLines, isEditOf } from '../drift/drift.ts';
 import { compact, type LineRange, splitLines } from '../drift/lineText.ts';
 import { anchorIn } from '../drift/trackedFile.ts';
@@ -61,8 +62,10 @@ export async function pairFindings(
     }
   };
   pairBy(found, former, (each) => (each.identity.only.includes('code') ? keyIn(each) : undefined));
+  await setImmediate();
   pairBy(found, former, (each) => (each.identity.only.includes('title') ? titledKeyIn(each) : undefined));
 
+  await setImmediate();
   const left = Map.groupBy(free, spotIn);
   const groups = Map.groupBy(
     found.filter((each) => !pairs.has(each) && left.has(spotIn(each))),
@@ -73,6 +76,7 @@ export async function pairFindings(
     const others = group.slice(0, 1).flatMap((each) => left.get(spotIn(each)) ?? []);
     const candidates = others.filter((each) => free.has(each)).slice(0, maxGroup);
     const known = await knownLines(group, candidates, decode);
+    await setImmediate();
     for (const [one, other] of overlaps(group, candidates, known)) pair(one, other);
     // Where the lines of both are known and differ, they are two findings.
     const mayBe: IsPair = (one, other) => !known.has(one) || !known.has(other);

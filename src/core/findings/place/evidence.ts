@@ -41,6 +41,7 @@ export function leastOf(evidence: EvidenceOfPlaces = []): Evidence | undefined {
 const maxSearchedBytes = 64 * 1024 * 1024;
 const maxSearchedFile = 1024 * 1024;
 const maxSearched = 500;
+const placesAtOnce = 500;
 
 /** Checks all quotes and lines of a run's findings; undefined for one without any. Other work goes on meanwhile. */
 export async function checkEvidence(
@@ -50,7 +51,9 @@ export async function checkEvidence(
 ): Promise<readonly (EvidenceOfPlaces | undefined)[]> {
   const checked = new Map<Place, Evidence | undefined>();
   const byFile = new Map<SentFile, { readonly spot: SentSpot; readonly places: Place[] }>();
-  for (const place of findings.flatMap(({ places }) => places)) {
+  for (const [at, place] of findings.flatMap(({ places }) => places).entries()) {
+    // What is resolved already lets nothing else go on.
+    if (at % placesAtOnce === 0) await setImmediate();
     const spot = await sentFileOf(source, place);
     const known = spot && byFile.get(spot.file);
     if (spot === undefined) checked.set(place, await withoutFile(place, source));
