@@ -3,6 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { makeSampleWorkspace, setStage } from '../e2e/stage.ts';
 import type { Workbench } from '../host/workbench.ts';
+import { playBlackbox } from './playBlackbox.ts';
 import { playJob } from './playJob.ts';
 
 const folder = path.resolve(import.meta.dirname, '../../media/screenshots');
@@ -10,21 +11,25 @@ const sideBarWidth = 510;
 
 for (const theme of ['Light', 'Dark']) {
   const stage = await setStage({
+    application: true,
     service: { runDurationMs: 20_000 },
     settings: () => ({ 'workbench.colorTheme': `Default ${theme} Modern` }),
     viewport: { width: 1440, height: 900 },
     makeFolder: makeLargerShop,
   });
   let isWide = false;
+  const picture = async (name: string): Promise<void> => {
+    if (!isWide) await widenSideBar(stage.workbench());
+    isWide = true;
+    await takePointerAway(stage.workbench());
+    await stage.workbench().screenshot(path.join(folder, `${name}-${theme.toLowerCase()}.png`));
+  };
+  const step = (): undefined => undefined;
   try {
-    await playJob(stage, {
-      step: () => undefined,
-      picture: async (name) => {
-        if (!isWide) await widenSideBar(stage.workbench());
-        isWide = true;
-        await takePointerAway(stage.workbench());
-        await stage.workbench().screenshot(path.join(folder, `${name}-${theme.toLowerCase()}.png`));
-      },
+    await playJob(stage, { step, picture });
+    await playBlackbox(stage, {
+      step,
+      picture: async (name) => (name === 'features' ? picture(name) : undefined),
     });
   } finally {
     await stage.dispose();
