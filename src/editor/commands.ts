@@ -232,7 +232,7 @@ export function createCommands(manifest: Manifest, deps: CommandDeps): ReadonlyM
       'whitebox.retryUpload',
       async (node) => {
         const run = runOf(node, runs) ?? (await pickRun(runs.all().filter(isUnsent), t('Retry Upload')));
-        return run === undefined ? undefined : start(undefined, run);
+        return run?.workflow === 'whitebox-assessment' ? start(undefined, run) : startAgain(run, deps);
       },
     ],
     ['whitebox.downloadArtifacts', (node) => downloadArtifacts(deps, runOf(node, runs))],

@@ -99,6 +99,9 @@ export async function startBlackbox(start: BlackboxStart, deps: BlackboxDeps): P
   return pressed === again ? startBlackbox(start, deps) : undefined;
 }
 
+/** A title names so many hosts. */
+const maxHosts = 3;
+
 /** Starts on the same URLs exclude each other, whatever the workflow. */
 function claimOf({ target_urls }: ApplicationInput): string {
   return `blackbox ${JSON.stringify([...new Set(target_urls)].sort())}`;
@@ -107,7 +110,8 @@ function claimOf({ target_urls }: ApplicationInput): string {
 function toPlan(start: BlackboxStart, { baseUrl, organizationId }: PasswordRequest): BlackboxPlan {
   const { workflow, input, folder, continues, targetFile, retryOf, confirms } = start;
   const settings = readAssessmentSettings(vscode.Uri.file(folder));
-  const hosts = [...new Set(input.target_urls.map((url) => new URL(url).host))].join(', ');
+  const hosts = [...new Set(input.target_urls.map((url) => new URL(url).host))];
+  const more = hosts.length > maxHosts ? [`+${String(hosts.length - maxHosts)}`] : [];
   return {
     workflow,
     baseUrl,
@@ -116,7 +120,7 @@ function toPlan(start: BlackboxStart, { baseUrl, organizationId }: PasswordReque
     webhookEndpointIds:
       start.webhookEndpointIds ?? continues?.webhookEndpointIds ?? settings.webhookEndpointIds,
     maxArchiveBytes: settings.maxArchiveBytes,
-    targets: [{ folder, name: hosts }],
+    targets: [{ folder, name: [...hosts.slice(0, maxHosts), ...more].join(', ') }],
     input,
     targetFile,
     retryOf,

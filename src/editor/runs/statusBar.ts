@@ -141,7 +141,7 @@ export async function showMenu({
       when: trusted && all.some(({ state }) => state === 'unknown'),
     },
     {
-      label: `$(debug-rerun) ${t('Retry Upload')}`,
+      label: `$(debug-rerun) ${newest?.workflow === 'whitebox-assessment' ? t('Retry Upload') : t('Start Again…')}`,
       command: 'whitebox.retryUpload',
       node: retried,
       when: trusted && retried !== undefined,

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
+import type { Run } from '../../../src/core/run/state/run.ts';
 import { type AssessmentService, startService } from '../../service/assessmentService.ts';
 import type { LoggedRequest } from '../../service/httpServer.ts';
 import {
@@ -253,5 +254,54 @@ describe('starting a blackbox run', () => {
     assert.match(items[0]?.contextValue ?? '', /\bmayStartAgain\b/);
     const again = await startBy('startAgain', { kind: 'run', id });
     await finish(again.id);
+  });
+
+  it('F47 asks once for two clicks that follow each other, and starts one run', async () => {
+    const uri = await write();
+    const sent = dispatches().length;
+    press = start;
+    await Promise.all([call('startCrawl', uri), call('startBlackboxAssessment', uri)]);
+    assert.equal(dispatches().length, sent + 1);
+    assert.equal(messages.shown.filter(({ isModal }) => isModal).length, 1);
+    assert.match(messages.shown.map(({ text }) => text).join(), /is being started already/);
+    press = () => undefined;
+    await call('startCrawl', uri);
+    assert.match(messages.shown.at(-1)?.detail ?? '', /Runs under way on the same targets:\nrun of .*: /);
+    await service.finishRun(service.runs().at(-1)?.id ?? '');
+  });
+
+  it('goes on from a run that was started elsewhere with a target file that is chosen, outside of ignored folders and those left out of searches', async () => {
+    const uri = await write();
+    const { id } = await startBy('startCrawl', uri);
+    const [row] = await finish(id);
+    const journal = path.join(storage, 'runs', id, 'run.json');
+    const { input, targetFile, ...tracked } = JSON.parse(await readFile(journal, 'utf8')) as Run;
+    assert.ok(row && input && targetFile);
+    await writeFile(journal, JSON.stringify(tracked));
+    const hidden = ['node_modules/shop', 'ignored'].map((each) => path.join(folder, each));
+    for (const each of hidden) {
+      await mkdir(each, { recursive: true });
+      await writeFile(path.join(each, 'other.blackbox.json'), '{}');
+    }
+    const ignoreFile = path.join(folder, '.whiteboxignore');
+    await writeFile(ignoreFile, 'ignored/\n');
+    let offered: readonly string[] = [];
+    Object.assign(vscode.window, {
+      showQuickPick: (items: readonly string[]) => {
+        offered = items;
+        return Promise.resolve(items[0]);
+      },
+    });
+    try {
+      await call('refreshRuns');
+      const { input: sent } = await startBy('assessChosenPairs', { kind: 'run', id });
+      assert.deepEqual(offered, [file]);
+      assert.deepEqual(sent['target_urls'], [`${application.origin}/`]);
+      const { detail = '' } = messages.shown.findLast(({ isModal }) => isModal) ?? {};
+      assert.match(detail, /target URLs of the chosen file have to equal the run’s/);
+      await service.finishRun(service.runs().at(-1)?.id ?? '');
+    } finally {
+      for (const each of [...hidden, ignoreFile]) await rm(each, { recursive: true });
+    }
   });
 });
