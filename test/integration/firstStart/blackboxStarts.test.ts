@@ -155,6 +155,13 @@ describe('starting a blackbox run', () => {
     const isOver = ([row]: readonly vscode.TreeItem[]): boolean => / final /.test(`${row?.contextValue} `);
     return eventually(() => runItems(id), isOver);
   };
+  /** The buttons of the notification that begins so, once it is shown. */
+  const notified = async (text: string): Promise<readonly string[]> => {
+    const isIt = (each: ShownMessage | undefined): each is ShownMessage =>
+      each?.text.startsWith(text) === true;
+    const shown = await eventually(() => Promise.resolve(messages.shown.find(isIt)), isIt);
+    return shown?.buttons ?? [];
+  };
   const linesOf = (items: readonly vscode.TreeItem[]): string[] =>
     items.map(({ label, description }) => `${label as string}: ${description as string}`);
 
@@ -164,6 +171,7 @@ describe('starting a blackbox run', () => {
     assert.equal(crawl.input['credit_limit'], 20);
     const crawled = await finish(crawl.id);
     const { host } = new URL(application.origin);
+    assert.deepEqual(await notified(`The crawl of ${host} has finished`), ['Show Features']);
     assert.match(linesOf(crawled)[0] ?? '', new RegExp(`^finished: Crawl · ${host} · `));
     const lines = linesOf(crawled).join('\n');
     assert.match(lines, /Target file: starts\.blackbox\.json\nCredits: at most 20/);
@@ -194,6 +202,8 @@ describe('starting a blackbox run', () => {
       contents: { scan_progress: JSON.stringify(progress) },
     });
     const [limited] = stopped;
+    const offered = await notified(`The assessment of ${host} has ended: credit limit reached.`);
+    assert.equal(offered[0], 'Continue with More Credits…');
     assert.equal(limited?.label, 'credit limit reached');
     assert.equal((limited.iconPath as vscode.ThemeIcon).color?.id, 'list.warningForeground');
     assert.ok(
@@ -203,7 +213,13 @@ describe('starting a blackbox run', () => {
     assert.match(limited.tooltip as string, /Assess Chosen Pairs… is off: the features of this run/);
     assert.ok(linesOf(stopped).some((line) => line.startsWith('Goes on from: Crawl, ')));
 
+    await write({ oos_urls: [`${application.origin}/contact`] });
     const more = await startBy('continueAssessment', { kind: 'run', id: assessment.id });
+    assert.deepEqual(more.input['oos_urls'], [`${application.origin}/logout`]);
+    assert.match(
+      messages.shown.findLast(({ isModal }) => isModal)?.detail ?? '',
+      /which is not sent:\nOut-of-scope URLs\n {2}\+ \S+\/contact\n {2}− \S+\/logout/,
+    );
     assert.equal((more.input['resume'] as { kind: string }).kind, 'continue_assessment');
     assert.match(messages.shown.findLast(({ isModal }) => isModal)?.detail ?? '', /not tested again/);
     await finish(more.id, { kind: 'aborted', code: 'invented' });
