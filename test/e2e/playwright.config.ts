@@ -7,7 +7,7 @@ const results = path.join(root, 'test-results');
 export default defineConfig({
   projects: [
     { name: 'browser', testMatch: '{browser,tools}/*.test.ts' },
-    { name: 'e2e', testMatch: '{demo,e2e}/*.test.ts' },
+    { name: 'e2e', testMatch: '{demo,e2e,e2e/*}/*.test.ts' },
   ],
   testDir: path.join(root, 'test'),
   workers: 2,

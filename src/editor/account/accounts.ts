@@ -91,7 +91,9 @@ export class Accounts {
 
   /** Deletes every token. */
   async forgetAll(): Promise<void> {
-    for (const key of await this.#secrets.keys()) await this.#secrets.delete(key);
+    // Passwords of applications under test are kept there, too.
+    const tokens = (await this.#secrets.keys()).filter((key) => accountOf(key) !== undefined);
+    for (const key of tokens) await this.#secrets.delete(key);
   }
 
   async #reserveAndCancel(client: AssessmentClient, signal?: AbortSignal): Promise<void> {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { AssessmentError } from '../../../src/core/errors.ts';
-import { cpuMs } from '../cpuTime.ts';
+import { cpuMs } from '../core/cpuTime.ts';
 import { tempFolder } from '../run/tempFolder.ts';
 import { archiveFile, failureOf, startRun, workflow } from './clientCalls.ts';
 import { fixedToken, setUpClient } from './clientDesk.ts';

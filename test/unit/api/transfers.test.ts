@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { markOf } from '../../../src/core/files.ts';
 import { tempFolder } from '../run/tempFolder.ts';
-import { unsafeAddresses } from '../unsafeAddresses.ts';
+import { unsafeAddresses } from '../core/unsafeAddresses.ts';
 import { archiveFile, failureOf, startRun, workflow } from './clientCalls.ts';
 import { setUpClient } from './clientDesk.ts';
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { parseFindings } from '../../../src/core/findings/parse/parse.ts';
 import { visibleLine, visibleName, visibleText } from '../../../src/core/visibleText.ts';
-import { propertyRuns } from '../propertyRuns.ts';
+import { propertyRuns } from './propertyRuns.ts';
 
 test('F79 control and bidi characters of titles, ids and ratings become visible escapes', () => {
   const item = {

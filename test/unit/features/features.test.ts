@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { AssessmentError } from '../../../src/core/errors.ts';
 import { type FeatureList, readFeatures, toFeatures } from '../../../src/core/features/features.ts';
 import { toScanProgress } from '../../../src/core/features/scanProgress.ts';
-import { propertyRuns } from '../propertyRuns.ts';
+import { propertyRuns } from '../core/propertyRuns.ts';
 import { tempFolder } from '../run/tempFolder.ts';
 import { crawledWith } from './crawledRun.ts';
 

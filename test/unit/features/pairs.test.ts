@@ -17,7 +17,7 @@ import {
   withPairs,
   writeChoice,
 } from '../../../src/core/features/pairs.ts';
-import { propertyRuns } from '../propertyRuns.ts';
+import { propertyRuns } from '../core/propertyRuns.ts';
 import { tempFolder } from '../run/tempFolder.ts';
 import { crawledWith } from './crawledRun.ts';
 

@@ -11,7 +11,7 @@ import type { SentOfRun } from '../../../src/core/findings/place/sentFiles.ts';
 import { readNamed } from '../../../src/core/findings/runFindings.ts';
 import { atOnce, shopRun } from './importExport/exportingFindings.ts';
 import { scratchFolder } from './scratchFolder.ts';
-import { propertyRuns } from '../propertyRuns.ts';
+import { propertyRuns } from '../core/propertyRuns.ts';
 
 interface Told {
   readonly title: string;

@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { toInertHtml } from '../../../src/core/report/inertHtml.ts';
 import { toSavedHtml } from '../../../src/core/report/savedReport.ts';
-import { cpuMs } from '../cpuTime.ts';
-import { propertyRuns } from '../propertyRuns.ts';
+import { cpuMs } from '../core/cpuTime.ts';
+import { propertyRuns } from '../core/propertyRuns.ts';
 
 const page = { title: 'T', language: 'en', body: '<main class="a">x</main>', style: 'body{color:red}' };
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { Marked } from 'marked';
 import { splitSections } from '../../../webview-ui/report/sections.ts';
-import { propertyRuns } from '../propertyRuns.ts';
+import { propertyRuns } from '../core/propertyRuns.ts';
 
 const blocks = [
   '# One\n',

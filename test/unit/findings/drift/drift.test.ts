@@ -4,8 +4,8 @@ import { diffArrays } from 'diff';
 import fc from 'fast-check';
 import { type DriftedRange, followLines } from '../../../../src/core/findings/drift/drift.ts';
 import { splitLines } from '../../../../src/core/findings/drift/lineText.ts';
-import { cpuMs } from '../../cpuTime.ts';
-import { propertyRuns } from '../../propertyRuns.ts';
+import { cpuMs } from '../../core/cpuTime.ts';
+import { propertyRuns } from '../../core/propertyRuns.ts';
 
 const code = `import db from 'db';
 

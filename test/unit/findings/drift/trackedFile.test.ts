@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { type Anchored, anchorIn } from '../../../../src/core/findings/drift/trackedFile.ts';
-import { cpuMs } from '../../cpuTime.ts';
-import { propertyRuns } from '../../propertyRuns.ts';
+import { cpuMs } from '../../core/cpuTime.ts';
+import { propertyRuns } from '../../core/propertyRuns.ts';
 
 const document = [
   'def look(n):',

@@ -6,7 +6,7 @@ import { type BundleFile, toBundle, zipBundle } from '../../../../src/core/findi
 import { centralRecord, localHeader, zipEnd } from '../../../../src/core/upload/archive/zip.ts';
 import { anyItems, anyTriage, shopRun, sourceOf, tool } from './exportingFindings.ts';
 import { accepted, artifacts, findings, importOf, items, report } from './bundles.ts';
-import { propertyRuns } from '../../propertyRuns.ts';
+import { propertyRuns } from '../../core/propertyRuns.ts';
 
 /** A zip as another program may write it: any names, sizes and flags. */
 function zipOf(

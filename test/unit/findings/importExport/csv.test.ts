@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import Papa from 'papaparse';
 import { toCsv } from '../../../../src/core/findings/importExport/csv.ts';
 import { anyItems, anyTriage, sourceOf } from './exportingFindings.ts';
-import { propertyRuns } from '../../propertyRuns.ts';
+import { propertyRuns } from '../../core/propertyRuns.ts';
 
 /** The cells of a table by column, without the mark that keeps a text from being a formula. */
 function rowsOf(text: string): readonly Record<string, string>[] {

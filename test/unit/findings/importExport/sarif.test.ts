@@ -11,7 +11,7 @@ import { toSarif } from '../../../../src/core/findings/importExport/sarif.ts';
 import { undecided } from '../../../../src/core/findings/triage/triage.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { anyItems, anyTriage, shopRun, shownOf, sourceOf, tool } from './exportingFindings.ts';
-import { propertyRuns } from '../../propertyRuns.ts';
+import { propertyRuns } from '../../core/propertyRuns.ts';
 
 /** The published schema, as OASIS gives it out; it is draft 4, whose few differences to draft 7 it does not use but for `id`. */
 async function createValidator(): Promise<(log: unknown) => void> {

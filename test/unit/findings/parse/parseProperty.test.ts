@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { AssessmentError } from '../../../../src/core/errors.ts';
 import { parseFindings } from '../../../../src/core/findings/parse/parse.ts';
-import { propertyRuns } from '../../propertyRuns.ts';
+import { propertyRuns } from '../../core/propertyRuns.ts';
 
 const options = { runId: 'run' };
 const isMalformed = (error: unknown) =>

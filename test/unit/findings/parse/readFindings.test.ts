@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { MAX_FINDINGS_BYTES, parseInWorker } from '../../../../src/core/findings/parse/readFindings.ts';
-import { pausesWhile } from '../../cpuTime.ts';
+import { pausesWhile } from '../../core/cpuTime.ts';
 import { finding, type Scene, setScene, titles } from '../findingScene.ts';
 import { parseWorker } from '../parseWorker.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { createResolver } from '../../../../src/core/findings/place/resolver.ts';
-import { cpuMs } from '../../cpuTime.ts';
+import { cpuMs } from '../../core/cpuTime.ts';
 import { scratchFolder } from '../scratchFolder.ts';
 import { answer, asSent, files, locatorIn } from './locating.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import { pausesWhile } from '../../cpuTime.ts';
+import { pausesWhile } from '../../core/cpuTime.ts';
 import { finding, setScene } from '../findingScene.ts';
 
 test('of a file that is deleted the code is gone, also when it is not known what was scanned', async (t) => {

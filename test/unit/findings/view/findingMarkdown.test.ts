@@ -10,7 +10,7 @@ import {
   escapeMarkdown,
   inertMarkdown,
 } from '../../../../src/core/findings/view/findingMarkdown.ts';
-import { propertyRuns } from '../../propertyRuns.ts';
+import { propertyRuns } from '../../core/propertyRuns.ts';
 
 /** As VS Code reads the text of a hover. */
 const marked = new Marked({ gfm: true, breaks: true });

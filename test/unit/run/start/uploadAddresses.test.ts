@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { unsafeAddresses } from '../../unsafeAddresses.ts';
+import { unsafeAddresses } from '../../core/unsafeAddresses.ts';
 import { storeThat } from '../preparedStore.ts';
 import { type Desk, openWindow, setUpDesk } from '../runWindow.ts';
 import { puts, startWith, states } from '../uploads.ts';

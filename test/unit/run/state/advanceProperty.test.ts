@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { advance, type RunEvent } from '../../../../src/core/run/state/advance.ts';
 import { isFinal, type Run, runSchema, shared } from '../../../../src/core/run/state/run.ts';
 import { packagingRun, stepOf } from '../sampleRuns.ts';
-import { propertyRuns } from '../../propertyRuns.ts';
+import { propertyRuns } from '../../core/propertyRuns.ts';
 
 const at = fc.integer({ min: 0, max: 4e12 });
 const id = fc.string({ minLength: 1, maxLength: 256 });

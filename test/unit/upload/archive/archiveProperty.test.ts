@@ -12,7 +12,7 @@ import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
 import { zipSegments } from '../../../../src/core/upload/archive/zip.ts';
 import { readTar, readZip } from './readArchive.ts';
 import { makePlace, options, plant } from '../trees.ts';
-import { propertyRuns } from '../../propertyRuns.ts';
+import { propertyRuns } from '../../core/propertyRuns.ts';
 
 const runs = propertyRuns(15, 1_000);
 

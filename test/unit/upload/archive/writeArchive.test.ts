@@ -14,7 +14,7 @@ import {
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { cpuMs } from '../../cpuTime.ts';
+import { cpuMs } from '../../core/cpuTime.ts';
 import { writeArchive } from '../../../../src/core/upload/archive/writeArchive.ts';
 import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
 import type { SelectedFile } from '../../../../src/core/upload/select/selection.ts';

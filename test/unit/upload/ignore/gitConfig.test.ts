@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { isTrue, parseGitConfig } from '../../../../src/core/upload/ignore/gitConfig.ts';
 import { testPlace } from '../trees.ts';
-import { propertyRuns } from '../../propertyRuns.ts';
+import { propertyRuns } from '../../core/propertyRuns.ts';
 
 test('a configuration file is read as git reads it', (t) => {
   const at = testPlace(t);

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { globSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { cpuMs } from '../../cpuTime.ts';
+import { cpuMs } from '../../core/cpuTime.ts';
 import { isAbortError } from '../../../../src/core/errors.ts';
 import { type SecretCheckOptions } from '../../../../src/core/upload/secrets/checkSecrets.ts';
 import {

@@ -10,8 +10,8 @@ import {
 import { presetLint } from '../../../../src/core/upload/secrets/preset.ts';
 import { riskyName, riskyNames } from '../../../../src/core/upload/secrets/riskyNames.ts';
 import { randomFrom, seeds } from './secretSeeds.ts';
-import { cpuMs } from '../../cpuTime.ts';
-import { propertyRuns } from '../../propertyRuns.ts';
+import { cpuMs } from '../../core/cpuTime.ts';
+import { propertyRuns } from '../../core/propertyRuns.ts';
 
 const numRuns = propertyRuns(300);
 

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
 import { gitSelects, makePlace, options, plant, plantRepository } from '../trees.ts';
-import { propertyRuns } from '../../propertyRuns.ts';
+import { propertyRuns } from '../../core/propertyRuns.ts';
 
 /** `npm run fuzz` sets FUZZ_RUNS; a failure is replayed with the FUZZ_SEED and FUZZ_PATH that it prints. */
 const runs = propertyRuns(30);

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import type { Run, RunIn } from '../../../src/core/run/state/run.ts';
-import { type Scene, setScene, toVerdicts, verdictsOf } from './findingScene.ts';
+import type { Run, RunIn } from '../../../../src/core/run/state/run.ts';
+import { type Scene, setScene, toVerdicts, verdictsOf } from '../findingScene.ts';
 
 /** What was sent of a folder, by path, and what was found in it; invented. */
 type Told = readonly [sent: Readonly<Record<string, string>> | undefined, ...findings: readonly object[]];

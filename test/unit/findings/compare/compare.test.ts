@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import type { Run, RunIn } from '../../../src/core/run/state/run.ts';
-import { type Scene, setScene, toVerdicts } from './findingScene.ts';
+import type { Run, RunIn } from '../../../../src/core/run/state/run.ts';
+import { type Scene, setScene, toVerdicts } from '../findingScene.ts';
 
 function file(...titles: readonly string[]): string {
   return JSON.stringify(titles.map((title, at) => ({ title, severity: 'high', file: 'a.js', line: at + 1 })));

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { playBlackbox } from '../demo/playBlackbox.ts';
-import { eventually } from '../host/workbench/eventually.ts';
-import { test } from './fixtures.ts';
-import { signedIn } from './stage.ts';
+import { playBlackbox } from '../../demo/playBlackbox.ts';
+import { eventually } from '../../host/workbench/eventually.ts';
+import { test } from '../fixtures.ts';
+import { signedIn } from '../stage.ts';
 
 test.describe.configure({ mode: 'serial' });
 test.use({ stageOptions: { application: true, service: { runDurationMs: 0 }, settings: signedIn } });

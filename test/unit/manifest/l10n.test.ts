@@ -5,7 +5,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import ts from 'typescript';
 
-const root = path.resolve(import.meta.dirname, '../..');
+const root = path.resolve(import.meta.dirname, '../../..');
 
 async function readJson(file: string): Promise<Record<string, string>> {
   return JSON.parse(await readFile(path.join(root, file), 'utf8')) as Record<string, string>;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import type { Workbench } from '../host/workbench.ts';
-import { eventually } from '../host/workbench/eventually.ts';
-import { storeCrawl } from '../integration/storedRuns.ts';
-import { signedIn } from './stage.ts';
-import { test } from './fixtures.ts';
+import type { Workbench } from '../../host/workbench.ts';
+import { eventually } from '../../host/workbench/eventually.ts';
+import { storeCrawl } from '../../integration/storedRuns.ts';
+import { signedIn } from '../stage.ts';
+import { test } from '../fixtures.ts';
 
 test.describe.configure({ mode: 'serial' });
 test.use({

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
-import type { Run } from '../../../src/core/run/state/run.ts';
-import { runsBefore } from '../../../src/core/findings/compare/earlierRuns.ts';
-import { problemsByFile } from '../../../src/core/findings/view/problems.ts';
-import { finding, type Scene, setScene, titles, verdictsOf } from './findingScene.ts';
+import type { Run } from '../../../../src/core/run/state/run.ts';
+import { runsBefore } from '../../../../src/core/findings/compare/earlierRuns.ts';
+import { problemsByFile } from '../../../../src/core/findings/view/problems.ts';
+import { finding, type Scene, setScene, titles, verdictsOf } from '../findingScene.ts';
 
 test('a run that ended early replaces no findings by itself and is no baseline, but can be chosen', async (t) => {
   const scene = await setScene(t);

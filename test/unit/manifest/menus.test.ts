@@ -10,7 +10,7 @@ interface Entry {
   readonly group: string;
 }
 
-const root = path.resolve(import.meta.dirname, '../..');
+const root = path.resolve(import.meta.dirname, '../../..');
 let menus: Readonly<Record<'view/title' | 'view/item/context' | 'commandPalette', readonly Entry[]>>;
 let commands: readonly { readonly command: string; readonly enablement?: string; readonly icon?: string }[];
 let views: readonly { readonly id: string; readonly when?: string }[];

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { ShownFinding } from '../../../src/core/findings/shownFinding.ts';
-import type { Run } from '../../../src/core/run/state/run.ts';
-import { isSettled } from '../../../src/core/findings/triage/triage.ts';
-import { propertyRuns } from '../propertyRuns.ts';
-import { setScene } from './findingScene.ts';
+import type { ShownFinding } from '../../../../src/core/findings/shownFinding.ts';
+import type { Run } from '../../../../src/core/run/state/run.ts';
+import { isSettled } from '../../../../src/core/findings/triage/triage.ts';
+import { propertyRuns } from '../../core/propertyRuns.ts';
+import { setScene } from '../findingScene.ts';
 
 /** How a run reports one of four invented vulnerabilities of one kind in one file. */
 const report = fc.record({
