@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { network } from './core/api/connection.ts';
 import { FindingStore } from './core/findings/findingStore.ts';
 import { keepSource } from './core/findings/place/sentFiles.ts';
-import { type Disposable, systemClock } from './core/ports.ts';
+import { type Disposable, systemClock as clock } from './core/ports.ts';
 import { RunNotes } from './core/run/disk/recoveryNotes.ts';
 import { RunStore } from './core/run/disk/runStore.ts';
 import { RunTracker } from './core/run/runTracker.ts';
@@ -11,15 +11,12 @@ import { Accounts, followSignIn } from './editor/account/accounts.ts';
 import { keepMcpServer } from './editor/agents/copyMcpConfiguration.ts';
 import { createTools } from './editor/agents/languageModelTools.ts';
 import { createFeaturesView } from './editor/blackbox/featuresView.ts';
-import { provideRequests } from './editor/blackbox/startQuestion.ts';
 import { createTargetFiles } from './editor/blackbox/targetLenses.ts';
 import { createCommands, type Manifest, runCommand } from './editor/commands.ts';
 import type { Attempt } from './editor/errors/remedies.ts';
-import { provideAsAssessed } from './editor/findings/code/asAssessed.ts';
-import { registerCodeProviders } from './editor/findings/code/codeProviders.ts';
-import { showDiagnostics } from './editor/findings/code/diagnostics.ts';
+import { showInCode } from './editor/findings/code/codeProviders.ts';
 import { DisplayedFindings } from './editor/findings/code/displayedFindings.ts';
-import { decodeFile, unsavedText, watchDrift } from './editor/findings/code/driftWatch.ts';
+import { decodeFile, unsavedText } from './editor/findings/code/driftWatch.ts';
 import { withFocusedRows } from './editor/findings/findingArguments.ts';
 import { registerFindingDetails } from './editor/findings/findingDetails.ts';
 import { provideFindingJson } from './editor/findings/rawFindings.ts';
@@ -51,22 +48,20 @@ export async function startExtension(
   const dist = (...names: string[]): string => join(context.extensionPath, 'dist', ...names);
   const log = vscode.window.createOutputChannel('Whitebox', { log: true });
   const attempt: Attempt = (id, work) => runCommand(id, work, [], log);
-  const clock = systemClock;
-  const random = (): number => Math.random();
   const workerFile = dist('archiveWorker.cjs');
   const parseWorkerFile = dist('parseWorker.cjs');
   const secretWorkerFile = dist('secretWorker.cjs');
 
   const runs = new RunStore(storage('runs'), { clock, log });
   const notes = new RunNotes(context.globalState, { log });
-  const accounts = new Accounts(secrets, { clock, log, random });
+  const accounts = new Accounts(secrets, { clock, log, random: Math.random });
   const blackbox = createTargetFiles(secrets, context.globalState);
   const tracker = new RunTracker({
     store: runs,
     clientFor: (place) => accounts.clientFor(place, () => blackbox.passwords.known(place)),
     passwordsOf: (run) => blackbox.passwords.require(run),
     clock,
-    random,
+    random: Math.random,
     log,
     workerFile,
     deleteSourceAfterRun: readDeleteSourceAfterRun,
@@ -76,7 +71,6 @@ export async function startExtension(
     network,
     notes,
   });
-
   const triageFolder = storage('triage');
   const triage = createTriage(triageFolder, { clock, log });
   const findings = new FindingStore({
@@ -97,7 +91,6 @@ export async function startExtension(
   const preparation = createPreparation(memory, secretWorkerFile);
   const preview = createUploadPreview(surfaces.uploadPreview, { ...services, ...preparation });
   const features = createFeaturesView(surfaces.features, services);
-  const requests = provideRequests();
   const savingFolder = storage('saving');
   const commands = createCommands(context.extension.packageJSON as Manifest, {
     ...services,
@@ -109,7 +102,6 @@ export async function startExtension(
     details,
     preview,
     features,
-    requests,
     secretWorkerFile,
     workerFile,
     parseWorkerFile,
@@ -135,13 +127,9 @@ export async function startExtension(
     filtering,
     showFindings(surfaces.findings, { ...services, isOpenHere: hasOpenFolder }),
     provideFindingJson(services),
-    provideAsAssessed(services),
-    showDiagnostics(displayed, log),
     watchTriage(triage, triageFolder, log),
-    watchDrift(findings),
-    registerCodeProviders(displayed),
+    showInCode(services),
     blackbox,
-    requests,
     vscode.window.registerUriHandler({ handleUri: createLinkFollower({ ...services, details }) }),
     showNotifications(services),
     signIn,

@@ -5,18 +5,25 @@ import { formatNumber } from '../formats.ts';
 import { currentDestination } from '../account/accounts.ts';
 import { loginsOfFile } from './passwordQuestions.ts';
 import { Passwords } from './passwords.ts';
+import { provideRequests, type RequestDocuments } from './startQuestion.ts';
 import { isUsableTargetFile, requestsOf, TargetFiles, targetFileSelector } from './targetFiles.ts';
 
-/** The target files of this window and the passwords for them. Above a file's first line stand its starts, with the credits they spend at most, and its passwords; of its texts these lenses show none. */
+/** The target files of this window, the passwords for them, and the requests that are made of them. Above a file's first line stand its starts, with the credits they spend at most, and its passwords; of its texts these lenses show none. */
 export function createTargetFiles(
   secrets: vscode.SecretStorage,
   index: vscode.Memento,
-): { readonly passwords: Passwords; readonly targetFiles: TargetFiles } & Disposable {
+): {
+  readonly passwords: Passwords;
+  readonly targetFiles: TargetFiles;
+  readonly requests: RequestDocuments;
+} & Disposable {
   const passwords = new Passwords(secrets, index);
   const targetFiles = new TargetFiles(passwords);
+  const requests = provideRequests();
   const changed = new vscode.EventEmitter<void>();
   const subscriptions = vscode.Disposable.from(
     targetFiles,
+    requests,
     changed,
     secrets.onDidChange(() => changed.fire()),
     vscode.workspace.onDidGrantWorkspaceTrust(() => changed.fire()),
@@ -31,6 +38,7 @@ export function createTargetFiles(
   return {
     passwords,
     targetFiles,
+    requests,
     dispose: () => {
       subscriptions.dispose();
     },

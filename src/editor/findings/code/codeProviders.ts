@@ -1,17 +1,43 @@
 import * as vscode from 'vscode';
 import { clip } from '../../../core/findings/parse/prose.ts';
+import type { FindingStore } from '../../../core/findings/findingStore.ts';
 import type { ShownFinding } from '../../../core/findings/shownFinding.ts';
 import { escapeMarkdown, inertMarkdown } from '../../../core/findings/view/findingMarkdown.ts';
+import type { Logger } from '../../../core/ports.ts';
+import type { RunStore } from '../../../core/run/disk/runStore.ts';
 import { blockLabel, severityLabel, titleOfFinding } from '../../labels.ts';
 import { toAddress, toArgument } from '../findingArguments.ts';
+import { provideAsAssessed } from './asAssessed.ts';
+import { showDiagnostics } from './diagnostics.ts';
 import type { DisplayedFindings } from './displayedFindings.ts';
+import { watchDrift } from './driftWatch.ts';
 
 const maxFindings = 5;
 const maxTitleLength = 80;
 const maxTextLength = 1_500;
 
+/** Shows findings in the code: as problems that follow edits, in hovers and by quick fixes, and as it was assessed. */
+export function showInCode({
+  displayed,
+  findings,
+  runs,
+  log,
+}: {
+  readonly displayed: DisplayedFindings;
+  readonly findings: FindingStore;
+  readonly runs: RunStore;
+  readonly log: Logger;
+}): vscode.Disposable {
+  return vscode.Disposable.from(
+    showDiagnostics(displayed, log),
+    watchDrift(findings),
+    registerCodeProviders(displayed),
+    provideAsAssessed({ runs }),
+  );
+}
+
 /** Describes findings in the hover of their code, and offers quick fixes for them: in the hover, at the lightbulb and in Problems. */
-export function registerCodeProviders(displayed: DisplayedFindings): vscode.Disposable {
+function registerCodeProviders(displayed: DisplayedFindings): vscode.Disposable {
   const selector = { scheme: 'file' };
   return vscode.Disposable.from(
     vscode.languages.registerHoverProvider(selector, {
