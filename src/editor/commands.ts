@@ -248,18 +248,9 @@ export function createCommands(manifest: Manifest, deps: CommandDeps): ReadonlyM
     ['whitebox.startBlackboxAssessment', (uri) => startFromFile('blackbox-assessment', fileOf(uri), deps)],
     [
       'whitebox.assessChosenPairs',
-      async (node) => {
-        await deps.features.settled();
-        await continueRun('assessPairs', runOf(node, runs) ?? deps.features.shown()?.run, deps);
-      },
+      (node) => continueRun('assessPairs', runOf(node, runs) ?? deps.features.shown()?.run, deps),
     ],
-    [
-      'whitebox.continueAssessment',
-      async (node) => {
-        await deps.features.settled();
-        await continueRun('continueAssessment', runOf(node, runs), deps);
-      },
-    ],
+    ['whitebox.continueAssessment', (node) => continueRun('continueAssessment', runOf(node, runs), deps)],
     ['whitebox.crawlFurther', (node) => continueRun('crawlFurther', runOf(node, runs), deps)],
     ['whitebox.startAgain', (node) => startAgain(runOf(node, runs), deps)],
     ['whitebox.newBlackboxTarget', () => newTargetFile()],

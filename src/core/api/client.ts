@@ -221,9 +221,9 @@ export class AssessmentClient {
     }
     const url = new URL(`${baseUrl}/o/${encodeURIComponent(organizationId)}/${operation}`);
     const abortedBy = policy.isNeverAborted === true ? undefined : signal;
-    this.#passwords = (await this.#options.passwords?.()) ?? [];
     let token = await this.#token(signal);
     if (token === undefined) throw new AssessmentError('notSignedIn', { origin });
+    this.#passwords = (await this.#options.passwords?.()) ?? [];
     const send = (): Promise<unknown> => {
       const current = token ?? '';
       this.#sentTokens.add(current);

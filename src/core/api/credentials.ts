@@ -91,21 +91,48 @@ function exitDetail(error: unknown): string | undefined {
 
 /** Takes secrets out of a text, in linear time: the given tokens, whatever follows `Bearer`, and the query of every address. */
 export function redact(text: string, secrets: readonly string[]): string {
-  let result = text;
-  for (const secret of secrets) {
-    if (secret === '') continue;
-    const base64 = Buffer.from(secret).toString('base64');
-    // As plain text, as escaped in JSON, as encoded in an address, and in Base64.
-    const forms = [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)];
-    for (const form of [base64, base64.replace(/=+$/, ''), ...forms])
-      result = result.replaceAll(form, '[redacted]');
-  }
+  const forms = [...new Set(secrets.filter((secret) => secret !== '').flatMap(formsOf))];
+  // In one pass, the longest first: a secret may begin with another one.
+  const all = forms
+    .sort((a, b) => b.length - a.length)
+    .map((form) => form.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
+    .join('|');
   return (
-    result
+    (all === '' ? text : text.replace(new RegExp(all, 'g'), '[redacted]'))
       .replace(/\bBearer\s+[^\s"',;]+/gi, 'Bearer [redacted]')
       // In JSON, slashes may be escaped, too. Each address is matched whole, so that no text is scanned twice.
       .replace(/\bhttps?:(?:\\*\/){2}[^\s"'<>]+/gi, withoutQuery)
   );
+}
+
+/** A secret as plain text, as escaped in JSON, as encoded in an address or a form, and in Base64 wherever it begins there. */
+function formsOf(secret: string): string[] {
+  const text = secret.toWellFormed();
+  const encoded = encodeURIComponent(text);
+  const whole = encoded.replace(
+    /[!'()*~]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  const escaped = [encoded, whole].flatMap((form) => [
+    form,
+    form.replace(/%../g, (code) => code.toLowerCase()),
+  ]);
+  const base64 = [0, 1, 2].flatMap((before) => {
+    const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(text)]);
+    // Without the characters that also hold bits of what stands beside it.
+    const own = bytes
+      .toString('base64')
+      .slice(Math.ceil((before * 8) / 6), Math.floor((bytes.length * 8) / 6));
+    return own.length < 6 ? [] : [own, own.replaceAll('+', '-').replaceAll('/', '_')];
+  });
+  return [
+    secret,
+    JSON.stringify(secret).slice(1, -1),
+    ...escaped,
+    whole.replaceAll('%20', '+'),
+    Buffer.from(text).toString('base64'),
+    ...base64,
+  ];
 }
 
 function withoutQuery(address: string): string {

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { isContinued } from '../run/state/continuations.ts';
 import { endedEarly, isFinal, keptArtifact, type Run } from '../run/state/run.ts';
 import { creditLimitReached } from '../workflows/workflow.ts';
 
@@ -32,8 +33,8 @@ export function shownAs(run: Run, folder: string): string {
 }
 
 /** True for a run that tries one pair, as Confirm Live does: it tells nothing of the rest. */
-function isOnePair({ input }: Run): boolean {
-  return input?.pairs?.length === 1;
+function isOnePair(run: Run): boolean {
+  return run.input?.pairs?.length === 1 && !isContinued(run);
 }
 
 /** True for a run that is shown without a person's choice: it has all findings, or those up to its credit limit. */

@@ -97,9 +97,11 @@ const maxLength = 10_000_000;
 
 /** Reads a target file, strictly as JSON: what it says, or everything that is wrong with it. */
 export function readTargetFile(
-  text: string,
+  written: string,
 ): { readonly file: TargetFile } | { readonly problems: readonly TargetProblem[] } {
   const errors: ParseError[] = [];
+  // VS Code counts a file's places without its byte order mark.
+  const text = written.replace(/^\uFEFF/, '');
   const root = text.length > maxLength ? undefined : toTree(text, errors);
   const [error] = errors;
   if (root === undefined || error !== undefined)

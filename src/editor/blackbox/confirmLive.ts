@@ -12,6 +12,7 @@ import type { ShownFinding } from '../../core/findings/shownFinding.ts';
 import { requestOf } from '../../core/findings/view/findingMarkdown.ts';
 import { continuationsOf } from '../../core/run/state/continuations.ts';
 import type { Run } from '../../core/run/state/run.ts';
+import { clip } from '../../core/findings/parse/prose.ts';
 import { visibleLine } from '../../core/visibleText.ts';
 import { type ApplicationInput, perspectives } from '../../core/workflows/application.ts';
 import { findInRun } from '../findings/findingArguments.ts';
@@ -158,7 +159,7 @@ async function start(
   const remarks = [
     t(
       'One pair is tried: {0} · {1}. It may cost {2} credits for testing and {3} for crawling.',
-      visibleLine(pair?.feature_name ?? ''),
+      clip(visibleLine(pair?.feature_name ?? ''), 200),
       pair?.perspective ?? '',
       formatNumber(confirmLimits.scan),
       formatNumber(confirmLimits.crawl),

@@ -10,6 +10,7 @@ import type { Continuation } from '../../core/workflows/workflow.ts';
 import { formatNumber } from '../formats.ts';
 import { continuationLabel, noContinuationLabel, runLabel } from '../labels.ts';
 import { pickRun } from '../runs/pickRun.ts';
+import { readAssessmentSettings } from '../settings.ts';
 import { showInformation } from '../showMessage.ts';
 import { describeChanges } from './passwordQuestions.ts';
 import {
@@ -107,13 +108,14 @@ async function sourceOf(
   if (uri === undefined || read === undefined) return undefined;
   const { file } = read;
   const chosen = toInput(file, workflow);
+  const settings = readAssessmentSettings(uri);
   return {
     start: {
       input: chosen,
       folder,
       targetFile: uri.fsPath,
-      language: file.language,
-      webhookEndpointIds: file.notification?.webhook_endpoint_ids,
+      language: file.language ?? settings.language,
+      webhookEndpointIds: file.notification?.webhook_endpoint_ids ?? settings.webhookEndpointIds,
     },
     proposal: chosen,
     remarks: [

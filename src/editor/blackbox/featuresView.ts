@@ -60,7 +60,8 @@ export function createFeaturesView(
     return { run, list: await readFeatures(run, folder), progress: await readScanProgress(run, folder) };
   };
   const show = async (run: Run): Promise<void> => {
-    await written;
+    await written.catch(() => undefined);
+    written = Promise.resolve();
     const { list, ...facts } = await read(run);
     let choice: Choice | undefined = new Map();
     let isDamaged = false;
@@ -79,7 +80,7 @@ export function createFeaturesView(
     render({ ...shown, choice, isDamaged: false });
     const write = (): Promise<void> => writeChoice(runs.folderOf(run.id), choice);
     const writing = written.then(write, write);
-    written = writing.catch(() => undefined);
+    written = writing; // a start that waits for it fails as well
     await writing;
   };
 

@@ -164,7 +164,10 @@ export async function startFromFile(
       language: file.language,
       webhookEndpointIds: file.notification?.webhook_endpoint_ids,
       retryOf,
-      passwordsAlsoFor: (destination) => requestsOf(file, destination),
+      // The question about a crawl shows all that an assessment sends, and not the other way round.
+      ...(workflow === 'blackbox-crawl' && {
+        passwordsAlsoFor: (destination: PasswordRequest) => requestsOf(file, destination),
+      }),
     },
     deps,
   );
@@ -197,7 +200,7 @@ export async function readForStart(
   return file !== undefined && (await acceptTexts(uri, secretWorkerFile)) ? { file, folder } : undefined;
 }
 
-/** The only target file of the workspace, or the one that a person picks, without those in ignored folders and in those that are left out of searches. */
+/** The target file that a person picks in the workspace, without those in ignored folders and in those that are left out of searches. */
 export async function pickTargetFile(): Promise<vscode.Uri | undefined> {
   const t = vscode.l10n.t;
   if (vscode.workspace.workspaceFolders === undefined) throw new AssessmentError('noFolder');

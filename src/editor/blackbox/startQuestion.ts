@@ -65,11 +65,15 @@ export async function askToStart(
 
 function originLines({ target_urls }: ApplicationInput, runs: readonly Run[]): string {
   const t = vscode.l10n.t;
-  const known = new Set(runs.flatMap(({ input }) => (input?.target_urls ?? []).map(originOf)));
+  const own = runs.filter(({ state }) => state !== 'imported');
+  const known = new Set(own.flatMap(({ input }) => (input?.target_urls ?? []).map(originOf)));
   const origins = [...new Set(target_urls.map(originOf))];
-  return firstLines(
-    origins.map((origin) => (known.has(origin) ? origin : t('{0} (first time from this machine)', origin))),
-  );
+  // New ones first: of very many, the list shows the start.
+  const isNew = (origin: string): boolean => !known.has(origin);
+  return firstLines([
+    ...origins.filter(isNew).map((origin) => t('{0} (first time from this machine)', origin)),
+    ...origins.filter((origin) => !isNew(origin)),
+  ]);
 }
 
 function countsLine({ target_urls, oos_urls, authentication, preference, pairs }: ApplicationInput): string {
@@ -89,16 +93,17 @@ function countsLine({ target_urls, oos_urls, authentication, preference, pairs }
 
 /** What is different from the last start from the same file. */
 function changesSinceLast({ targetFile, workflow, input }: BlackboxPlan, runs: readonly Run[]): string[] {
-  const last = runs.find((run) => run.targetFile === targetFile && run.input !== undefined);
+  const before = runs.filter((run) => run.targetFile === targetFile && run.input !== undefined);
+  const last = before.find((run) => run.workflow === workflow) ?? before[0];
   if (targetFile === undefined || last?.input === undefined) return [];
   const changes = changesBetween(partsOf(last.input), partsOf(input)).filter(
     // Only a crawl has instructions of its own.
-    ({ part }) => part !== 'crawlInstructions' || last.workflow === workflow,
+    ({ part }) => part !== 'crawlInstructions' || workflow === 'blackbox-crawl',
   );
-  const [before, now] = [limitsLabel(workflow, last.input), limitsLabel(workflow, input)];
+  const [limits, now] = [limitsLabel(workflow, last.input), limitsLabel(workflow, input)];
   const lines = [
     ...describeChanges(changes).lines,
-    ...(last.workflow === workflow && before !== now ? [`  + ${now}`, `  − ${before}`] : []),
+    ...(last.workflow === workflow && limits !== now ? [`  + ${now}`, `  − ${limits}`] : []),
   ];
   if (lines.length === 0) return [];
   const since = vscode.l10n.t(

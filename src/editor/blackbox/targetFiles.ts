@@ -69,7 +69,7 @@ export class TargetFiles {
     if (document.isDirty && !(await document.save())) return undefined;
     // From the disk: VS Code may not have noticed yet that another program has changed it, as a pull does.
     const text = await readFile(uri.fsPath, 'utf8');
-    const read = readTargetFile(text.replace(/^\uFEFF/, ''));
+    const read = readTargetFile(text);
     if ('file' in read) return read.file;
     this.#refuse(document, read.problems);
     return undefined;

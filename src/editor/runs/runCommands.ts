@@ -3,6 +3,8 @@ import { hasRemoteResults } from '../../core/run/finish/downloadArtifacts.ts';
 import { mayStopWatching } from '../../core/run/state/deadlines.ts';
 import { isLive, type Run, titleOf } from '../../core/run/state/run.ts';
 import { visibleLine } from '../../core/visibleText.ts';
+import { askForPasswords } from '../blackbox/passwordQuestions.ts';
+import type { Passwords } from '../blackbox/passwords.ts';
 import { formatTime } from '../formats.ts';
 import { lostAnswerLabel } from '../labels.ts';
 import { withProgress, withViewProgress } from '../progress.ts';
@@ -51,7 +53,10 @@ export async function cancelRun({ runs, tracker }: RunDeps, chosen: Run | undefi
 }
 
 /** Lets a person resolve an `unknown` run: give its run ID, send the dispatch again, which may cost twice, or give the run up. */
-export async function resend({ tracker, runs }: RunDeps, chosen: Run | undefined): Promise<void> {
+export async function resend(
+  { tracker, runs, passwords }: RunDeps & { readonly passwords: Passwords },
+  chosen: Run | undefined,
+): Promise<void> {
   const t = vscode.l10n.t;
   const run =
     chosen ??
@@ -90,7 +95,10 @@ export async function resend({ tracker, runs }: RunDeps, chosen: Run | undefined
     giveUp,
   );
   const mayBeForgotten = runs.isTemporary;
-  if (choice === again && (!mayBeForgotten || (await acceptForgetting(runs))))
+  // A password may have been forgotten since.
+  const mayResend = async (): Promise<boolean> =>
+    (!mayBeForgotten || (await acceptForgetting(runs))) && (await askForPasswords(run, passwords));
+  if (choice === again && (await mayResend()))
     await withProgress(t('Starting the assessment of {0} again…', titleOf(run)), (_onStep, signal) =>
       tracker.resend(run.id, { mayBeForgotten, signal }),
     );

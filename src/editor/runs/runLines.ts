@@ -4,7 +4,7 @@ import { inBrief } from '../../core/api/failure.ts';
 import { AssessmentError } from '../../core/errors.ts';
 import { readFeatures } from '../../core/features/features.ts';
 import { readScanProgress } from '../../core/features/scanProgress.ts';
-import { predecessorOf } from '../../core/run/state/continuations.ts';
+import { isContinued, predecessorOf } from '../../core/run/state/continuations.ts';
 import { lastGoodAnswerAt, mayStopWatching } from '../../core/run/state/deadlines.ts';
 import { elapsedMs, type Failure, isFinal, isLive, roleOf, type Run } from '../../core/run/state/run.ts';
 import { visibleLine } from '../../core/visibleText.ts';
@@ -164,7 +164,9 @@ export async function progressText(run: Run, folder: string): Promise<string> {
   const t = vscode.l10n.t;
   const { tested, notApplicable, problem } = await readScanProgress(run, folder);
   if (problem === 'absent' || problem === 'unreadable') return t('The credit limit is reached.');
-  const total = run.input?.pairs?.length ?? (await countPairs(run, folder));
+  // A continued assessment has the progress of its predecessor, too.
+  const own = isContinued(run) ? undefined : run.input?.pairs?.length;
+  const total = own ?? (await countPairs(run, folder));
   const counted = tested === 1 ? t('1 pair tested') : t('{0} pairs tested', formatNumber(tested));
   const done =
     total === undefined ? counted : t('{0} of {1} pairs tested', formatNumber(tested), formatNumber(total));

@@ -137,6 +137,31 @@ describe('redaction', () => {
     );
   });
 
+  test('F132 takes a password out in every form that an answer may have it in', () => {
+    const password = "a'b/c d!é~1";
+    const forms = [
+      password,
+      JSON.stringify(password),
+      encodeURIComponent(password),
+      encodeURIComponent(password).toLowerCase(),
+      new URLSearchParams({ password }).toString(),
+      Buffer.from(password).toString('base64'),
+      Buffer.from(`bob:${password}`).toString('base64'),
+      Buffer.from(`alice:${password}`).toString('base64url'),
+    ];
+    for (const form of forms) {
+      const left = redact(`before ${form} after`, [password]);
+      assert.match(left, /^before .*\[redacted\].* after$/);
+      assert.doesNotMatch(left, /b\/c|c d|c\+d|c%20d|b%2fc/i, form);
+    }
+  });
+
+  test('F132 takes a password out whole that begins with another one, and grows no text with many short ones', () => {
+    assert.equal(redact('Passw0rd!2', ['Passw0rd', 'Passw0rd!2']), '[redacted]');
+    assert.equal(redact('x eeee', ['e', 'd', 'r', 'a', 'c', 't']), `x ${'[redacted]'.repeat(4)}`);
+    assert.equal(redact('a \uD800 b', ['\uD800']), 'a [redacted] b');
+  });
+
   test('F90 takes the query out of an address whose slashes are escaped, however often', () => {
     const once = JSON.stringify({ upload: 'https://a.example/k?sig=canary' }).replaceAll('/', '\\/');
     for (const text of [once, JSON.stringify(once)])

@@ -19,6 +19,12 @@ export function hasHitCreditLimit(run: Run): boolean {
   return run.state === 'aborted' && run.exit.abort?.code === creditLimitReached;
 }
 
+/** True for an assessment that goes on where its predecessor stopped, with what that had found (API reference, section 2.7). */
+export function isContinued({ input }: Pick<Run, 'input'>): boolean {
+  const resume = input?.resume;
+  return resume !== undefined && 'kind' in resume && resume.kind === 'continue_assessment';
+}
+
 /** The service's ID of the run that a run goes on from. */
 export function predecessorOf({ input }: Pick<Run, 'input'>): string | undefined {
   const resume = input?.resume;
