@@ -343,6 +343,7 @@ export function evidenceLabel(evidence: Evidence): string {
         sent: t('cannot be checked: not known what was sent'),
         file: t('cannot be checked: not known which file is meant'),
         text: t('cannot be checked: the text of {0} was not kept', path),
+        encoding: t('cannot be checked: the encoding of {0} is not known', path),
       }[evidence.unknown];
   }
 }

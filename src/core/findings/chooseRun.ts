@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isContinued } from '../run/state/continuations.ts';
+import { hasHitCreditLimit, isContinued } from '../run/state/continuations.ts';
 import { endedEarly, isFinal, keptArtifact, type Run } from '../run/state/run.ts';
-import { creditLimitReached } from '../workflows/workflow.ts';
 
 /** True when an ended run has a findings file on this machine. */
 export function hasFindings(run: Run): boolean {
@@ -32,6 +31,11 @@ export function shownAs(run: Run, folder: string): string {
   return JSON.stringify([folder, subjectOf(run)]);
 }
 
+/** True for a run of the service: not for a file of unknown origin that was imported. */
+export function isOfService(run: Run): boolean {
+  return run.state !== 'imported' || run.runId !== undefined;
+}
+
 /** True for a run that tries one pair, as Confirm Live does: it tells nothing of the rest. */
 function isOnePair(run: Run): boolean {
   return run.input?.pairs?.length === 1 && !isContinued(run);
@@ -39,8 +43,7 @@ function isOnePair(run: Run): boolean {
 
 /** True for a run that is shown without a person's choice: it has all findings, or those up to its credit limit. */
 function isShownByItself(run: Run): boolean {
-  const hitLimit = run.state === 'aborted' && run.exit.abort?.code === creditLimitReached;
-  return hasAllFindings(run) || (hitLimit && hasFindings(run) && !isOnePair(run));
+  return hasAllFindings(run) || (hasHitCreditLimit(run) && hasFindings(run) && !isOnePair(run));
 }
 
 /** What a person wants to see of a subject of a folder: a run, or undefined for none; it holds until another run gets findings. */
@@ -83,8 +86,7 @@ export class FolderChoices {
       const choice = this.#choices.get(key);
       const candidates = entries.map(({ run }) => run);
       if (choice !== undefined) chosen.set(key, follow(choice, candidates));
-      else if (entries.some(({ folder }) => isOpenHere(folder)))
-        chosen.set(key, candidates.find(isShownByItself));
+      else if (entries.some(({ folder }) => isOpenHere(folder))) chosen.set(key, shownByItself(candidates));
     }
     return chosen;
   }
@@ -99,5 +101,12 @@ function follow({ runId, over }: FolderChoice, candidates: readonly Run[]): Run 
   const since = candidates.find((run) => !over.has(run.id) && isShownByItself(run));
   if (since !== undefined || runId === undefined) return since;
   // The chosen run may have been removed.
-  return candidates.find(({ id }) => id === runId) ?? candidates.find(isShownByItself);
+  return candidates.find(({ id }) => id === runId) ?? shownByItself(candidates);
+}
+
+/** The newest run that is shown by itself: a file of unknown origin that was imported takes no run's place. */
+function shownByItself(candidates: readonly Run[]): Run | undefined {
+  return (
+    candidates.find((run) => isOfService(run) && isShownByItself(run)) ?? candidates.find(isShownByItself)
+  );
 }

@@ -268,14 +268,16 @@ export class RunFindings implements ShownRun {
     const since = startOf(shown.run);
     const own = decisionAbout(shown, [shown.identity], this.#deps.triage);
     // What was fixed before a later run reports it again is not.
-    const isOver = own?.state === 'fixed' && own.identity.run !== shown.identity.run && own.at < since;
+    const isReportedAnew = told !== 'carriedOver' && 'dispatchedAt' in shown.run;
+    const isOver =
+      isReportedAnew && own?.state === 'fixed' && own.identity.run !== shown.identity.run && own.at < since;
     const triage = isOver ? undecided : (own ?? undecided);
     const before = isUndecided(triage)
       ? isOver
         ? own
         : decisionAbout(shown, former, this.#deps.triage)
       : undefined;
-    const isBack = before?.state === 'fixed' && before.at < since && isReported(told);
+    const isBack = isReportedAnew && before?.state === 'fixed' && before.at < since && isReported(told);
     const verdict = isBack ? 'backAgain' : told;
     const evidence = this.#evidence?.[at];
     return triage === shown.triage &&

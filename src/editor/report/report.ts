@@ -67,7 +67,7 @@ export function toReport(run: Run, deps: { runs: RunStore; findings: FindingStor
 function toContent(
   run: Run,
   markdown: string,
-  { shown, cut, failure, absent = [], baseline }: ShownRun,
+  { shown, cut, failure, absent = [], baseline, baselineCut }: ShownRun,
   labels: readonly string[],
 ): ReportContent {
   const t = vscode.l10n.t;
@@ -110,17 +110,22 @@ function toContent(
       label: severityLabel(severity),
       count: shown.filter(({ finding }) => finding.severity === severity).length,
     })),
-    ...(baseline === undefined ? {} : { changes: toChanges(baseline, [...shown, ...absent]) }),
+    ...(baseline === undefined ? {} : { changes: toChanges(baseline, [...shown, ...absent], baselineCut) }),
     places: labels.map((label, index) => ({ index, label })),
     language: run.language === 'japanese' ? 'ja' : 'en',
   };
 }
 
-function toChanges(baseline: Run, shown: readonly ShownFinding[]): NonNullable<ReportContent['changes']> {
+function toChanges(
+  baseline: Run,
+  shown: readonly ShownFinding[],
+  baselineCut: ShownRun['baselineCut'],
+): NonNullable<ReportContent['changes']> {
   return {
     label: vscode.l10n.t('Since the run of {0}', formatTime(baseline.createdAt)),
     counts: countVerdicts(shown)
-      .filter(({ verdict, count }) => count > 0 || verdict === 'new')
+      // Beside a run that was cut, nobody knows what is new.
+      .filter(({ verdict, count }) => count > 0 || (verdict === 'new' && baselineCut === undefined))
       .map(({ verdict, count }) => ({ label: verdictHeading(verdict), count })),
   };
 }

@@ -1,5 +1,5 @@
 import type { Run } from '../../run/state/run.ts';
-import { hasAllFindings, hasFindings, subjectOf } from '../chooseRun.ts';
+import { hasAllFindings, hasFindings, isOfService, subjectOf } from '../chooseRun.ts';
 
 /** The latest of the earlier runs that has all findings of the same subject in the same folders. */
 export function baselineAmong(runs: readonly Run[], run: Run): Run | undefined {
@@ -48,10 +48,6 @@ function isBefore(other: Run, run: Run): boolean {
   return other.createdAt < run.createdAt || (other.createdAt === run.createdAt && other.id < run.id);
 }
 
-function isOfService(run: Run): boolean {
-  return run.state !== 'imported' || run.runId !== undefined;
-}
-
 function foldersOf(run: Run): string {
   const folders = [...new Set(run.targets.map(({ folder }) => folder))].sort();
   return JSON.stringify([subjectOf(run), ...folders]);
@@ -59,11 +55,11 @@ function foldersOf(run: Run): string {
 
 /** True for a run that goes on with another one: both are one assessment (API reference, section 2.7). */
 export function goesOnWith(run: Run, other: Run): boolean {
-  return predecessorOf(run) !== undefined && predecessorOf(run) === runIdOf(other);
+  return continuedRunOf(run) !== undefined && continuedRunOf(run) === runIdOf(other);
 }
 
 /** The service's ID of the run that a run goes on with. */
-export function predecessorOf({ input }: Run): string | undefined {
+export function continuedRunOf({ input }: Run): string | undefined {
   const resume = input?.resume;
   return resume !== undefined && 'continue_assessment' in resume
     ? resume.continue_assessment.workflow_run_id

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { PairState, ScanProgress } from '../../features/scanProgress.ts';
 import type { Run } from '../../run/state/run.ts';
 import { perspectives } from '../../workflows/application.ts';
@@ -7,7 +8,7 @@ import type { Identity } from '../identity.ts';
 import { normalKey } from '../parse/json.ts';
 import type { Cut } from '../parse/parse.ts';
 import { type Decode, type RunSource, sentFileOf, sentIn } from '../place/sentFiles.ts';
-import { goesOnWith, isOfSameFolders, predecessorOf } from './earlierRuns.ts';
+import { goesOnWith, isOfSameFolders, continuedRunOf } from './earlierRuns.ts';
 import { type NamedFinding, pairFindings } from './match.ts';
 import {
   blackboxVerdict,
@@ -88,7 +89,10 @@ export async function traceBack(
     if (goesOnWith(now.source.run, run.source.run)) predecessor = run.source;
     if (canLack(now)) gone.push(...names.filter((named) => !known.has(named)).map(toTrack));
   }
-  for (const track of gone) track.verdict = await absenceOf(track.last, now.source, predecessor);
+  for (const [at, track] of gone.entries()) {
+    if (at % 200 === 0) await setImmediate();
+    track.verdict = await absenceOf(track.last, now.source, predecessor);
+  }
   for (const track of own.filter(({ former }) => former.length > 0 && now.source.progress))
     track.verdict = blackboxVerdict(true, pairIn(track.last.finding, now.source, predecessor));
   return {
@@ -119,7 +123,8 @@ function canLack(run: NamedFindings): boolean {
 
 /** Whether a finding of an earlier run is about a folder of a run; one that names none is, where both are of the same folders. */
 function isAbout(run: Run, folder: string | undefined, earlier: Run): boolean {
-  return run.targets.some((target) => target.folder === folder) || isOfSameFolders(run, earlier);
+  const about = folder ?? earlier.targets[0]?.folder;
+  return run.targets.some((target) => target.folder === about) || isOfSameFolders(run, earlier);
 }
 
 /** Why a run does not report a finding of an earlier one. */
@@ -148,6 +153,6 @@ function pairIn(
   const word = perspectives.find((each) => normalKey(each) === normalKey(perspective ?? ''));
   const stateIn = (known: ScanProgress | undefined): PairState =>
     feature === undefined || word === undefined ? 'unknown' : (known?.stateOf(feature, word) ?? 'unknown');
-  const isContinued = predecessorOf(run) !== undefined;
+  const isContinued = continuedRunOf(run) !== undefined;
   return { state: stateIn(progress), carried: isContinued ? stateIn(predecessor?.progress) : undefined };
 }

@@ -83,6 +83,8 @@ export async function pairFindings(
     pairBy(group, candidates, (each) => `${titledKeyIn(each)}\0${lineIn(each)}`, mayBe);
     pairBy(group, candidates, (each) => `${keyIn(each)}\0${lineIn(each)}`, mayBe);
     pairBy(group, candidates, (each) => (each.identity.title === '' ? undefined : titledKeyIn(each)), mayBe);
+    const quotes = new Map([...group, ...candidates].map((each) => [each, quoteOf(each)]));
+    const isQuoteOfOther: IsPair = (one, other) => isPartOf(quotes.get(one) ?? '', quotes.get(other) ?? '');
     pairBy(group, candidates, spotIn, (one, other) => mayBe(one, other) && isQuoteOfOther(one, other));
   }
   return pairs;
@@ -104,12 +106,15 @@ function lineIn({ finding }: NamedFinding): string {
   return String(finding.places[0]?.startLine);
 }
 
+/** The lines that a finding quotes, each between two line ends. */
+function quoteOf({ finding }: NamedFinding): string {
+  const lines = splitLines(finding.places[0]?.snippet ?? '').map(compact);
+  return `\n${lines.filter((line) => line !== '').join('\n')}\n`;
+}
+
 /** Whether the lines of one quote stand in the other. */
-function isQuoteOfOther(one: NamedFinding, other: NamedFinding): boolean {
-  const [shorter = '', longer = ''] = [one, other]
-    .map(({ finding }) => splitLines(finding.places[0]?.snippet ?? '').map(compact))
-    .map((lines) => `\n${lines.filter((line) => line !== '').join('\n')}\n`)
-    .sort((first, second) => first.length - second.length);
+function isPartOf(one: string, other: string): boolean {
+  const [shorter, longer] = one.length < other.length ? [one, other] : [other, one];
   return shorter.length > 8 && longer.includes(shorter);
 }
 

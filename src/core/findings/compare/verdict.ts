@@ -43,7 +43,8 @@ export function whiteboxAbsence(files: readonly (FileThenAndNow | undefined)[]):
   const [main] = files;
   if (main === undefined) return 'unknown';
   if (main.now === undefined) return 'notSent';
-  if (files.some((file) => file !== undefined && file.now !== file.then)) return 'codeChanged';
+  if (files.some((file) => file?.now !== undefined && file.now !== file.then)) return 'codeChanged';
+  if (files.some((file) => file !== undefined && file.now === undefined)) return 'notSent';
   return files.includes(undefined) ? 'unknown' : 'sameBytes';
 }
 

@@ -27,7 +27,11 @@ export type Evidence =
   /** What of it is not there: the file itself, the quote, or the line of a place without a quote. */
   | { readonly kind: 'notAsSent'; readonly path: string; readonly missing: 'file' | 'quote' | 'line' }
   /** Nobody knows what was sent, which file is meant, or the text that was sent of it. */
-  | { readonly kind: 'unchecked'; readonly path: string; readonly unknown: 'sent' | 'file' | 'text' };
+  | {
+      readonly kind: 'unchecked';
+      readonly path: string;
+      readonly unknown: 'sent' | 'file' | 'text' | 'encoding';
+    };
 
 /** What is known of each place of a finding, in their order; undefined where nothing is quoted that could be checked. */
 export type EvidenceOfPlaces = readonly (Evidence | undefined)[];
@@ -62,7 +66,7 @@ export async function checkEvidence(
   }
   for (const { spot, places } of byFile.values()) {
     const text = await readSentText(source, spot, decode);
-    const check = checkIn(text === undefined ? undefined : splitLines(text), spot.file.path);
+    const check = checkIn(text, spot.file.path);
     const checkEach = function* (): Generator<undefined, void> {
       for (const place of places) {
         checked.set(place, check(place));
@@ -93,7 +97,10 @@ async function withoutFile(place: Place, { sent, resolver }: RunSource): Promise
 }
 
 /** Checks the places of one file by the text that was sent. */
-function checkIn(lines: readonly string[] | undefined, path: string): (place: Place) => Evidence | undefined {
+function checkIn(text: string | undefined, path: string): (place: Place) => Evidence | undefined {
+  const lines = text === undefined ? undefined : splitLines(text);
+  // In another encoding than it was read in, nobody knows its letters.
+  const isDecoded = text !== undefined && !/[\uFFFD\0]/.test(text);
   const isQuoted = lines && quotedIn(lines);
   return ({ snippet, startLine = 0 }) => {
     if (lines === undefined || isQuoted === undefined)
@@ -102,7 +109,10 @@ function checkIn(lines: readonly string[] | undefined, path: string): (place: Pl
       return startLine > lines.length ? { kind: 'notAsSent', path, missing: 'line' } : undefined;
     const isThere = isQuoted(snippet);
     if (isThere === undefined) return undefined;
-    return isThere ? { kind: 'asSent', path } : { kind: 'notAsSent', path, missing: 'quote' };
+    if (isThere) return { kind: 'asSent', path };
+    return isDecoded
+      ? { kind: 'notAsSent', path, missing: 'quote' }
+      : { kind: 'unchecked', path, unknown: 'encoding' };
   };
 }
 
@@ -129,9 +139,13 @@ async function searchArchives(
         wanted,
       )) {
         const isQuoted = quotedIn(splitLines(await toText(content, join(folder, path), decode)));
-        for (const place of places)
-          if (!found.has(place) && isQuoted(place.snippet ?? '') === true) found.set(place, path);
-        await setImmediate();
+        const searchEach = function* (): Generator<undefined, void> {
+          for (const place of places) {
+            if (!found.has(place) && isQuoted(place.snippet ?? '') === true) found.set(place, path);
+            yield;
+          }
+        };
+        await inSlices(searchEach());
       }
     } catch (error) {
       // It may be removed at any time: the service has had its files.

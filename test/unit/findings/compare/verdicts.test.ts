@@ -96,6 +96,23 @@ for (const [name, runs, wanted] of [
     ],
     { X: 'codeChanged' },
   ],
+  [
+    'not found, another file of its places was not sent, and no byte changed',
+    [
+      [
+        sent,
+        {
+          ...X,
+          locations: [
+            { file: 'src/a.js', line: 2 },
+            { file: 'src/b.js', line: 1 },
+          ],
+        },
+      ],
+      [{ 'src/a.js': code }],
+    ],
+    { X: 'notSent' },
+  ],
   ['not found again in the same bytes', [[sent, X], [sent]], { X: 'sameBytes' }],
   ['its file was not sent', [[sent, X], [{ 'src/b.js': 'other();\n' }]], { X: 'notSent' }],
   ['nobody knows what was sent', [[undefined, X], [undefined]], { X: 'unknown' }],
@@ -140,6 +157,37 @@ test('F139 what a run of two folders reported stays when a later run is of one o
     Y: undefined,
     0: 'sameBytes',
   });
+});
+
+test('F139 what names no place, or one that two folders have, stays when a later run is of a folder more', async (t) => {
+  const scene = await setScene(t);
+  for (const folder of ['a', 'b', 'c']) scene.open.add(path.join(scene.root, folder));
+  await scene.addRun(['a', 'b'], write([{ title: 'prose', file: undefined }, { title: 'both' }]), sent);
+  await scene.addRun(['a', 'b', 'c'], write([]), sent);
+  assert.deepEqual(
+    scene.store
+      .absent()
+      .map(({ finding }) => finding.title)
+      .sort(),
+    ['both', 'prose'],
+  );
+});
+
+test('F139 an imported file of unknown origin takes no run’s place, and reports nothing again that was fixed', async (t) => {
+  const scene = await setScene(t);
+  await play(scene, [[sent, X]]);
+  await scene.store.setTriage(scene.store.all(), 'fixed', 'escaped');
+  const later = await scene.addRun(['shop'], write([X]));
+  const rest = Object.fromEntries(
+    Object.entries(later).filter(([member]) => !/^(runId|dispatchedAt|exit|exitedAt)$/.test(member)),
+  );
+  const origin = { baseUrl: '', organizationId: '', state: 'imported', importedFrom: 'old.sarif' };
+  await scene.runs.create({ ...rest, ...origin } as Run);
+  await scene.store.load({ force: true });
+  assert.deepEqual(
+    scene.store.all().map(({ triage, verdict }) => [triage.state, verdict === 'backAgain']),
+    [['fixed', false]],
+  );
 });
 
 test('F139 a finding that was triaged fixed and is reported again is open, and back again', async (t) => {
