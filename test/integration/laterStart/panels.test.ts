@@ -21,6 +21,11 @@ import { silent } from '../../silentLog.ts';
 
 /** Of findings that nobody compares. */
 const identity = { fingerprint: '', spot: '', title: '', only: [], run: '', index: 0 };
+/** Has read nothing anew, and knows of no request that was sent to confirm a finding. */
+const nothingRead = {
+  find: () => undefined,
+  confirmationsOf: () => Promise.resolve([]),
+} satisfies Partial<FindingStore> as unknown as FindingStore;
 
 describe('a document that stands open', () => {
   let shop: string;
@@ -66,12 +71,11 @@ describe('a document that stands open', () => {
 
   it('says where a finding is not shown whole, and what shows the rest', async () => {
     const run = endedRun({ id: shopRunId, folder: shop, baseUrl: '', organizationId: '' });
-    const findings = { find: () => undefined } satisfies Partial<FindingStore> as unknown as FindingStore;
     const saidOf = async (items: readonly unknown[]): Promise<readonly (string | undefined)[]> => {
       const parsed = parseFindings(JSON.stringify(items), { runId: run.id });
       const contents = parsed.findings.map((finding) => {
         const shown = { run, finding, places: [], folder: undefined, identity, triage: undecided };
-        return toDetails(shown, findings).load();
+        return toDetails(shown, nothingRead).load();
       });
       const facts = (await Promise.all(contents)).map(({ facts }) => facts);
       return facts.map((each) => each.find(({ label }) => label === 'Shown here')?.value);
@@ -88,7 +92,6 @@ describe('a document that stands open', () => {
 
   it('reads top-down: how bad and how sure it is, the description, its places, the recommendation, then the rest', async () => {
     const run = endedRun({ id: shopRunId, folder: shop, baseUrl: '', organizationId: '' });
-    const findings = { find: () => undefined } satisfies Partial<FindingStore> as unknown as FindingStore;
     const item = {
       ...{ id: 'WB-[1](x)', title: 'Invented', severity: 'high', cwe: 89, cvss: 8.1, confidence: 'likely' },
       ...{ impact: 'i', description: 'd', recommendation: 'r', file: 'src/server.js', line: 2 },
@@ -100,7 +103,7 @@ describe('a document that stands open', () => {
       evidence: [{ kind: 'notAsSent', path: 'src/server.js', missing: 'quote' } as const],
       decidedBefore: { state: 'fixed', note: '', at: 1 } as const,
     };
-    const { facts, parts } = await toDetails(shown, findings).load();
+    const { facts, parts } = await toDetails(shown, nothingRead).load();
     assert.deepEqual(
       [...facts.map(({ label }) => label), ...parts.map(({ heading }) => heading)],
       [
@@ -120,7 +123,6 @@ describe('a document that stands open', () => {
 
   it('links a text of a finding only where it means one place, and each entry of the list to its own', async () => {
     const run = endedRun({ id: shopRunId, folder: shop, baseUrl: '', organizationId: '' });
-    const findings = { find: () => undefined } satisfies Partial<FindingStore> as unknown as FindingStore;
     const [finding] = parseFindings(
       JSON.stringify([
         { title: 'Invented', locations: [12, 2, 5].map((line) => ({ path: 'src/server.js', line })) },
@@ -133,7 +135,7 @@ describe('a document that stands open', () => {
     };
     const places = [placeNow(0, 22, '/one/a.js'), placeNow(1, 12, '/one/a.js'), placeNow(2, 22, '/two/a.js')];
     const shown = { run, finding: finding!, places, folder: shop, identity, triage: undecided };
-    const { parts, places: links } = await toDetails(shown, findings).load();
+    const { parts, places: links } = await toDetails(shown, nothingRead).load();
     const markdown = parts.find(({ heading }) => heading === 'Places')?.markdown ?? '';
     assert.deepEqual(Object.fromEntries(links.map(({ label, index }) => [label, index])), {
       '#place-0': 0,

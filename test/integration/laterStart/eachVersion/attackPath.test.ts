@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import path from 'node:path';
 import { after, before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import type { FindingStore } from '../../../../src/core/findings/findingStore.ts';
@@ -14,19 +15,28 @@ interface Input {
 }
 
 describe('the attack path of a finding', () => {
-  before(() => openFolders(2));
+  before(async () => {
+    const [shop = ''] = await openFolders(2);
+    const orders = vscode.Uri.file(path.join(shop, 'src', 'orders.js'));
+    // The window may have only begun to read them.
+    await eventually(
+      () => Promise.resolve(vscode.languages.getDiagnostics(orders)),
+      ({ length }) => length > 0,
+    );
+  });
 
   after(async () => {
     await vscode.commands.executeCommand('references-view.clear');
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
   });
 
-  const input = (): Input | undefined =>
-    vscode.extensions
-      .getExtension<{ getInput(): Input | undefined } | undefined>('vscode.references-view')
-      ?.exports?.getInput();
-
-  it('stands in the References view, with what the service says of each step', async () => {
+  const input = (): Input | undefined => {
+    const view = vscode.extensions.getExtension<{ getInput(): Input | undefined } | undefined>(
+      'vscode.references-view',
+    );
+    return view?.isActive === true ? view.exports?.getInput() : undefined;
+  };
+  const show = async (): Promise<Input> => {
     await vscode.commands.executeCommand('whitebox.showAttackPath', {
       ...{ kind: 'finding', runId: shopRunId, index: 0 },
     });
@@ -34,7 +44,11 @@ describe('the attack path of a finding', () => {
       () => Promise.resolve(input()),
       (each) => each?.contextValue === 'whitebox.attackPath',
     );
-    const { provider, message } = await shown!.resolve();
+    return shown!;
+  };
+
+  it('stands in the References view, with what the service says of each step', async () => {
+    const { provider, message } = await (await show()).resolve();
     assert.equal(message, 'SQL from a request');
     const lines: string[] = [];
     for (const step of (await provider.getChildren()) ?? []) {
@@ -54,6 +68,7 @@ describe('the attack path of a finding', () => {
       const name = document?.uri.path.split('/').at(-1) ?? '';
       return Promise.resolve(`${name}:${String((selection?.active.line ?? -1) + 1)}`);
     };
+    await show();
     await eventually(here, (at) => at === 'orders.js:2');
     for (const [command, at] of [
       ['next', 'server.js:1'],

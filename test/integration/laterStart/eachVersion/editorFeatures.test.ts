@@ -67,23 +67,25 @@ describe('findings in the code', () => {
 
   it('are gone through by file and line, round and round', async () => {
     await vscode.window.showTextDocument(orders, { selection: new vscode.Range(1, 0, 1, 0) });
-    const go = async (command: string): Promise<string> => {
-      await vscode.commands.executeCommand(command);
-      const editor = vscode.window.activeTextEditor;
-      assert.ok(editor);
-      return `${path.basename(editor.document.uri.fsPath)}:${editor.selection.active.line + 1}`;
+    const here = (): Promise<string> => {
+      const { document, selection } = vscode.window.activeTextEditor ?? {};
+      const name = path.basename(document?.uri.fsPath ?? '');
+      return Promise.resolve(`${name}:${String((selection?.active.line ?? -1) + 1)}`);
     };
-    const forth: string[] = [];
-    for (let count = 0; count < 6; count++) forth.push(await go('whitebox.nextFinding'));
-    assert.deepEqual(forth, [
-      'orders.js:4',
-      'server.js:1',
-      'server.js:2',
-      'server.js:3',
-      'server.js:4',
-      'orders.js:2',
-    ]);
-    assert.equal(await go('whitebox.previousFinding'), 'server.js:4');
+    await eventually(here, (at) => at === 'orders.js:2');
+    for (const [command, at] of [
+      ['next', 'orders.js:4'],
+      ['next', 'server.js:1'],
+      ['next', 'server.js:2'],
+      ['next', 'server.js:3'],
+      ['next', 'server.js:4'],
+      ['next', 'orders.js:2'],
+      ['previous', 'server.js:4'],
+    ] as const) {
+      await vscode.commands.executeCommand(`whitebox.${command}Finding`);
+      // A file that was open before tells first where the cursor was then.
+      await eventually(here, (now) => now === at);
+    }
   });
 
   it('have an address in their problem, which names them', () => {

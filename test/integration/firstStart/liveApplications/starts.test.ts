@@ -3,21 +3,21 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
-import type { Run } from '../../../src/core/run/state/run.ts';
-import { type AssessmentService, startService } from '../../service/assessmentService.ts';
-import type { LoggedRequest } from '../../service/httpServer.ts';
+import type { Run } from '../../../../src/core/run/state/run.ts';
+import { type AssessmentService, startService } from '../../../service/assessmentService.ts';
+import type { LoggedRequest } from '../../../service/httpServer.ts';
 import {
   type InventedApplication,
   startInventedApplication,
-} from '../../service/blackbox/inventedApplication.ts';
-import type { RunOutcome } from '../../service/runs/run.ts';
-import { eventually } from '../../host/workbench/eventually.ts';
-import { storageVariable } from '../events.ts';
-import { runItems } from '../runLines.ts';
-import { link, type MessageWatch, type ShownMessage, watchMessages } from '../messages.ts';
-import { openFolders } from '../openFolders.ts';
-import { call, signIn } from '../signedIn.ts';
-import { resetUserSettings } from '../userSettings.ts';
+} from '../../../service/blackbox/inventedApplication.ts';
+import type { RunOutcome } from '../../../service/runs/run.ts';
+import { eventually } from '../../../host/workbench/eventually.ts';
+import { storageVariable } from '../../events.ts';
+import { runItems } from '../../runLines.ts';
+import { link, type MessageWatch, type ShownMessage, watchMessages } from '../../messages.ts';
+import { openFolders } from '../../openFolders.ts';
+import { call, signIn } from '../../signedIn.ts';
+import { resetUserSettings } from '../../userSettings.ts';
 
 const { showInputBox, showQuickPick } = vscode.window;
 
@@ -31,6 +31,7 @@ describe('starting a blackbox run', () => {
   let press: (message: ShownMessage) => string | undefined | Promise<string | undefined>;
   let file: string;
   let inputs: string[];
+  let former: readonly string[];
 
   before(async () => {
     [folder = ''] = await openFolders(1);
@@ -42,6 +43,7 @@ describe('starting a blackbox run', () => {
   beforeEach(async () => {
     press = () => undefined;
     inputs = [];
+    former = await storedIds();
     messages = watchMessages((message) => press(message));
     Object.assign(vscode.window, {
       showInputBox: (options: vscode.InputBoxOptions) => {
@@ -57,6 +59,13 @@ describe('starting a blackbox run', () => {
   });
 
   afterEach(async () => {
+    for (const { id, status } of service.runs()) if (status === 'RUNNING') await service.finishRun(id);
+    await call('refreshRuns');
+    for (const id of await newIds()) {
+      await eventually(() => runItems(id), isOver);
+      await rm(path.join(storage, 'runs', id), { recursive: true });
+    }
+    await call('refreshRuns');
     messages.end();
     Object.assign(vscode.window, { showInputBox, showQuickPick });
     await resetUserSettings();
@@ -78,6 +87,10 @@ describe('starting a blackbox run', () => {
     await service.close();
   });
 
+  const storedIds = (): Promise<string[]> =>
+    mkdir(path.join(storage, 'runs'), { recursive: true }).then(() => readdir(path.join(storage, 'runs')));
+  const newIds = async (): Promise<string[]> => (await storedIds()).filter((id) => !former.includes(id));
+  const isOver = ([row]: readonly vscode.TreeItem[]): boolean => / final /.test(`${row?.contextValue} `);
   const write = async (change: object = {}): Promise<vscode.Uri> => {
     const credentials = application.credentials.map(({ id, role }) => ({ id, role }));
     const content = {
@@ -135,7 +148,6 @@ describe('starting a blackbox run', () => {
 
   const start = ({ buttons }: ShownMessage): string | undefined =>
     buttons.find((button) => button === 'Start Crawl' || button === 'Start Assessment');
-  const storedIds = (): Promise<string[]> => readdir(path.join(storage, 'runs'));
   /** Calls a command that starts a run, and gives its local ID and what was sent. */
   const startBy = async (command: string, argument: unknown) => {
     const before = await storedIds();
@@ -143,7 +155,7 @@ describe('starting a blackbox run', () => {
     press = start;
     await call(command, argument);
     press = () => undefined;
-    const id = (await storedIds()).find((name) => !before.includes(name) && name !== 'starting') ?? '';
+    const id = (await storedIds()).find((name) => !before.includes(name)) ?? '';
     assert.equal(dispatches().length, sent + 1, messages.shown.map(({ text }) => text).join('\n'));
     // A refusal may come before the body is read.
     const { input = {} } = (dispatches()[sent]?.body ?? {}) as { input?: Record<string, unknown> };
@@ -152,7 +164,6 @@ describe('starting a blackbox run', () => {
   const finish = async (id: string, outcome?: RunOutcome): Promise<vscode.TreeItem[]> => {
     await service.finishRun(service.runs().at(-1)?.id ?? '', outcome);
     await call('refreshRuns');
-    const isOver = ([row]: readonly vscode.TreeItem[]): boolean => / final /.test(`${row?.contextValue} `);
     return eventually(() => runItems(id), isOver);
   };
   /** The buttons of the notification that begins so, once it is shown. */
@@ -291,7 +302,6 @@ describe('starting a blackbox run', () => {
     press = () => undefined;
     await call('startCrawl', uri);
     assert.match(messages.shown.at(-1)?.detail ?? '', /Runs under way on the same targets:\nrun of .*: /);
-    await service.finishRun(service.runs().at(-1)?.id ?? '');
   });
 
   it('goes on from a run that was started elsewhere with a target file that is chosen, outside of ignored folders and those left out of searches', async () => {
@@ -323,7 +333,6 @@ describe('starting a blackbox run', () => {
       assert.deepEqual(sent['target_urls'], [`${application.origin}/`]);
       const { detail = '' } = messages.shown.findLast(({ isModal }) => isModal) ?? {};
       assert.match(detail, /target URLs of the chosen file have to equal the run’s/);
-      await service.finishRun(service.runs().at(-1)?.id ?? '');
     } finally {
       for (const each of [...hidden, ignoreFile]) await rm(each, { recursive: true });
     }
