@@ -98,7 +98,7 @@ export function proposedPerspective({ cwes }: Finding): Perspective | undefined 
   return cwes.map((cwe) => proposals.get(cwe)).find((each) => each !== undefined);
 }
 
-/** What tries one pair of a run's features anew, by the rest of what that run was asked (API reference, section 2.7); undefined where nobody here knows that. */
+/** What tests one pair of a run's features again, by the rest of what that run was asked (API reference, section 2.7); undefined where nobody here knows that. */
 export function toConfirmInput(
   run: Run,
   feature: string,

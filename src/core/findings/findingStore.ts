@@ -76,9 +76,13 @@ export class FindingStore implements Disposable {
 
   /** A finding that is shown, by its run's local id and its `Finding.index`. */
   find(runId: string, index: number): ShownFinding | undefined {
-    return [...this.all(), ...this.absent()].find(
-      ({ run, finding }) => run.id === runId && finding.index === index,
-    );
+    const isIt = ({ run, finding }: ShownFinding): boolean => run.id === runId && finding.index === index;
+    // Without a copy of all of them: a command on many findings looks each of them up.
+    for (const { shown, absent = [] } of this.#shown) {
+      const found = shown.find(isIt) ?? absent.find(isIt);
+      if (found !== undefined) return found;
+    }
+    return undefined;
   }
 
   /** What the runs that tried one pair for a finding about code tell of it, the latest first. */

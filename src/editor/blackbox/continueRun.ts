@@ -182,7 +182,7 @@ function describeContinuation(continuation: Continuation, run: Run, pairs: numbe
       : t('Only the chosen pairs are assessed: {0}.', formatNumber(pairs));
   switch (continuation) {
     case 'assessPairs':
-      return `${from} ${t('Its features are used, and the assessment begins anew.')} ${what}`;
+      return `${from} ${t('Its features are used, and a fresh assessment starts.')} ${what}`;
     case 'continueAssessment':
       return `${from} ${t('Pairs already tested are carried over and not tested again.')} ${what}`;
     case 'crawlFurther':

@@ -147,7 +147,7 @@ describe('starting a blackbox run', () => {
   });
 
   const start = ({ buttons }: ShownMessage): string | undefined =>
-    buttons.find((button) => button === 'Start Crawl' || button === 'Start Assessment');
+    buttons.find((button) => ['Start Crawl', 'Start Assessment', 'Use the Kept Password'].includes(button));
   /** Calls a command that starts a run, and gives its local ID and what was sent. */
   const startBy = async (command: string, argument: unknown) => {
     const before = await storedIds();
@@ -270,6 +270,23 @@ describe('starting a blackbox run', () => {
       /\+ DO: Log in at \[here\]\(command:workbench\.action\.quit\) \\u\{202E\} \$\(bug\)/,
     );
     for (const { text, isModal } of messages.shown) if (!isModal) assert.doesNotMatch(text, link);
+  });
+
+  it('F131 shows changed instructions for the crawl before a password goes with them, also after an assessment from the changed file', async () => {
+    const { id } = await startBy('startCrawl', await write());
+    await finish(id);
+    const crawl = { credit_limit: 20, additional_instructions: 'Log in elsewhere.' };
+    const uri = await write({ oos_urls: [], crawl });
+    await finish((await startBy('startBlackboxAssessment', uri)).id);
+    const [before, sent] = [messages.shown.length, dispatches().length];
+    press = () => undefined;
+    await call('startCrawl', uri);
+    const asked = messages.shown.slice(before).map(({ detail }) => detail);
+    assert.ok(
+      asked.some((detail) => detail.includes('+ Log in elsewhere.')),
+      asked.join('\n'),
+    );
+    assert.equal(dispatches().length, sent);
   });
 
   it('names ownership as a possible cause when the service refuses, and starts again from the file', async () => {
