@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Workbench } from '../host/workbench.ts';
-import { eventually } from '../host/workbench/eventually.ts';
+import { eventually, readWithin } from '../host/workbench/eventually.ts';
 import type { TreeRowReading } from '../host/workbench/trees.ts';
 import { signedIn, startAssessment } from './stage.ts';
 import { test } from './fixtures.ts';
@@ -118,9 +118,16 @@ test('shows a finding as the service told it', async ({ workbench }) => {
 });
 
 test('several findings are judged at once with a reason, and that is taken back', async ({ workbench }) => {
-  await workbench.treeRowClick('Findings', 'Weak hash function');
-  // The editor that opens takes the focus, and with it a menu that is open by then.
-  await eventually(workbench.editor, ({ title }) => title === 'passwords.js');
+  // The editor that opens takes the focus, and with it a menu that is open by then. A click on a row that is drawn again meanwhile is lost.
+  await eventually(
+    async () => {
+      await workbench.treeRowClick('Findings', 'Weak hash function');
+      return readWithin(3_000, async () =>
+        (await workbench.editor()).title === 'passwords.js' ? true : undefined,
+      );
+    },
+    (isOpen) => isOpen === true,
+  );
   await workbench.treeRowClick('Findings', 'Predictable random value', 'ControlOrMeta');
   await workbench.treeRowMenu('Findings', 'Predictable random value', 'Set Triage State…');
   const { title, items } = await workbench.currentQuickInput();
