@@ -22,6 +22,8 @@ interface Answer {
 
 /** What the pool sends to acknowledge an answer. */
 export const acknowledged = 'acknowledged';
+/** What the pool sends when no more answers are wanted; the worker exits. */
+export const exit = 'exit';
 
 interface PoolOptions {
   /** The worker's entry, or its bundle. */
@@ -33,6 +35,11 @@ interface PoolOptions {
   readonly signal?: AbortSignal | undefined;
   /** The message that starts a task. */
   readonly toMessage: (task: FileTask) => unknown;
+  /**
+   * The worker compresses: it is asked to exit, not terminated. Node aborts the whole process where a thread is terminated between the creation of a compression stream and its
+   * initialisation ("close before init", `CompressionStream::Close` in node_zlib.cc).
+   */
+  readonly exitsItself?: boolean;
 }
 
 const taskFiles = 128;
@@ -72,10 +79,10 @@ export function bytesOf(files: readonly SelectedFile[]): number {
   return files.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-/** Runs tasks in worker threads and yields the answers in the order of the tasks. The workers end with the iteration, and at once when the signal aborts; its reason is thrown then. */
+/** Runs tasks in worker threads and yields the answers in the order of the tasks. The workers end with the iteration, and when the signal aborts; its reason is thrown then. */
 export async function* runInWorkers<A extends Answer>(
   tasks: readonly FileTask[],
-  { workerFile, workerData, resourceLimits = {}, signal, toMessage, ...options }: PoolOptions,
+  { workerFile, workerData, resourceLimits = {}, signal, toMessage, exitsItself, ...options }: PoolOptions,
 ): AsyncGenerator<A> {
   const arrived = new Map<number, { answer: A; from: Worker }[]>();
   let failure: { readonly error: unknown } | undefined;
@@ -86,7 +93,8 @@ export async function* runInWorkers<A extends Answer>(
     wake?.();
   };
   const workers = Array.from({ length: Math.min(options.workers ?? workersFor(tasks), tasks.length) }, () => {
-    const pooled = { worker: new Worker(workerFile, { workerData, resourceLimits }), openTasks: 0 };
+    const exited = Promise.withResolvers<undefined>();
+    const pooled = { worker: new Worker(workerFile, { workerData, resourceLimits }), openTasks: 0, exited };
     pooled.worker.on('message', (answer: A) => {
       if (answer.kind === 'done') pooled.openTasks--;
       const waiting = arrived.get(answer.task);
@@ -95,7 +103,10 @@ export async function* runInWorkers<A extends Answer>(
       wake?.();
     });
     pooled.worker.on('error', (error) => fail(workerCrash(error)));
-    pooled.worker.on('exit', (code) => fail(workerCrash(`exit code ${String(code)}`)));
+    pooled.worker.on('exit', (code) => {
+      fail(workerCrash(`exit code ${String(code)}`));
+      exited.resolve(undefined);
+    });
     return pooled;
   });
   signal?.addEventListener('abort', onAbort);
@@ -128,7 +139,11 @@ export async function* runInWorkers<A extends Answer>(
     }
   } finally {
     signal?.removeEventListener('abort', onAbort);
-    await Promise.all(workers.map(async ({ worker }) => worker.terminate()));
+    for (const { worker } of workers) {
+      if (exitsItself) worker.postMessage(exit);
+      else void worker.terminate();
+    }
+    await Promise.all(workers.map(async ({ exited }) => exited.promise));
   }
 }
 

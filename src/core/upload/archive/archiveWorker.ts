@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { acknowledged } from '../workers.ts';
+import { acknowledged, exit } from '../workers.ts';
 import {
   type ArchiveFormat,
   fromPackedPaths,
@@ -44,7 +44,8 @@ function serve(port: NonNullable<typeof parentPort>, { root, format }: PackStart
     while (unacknowledged >= maxUnacknowledged) await new Promise<void>((resolve) => (resume = resolve));
   };
 
-  port.on('message', (message: PackOrder | typeof acknowledged) => {
+  port.on('message', (message: PackOrder | typeof acknowledged | typeof exit) => {
+    if (message === exit) process.exit();
     if (message === acknowledged) {
       unacknowledged--;
       resume?.();

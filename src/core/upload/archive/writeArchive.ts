@@ -86,6 +86,7 @@ export async function writeArchive(options: ArchiveOptions): Promise<Archive> {
         workers,
         resourceLimits: { maxYoungGenerationSizeMb: 2 },
         signal,
+        exitsItself: true,
         toMessage: ({ id, first, files }): PackOrder => ({ id, first, files: toPackedPaths(files) }),
       });
       for await (const message of messages) {

@@ -14,6 +14,7 @@ import {
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { Worker } from 'node:worker_threads';
 import { cpuMs } from '../../core/cpuTime.ts';
 import { writeArchive } from '../../../../src/core/upload/archive/writeArchive.ts';
 import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
@@ -147,13 +148,16 @@ for (const format of formats) {
     await assert.rejects(pack(at, format, { signal: AbortSignal.abort() }), { name: 'AbortError' });
   });
 
-  test(`a ${format} that would be too large ends early and leaves no file`, async (t) => {
+  test(`a ${format} that would be too large ends early, leaves no file and terminates no thread`, async (t) => {
     const at = place(t);
     plant(at.root, { a: randomBytes(100_000), b: randomBytes(100_000) });
+    // Terminating a thread that is about to compress can abort the whole process (`PoolOptions.exitsItself`).
+    const terminate = t.mock.method(Worker.prototype, 'terminate');
     const error = await fails(pack(at, format, { maxBytes: 150_000 }), 'archiveTooLarge');
     assert.equal(error.data.limit, 150_000);
     assert.ok((error.data.actual ?? 0) > 150_000);
     assert.ok(!existsSync(at.to));
+    assert.equal(terminate.mock.callCount(), 0);
     const exact = (await pack(at, format)).bytes;
     rmSync(at.to);
     assert.equal((await pack(at, format, { maxBytes: exact })).bytes, exact);
