@@ -103,8 +103,8 @@ const layers: Readonly<Record<string, (filter: Filter) => Promise<Tally>>> = {
   },
 };
 
-/** Those of a line run at the same time: each of the three has parts that leave a core idle. */
-const order = [['build'], ['typecheck', 'lint', 'unit'], ['integration'], ['browser'], ['e2e']];
+/** Those of a line run at the same time: each has parts that leave a core idle. */
+const order = [['build'], ['typecheck', 'lint', 'unit'], ['integration', 'browser'], ['e2e']];
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, grep: { type: 'string' } } });
 const chosen = values.only?.split(',') ?? Object.keys(layers);
