@@ -3,16 +3,17 @@ import { defineConfig } from '@playwright/test';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const results = path.join(root, 'test-results');
+const failed = path.join(results, 'failed');
 
 export default defineConfig({
+  // Each with a folder of its own: a run empties its folder when it starts.
   projects: [
-    { name: 'browser', testMatch: '{browser,tools}/*.test.ts' },
-    { name: 'e2e', testMatch: '{demo,e2e,e2e/*}/*.test.ts' },
+    { name: 'browser', testMatch: '{browser,tools}/*.test.ts', outputDir: path.join(failed, 'browser') },
+    { name: 'e2e', testMatch: '{demo,e2e,e2e/*}/*.test.ts', outputDir: path.join(failed, 'e2e') },
   ],
   testDir: path.join(root, 'test'),
   workers: 2,
   timeout: 120_000,
-  outputDir: path.join(results, 'failed'),
   reporter: [['list'], ['json', { outputFile: path.join(results, 'results.json') }]],
   // Of what failed, a picture of every window and all that was done to it; pictures of every step would take longer than the tests.
   use: {
