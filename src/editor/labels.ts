@@ -42,14 +42,11 @@ export function runLabel(run: Run): string {
 /** The name of a workflow, as the title of its runs of an application. */
 export function workflowLabel(workflow: WorkflowId): string {
   const t = vscode.l10n.t;
-  switch (workflow) {
-    case 'whitebox-assessment':
-      return t('Whitebox assessment');
-    case 'blackbox-crawl':
-      return t('Crawl');
-    case 'blackbox-assessment':
-      return t('Blackbox assessment');
-  }
+  return {
+    'whitebox-assessment': t('Whitebox assessment'),
+    'blackbox-crawl': t('Crawl'),
+    'blackbox-assessment': t('Blackbox assessment'),
+  }[workflow];
 }
 
 /** The credits that a blackbox run spends at most. */
@@ -69,14 +66,11 @@ export function limitsLabel(workflow: WorkflowId, input: ApplicationInput): stri
 /** The command that goes on from a run. */
 export function continuationLabel(continuation: Continuation): string {
   const t = vscode.l10n.t;
-  switch (continuation) {
-    case 'assessPairs':
-      return t('Assess Chosen Pairs…');
-    case 'continueAssessment':
-      return t('Continue with More Credits…');
-    case 'crawlFurther':
-      return t('Crawl Further…');
-  }
+  return {
+    assessPairs: t('Assess Chosen Pairs…'),
+    continueAssessment: t('Continue with More Credits…'),
+    crawlFurther: t('Crawl Further…'),
+  }[continuation];
 }
 
 /** Why a run cannot be gone on from (API reference, sections 2.7 and 2.8). */
@@ -93,24 +87,18 @@ export function noContinuationLabel(continuation: Continuation, reason: NoContin
       );
 }
 
-function stepLabel(step: RunIn<'preparing'>['step']): string {
-  const t = vscode.l10n.t;
-  switch (step) {
-    case 'packaging':
-      return t('packaging');
-    case 'uploading':
-      return t('uploading');
-    case 'confirming':
-      return t('confirming the upload');
-  }
-}
-
 /** A run's state as a few words. */
 export function stateLabel(run: Run): string {
   const t = vscode.l10n.t;
   switch (run.state) {
     case 'preparing':
-      return run.workflow === 'whitebox-assessment' ? stepLabel(run.step) : t('preparing');
+      return run.workflow === 'whitebox-assessment'
+        ? {
+            packaging: t('packaging'),
+            uploading: t('uploading'),
+            confirming: t('confirming the upload'),
+          }[run.step]
+        : t('preparing');
     case 'dispatching':
       return t('starting');
     case 'unknown':
@@ -237,24 +225,16 @@ export function titleOfFinding({ title, id }: Pick<Finding, 'title' | 'id'>): st
 /** The heading of a block of a finding's prose. */
 export function blockLabel(kind: BlockKind): string {
   const t = vscode.l10n.t;
-  switch (kind) {
-    case 'details':
-      return t('Details');
-    case 'impact':
-      return t('Impact');
-    case 'exploitScenario':
-      return t('Exploit scenario');
-    case 'attackScenario':
-      return t('Attack scenario');
-    case 'evidence':
-      return t('Evidence');
-    case 'reproductionSteps':
-      return t('How to reproduce');
-    case 'proofOfConcept':
-      return t('Proof of concept');
-    case 'recommendation':
-      return t('Recommendation');
-  }
+  return {
+    details: t('Details'),
+    impact: t('Impact'),
+    exploitScenario: t('Exploit scenario'),
+    attackScenario: t('Attack scenario'),
+    evidence: t('Evidence'),
+    reproductionSteps: t('How to reproduce'),
+    proofOfConcept: t('Proof of concept'),
+    recommendation: t('Recommendation'),
+  }[kind];
 }
 
 /** What a place is to its finding, as a word. */
@@ -267,49 +247,32 @@ export function roleLabel(role: PlaceRole): string {
 /** A triage state as a word. */
 export function triageLabel(state: TriageState): string {
   const t = vscode.l10n.t;
-  switch (state) {
-    case 'open':
-      return t('Still open');
-    case 'confirmed':
-      return t('Confirmed');
-    case 'falsePositive':
-      return t('False positive');
-    case 'acceptedRisk':
-      return t('Accepted risk');
-    case 'fixed':
-      return t('Fixed');
-  }
+  return {
+    open: t('Still open'),
+    confirmed: t('Confirmed'),
+    falsePositive: t('False positive'),
+    acceptedRisk: t('Accepted risk'),
+    fixed: t('Fixed'),
+  }[state];
 }
 
 /** What other runs tell of a finding. */
 export function verdictLabel(verdict: Verdict): string {
   const t = vscode.l10n.t;
-  switch (verdict) {
-    case 'new':
-      return t('new');
-    case 'backAgain':
-      return t('back again');
-    case 'stillThere':
-      return t('still there');
-    case 'codeChanged':
-      return t('not found, code changed');
-    case 'sameBytes':
-      return t('not found again, same bytes');
-    case 'notSent':
-      return t('not sent this time');
-    case 'reportedAgain':
-      return t('reported again');
-    case 'carriedOver':
-      return t('carried over, not tested again');
-    case 'pairTested':
-      return t('not found, pair tested again');
-    case 'notApplicable':
-      return t('not applicable');
-    case 'pairNotTested':
-      return t('pair not tested');
-    case 'unknown':
-      return t('unknown whether it is still there');
-  }
+  return {
+    new: t('new'),
+    backAgain: t('back again'),
+    stillThere: t('still there'),
+    codeChanged: t('not found, code changed'),
+    sameBytes: t('not found again, same bytes'),
+    notSent: t('not sent this time'),
+    reportedAgain: t('reported again'),
+    carriedOver: t('carried over, not tested again'),
+    pairTested: t('not found, pair tested again'),
+    notApplicable: t('not applicable'),
+    pairNotTested: t('pair not tested'),
+    unknown: t('unknown whether it is still there'),
+  }[verdict];
 }
 
 /** A verdict as a heading; a finding may have none. */
