@@ -1,16 +1,9 @@
 import * as vscode from 'vscode';
 import * as z from 'zod/mini';
 import { toBaseUrl } from '../core/api/address.ts';
-import {
-  type ArchiveType,
-  archiveTypeSchema,
-  identifierSchema,
-  type Language,
-  languageSchema,
-} from '../core/api/schema.ts';
+import { archiveTypeSchema, identifierSchema, languageSchema } from '../core/api/schema.ts';
 import { AssessmentError } from '../core/errors.ts';
 import { SEVERITIES } from '../core/findings/finding.ts';
-import type { Display } from '../core/findings/view/filter.ts';
 
 /** Where a person's runs go: a normalized base URL and an organization ID. */
 export interface Destination {
@@ -28,7 +21,7 @@ export function readDestination(): Destination | undefined {
 
 /** The two settings as they were typed. */
 export function readRawDestination(): Destination {
-  const typed = (key: string): string => String(own<unknown>(key, '')).trim();
+  const typed = (key: string): string => String(own(key)).trim();
   return { baseUrl: typed('baseUrl'), organizationId: typed('organizationId') };
 }
 
@@ -48,40 +41,24 @@ const reportLanguageSchema = z.enum(['auto', ...languageSchema.options]);
 const secretCheckSchema = z.enum(['block', 'warn', 'off']);
 const maxSizeSchema = z.number().check(z.positive());
 const retainLocalDaysSchema = z.number().check(z.minimum(1));
-const defaultRetainLocalDays = 90;
+const notificationsSchema = z.enum(['all', 'attention', 'none']);
 const endpointIdsSchema = z.array(identifierSchema).check(z.maxLength(100));
 
 /** The settings of an assessment of a folder. Throws `badSetting` for an invalid value of any setting that matters to a run, also of those that are read later with a fallback (API reference, section 8). */
-export function readAssessmentSettings(folder: vscode.Uri | undefined): {
-  language: Language;
-  webhookEndpointIds: string[];
-  archiveType: ArchiveType;
-  exclude: string[][];
-  includeNestedRepositories: boolean;
-  maxArchiveBytes: number;
-} {
+export function readAssessmentSettings(folder: vscode.Uri | undefined) {
   const settings = vscode.workspace.getConfiguration('whitebox', folder);
-  checked('runs.retainLocalDays', retainLocalDaysSchema, own('runs.retainLocalDays', defaultRetainLocalDays));
-  checked('secrets.checkBeforeUpload', secretCheckSchema, own<unknown>('secrets.checkBeforeUpload', 'block'));
-  checked('runs.deleteSourceAfterRun', z.boolean(), own<unknown>('runs.deleteSourceAfterRun', true));
-  const language = checked('report.language', reportLanguageSchema, settings.get('report.language', 'auto'));
+  ownChecked('runs.retainLocalDays', retainLocalDaysSchema);
+  ownChecked('secrets.checkBeforeUpload', secretCheckSchema);
+  ownChecked('runs.deleteSourceAfterRun', z.boolean());
+  const language = checked('report.language', reportLanguageSchema, settings.get('report.language'));
+  const usual = vscode.env.language.startsWith('ja') ? 'japanese' : 'english';
   return {
-    language:
-      language === 'auto' ? (vscode.env.language.startsWith('ja') ? 'japanese' : 'english') : language,
-    webhookEndpointIds: checked(
-      'notification.webhookEndpointIds',
-      endpointIdsSchema,
-      own<unknown>('notification.webhookEndpointIds', []),
-    ),
-    archiveType: checked('archive.format', archiveTypeSchema, settings.get('archive.format', 'tar_gz')),
+    language: language === 'auto' ? usual : language,
+    webhookEndpointIds: ownChecked('notification.webhookEndpointIds', endpointIdsSchema),
+    archiveType: checked('archive.format', archiveTypeSchema, settings.get('archive.format')),
     exclude: excludeLists(settings),
-    includeNestedRepositories: checked(
-      'archive.includeNestedRepositories',
-      z.boolean(),
-      own<unknown>('archive.includeNestedRepositories', false),
-    ),
-    maxArchiveBytes:
-      checked('archive.maxSizeMB', maxSizeSchema, own<unknown>('archive.maxSizeMB', 1024)) * 1_000_000,
+    includeNestedRepositories: ownChecked('archive.includeNestedRepositories', z.boolean()),
+    maxArchiveBytes: ownChecked('archive.maxSizeMB', maxSizeSchema) * 1_000_000,
   };
 }
 
@@ -95,25 +72,25 @@ function excludeLists(settings: vscode.WorkspaceConfiguration): string[][] {
 
 /** True when there is a token command, even an invalid one, and the workspace is trusted. */
 export function hasTokenCommand(): boolean {
-  const command = own<unknown>('tokenCommand', []);
+  const command = own('tokenCommand');
   return vscode.workspace.isTrusted && !(Array.isArray(command) && command.length === 0);
 }
 
 /** The token command. Throws `tokenCommand` where it is not a list of strings; runs wait until that is corrected. */
 export function readTokenCommand(): readonly string[] {
-  const command = z.array(z.string()).safeParse(own<unknown>('tokenCommand', []));
+  const command = z.array(z.string()).safeParse(own('tokenCommand'));
   if (command.success) return command.data;
   throw new AssessmentError('tokenCommand', { detail: 'notAList' });
 }
 
 /** How files with suspected secrets are treated; an invalid value means the strictest. */
 export function readSecretCheck(): z.infer<typeof secretCheckSchema> {
-  return secretCheckSchema.safeParse(own<unknown>('secrets.checkBeforeUpload', 'block')).data ?? 'block';
+  return secretCheckSchema.safeParse(own('secrets.checkBeforeUpload')).data ?? 'block';
 }
 
 /** Whether uploaded source is deleted from the service after a run; an invalid value means true. */
 export function readDeleteSourceAfterRun(): boolean {
-  return own<unknown>('runs.deleteSourceAfterRun', true) !== false;
+  return own('runs.deleteSourceAfterRun') !== false;
 }
 
 /** Where triage decisions about a folder's findings are stored: in VS Code's storage, or shared in the folder. */
@@ -123,37 +100,38 @@ export function readTriageStorage(folder: vscode.Uri): 'workspace' | 'shared' {
 
 /** For how many days ended runs stay on this machine; an invalid value, which the next start of an assessment reports, means the default. */
 export function readRetainLocalDays(): number {
-  const days = retainLocalDaysSchema.safeParse(own('runs.retainLocalDays', defaultRetainLocalDays));
-  return days.success ? days.data : defaultRetainLocalDays;
+  return retainLocalDaysSchema.safeParse(own('runs.retainLocalDays')).data ?? 90;
 }
 
-/** Which findings and notifications are shown. */
-export function readDisplaySettings(): Display & {
-  showInProblems: boolean;
-  notifications: 'all' | 'attention' | 'none';
-} {
+/** Which findings and notifications are shown; an invalid value hides nothing. */
+export function readDisplaySettings() {
   const settings = vscode.workspace.getConfiguration('whitebox');
   const minimum = settings.get<unknown>('findings.minimumSeverity');
   return {
-    // An invalid value hides nothing.
     minimumSeverity: SEVERITIES.find((each) => each === minimum && each !== 'unrated') ?? 'none',
     hideTriaged: settings.get('findings.hideTriaged', true),
     showInProblems: settings.get('findings.showInProblems', true),
-    notifications: own('notifications.level', 'all'),
+    notifications: notificationsSchema.safeParse(own('notifications.level')).data ?? 'all',
   };
 }
 
 /**
- * A setting that decides where code and tokens go, or what runs: the user's own value or the default, never a workspace's. The manifest's scope
- * says the same; this holds even where an editor does not keep to it.
+ * A setting that decides where code and tokens go, or what runs: the user's own value or the manifest's default, never a workspace's. The manifest's
+ * scope says the same; this holds even where an editor does not keep to it.
  */
-function own<T>(key: string, fallback: T): T {
-  const found = vscode.workspace.getConfiguration('whitebox').inspect<T>(key);
-  return found?.globalValue ?? found?.defaultValue ?? fallback;
+function own(key: string): unknown {
+  const found = vscode.workspace.getConfiguration('whitebox').inspect<unknown>(key);
+  return found?.globalValue ?? found?.defaultValue;
 }
 
-/** A setting's value. Throws `badSetting`, with the allowed values, for an invalid one. */
-function checked<T>(key: string, schema: z.ZodMiniType<T> & { options?: readonly T[] }, value: unknown): T {
+type Checkable<T> = z.ZodMiniType<T> & { options?: readonly T[] };
+
+/** The same. Throws `badSetting`, with the allowed values, for an invalid value. */
+function ownChecked<T>(key: string, schema: Checkable<T>): T {
+  return checked(key, schema, own(key));
+}
+
+function checked<T>(key: string, schema: Checkable<T>, value: unknown): T {
   const found = schema.safeParse(value);
   if (found.success) return found.data;
   throw new AssessmentError('badSetting', { subject: key, detail: schema.options?.join(', ') });
