@@ -1,19 +1,14 @@
 import * as vscode from 'vscode';
 import { AssessmentError, type ErrorKind, isAbortError } from '../core/errors.ts';
-import type { ShownFinding } from '../core/findings/shownFinding.ts';
+import { hasFindings } from '../core/findings/chooseRun.ts';
 import type { Clock, Logger } from '../core/ports.ts';
 import type { RunNotes } from '../core/run/disk/recoveryNotes.ts';
-import type { RunStore } from '../core/run/disk/runStore.ts';
-import type { RunTracker } from '../core/run/runTracker.ts';
 import { isUnsent, needsToken, type Run } from '../core/run/state/run.ts';
-import type { Accounts } from './account/accounts.ts';
 import { copyMcpConfiguration, type McpFiles } from './agents/copyMcpConfiguration.ts';
 import { signIn, signInForRun, signOut } from './account/signIn.ts';
 import { testConnection } from './account/testConnection.ts';
 import { newTargetFile } from './blackbox/newTargetFile.ts';
 import { managePasswords } from './blackbox/passwordQuestions.ts';
-import type { Passwords } from './blackbox/passwords.ts';
-import type { TargetFiles } from './blackbox/targetFiles.ts';
 import { describeError } from './errors/messages.ts';
 import { type Attempt, offerRemedies } from './errors/remedies.ts';
 import { showChangesSince } from './findings/code/asAssessed.ts';
@@ -22,14 +17,10 @@ import { featureRows } from './blackbox/featureItems.ts';
 import type { FeaturesView } from './blackbox/featuresView.ts';
 import { continueRun } from './blackbox/continueRun.ts';
 import { type BlackboxDeps, startAgain, startFromFile } from './blackbox/startBlackbox.ts';
-import { createFindingNavigation, revealPlace } from './findings/code/goToFinding.ts';
 import { compareRuns } from './findings/compareRuns.ts';
 import { exportFindings } from './findings/exportFindings.ts';
-import { findingOf, sayNoFinding } from './findings/findingArguments.ts';
 import { createFindingCommands, type FindingCommandDeps } from './findings/findingCommands.ts';
-import type { DocumentPanels } from './report/documentPanels.ts';
 import { importFindings } from './findings/importFindings.ts';
-import { mapFindingPaths } from './findings/mapPaths.ts';
 import { openFindingsFile, pickUnreadRun } from './findings/rawFindings.ts';
 import { saveReport, type SaveReportDeps } from './report/saveReport.ts';
 import { pickRun, pickShownRun, runOf, runsOf } from './runs/pickRun.ts';
@@ -63,18 +54,12 @@ export interface Manifest {
 
 /** What the commands work with. */
 export interface CommandDeps extends StartDeps, FindingCommandDeps, SaveReportDeps, BlackboxDeps {
-  readonly accounts: Accounts;
-  readonly runs: RunStore;
-  readonly tracker: RunTracker;
   readonly notes: RunNotes;
   readonly clock: Clock;
   readonly log: Logger & { show(): void };
   readonly attempt: Attempt;
-  readonly details: DocumentPanels<ShownFinding>;
   readonly preview: UploadPreview;
   readonly features: FeaturesView;
-  readonly passwords: Passwords;
-  readonly targetFiles: TargetFiles;
   /** The packaging worker. */
   readonly workerFile: string;
   readonly parseWorkerFile: string;
@@ -93,7 +78,6 @@ type Handler = (...args: unknown[]) => unknown;
 export function createCommands(manifest: Manifest, deps: CommandDeps): ReadonlyMap<string, Handler> {
   const { accounts, findings, runs, log } = deps;
   const t = vscode.l10n.t;
-  const goToFinding = createFindingNavigation(deps.displayed);
   const tool = { name: 'Whitebox Assessment', version: manifest.version };
   let starting: { what: string | undefined; done: Promise<unknown> } | undefined;
 
@@ -120,163 +104,111 @@ export function createCommands(manifest: Manifest, deps: CommandDeps): ReadonlyM
     return shown.length === 0 ? undefined : shown.map(({ folder }) => folder);
   };
 
-  const handlers: readonly (readonly [string, Handler])[] = [
+  /** A command on the run that it is called on, else on one that a person picks. */
+  const onRun =
+    (pick: () => Promise<Run | undefined>, act: (run: Run) => unknown): Handler =>
+    async (node) => {
+      const run = called(node) ?? (await pick());
+      if (run !== undefined) await act(run);
+    };
+  const called = (node: unknown): Run | undefined => runOf(node, runs);
+  const pickOf = (fits: (run: Run) => boolean, title: string) => () =>
+    pickRun(runs.all().filter(fits), title);
+  const pickShown = (artifact: 'report' | 'findings', title: string) => () =>
+    pickShownRun(deps, artifact, title);
+
+  const handlers: Readonly<Record<string, Handler>> = {
     // VS Code passes the focused row also to commands in a view's title: commands for one run have ids of their own.
-    ['whitebox.signIn', () => signIn(accounts)],
-    [
-      'whitebox.signInForRun',
-      (node) => signInForRun(accounts, runOf(node, runs) ?? runs.all().find(needsToken)),
-    ],
-    ['whitebox.signOut', () => signOut(accounts)],
-    ['whitebox.startAssessment', () => start()],
-    [
-      'whitebox.assessFolder',
-      (folder) => start(folder instanceof vscode.Uri ? [folderAt(folder)] : undefined),
-    ],
-    ['whitebox.assessShown', () => start(shownFolders(), runs.get(deps.preview.retryOf() ?? ''))],
-    [
-      'whitebox.previewUpload',
-      async () => {
-        const folders = await pickFolders(undefined, t('Preview Files to Upload'));
-        if (folders !== undefined) await deps.preview.open(folders);
-      },
-    ],
-    ['whitebox.saveArchive', () => saveArchive(deps)],
-    ['whitebox.saveShown', () => saveArchive(deps, shownFolders())],
-    ['whitebox.editIgnoreFile', () => editIgnoreFile()],
-    [
-      'whitebox.excludeFromUpload',
-      // The Explorer passes the clicked item and all selected ones.
-      (target, all) =>
-        excludeFromUpload(Array.isArray(all) && all.length > 0 ? (all as unknown[]) : [target], deps),
-    ],
-    ['whitebox.closePreview', () => deps.preview.close()],
-    ['whitebox.trackRun', () => trackRun(deps)],
-    ['whitebox.giveRunId', (node) => giveRunId(deps, runOf(node, runs))],
-    ['whitebox.refreshRuns', () => checkRuns(deps)],
-    ['whitebox.cancelRun', (node) => cancelRun(deps, runOf(node, runs))],
-    ['whitebox.resendDispatch', (node) => resend(deps, runOf(node, runs))],
-    ['whitebox.deleteUploadedSource', (...args) => deleteUploadedSource(deps, runsOf(args, runs))],
-    [
-      'whitebox.openReport',
-      async (node) => {
-        const run = runOf(node, runs) ?? (await pickShownRun(deps, 'report', t('Open Report')));
-        if (run !== undefined) deps.reports.open(run);
-      },
-    ],
-    [
-      'whitebox.saveReport',
-      async (node) => {
-        const run =
-          runOf(node, runs) ??
-          deps.reports.active() ??
-          (await pickShownRun(deps, 'report', t('Save Report')));
-        if (run !== undefined) await saveReport(run, deps);
-      },
-    ],
-    [
-      'whitebox.showRunFindings',
-      async (node) => {
-        const run =
-          runOf(node, runs) ??
-          (await pickRun(
-            runs.all().filter((each) => hasArtifact(each, 'findings')),
-            t('Show This Run’s Findings'),
-          ));
-        if (run === undefined) return;
-        await findings.show(run);
-        await focusView('findings');
-      },
-    ],
-    [
-      'whitebox.openFindingsFile',
-      async (node) => {
-        const run = runOf(node, runs) ?? (await pickUnreadRun(deps));
-        if (run !== undefined) await openFindingsFile(run, runs);
-      },
-    ],
-    [
-      'whitebox.showChangesSinceAssessment',
-      async (node) => {
-        const title = t('Show Changes Since Assessment');
-        const run = runOf(node, runs) ?? (await pickShownRun(deps, 'findings', title));
-        if (run !== undefined) await showChangesSince(run, deps);
-      },
-    ],
-    [
-      'whitebox.showFeatures',
-      async (node) => {
-        const hasFeatures = (run: Run): boolean => hasArtifact(run, 'features');
-        const run = runOf(node, runs) ?? (await pickRun(runs.all().filter(hasFeatures), t('Show Features')));
-        if (run !== undefined) await deps.features.show(run);
-      },
-    ],
-    ['whitebox.choosePairs', () => choosePairs(deps.features)],
-    ['whitebox.filterFeatures', () => filterFeatures(deps.features)],
-    ['whitebox.setPriority', (...args) => setPriority(deps.features, featureRows(args))],
-    ['whitebox.togglePairs', (...args) => togglePairs(deps.features, featureRows(args))],
-    ['whitebox.closeFeatures', () => deps.features.close()],
-    ['whitebox.clearFindings', () => findings.clear()],
-    ['whitebox.compareRuns', () => compareRuns([], deps)],
-    ['whitebox.compareTheseRuns', (...args) => compareRuns(runsOf(args, runs), deps)],
+    'whitebox.signIn': () => signIn(accounts),
+    'whitebox.signInForRun': (node) => signInForRun(accounts, called(node) ?? runs.all().find(needsToken)),
+    'whitebox.signOut': () => signOut(accounts),
+    'whitebox.startAssessment': () => start(),
+    'whitebox.assessFolder': (folder) => start(folder instanceof vscode.Uri ? [folderAt(folder)] : undefined),
+    'whitebox.assessShown': () => start(shownFolders(), runs.get(deps.preview.retryOf() ?? '')),
+    'whitebox.previewUpload': async () => {
+      const folders = await pickFolders(undefined, t('Preview Files to Upload'));
+      if (folders !== undefined) await deps.preview.open(folders);
+    },
+    'whitebox.saveArchive': () => saveArchive(deps),
+    'whitebox.saveShown': () => saveArchive(deps, shownFolders()),
+    'whitebox.editIgnoreFile': () => editIgnoreFile(),
+    // The Explorer passes the clicked item and all selected ones.
+    'whitebox.excludeFromUpload': (target, all) =>
+      excludeFromUpload(Array.isArray(all) && all.length > 0 ? (all as unknown[]) : [target], deps),
+    'whitebox.closePreview': () => deps.preview.close(),
+    'whitebox.trackRun': () => trackRun(deps),
+    'whitebox.giveRunId': (node) => giveRunId(deps, called(node)),
+    'whitebox.refreshRuns': () => checkRuns(deps),
+    'whitebox.cancelRun': (node) => cancelRun(deps, called(node)),
+    'whitebox.resendDispatch': (node) => resend(deps, called(node)),
+    'whitebox.deleteUploadedSource': (...args) => deleteUploadedSource(deps, runsOf(args, runs)),
+    'whitebox.openReport': onRun(pickShown('report', t('Open Report')), (run) => deps.reports.open(run)),
+    'whitebox.saveReport': onRun(
+      async () => deps.reports.active() ?? (await pickShownRun(deps, 'report', t('Save Report'))),
+      (run) => saveReport(run, deps),
+    ),
+    'whitebox.showRunFindings': onRun(pickOf(hasFindings, t('Show This Run’s Findings')), async (run) => {
+      await findings.show(run);
+      await focusView('findings');
+    }),
+    'whitebox.openFindingsFile': onRun(
+      () => pickUnreadRun(deps),
+      (run) => openFindingsFile(run, runs),
+    ),
+    'whitebox.showChangesSinceAssessment': onRun(
+      pickShown('findings', t('Show Changes Since Assessment')),
+      (run) => showChangesSince(run, deps),
+    ),
+    'whitebox.showFeatures': onRun(
+      pickOf((run) => hasArtifact(run, 'features'), t('Show Features')),
+      (run) => deps.features.show(run),
+    ),
+    'whitebox.choosePairs': () => choosePairs(deps.features),
+    'whitebox.filterFeatures': () => filterFeatures(deps.features),
+    'whitebox.setPriority': (...args) => setPriority(deps.features, featureRows(args)),
+    'whitebox.togglePairs': (...args) => togglePairs(deps.features, featureRows(args)),
+    'whitebox.closeFeatures': () => deps.features.close(),
+    'whitebox.clearFindings': () => findings.clear(),
+    'whitebox.compareRuns': () => compareRuns([], deps),
+    'whitebox.compareTheseRuns': (...args) => compareRuns(runsOf(args, runs), deps),
+    'whitebox.copyRunId': async (node) => {
+      const run = called(node);
+      if (run !== undefined && 'runId' in run && run.runId !== undefined)
+        await vscode.env.clipboard.writeText(run.runId);
+    },
+    'whitebox.retryUpload': async (node) => {
+      const run = called(node) ?? (await pickOf(isUnsent, t('Retry Upload'))());
+      return run?.workflow === 'whitebox-assessment' ? start(undefined, run) : startAgain(run, deps);
+    },
+    'whitebox.downloadArtifacts': (node) => downloadArtifacts(deps, called(node)),
+    'whitebox.stopWatching': (node) => stopWatching(deps, called(node), deps.clock.now()),
+    'whitebox.renameRun': (node) => renameRun(deps, called(node)),
+    'whitebox.removeRun': (...args) => removeRuns(deps, runsOf(args, runs)),
+    'whitebox.exportSarif': (node) => exportFindings('sarif', called(node), { ...deps, tool }),
+    'whitebox.exportCsv': (node) => exportFindings('csv', called(node), { ...deps, tool }),
+    'whitebox.exportBundle': (node) => exportFindings('bundle', called(node), { ...deps, tool }),
+    'whitebox.importFindings': () => importFindings(deps),
+    'whitebox.copyMcpConfiguration': () => copyMcpConfiguration(deps.mcp),
+    'whitebox.startCrawl': (uri) => startFromFile('blackbox-crawl', fileOf(uri), deps),
+    'whitebox.startBlackboxAssessment': (uri) => startFromFile('blackbox-assessment', fileOf(uri), deps),
+    'whitebox.assessChosenPairs': (node) =>
+      continueRun('assessPairs', called(node) ?? deps.features.shown()?.run, deps),
+    'whitebox.continueAssessment': (node) => continueRun('continueAssessment', called(node), deps),
+    'whitebox.crawlFurther': (node) => continueRun('crawlFurther', called(node), deps),
+    'whitebox.startAgain': (node) => startAgain(called(node), deps),
+    'whitebox.newBlackboxTarget': () => newTargetFile(),
+    'whitebox.blackboxPasswords': (uri) => managePasswords(fileOf(uri), deps),
+    'whitebox.moveBlackboxPasswords': (uri) =>
+      uri instanceof vscode.Uri ? deps.targetFiles.movePasswords(uri) : undefined,
+    'whitebox.testConnection': () => testConnection(deps),
+    'whitebox.showLog': () => log.show(),
+    'whitebox.showMenu': () => showMenu(deps),
     ...createFindingCommands(deps),
-    [
-      'whitebox.copyRunId',
-      async (node) => {
-        const run = runOf(node, runs);
-        if (run !== undefined && 'runId' in run && run.runId !== undefined)
-          await vscode.env.clipboard.writeText(run.runId);
-      },
-    ],
-    [
-      'whitebox.retryUpload',
-      async (node) => {
-        const run = runOf(node, runs) ?? (await pickRun(runs.all().filter(isUnsent), t('Retry Upload')));
-        return run?.workflow === 'whitebox-assessment' ? start(undefined, run) : startAgain(run, deps);
-      },
-    ],
-    ['whitebox.downloadArtifacts', (node) => downloadArtifacts(deps, runOf(node, runs))],
-    ['whitebox.stopWatching', (node) => stopWatching(deps, runOf(node, runs), deps.clock.now())],
-    ['whitebox.renameRun', (node) => renameRun(deps, runOf(node, runs))],
-    ['whitebox.removeRun', (...args) => removeRuns(deps, runsOf(args, runs))],
-    ['whitebox.exportSarif', (node) => exportFindings('sarif', runOf(node, runs), { ...deps, tool })],
-    ['whitebox.exportCsv', (node) => exportFindings('csv', runOf(node, runs), { ...deps, tool })],
-    ['whitebox.exportBundle', (node) => exportFindings('bundle', runOf(node, runs), { ...deps, tool })],
-    ['whitebox.importFindings', () => importFindings(deps)],
-    ['whitebox.copyMcpConfiguration', () => copyMcpConfiguration(deps.mcp)],
-    ['whitebox.startCrawl', (uri) => startFromFile('blackbox-crawl', fileOf(uri), deps)],
-    ['whitebox.startBlackboxAssessment', (uri) => startFromFile('blackbox-assessment', fileOf(uri), deps)],
-    [
-      'whitebox.assessChosenPairs',
-      (node) => continueRun('assessPairs', runOf(node, runs) ?? deps.features.shown()?.run, deps),
-    ],
-    ['whitebox.continueAssessment', (node) => continueRun('continueAssessment', runOf(node, runs), deps)],
-    ['whitebox.crawlFurther', (node) => continueRun('crawlFurther', runOf(node, runs), deps)],
-    ['whitebox.startAgain', (node) => startAgain(runOf(node, runs), deps)],
-    ['whitebox.newBlackboxTarget', () => newTargetFile()],
-    ['whitebox.blackboxPasswords', (uri) => managePasswords(fileOf(uri), deps)],
-    [
-      'whitebox.moveBlackboxPasswords',
-      (uri) => (uri instanceof vscode.Uri ? deps.targetFiles.movePasswords(uri) : undefined),
-    ],
-    ['whitebox.testConnection', () => testConnection(deps)],
-    ['whitebox.showLog', () => log.show()],
-    ['whitebox.revealFinding', (...args) => revealFinding(findingOf(args, deps))],
-    [
-      'whitebox.showFindingDetails',
-      (...args) => {
-        const shown = findingOf(args, deps);
-        if (shown !== undefined) deps.details.open(shown);
-        else sayNoFinding();
-      },
-    ],
-    ['whitebox.mapFindingPaths', () => mapFindingPaths(findings)],
-    ['whitebox.nextFinding', () => goToFinding(1)],
-    ['whitebox.previousFinding', () => goToFinding(-1)],
-    ['whitebox.showMenu', () => showMenu(deps)],
-  ];
+  };
   const needTrust = new Set(manifest.contributes.commands.filter(needsTrust).map(({ command }) => command));
-  return new Map(handlers.map(([id, handler]) => [id, needTrust.has(id) ? trusted(handler) : handler]));
+  return new Map(
+    Object.entries(handlers).map(([id, handler]) => [id, needTrust.has(id) ? trusted(handler) : handler]),
+  );
 }
 
 /** The file that a code lens or a menu names. */
@@ -302,15 +234,6 @@ export async function runCommand(
     offerRemedies((isHint ? showInformation : showError)(message, ...remedies), log);
     return undefined;
   }
-}
-
-async function revealFinding(shown: ShownFinding | undefined): Promise<void> {
-  const [place] = shown?.places ?? [];
-  if (place !== undefined) return revealPlace(place);
-  const message = vscode.l10n.t(
-    'This finding has no place in a file of this workspace. The report describes it.',
-  );
-  void showInformation(message);
 }
 
 /** True for a command that the manifest disables in Restricted Mode. */

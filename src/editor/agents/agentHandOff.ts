@@ -2,7 +2,6 @@ import * as vscode from 'vscode';
 import { fenceData } from '../../core/findings/importExport/toolAnswers.ts';
 import { findingMarkdown, type FindingWords } from '../../core/findings/view/findingMarkdown.ts';
 import type { ShownFinding } from '../../core/findings/shownFinding.ts';
-import { sayNoFinding } from '../findings/findingArguments.ts';
 import { countFindings } from '../formats.ts';
 import { blockLabel, driftLabel, severityLabel, triageLabel } from '../labels.ts';
 import { showInformation } from '../showMessage.ts';
@@ -11,10 +10,6 @@ const openChat = 'workbench.action.chat.open';
 
 /** Copies findings to the clipboard as Markdown. */
 export async function copyFindings(shown: readonly ShownFinding[]): Promise<void> {
-  if (shown.length === 0) {
-    sayNoFinding();
-    return;
-  }
   await vscode.env.clipboard.writeText(findingsMarkdown(shown));
   const message = vscode.l10n.t('{0} copied as Markdown.', countFindings(shown.length));
   vscode.window.setStatusBarMessage(message, 5_000);
@@ -23,10 +18,6 @@ export async function copyFindings(shown: readonly ShownFinding[]): Promise<void
 /** Writes a request about findings into the chat, where a person reads and sends it; without a chat, copies it to the clipboard. */
 export async function fixWithAgent(shown: readonly ShownFinding[]): Promise<void> {
   const t = vscode.l10n.t;
-  if (shown.length === 0) {
-    sayNoFinding();
-    return;
-  }
   const request = [
     t(
       'Fix the vulnerabilities described below. Check each in the code first; if it is none, say so and change nothing. Keep the change small, and keep the tests green.',

@@ -8,6 +8,8 @@ import { showAttackPath } from './code/attackPath.ts';
 import { type CompareDeps, showAllFindings } from './compareRuns.ts';
 import type { DocumentPanels } from '../report/documentPanels.ts';
 import { findingOf, type FindingSources, findingsOf, sayNoFinding } from './findingArguments.ts';
+import { createFindingNavigation, revealFinding } from './code/goToFinding.ts';
+import { mapFindingPaths } from './mapPaths.ts';
 import { showFindingJson } from './rawFindings.ts';
 import { filterFindings, type Filtering, groupFindings } from './tree/filtering.ts';
 import { shareFinding } from './shareFinding.ts';
@@ -19,56 +21,48 @@ export interface FindingCommandDeps extends TriageDeps, CompareDeps, FindingSour
   readonly filtering: Filtering;
 }
 
-/** The handlers of the Findings view's commands, by id. */
-export function createFindingCommands(
-  deps: FindingCommandDeps,
-): readonly (readonly [string, (...args: unknown[]) => Promise<unknown>])[] {
-  const { findings, filtering } = deps;
-  return [
-    ['whitebox.filterFindings', () => filterFindings(filtering, findings)],
-    ['whitebox.groupFindings', () => groupFindings(filtering)],
-    ['whitebox.showAllFindings', () => showAllFindings(deps)],
-    ['whitebox.clearFilters', () => filtering.filterBy({})],
-    [
-      'whitebox.setTriage',
-      async (...args) => {
-        const shown = await subjectsOf(args, deps);
-        if (shown !== undefined) await setTriage(shown, deps);
-      },
-    ],
-    [
-      'whitebox.copyFinding',
-      async (...args) => {
-        const shown = await subjectsOf(args, deps);
-        if (shown !== undefined) await copyFindings(shown);
-      },
-    ],
-    [
-      'whitebox.fixWithAgent',
-      async (...args) => {
-        const shown = await subjectsOf(args, deps);
-        if (shown !== undefined) await fixWithAgent(shown);
-      },
-    ],
-    ['whitebox.showFindingJson', onOne(showFindingJson, deps)],
-    ['whitebox.confirmLive', onOne((shown) => confirmLive(shown, deps), deps)],
-    ['whitebox.copyUrl', onOne(copyUrl, deps)],
-    ['whitebox.openUrl', onOne(openUrl, deps)],
-    ['whitebox.shareFinding', onOne(shareFinding, deps)],
-    ['whitebox.showAttackPath', onOne((shown) => showAttackPath(shown, findings), deps)],
-    ['whitebox.openAsAssessed', onOne((shown) => openAsAssessed(shown, deps), deps)],
-  ];
-}
+type Handler = (...args: unknown[]) => unknown;
 
-/** A command on the finding that it is called on. */
-function onOne(
-  act: (shown: ShownFinding) => Promise<unknown>,
-  deps: FindingSources,
-): (...args: unknown[]) => Promise<void> {
-  return async (...args) => {
-    const shown = findingOf(args, deps);
-    if (shown === undefined) sayNoFinding();
-    else await act(shown);
+/** The handlers of the commands on findings and on their view, by id. */
+export function createFindingCommands(deps: FindingCommandDeps): Readonly<Record<string, Handler>> {
+  const { findings, filtering } = deps;
+  const goToFinding = createFindingNavigation(deps.displayed);
+  /** A command on the finding that it is called on. */
+  const onOne =
+    (act: (shown: ShownFinding) => unknown): Handler =>
+    async (...args) => {
+      const shown = findingOf(args, deps);
+      if (shown === undefined) sayNoFinding();
+      else await act(shown);
+    };
+  /** A command on all findings that a person means. */
+  const onAll =
+    (act: (shown: readonly ShownFinding[]) => unknown): Handler =>
+    async (...args) => {
+      const shown = await subjectsOf(args, deps);
+      if (shown?.length === 0) sayNoFinding();
+      else if (shown !== undefined) await act(shown);
+    };
+  return {
+    'whitebox.filterFindings': () => filterFindings(filtering, findings),
+    'whitebox.groupFindings': () => groupFindings(filtering),
+    'whitebox.showAllFindings': () => showAllFindings(deps),
+    'whitebox.clearFilters': () => filtering.filterBy({}),
+    'whitebox.mapFindingPaths': () => mapFindingPaths(findings),
+    'whitebox.nextFinding': () => goToFinding(1),
+    'whitebox.previousFinding': () => goToFinding(-1),
+    'whitebox.revealFinding': (...args) => revealFinding(findingOf(args, deps)),
+    'whitebox.showFindingDetails': onOne((shown) => deps.details.open(shown)),
+    'whitebox.setTriage': onAll((shown) => setTriage(shown, deps)),
+    'whitebox.copyFinding': onAll(copyFindings),
+    'whitebox.fixWithAgent': onAll(fixWithAgent),
+    'whitebox.showFindingJson': onOne(showFindingJson),
+    'whitebox.confirmLive': onOne((shown) => confirmLive(shown, deps)),
+    'whitebox.copyUrl': onOne(copyUrl),
+    'whitebox.openUrl': onOne(openUrl),
+    'whitebox.shareFinding': onOne(shareFinding),
+    'whitebox.showAttackPath': onOne((shown) => showAttackPath(shown, findings)),
+    'whitebox.openAsAssessed': onOne((shown) => openAsAssessed(shown, deps)),
   };
 }
 

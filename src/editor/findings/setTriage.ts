@@ -3,7 +3,6 @@ import type { FindingStore } from '../../core/findings/findingStore.ts';
 import type { ShownFinding } from '../../core/findings/shownFinding.ts';
 import type { Logger } from '../../core/ports.ts';
 import { needsNote, TRIAGE_STATES, type TriageState } from '../../core/findings/triage/triage.ts';
-import { sayNoFinding } from './findingArguments.ts';
 import { countFindings } from '../formats.ts';
 import { severityLabel, titleOfFinding, triageLabel } from '../labels.ts';
 import { showError, showInformation } from '../showMessage.ts';
@@ -21,10 +20,6 @@ export interface TriageDeps {
 /** Asks for a triage state and a note, stores them, and offers to undo that. */
 export async function setTriage(shown: readonly ShownFinding[], deps: TriageDeps): Promise<void> {
   const t = vscode.l10n.t;
-  if (shown.length === 0) {
-    sayNoFinding();
-    return;
-  }
   const state = await pickState(shown);
   if (state === undefined) return;
   const note = state === 'open' ? '' : await askForNote(shown, state, deps.memory);

@@ -42,6 +42,21 @@ export function placeNow(
   return current?.places.find((each) => each.reported === reported) ?? place;
 }
 
+/** Opens the first place of a finding, or says that it has none. */
+export async function revealFinding(shown: ShownFinding | undefined): Promise<void> {
+  const [place] = shown?.places ?? [];
+  if (place === undefined) sayNoPlace();
+  else await revealPlace(place);
+}
+
+/** Says that a finding has no place in a file here. */
+export function sayNoPlace(): void {
+  const message = vscode.l10n.t(
+    'This finding has no place in a file of this workspace. The report describes it.',
+  );
+  void showInformation(message);
+}
+
 /** Opens the file of a place, in this column if given, with the cursor on its line; if the line is unknown or its code is gone, the cursor stays where it was in the file. */
 export async function revealPlace(place: ShownPlace, viewColumn?: vscode.ViewColumn): Promise<void> {
   const document = await openIfThere(vscode.Uri.file(place.file));
