@@ -16,7 +16,7 @@ import { clip } from '../../core/findings/parse/prose.ts';
 import { visibleLine } from '../../core/visibleText.ts';
 import { type ApplicationInput, perspectives } from '../../core/workflows/application.ts';
 import { findInRun } from '../findings/findingArguments.ts';
-import { subjectLabel } from '../findings/setTriage.ts';
+import { subjectLabel } from '../findings/triage.ts';
 import { formatNumber, formatTime } from '../formats.ts';
 import { titleOfFinding } from '../labels.ts';
 import type { DocumentPanels } from '../report/documentPanels.ts';

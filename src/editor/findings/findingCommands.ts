@@ -2,18 +2,17 @@ import * as vscode from 'vscode';
 import type { ShownFinding } from '../../core/findings/shownFinding.ts';
 import { type ConfirmDeps, confirmLive } from '../blackbox/confirmLive.ts';
 import { copyUrl, openUrl } from '../blackbox/findingUrl.ts';
-import { copyFindings, fixWithAgent } from '../agents/agentHandOff.ts';
+import type { DocumentPanels } from '../report/documentPanels.ts';
 import { openAsAssessed } from './code/asAssessed.ts';
 import { showAttackPath } from './code/attackPath.ts';
-import { type CompareDeps, showAllFindings } from './compareRuns.ts';
-import type { DocumentPanels } from '../report/documentPanels.ts';
-import { findingOf, type FindingSources, findingsOf, sayNoFinding } from './findingArguments.ts';
 import { createFindingNavigation, revealFinding } from './code/goToFinding.ts';
+import { type CompareDeps, showAllFindings } from './compareRuns.ts';
+import { findingOf, type FindingSources, findingsOf, sayNoFinding } from './findingArguments.ts';
 import { mapFindingPaths } from './mapPaths.ts';
 import { showFindingJson } from './rawFindings.ts';
+import { copyFindings, fixWithAgent, shareFinding } from './shareFindings.ts';
 import { filterFindings, type Filtering, groupFindings } from './tree/filtering.ts';
-import { shareFinding } from './shareFinding.ts';
-import { setTriage, subjectLabel, type TriageDeps } from './setTriage.ts';
+import { setTriage, subjectLabel, type TriageDeps } from './triage.ts';
 
 /** What commands on findings and on their view need. */
 export interface FindingCommandDeps extends TriageDeps, CompareDeps, FindingSources, ConfirmDeps {

@@ -19,7 +19,7 @@ import {
 } from '../../../src/editor/blackbox/confirmLive.ts';
 import { openUrl } from '../../../src/editor/blackbox/findingUrl.ts';
 import { DisplayedFindings } from '../../../src/editor/findings/code/displayedFindings.ts';
-import { showDiagnostics } from '../../../src/editor/findings/code/diagnostics.ts';
+import { showDiagnostics } from '../../../src/editor/findings/code/showInCode.ts';
 import { toItem } from '../../../src/editor/findings/tree/findingItems.ts';
 import { eventually } from '../../host/workbench/eventually.ts';
 import { silent } from '../../silentLog.ts';

@@ -1,17 +1,31 @@
 import * as vscode from 'vscode';
+import { hasAllFindings, hasFindings } from '../../../core/findings/chooseRun.ts';
+import { countVerdicts, isReported } from '../../../core/findings/compare/verdict.ts';
 import type { FindingStore } from '../../../core/findings/findingStore.ts';
-import type { ShownFinding } from '../../../core/findings/shownFinding.ts';
+import type { Cut } from '../../../core/findings/parse/parse.ts';
+import type { ShownFinding, ShownRun } from '../../../core/findings/shownFinding.ts';
+import { isSettled } from '../../../core/findings/triage/triage.ts';
+import { activeParts, applyFilter, type FilteredFindings } from '../../../core/findings/view/filter.ts';
 import { toGroups, toVerdictGroups } from '../../../core/findings/view/groups.ts';
 import { childNodes, type OutlineNode, rootNodes } from '../../../core/findings/view/outline.ts';
-import { applyFilter, type FilteredFindings } from '../../../core/findings/view/filter.ts';
+import { hiddenFromProblems } from '../../../core/findings/view/problems.ts';
 import type { RunStore } from '../../../core/run/disk/runStore.ts';
-import type { Run } from '../../../core/run/state/run.ts';
+import { isOffline } from '../../../core/run/state/deadlines.ts';
+import {
+  endedEarly,
+  isFinal,
+  isLive,
+  type Run,
+  titleOf,
+  waitsForToken,
+} from '../../../core/run/state/run.ts';
 import type { LazyView } from '../../../lazyView.ts';
+import { countFiles, countFindings, formatNumber } from '../../formats.ts';
+import { commitLabel, runLabel, verdictLabel } from '../../labels.ts';
 import { readDisplaySettings } from '../../settings.ts';
 import type { DisplayedFindings } from '../code/displayedFindings.ts';
-import type { Filtering } from './filtering.ts';
+import { describePart, type Filtering } from './filtering.ts';
 import { toItem } from './findingItems.ts';
-import { describeFindings, stateOf } from './findingsMessage.ts';
 
 /** With more findings than this, files are collapsed at first. */
 const maxExpanded = 300;
@@ -84,4 +98,142 @@ function roots(
 
 function setContext(key: string, value: unknown): void {
   void vscode.commands.executeCommand('setContext', `whitebox.${key}`, value);
+}
+
+/** What the Findings view shows, as the manifest's `whitebox.findingsView` conditions name it. */
+type FindingsState =
+  | 'shown'
+  | 'unreadable'
+  | 'zero'
+  | 'hidden'
+  | 'filtered'
+  | 'preparing'
+  | 'unconfirmed'
+  | 'running'
+  | 'offline'
+  | 'signIn'
+  | 'tokenCommand'
+  | 'cleared'
+  | 'none';
+
+/** Why there are findings, or none; `runs` are those of the folders that are open. */
+export function stateOf(
+  folders: readonly ShownRun[],
+  filtered: FilteredFindings,
+  runs: readonly Run[],
+): FindingsState {
+  if (filtered.passing.length > 0) return 'shown';
+  if (folders.some(({ failure }) => failure !== undefined)) return 'unreadable';
+  if (filtered.displayed.length > 0) return 'filtered';
+  if (filtered.mild + filtered.settled > 0) return 'hidden';
+  if (folders.length > 0) return 'zero';
+  return stateOfRuns(runs.filter((run) => !isFinal(run))) ?? (runs.some(hasFindings) ? 'cleared' : 'none');
+}
+
+/** The state of the runs that have not ended; one that waits for a person comes first. */
+function stateOfRuns(runs: readonly Run[]): FindingsState | undefined {
+  const live = runs.filter(isLive);
+  const troubles = live.flatMap(({ trouble }) => trouble ?? []);
+  if (troubles.some(waitsForToken)) return 'signIn';
+  if (troubles.some(({ kind }) => kind === 'tokenCommand')) return 'tokenCommand';
+  if (runs.some(({ state }) => state === 'unknown')) return 'unconfirmed';
+  if (live.some(isOffline)) return 'offline';
+  if (live.length > 0) return 'running';
+  return runs.length > 0 ? 'preparing' : undefined;
+}
+
+/** Writes message, description and badge of the view. A message would replace the welcome of an empty view, which gets a description instead. */
+export function describeFindings(
+  view: vscode.TreeView<unknown>,
+  state: FindingsState,
+  filtered: FilteredFindings,
+  { findings, filtering }: { findings: FindingStore; filtering: Filtering },
+): void {
+  const comparison = findings.comparison();
+  const lines = [
+    ...describeRuns(findings),
+    ...describeHidden(filtered),
+    ...(comparison === undefined ? describeOnlyHere(filtered) : []),
+    ...describeFilter(filtering, filtered),
+  ];
+  view.message = state === 'shown' ? lines.join(' — ') : '';
+  // A long description is cut at its end, so the filter comes first.
+  view.description = state === 'shown' ? '' : lines.reverse().join(' · ');
+  const open = filtered.displayed.filter(
+    ({ verdict, triage }) => isReported(verdict) && !isSettled(triage.state),
+  ).length;
+  view.badge =
+    open === 0
+      ? undefined
+      : { value: open, tooltip: vscode.l10n.t('Open findings: {0}', formatNumber(open)) };
+}
+
+/** The runs that the findings come from, with commits and notes; or the two that are compared. */
+export function describeRuns(findings: FindingStore): string[] {
+  const t = vscode.l10n.t;
+  const comparison = findings.comparison();
+  if (comparison !== undefined) {
+    const { run, baseline, shown, absent = [], cut, baselineCut } = comparison;
+    const counts = countVerdicts([...shown, ...absent])
+      .filter(({ count }) => count > 0)
+      .map(({ verdict, count }) => `${verdictLabel(verdict)}: ${formatNumber(count)}`);
+    return [
+      t('{0}: {1} compared with {2}', titleOf(run), runLabel(run), runLabel(baseline)),
+      counts.join(' · '),
+      ...(hasAllFindings(run) ? [] : [t('the run did not finish, so what it does not report says nothing')]),
+      ...(cut === undefined
+        ? []
+        : [t('not all of its findings are shown, so what is not among them says nothing')]),
+      ...describeCut(run, cut),
+      ...describeCut(baseline, baselineCut),
+    ];
+  }
+  return findings.folders().map(({ run, failure, cut, changedFiles = 0 }) => {
+    const facts = [
+      titleOf(run),
+      runLabel(run),
+      ...(endedEarly(run) ? [t('incomplete')] : []),
+      ...run.targets.flatMap(({ commit }) =>
+        commit === undefined ? [] : [t('commit {0}', commitLabel(commit))],
+      ),
+      ...(cut === undefined
+        ? []
+        : [t('the worst {0} of {1}', formatNumber(cut.shown), countFindings(cut.total))]),
+      ...(changedFiles === 0 ? [] : [t('changed since: {0}', countFiles(changedFiles))]),
+    ].join(' · ');
+    return failure === undefined ? facts : `${facts}: ${t('the findings file cannot be read')}`;
+  });
+}
+
+/** How many of a run's findings are compared, if not all. */
+function describeCut(run: Run, cut: Cut | undefined): string[] {
+  if (cut === undefined) return [];
+  const counts = [formatNumber(cut.shown), countFindings(cut.total)] as const;
+  return [vscode.l10n.t('compared of {0}: the worst {1} of {2}', runLabel(run), ...counts)];
+}
+
+/** How many findings settings and triage hide. */
+function describeHidden({ mild, settled }: FilteredFindings): string[] {
+  const t = vscode.l10n.t;
+  return [
+    ...(mild === 0 ? [] : [t('Hidden by minimum severity: {0}', countFindings(mild))]),
+    ...(settled === 0 ? [] : [t('Hidden because triage settled them: {0}', countFindings(settled))]),
+  ];
+}
+
+/** How many of the displayed findings are not in Problems. */
+function describeOnlyHere({ displayed }: FilteredFindings): string[] {
+  const { showInProblems, ...display } = readDisplaySettings();
+  const reported = displayed.filter(({ verdict }) => isReported(verdict));
+  const absent = displayed.length - reported.length;
+  const count = showInProblems ? hiddenFromProblems(reported, display) + absent : 0;
+  return count === 0 ? [] : [vscode.l10n.t('Only here, not in Problems: {0}', countFindings(count))];
+}
+
+/** The active filter, and how many findings pass it. */
+function describeFilter({ filter }: Filtering, { displayed, passing }: FilteredFindings): string[] {
+  const parts = activeParts(filter).map((part) => describePart(part, filter));
+  if (parts.length === 0) return [];
+  const counts = [formatNumber(passing.length), formatNumber(displayed.length)] as const;
+  return [vscode.l10n.t('Filter: {0} ({1} of {2})', parts.join(' · '), ...counts)];
 }
