@@ -3,6 +3,19 @@ import { setImmediate } from 'node:timers/promises';
 /** Longest work in one go: the thread is shared with every other extension. */
 const sliceMs = 8;
 
+/** Does the work on all of these, on so many of them at once. */
+export async function inParallel<T>(
+  all: Iterable<T>,
+  atOnce: number,
+  work: (one: T) => Promise<unknown>,
+): Promise<void> {
+  const waiting = all[Symbol.iterator]();
+  const workOn = async (): Promise<void> => {
+    for (let next = waiting.next(); next.done !== true; next = waiting.next()) await work(next.value);
+  };
+  await Promise.all(Array.from({ length: atOnce }, workOn));
+}
+
 /** Works the steps off and lets other work go on every few milliseconds; stops with the signal's reason. */
 export async function inSlices<T>(steps: Iterator<unknown, T>, signal?: AbortSignal): Promise<T> {
   signal?.throwIfAborted();

@@ -98,12 +98,13 @@ export function toShownRun(
   { run, shown, cut, failure, changedFiles, absent = [], baseline, baselineCut }: ShownRun,
   chosen: ReadonlyMap<string, string | undefined> = new Map(),
 ): ShownRun {
-  const isShown = (each: ShownFinding): boolean => {
-    const folder = folderOf(each);
-    if (folder === undefined) return true;
-    const key = shownAs(run, folder);
-    return !chosen.has(key) || chosen.get(key) === run.id;
-  };
+  const elsewhere = new Set(
+    run.targets.flatMap(({ folder }) => {
+      const key = shownAs(run, folder);
+      return chosen.has(key) && chosen.get(key) !== run.id ? [folder] : [];
+    }),
+  );
+  const isShown = (each: ShownFinding): boolean => !elsewhere.has(folderOf(each) ?? '');
   const facts = { run, cut, failure, changedFiles, baseline, baselineCut };
   return { ...facts, shown: shown.filter(isShown), absent: absent.filter(isShown) };
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { AssessmentError } from '../../errors.ts';
-import { inSlices } from '../../yieldingWork.ts';
+import { inParallel, inSlices } from '../../yieldingWork.ts';
 import { readArchive } from '../../upload/archive/readArchive.ts';
 import { splitLines } from '../drift/lineText.ts';
 import { quotedIn } from '../drift/trackedFile.ts';
@@ -46,6 +46,7 @@ const maxSearchedBytes = 64 * 1024 * 1024;
 const maxSearchedFile = 1024 * 1024;
 const maxSearched = 500;
 const placesAtOnce = 500;
+const filesAtOnce = 16;
 
 /** Checks all quotes and lines of a run's findings; undefined for one without any. Other work goes on meanwhile. */
 export async function checkEvidence(
@@ -53,9 +54,10 @@ export async function checkEvidence(
   source: RunSource,
   decode: Decode,
 ): Promise<readonly (EvidenceOfPlaces | undefined)[]> {
+  const all = findings.flatMap(({ places }) => places);
   const checked = new Map<Place, Evidence | undefined>();
   const byFile = new Map<SentFile, { readonly spot: SentSpot; readonly places: Place[] }>();
-  for (const [at, place] of findings.flatMap(({ places }) => places).entries()) {
+  for (const [at, place] of all.entries()) {
     // What is resolved already lets nothing else go on.
     if (at % placesAtOnce === 0) await setImmediate();
     const spot = await sentFileOf(source, place);
@@ -64,19 +66,15 @@ export async function checkEvidence(
     else if (known === undefined) byFile.set(spot.file, { spot, places: [place] });
     else known.places.push(place);
   }
-  for (const { spot, places } of byFile.values()) {
+  // Files are read side by side, but the slices of several would be one long one.
+  let checking = Promise.resolve();
+  await inParallel(byFile.values(), filesAtOnce, async ({ spot, places }) => {
     const text = await readSentText(source, spot, decode);
-    const check = checkIn(text, spot.file.path);
-    const checkEach = function* (): Generator<undefined, void> {
-      for (const place of places) {
-        checked.set(place, check(place));
-        yield;
-      }
-    };
-    await inSlices(checkEach());
-  }
-  const lacking = [...checked].flatMap(([place, evidence]) =>
-    evidence?.kind === 'notAsSent' && place.snippet !== undefined ? [place] : [],
+    checking = checking.then(() => inSlices(checkPlaces(places, text, spot.file.path, checked)));
+    await checking;
+  });
+  const lacking = all.filter(
+    (place) => checked.get(place)?.kind === 'notAsSent' && place.snippet !== undefined,
   );
   for (const [place, path] of await searchArchives(lacking.slice(0, maxSearched), source, decode))
     checked.set(place, { kind: 'elsewhere', path });
@@ -97,6 +95,19 @@ async function withoutFile(place: Place, { sent, resolver }: RunSource): Promise
 }
 
 /** Checks the places of one file by the text that was sent. */
+function* checkPlaces(
+  places: readonly Place[],
+  text: string | undefined,
+  path: string,
+  checked: Map<Place, Evidence | undefined>,
+): Generator<undefined, void> {
+  const check = checkIn(text, path);
+  for (const place of places) {
+    checked.set(place, check(place));
+    yield;
+  }
+}
+
 function checkIn(text: string | undefined, path: string): (place: Place) => Evidence | undefined {
   const lines = text === undefined ? undefined : splitLines(text);
   // In another encoding than it was read in, nobody knows its letters.

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import type { Run } from '../../run/state/run.ts';
-import { inSlices } from '../../yieldingWork.ts';
+import { inParallel, inSlices } from '../../yieldingWork.ts';
 import { splitLines } from '../drift/lineText.ts';
 import { type TextNow, type TrackedFile, trackFile } from '../drift/trackedFile.ts';
 import type { Finding, Place } from '../finding.ts';
@@ -113,11 +113,7 @@ export class RunPlaces {
       placing = placing.then(() => inSlices(showPlaces(placed, now, shown)));
       await placing;
     };
-    const waiting = this.#byFile.entries();
-    const lookOn = async (): Promise<void> => {
-      for (const each of waiting) await look(each);
-    };
-    await Promise.all(Array.from({ length: filesAtOnce }, lookOn));
+    await inParallel(this.#byFile, filesAtOnce, look);
     return findings.map(({ places }) => places.flatMap((place) => shown.get(place) ?? []));
   }
 

@@ -3,6 +3,7 @@ import { mkdir, opendir, readFile, realpath, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { AssessmentError, systemCode } from '../../errors.ts';
 import { markOf, pathInside, readRegularFile, writeFileAtomic } from '../../files.ts';
+import { inParallel } from '../../yieldingWork.ts';
 import { isSameFinding } from '../identity.ts';
 import {
   entryName,
@@ -89,10 +90,10 @@ export async function writeDecisions(
     }
     await makeFolder(folder, place.path);
     const { written, removed } = changesOf(files, book);
-    await inParallel([...written], ([name, entry]) =>
+    await inParallel(written, filesAtOnce, ([name, entry]) =>
       writeFileAtomic(join(place.path, name), formatEntry(entry)),
     );
-    await inParallel(removed, (name) => rm(join(place.path, name), { force: true }));
+    await inParallel(removed, filesAtOnce, (name) => rm(join(place.path, name), { force: true }));
   } catch (error) {
     throw toStorageError(error, place.path);
   }
@@ -150,7 +151,7 @@ async function readFolder(
   const names = await namesIn(folder, path);
   const files = new Map<string, EntryFile>();
   let bytesLeft = maxFolderBytes;
-  await inParallel(names.slice(0, maxFiles), async (name) => {
+  await inParallel(names.slice(0, maxFiles), filesAtOnce, async (name) => {
     const file = join(path, name);
     const mark = await markOf(file);
     if (mark === undefined) return; // removed meanwhile
@@ -211,14 +212,6 @@ async function refuseOutside(folder: string, path: string, there: string): Promi
   if (pathInside(folder, path) === undefined) return;
   if (pathInside(await realpath(folder), await realpath(there)) === undefined)
     throw new AssessmentError('storage', { subject: path, detail: 'ELOOP' });
-}
-
-async function inParallel<T>(all: readonly T[], work: (one: T) => Promise<unknown>): Promise<void> {
-  const waiting = all.values();
-  const workOn = async (): Promise<void> => {
-    for (const each of waiting) await work(each);
-  };
-  await Promise.all(Array.from({ length: filesAtOnce }, workOn));
 }
 
 function damaged(path: string): AssessmentError {
