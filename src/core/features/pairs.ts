@@ -4,7 +4,7 @@ import { AssessmentError } from '../errors.ts';
 import { readIfThere, writeFileAtomic } from '../files.ts';
 import type { Run } from '../run/state/run.ts';
 import { type Feature, readFeatures } from './features.ts';
-import { type pairsSchema, perspectives, prioritySchema } from '../workflows/application.ts';
+import { type ApplicationInput, perspectives, prioritySchema } from '../workflows/application.ts';
 import type { Perspective } from './scanProgress.ts';
 
 /** Most pairs of a request (API reference, section 2.7). */
@@ -64,10 +64,7 @@ export function goneNames(choice: Choice, features: readonly Feature[]): string[
 }
 
 /** The choice as `pairs` of a request; undefined, which means all (rule 3), where all are chosen and none has a priority. Throws `badPairs` with a `PairsFault`. */
-export function toPairs(
-  choice: Choice,
-  features: readonly Feature[],
-): z.infer<typeof pairsSchema> | undefined {
+export function toPairs(choice: Choice, features: readonly Feature[]): ApplicationInput['pairs'] {
   const [fault] = faultsOf(choice, features);
   if (fault !== undefined) throw new AssessmentError('badPairs', { subject: fault });
   if (isEverything(choice, features)) return undefined;
@@ -122,10 +119,7 @@ export async function writeChoice(folder: string, choice: Choice): Promise<void>
 }
 
 /** The pairs that a person has chosen of a run's features, as `toPairs` gives them. Throws `badFeatures` and `badPairs`. */
-export async function chosenPairs(
-  run: Run,
-  folder: string,
-): Promise<z.infer<typeof pairsSchema> | undefined> {
+export async function chosenPairs(run: Run, folder: string): Promise<ApplicationInput['pairs']> {
   const { features } = await readFeatures(run, folder);
   return toPairs((await readChoice(folder)) ?? everyPair(features), features);
 }

@@ -29,19 +29,6 @@ const credential = {
   role: identifierSchema.check(z.describe('What the login may do, in your own words, such as “buyer”.')),
 };
 
-/** How the service logs in, with logins in a form of their own: with a password on the wire, and nowhere else (API reference, section 2.6). */
-function toAuthenticationSchema<Login extends z.ZodMiniType>(login: Login) {
-  return z.strictObject({
-    credentials: z.optional(
-      z
-        .array(login)
-        // Beyond the API, and ours: a kept password belongs to one login.
-        .check(z.minLength(1), z.maxLength(100), z.refine(areDistinct), z.meta({ uniqueItems: true })),
-    ),
-    additional_instructions: z.optional(instructionsSchema),
-  });
-}
-
 function areDistinct(items: readonly unknown[]): boolean {
   const logins = items.map((item) => {
     const { id, role } = item as { readonly id: string; readonly role: string };
@@ -49,21 +36,6 @@ function areDistinct(items: readonly unknown[]): boolean {
   });
   return new Set(logins).size === logins.length;
 }
-
-/** How the service logs in, without passwords (API reference, section 2.6). */
-export const authenticationSchema = toAuthenticationSchema(z.strictObject(credential));
-
-/** Wishes that guide a run, which it need not follow (API reference, section 2.6). */
-export const preferenceSchema = z.strictObject({
-  preferences: z
-    .array(
-      z.strictObject({
-        kind: z.enum(['DO', 'DONT']).check(z.describe('Whether this is to be done, or not.')),
-        preference: instructionsSchema,
-      }),
-    )
-    .check(z.minLength(1), z.maxLength(100)),
-});
 
 /** The most credits spent on scanning (API reference, section 2.7). */
 export const scanLimitSchema = z.int().check(z.minimum(10), z.maximum(100_000));
@@ -88,61 +60,135 @@ export const perspectives = [
 /** How early a pair is assessed (API reference, section 2.7). */
 export const prioritySchema = z.enum(['high', 'medium', 'low']);
 
-/** A feature to test, and what to test it for (API reference, section 2.7). */
-export const pairSchema = z.strictObject({
-  feature_name: instructionsSchema,
-  perspective: z.enum(perspectives),
-  priority: z.optional(prioritySchema),
-});
+type ToObject = typeof z.strictObject;
 
-/** The pairs that alone are assessed: at most 10,000 (API reference, section 2.7). */
-export const pairsSchema = z.array(pairSchema).check(z.maxLength(10_000));
+/** An object of a journal: members that a later version added survive a rewrite. */
+export const looseObject = z.looseObject as unknown as ToObject;
 
-const runReferenceSchema = z.strictObject({
-  workflow_id: identifierSchema,
-  workflow_run_id: identifierSchema,
-});
+/** How the service logs in, with logins in a form of their own: with a password on the wire, and nowhere else (API reference, section 2.6). */
+function toAuthenticationSchema<Login extends z.ZodMiniType>(toObject: ToObject, login: Login) {
+  return toObject({
+    credentials: z.optional(
+      z
+        .array(login)
+        // Beyond the API, and ours: a kept password belongs to one login.
+        .check(z.minLength(1), z.maxLength(100), z.refine(areDistinct), z.meta({ uniqueItems: true })),
+    ),
+    additional_instructions: z.optional(instructionsSchema),
+  });
+}
 
-/** The crawl that a crawl goes on from (API reference, section 2.8). */
-export const crawlResumeSchema = z.strictObject({
-  workflow_id: z.literal('blackbox-crawl'),
-  workflow_run_id: identifierSchema,
-});
+/** The parts of an input that are objects, made by `toObject`. */
+function toInputSchemas(toObject: ToObject) {
+  const runReference = toObject({ workflow_id: identifierSchema, workflow_run_id: identifierSchema });
+  return {
+    /** How the service logs in, without passwords (API reference, section 2.6). */
+    authentication: toAuthenticationSchema(toObject, toObject(credential)),
+    /** Wishes that guide a run, which it need not follow (API reference, section 2.6). */
+    preference: toObject({
+      preferences: z
+        .array(
+          toObject({
+            kind: z.enum(['DO', 'DONT']).check(z.describe('Whether this is to be done, or not.')),
+            preference: instructionsSchema,
+          }),
+        )
+        .check(z.minLength(1), z.maxLength(100)),
+    }),
+    /** The crawl that a crawl goes on from (API reference, section 2.8). */
+    crawlResume: toObject({
+      workflow_id: z.literal('blackbox-crawl'),
+      workflow_run_id: identifierSchema,
+    }),
+    /** The run that an assessment goes on from, and how (API reference, section 2.7). */
+    assessmentResume: z.discriminatedUnion('kind', [
+      toObject({ kind: z.literal('assess_crawled_features'), assess_crawled_features: runReference }),
+      toObject({ kind: z.literal('continue_assessment'), continue_assessment: runReference }),
+    ]),
+    /** The pairs of a feature and a perspective that alone are assessed: at most 10,000 (API reference, section 2.7). */
+    pairs: z
+      .array(
+        toObject({
+          feature_name: instructionsSchema,
+          perspective: z.enum(perspectives),
+          priority: z.optional(prioritySchema),
+        }),
+      )
+      .check(z.maxLength(10_000)),
+  };
+}
 
-/** The run that an assessment goes on from, and how (API reference, section 2.7). */
-export const assessmentResumeSchema = z.discriminatedUnion('kind', [
-  z.strictObject({
-    kind: z.literal('assess_crawled_features'),
-    assess_crawled_features: runReferenceSchema,
-  }),
-  z.strictObject({ kind: z.literal('continue_assessment'), continue_assessment: runReferenceSchema }),
-]);
-
-const shared = {
-  target_urls: targetUrlsSchema,
-  oos_urls: z.optional(oosUrlsSchema),
-  preference: z.optional(preferenceSchema),
-};
+/** The parts of an input, without unknown members: of a request and of a target file. */
+export const strictSchemas = toInputSchemas(z.strictObject);
+const looseSchemas = toInputSchemas(looseObject);
 
 /** The members of `input` on the wire that the two blackbox workflows share; the passwords are among them (API reference, section 2.6). */
 export const requestInput = {
-  ...shared,
+  target_urls: targetUrlsSchema,
+  oos_urls: z.optional(oosUrlsSchema),
+  preference: z.optional(strictSchemas.preference),
   language: languageSchema,
   authentication: z.optional(
-    toAuthenticationSchema(z.strictObject({ ...credential, password: z.string().check(z.maxLength(5000)) })),
+    toAuthenticationSchema(
+      z.strictObject,
+      z.strictObject({ ...credential, password: z.string().check(z.maxLength(5000)) }),
+    ),
   ),
 };
 
 /** `input` of a blackbox run as its journal keeps it: the API's words and shapes without language and passwords (API reference, sections 2.6 to 2.8). */
-export const applicationInputSchema = z.strictObject({
-  ...shared,
-  authentication: z.optional(authenticationSchema),
+export const applicationInputSchema = looseObject({
+  target_urls: targetUrlsSchema,
+  oos_urls: z.optional(oosUrlsSchema),
+  preference: z.optional(looseSchemas.preference),
+  authentication: z.optional(looseSchemas.authentication),
   credit_limit: z.optional(crawlLimitSchema),
   additional_instructions: z.optional(instructionsSchema),
   scan_credit_limit: z.optional(scanLimitSchema),
   crawl_credit_limit: z.optional(crawlLimitSchema),
-  resume: z.optional(z.union([crawlResumeSchema, assessmentResumeSchema])),
-  pairs: z.optional(pairsSchema),
+  resume: z.optional(z.union([looseSchemas.crawlResume, looseSchemas.assessmentResume])),
+  pairs: z.optional(looseSchemas.pairs),
 });
 /** `input` of a blackbox run as its journal keeps it (API reference, sections 2.6 to 2.8). */
 export type ApplicationInput = z.infer<typeof applicationInputSchema>;
+
+/** The parts of an input that decide where passwords go: logins, limits, pairs and the run that is gone on from are not among them. */
+export type InputPart = 'targets' | 'exclusions' | 'loginInstructions' | 'crawlInstructions' | 'preferences';
+
+/** What an input says in each part, in an order that does not depend on the input's. */
+export type InputParts = Readonly<Record<InputPart, readonly string[]>>;
+
+/** What was added to a part and removed from it. */
+export interface PartChange {
+  readonly part: InputPart;
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+}
+
+/** What an input says in each part; of two inputs with equal parts, `changesBetween` finds none. */
+export function partsOf(input: ApplicationInput): InputParts {
+  const { target_urls, oos_urls = [], authentication, additional_instructions, preference } = input;
+  const preferences = preference?.preferences ?? [];
+  return {
+    targets: inOrder(target_urls),
+    exclusions: inOrder(oos_urls),
+    loginInstructions: inOrder([authentication?.additional_instructions]),
+    crawlInstructions: inOrder([additional_instructions]),
+    preferences: inOrder(preferences.map(({ kind, preference }) => `${kind}: ${preference}`)),
+  };
+}
+
+function inOrder(texts: readonly (string | undefined)[]): string[] {
+  return [...new Set(texts.filter((text) => text !== undefined))].sort();
+}
+
+/** The parts in which two inputs differ, with what differs. */
+export function changesBetween(before: InputParts, after: InputParts): PartChange[] {
+  return (Object.keys(after) as InputPart[])
+    .map((part) => ({
+      part,
+      added: after[part].filter((text) => !before[part].includes(text)),
+      removed: before[part].filter((text) => !after[part].includes(text)),
+    }))
+    .filter(({ added, removed }) => added.length + removed.length > 0);
+}

@@ -1,12 +1,6 @@
 import * as z from 'zod/mini';
 import { notificationSchema } from '../api/schema.ts';
-import {
-  assessmentResumeSchema,
-  crawlLimitSchema,
-  pairsSchema,
-  requestInput,
-  scanLimitSchema,
-} from './application.ts';
+import { crawlLimitSchema, requestInput, scanLimitSchema, strictSchemas } from './application.ts';
 import { creditLimitReached, toApplicationRequest, type Workflow } from './workflow.ts';
 
 /** Tests a live web application for vulnerabilities (API reference, sections 2.6 and 2.7). */
@@ -18,8 +12,8 @@ export const blackboxAssessment: Workflow = {
         ...requestInput,
         scan_credit_limit: z.optional(scanLimitSchema),
         crawl_credit_limit: z.optional(crawlLimitSchema),
-        resume: z.optional(assessmentResumeSchema),
-        pairs: z.optional(pairsSchema),
+        resume: z.optional(strictSchemas.assessmentResume),
+        pairs: z.optional(strictSchemas.pairs),
       })
       .check(z.refine(({ pairs, resume }) => pairs === undefined || resume !== undefined)),
     notification: z.optional(notificationSchema),

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { notificationSchema } from '../api/schema.ts';
-import { crawlLimitSchema, crawlResumeSchema, instructionsSchema, requestInput } from './application.ts';
+import { crawlLimitSchema, instructionsSchema, requestInput, strictSchemas } from './application.ts';
 import { toApplicationRequest, type Workflow } from './workflow.ts';
 
 /** Discovers the features of a live web application (API reference, sections 2.6 and 2.8). */
@@ -11,7 +11,7 @@ export const blackboxCrawl: Workflow = {
       ...requestInput,
       credit_limit: z.optional(crawlLimitSchema),
       additional_instructions: z.optional(instructionsSchema),
-      resume: z.optional(crawlResumeSchema),
+      resume: z.optional(strictSchemas.crawlResume),
     }),
     notification: z.optional(notificationSchema),
   }),

@@ -3,12 +3,11 @@ import * as z from 'zod/mini';
 import { languageSchema, notificationSchema } from '../api/schema.ts';
 import {
   type ApplicationInput,
-  authenticationSchema,
   crawlLimitSchema,
   instructionsSchema,
   oosUrlsSchema,
-  preferenceSchema,
   scanLimitSchema,
+  strictSchemas,
   targetUrlsSchema,
 } from './application.ts';
 
@@ -32,12 +31,12 @@ export const targetFileSchema = z.strictObject({
     ),
   ),
   authentication: z.optional(
-    authenticationSchema.check(
+    strictSchemas.authentication.check(
       z.describe('How the service logs in. Passwords are asked for, and never stand in this file.'),
     ),
   ),
   preference: z.optional(
-    preferenceSchema.check(z.describe('Wishes that guide a run. The service need not follow them.')),
+    strictSchemas.preference.check(z.describe('Wishes that guide a run. The service need not follow them.')),
   ),
   crawl: z.optional(
     z.strictObject({

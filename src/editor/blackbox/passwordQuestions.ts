@@ -9,7 +9,7 @@ import {
   type InputParts,
   type PartChange,
   partsOf,
-} from '../../core/workflows/inputParts.ts';
+} from '../../core/workflows/application.ts';
 import { formatNumber } from '../formats.ts';
 import { readDestination } from '../settings.ts';
 import { askInDialog } from '../showMessage.ts';

@@ -2,8 +2,7 @@ import { hash } from 'node:crypto';
 import { originOf } from '../../core/api/address.ts';
 import { AssessmentError } from '../../core/errors.ts';
 import type { KeyValueStore, SecretStore } from '../../core/ports.ts';
-import type { ApplicationInput } from '../../core/workflows/application.ts';
-import { type InputParts, partsOf } from '../../core/workflows/inputParts.ts';
+import { type ApplicationInput, type InputParts, partsOf } from '../../core/workflows/application.ts';
 
 /** What a password is sent with: a run, or the request of one that may be started. */
 export interface PasswordRequest {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ApplicationInput } from '../../../src/core/workflows/application.ts';
-import { changesBetween, partsOf } from '../../../src/core/workflows/inputParts.ts';
+import { changesBetween, partsOf } from '../../../src/core/workflows/application.ts';
 import { Passwords } from '../../../src/editor/blackbox/passwords.ts';
 
 const account = { baseUrl: 'https://assess.example.com/v1', organizationId: 'acme' };

@@ -1,18 +1,13 @@
 import * as z from 'zod/mini';
 import { archiveTypeSchema, identifierSchema, languageSchema } from '../../api/schema.ts';
 import type { AssessmentError, ErrorKind } from '../../errors.ts';
-import { applicationInputSchema } from '../../workflows/application.ts';
+import { applicationInputSchema, looseObject } from '../../workflows/application.ts';
 import { workflowIds } from '../../workflows/workflow.ts';
 
 const time = z.number();
 const count = z.int().check(z.minimum(0));
 
-/** An object of the journal; members that a later version adds survive a rewrite. */
-function open<T extends z.core.$ZodShape>(members: T): z.ZodMiniObject<T> {
-  return z.looseObject(members);
-}
-
-const failureSchema = open({
+const failureSchema = looseObject({
   kind: z.string() as z.ZodMiniType<ErrorKind>,
   status: z.optional(z.number()),
   detail: z.optional(z.string()),
@@ -38,7 +33,7 @@ const troubleSchema = z.extend(failureSchema, {
 /** Failed polls of a live run: the latest failure, how many of its kind came in a row, since when every poll has failed, and until when `Retry-After` asks to wait. */
 export type Trouble = z.infer<typeof troubleSchema>;
 
-const archiveSchema = open({
+const archiveSchema = looseObject({
   file: z.string(),
   type: archiveTypeSchema,
   bytes: count,
@@ -52,7 +47,7 @@ const archiveSchema = open({
 });
 
 /** The input file on the service. */
-const uploadSchema = open({
+const uploadSchema = looseObject({
   fileId: identifierSchema,
   state: z.enum(['reserved', 'confirmed', 'cancelled', 'deleted']),
   at: time,
@@ -64,27 +59,27 @@ const uploadSchema = open({
 /** The last known state of an input file on the service; `cancelled` and `deleted` mean that the service has confirmed its removal. */
 export type UploadState = z.infer<typeof uploadSchema>['state'];
 
-const targetSchema = open({
+const targetSchema = looseObject({
   folder: z.string(),
   name: z.string(),
-  commit: z.optional(open({ id: z.string(), dirty: z.boolean() })),
+  commit: z.optional(looseObject({ id: z.string(), dirty: z.boolean() })),
   archive: z.optional(archiveSchema),
   upload: z.optional(uploadSchema),
 });
 /** A folder that a run is about; of a whitebox run its archive, and the archive's copy on the service. Of a blackbox run the name is that of its hosts. */
 export type Target = z.infer<typeof targetSchema>;
 
-const exitSchema = open({
+const exitSchema = looseObject({
   kind: z.string(),
-  abort: z.optional(open({ code: z.string(), detail: z.optional(z.unknown()) })),
+  abort: z.optional(looseObject({ code: z.string(), detail: z.optional(z.unknown()) })),
   artifacts: z.array(identifierSchema),
   /** The roles of artifacts whose name is not their role. */
-  roles: z.optional(z.array(open({ name: identifierSchema, role: z.string() }))),
+  roles: z.optional(z.array(looseObject({ name: identifierSchema, role: z.string() }))),
 });
 /** How the service says a run ended (API reference, section 2.5), with values as they came. */
 export type Exit = z.infer<typeof exitSchema>;
 
-const artifactSchema = open({
+const artifactSchema = looseObject({
   name: identifierSchema,
   /** What it is, such as `report`, where its name is another. */
   role: z.optional(z.string()),
@@ -103,7 +98,7 @@ export const idSchema = z.string().check(z.regex(/^[0-9a-z-]{1,64}$/));
 const journalVersion = 1;
 const workflowSchema = z.enum(workflowIds);
 
-const base = open({
+const base = looseObject({
   version: z.literal(journalVersion),
   id: idSchema,
   workflow: workflowSchema,
@@ -137,7 +132,7 @@ const base = open({
 });
 
 /** A dispatch that may have been accepted, and why that is not known. */
-const lostDispatchSchema = open({ intendedAt: time, reason: failureSchema });
+const lostDispatchSchema = looseObject({ intendedAt: time, reason: failureSchema });
 
 const watched = {
   runId: identifierSchema,

@@ -114,4 +114,22 @@ describe('a journal of another version', () => {
     );
     assert.ok(!('lastAnswerAt' in ended), 'what belongs to a state goes with it');
   });
+
+  test('F99 with members of its input that this version does not know keeps them, and the run goes on', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const { id } = await trackRemoteRun(desk, window);
+    const input = {
+      target_urls: ['https://staging.example.com/'],
+      depth: 3,
+      authentication: { credentials: [{ id: 'alice', role: 'buyer', otp: 'app' }], realm: 'shop' },
+      preference: { preferences: [{ kind: 'DONT', preference: 'Do not order.', weight: 1 }] },
+      resume: { workflow_id: 'blackbox-crawl', workflow_run_id: 'run-1', from: 'start' },
+    };
+    await rewrite(desk, id, (journal) => ({ ...journal, workflow: 'blackbox-crawl', input }));
+    await window.store.reload();
+    await window.tracker.rename(id, 'Staging');
+    const kept = JSON.parse(await readFile(join(desk.root, id, 'run.json'), 'utf8')) as Journal;
+    assert.deepEqual([kept['label'], kept['input']], ['Staging', input]);
+  });
 });
