@@ -63,7 +63,7 @@ export const prioritySchema = z.enum(['high', 'medium', 'low']);
 type ToObject = typeof z.strictObject;
 
 /** An object of a journal: members that a later version added survive a rewrite. */
-export const looseObject = z.looseObject as unknown as ToObject;
+export const looseObject: ToObject = z.looseObject;
 
 /** How the service logs in, with logins in a form of their own: with a password on the wire, and nowhere else (API reference, section 2.6). */
 function toAuthenticationSchema<Login extends z.ZodMiniType>(toObject: ToObject, login: Login) {

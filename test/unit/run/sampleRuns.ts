@@ -34,6 +34,11 @@ export const aborted: Description = {
   output: { kind: 'ABORTED', abortedReason: { code: 'invented' } },
 };
 
+/** A run as its journal has it: without members that are undefined. */
+export function asJournaled<T>(run: T): T {
+  return JSON.parse(JSON.stringify(run)) as T;
+}
+
 const at = 10;
 const archive = {
   file: 'a.tar.gz',

@@ -94,7 +94,7 @@ export async function packageTargets(
       mark: await markOf(join(folder, file)),
       files: manifest.length,
       sourceBytes: manifest.bytes,
-      ...(omitted.length === 0 ? {} : { omitted: omitted.slice(0, maxOmitted).map(({ path }) => path) }),
+      omitted: omitted.length === 0 ? undefined : omitted.slice(0, maxOmitted).map(({ path }) => path),
     };
     await store.apply(run.id, { type: 'archived', target: index, archive, at: clock.now() });
   }

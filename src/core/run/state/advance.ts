@@ -84,7 +84,10 @@ export function advance(run: Run, event: RunEvent): Run {
       return isAt(run, 'packaging') ? { ...run, step: 'uploading', packagedAt: event.at } : run;
     case 'reserved':
       return isAt(run, 'uploading')
-        ? withTarget(run, event.target, (target) => ({ ...target, upload: toReserved(event) }))
+        ? withTarget(run, event.target, (target) => ({
+            ...target,
+            upload: { fileId: event.fileId, state: 'reserved', at: event.at, host: event.host },
+          }))
         : run;
     case 'uploaded':
       return isAt(run, 'uploading') ? { ...run, step: 'confirming', uploadedAt: event.at } : run;
@@ -111,7 +114,7 @@ export function advance(run: Run, event: RunEvent): Run {
       return isLive(run) ? { ...run, trouble: worsened(run.trouble, event) } : run;
     case 'cancelAsked':
       return run.state === 'running'
-        ? { ...withoutCancel(run), state: 'cancelling', cancelAskedAt: event.at }
+        ? { ...withoutCancelSent(run), state: 'cancelling', cancelAskedAt: event.at }
         : run;
     case 'cancelSent':
       return run.state === 'running' && run.cancelSentAt === undefined
@@ -214,9 +217,9 @@ function answered(run: RunIn<'running' | 'cancelling'>, description: Description
   if (description.status !== 'EXITED') return withStatus(run, description.status, 0, at);
   const exit = toExit(description, Object.keys(workflows[run.workflow].artifacts));
   if (exit !== undefined) {
-    const asked = cancelAt === undefined ? {} : { cancelAskedAt: cancelAt };
     const ranAt = run.lastAnswerAt ?? dispatchedAt;
-    return { ...shared(run), state: 'collecting', runId, dispatchedAt, exit, exitedAt: at, ranAt, ...asked };
+    const times = { dispatchedAt, exitedAt: at, ranAt, cancelAskedAt: cancelAt };
+    return { ...shared(run), state: 'collecting', runId, exit, ...times };
   }
   const emptyExits = run.emptyExits + 1;
   if (emptyExits < maxEmptyExits) return withStatus(run, description.status, emptyExits, at);
@@ -231,11 +234,8 @@ function withStatus(
   emptyExits: number,
   at: number,
 ): Run {
-  const next = { ...run, lastAnswerAt: at, emptyExits };
-  delete next.trouble;
-  if (status === 'RUNNING' || status === 'EXITED') delete next.status;
-  else next.status = status;
-  return next;
+  const unknown = status === 'RUNNING' || status === 'EXITED' ? undefined : status;
+  return { ...run, lastAnswerAt: at, emptyExits, trouble: undefined, status: unknown };
 }
 
 /** How a run ended, or undefined while the answer does not say all of it: a success must name its artifacts. */
@@ -258,8 +258,8 @@ function toExit(description: Description, known: readonly string[]): Exit | unde
   return {
     kind: output.kind,
     artifacts: kept,
-    ...(roles.length === 0 ? {} : { roles }),
-    ...(output.abortedReason === undefined ? {} : { abort: output.abortedReason }),
+    roles: roles.length === 0 ? undefined : roles,
+    abort: output.abortedReason,
   };
 }
 
@@ -294,7 +294,7 @@ function collected(run: RunIn<'collecting'>, artifacts: readonly Artifact[], at:
     dispatchedAt,
     exit,
     exitedAt,
-    ...(ranAt === undefined ? {} : { ranAt }),
+    ranAt,
     endedAt: at,
     artifacts: [...artifacts],
     noticeDue: true,
@@ -321,25 +321,21 @@ function unwatched(
   return { ...collected(run, artifacts, at), noticeDue };
 }
 
-function withoutCancel<R extends RunIn<'running' | 'collecting'>>(run: R): R {
-  const next = { ...run };
-  if (next.state === 'running') delete next.cancelSentAt;
-  else delete next.cancelAskedAt;
-  return next;
-}
-
 /** Only the first cancellation that was sent is taken back: a refusal of a later one says nothing about it, and its answer may have been lost. */
 function cancelRefused(run: Run, sentAt: number): Run {
-  if (run.state === 'running') return run.cancelSentAt === sentAt ? withoutCancel(run) : run;
+  if (run.state === 'running' && run.cancelSentAt === sentAt) return withoutCancelSent(run);
   // It ended by itself while the cancellation was under way.
-  return run.state === 'collecting' && run.cancelAskedAt === sentAt ? withoutCancel(run) : run;
+  return run.state === 'collecting' && run.cancelAskedAt === sentAt
+    ? { ...run, cancelAskedAt: undefined }
+    : run;
+}
+
+function withoutCancelSent(run: RunIn<'running'>): RunIn<'running'> {
+  return { ...run, cancelSentAt: undefined };
 }
 
 function renamed(run: Run, label: string): Run {
-  if (label === (run.label ?? '')) return run;
-  const next = { ...run, label };
-  if (label === '') delete (next as { label?: string }).label;
-  return next;
+  return label === (run.label ?? '') ? run : { ...run, label: label === '' ? undefined : label };
 }
 
 function worsened(
@@ -347,15 +343,14 @@ function worsened(
   event: { failure: Failure; retryAfterMs: number; wakingMs: number; at: number },
 ): Trouble {
   const { failure, retryAfterMs, at } = event;
-  const wait = retryAfterMs > 0 ? { notBefore: at + retryAfterMs } : {};
+  const notBefore = retryAfterMs > 0 ? at + retryAfterMs : undefined;
   const deniedSince = previous?.deniedSince ?? (deniesRun(failure) ? at : undefined);
-  const denied = deniedSince === undefined ? {} : { deniedSince };
   const timesBefore = previous?.kind === failure.kind ? previous.times : 0;
   const { since = at, pollsInVain = 0, wakingMs = 0 } = previous ?? {};
   const vain = mayBeInVain(failure)
     ? { pollsInVain: pollsInVain + 1, wakingMs: wakingMs + event.wakingMs }
     : { pollsInVain, wakingMs };
-  return { ...failure, ...wait, ...denied, since, times: timesBefore + 1, ...vain };
+  return { ...failure, notBefore, deniedSince, since, times: timesBefore + 1, ...vain };
 }
 
 function toCancelled(run: Run, at: number): RunIn<'cancelled'> {
@@ -370,15 +365,9 @@ function withTarget<R extends Run>(run: R, index: number, change: (target: Targe
   return { ...run, targets: run.targets.map((target, at) => (at === index ? change(target) : target)) };
 }
 
-function toReserved({ fileId, host, at }: Extract<RunEvent, { type: 'reserved' }>): Target['upload'] {
-  return { fileId, state: 'reserved', at, ...(host === undefined ? {} : { host }) };
-}
-
 function withUpload<R extends Run>(run: R, index: number, state: UploadState, at: number): R {
-  return withTarget(run, index, (target) => {
-    if (target.upload === undefined) return target;
-    const upload = { ...target.upload, state, at };
-    delete upload.isSure;
-    return { ...target, upload };
-  });
+  return withTarget(run, index, (target) => ({
+    ...target,
+    upload: target.upload && { ...target.upload, state, at, isSure: undefined },
+  }));
 }

@@ -38,17 +38,13 @@ function baseOf(
     organizationId,
     language,
     webhookEndpointIds: [...webhookEndpointIds],
-    targets: targets.map(({ folder, name, commit }) => ({
-      folder,
-      name,
-      ...(commit === undefined ? {} : { commit }),
-    })),
+    targets: targets.map(({ folder, name, commit }) => ({ folder, name, commit })),
     createdAt: now,
     noticeDue: false,
-    ...(retryOf === undefined ? {} : { retryOf }),
-    ...(input === undefined ? {} : { input }),
-    ...(targetFile === undefined ? {} : { targetFile }),
-    ...(confirms === undefined ? {} : { confirms }),
+    retryOf,
+    input,
+    targetFile,
+    confirms,
   };
 }
 
@@ -69,12 +65,12 @@ export function trackedRun(
   const { runId, dispatchedAt = now, targets } = place;
   return {
     ...baseOf({ id, now }, { ...place, webhookEndpointIds: [] }),
-    targets: targets.map(({ folder, name, fileId }) =>
+    targets: targets.map(({ folder, name, fileId }) => ({
+      folder,
+      name,
       // Only confirmed files can be dispatched.
-      fileId === undefined
-        ? { folder, name }
-        : { folder, name, upload: { fileId, state: 'confirmed', at: now } },
-    ),
+      upload: fileId === undefined ? undefined : { fileId, state: 'confirmed', at: now },
+    })),
     // Tracked again, an older run does not become the latest.
     createdAt: Math.min(now, dispatchedAt),
     state: 'running',
@@ -97,7 +93,7 @@ export function importedRun(
   },
 ): RunIn<'imported'> {
   const { language, targets, importedFrom, artifacts, runId, dispatchedAt, exitedAt } = facts;
-  const { workflow = 'whitebox-assessment', targetUrls } = facts;
+  const { workflow = 'whitebox-assessment', targetUrls, endedEarly } = facts;
   const nowhere = { workflow, baseUrl: '', organizationId: '' };
   const input = targetUrls === undefined ? undefined : { target_urls: [...targetUrls] };
   return {
@@ -108,8 +104,8 @@ export function importedRun(
     endedAt: now,
     importedFrom,
     artifacts,
-    ...(runId === undefined ? {} : { runId }),
+    runId,
     ...(dispatchedAt === undefined || exitedAt === undefined ? {} : { dispatchedAt, exitedAt }),
-    ...(facts.endedEarly === true ? { endedEarly: true } : {}),
+    endedEarly,
   };
 }

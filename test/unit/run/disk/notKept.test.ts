@@ -9,6 +9,7 @@ import type { Run } from '../../../../src/core/run/state/run.ts';
 import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import { storeWithoutSpaceFor } from '../preparedStore.ts';
 import { openWindow, setUpDesk } from '../runWindow.ts';
+import { asJournaled } from '../sampleRuns.ts';
 
 async function startOnFullDisk(t: TestContext) {
   const desk = await setUpDesk(t);
@@ -79,7 +80,7 @@ for (const [what, rob] of robberies) {
     assert.deepEqual([run.runId, told], [remote?.id, []]);
     const other = openWindow(t, desk);
     await other.tracker.resume();
-    assert.deepEqual(other.store.get(run.id), run);
+    assert.deepEqual(other.store.get(run.id), asJournaled(run));
     await desk.service.finishRun(run.runId);
     await window.untilEnded(run.id);
     const ended = [...window.ended, ...other.ended].map(({ state }) => state);

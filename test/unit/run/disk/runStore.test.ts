@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { phaseOf, type Run } from '../../../../src/core/run/state/run.ts';
 import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
-import { packagingRun, runOf } from '../sampleRuns.ts';
+import { asJournaled, packagingRun, runOf } from '../sampleRuns.ts';
 import { tempFolder } from '../tempFolder.ts';
 import { VirtualClock } from '../virtualClock.ts';
 
@@ -40,7 +40,7 @@ describe('the run store', () => {
     const { root } = await storeWith(t, ...runs);
     const { store } = open(root);
     await store.reload();
-    for (const run of runs) assert.deepEqual(store.get(run.id), run);
+    for (const run of runs) assert.deepEqual(store.get(run.id), asJournaled(run));
     assert.equal(store.all().length, runs.length);
   });
 

@@ -2,7 +2,16 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { advance } from '../../../../src/core/run/state/advance.ts';
 import { isFinal, needsPerson, type Run } from '../../../../src/core/run/state/run.ts';
-import { emptyExit, eventOf, runOf, stillRunning, success, preparingAt, stepOf } from '../sampleRuns.ts';
+import {
+  asJournaled,
+  emptyExit,
+  eventOf,
+  runOf,
+  stillRunning,
+  success,
+  preparingAt,
+  stepOf,
+} from '../sampleRuns.ts';
 
 /** A run of each step and state, in the order of the columns below. */
 const columns: Readonly<Record<string, Run>> = Object.fromEntries(
@@ -138,8 +147,8 @@ describe('advance', () => {
     const again = advance(sent, { type: 'cancelSent', at: 50 });
     assert.deepEqual([sentAt(sent), sentAt(again)], [10, 10]);
     assert.equal(sentAt(advance(again, { type: 'cancelRefused', sentAt: 50, at: 51 })), 10);
-    assert.deepEqual(after(again, 'cancelRefused'), runOf.running);
-    assert.deepEqual(after(again, 'cancelAsked'), runOf.cancelling);
+    assert.deepEqual(asJournaled(after(again, 'cancelRefused')), asJournaled(runOf.running));
+    assert.deepEqual(asJournaled(after(again, 'cancelAsked')), asJournaled(runOf.cancelling));
     // A look that comes between finds a run that has ended by itself.
     const ended = after(again, 'answered ABORTED');
     assert.ok(ended.state === 'collecting' && ended.cancelAskedAt === 10);
@@ -176,7 +185,7 @@ describe('advance', () => {
       wakingMs: 0,
       at: 100,
     });
-    assert.deepEqual('trouble' in once && once.trouble, {
+    assert.deepEqual(asJournaled('trouble' in once && once.trouble), {
       ...failure,
       since: 100,
       times: 1,
@@ -184,7 +193,7 @@ describe('advance', () => {
       wakingMs: 0,
     });
     const twice = advance(once, { type: 'pollFailed', failure, retryAfterMs: 7_000, wakingMs: 100, at: 200 });
-    assert.deepEqual('trouble' in twice && twice.trouble, {
+    assert.deepEqual(asJournaled('trouble' in twice && twice.trouble), {
       ...failure,
       since: 100,
       times: 2,
