@@ -1,75 +1,188 @@
+import { userInfo } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { AssessmentError } from '../../errors.ts';
+import { type GitSurroundings, isOnOtherHost, readText, type Repository } from './repository.ts';
+
+/** What git's configuration says about ignoring. */
+export interface IgnoreSettings {
+  readonly ignoreCase: boolean;
+  /** Names are compared in composed form (macOS). */
+  readonly composeNames: boolean;
+  readonly excludesFile: string | undefined;
+  /** What may be the `excludesFile` instead: those of conditional includes, whose conditions are not evaluated, and the person's own where the repository's configuration names another. */
+  readonly possibleExcludesFiles: readonly string[];
+  readonly infoExclude: string | undefined;
+}
+
+/** Limit for all files of one configuration together, each counted with 4 KiB more than it has. */
+const maxConfigBytes = 4 << 20;
+
+/**
+ * Reads system, user and repository configuration as git does and follows `include.path` and `includeIf`, of which any condition may hold.
+ * Throws `sourceUnreadable`, also for a path on another host (`isOnOtherHost`) and for more than `maxConfigBytes`.
+ */
+export async function readIgnoreSettings(
+  repository: Repository | undefined,
+  { home, env, isOnOtherHost: isElsewhere = isOnOtherHost }: GitSurroundings,
+  signal?: AbortSignal,
+): Promise<IgnoreSettings> {
+  const top = repository?.root ?? home;
+  const xdg = env['XDG_CONFIG_HOME'] || join(home, '.config');
+  const values = new Map<string, string | undefined>();
+  const possible: string[] = [];
+  let bytes = 0;
+  const mustBeHere = (path: string): string => {
+    if (isElsewhere(path, [top, home])) throw unreadable(path, 'EREMOTE');
+    return path;
+  };
+  /** Takes the settings of the configuration at `path` in git's order, each include with all that it brings; not `isCertain` below a condition. */
+  const take = async (settings: readonly GitSetting[], path: string, isCertain = true): Promise<void> => {
+    for (const { name, value } of settings) {
+      if (isCertain) values.set(name, value);
+      else if (name === 'core.excludesfile') possible.push(value ?? '');
+      const include = /^(include|includeif\..+)\.path$/s.exec(name)?.[1];
+      const target = include && expand(value ?? '', home, dirname(path));
+      if (target) await read(mustBeHere(target), isCertain && include === 'include');
+    }
+  };
+  const read = async (path: string, isCertain = true): Promise<void> => {
+    await setImmediate();
+    signal?.throwIfAborted();
+    const text = readText(path);
+    bytes += 4096 + (text?.length ?? 0);
+    if (bytes > maxConfigBytes) throw unreadable(path, 'EFBIG', { limit: maxConfigBytes });
+    if (text !== undefined) await take(parseGitConfig(text), path, isCertain);
+  };
+  const isOn = (name: string, byDefault: boolean): boolean =>
+    values.has(name) ? isTrue(values.get(name)) : byDefault;
+  const excludesValue = (): string =>
+    values.has('core.excludesfile') ? (values.get('core.excludesfile') ?? '') : join(xdg, 'git', 'ignore');
+  const toPath = (value: string): string | undefined => {
+    const path = expand(value.replace(/^:\(optional\)/, ''), home, top);
+    return path && mustBeHere(path);
+  };
+
+  const { GIT_CONFIG_GLOBAL: globalConfig, GIT_CONFIG_SYSTEM: system = systemConfig(env) } = env;
+  if (!isTrue(env['GIT_CONFIG_NOSYSTEM'] ?? 'false') && system !== undefined) await read(system);
+  for (const path of globalConfig === undefined
+    ? [join(xdg, 'git', 'config'), join(home, '.gitconfig')]
+    : [globalConfig]) {
+    if (path !== '') await read(path);
+  }
+  const own = excludesValue();
+  if (repository !== undefined) {
+    mustBeHere(repository.gitDir);
+    await read(join(mustBeHere(repository.commonDir), 'config'));
+    if (isOn('extensions.worktreeconfig', false)) await read(join(repository.gitDir, 'config.worktree'));
+    // A `.git` that came with the folder must not replace the person's own excludes file.
+    if (excludesValue() !== own) possible.push(own);
+  }
+  await take(settingsOf(env), top);
+  return {
+    ignoreCase: isOn('core.ignorecase', repository === undefined && process.platform !== 'linux'),
+    composeNames: process.platform === 'darwin' && isOn('core.precomposeunicode', true),
+    excludesFile: toPath(excludesValue()),
+    possibleExcludesFiles: possible.map(toPath).filter((path) => path !== undefined),
+    infoExclude: repository && join(repository.commonDir, 'info', 'exclude'),
+  };
+}
+
+function systemConfig(env: GitSurroundings['env']): string | undefined {
+  if (process.platform !== 'win32') return '/etc/gitconfig';
+  return env['PROGRAMFILES'] && join(env['PROGRAMFILES'], 'Git', 'etc', 'gitconfig');
+}
+
+/** A path value of a configuration file; undefined if empty. Throws `sourceUnreadable` for git's own folder (`%(prefix)`) and another user's home, which are unknown. */
+function expand(value: string, home: string, base: string): string | undefined {
+  if (value === '') return undefined;
+  const [, user, below = ''] = /^~([^/]*)(.*)$/s.exec(value) ?? [];
+  if (user === '') return join(home, below);
+  if (user === undefined && !value.startsWith('%(prefix)/')) return resolve(base, value);
+  const own = userInfo();
+  if (user === own.username) return join(own.homedir, below);
+  throw unreadable(value, 'ENOENT');
+}
+
+/** The settings that the environment counts (`GIT_CONFIG_COUNT`). Throws `sourceUnreadable` for what git itself refuses, and for a git's own `-c` that may change what is ignored. */
+function settingsOf(env: GitSurroundings['env']): GitSetting[] {
+  if (/core\.(?:excludesfile|ignorecase|precomposeunicode)|include/i.test(env['GIT_CONFIG_PARAMETERS'] ?? ''))
+    throw unreadable('GIT_CONFIG_PARAMETERS', 'EINVAL');
+  const count = env['GIT_CONFIG_COUNT'] || '0';
+  if (!/^\s*\+?\d{1,4}$/.test(count)) throw unreadable('GIT_CONFIG_COUNT', 'EINVAL');
+  return Array.from({ length: Number(count) }, (_, at) => {
+    const key = env[`GIT_CONFIG_KEY_${String(at)}`] ?? '';
+    const value = env[`GIT_CONFIG_VALUE_${String(at)}`];
+    if (value === undefined || !/^[^.]+\.(?:.*\.)?[^.]+$/s.test(key))
+      throw unreadable(`GIT_CONFIG_KEY_${String(at)}`, 'EINVAL');
+    return { name: key.toLowerCase(), value };
+  });
+}
+
+function unreadable(subject: string, detail: string, more: { limit?: number } = {}): AssessmentError {
+  return new AssessmentError('sourceUnreadable', { subject, detail, ...more });
+}
 
 /** One `name = value` of git's configuration; `name` is `section.key` or `section.subsection.key`, section and key in lower case. */
-export interface GitSetting {
+interface GitSetting {
   readonly name: string;
   /** Undefined for a name without `=`, which means true. */
   readonly value: string | undefined;
 }
 
 /** Reads the text of a git configuration file; unreadable lines are skipped. */
-export function parseGitConfig(text: string): GitSetting[] {
+export function parseGitConfig(content: string): GitSetting[] {
+  const text = content.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n');
   const settings: GitSetting[] = [];
   let section = '';
-  const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
-  for (let at = 0; at < lines.length; at++) {
-    let line = (lines[at] ?? '').trim();
-    const header = /^\[\s*([-.0-9A-Za-z]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]/.exec(line);
-    if (header !== null) {
-      const subsection = header[2]?.replace(/\\(.)/g, '$1');
-      section = (header[1] ?? '').toLowerCase() + (subsection === undefined ? '' : `.${subsection}`);
-      line = line.slice(header[0].length).trim();
+  for (let at = 0; at < text.length;) {
+    lineStart.lastIndex = at;
+    const [whole = '', header, subsection, key, equals] = lineStart.exec(text) ?? [];
+    if (header !== undefined) {
+      section = header.toLowerCase();
+      if (subsection !== undefined) section += `.${subsection.replace(/\\(.)/g, '$1')}`;
     }
-    const key = /^([A-Za-z][-0-9A-Za-z]*)\s*(=?)/.exec(line);
-    if (key === null) continue;
-    const parts = [line.slice(key[0].length)];
-    let quoted = false;
-    for (;;) {
-      const end = endOf(parts.at(-1) ?? '', quoted);
-      if (!end.continues || at + 1 >= lines.length) break;
-      quoted = end.quoted;
-      parts.push(lines[++at] ?? '');
+    at += whole.length;
+    if (key === undefined) {
+      at = nextLine(text, at);
+      continue;
     }
-    settings.push({
-      name: `${section}.${(key[1] ?? '').toLowerCase()}`,
-      value: key[2] === '=' ? readValue(parts.join('\n')) : undefined,
-    });
+    const { value, end } = readValue(text, at);
+    settings.push({ name: `${section}.${key.toLowerCase()}`, value: equals ? value : undefined });
+    at = end;
   }
   return settings;
 }
 
-/** Whether a line of a value ends inside quotes, and whether an escaped line break continues it; comments have none. */
-function endOf(part: string, quotedBefore: boolean): { quoted: boolean; continues: boolean } {
-  let quoted = quotedBefore;
-  for (let at = 0; at < part.length; at++) {
-    const character = part.charAt(at);
-    if (character === '\\' && ++at === part.length) return { quoted, continues: true };
-    if (character === '"') quoted = !quoted;
-    if (!quoted && (character === '#' || character === ';')) break;
-  }
-  return { quoted, continues: false };
-}
+/** A section's header and a setting's name with its `=`, each of which a line need not have. */
+const lineStart =
+  /[^\S\n]*(?:\[[^\S\n]*([-.0-9A-Za-z]+)(?:[^\S\n]+"((?:[^"\\\n]|\\.)*)")?[^\S\n]*\][^\S\n]*)?(?:([A-Za-z][-0-9A-Za-z]*)[^\S\n]*(=?))?/y;
 
 const escapes: Readonly<Record<string, string>> = { n: '\n', t: '\t', b: '\b', '\n': '' };
 
-/** Quotes, escapes, escaped line breaks and comments of a value; blanks around it count only inside quotes. */
-function readValue(raw: string): string {
+/** The value that starts at `at`, and the end of its last line: quotes, escapes, escaped line breaks and comments are read, and blanks around it count only inside quotes. */
+function readValue(text: string, start: number): { value: string; end: number } {
   let value = '';
   let length = 0; // of the value without unquoted blanks at its end
   let quoted = false;
-  for (let at = 0; at < raw.length; at++) {
-    const character = raw.charAt(at);
+  let at = start;
+  for (; at < text.length && text[at] !== '\n'; at++) {
+    const character = text.charAt(at);
     if (!quoted && (character === '#' || character === ';')) break;
     const blank = !quoted && /\s/.test(character);
     if (blank && value === '') continue;
     if (character === '"') quoted = !quoted;
     else if (character === '\\') {
-      const escaped = raw.charAt(++at);
+      const escaped = text.charAt(++at);
       value += escapes[escaped] ?? escaped;
     } else value += character;
     if (!blank) length = value.length;
   }
-  return value.slice(0, length);
+  return { value: value.slice(0, length), end: nextLine(text, at) };
+}
+
+function nextLine(text: string, at: number): number {
+  return text.indexOf('\n', at) + 1 || text.length;
 }
 
 /** git's reading of a truth value. */
@@ -78,63 +191,4 @@ export function isTrue(value: string | undefined): boolean {
     value === undefined ||
     /^(?:true|yes|on|\s*[-+]?(?:0x0*[1-9a-f][0-9a-f]*|0*[1-9][0-9]*)[kmg]?)$/i.test(value)
   );
-}
-
-/** One quoted `name=value`, or `name` and `value` quoted separately, as git passes `-c` to the processes it starts. */
-const quoted = /'((?:[^']|'\\['!]')*)'(?:=(?:'((?:[^']|'\\['!]')*)')?)?/y;
-
-/**
- * The configuration that git takes from the environment, in git's order: `GIT_CONFIG_COUNT` with its keys and values, and
- * `GIT_CONFIG_PARAMETERS`. Throws `sourceUnreadable` for what git itself would refuse.
- */
-export function configOfEnvironment(env: Readonly<Record<string, string | undefined>>): GitSetting[] {
-  return [...counted(env), ...parameters(env['GIT_CONFIG_PARAMETERS'] ?? '')];
-}
-
-function counted(env: Readonly<Record<string, string | undefined>>): GitSetting[] {
-  const text = env['GIT_CONFIG_COUNT'] || '0';
-  const count = Number(text);
-  if (!/^\s*\+?\d+$/.test(text) || count > 10_000) throw refused('GIT_CONFIG_COUNT');
-  return Array.from({ length: count }, (_, at) => {
-    const key = `GIT_CONFIG_KEY_${String(at)}`;
-    const value = env[`GIT_CONFIG_VALUE_${String(at)}`];
-    if (value === undefined) throw refused(`GIT_CONFIG_VALUE_${String(at)}`);
-    return { name: nameOf(env[key] ?? '', key), value };
-  });
-}
-
-function parameters(text: string): GitSetting[] {
-  const name = 'GIT_CONFIG_PARAMETERS';
-  const settings: GitSetting[] = [];
-  let at = 0;
-  while (at < text.length) {
-    quoted.lastIndex = at;
-    const found = quoted.exec(text);
-    if (found === null || !/^(?:\s|$)/.test(text.slice(quoted.lastIndex))) throw refused(name);
-    const [whole, first = '', second] = found;
-    const bare = unquoted(first);
-    const isApart = whole.length > first.length + 2;
-    const equals = isApart ? -1 : bare.indexOf('=');
-    settings.push({
-      name: nameOf(equals === -1 ? bare : bare.slice(0, equals), name),
-      value: isApart ? second && unquoted(second) : equals === -1 ? undefined : bare.slice(equals + 1),
-    });
-    at = text.length - text.slice(quoted.lastIndex).trimStart().length;
-  }
-  return settings;
-}
-
-/** Lower-cases section and key; the subsection between them keeps its case. */
-function nameOf(key: string, variable: string): string {
-  const [first, last] = [key.indexOf('.'), key.lastIndexOf('.')];
-  if (first <= 0 || last === key.length - 1) throw refused(variable);
-  return key.slice(0, first).toLowerCase() + key.slice(first, last) + key.slice(last).toLowerCase();
-}
-
-function unquoted(text: string): string {
-  return text.replace(/'\\(['!])'/g, '$1');
-}
-
-function refused(variable: string): AssessmentError {
-  return new AssessmentError('sourceUnreadable', { subject: variable, detail: 'EINVAL' });
 }

@@ -8,7 +8,7 @@ import { readRegularFile } from '../../files.ts';
 /** Where git looks for the person's own configuration. */
 export interface GitSurroundings {
   readonly home: string;
-  /** `XDG_CONFIG_HOME`, `GIT_CONFIG_GLOBAL`, `GIT_CONFIG_SYSTEM`, `GIT_CONFIG_NOSYSTEM`, `PROGRAMFILES` and what `configOfEnvironment` knows are read. */
+  /** `XDG_CONFIG_HOME`, `PROGRAMFILES` and the `GIT_CONFIG_*` that git reads. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Tests replace it. */
   readonly isOnOtherHost?: typeof isOnOtherHost;

@@ -4,7 +4,7 @@ import { join, relative, sep } from 'node:path';
 import { AssessmentError, systemCode } from '../../errors.ts';
 import { readRegularFile } from '../../files.ts';
 import { type IgnoreRule, IgnoreRules, maxRules, readLines, type RuleLine, settingLines } from './ignoreRules.ts'; // prettier-ignore
-import { type IgnoreSettings, readIgnoreSettings } from './ignoreSettings.ts';
+import { type IgnoreSettings, readIgnoreSettings } from './gitConfig.ts';
 import { toGitBytes } from './pattern.ts';
 import { findRepository, type GitSurroundings, type Repository, repositoryAt } from './repository.ts';
 

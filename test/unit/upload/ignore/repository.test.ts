@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join, win32 } from 'node:path';
 import { test } from 'node:test';
-import { readIgnoreSettings } from '../../../../src/core/upload/ignore/ignoreSettings.ts';
+import { readIgnoreSettings } from '../../../../src/core/upload/ignore/gitConfig.ts';
 import {
   findRepository,
   gitHome,
