@@ -1,11 +1,26 @@
+import { type Dirent, lstatSync, readdirSync } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import { sep } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { AssessmentError, systemCode } from '../../errors.ts';
 import type { IgnoreRule } from '../ignore/ignoreRules.ts';
-import { findRepository } from '../ignore/repository.ts';
-import { layersAt, nameBelow, type RuleOptions } from '../ignore/ruleLayers.ts';
-import type { Selection } from './selection.ts';
-import { isRepositoryData, walkFolder } from './walk.ts';
+import { toGitBytes } from '../ignore/pattern.ts';
+import { findRepository, repositoryAt } from '../ignore/repository.ts';
+import {
+  enter,
+  layersAt,
+  leavesOut,
+  lift,
+  nameBelow,
+  type RuleLayer,
+  type RuleOptions,
+  type RuleSources,
+  type TopRules,
+  withNested,
+  withOwnFiles,
+} from '../ignore/ruleLayers.ts';
+import { isInPlace, isUsableName } from '../sourceFile.ts';
+import type { LeftOut, Reason, SelectedFile, Selection } from './selection.ts';
 
 /** How to select. */
 export interface SelectOptions extends RuleOptions {
@@ -36,8 +51,12 @@ export async function selectFiles(folder: string, options: SelectOptions): Promi
   const sources = { surroundings, nameOf: nameBelow(root), onWidened, signal };
   const repository = await findRepository(root, surroundings);
   const top = await layersAt(root, repository, sources, options);
-  const found = await walkFolder({ ...options, root, sources }, top);
-  return { root, ...found, widened: [...widened.values()].sort(byPlace) };
+  const walk = new Walk(root, top, sources, options);
+  if (top.ignoredBy !== undefined && (options.include ?? []).length === 0)
+    walk.leftOut.push({ path: './', reason: { kind: 'ignored', rule: top.ignoredBy } });
+  else await walk.run(top);
+  const { files, leftOut, bytes } = walk;
+  return { root, files, leftOut, bytes, widened: [...widened.values()].sort(byPlace) };
 }
 
 function byPlace(one: IgnoreRule, other: IgnoreRule): number {
@@ -57,4 +76,249 @@ async function realFolder(path: string): Promise<string> {
     );
   }
   throw new AssessmentError('notAFolder', { subject: path });
+}
+
+/** A folder whose turn has come. */
+interface Folder {
+  /** `''` for the root, else ending in `/`. */
+  readonly path: string;
+  readonly full: string;
+  /** The rules that hold in this folder. */
+  readonly layers: readonly RuleLayer[];
+  /** The rule that leaves out this folder, if the walk enters it only for what a person chose inside. */
+  readonly ignoredBy: IgnoreRule | undefined;
+  /** The rest of its listing. */
+  readonly entries: Iterator<FolderEntry>;
+}
+
+/** A name in a folder. */
+interface FolderEntry {
+  /** As on disk; in a name that is not UTF-8 (not `wellFormed`), odd bytes are written `\xNN`. */
+  readonly name: string;
+  readonly wellFormed: boolean;
+  /** The name in git's bytes (`toGitBytes`), with `/` after a folder's: rules match it, and entries are sorted by it. */
+  readonly key: string;
+  readonly dirent: Pick<Dirent, 'isDirectory' | 'isFile' | 'isSymbolicLink' | 'isFIFO' | 'isSocket'>;
+}
+
+/** The longest time, in ms, that the walk blocks the event loop. */
+const sliceMs = 5;
+/** Names without any of these are usable; to test only this for most names saves time. */
+const mayBeUnusable = /[\\:\ud800-\udfff]/;
+
+/** Walks a folder once, in the byte order of paths. Asks the file system synchronously: with a warm cache, a call takes a fraction of a round trip to another thread. */
+class Walk {
+  readonly files: SelectedFile[] = [];
+  readonly leftOut: LeftOut[] = [];
+  bytes = 0;
+  readonly #root: string;
+  readonly #sources: RuleSources;
+  readonly #options: SelectOptions;
+  readonly #ignoreCase: boolean;
+  readonly #composeNames: boolean;
+  readonly #chosen: ReadonlySet<string>;
+  /** Folders above what a person chose. */
+  readonly #aboveChosen: ReadonlySet<string>;
+  readonly #reasons = new Map<IgnoreRule, Reason>();
+  /** From the root down to the folder that is being read. */
+  readonly #open: Folder[] = [];
+  #sliceStart = performance.now();
+
+  constructor(
+    root: string,
+    { ignoreCase, composeNames }: TopRules,
+    sources: RuleSources,
+    options: SelectOptions,
+  ) {
+    this.#root = root;
+    this.#sources = sources;
+    this.#options = options;
+    this.#ignoreCase = ignoreCase;
+    this.#composeNames = composeNames;
+    this.#chosen = new Set(options.include);
+    this.#aboveChosen = new Set([...this.#chosen].flatMap(foldersAbove));
+  }
+
+  async run({ layers, ignoredBy }: TopRules): Promise<void> {
+    await this.#enter('', this.#root, layers, ignoredBy);
+    for (let folder = this.#open.at(-1); folder !== undefined; folder = this.#open.at(-1)) {
+      const next = folder.entries.next();
+      if (next.done === true) this.#open.pop();
+      else {
+        const entering = this.#visit(folder, next.value);
+        if (entering !== undefined) await entering;
+      }
+      if (performance.now() - this.#sliceStart > sliceMs) {
+        await setImmediate();
+        this.#sliceStart = performance.now();
+        this.#options.onProgress?.(this.files.length);
+      }
+      this.#options.signal?.throwIfAborted();
+    }
+    this.#options.onProgress?.(this.files.length);
+  }
+
+  /** Goes on with the entries of a folder, unless there is a reason to leave out the whole folder. */
+  async #enter(
+    path: string,
+    full: string,
+    inherited: readonly RuleLayer[],
+    ignoredBy: IgnoreRule | undefined,
+  ): Promise<void> {
+    try {
+      const entries = listFolder(full, this.#composeNames);
+      // Between the listing of its parent and its own, a folder may have been replaced by a link.
+      if (!isInPlace(full)) {
+        this.#leaveOut(path || './', { kind: 'outsideRoot' });
+        return;
+      }
+      const layers = await this.#ownLayers(path, full, inherited, entries);
+      if (layers === undefined) this.#leaveOut(path, { kind: 'nestedRepository' });
+      else this.#open.push({ path, full, layers, ignoredBy, entries: entries.values() });
+    } catch (error) {
+      const reason = this.#reasonFor(error);
+      if (reason !== undefined) this.#leaveOut(path || './', reason);
+    }
+  }
+
+  /** The rules with those of the folder's own ignore files and nested repository; undefined for a nested repository that is not wanted. */
+  async #ownLayers(
+    path: string,
+    full: string,
+    inherited: readonly RuleLayer[],
+    entries: readonly FolderEntry[],
+  ): Promise<readonly RuleLayer[] | undefined> {
+    const sources = this.#sources;
+    const dotted = entries.filter(({ name }) => name.startsWith('.'));
+    if (dotted.length === 0) return inherited;
+    // If names differ in case only, git opens the exact one.
+    const named = (wanted: string): FolderEntry | undefined =>
+      dotted.find(({ name }) => name === wanted) ??
+      (this.#ignoreCase ? dotted.find(({ name }) => name.toLowerCase() === wanted) : undefined);
+    let layers = inherited;
+    if (path !== '' && named('.git') !== undefined) {
+      const nested = await repositoryAt(full, sources.surroundings);
+      if (nested !== undefined) {
+        if (!this.#options.includeNestedRepositories && !this.#chosen.has(path)) return undefined;
+        layers = await withNested(layers, nested, sources);
+      }
+    }
+    return withOwnFiles(layers, full, sources.nameOf, (name) => named(name)?.dirent);
+  }
+
+  /** Undefined for a folder that has vanished. Rethrows what the file system did not throw. */
+  #reasonFor(error: unknown): Reason | undefined {
+    this.#options.signal?.throwIfAborted();
+    if (error instanceof AssessmentError && error.kind === 'sourceUnreadable') {
+      const { detail = '', subject = '' } = error.data;
+      return { kind: 'unreadable', code: detail, file: this.#sources.nameOf(subject) };
+    }
+    const code = systemCode(error);
+    if (code === undefined) throw error;
+    return code === 'ENOENT' ? undefined : { kind: 'unreadable', code };
+  }
+
+  /** Takes an entry; the promise is for a folder's: to await one for each file takes longer than the rest. */
+  #visit(folder: Folder, entry: FolderEntry): Promise<void> | undefined {
+    const { name, key, dirent } = entry;
+    if (isRepositoryData(name)) return undefined;
+    const isFolder = dirent.isDirectory();
+    const path = `${folder.path}${name}${isFolder ? '/' : ''}`;
+    // Most people choose nothing, and a look-up of the path costs more than all the rest.
+    const chosen = this.#chosen.size > 0 && this.#chosen.has(path);
+    const rule = folder.ignoredBy ?? leavesOut(folder.layers, key);
+    const isEntered = rule === undefined || chosen || (isFolder && this.#aboveChosen.has(path));
+    const reason = isEntered ? reasonByType(path, entry) : this.#ignored(rule);
+    const full = `${folder.full}${folder.full.endsWith(sep) ? '' : sep}${name}`;
+    if (reason !== undefined) this.#leaveOut(path, reason);
+    else if (!isFolder) this.#addFile(path, full);
+    else {
+      const layers = enter(rule === undefined ? folder.layers : lift(folder.layers, key), key);
+      return this.#enter(path, full, layers, chosen ? undefined : rule);
+    }
+    return undefined;
+  }
+
+  #leaveOut(path: string, reason: Reason): void {
+    this.leftOut.push({ path, reason });
+  }
+
+  /** One object for all that a rule leaves out: there may be very many. */
+  #ignored(rule: IgnoreRule): Reason {
+    let reason = this.#reasons.get(rule);
+    if (reason === undefined) this.#reasons.set(rule, (reason = { kind: 'ignored', rule }));
+    return reason;
+  }
+
+  /** Adds a file with its size and mode, or the reason why it is not sent; nothing if it has vanished. */
+  #addFile(path: string, full: string): void {
+    try {
+      const stat = lstatSync(full, { throwIfNoEntry: false });
+      if (stat === undefined) {
+        // Windows allows names that are not Unicode; they are listed with U+FFFD in them, and no file is found by such a name.
+        if (path.includes('\ufffd')) this.#leaveOut(path, { kind: 'unusableName' });
+      } else if (stat.isFile()) {
+        this.files.push({ path, bytes: stat.size, mode: (stat.mode & 0o100) === 0 ? 0o644 : 0o755 });
+        this.bytes += stat.size;
+      } else
+        this.#leaveOut(path, stat.isSymbolicLink() ? { kind: 'link' } : { kind: 'special', type: 'device' });
+    } catch (error) {
+      this.#leaveOut(path, { kind: 'unreadable', code: systemCode(error) ?? 'EIO' });
+    }
+  }
+}
+
+/** True for the names under which git, Mercurial and Subversion keep their own data, in any letter case. */
+function isRepositoryData(name: string): boolean {
+  return name.startsWith('.') && /^\.(?:git|hg|svn)$/i.test(name);
+}
+
+/** The folders above a path, from the top, each ending in `/`. */
+function foldersAbove(path: string): string[] {
+  const out: string[] = [];
+  for (let at = path.indexOf('/'); at >= 0 && at < path.length - 1; at = path.indexOf('/', at + 1)) {
+    out.push(path.slice(0, at + 1));
+  }
+  return out;
+}
+
+function reasonByType(path: string, { name, wellFormed, dirent }: FolderEntry): Reason | undefined {
+  const usable = wellFormed && (!mayBeUnusable.test(name) || isUsableName(path.replace(/\/$/, '')));
+  if (usable && (dirent.isFile() || dirent.isDirectory())) return undefined;
+  if (dirent.isSymbolicLink()) return { kind: 'link' };
+  if (dirent.isFIFO()) return { kind: 'special', type: 'fifo' };
+  if (dirent.isSocket()) return { kind: 'special', type: 'socket' };
+  if (!dirent.isFile() && !dirent.isDirectory()) return { kind: 'special', type: 'device' };
+  return { kind: 'unusableName' };
+}
+
+/** Lists a folder in the byte order of the paths below it. */
+function listFolder(full: string, composeNames: boolean): FolderEntry[] {
+  const dirents = readdirSync(full, { withFileTypes: true });
+  // U+FFFD may stand for bytes that are not UTF-8.
+  const entries = dirents.some(({ name }) => name.includes('\ufffd'))
+    ? readdirSync(full, { withFileTypes: true, encoding: 'buffer' }).map(toEntryOfBytes)
+    : dirents.map((dirent) =>
+        toEntry(dirent, dirent.name, composeNames ? dirent.name.normalize('NFC') : dirent.name),
+      );
+  return entries.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+}
+
+function toEntry(
+  dirent: FolderEntry['dirent'],
+  name: string,
+  matched: string | Buffer,
+  wellFormed = true,
+): FolderEntry {
+  const bytes = toGitBytes(matched);
+  return { name, wellFormed, key: dirent.isDirectory() ? `${bytes}/` : bytes, dirent };
+}
+
+function toEntryOfBytes(dirent: Dirent<Buffer>): FolderEntry {
+  const text = dirent.name.toString('utf8');
+  if (Buffer.from(text).equals(dirent.name)) return toEntry(dirent, text, dirent.name);
+  const shown = dirent.name
+    .toString('latin1')
+    .replace(/[\x80-\xff]/g, (byte) => `\\x${byte.charCodeAt(0).toString(16)}`);
+  return toEntry(dirent, shown, dirent.name, false);
 }
