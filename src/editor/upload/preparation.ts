@@ -13,8 +13,8 @@ import {
   type SecretDecision,
 } from '../../core/upload/choose/prepare.ts';
 import { gitHome } from '../../core/upload/ignore/repository.ts';
-import { checkSecrets, SecretMemory } from '../../core/upload/secrets/checkSecrets.ts';
-import type { Suspicion } from '../../core/upload/secrets/scanFile.ts';
+import { checkSecrets } from '../../core/upload/secrets/checkSecrets.ts';
+import type { ScannedFile, Suspicion } from '../../core/upload/secrets/scanFile.ts';
 import { selectFiles } from '../../core/upload/select/selectFiles.ts';
 import { visibleLine, visibleName } from '../../core/visibleText.ts';
 import type { Folder } from '../folders.ts';
@@ -40,7 +40,7 @@ export function createPreparation(memory: vscode.Memento, secretWorkerFile: stri
 
 function preparationSteps(choices: UploadChoices, workerFile: string): PreparationSteps<Folder> {
   const t = vscode.l10n.t;
-  const memory = new SecretMemory();
+  const memory = new Map<string, ScannedFile>();
   return {
     choicesOf: (folder) => choices.of(folder),
     rules: () => ({ mode: readSecretCheck(), decisionOf: (sha256) => choices.decisionOf(sha256) }),

@@ -7,7 +7,7 @@ import { AssessmentError } from '../../errors.ts';
 import { markOf, writeFileAtomic } from '../../files.ts';
 import type { Clock, OnBytes } from '../../ports.ts';
 import { writeArchive } from '../../upload/archive/writeArchive.ts';
-import type { ManifestEntry } from '../../upload/archive/manifest.ts';
+import type { ManifestEntry } from '../../upload/archive/packing.ts';
 import type { UploadSelection } from '../../upload/choose/prepare.ts';
 import type { Omission } from '../../upload/sourceFile.ts';
 import type { WorkflowId } from '../../workflows/workflow.ts';

@@ -6,11 +6,11 @@ import type { SelectedFile } from '../select/selection.ts';
 import type { Omission } from '../sourceFile.ts';
 import { bytesOf, cutTasks, runInWorkers } from '../workers.ts';
 import type { PackOrder, PackStart } from './archiveWorker.ts';
-import { Manifest } from './manifest.ts';
 import {
   type ArchiveFormat,
   freeMemory,
   largeBytes,
+  Manifest,
   type PackMessage,
   type Segment,
   toPackedPaths,
@@ -35,8 +35,6 @@ export interface ArchiveOptions {
   readonly signal?: AbortSignal | undefined;
   /** Bytes of files packed, of the bytes selected. */
   readonly onBytes?: OnBytes | undefined;
-  /** Creates `to`; for tests of a full disk. */
-  readonly createFile?: (path: string) => Promise<ArchiveOutput>;
 }
 
 /** A finished archive. */
@@ -51,18 +49,6 @@ export interface Archive {
   readonly omitted: readonly Omission[];
 }
 
-/** The file that an archive is written to; a `FileHandle` is one. */
-export interface ArchiveOutput {
-  write(
-    data: Uint8Array,
-    offset: number,
-    length: number,
-    position: number,
-  ): Promise<{ bytesWritten: number }>;
-  truncate(length: number): Promise<void>;
-  close(): Promise<void>;
-}
-
 const taskBytes = 256 << 10;
 
 /**
@@ -74,7 +60,7 @@ export async function writeArchive(options: ArchiveOptions): Promise<Archive> {
   signal?.throwIfAborted();
   if (files.length === 0) throw new AssessmentError('nothingToSend', { subject: root });
   const total = bytesOf(files);
-  const output = await createOutput(options);
+  const output = await createPrivateFile(to);
   try {
     try {
       const writer = new ArchiveWriter(output, { format, maxBytes, files });
@@ -107,16 +93,12 @@ export async function writeArchive(options: ArchiveOptions): Promise<Archive> {
   }
 }
 
-async function createOutput({ to, createFile }: ArchiveOptions): Promise<ArchiveOutput> {
-  try {
-    return await (createFile ?? createPrivateFile)(to);
-  } catch (error) {
-    throw fileError(error, to) ?? error;
-  }
-}
-
 async function createPrivateFile(path: string): Promise<FileHandle> {
-  return open(path, 'wx', 0o600);
+  try {
+    return await open(path, 'wx', 0o600);
+  } catch (error) {
+    throw fileError(error, path) ?? error;
+  }
 }
 
 interface WriterOptions {
@@ -131,7 +113,7 @@ interface WriterOptions {
 export class ArchiveWriter {
   readonly manifest: Manifest;
   readonly omitted: Omission[] = [];
-  readonly #output: ArchiveOutput;
+  readonly #output: FileHandle;
   readonly #format: ArchiveFormat;
   readonly #maxBytes: number;
   readonly #central: (Pick<Segment, 'central' | 'offsets'> & { readonly start: number })[] = [];
@@ -140,7 +122,7 @@ export class ArchiveWriter {
   #task = -1;
   #taskStart = 0;
 
-  constructor(output: ArchiveOutput, { format, maxBytes, files }: WriterOptions) {
+  constructor(output: FileHandle, { format, maxBytes, files }: WriterOptions) {
     this.#output = output;
     this.#format = format;
     this.#maxBytes = maxBytes;

@@ -1,4 +1,4 @@
-import type { ManifestEntry } from '../archive/manifest.ts';
+import type { ManifestEntry } from '../archive/packing.ts';
 import type { SecretCheck } from '../secrets/checkSecrets.ts';
 import type { Suspicion } from '../secrets/scanFile.ts';
 import type { Reason, SelectedFile, Selection } from '../select/selection.ts';

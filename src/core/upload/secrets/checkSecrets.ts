@@ -16,32 +16,27 @@ export interface SecretCheckOptions {
   readonly signal?: AbortSignal;
   /** Bytes of files checked, of the bytes selected. */
   readonly onBytes?: OnBytes;
-  /** Files in it that have not changed since are not read again; results are added to it, even if the check is cancelled. */
-  readonly memory?: SecretMemory;
+  /** Earlier results, each by `root`, `/` and path: files that have not changed since are not read again. Results are added, even if the check is cancelled. */
+  readonly memory?: Map<string, ScannedFile>;
 }
 
 /** The result for each file, by path. A file that cannot be read now may be readable when it is packed, so it must not be uploaded unasked. */
 export type SecretCheck = ReadonlyMap<string, ScannedFile | Omission>;
 
-/** Results of credential checks, so that a file that has not changed since is not read again. Kept in memory only. */
-export class SecretMemory {
-  readonly #roots = new Map<string, Map<string, ScannedFile>>();
-
-  /** The results for files below a root, by path. */
-  below(root: string): Map<string, ScannedFile> {
-    const known = this.#roots.get(root) ?? new Map<string, ScannedFile>();
-    this.#roots.set(root, known);
-    return known;
-  }
-}
-
 const taskBytes = 1 << 20;
 
 /** Looks for credentials in the selected files, and in their names, in worker threads. Throws the signal's reason; the workers have ended then, as they have when it returns. */
 export async function checkSecrets(options: SecretCheckOptions): Promise<SecretCheck> {
-  const { root, files, workerFile, workers, signal, onBytes, memory } = options;
+  const {
+    root,
+    files,
+    workerFile,
+    workers,
+    signal,
+    onBytes,
+    memory = new Map<string, ScannedFile>(),
+  } = options;
   signal?.throwIfAborted();
-  const known = memory?.below(root) ?? new Map<string, ScannedFile>();
   const tasks = cutTasks(files, taskBytes);
   const before = new Map<number, readonly (ScannedFile | undefined)[]>();
   const workerData: ScanStart = { root };
@@ -52,7 +47,7 @@ export async function checkSecrets(options: SecretCheckOptions): Promise<SecretC
     signal,
     toMessage: ({ id, files }): ScanTask => {
       const paths = files.map(({ path }) => path);
-      const scanned = paths.map((path) => known.get(path));
+      const scanned = paths.map((path) => memory.get(`${root}/${path}`));
       before.set(id, scanned);
       return { task: id, paths, marks: scanned.map((file) => file?.mark) };
     },
@@ -64,8 +59,8 @@ export async function checkSecrets(options: SecretCheckOptions): Promise<SecretC
     for (const [at, { path }] of (tasks[task]?.files ?? []).entries()) {
       const result = results[at] === 'unchanged' ? before.get(task)?.[at] : results[at];
       check.set(path, result ?? { path, reason: 'unreadable' });
-      if (result !== undefined && 'mark' in result) known.set(path, result);
-      else known.delete(path);
+      if (result !== undefined && 'mark' in result) memory.set(`${root}/${path}`, result);
+      else memory.delete(`${root}/${path}`);
     }
     before.delete(task);
     done += tasks[task]?.bytes ?? 0;

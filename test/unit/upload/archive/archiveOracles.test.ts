@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import { crc32 } from 'node:zlib';
 import type { ArchiveFormat } from '../../../../src/core/upload/archive/packing.ts';
 import { type Archive, ArchiveWriter } from '../../../../src/core/upload/archive/writeArchive.ts';
-import { toRecords } from '../../../../src/core/upload/archive/manifest.ts';
+import { toRecords } from '../../../../src/core/upload/archive/packing.ts';
 import {
   centralRecord,
   localHeader,

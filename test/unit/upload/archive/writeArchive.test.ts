@@ -11,7 +11,8 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { open } from 'node:fs/promises';
+import fsPromises from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
@@ -73,11 +74,15 @@ for (const format of formats) {
     async (t) => {
       const at = place(t);
       plant(at.root, { a: randomBytes(100_000) });
-      const createFile = async (path: string) => {
+      const { open } = fsPromises;
+      const opening = t.mock.method(fsPromises, 'open', (path: string) => {
         writeFileSync(path, '');
         return open('/dev/full', 'w');
-      };
-      const error = await fails(pack(at, format, { createFile }), 'diskFull');
+      });
+      syncBuiltinESMExports();
+      const error = await fails(pack(at, format), 'diskFull');
+      opening.mock.restore();
+      syncBuiltinESMExports();
       assert.equal(error.data.subject, at.to);
       assert.ok(!existsSync(at.to));
     },

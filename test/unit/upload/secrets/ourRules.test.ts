@@ -6,9 +6,10 @@ import {
   findTokens,
   maskAssignment,
   maskToken,
+  riskyName,
+  riskyNames,
 } from '../../../../src/core/upload/secrets/ourRules.ts';
 import { presetLint } from '../../../../src/core/upload/secrets/preset.ts';
-import { riskyName, riskyNames } from '../../../../src/core/upload/secrets/riskyNames.ts';
 import { randomFrom, seeds } from './secretSeeds.ts';
 import { cpuMs } from '../../core/cpuTime.ts';
 import { propertyRuns } from '../../core/propertyRuns.ts';

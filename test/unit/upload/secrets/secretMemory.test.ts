@@ -3,8 +3,7 @@ import { hash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
-import { SecretMemory } from '../../../../src/core/upload/secrets/checkSecrets.ts';
-import { scanFile, type Suspicion } from '../../../../src/core/upload/secrets/scanFile.ts';
+import { scanFile, type ScannedFile, type Suspicion } from '../../../../src/core/upload/secrets/scanFile.ts';
 import { brief, checkApart, githubToken, place, select } from './secretChecks.ts';
 
 const invention: Suspicion = {
@@ -20,13 +19,15 @@ test('a file that has not changed since the last check is not read again: the re
   // Made long before the test: what has only just changed is not remembered.
   const root = resolve('src/core');
   const files = select(root, ['errors.ts', 'files.ts', 'ports.ts']);
-  const memory = new SecretMemory();
+  const memory = new Map<string, ScannedFile>();
   await checkApart({ root, files, memory });
-  const known = memory.below(root);
-  assert.deepEqual([...known.keys()].sort(), ['errors.ts', 'files.ts', 'ports.ts']);
-  const remembered = known.get('files.ts');
+  assert.deepEqual(
+    [...memory.keys()].sort(),
+    files.map(({ path }) => join(root, path)),
+  );
+  const remembered = memory.get(join(root, 'files.ts'));
   assert.ok(remembered);
-  known.set('files.ts', { ...remembered, suspicions: [{ ...invention, path: 'files.ts' }] });
+  memory.set(join(root, 'files.ts'), { ...remembered, suspicions: [{ ...invention, path: 'files.ts' }] });
   const { suspicions, hashes } = await checkApart({ root, files, memory });
   assert.deepEqual(suspicions.map(brief), ['files.ts:1 invented …']);
   for (const { path } of files)
@@ -35,8 +36,8 @@ test('a file that has not changed since the last check is not read again: the re
 
 test('a file that has changed since the last check is read again', async (t) => {
   const root = place(t, { 'main.ts': githubToken.content });
-  const memory = new SecretMemory();
-  memory.below(root).set('main.ts', { mark: '1:2:3:4:5', suspicions: [], sha256: '' });
+  const memory = new Map<string, ScannedFile>();
+  memory.set(join(root, 'main.ts'), { mark: '1:2:3:4:5', suspicions: [], sha256: '' });
   const { suspicions } = await checkApart({ root, files: select(root, ['main.ts']), memory });
   assert.deepEqual(
     suspicions.map(({ rule }) => rule),
@@ -48,9 +49,9 @@ test('F30 a file that changes right after it was looked through, in the same tic
   const harmless = githubToken.content.replaceAll(/[A-Za-z0-9]/g, 'x');
   const root = place(t, { 'main.ts': harmless });
   const files = select(root, ['main.ts']);
-  const memory = new SecretMemory();
+  const memory = new Map<string, ScannedFile>();
   assert.deepEqual((await checkApart({ root, files, memory })).suspicions, []);
-  assert.equal(memory.below(root).get('main.ts'), undefined);
+  assert.equal(memory.get(join(root, 'main.ts')), undefined);
   writeFileSync(join(root, 'main.ts'), githubToken.content);
   const { suspicions } = await checkApart({ root, files, memory });
   assert.equal(suspicions.length, 1);
@@ -71,15 +72,15 @@ test('F30 a file that changes while it is looked through is looked through again
 
 test('a file that vanished is forgotten', async (t) => {
   const root = place(t, {});
-  const memory = new SecretMemory();
-  memory.below(root).set('main.ts', { mark: '1:2:3:4:5', suspicions: [invention], sha256: '' });
+  const memory = new Map<string, ScannedFile>();
+  memory.set(join(root, 'main.ts'), { mark: '1:2:3:4:5', suspicions: [invention], sha256: '' });
   const check = await checkApart({ root, files: select(root, ['main.ts']), memory });
   assert.deepEqual(check, {
     suspicions: [],
     unchecked: [{ path: 'main.ts', reason: 'vanished' }],
     hashes: new Map(),
   });
-  assert.equal(memory.below(root).size, 0);
+  assert.equal(memory.size, 0);
 });
 
 test('the check gives the SHA-256 of the content it scanned, for text and binary files of any size', async (t) => {
