@@ -12,6 +12,7 @@ test.beforeAll(async ({ stage, service }) => {
   for (const index of [0, 1]) {
     await startAssessment(stage);
     await service.finishRun(service.runs()[index]!.id);
+    await workbench.runCommand('Whitebox: Check Run Status Now');
     await workbench.notification('The assessment of shop has finished');
     await workbench.dismissNotifications();
   }
