@@ -9,6 +9,7 @@ import { hasAllFindings } from '../../../../src/core/findings/chooseRun.ts';
 import { importRun, undecidedBy } from '../../../../src/core/findings/importExport/importRun.ts';
 import { parseFindings } from '../../../../src/core/findings/parse/parse.ts';
 import { toSarif } from '../../../../src/core/findings/importExport/sarif.ts';
+import { asJournaled } from '../../run/sampleRuns.ts';
 import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { sourceOf, tool } from './exportingFindings.ts';
@@ -83,7 +84,7 @@ describe('importing', () => {
     assert.equal(run.state, 'imported');
     const again = new RunStore(join(root, 'runs'), { clock, log: silent });
     await again.reload();
-    assert.deepEqual(again.all(), [run]);
+    assert.deepEqual(again.all(), [asJournaled(run)]);
     assert.equal(run.importedFrom, 'a\\u{202E}b.zip');
     assert.deepEqual([run.baseUrl, run.organizationId, run.noticeDue], ['', '', false]);
     assert.deepEqual(

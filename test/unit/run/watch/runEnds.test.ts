@@ -7,6 +7,7 @@ import { mayStopWatching } from '../../../../src/core/run/state/deadlines.ts';
 import { keptArtifact, type Run } from '../../../../src/core/run/state/run.ts';
 import { leap } from '../days.ts';
 import { openWindow, setUpDesk } from '../runWindow.ts';
+import { asJournaled } from '../sampleRuns.ts';
 import { trackRemoteRun, trackRun } from '../seededRuns.ts';
 
 describe('a run', () => {
@@ -103,7 +104,7 @@ describe('a run', () => {
     const run = await window.untilEnded(id);
     assert.ok(run.state === 'aborted');
     const abort = { code: 'too_hot', detail };
-    assert.deepEqual(run.exit, { kind: 'EVAPORATED', abort, artifacts: [] });
+    assert.deepEqual(asJournaled(run.exit), { kind: 'EVAPORATED', abort, artifacts: [] });
   });
 
   test('F127 ends also when the service says why in more levels than can be written', async (t) => {
