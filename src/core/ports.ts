@@ -51,5 +51,21 @@ export interface Disposable {
 /** The editor's `Event`: subscribe with a listener, unsubscribe by disposing what comes back. */
 export type Event<T> = (listener: (value: T) => void) => Disposable;
 
+/** Calls the listeners of an event, in the order in which they subscribed; the owner shows others only `event`. */
+export class Emitter<T> {
+  readonly #listeners = new Set<(value: T) => void>();
+
+  /** Subscribes a listener. */
+  readonly event: Event<T> = (listener): Disposable => {
+    this.#listeners.add(listener);
+    return { dispose: () => this.#listeners.delete(listener) };
+  };
+
+  /** Calls every listener that is subscribed at the start of the call. */
+  fire(value: T): void {
+    for (const listener of [...this.#listeners]) listener(value);
+  }
+}
+
 /** Reports done and total bytes of a step. */
 export type OnBytes = (done: number, total: number) => void;

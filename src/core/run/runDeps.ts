@@ -4,23 +4,12 @@ import type { Clock, Logger } from '../ports.ts';
 import type { RunNotes } from './disk/recoveryNotes.ts';
 import type { RunStore } from './disk/runStore.ts';
 import type { Run } from './state/run.ts';
-import type { ApplicationInput } from '../workflows/application.ts';
-
-/** Keeps what is wanted of a run's archives, once its artifacts are in its folder and before the archives are removed. */
-export type KeepSource = (run: Run, signal: AbortSignal) => Promise<void>;
-
-/** Where a run is, and what it was asked. */
-export interface ServicePlace {
-  readonly baseUrl: string;
-  readonly organizationId: string;
-  readonly input?: ApplicationInput | undefined;
-}
 
 /** What the life of runs depends on; each part of it takes what it uses. */
 export interface RunDeps {
   readonly store: RunStore;
   /** A client for a run's own origin and organization, whose messages hold none of the run's passwords. */
-  readonly clientFor: (place: ServicePlace) => AssessmentClient;
+  readonly clientFor: (place: Pick<Run, 'baseUrl' | 'organizationId' | 'input'>) => AssessmentClient;
   /** The passwords of a blackbox run's credentials, in their order; throws `noPassword` for one that is not kept. */
   readonly passwordsOf?: ((run: Run) => Promise<readonly string[]>) | undefined;
   readonly clock: Clock;
@@ -33,8 +22,8 @@ export interface RunDeps {
   readonly deleteSourceAfterRun: () => boolean;
   /** For how many days ended runs stay on this machine. */
   readonly retainLocalDays: () => number;
-  /** A failure is logged and delays nothing. */
-  readonly keepSource?: KeepSource | undefined;
+  /** Keeps what is wanted of a run's archives, once its artifacts are in its folder and before the archives are removed; a failure is logged and delays nothing. */
+  readonly keepSource?: ((run: Run, signal: AbortSignal) => Promise<void>) | undefined;
   /** Detects that the network is back; without it, a run that could not be reached is polled when its time comes. */
   readonly network?: Network | undefined;
   /** Notes a run as soon as the service has accepted it. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { AssessmentError } from '../errors.ts';
+import { AssessmentError, knownError } from '../errors.ts';
 import { makePrivateFolder } from '../files.ts';
 import type { Disposable, Event } from '../ports.ts';
 import { visibleLine } from '../visibleText.ts';
@@ -88,24 +88,19 @@ export class RunTracker implements Disposable {
     await Promise.all(runs.map((run) => this.#watch.poller.poll(run.id)));
   }
 
-  /** To be called when a token was stored or removed, in any window: the window that drives a run that waited for it polls it again. `isTokenOf` says which runs use the token; all when left out. */
-  async tokenChanged(isTokenOf: (run: Run) => boolean = () => true): Promise<void> {
-    const waiting = this.#waitingForToken().filter(isTokenOf);
-    this.#watch.uploads.tokenChanged(isTokenOf);
+  /**
+   * To be called when a token was stored or removed, in any window, or when a person has changed the settings that tokens come from
+   * (`isNewSource`): the window that drives a run that waited for it polls it again. `isTokenOf` says which runs use the token.
+   */
+  async tokenChanged(
+    isTokenOf: (run: Run) => boolean = () => true,
+    { isNewSource = false } = {},
+  ): Promise<void> {
+    const waiting = this.#deps.store.all().filter((run) => isLive(run) && needsPerson(run) && isTokenOf(run));
+    this.#watch.uploads.tokenChanged(isTokenOf, isNewSource);
     await Promise.all([
-      ...waiting.map(({ id }) => this.#watch.poller.pollWithNewToken(id, { isNewSource: false })),
+      ...waiting.map(({ id }) => this.#watch.poller.pollWithNewToken(id, isNewSource)),
       this.#watch.takeOverAll((run) => this.#watch.isUnfinished(run) && isTokenOf(run)),
-    ]);
-  }
-
-  /** To be called when a person has changed the settings that tokens come from: the window that drives a run that waits for a token polls it at once. */
-  async tokenSourceChanged(): Promise<void> {
-    this.#watch.uploads.tokenSourceChanged();
-    await Promise.all([
-      ...this.#waitingForToken().map(({ id }) =>
-        this.#watch.poller.pollWithNewToken(id, { isNewSource: true }),
-      ),
-      this.#watch.takeOverAll((run) => this.#watch.isUnfinished(run)),
     ]);
   }
 
@@ -252,10 +247,6 @@ export class RunTracker implements Disposable {
     });
   }
 
-  #waitingForToken(): readonly Run[] {
-    return this.#deps.store.all().filter((run) => isLive(run) && needsPerson(run));
-  }
-
   #require(id: string): Run {
     const run = this.#deps.store.get(id);
     if (run === undefined) throw new AssessmentError('notFound', { subject: id });
@@ -274,9 +265,7 @@ export class RunTracker implements Disposable {
       if (ended !== undefined)
         return await removeUploads(ended, confirmedToo, { ...this.#deps, client: clientFor(run) });
     } catch (error) {
-      return error instanceof AssessmentError
-        ? error
-        : new AssessmentError('storage', { detail: String(error) }, { cause: error });
+      return knownError(error);
     }
     throw new AssessmentError('changedMeanwhile');
   }

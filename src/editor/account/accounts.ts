@@ -151,7 +151,7 @@ export function followSignIn(
       if (!sources.some((setting) => change.affectsConfiguration(setting))) return;
       inBackground(refresh(), log);
       // Of the settings, only a token command gives a token.
-      if (hasTokenCommand()) inBackground(tracker.tokenSourceChanged(), log);
+      if (hasTokenCommand()) inBackground(tracker.tokenChanged(undefined, { isNewSource: true }), log);
     }),
     // The token command is used in trusted workspaces only.
     vscode.workspace.onDidGrantWorkspaceTrust(() => inBackground(refresh(), log)),

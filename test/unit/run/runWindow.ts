@@ -9,7 +9,7 @@ import type { IdleLimits } from '../../../src/core/api/http.ts';
 import type { Network } from '../../../src/core/api/connection.ts';
 import type { Clock, Logger } from '../../../src/core/ports.ts';
 import type { Assessment } from '../../../src/core/run/start/inputFiles.ts';
-import type { KeepSource } from '../../../src/core/run/runDeps.ts';
+import type { RunDeps } from '../../../src/core/run/runDeps.ts';
 import { isFinal, type Run, type RunIn, type RunState } from '../../../src/core/run/state/run.ts';
 import type { RunNotes } from '../../../src/core/run/disk/recoveryNotes.ts';
 import { RunStore } from '../../../src/core/run/disk/runStore.ts';
@@ -73,7 +73,7 @@ export interface WindowOptions {
   readonly deleteSource?: boolean;
   readonly idle?: IdleLimits;
   readonly random?: () => number;
-  readonly keepSource?: KeepSource;
+  readonly keepSource?: NonNullable<RunDeps['keepSource']>;
   /** The packaging worker, when it is not the source. */
   readonly workerFile?: string;
   readonly retainLocalDays?: number;

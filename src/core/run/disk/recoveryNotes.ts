@@ -49,7 +49,7 @@ export class RunNotes {
     const known = new Set(store.all().flatMap((run) => ('runId' in run ? [run.runId] : [])));
     return this.#memory.keys().flatMap((key) => {
       if (!key.startsWith(prefix) || store.has(key.slice(prefix.length))) return [];
-      const note = readNote(this.#memory.get(key));
+      const note = noteSchema.safeParse(this.#memory.get(key)).data;
       return note !== undefined && !known.has(note.runId) ? [{ key, note }] : [];
     });
   }
@@ -76,7 +76,7 @@ export class RunNotes {
 
   /** The answer to the dispatch came while the disk was full or read-only. */
   #restoreRunId({ id, intendedAt }: RunIn<'unknown'>, value: unknown, store: RunStore): void {
-    const note = readNote(value);
+    const note = noteSchema.safeParse(value).data;
     if (note === undefined) return;
     const at = note.dispatchedAt ?? intendedAt;
     store.apply(id, { type: 'runIdGiven', runId: note.runId, at }).then(
@@ -97,8 +97,4 @@ function toNote(run: LiveRun): RunNote {
   const { workflow, baseUrl, organizationId, language, runId, dispatchedAt } = run;
   const targets = run.targets.map(({ folder, name, upload }) => ({ folder, name, fileId: upload?.fileId }));
   return { workflow, baseUrl, organizationId, language, runId, dispatchedAt, targets };
-}
-
-function readNote(value: unknown): RunNote | undefined {
-  return noteSchema.safeParse(value).data;
 }

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { rm, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { Emitter } from '../../emitter.ts';
 import { AssessmentError, systemCode } from '../../errors.ts';
 import {
   makePrivateFolder,
@@ -12,7 +11,7 @@ import {
   writeFileAtomic,
 } from '../../files.ts';
 import { watchFolder } from '../../folderWatch.ts';
-import type { Clock, Disposable, Logger } from '../../ports.ts';
+import { type Clock, type Disposable, Emitter, type Logger } from '../../ports.ts';
 import { advance, type RunEvent } from '../state/advance.ts';
 import { withJournalLock } from './lease.ts';
 import { type ForeignRun, idSchema, isFinal, parseJournal, phaseOf, type Run } from '../state/run.ts';

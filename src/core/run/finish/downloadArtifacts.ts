@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import type { AssessmentClient } from '../../api/client.ts';
 import { isTransient } from '../../api/retry.ts';
@@ -30,7 +30,7 @@ function artifactFile(
   artifact: Pick<Artifact, 'name' | 'role'>,
 ): string {
   const known = new Map(Object.entries(workflows[workflow].artifacts)).get(roleOf(artifact));
-  return known ?? `artifact-${createHash('sha256').update(artifact.name).digest('hex').slice(0, 32)}`;
+  return known ?? `artifact-${hash('sha256', artifact.name, 'hex').slice(0, 32)}`;
 }
 
 /** From where, to where, and until when. */

@@ -1,4 +1,4 @@
-import { Emitter } from '../../emitter.ts';
+import { Emitter } from '../../ports.ts';
 import type { RunDeps } from '../runDeps.ts';
 import { isFinal, isLive, type Run } from '../state/run.ts';
 import { pollIntervalMs, type Schedule } from '../watch/schedule.ts';

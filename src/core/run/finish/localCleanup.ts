@@ -1,8 +1,7 @@
-import { access, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
-import { systemCode } from '../../errors.ts';
-import { writeFileAtomic } from '../../files.ts';
+import { markOf, readIfThere, writeFileAtomic } from '../../files.ts';
 import type { Clock } from '../../ports.ts';
 import type { RunStore } from '../disk/runStore.ts';
 import type { RunDeps } from '../runDeps.ts';
@@ -82,8 +81,10 @@ async function removeOld(run: Run, deps: CleanupDeps): Promise<boolean> {
     return false;
   }
   const archives = run.targets.flatMap(({ archive }) => archive?.file ?? []);
-  const found = await Promise.all(archives.map((file) => isThere(join(folder, file))));
-  const isPast = found.includes(true) && clock.now() - (run.uploadedAt ?? run.createdAt) > maxArchiveAgeMs;
+  const found = await Promise.all(archives.map((file) => markOf(join(folder, file))));
+  const isPast =
+    found.some((mark) => mark !== undefined) &&
+    clock.now() - (run.uploadedAt ?? run.createdAt) > maxArchiveAgeMs;
   const isLong = await isLongDue(isPast, join(folder, 'archives-due.json'), deps);
   if (isLong || !needsArchives(run)) await removeArchives(run, folder);
   return isOld || (isPast && !isLong);
@@ -100,19 +101,10 @@ async function notifyRetention(run: Run, { store, clock }: CleanupDeps): Promise
 async function hasResults(run: Run, store: RunStore): Promise<boolean> {
   if (!isFinal(run)) return false;
   for (const { file } of 'artifacts' in run ? (run.artifacts ?? []) : []) {
-    if (file === undefined || !(await isThere(join(store.folderOf(run.id), file)))) return false;
+    const mark = file === undefined ? undefined : await markOf(join(store.folderOf(run.id), file));
+    if (mark === undefined) return false;
   }
   return true;
-}
-
-async function isThere(path: string): Promise<boolean> {
-  try {
-    await access(path);
-    return true;
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return false;
-    throw error;
-  }
 }
 
 /** Removes the local archives of a run, once nothing needs them; a failure is logged. */
@@ -162,10 +154,10 @@ async function isLongDue(
 }
 
 async function readDue(path: string): Promise<z.infer<typeof dueSchema> | undefined> {
+  const text = await readIfThere(path);
   try {
-    return dueSchema.safeParse(JSON.parse(await readFile(path, 'utf8'))).data;
-  } catch (error) {
-    if (error instanceof SyntaxError || systemCode(error) === 'ENOENT') return undefined;
-    throw error;
+    return dueSchema.safeParse(JSON.parse(text ?? 'null')).data;
+  } catch {
+    return undefined; // damaged: it counts from now on
   }
 }

@@ -54,21 +54,19 @@ export class UploadRemoval {
     }
   }
 
-  /** Retries what waits for another token: at once after the first change, and ever later after each that is refused as well, since a token command may print a different token at every try. */
-  tokenChanged(isTokenOf: (run: Run) => boolean): void {
+  /**
+   * Retries what waits for another token: at once after the first change and where a person has changed the source of tokens, and ever later after
+   * each that is refused as well, since a token command may print a different token at every try.
+   */
+  tokenChanged(isTokenOf: (run: Run) => boolean, isNewSource: boolean): void {
     const { store, clock, random } = this.#deps;
     for (const [id, failed] of this.#failed) {
       const run = store.get(id);
       if (run === undefined || failed.notBefore !== Infinity || !isTokenOf(run)) continue;
-      const tokens = failed.tokens + 1;
+      const tokens = isNewSource ? 1 : failed.tokens + 1;
       const waitMs = tokens === 1 ? 0 : backoffMs(tokens, 0, random());
       this.#failed.set(id, { ...failed, tokens, notBefore: clock.monotonic() + waitMs });
     }
-  }
-
-  /** Retries what waits for another token at once: a person has changed where tokens come from. */
-  tokenSourceChanged(): void {
-    for (const [id, { notBefore }] of this.#failed) if (notBefore === Infinity) this.#failed.delete(id);
   }
 
   #hasUploads(run: Run): boolean {

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import type { AssessmentClient } from '../../api/client.ts';
-import { Emitter } from '../../emitter.ts';
 import { AssessmentError, isAbortError, knownError, systemCode } from '../../errors.ts';
+import { Emitter } from '../../ports.ts';
 import { type Lease, takeLease } from '../disk/lease.ts';
 import type { RunDeps } from '../runDeps.ts';
 import { advance, type RunEvent } from '../state/advance.ts';
@@ -257,5 +257,5 @@ export class RunStarter {
 }
 
 function keyOf(folder: string): string {
-  return createHash('sha256').update(folder).digest('hex').slice(0, 32);
+  return hash('sha256', folder, 'hex').slice(0, 32);
 }

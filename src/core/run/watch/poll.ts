@@ -42,7 +42,7 @@ export class Poller {
    * Polls a run that waited for a token, now that there is another one. Each that is refused as well makes the next wait longer, since a token
    * command may print a different token at every poll; after a change of the source of tokens by a person, earlier refusals do not count.
    */
-  async pollWithNewToken(id: string, { isNewSource }: { readonly isNewSource: boolean }): Promise<void> {
+  async pollWithNewToken(id: string, isNewSource: boolean): Promise<void> {
     if (!this.#schedule.has(id)) return;
     // A poll under way began with the old token.
     await this.#schedule.whenIdle(id);

@@ -1,7 +1,6 @@
-import { Emitter } from '../../emitter.ts';
 import { isAbortError } from '../../errors.ts';
 import { sweepTemporary } from '../../files.ts';
-import type { Disposable } from '../../ports.ts';
+import { type Disposable, Emitter } from '../../ports.ts';
 import { Finisher } from '../finish/finishRun.ts';
 import { cleanUp } from '../finish/localCleanup.ts';
 import { UploadRemoval } from '../finish/removeUploads.ts';

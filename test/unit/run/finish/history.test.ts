@@ -145,7 +145,7 @@ describe('the history', () => {
     await other.store.reload();
     assert.equal(other.store.get(id)?.label, 'Before the release');
     await other.tracker.rename(id, ' ');
-    assert.ok(!('label' in other.store.get(id)!));
+    assert.equal(other.store.get(id)!.label, undefined);
     assert.equal(advance(runOf.succeeded, { type: 'renamed', label: '', at: 1 }), runOf.succeeded);
   });
 

@@ -119,7 +119,7 @@ describe('a run that is removed', () => {
     const desk = await setUpDesk(t);
     const window = openWindow(t, desk, { store: storeWithoutSpaceFor('abandoned') });
     const { id } = await seedUnknownRun(desk, window);
-    assert.deepEqual((await window.tracker.remove(id))?.kind, 'storage');
+    assert.deepEqual((await window.tracker.remove(id))?.kind, 'diskFull');
     await window.tracker.remove(id, { leavesSource: true });
     assert.deepEqual(await readdir(desk.root), []);
   });

@@ -78,7 +78,7 @@ describe('the source of an ended run', () => {
   test('F56 goes at once when a person has changed where tokens come from', async (t) => {
     const { desk, window, heal } = await untidyRun(t, 401);
     heal();
-    await desk.clock.passUntil(window.tracker.tokenSourceChanged(), desk.traffic);
+    await desk.clock.passUntil(window.tracker.tokenChanged(undefined, { isNewSource: true }), desk.traffic);
     assert.deepEqual(states(desk), ['deleted']);
   });
 

@@ -138,12 +138,12 @@ describe('a run that is watched', () => {
     await window.until(id, (run) => needsPerson(run) && 'trouble' in run && run.trouble?.times === 5);
     const [other, before] = [openWindow(t, desk), desk.clock.now()];
     await other.tracker.resume();
-    await other.tracker.tokenSourceChanged();
+    await other.tracker.tokenChanged(undefined, { isNewSource: true });
     assert.equal(tries, 5);
-    await desk.clock.passUntil(window.tracker.tokenSourceChanged(), desk.traffic);
+    await desk.clock.passUntil(window.tracker.tokenChanged(undefined, { isNewSource: true }), desk.traffic);
     assert.equal(tries, 6);
     prints = () => Promise.resolve(desk.service.token);
-    await desk.clock.passUntil(window.tracker.tokenSourceChanged(), desk.traffic);
+    await desk.clock.passUntil(window.tracker.tokenChanged(undefined, { isNewSource: true }), desk.traffic);
     const run = window.store.get(id);
     assert.equal(run !== undefined && 'trouble' in run ? run.trouble : undefined, undefined);
     assert.ok(desk.clock.now() - before < 1_000);
