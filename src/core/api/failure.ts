@@ -1,17 +1,23 @@
 import type http from 'node:http';
 import { AssessmentError, type ErrorKind, systemCode } from '../errors.ts';
+import type { Clock } from '../ports.ts';
 import { visibleLine } from '../visibleText.ts';
 import { redact } from './credentials.ts';
 import { parseHttpDate, parseRetryAfter } from './retry.ts';
 
 const maxErrorBytes = 64 * 1024;
 
+interface FailureOptions {
+  /** What no error may contain. */
+  readonly secrets: readonly string[];
+  readonly clock: Clock;
+}
+
 /** Maps a reply that is no success to an error, reading at most 64 KiB of its body (API reference, section 7: bodies are not shown). */
 export async function replyFailure(
   response: http.IncomingMessage,
   url: URL,
-  secrets: readonly string[],
-  now: number,
+  { secrets, clock }: FailureOptions,
 ): Promise<AssessmentError> {
   const status = response.statusCode ?? 0;
   const chunks: Buffer[] = [];
@@ -26,7 +32,7 @@ export async function replyFailure(
     // The body was cut off: the status is enough.
   }
   // A date in Retry-After is by the service's clock, which may differ from ours.
-  const serviceNow = parseHttpDate(response.headers.date ?? '') ?? now;
+  const serviceNow = parseHttpDate(response.headers.date ?? '') ?? clock.now();
   const retryAfterMs = parseRetryAfter(response.headers['retry-after'], serviceNow);
   return new AssessmentError(kindOfStatus(status), {
     status,
@@ -43,10 +49,9 @@ const refusals: readonly ErrorKind[] = ['unauthorized', 'forbidden', 'notFound',
 export async function presignedFailure(
   response: http.IncomingMessage,
   url: URL,
-  secrets: readonly string[],
-  now: number,
+  { secrets, clock }: FailureOptions,
 ): Promise<AssessmentError> {
-  const failure = await replyFailure(response, url, [...secretsOf(url), ...secrets], now);
+  const failure = await replyFailure(response, url, { secrets: [...secretsOf(url), ...secrets], clock });
   const { kind, data } = failure;
   if (kind === 'redirected') return new AssessmentError(kind, { ...data, subject: 'files' });
   return refusals.includes(kind) ? new AssessmentError('addressRefused', data) : failure;

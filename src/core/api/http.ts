@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import type http from 'node:http';
+import { finished } from 'node:stream/promises';
 import { AssessmentError } from '../errors.ts';
 import { onDisk, replaceFile, toMark } from '../files.ts';
 import type { Clock, OnBytes } from '../ports.ts';
@@ -55,8 +56,7 @@ export async function postJson(
       totalMs: maxIdleTimes * options.idleMs,
     },
     async (response) => {
-      if (response.statusCode !== 200)
-        throw await replyFailure(response, url, options.secrets, options.clock.now());
+      if (response.statusCode !== 200) throw await replyFailure(response, url, options);
       const text = (await readAll(response, maxJsonBytes)).toString('utf8').replace(/^\uFEFF/, '');
       try {
         return JSON.parse(text) as unknown;
@@ -102,7 +102,7 @@ export async function putFile(
       },
       async (response) => {
         const status = response.statusCode ?? 0;
-        if (status < 200 || status > 299) throw await failureOf(response, url, options);
+        if (status < 200 || status > 299) throw await presignedFailure(response, url, options);
         if (given < bytes) throw new AssessmentError('addressRefused', { status, origin: url.origin });
         response.resume();
         await finished(response);
@@ -125,7 +125,7 @@ export async function getFile(
     const bytes = await sendRequest(
       { method: 'GET', url, headers: {}, signal: options.signal, idleMs: options.idleMs },
       async (response) => {
-        if (response.statusCode !== 200) throw await failureOf(response, url, options);
+        if (response.statusCode !== 200) throw await presignedFailure(response, url, options);
         const file = await onDisk(open(temporary, 'w', 0o600));
         try {
           return await save(response, url, file, options);
@@ -165,24 +165,6 @@ async function save(
   if (promised !== undefined && Number(promised) !== bytes)
     throw new AssessmentError('connectionLost', { limit: Number(promised), actual: bytes });
   return bytes;
-}
-
-function failureOf(
-  response: http.IncomingMessage,
-  url: URL,
-  { secrets, clock }: TransferOptions,
-): Promise<AssessmentError> {
-  return presignedFailure(response, url, secrets, clock.now());
-}
-
-function finished(response: http.IncomingMessage): Promise<void> {
-  return new Promise((resolve, reject) => {
-    response.on('end', resolve);
-    response.on('error', reject);
-    response.on('aborted', () => {
-      reject(new AssessmentError('connectionLost'));
-    });
-  });
 }
 
 /** A file on disk as it was when it was hashed. */
