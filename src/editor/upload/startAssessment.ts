@@ -7,7 +7,7 @@ import type { Logger } from '../../core/ports.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';
 import type { FolderClaim } from '../../core/run/start/start.ts';
-import type { Assessment } from '../../core/run/start/inputFiles.ts';
+import type { Assessment } from '../../core/run/state/newRun.ts';
 import { isFinal, type Run, type Target } from '../../core/run/state/run.ts';
 import { checkPacked, prepareFolders } from '../../core/upload/choose/prepare.ts';
 import { type Folder, isInside, repositoryOf } from '../folders.ts';

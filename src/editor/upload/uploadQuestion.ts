@@ -6,7 +6,7 @@ import { runsBefore } from '../../core/findings/compare/earlierRuns.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
 import { readSentFiles } from '../../core/findings/place/sentFiles.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
-import type { Assessment } from '../../core/run/start/inputFiles.ts';
+import type { Assessment } from '../../core/run/state/newRun.ts';
 import { elapsedMs, type Run, type Target } from '../../core/run/state/run.ts';
 import type { UploadSelection } from '../../core/upload/choose/prepare.ts';
 import { visibleName } from '../../core/visibleText.ts';

@@ -8,7 +8,7 @@ import type { TokenSource } from '../../../src/core/api/credentials.ts';
 import type { IdleLimits } from '../../../src/core/api/http.ts';
 import type { Network } from '../../../src/core/api/connection.ts';
 import type { Clock, Logger } from '../../../src/core/ports.ts';
-import type { Assessment } from '../../../src/core/run/start/inputFiles.ts';
+import type { Assessment } from '../../../src/core/run/state/newRun.ts';
 import type { RunDeps } from '../../../src/core/run/runDeps.ts';
 import { isFinal, type Run, type RunIn, type RunState } from '../../../src/core/run/state/run.ts';
 import type { RunNotes } from '../../../src/core/run/disk/recoveryNotes.ts';

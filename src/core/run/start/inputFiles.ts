@@ -2,20 +2,18 @@ import { join } from 'node:path';
 import { foreignHost } from '../../api/address.ts';
 import type { AssessmentClient } from '../../api/client.ts';
 import { isTransient, withRetry } from '../../api/retry.ts';
-import type { ArchiveType, Language, UploadUrl } from '../../api/schema.ts';
+import type { UploadUrl } from '../../api/schema.ts';
 import { AssessmentError } from '../../errors.ts';
 import { markOf, writeFileAtomic } from '../../files.ts';
 import type { Clock, OnBytes } from '../../ports.ts';
 import { writeArchive } from '../../upload/archive/writeArchive.ts';
 import type { ManifestEntry } from '../../upload/archive/packing.ts';
-import type { UploadSelection } from '../../upload/choose/prepare.ts';
 import type { Omission } from '../../upload/sourceFile.ts';
-import type { WorkflowId } from '../../workflows/workflow.ts';
 import { removeFile } from '../finish/removeUploads.ts';
 import type { RunDeps } from '../runDeps.ts';
 import type { RunEvent } from '../state/advance.ts';
+import type { Assessment } from '../state/newRun.ts';
 import type { Run, RunIn, Target } from '../state/run.ts';
-import type { ApplicationInput } from '../../workflows/application.ts';
 
 /** Of the files that could not be packed, the journal keeps this many: it is rewritten at every step. */
 const maxOmitted = 100;
@@ -24,32 +22,6 @@ const pieceLength = 64 << 10;
 /** An upload address with less time left, or with less than half of a shorter validity, is replaced before bytes are sent to it. */
 const minValidityMs = 30_000;
 const maxAddresses = 3;
-
-/** What a person decided to have assessed, and where. */
-export interface Assessment {
-  readonly workflow: WorkflowId;
-  /** A normalized base URL. */
-  readonly baseUrl: string;
-  readonly organizationId: string;
-  readonly language: Language;
-  readonly webhookEndpointIds: readonly string[];
-  readonly maxArchiveBytes: number;
-  /** The failed run that this one retries. */
-  readonly retryOf?: string | undefined;
-  readonly targets: readonly {
-    folder: string;
-    name: string;
-    /** The files to send; none for a blackbox workflow. */
-    files?: { readonly selection: UploadSelection; readonly archiveType: ArchiveType };
-    commit?: Target['commit'];
-  }[];
-  /** What a blackbox workflow is asked, without passwords. */
-  readonly input?: ApplicationInput | undefined;
-  /** The target file of a blackbox workflow. */
-  readonly targetFile?: string | undefined;
-  /** The fingerprint of the finding that a run of one pair is to confirm. */
-  readonly confirms?: string | undefined;
-}
 
 /** Shows the progress of the input files, and may stop it. */
 export interface InputOptions {

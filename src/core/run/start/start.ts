@@ -6,11 +6,11 @@ import { Emitter } from '../../ports.ts';
 import { type Lease, takeLease } from '../disk/lease.ts';
 import type { RunDeps } from '../runDeps.ts';
 import { advance, type RunEvent } from '../state/advance.ts';
-import { newRun } from '../state/newRun.ts';
+import { type Assessment, newRun } from '../state/newRun.ts';
 import { isLive, type Run, type RunIn, toFailure } from '../state/run.ts';
 import type { RunWatch } from '../watch/watch.ts';
 import { intendDispatch, sendDispatch } from './dispatch.ts';
-import { type Assessment, type InputOptions, packageTargets, uploadTargets } from './inputFiles.ts';
+import { type InputOptions, packageTargets, uploadTargets } from './inputFiles.ts';
 
 const claimRenewMs = 5_000;
 /** The wait before the outcome of a dispatch is written again, when the disk did not take it. */

@@ -1,6 +1,9 @@
-import type { WorkflowId } from '../../workflows/workflow.ts';
-import type { Run, RunIn, Target } from './run.ts';
+import type { ArchiveType, Language } from '../../api/schema.ts';
+import type { UploadSelection } from '../../upload/choose/prepare.ts';
 import type { ApplicationInput } from '../../workflows/application.ts';
+import type { WorkflowId } from '../../workflows/workflow.ts';
+import type { RunNote } from '../disk/recoveryNotes.ts';
+import type { RunIn, Target } from './run.ts';
 
 /** Which local run this is, and when it was made here. */
 interface Identity {
@@ -8,28 +11,38 @@ interface Identity {
   readonly now: number;
 }
 
-/** What a person decided to run, and where. */
-interface Destination {
+/** What a person decided to have assessed, and where. */
+export interface Assessment {
   readonly workflow: WorkflowId;
+  /** A normalized base URL. */
   readonly baseUrl: string;
   readonly organizationId: string;
-  readonly language: Run['language'];
+  readonly language: Language;
+  readonly webhookEndpointIds: readonly string[];
+  readonly maxArchiveBytes: number;
+  /** The failed run that this one retries. */
+  readonly retryOf?: string | undefined;
+  readonly targets: readonly {
+    folder: string;
+    name: string;
+    /** The files to send; none for a blackbox workflow. */
+    files?: { readonly selection: UploadSelection; readonly archiveType: ArchiveType };
+    commit?: Target['commit'];
+  }[];
+  /** What a blackbox workflow is asked, without passwords. */
+  readonly input?: ApplicationInput | undefined;
+  /** The target file of a blackbox workflow. */
+  readonly targetFile?: string | undefined;
+  /** The fingerprint of the finding that a run of one pair is to confirm. */
+  readonly confirms?: string | undefined;
 }
 
 /** What a run has in every state. */
 function baseOf(
   { id, now }: Identity,
-  plan: Destination & {
-    readonly webhookEndpointIds: readonly string[];
-    readonly targets: readonly Pick<Target, 'folder' | 'name' | 'commit'>[];
-    readonly retryOf?: string | undefined;
-    readonly input?: ApplicationInput | undefined;
-    readonly targetFile?: string | undefined;
-    readonly confirms?: string | undefined;
-  },
+  { targets, webhookEndpointIds, ...plan }: Omit<Assessment, 'maxArchiveBytes'>,
 ): Omit<RunIn<'preparing'>, 'state' | 'step'> {
-  const { workflow, baseUrl, organizationId, language, webhookEndpointIds, targets } = plan;
-  const { retryOf, input, targetFile, confirms } = plan;
+  const { workflow, baseUrl, organizationId, language, retryOf, input, targetFile, confirms } = plan;
   return {
     version: 1,
     id,
@@ -49,22 +62,15 @@ function baseOf(
 }
 
 /** A run at its beginning. */
-export function newRun(identity: Identity, plan: Parameters<typeof baseOf>[1]): RunIn<'preparing'> {
-  return { ...baseOf(identity, plan), state: 'preparing', step: 'packaging' };
+export function newRun(identity: Identity, assessment: Assessment): RunIn<'preparing'> {
+  return { ...baseOf(identity, assessment), state: 'preparing', step: 'packaging' };
 }
 
 /** A run of the service that was started elsewhere, or whose journal was lost. */
-export function trackedRun(
-  { id, now }: Identity,
-  place: Destination & {
-    readonly runId: string;
-    readonly dispatchedAt?: number | undefined;
-    readonly targets: readonly { folder: string; name: string; fileId?: string | undefined }[];
-  },
-): RunIn<'running'> {
-  const { runId, dispatchedAt = now, targets } = place;
+export function trackedRun({ id, now }: Identity, note: RunNote): RunIn<'running'> {
+  const { runId, dispatchedAt = now, targets } = note;
   return {
-    ...baseOf({ id, now }, { ...place, webhookEndpointIds: [] }),
+    ...baseOf({ id, now }, { ...note, webhookEndpointIds: [] }),
     targets: targets.map(({ folder, name, fileId }) => ({
       folder,
       name,

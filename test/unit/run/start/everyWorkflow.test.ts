@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import type { Assessment } from '../../../../src/core/run/start/inputFiles.ts';
+import type { Assessment } from '../../../../src/core/run/state/newRun.ts';
 import { needsPerson } from '../../../../src/core/run/state/run.ts';
 import { workflowIds, type WorkflowId } from '../../../../src/core/workflows/workflow.ts';
 import {
