@@ -23,7 +23,7 @@ import { provideFindingJson } from './editor/findings/rawFindings.ts';
 import { Filtering } from './editor/findings/tree/filtering.ts';
 import { showFindings } from './editor/findings/tree/findingsView.ts';
 import { createTriage, watchTriage } from './editor/findings/triage.ts';
-import { hasOpenFolder, isOpenHere } from './editor/folders.ts';
+import { isOpenHere } from './editor/folders.ts';
 import { inBackground } from './editor/progress.ts';
 import { registerReports } from './editor/report/report.ts';
 import { resumeRuns, warnOfStorage } from './editor/runs/lostRuns.ts';
@@ -125,7 +125,7 @@ export async function startExtension(
     showStatus(surfaces.status, services),
     showRuns(surfaces.runs, services),
     filtering,
-    showFindings(surfaces.findings, { ...services, isOpenHere: hasOpenFolder }),
+    showFindings(surfaces.findings, services),
     provideFindingJson(services),
     watchTriage(triage, triageFolder, log),
     showInCode(services),

@@ -139,19 +139,19 @@ describe('what is said of findings and runs', () => {
   it('says it again when other folders are open', () => {
     const { executeCommand } = vscode.commands;
     const opened = new vscode.EventEmitter<vscode.WorkspaceFoldersChangeEvent>();
-    const { onDidChangeWorkspaceFolders } = vscode.workspace;
-    const replace = (event: typeof onDidChangeWorkspaceFolders): object =>
-      Object.defineProperty(vscode.workspace, 'onDidChangeWorkspaceFolders', {
-        value: event,
-        configurable: true,
-      });
+    const former = Object.getOwnPropertyDescriptors(vscode.workspace);
+    const openFolder = (...folders: vscode.WorkspaceFolder[]): object =>
+      Object.defineProperty(vscode.workspace, 'workspaceFolders', { value: folders, configurable: true });
     const states: unknown[] = [];
     Object.assign(vscode.commands, {
       executeCommand: (_set: string, key: string, value: unknown) =>
         Promise.resolve(key === 'whitebox.findingsView' && states.push(value)),
     });
-    replace(opened.event);
-    let isOpen = false;
+    Object.defineProperty(vscode.workspace, 'onDidChangeWorkspaceFolders', {
+      value: opened.event,
+      configurable: true,
+    });
+    openFolder();
     const memory = { get: () => undefined, update: () => Promise.resolve() } as unknown as vscode.Memento;
     const filtering = new Filtering(memory);
     const findings = Object.assign(storeOf(), { folders: () => [], comparison: () => undefined });
@@ -159,14 +159,14 @@ describe('what is said of findings and runs', () => {
     const view = {} as unknown as vscode.TreeView<unknown>;
     try {
       const displayed = new DisplayedFindings(findings);
-      const deps = { findings, displayed, runs, filtering, isOpenHere: () => isOpen };
+      const deps = { findings, displayed, runs, filtering };
       const shown = showFindings({ view, fill: () => undefined }, deps);
-      isOpen = true;
+      openFolder({ uri: vscode.Uri.file(runOf.running.targets[0]?.folder ?? ''), name: '', index: 0 });
       opened.fire({ added: [], removed: [] });
       shown.dispose();
       displayed.dispose();
     } finally {
-      replace(onDidChangeWorkspaceFolders);
+      Object.defineProperties(vscode.workspace, former);
       Object.assign(vscode.commands, { executeCommand });
       filtering.dispose();
     }

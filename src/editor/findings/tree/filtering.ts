@@ -54,9 +54,9 @@ export class Filtering {
     return activeParts(this.#filter).length > 0;
   }
 
-  /** Whether a finding passes the filter. */
-  passes(shown: ShownFinding): boolean {
-    return this.#passes(shown);
+  /** Whether a finding passes the filter; the same function until the filter changes. */
+  get passes(): (shown: ShownFinding) => boolean {
+    return this.#passes;
   }
 
   /** Replaces the filter. */
@@ -88,56 +88,56 @@ interface ValueList<T> {
   readonly labelOf: (value: T) => string;
   /** A finding's own values. */
   readonly valuesOf: (shown: ShownFinding) => readonly T[];
-  /** The order in which the values that findings have are offered. */
-  readonly sort: (values: T[]) => readonly T[];
+  /** The order in which values are offered; by number or name where there is none. */
+  readonly order?: readonly T[];
 }
 
 const valueLists: { readonly [P in ListPart]: ValueList<ValueOf<P>> } = {
   severities: {
     labelOf: severityLabel,
     valuesOf: ({ finding }) => [finding.severity],
-    sort: (values) => SEVERITIES.filter((each) => values.includes(each)),
+    order: SEVERITIES,
   },
   triage: {
     labelOf: triageLabel,
     valuesOf: ({ triage }) => [triage.state],
-    sort: (values) => TRIAGE_STATES.filter((each) => values.includes(each)),
+    order: TRIAGE_STATES,
   },
   drift: {
     labelOf: driftFilterLabel,
     valuesOf: (shown) => [driftOf(shown)],
-    sort: (values) => DRIFTS.filter((each) => values.includes(each)),
+    order: DRIFTS,
   },
   cwes: {
     labelOf: cweLabel,
     valuesOf: ({ finding: { cwes } }) => (cwes.length === 0 ? [null] : cwes),
-    sort: (values) => values.sort((one, other) => (one ?? Infinity) - (other ?? Infinity)),
   },
   features: {
     labelOf: featureLabel,
     valuesOf: ({ finding }) => [finding.feature ?? null],
-    sort: (values) => values.sort(nullLast),
   },
   perspectives: {
-    labelOf: perspectiveLabel,
+    labelOf: (perspective) => perspective ?? vscode.l10n.t('Without a perspective'),
     valuesOf: ({ finding }) => [finding.perspective ?? null],
-    sort: (values) => values.sort(nullLast),
   },
   verdicts: {
     labelOf: verdictHeading,
     valuesOf: ({ verdict }) => (verdict === undefined ? [] : [verdict]),
-    sort: (values) => VERDICTS.filter((each) => values.includes(each)),
+    order: VERDICTS,
   },
   evidence: {
     labelOf: evidenceFilterLabel,
     valuesOf: ({ evidence }) => [leastOf(evidence)?.kind ?? 'none'],
-    sort: (values) => EVIDENCE_FILTERS.filter((each) => values.includes(each)),
+    order: EVIDENCE_FILTERS,
   },
-  folders: { labelOf: folderLabel, valuesOf: foldersAbove, sort: (values) => values.sort() },
+  folders: { labelOf: folderLabel, valuesOf: foldersAbove },
 };
 
-function nullLast(one: string | null, other: string | null): number {
-  return Number(one === null) - Number(other === null) || (one ?? '').localeCompare(other ?? '');
+/** By number or name, `null` last. */
+function compareValues(one: AnyValue, other: AnyValue): number {
+  return typeof one === 'number' && typeof other === 'number'
+    ? one - other
+    : Number(one === null) - Number(other === null) || String(one).localeCompare(String(other));
 }
 
 /** Asks which part of the filter to change, shows what each part is now, and asks for its new value. */
@@ -146,8 +146,11 @@ export async function filterFindings(filtering: Filtering, findings: FindingStor
   const part = await pickPart(filter);
   if (part === 'clear') return filtering.filterBy({});
   if (part === undefined) return;
-  const changed = await askFor(part, filter, [...findings.all(), ...findings.absent()]);
-  if (changed !== undefined) await filtering.filterBy(changed);
+  const value =
+    part === 'text'
+      ? await askForText(filter)
+      : await chooseValues(part, filter, [...findings.all(), ...findings.absent()]);
+  if (value !== undefined) await filtering.filterBy({ ...filter, [part]: value });
 }
 
 /** Asks what the Findings view groups by. */
@@ -181,21 +184,14 @@ async function pickPart(filter: Filter): Promise<FilterPart | 'clear' | undefine
   return picked?.part;
 }
 
-/** Asks for a part's new value; undefined when the person cancels. */
-async function askFor(
-  part: FilterPart,
-  filter: Filter,
-  all: readonly ShownFinding[],
-): Promise<Filter | undefined> {
-  if (part !== 'text') return chooseValues(part, filter, all);
-  const text = await vscode.window.showInputBox({
+function askForText({ text = '' }: Filter): Thenable<string | undefined> {
+  return vscode.window.showInputBox({
     title: vscode.l10n.t('Filter Findings by Text'),
     prompt: vscode.l10n.t(
       'Words to look for in title, description, path, CWE, ID, feature and URL; empty for all findings',
     ),
-    value: filter.text ?? '',
+    value: text,
   });
-  return text === undefined ? undefined : { ...filter, text };
 }
 
 /** Offers the values that findings have and those that are chosen already. Choosing all is the same as choosing none, except for triage, where no choice hides settled findings. */
@@ -203,12 +199,13 @@ async function chooseValues(
   part: ListPart,
   filter: Filter,
   all: readonly ShownFinding[],
-): Promise<Filter | undefined> {
-  const { labelOf, valuesOf, sort } = valueLists[part] as ValueList<AnyValue>;
+): Promise<readonly AnyValue[] | undefined> {
+  const { labelOf, valuesOf, order } = valueLists[part] as ValueList<AnyValue>;
   const chosen: readonly AnyValue[] = filter[part] ?? [];
   const counts = new Map(chosen.map((value) => [value, 0]));
   for (const value of all.flatMap(valuesOf)) counts.set(value, (counts.get(value) ?? 0) + 1);
-  const items = sort([...counts.keys()]).map((value) => ({
+  const values = order?.filter((each) => counts.has(each)) ?? [...counts.keys()].sort(compareValues);
+  const items = values.map((value) => ({
     label: labelOf(value),
     description: countFindings(counts.get(value) ?? 0),
     picked: chosen.includes(value),
@@ -220,9 +217,8 @@ async function chooseValues(
     canPickMany: true,
     matchOnDescription: false,
   });
-  if (picked === undefined) return undefined;
-  const isEverything = picked.length === items.length && part !== 'triage';
-  return { ...filter, [part]: isEverything ? [] : picked.map(({ value }) => value) };
+  const isEverything = picked?.length === items.length && part !== 'triage';
+  return isEverything ? [] : picked?.map(({ value }) => value);
 }
 
 /** The values of a part of a filter, as a few words. */
@@ -240,10 +236,6 @@ export function cweLabel(cwe: number | null | undefined): string {
 /** A feature by its name. */
 export function featureLabel(feature: string | null | undefined): string {
   return feature ?? vscode.l10n.t('Without a feature');
-}
-
-function perspectiveLabel(perspective: string | null): string {
-  return perspective ?? vscode.l10n.t('Without a perspective');
 }
 
 function partLabel(part: FilterPart): string {

@@ -34,9 +34,7 @@ export function toItem(node: OutlineNode, isExpanded: boolean): vscode.TreeItem 
 function itemOf(node: OutlineNode, isExpanded: boolean): vscode.TreeItem {
   switch (node.kind) {
     case 'group':
-      return node.topic.kind === 'file'
-        ? fileItem(node, isExpanded)
-        : headingItem(topicLabel(node.topic), node, node.topic);
+      return node.topic.kind === 'file' ? fileItem(node, isExpanded) : headingItem(node.topic, node);
     case 'finding':
       return findingItem(node);
     case 'more':
@@ -44,77 +42,75 @@ function itemOf(node: OutlineNode, isExpanded: boolean): vscode.TreeItem {
   }
 }
 
-function headingItem(label: string, { shown }: GroupNode, topic: GroupTopic): vscode.TreeItem {
-  const item = new vscode.TreeItem(label, vscode.TreeItemCollapsibleState.Expanded);
+/** `name` stands for the label where that alone does not say what is meant. */
+function groupItem(label: string, { shown }: GroupNode, isExpanded = true, name = label): vscode.TreeItem {
+  const { Collapsed, Expanded } = vscode.TreeItemCollapsibleState;
+  const item = new vscode.TreeItem(label, isExpanded ? Expanded : Collapsed);
+  const count = countFindings(shown.length);
   item.description = formatNumber(shown.length);
-  item.contextValue = 'group';
-  item.iconPath = iconOfTopic(topic);
-  item.tooltip = `${label}: ${countFindings(shown.length)}`;
-  item.accessibilityInformation = { label: `${label}, ${countFindings(shown.length)}` };
+  item.tooltip = `${name}: ${count}`;
+  item.accessibilityInformation = { label: `${name}, ${count}` };
   return item;
 }
 
-function fileItem({ topic, shown }: GroupNode, isExpanded: boolean): vscode.TreeItem {
-  const { Collapsed, Expanded } = vscode.TreeItemCollapsibleState;
+function headingItem(topic: Exclude<GroupTopic, { kind: 'file' }>, node: GroupNode): vscode.TreeItem {
+  const [label, icon] = headingOf(topic);
+  const item = groupItem(label, node);
+  item.contextValue = 'group';
+  item.iconPath = icon;
+  return item;
+}
+
+function fileItem(node: GroupNode, isExpanded: boolean): vscode.TreeItem {
+  const { shown } = node;
   const place = shown[0]?.places[0];
-  const path = place === undefined ? undefined : visibleLine(place.path);
-  const label = path === undefined ? vscode.l10n.t('Without a place in this workspace') : basename(path);
-  const item = new vscode.TreeItem(label, isExpanded ? Expanded : Collapsed);
-  item.contextValue = place === undefined ? 'unplaced' : 'file';
-  if (path === undefined || topic.kind !== 'file' || topic.file === undefined) {
+  if (place === undefined) {
+    const item = groupItem(vscode.l10n.t('Without a place in this workspace'), node, isExpanded);
+    item.contextValue = 'unplaced';
     item.iconPath = new vscode.ThemeIcon('question');
-    item.description = formatNumber(shown.length);
-  } else {
-    item.resourceUri = vscode.Uri.file(topic.file);
-    item.iconPath = vscode.ThemeIcon.File;
-    item.description =
-      path === label
-        ? formatNumber(shown.length)
-        : `${path.slice(0, -label.length - 1)} · ${formatNumber(shown.length)}`;
+    return item;
   }
-  item.tooltip = `${path ?? label}: ${countFindings(shown.length)}`;
-  item.accessibilityInformation = { label: `${path ?? label}, ${countFindings(shown.length)}` };
+  const path = visibleLine(place.path);
+  const label = basename(path);
+  const item = groupItem(label, node, isExpanded, path);
+  item.contextValue = 'file';
+  item.resourceUri = vscode.Uri.file(place.file);
+  item.iconPath = vscode.ThemeIcon.File;
+  if (path !== label)
+    item.description = `${path.slice(0, -label.length - 1)} · ${formatNumber(shown.length)}`;
   return item;
 }
 
 function findingItem(node: FindingNode): vscode.TreeItem {
   const t = vscode.l10n.t;
   const { shown } = node;
-  const heading = node.parent.parent?.topic;
-  const [reported] = shown.finding.places;
-  const {
-    finding,
-    places: [place],
-    triage,
-    verdict,
-    decidedBefore,
-    evidence,
-  } = shown;
+  const heading = node.parent.parent?.topic.kind;
+  const { finding, triage, verdict } = shown;
+  const [place] = shown.places;
+  const [reported] = finding.places;
+  const quoted = leastOf(shown.evidence);
   const title = titleOfFinding(finding);
-  const drift = place && driftLabel(place);
-  const quoted = leastOf(evidence);
-  const item = new vscode.TreeItem(title);
+  const severity = severityLabel(finding.severity);
+  const isSaid = verdict !== undefined && !usual.has(verdict) && heading !== 'verdict';
+  const isDoubtful = quoted?.kind === 'notAsSent' || quoted?.kind === 'elsewhere';
   const facts = [
-    ...(place === undefined && reported !== undefined ? [visibleLine(reported.path)] : []),
-    ...(place?.startLine === undefined ? [] : [t('line {0}', place.startLine)]),
-    ...(finding.perspective === undefined ? [] : [finding.perspective]),
-    ...(finding.url === undefined ? [] : [requestOf(finding)]),
+    place === undefined ? reported && visibleLine(reported.path) : undefined,
+    place?.startLine === undefined ? undefined : t('line {0}', place.startLine),
+    finding.perspective,
+    finding.url === undefined ? undefined : requestOf(finding),
     ...finding.cwes.map(cweLabel),
-    ...(verdict === undefined || usual.has(verdict) || heading?.kind === 'verdict'
-      ? []
-      : [verdictLabel(verdict)]),
-    ...(triage.state === 'open' ? [] : [triageLabel(triage.state)]),
-    ...(decidedBefore === undefined ? [] : [decidedBeforeLabel(decidedBefore)]),
-    ...(quoted?.kind === 'notAsSent' || quoted?.kind === 'elsewhere' ? [`⚠ ${evidenceLabel(quoted)}`] : []),
-    ...(drift === undefined ? [] : [drift]),
-  ];
-  item.description = (
-    heading?.kind === 'severity' ? facts : [severityLabel(finding.severity), ...facts]
-  ).join(' · ');
+    isSaid ? verdictLabel(verdict) : undefined,
+    triage.state === 'open' ? undefined : triageLabel(triage.state),
+    decidedBeforeLabel(shown.decidedBefore),
+    isDoubtful ? `⚠ ${evidenceLabel(quoted)}` : undefined,
+    place && driftLabel(place),
+  ].filter((fact) => fact !== undefined);
+  const item = new vscode.TreeItem(title);
+  item.description = (heading === 'severity' ? facts : [severity, ...facts]).join(' · ');
   // A settled finding shows its triage state instead of its severity.
-  const settledIcon = isSettled(triage.state) ? triageIcons[triage.state] : undefined;
-  item.iconPath =
-    settledIcon === undefined ? severityIcon(finding.severity) : new vscode.ThemeIcon(settledIcon);
+  item.iconPath = isSettled(triage.state)
+    ? new vscode.ThemeIcon(triageIcons[triage.state])
+    : severityIcon(finding.severity);
   item.contextValue = [
     'finding',
     ...(isLiveFinding(finding) ? ['live'] : []),
@@ -122,9 +118,7 @@ function findingItem(node: FindingNode): vscode.TreeItem {
     ...(finding.places.length > 1 ? ['withPath'] : []),
   ].join(' ');
   item.tooltip = tooltipOf(shown, title);
-  item.accessibilityInformation = {
-    label: [`${severityLabel(finding.severity)}: ${title}`, ...facts].join(', '),
-  };
+  item.accessibilityInformation = { label: [`${severity}: ${title}`, ...facts].join(', ') };
   const isOnlyLive = place === undefined && isLiveFinding(finding);
   item.command = {
     title: isOnlyLive ? t('Show Details') : t('Show in Editor'),
@@ -168,40 +162,25 @@ function moreItem(count: number): vscode.TreeItem {
   return item;
 }
 
-/** The heading of a group that is no file. */
-function topicLabel(topic: Exclude<GroupTopic, { kind: 'file' }>): string {
+/** The heading of a group that is no file, and its icon. */
+function headingOf(
+  topic: Exclude<GroupTopic, { kind: 'file' }>,
+): readonly [label: string, icon: vscode.ThemeIcon] {
   switch (topic.kind) {
     case 'severity':
-      return severityLabel(topic.severity);
+      return [severityLabel(topic.severity), severityIcon(topic.severity)];
     case 'cwe':
-      return cweLabel(topic.cwe);
+      return [cweLabel(topic.cwe), new vscode.ThemeIcon('bug')];
     case 'feature':
-      return featureLabel(topic.feature);
+      return [featureLabel(topic.feature), new vscode.ThemeIcon('globe')];
     case 'triage':
-      return triageLabel(topic.state);
+      return [triageLabel(topic.state), new vscode.ThemeIcon(triageIcons[topic.state])];
     case 'verdict':
-      return verdictHeading(topic.verdict);
+      return [verdictHeading(topic.verdict), new vscode.ThemeIcon(verdictIcons[topic.verdict ?? 'unknown'])];
   }
 }
 
-function iconOfTopic(topic: GroupTopic): vscode.ThemeIcon {
-  switch (topic.kind) {
-    case 'severity':
-      return severityIcon(topic.severity);
-    case 'triage':
-      return new vscode.ThemeIcon(triageIcons[topic.state] ?? 'circle-outline');
-    case 'verdict':
-      return new vscode.ThemeIcon(verdictIcons[topic.verdict ?? 'unknown']);
-    case 'feature':
-      return new vscode.ThemeIcon('globe');
-    case 'cwe':
-      return new vscode.ThemeIcon('bug');
-    case 'file':
-      return vscode.ThemeIcon.File;
-  }
-}
-
-/** What most findings are is said where a person looks at one. */
+/** The verdicts of most findings: only the tooltip and the details name them. */
 const usual = new Set<Verdict>(['stillThere', 'reportedAgain']);
 
 const verdictIcons: Readonly<Record<Verdict, string>> = {
@@ -219,8 +198,8 @@ const verdictIcons: Readonly<Record<Verdict, string>> = {
   unknown: 'question',
 };
 
-const triageIcons: Readonly<Record<TriageState, string | undefined>> = {
-  open: undefined,
+const triageIcons: Readonly<Record<TriageState, string>> = {
+  open: 'circle-outline',
   confirmed: 'verified',
   falsePositive: 'circle-slash',
   acceptedRisk: 'law',

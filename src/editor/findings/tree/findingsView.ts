@@ -3,7 +3,7 @@ import { hasAllFindings, hasFindings } from '../../../core/findings/chooseRun.ts
 import { countVerdicts, isReported } from '../../../core/findings/compare/verdict.ts';
 import type { FindingStore } from '../../../core/findings/findingStore.ts';
 import type { Cut } from '../../../core/findings/parse/parse.ts';
-import type { ShownFinding, ShownRun } from '../../../core/findings/shownFinding.ts';
+import type { ShownRun } from '../../../core/findings/shownFinding.ts';
 import { isSettled } from '../../../core/findings/triage/triage.ts';
 import { activeParts, applyFilter, type FilteredFindings } from '../../../core/findings/view/filter.ts';
 import { toGroups, toVerdictGroups } from '../../../core/findings/view/groups.ts';
@@ -20,6 +20,7 @@ import {
   waitsForToken,
 } from '../../../core/run/state/run.ts';
 import type { LazyView } from '../../../lazyView.ts';
+import { hasOpenFolder } from '../../folders.ts';
 import { countFiles, countFindings, formatNumber } from '../../formats.ts';
 import { commitLabel, runLabel, verdictLabel } from '../../labels.ts';
 import { readDisplaySettings } from '../../settings.ts';
@@ -36,8 +37,6 @@ export interface FindingsViewDeps {
   readonly displayed: DisplayedFindings;
   readonly runs: RunStore;
   readonly filtering: Filtering;
-  /** Whether a run assesses a folder that this window has open. */
-  readonly isOpenHere: (run: Run) => boolean;
 }
 
 /** Fills the Findings view: groups, files, findings; its message names runs, what settings hide and the filter. */
@@ -45,15 +44,19 @@ export function showFindings(lazy: LazyView, deps: FindingsViewDeps): vscode.Dis
   const { findings, runs, filtering } = deps;
   const changed = new vscode.EventEmitter<undefined>();
   let filtered = readFiltered(deps);
+  const roots = (): readonly OutlineNode[] =>
+    rootNodes(
+      findings.comparison() === undefined
+        ? toGroups(filtered.passing, filtering.grouping)
+        : toVerdictGroups(filtered.passing),
+    );
   lazy.fill({
     onDidChangeTreeData: changed.event,
-    getChildren: (node) => [
-      ...(node === undefined ? roots(filtered, deps) : childNodes(node as OutlineNode)),
-    ],
+    getChildren: (node) => [...(node === undefined ? roots() : childNodes(node as OutlineNode))],
     getTreeItem: (node) => toItem(node as OutlineNode, filtered.passing.length <= maxExpanded),
   });
   const describe = (): void => {
-    const state = stateOf(findings.folders(), filtered, runs.all().filter(deps.isOpenHere));
+    const state = stateOf(findings.folders(), filtered, runs.all().filter(hasOpenFolder));
     describeFindings(lazy.view, state, filtered, deps);
     setContext('findingsView', state);
     setContext('findingsShown', findings.folders().length > 0);
@@ -81,19 +84,8 @@ function readFiltered({ findings, filtering }: FindingsViewDeps): FilteredFindin
   const comparison = findings.comparison();
   const asksForTriage = comparison !== undefined || (filtering.filter.triage ?? []).length > 0;
   const display = { minimumSeverity, hideTriaged: hideTriaged && !asksForTriage };
-  const passes = (shown: ShownFinding): boolean => filtering.passes(shown);
   const { shown, absent = [] } = comparison ?? { shown: findings.all(), absent: findings.absent() };
-  return applyFilter([...shown, ...absent], display, passes);
-}
-
-function roots(
-  { passing }: FilteredFindings,
-  { findings, filtering }: FindingsViewDeps,
-): readonly OutlineNode[] {
-  const comparison = findings.comparison();
-  return rootNodes(
-    comparison === undefined ? toGroups(passing, filtering.grouping) : toVerdictGroups(passing),
-  );
+  return applyFilter([...shown, ...absent], display, filtering.passes);
 }
 
 function setContext(key: string, value: unknown): void {
