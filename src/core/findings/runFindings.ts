@@ -69,6 +69,8 @@ export class RunFindings implements ShownRun {
   /** The files that findings point at. */
   readonly #files: ReadonlySet<string>;
   #run: Run;
+  /** How a person mapped paths when it was loaded: the evidence goes by it. */
+  #mappings: unknown;
   /** What is known of each finding by its position: of other runs, and of what was sent. */
   #told: readonly Told[];
   #evidence: readonly (EvidenceOfPlaces | undefined)[] | undefined;
@@ -99,12 +101,14 @@ export class RunFindings implements ShownRun {
 
   /**
    * Reads a run's findings file and finds its places here; a file that cannot be read gives a `failure`. `former` is the run as it was loaded before: lines that it follows
-   * are followed on, what is known of the findings stays, and it is what comes back when the failure is still the same.
+   * are followed on, what is known of the findings stays, but for evidence by other mappings, and it is what comes back when the failure is still the same.
    */
   static async load(run: Run, deps: RunFindingsDeps, former?: RunFindings): Promise<RunFindings> {
     try {
+      const mappings = run.targets.map(({ folder }) => mappingsOf(deps.mappings, folder));
       const named = await readNamed(run, deps);
       const loaded = new RunFindings(run, deps, await placeFindings(named, deps, former && former.#places));
+      loaded.#mappings = mappings;
       if (former !== undefined && isSameRun(former.#run, run)) await loaded.#takeOver(former);
       return loaded;
     } catch (error) {
@@ -244,7 +248,7 @@ export class RunFindings implements ShownRun {
   }
 
   async #takeOver(former: RunFindings): Promise<void> {
-    this.#evidence = former.#evidence;
+    if (isDeepStrictEqual(former.#mappings, this.#mappings)) this.#evidence = former.#evidence;
     if (former.#compared !== undefined) await this.#compare(former.#compared, former.#absent);
     this.decide();
   }

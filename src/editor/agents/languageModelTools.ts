@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
+import type { ShownFinding } from '../../core/findings/shownFinding.ts';
 import { escapeMarkdown } from '../../core/findings/view/findingMarkdown.ts';
 import {
   answerText,
@@ -33,6 +34,7 @@ export function createTools({ runs, findings, clock }: ToolDeps): ReadonlyMap<st
     confirmationsOf: (shown) => findings.confirmationsOf(shown),
     clock,
   });
+  const listed = (): readonly ShownFinding[] => [...findings.all(), ...findings.absent()];
   const toTool = (read: (input: unknown) => Promise<string>, invocationMessage: string): Tool => ({
     prepareInvocation: () => ({ invocationMessage }),
     invoke: async ({ input }) => toResult(await read(input)),
@@ -47,7 +49,7 @@ export function createTools({ runs, findings, clock }: ToolDeps): ReadonlyMap<st
         prepareInvocation: ({ input }) => {
           requireTrustOfTool();
           const call = readInput(toolInputs.setTriage, input);
-          const { finding, triage } = findNamed(findings.all(), call.finding);
+          const { finding, triage } = findNamed(listed(), call.finding);
           const title = escapeMarkdown(titleOfFinding(finding));
           const [now, next] = [decisionLabel(triage), decisionLabel(decide(triage, call))];
           return {
@@ -61,7 +63,7 @@ export function createTools({ runs, findings, clock }: ToolDeps): ReadonlyMap<st
         invoke: async ({ input }) => {
           requireTrustOfTool();
           const call = readInput(toolInputs.setTriage, input);
-          const shown = findNamed(findings.all(), call.finding);
+          const shown = findNamed(listed(), call.finding);
           const { state, note } = decide(shown.triage, call);
           await findings.setTriage([shown], state, note);
           return toResult(answerText({ finding: call.finding, triage: state }));

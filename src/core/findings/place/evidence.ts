@@ -60,7 +60,7 @@ export async function checkEvidence(
   for (const [at, place] of all.entries()) {
     // What is resolved already lets nothing else go on.
     if (at % placesAtOnce === 0) await setImmediate();
-    const spot = await sentFileOf(source, place);
+    const spot = (await sentFileOf(source, place)) ?? (await mappedSpotOf(source, place));
     const known = spot && byFile.get(spot.file);
     if (spot === undefined) checked.set(place, await withoutFile(place, source));
     else if (known === undefined) byFile.set(spot.file, { spot, places: [place] });
@@ -82,6 +82,13 @@ export async function checkEvidence(
     const evidence = places.map((place) => checked.get(place));
     return evidence.some((each) => each !== undefined) ? evidence : undefined;
   });
+}
+
+/** The sent file that a place means because a person mapped its path. */
+async function mappedSpotOf({ sent, resolver }: RunSource, place: Place): Promise<SentSpot | undefined> {
+  const here = await resolver.locate(place);
+  const file = here.kind === 'file' ? sent[here.target]?.get(here.path) : undefined;
+  return here.kind === 'file' && file !== undefined ? { target: here.target, file } : undefined;
 }
 
 /** What is known of a place that is in no file that is known to be sent. */

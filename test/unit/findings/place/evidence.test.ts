@@ -107,6 +107,17 @@ test('F140 quotes are checked against what was sent, not against what is here by
   assert.deepEqual(await toldLater(scene, run), ['asSent', 'notAsSent: quote']);
 });
 
+test('F140 quotes are checked again when a person says where paths start, and when they take that back', async (t) => {
+  const scene = await setScene(t);
+  await find(scene, [{ ...quote, file: 'built/db.ts' }]);
+  assert.deepEqual(told(scene.store.all()), ['notAsSent: file']);
+  const shop = path.join(scene.root, 'shop');
+  await scene.store.mapPaths(shop, 'built', path.join(shop, 'src'));
+  assert.deepEqual(told(scene.store.all()), ['asSent']);
+  await scene.store.forgetMappings(shop);
+  assert.deepEqual(told(scene.store.all()), ['notAsSent: file']);
+});
+
 test('F140 where nobody knows what was sent, a quote cannot be checked', async (t) => {
   const scene = await setScene(t);
   const run = await find(scene, [quote, { line: 800 }]);
