@@ -111,6 +111,7 @@ function placeAddress(index: number): string {
   return `#place-${String(index)}`;
 }
 
+/** What is known of a finding; nothing is said of an absent value. */
 type Fact = readonly [label: string, value: string | undefined, tone?: Tone];
 type Tone = ReportContent['facts'][number]['tone'];
 
@@ -142,7 +143,7 @@ function factsOf(shown: ShownFinding, [tried]: readonly Confirmation[]): ReportC
       ['URL', requestOf(shown.finding)],
       ['CVSS', [cvss?.score, cvss?.vector].filter((part) => part !== undefined).join(' · ')],
       [t('On the live application'), tried && confirmationLabel(tried)],
-      ...howSure(shown),
+      ...standingOf(shown),
       [t('Triage'), at === 0 ? triageLabel(state) : `${triageLabel(state)}, ${formatTime(at)}`],
       [t('Note'), note],
       [t('Shown here'), shortfall && shortfallLabel(shortfall)],
@@ -151,7 +152,13 @@ function factsOf(shown: ShownFinding, [tried]: readonly Confirmation[]): ReportC
 }
 
 /** What speaks for a finding, and how it stands to other runs and to the code as it is now. */
-function howSure({ finding, places, verdict, decidedBefore, evidence }: ShownFinding): readonly Fact[] {
+export function standingOf({
+  finding,
+  places,
+  verdict,
+  decidedBefore,
+  evidence,
+}: ShownFinding): readonly Fact[] {
   const t = vscode.l10n.t;
   const quoted = leastOf(evidence);
   return [

@@ -12,9 +12,10 @@ import { findingMarkdown, type FindingWords } from '../../core/findings/view/fin
 import { visibleLine } from '../../core/visibleText.ts';
 import { repositoryOf } from '../folders.ts';
 import { countFindings } from '../formats.ts';
-import { blockLabel, driftLabel, severityLabel, titleOfFinding, triageLabel } from '../labels.ts';
+import { blockLabel, severityLabel, titleOfFinding, triageLabel } from '../labels.ts';
 import { askInDialog, showInformation } from '../showMessage.ts';
 import { toAddress } from './findingArguments.ts';
+import { standingOf } from './findingDetails.ts';
 
 const openChat = 'workbench.action.chat.open';
 
@@ -58,13 +59,12 @@ export function findingsMarkdown(shown: readonly ShownFinding[]): string {
     place: t('Place'),
     feature: t('Feature'),
     perspective: t('Perspective'),
-    drift: t('Code since the scan'),
     otherPlaces: t('Other places'),
     triage: t('Triage'),
     description: t('Description'),
     severityOf: severityLabel,
     triageOf: triageLabel,
-    driftOf: driftLabel,
+    standingOf,
     blockOf: blockLabel,
   };
   return shown.map((each) => findingMarkdown(each, words)).join('\n');

@@ -45,6 +45,8 @@ describe('handing findings on', () => {
       /^## Weak hash$[^]*\*\*Severity:\*\* High$[^]*src\/orders\.js:4[^]*^## Version is told$/m,
     );
     assert.ok(!copied.includes('SQL from a request'));
+    await run('copyFinding', nodeOf(7));
+    assert.match(await clipboard(), /^## Absolute$[^]*\*\*Quoted code:\*\* not in what was sent/m);
   });
 
   it('hands on the finding whose details have the focus', async () => {

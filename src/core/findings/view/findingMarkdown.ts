@@ -11,14 +11,15 @@ export interface FindingWords {
   readonly place: string;
   readonly feature: string;
   readonly perspective: string;
-  readonly drift: string;
   readonly otherPlaces: string;
   readonly triage: string;
   readonly description: string;
   readonly severityOf: (severity: Severity) => string;
   readonly triageOf: (state: TriageState) => string;
-  /** Undefined when there is nothing to say. */
-  readonly driftOf: (place: ShownPlace) => string | undefined;
+  /** What speaks for a finding, and how it stands to other runs and to the code, each with its label; undefined when there is nothing to say. */
+  readonly standingOf: (
+    shown: ShownFinding,
+  ) => readonly (readonly [label: string, text: string | undefined, ...unknown[]])[];
   readonly blockOf: (kind: BlockKind) => string;
 }
 
@@ -32,7 +33,6 @@ const span = /(?<!`)`([^`\n]+)`(?!`)|\*\*([^*\n]+)\*\*/g;
 export function findingMarkdown(shown: ShownFinding, words: FindingWords): string {
   const { finding, triage } = shown;
   const [main, ...others] = finding.places;
-  const here = hereOf(main, shown);
   const { severity, severityText, cvss, description, blocks, recommendation } = finding;
   const rating = [
     words.severityOf(severity),
@@ -55,7 +55,9 @@ export function findingMarkdown(shown: ShownFinding, words: FindingWords): strin
     ...fact(words.feature, escapeMarkdown(finding.feature ?? '')),
     ...fact(words.perspective, escapeMarkdown(finding.perspective ?? '')),
     ...fact('URL', finding.url === undefined ? '' : codeSpan(requestOf(finding))),
-    ...fact(words.drift, (here && words.driftOf(here)) ?? ''),
+    ...words
+      .standingOf(shown)
+      .flatMap(([label, text = '']) => fact(label, escapeMarkdown(visibleLine(text)))),
     ...fact(words.triage, isUndecided(triage) ? '' : `${words.triageOf(triage.state)}${note}`),
     ...(main?.snippet === undefined
       ? []

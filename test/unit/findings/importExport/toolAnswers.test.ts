@@ -35,13 +35,18 @@ const words: FindingWords = {
   place: 'Place',
   feature: 'Feature',
   perspective: 'Perspective',
-  drift: 'Since',
   otherPlaces: 'Other places',
   triage: 'Triage',
   description: 'Description',
   severityOf: (severity) => severity,
   triageOf: (state) => state,
-  driftOf: ({ drift }) => (drift === 'same' ? undefined : drift),
+  standingOf: ({ finding, places, verdict }) => [
+    [
+      'Since',
+      places.find(({ reported, drift }) => reported === finding.places[0] && drift !== 'same')?.drift,
+    ],
+    ['Compared', verdict && `*${verdict}*`],
+  ],
   blockOf: (kind) => kind,
 };
 
@@ -241,7 +246,9 @@ describe('a finding as Markdown', () => {
     assert.match(gone, /\*\*Place:\*\* ` a\.js `\n- \*\*Since:\*\* gone\n/);
     assert.match(gone, /^- ` b\.js:71 `$/m);
     assert.match(moved, /\*\*Place:\*\* ` a\.js:70 `\n- \*\*Since:\*\* moved\n/);
-    assert.doesNotMatch(findingMarkdown(driftedTo('same'), words), /Since/);
+    const same = driftedTo('same');
+    assert.doesNotMatch(findingMarkdown(same, words), /Since|Compared/);
+    assert.match(findingMarkdown({ ...same, verdict: 'new' }, words), /^- \*\*Compared:\*\* \\\*new\\\*$/m);
   });
 
   test('no finding brings a heading of the document, or HTML', () => {
