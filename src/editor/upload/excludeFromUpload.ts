@@ -80,7 +80,7 @@ async function offerUndo(message: string, excluded: readonly Exclusion[], deps: 
   const t = vscode.l10n.t;
   const undo = t('Undo');
   const isNew = excluded.some(
-    ({ added, before, paths }) => added.length > 0 || paths.some((path) => !before.leaveOut.includes(path)),
+    ({ added, before, paths }) => added.length > 0 || paths.some((path) => before[path] !== 'leaveOut'),
   );
   if ((await showInformation(message, ...(isNew ? [undo] : []))) !== undo) return;
   const changed: string[] = [];
@@ -124,11 +124,9 @@ async function pathsByFolder(
 
 function uriOf(target: unknown): vscode.Uri | undefined {
   if (target instanceof vscode.Uri) return target;
-  const node = target as PreviewNode | undefined;
-  if (node?.kind === 'file') return vscode.Uri.joinPath(node.of.folder.uri, node.file.path);
-  return node?.kind === 'folder'
-    ? vscode.Uri.joinPath(node.of.folder.uri, node.sum.path.slice(0, -1))
-    : undefined;
+  const about = (target as PreviewNode | undefined)?.about;
+  if (about === undefined || about.reason !== undefined) return undefined;
+  return vscode.Uri.joinPath(about.folder.uri, about.path.replace(/\/$/, ''));
 }
 
 /** Opens the `.whiteboxignore` of a folder, and creates it where it is missing. */

@@ -1,11 +1,6 @@
 import * as vscode from 'vscode';
 import { AssessmentError } from '../../core/errors.ts';
-import {
-  choicesBelow,
-  type FolderChoices,
-  noChoices,
-  replaceBelow,
-} from '../../core/upload/choose/choices.ts';
+import { choicesBelow, type FolderChoices, replaceBelow } from '../../core/upload/choose/choices.ts';
 import {
   decide,
   type PreparationSteps,
@@ -191,7 +186,7 @@ export class UploadChoices {
   }
 
   #stored(folder: Folder): FolderChoices {
-    return this.#memory.get<FolderChoices>(keyOf(folder)) ?? noChoices;
+    return this.#memory.get<FolderChoices>(keyOf(folder), {});
   }
 }
 

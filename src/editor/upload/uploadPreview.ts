@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import * as vscode from 'vscode';
 import type { Disposable, Logger } from '../../core/ports.ts';
-import { withChosen, withRestored } from '../../core/upload/choose/choices.ts';
+import { withChosen } from '../../core/upload/choose/choices.ts';
 import { countDifferences } from '../../core/upload/choose/prepare.ts';
 import { PreviewModel } from '../../core/upload/choose/previewModel.ts';
 import { visibleName } from '../../core/visibleText.ts';
@@ -133,19 +133,12 @@ async function reveal(isVisible: boolean): Promise<void> {
   if (isVisible) await vscode.commands.executeCommand('whitebox.uploadPreview.focus');
 }
 
-async function choose(node: PreviewNode, isSent: boolean, choices: UploadChoices): Promise<void> {
-  const isIgnored = node.kind === 'item';
-  if (node.kind === 'file')
-    await choices.change(node.of.folder, (now) => withChosen(now, node.file.path, { isSent, isIgnored }));
-  if (node.kind === 'folder')
-    await choices.change(node.of.folder, (now) => withChosen(now, node.sum.path, { isSent, isIgnored }));
-  if (node.kind !== 'item') return;
-  const { item, of } = node;
-  if (item.reason.kind === 'secret')
-    await choices.decide(item.reason.suspicions, isSent ? 'send' : 'leaveOut');
-  else if (item.reason.kind === 'choice')
-    await choices.change(of.folder, (now) => withRestored(now, item.path));
-  else await choices.change(of.folder, (now) => withChosen(now, item.path, { isSent, isIgnored }));
+async function choose({ about }: PreviewNode, isSent: boolean, choices: UploadChoices): Promise<void> {
+  if (about === undefined) return;
+  const { folder, path, reason } = about;
+  const isIgnored = reason?.kind === 'ignored';
+  if (reason?.kind === 'secret') await choices.decide(reason.suspicions, isSent ? 'send' : 'leaveOut');
+  else await choices.change(folder, (now) => withChosen(now, path, { isSent, isIgnored }));
 }
 
 function messageOf(prepared: readonly Prepared[]): string {

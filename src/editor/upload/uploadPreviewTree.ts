@@ -3,30 +3,26 @@ import * as vscode from 'vscode';
 import { type FolderSum, levelBelow } from '../../core/upload/choose/choices.ts';
 import type { NotUploaded, NotUploadedReason } from '../../core/upload/choose/prepare.ts';
 import type { IgnoreRule } from '../../core/upload/ignore/ignoreRules.ts';
-import type { Suspicion } from '../../core/upload/secrets/scanFile.ts';
 import type { SelectedFile } from '../../core/upload/select/selection.ts';
 import { visibleName } from '../../core/visibleText.ts';
+import type { Folder } from '../folders.ts';
 import { countFiles, formatBytes, formatNumber } from '../formats.ts';
 import { reasonLabel, ruleLabel } from '../labels.ts';
 import { describeSuspicion, describeSuspicions, type Prepared } from './preparation.ts';
 
-/** A line of the Upload Preview; commands called on a file or folder get its node. */
-export type PreviewNode =
-  | { readonly kind: 'root'; readonly of: Prepared }
-  | { readonly kind: 'sent'; readonly of: Prepared }
-  | { readonly kind: 'folder'; readonly of: Prepared; readonly sum: FolderSum }
-  | { readonly kind: 'file'; readonly of: Prepared; readonly file: SelectedFile }
-  | { readonly kind: 'leftOut'; readonly of: Prepared }
-  | {
-      readonly kind: 'reason';
-      readonly of: Prepared;
-      readonly label: string;
-      readonly items: readonly NotUploaded[];
-    }
-  | { readonly kind: 'item'; readonly of: Prepared; readonly item: NotUploaded }
-  | { readonly kind: 'widened'; readonly of: Prepared }
-  | { readonly kind: 'rule'; readonly rule: IgnoreRule }
-  | { readonly kind: 'more'; readonly count: number };
+const { None, Collapsed, Expanded } = vscode.TreeItemCollapsibleState;
+
+/** A line of the Upload Preview; commands called on it get it. */
+export interface PreviewNode {
+  readonly item: vscode.TreeItem;
+  readonly children?: () => PreviewNode[];
+  /** The file or folder that the line is about, and why it is not uploaded, if it is not. */
+  readonly about?: {
+    readonly folder: Folder;
+    readonly path: string;
+    readonly reason?: NotUploadedReason;
+  };
+}
 
 /** More rows would take seconds to show. */
 const maxRows = 2_000;
@@ -38,151 +34,118 @@ export function previewTree(
 ): vscode.TreeDataProvider<PreviewNode> {
   return {
     onDidChangeTreeData: onDidChange,
-    getChildren: (node) => (node === undefined ? rootsOf(shown()) : childrenOf(node)),
-    getTreeItem: toItem,
+    getChildren: (node) => (node === undefined ? rootsOf(shown()) : (node.children?.() ?? [])),
+    getTreeItem: ({ item }) => item,
   };
 }
 
 function rootsOf(shown: readonly Prepared[]): PreviewNode[] {
   const [only] = shown;
   if (shown.length === 1 && only !== undefined) return halvesOf(only);
-  return shown.map((of) => ({ kind: 'root', of }));
+  return shown.map((of) => ({
+    item: line(visibleName(of.folder.name), Expanded, sizeOf(of), vscode.ThemeIcon.Folder),
+    children: () => halvesOf(of),
+  }));
 }
 
 function halvesOf(of: Prepared): PreviewNode[] {
+  const t = vscode.l10n.t;
+  const leftOut = formatNumber(of.selection.leftOut.length);
   return [
-    { kind: 'sent', of },
-    { kind: 'leftOut', of },
+    {
+      item: line(t('To be uploaded'), Expanded, sizeOf(of), new vscode.ThemeIcon('cloud-upload')),
+      children: () => levelOf(of),
+    },
+    {
+      item: line(t('Left out'), Expanded, leftOut, new vscode.ThemeIcon('exclude')),
+      children: () => reasonsOf(of),
+    },
   ];
-}
-
-function childrenOf(node: PreviewNode): PreviewNode[] {
-  switch (node.kind) {
-    case 'root':
-      return halvesOf(node.of);
-    case 'sent':
-      return levelOf(node.of);
-    case 'folder':
-      return levelOf(node.of, node.sum);
-    case 'leftOut':
-      return reasonsOf(node.of);
-    case 'reason':
-      return capped(node.items.map((item) => ({ kind: 'item', of: node.of, item })));
-    case 'widened':
-      return capped(node.of.selection.widened.map((rule) => ({ kind: 'rule', rule })));
-    case 'file':
-    case 'item':
-    case 'rule':
-    case 'more':
-      return [];
-  }
 }
 
 function levelOf(of: Prepared, folder?: FolderSum): PreviewNode[] {
   const level = levelBelow(of.selection.files, folder);
   return capped([
-    ...level.folders.map((sum): PreviewNode => ({ kind: 'folder', of, sum })),
-    ...level.files.map((file): PreviewNode => ({ kind: 'file', of, file })),
+    ...level.folders.map((sum) => () => folderNode(of, sum)),
+    ...level.files.map((file) => () => fileNode(of, file)),
   ]);
 }
 
 function reasonsOf(of: Prepared): PreviewNode[] {
-  const groups = Map.groupBy(of.selection.leftOut, ({ reason }) => reasonLabel(reason));
-  const reasons = [...groups].map(([label, items]): PreviewNode => ({ kind: 'reason', of, label, items }));
-  return of.selection.widened.length === 0 ? reasons : [...reasons, { kind: 'widened', of }];
+  const { leftOut, widened } = of.selection;
+  const groups = Map.groupBy(leftOut, ({ reason }) => reasonLabel(reason));
+  return [
+    ...[...groups].map(([label, items]) => ({
+      item: line(label, Collapsed, formatNumber(items.length)),
+      children: () => capped(items.map((item) => () => leftOutNode(of, item))),
+    })),
+    ...(widened.length === 0 ? [] : [widenedNode(widened)]),
+  ];
 }
 
-function capped(nodes: PreviewNode[]): PreviewNode[] {
-  if (nodes.length <= maxRows) return nodes;
-  return [...nodes.slice(0, maxRows), { kind: 'more', count: nodes.length - maxRows }];
+/** The first rows, and how many more there are. */
+function capped(rows: readonly (() => PreviewNode)[]): PreviewNode[] {
+  const nodes = rows.slice(0, maxRows).map((toNode) => toNode());
+  const more = vscode.l10n.t('… and {0} more', formatNumber(rows.length - nodes.length));
+  return rows.length === nodes.length ? nodes : [...nodes, { item: line(more, None, '') }];
 }
 
-function toItem(node: PreviewNode): vscode.TreeItem {
-  const { None, Collapsed, Expanded } = vscode.TreeItemCollapsibleState;
+function folderNode(of: Prepared, sum: FolderSum): PreviewNode {
+  const { path, files, bytes } = sum;
+  const size = `${countFiles(files)}, ${formatBytes(bytes)}`;
+  const item = line(visibleName(basename(path)), Collapsed, size, vscode.ThemeIcon.Folder);
+  return {
+    item: withCheckbox(item, true, path),
+    children: () => levelOf(of, sum),
+    about: { folder: of.folder, path },
+  };
+}
+
+function fileNode(of: Prepared, { path, bytes }: SelectedFile): PreviewNode {
   const t = vscode.l10n.t;
-  switch (node.kind) {
-    case 'root':
-      return line(visibleName(node.of.folder.name), Expanded, sizeOf(node.of), vscode.ThemeIcon.Folder);
-    case 'sent':
-      return line(t('To be uploaded'), Expanded, sizeOf(node.of), new vscode.ThemeIcon('cloud-upload'));
-    case 'leftOut':
-      return line(
-        t('Left out'),
-        Expanded,
-        formatNumber(node.of.selection.leftOut.length),
-        new vscode.ThemeIcon('exclude'),
-      );
-    case 'reason':
-      return line(node.label, Collapsed, formatNumber(node.items.length));
-    case 'widened': {
-      const item = line(
-        t('Rules not read as git reads them'),
-        Collapsed,
-        formatNumber(node.of.selection.widened.length),
-        new vscode.ThemeIcon('info'),
-      );
-      item.tooltip = t(
-        'Rules that are not written plainly: each leaves out more than git would, or, starting with “!”, brings nothing back. Nothing more is uploaded by them.',
-      );
-      return item;
-    }
-    case 'rule': {
-      const { pattern, file, line: number } = node.rule;
-      return line(
-        visibleName(pattern),
-        None,
-        file === undefined ? '' : visibleName(`${file}:${String(number)}`),
-      );
-    }
-    case 'more':
-      return line(t('… and {0} more', formatNumber(node.count)), None, '');
-    case 'folder': {
-      const { sum } = node;
-      const item = line(
-        visibleName(basename(sum.path)),
-        Collapsed,
-        `${countFiles(sum.files)}, ${formatBytes(sum.bytes)}`,
-        vscode.ThemeIcon.Folder,
-      );
-      return withCheckbox(item, true, sum.path);
-    }
-    case 'file': {
-      const suspicions = suspicionsOf(node);
-      const size = formatBytes(node.file.bytes);
-      const item =
-        suspicions.length === 0
-          ? line(nameOf(node.file), None, size, vscode.ThemeIcon.File)
-          : line(
-              nameOf(node.file),
-              None,
-              `${size} · ${t('suspected secret')}`,
-              new vscode.ThemeIcon('warning'),
-            );
-      if (suspicions.length > 0)
-        item.tooltip = [visibleName(node.file.path), describeSuspicions(suspicions)].join('\n');
-      item.resourceUri = vscode.Uri.joinPath(node.of.folder.uri, node.file.path);
-      item.command = { title: t('Open'), command: 'vscode.open', arguments: [item.resourceUri] };
-      return withCheckbox(item, true, node.file.path);
-    }
-    case 'item':
-      return leftOutItem(node.item);
-  }
+  const check = of.checks.get(path);
+  const suspicions = check === undefined || 'reason' in check ? [] : check.suspicions;
+  const isSuspected = suspicions.length > 0;
+  const item = line(
+    visibleName(basename(path)),
+    None,
+    isSuspected ? `${formatBytes(bytes)} · ${t('suspected secret')}` : formatBytes(bytes),
+    isSuspected ? new vscode.ThemeIcon('warning') : vscode.ThemeIcon.File,
+  );
+  if (isSuspected) item.tooltip = [visibleName(path), describeSuspicions(suspicions)].join('\n');
+  item.resourceUri = vscode.Uri.joinPath(of.folder.uri, path);
+  item.command = { title: t('Open'), command: 'vscode.open', arguments: [item.resourceUri] };
+  return { item: withCheckbox(item, true, path), about: { folder: of.folder, path } };
 }
 
-function nameOf({ path }: SelectedFile): string {
-  return visibleName(basename(path));
-}
-
-/** The suspicions about a file that would be uploaded. */
-function suspicionsOf({ of, file }: PreviewNode & { kind: 'file' }): readonly Suspicion[] {
-  const check = of.checks.get(file.path);
-  return check === undefined || 'reason' in check ? [] : check.suspicions;
-}
-
-function leftOutItem({ path, reason }: NotUploaded): vscode.TreeItem {
-  const item = line(visibleName(path), vscode.TreeItemCollapsibleState.None, detailOf(reason));
+function leftOutNode(of: Prepared, { path, reason }: NotUploaded): PreviewNode {
+  const item = line(visibleName(path), None, detailOf(reason));
   item.tooltip = `${visibleName(path)}\n${reasonLabel(reason)}\n${detailOf(reason)}`;
-  return canBeSent(path, reason) ? withCheckbox(item, false, path) : item;
+  return {
+    item: canBeSent(path, reason) ? withCheckbox(item, false, path) : item,
+    about: { folder: of.folder, path, reason },
+  };
+}
+
+function widenedNode(rules: readonly IgnoreRule[]): PreviewNode {
+  const t = vscode.l10n.t;
+  const item = line(
+    t('Rules not read as git reads them'),
+    Collapsed,
+    formatNumber(rules.length),
+    new vscode.ThemeIcon('info'),
+  );
+  item.tooltip = t(
+    'Rules that are not written plainly: each leaves out more than git would, or, starting with “!”, brings nothing back. Nothing more is uploaded by them.',
+  );
+  const toNode = ({ pattern, file, line: number }: IgnoreRule): PreviewNode => ({
+    item: line(
+      visibleName(pattern),
+      None,
+      file === undefined ? '' : visibleName(`${file}:${String(number)}`),
+    ),
+  });
+  return { item, children: () => capped(rules.map((rule) => () => toNode(rule))) };
 }
 
 /** True for what a person may add: no links or special files, and not the folder's root. */

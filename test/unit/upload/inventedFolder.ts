@@ -1,4 +1,4 @@
-import { noChoices } from '../../../src/core/upload/choose/choices.ts';
+import type { FolderChoices } from '../../../src/core/upload/choose/choices.ts';
 import type {
   PreparationSteps,
   SecretDecision,
@@ -46,7 +46,7 @@ export function checked(path: string, content = path): ScannedFile | Omission {
 /** An invented folder: its choices, and its decisions by a content's first letter, can be changed, and every look at the disk is counted. */
 export function inventedFolder(paths: readonly string[], mode: SecretRules['mode'] = 'block') {
   const folder = {
-    choices: noChoices,
+    choices: {} as FolderChoices,
     decisions: {} as Record<string, SecretDecision>,
     selections: 0,
     checked: [] as string[],

@@ -1,117 +1,87 @@
 import type { SelectedFile } from '../select/selection.ts';
 
-/** A person's choices for one folder, as paths relative to it; a folder's path ends in `/`. */
-export interface FolderChoices {
-  /** Paths that are sent although ignore files or settings leave them out. */
-  readonly include: readonly string[];
-  readonly leaveOut: readonly string[];
-  /** Files that are sent although a folder above them is left out. */
-  readonly restored: readonly string[];
+/** What a person chose for a path: to send what ignore files or settings leave out, to leave it out, or to send it although they left out a folder above it. */
+type Choice = 'include' | 'leaveOut' | 'restore';
+
+/** A person's choices for one folder, by paths relative to it; a folder's path ends in `/`. The choice for a path outweighs those for folders above it. */
+export type FolderChoices = Readonly<Record<string, Choice>>;
+
+/** Paths that are sent although ignore files or settings leave them out. */
+export function includedBy(choices: FolderChoices): string[] {
+  return Object.keys(choices).filter((path) => choices[path] === 'include');
 }
 
-/** The choices of a folder in which nobody has chosen anything. */
-export const noChoices: FolderChoices = { include: [], leaveOut: [], restored: [] };
-
 /** A test for paths that a person left out. */
-export function leavingOut({ leaveOut, restored }: FolderChoices): (path: string) => boolean {
-  const isLeftOut = among(leaveOut);
-  const isRestored = new Set(restored);
-  return (path) => isLeftOut(path) && !isRestored.has(path);
+export function leavingOut(choices: FolderChoices): (path: string) => boolean {
+  const choiceFor = new Map(Object.entries(choices));
+  if (choiceFor.size === 0) return () => false;
+  return (path) => {
+    let at = path;
+    while (at !== '' && !choiceFor.has(at)) at = at.slice(0, at.lastIndexOf('/', at.length - 2) + 1);
+    return choiceFor.get(at) === 'leaveOut';
+  };
 }
 
 /** The choices for paths below a prefix (empty, or a folder's path), relative to it. */
 export function choicesBelow(all: FolderChoices, prefix: string): FolderChoices {
-  return mapLists(all, (paths) =>
-    paths.flatMap((path) => (isBelow(path, prefix) ? [path.slice(prefix.length)] : [])),
-  );
+  const below = Object.entries(all).filter(([path]) => isBelow(path, prefix));
+  return Object.fromEntries(below.map(([path, choice]) => [path.slice(prefix.length), choice]));
 }
 
 /** The choices, with those below a prefix replaced by `below`, whose paths are relative to it. */
 export function replaceBelow(all: FolderChoices, prefix: string, below: FolderChoices): FolderChoices {
-  return mapLists(all, (paths, list) => [
-    ...paths.filter((path) => !isBelow(path, prefix)),
-    ...below[list].map((path) => prefix + path),
+  return Object.fromEntries([
+    ...Object.entries(all).filter(([path]) => !isBelow(path, prefix)),
+    ...Object.entries(below).map(([path, choice]) => [prefix + path, choice] as const),
   ]);
 }
 
-/** The choices after a person decided whether a path is sent; `isIgnored` if ignore files or settings leave it out. */
+/**
+ * The choices after a person decided whether a path is sent; `isIgnored` if ignore files or settings leave it out. A file is sent alone where a
+ * folder above it was left out, which stays so with files created in it later.
+ */
 export function withChosen(
-  { include, leaveOut, restored }: FolderChoices,
+  choices: FolderChoices,
   path: string,
   { isSent, isIgnored }: { isSent: boolean; isIgnored: boolean },
 ): FolderChoices {
-  const isIncluded = include.includes(path);
-  return {
-    include: isSent && isIgnored ? [...without(include, path), path] : without(include, path),
-    leaveOut: isSent || isIncluded ? without(leaveOut, path) : [...without(leaveOut, path), path],
-    restored: isSent ? restored : outside(restored, path),
-  };
+  const { [path]: choice, ...others } = choices;
+  if (isSent && isIgnored) return { ...others, [path]: 'include' };
+  if (isSent) return leavingOut(others)(path) ? { ...others, [path]: 'restore' } : others;
+  return choice === 'include' ? others : withExcluded(others, [path]);
 }
 
-/** The choices after a person restored a file that they left out; a folder above it stays left out, with files created in it later. */
-export function withRestored({ include, leaveOut, restored }: FolderChoices, path: string): FolderChoices {
-  const kept = without(leaveOut, path);
-  return {
-    include,
-    leaveOut: kept,
-    restored: among(kept)(path) ? [...without(restored, path), path] : restored,
-  };
-}
-
-/** The choices after a person excluded paths for good: earlier choices no longer send them, or anything below them. */
+/** The choices after a person excluded paths: earlier choices no longer send them, or anything below them. */
 export function withExcluded(choices: FolderChoices, paths: readonly string[]): FolderChoices {
-  return paths.reduce(
-    ({ include, leaveOut, restored }, path) => ({
-      include: outside(include, path),
-      leaveOut: [...without(leaveOut, path), path],
-      restored: outside(restored, path),
-    }),
-    choices,
-  );
+  const isExcluded = among(paths);
+  return Object.fromEntries([
+    ...Object.entries(choices).filter(([path, choice]) => choice === 'leaveOut' || !isExcluded(path)),
+    ...paths.map((path) => [path, 'leaveOut'] as const),
+  ]);
 }
 
-/** The choices after a person undid an exclusion: `withExcluded(before, paths)` is undone, choices made since stay. */
+/** The choices after a person undid an exclusion, with the choices `before` it for these paths and below; what was left out since stays out. */
 export function withoutExcluded(
   now: FolderChoices,
   paths: readonly string[],
   before: FolderChoices,
 ): FolderChoices {
-  const excluded = withExcluded(before, paths);
-  return mapLists(now, (list, name) => [
-    ...list.filter((path) => before[name].includes(path) || !excluded[name].includes(path)),
-    ...before[name].filter((path) => !excluded[name].includes(path) && !list.includes(path)),
+  const isExcluded = among(paths);
+  return Object.fromEntries([
+    ...Object.entries(now).filter(([path, choice]) =>
+      choice === 'leaveOut' ? !paths.includes(path) : !isExcluded(path),
+    ),
+    ...Object.entries(before).filter(([path]) => isExcluded(path)),
   ]);
-}
-
-function mapLists(
-  { include, leaveOut, restored }: FolderChoices,
-  map: (paths: readonly string[], list: keyof FolderChoices) => readonly string[],
-): FolderChoices {
-  return {
-    include: map(include, 'include'),
-    leaveOut: map(leaveOut, 'leaveOut'),
-    restored: map(restored, 'restored'),
-  };
 }
 
 function isBelow(path: string, prefix: string): boolean {
   return path !== prefix && path.startsWith(prefix);
 }
 
-/** The paths that are neither `path` nor below it. */
-function outside(paths: readonly string[], path: string): string[] {
-  return paths.filter((each) => each !== path && !(path.endsWith('/') && each.startsWith(path)));
-}
-
-function without(paths: readonly string[], path: string): string[] {
-  return paths.filter((each) => each !== path);
-}
-
-/** A test for paths that are among chosen ones, or below a chosen folder (ending in `/`). */
-export function among(chosen: readonly string[]): (path: string) => boolean {
-  const files = new Set(chosen.filter((path) => !path.endsWith('/')));
-  const folders = chosen.filter((path) => path.endsWith('/'));
-  return (path) => files.has(path) || folders.some((folder) => path.startsWith(folder));
+/** A test for paths that are among others, or below a folder (ending in `/`) among them. */
+function among(paths: readonly string[]): (path: string) => boolean {
+  return (path) => paths.some((each) => path === each || (each.endsWith('/') && path.startsWith(each)));
 }
 
 /** A folder of a selection, with the sums over all that it holds. */

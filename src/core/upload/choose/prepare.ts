@@ -2,7 +2,7 @@ import type { ManifestEntry } from '../archive/packing.ts';
 import type { SecretCheck } from '../secrets/checkSecrets.ts';
 import type { Suspicion } from '../secrets/scanFile.ts';
 import type { Reason, SelectedFile, Selection } from '../select/selection.ts';
-import { type FolderChoices, leavingOut } from './choices.ts';
+import { type FolderChoices, includedBy, leavingOut } from './choices.ts';
 
 /** What a person decided about content that looks like a credential, by the content's SHA-256. */
 export type SecretDecision = 'send' | 'leaveOut';
@@ -38,7 +38,7 @@ interface KnownFiles<F> {
   readonly folder: F;
   /** What ignore files and settings let through, and what `include` adds. */
   readonly selected: Selection;
-  /** `FolderChoices.include` when the files were selected: with another, they have to be selected again. */
+  /** `includedBy` the choices when the files were selected: with another, they have to be selected again. */
   readonly include: readonly string[];
   /** The results of the credential check so far. */
   readonly checks: SecretCheck;
@@ -96,8 +96,9 @@ export async function selectFolders<F>(
   const prepared: Prepared<F>[] = [];
   for (const folder of folders) {
     const choices = steps.choicesOf(folder);
-    const selected = await steps.select(folder, choices.include, progress);
-    const known = { folder, selected, include: choices.include, checks: new Map() };
+    const include = includedBy(choices);
+    const selected = await steps.select(folder, include, progress);
+    const known = { folder, selected, include, checks: new Map() };
     prepared.push(decide(known, choices, steps.rules()));
   }
   return prepared;

@@ -1,3 +1,4 @@
+import { includedBy } from './choices.ts';
 import { checkFiles, decide, type PreparationSteps, type Prepared, selectFolders, type StepProgress } from './prepare.ts'; // prettier-ignore
 
 /** What a preview depends on. */
@@ -48,7 +49,7 @@ export class PreviewModel<F> {
   /** Applies changed choices to the shown folders; selects again, or checks files, only where the choices add some. */
   async applyChoices(): Promise<void> {
     const { steps } = this.#deps;
-    if (this.#shown.some(({ folder, include }) => !haveSame(include, steps.choicesOf(folder).include)))
+    if (this.#shown.some(({ folder, include }) => !haveSame(include, includedBy(steps.choicesOf(folder)))))
       return this.reopen();
     this.#decide();
     if (this.#checking?.aborted === false || this.#uncheckedFolder() === undefined) return;

@@ -74,9 +74,10 @@ describe('what a person excludes from uploads', () => {
     let ignoreFile: string;
     let failures: unknown[];
     const here: FolderChoices = {
-      include: ['kept.txt', 'dist/'],
-      leaveOut: ['old/'],
-      restored: ['old/kept'],
+      'kept.txt': 'include',
+      'dist/': 'include',
+      'old/': 'leaveOut',
+      'old/kept': 'restore',
     };
 
     beforeEach(async () => {
@@ -115,7 +116,7 @@ describe('what a person excludes from uploads', () => {
     it('although it was chosen by name before, with one line and one message for all that is selected', async () => {
       await exclude('kept.txt', 'other.txt');
       assert.match(await readFile(ignoreFile, 'utf8'), /^(?:#.*\n)+\/kept\.txt\n\/other\.txt\n$/);
-      assert.deepEqual(now(), { ...here, include: ['dist/'], leaveOut: ['old/', 'kept.txt', 'other.txt'] });
+      assert.deepEqual(now(), { ...here, 'kept.txt': 'leaveOut', 'other.txt': 'leaveOut' });
       assert.deepEqual(
         watch.shown.map(({ text, buttons }) => [text, buttons]),
         [['2 files and folders are left out of uploads from now on, by lines in .whiteboxignore.', ['Undo']]],
@@ -129,8 +130,7 @@ describe('what a person excludes from uploads', () => {
       press = 'Undo';
       await exclude('kept.txt', 'other.txt');
       assert.equal(await readFile(ignoreFile, 'utf8'), '/mine\n');
-      assert.deepEqual(now().include.toSorted(), here.include.toSorted());
-      assert.deepEqual(now().leaveOut, here.leaveOut);
+      assert.deepEqual(now(), here);
     });
 
     it('and Undo says so when somebody has taken the line out already', async () => {
@@ -142,7 +142,7 @@ describe('what a person excludes from uploads', () => {
       });
       await exclude('kept.txt');
       assert.match(watch.shown.at(-1)?.text ?? '', /\.whiteboxignore has changed since/);
-      assert.deepEqual(now().include, ['dist/']);
+      assert.deepEqual(now(), { ...here, 'kept.txt': 'leaveOut' });
     });
 
     it('and Undo gives the choices back where nobody left a .whiteboxignore to take lines from', async () => {
@@ -154,7 +154,7 @@ describe('what a person excludes from uploads', () => {
       });
       await exclude('kept.txt');
       assert.deepEqual(failures, []);
-      assert.deepEqual(now().include.toSorted(), here.include.toSorted());
+      assert.deepEqual(now(), here);
       await assert.rejects(readFile(ignoreFile), { code: 'ENOENT' });
     });
 
@@ -171,7 +171,7 @@ describe('what a person excludes from uploads', () => {
       const [told = '', ...others] = failures.map((error) => describeError(error).message);
       assert.ok(told.startsWith(`${ignoreFile} cannot be read or written (ELOOP).`), told);
       assert.deepEqual(others, []);
-      assert.deepEqual(now().include, ['dist/'], 'it stays excluded');
+      assert.deepEqual(now(), { ...here, 'kept.txt': 'leaveOut' }, 'it stays excluded');
     });
   });
 });

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { decide } from '../../../../src/core/upload/choose/prepare.ts';
-import { noChoices } from '../../../../src/core/upload/choose/choices.ts';
 import type { LeftOut, SelectedFile } from '../../../../src/core/upload/select/selection.ts';
 import { type PreviewNode, previewTree } from '../../../../src/editor/upload/uploadPreviewTree.ts';
 
@@ -33,10 +32,14 @@ describe('the Upload Preview', () => {
     ['key.ts', { suspicions: [suspicion], sha256: '0' }],
     ['locked.ts', { path: 'locked.ts', reason: 'changed' } as const],
   ]);
-  const prepared = decide({ folder, selected, include: [], checks }, noChoices, {
-    mode: 'warn',
-    decisionOf: () => undefined,
-  });
+  const prepared = decide(
+    { folder, selected, include: [], checks },
+    {},
+    {
+      mode: 'warn',
+      decisionOf: () => undefined,
+    },
+  );
   const tree = previewTree(() => [prepared], new vscode.EventEmitter<undefined>().event);
 
   /** Each line as a person reads it, and its icon. */

@@ -8,9 +8,9 @@ import {
   choicesBelow,
   type FolderChoices,
   type FolderSum,
+  includedBy,
   leavingOut,
   levelBelow,
-  noChoices,
   replaceBelow,
   toIgnoreLine,
   withChosen,
@@ -18,7 +18,6 @@ import {
   withLines,
   withoutExcluded,
   withoutLines,
-  withRestored,
 } from '../../../../src/core/upload/choose/choices.ts';
 import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
 import type { SelectedFile, Selection } from '../../../../src/core/upload/select/selection.ts';
@@ -120,6 +119,7 @@ test('lines go to the end of an ignore file once, and can be taken out of it whe
 });
 
 const leaving = { isSent: false, isIgnored: false };
+const sending = { isSent: true, isIgnored: false };
 
 /** Which of these paths a person left out. */
 function leftOut(choices: FolderChoices, ...paths: string[]): string[] {
@@ -127,15 +127,15 @@ function leftOut(choices: FolderChoices, ...paths: string[]): string[] {
 }
 
 test('to restore one file below a folder that was left out brings back that file alone; what is made there later stays out', () => {
-  const left = withChosen(noChoices, 'src/', leaving);
-  const restored = withRestored(left, 'src/deep/c');
+  const left = withChosen({}, 'src/', leaving);
+  const restored = withChosen(left, 'src/deep/c', sending);
   assert.deepEqual(leftOut(restored, 'src/deep/c', 'src/b', 'src/deep/new', 'a'), ['src/b', 'src/deep/new']);
-  const all = ['src/b', 'src/deep/d'].reduce((choices, path) => withRestored(choices, path), restored);
+  const all = ['src/b', 'src/deep/d'].reduce((choices, path) => withChosen(choices, path, sending), restored);
   assert.deepEqual(leftOut(all, 'src/b', 'src/deep/d', 'src/new'), ['src/new']);
 });
 
 test('a restored file goes with the folder that is left out after it, and alone when it is left out by itself', () => {
-  const restored = withRestored(withChosen(noChoices, 'src/', leaving), 'src/deep/c');
+  const restored = withChosen(withChosen({}, 'src/', leaving), 'src/deep/c', sending);
   for (const path of ['src/deep/c', 'src/deep/', 'src/'])
     assert.deepEqual(leftOut(withChosen(restored, path, leaving), 'src/deep/c'), ['src/deep/c'], path);
   const other = withChosen(restored, 'src/other/', leaving);
@@ -143,68 +143,87 @@ test('a restored file goes with the folder that is left out after it, and alone 
 });
 
 test('to restore a file that was left out by itself leaves no trace', () => {
-  assert.deepEqual(withRestored(withChosen(noChoices, 'a', leaving), 'a'), noChoices);
+  assert.deepEqual(withChosen(withChosen({}, 'a', leaving), 'a', sending), {});
 });
 
 test('an excluded path is left out whatever was chosen for it or below it, and undoing restores those choices', () => {
   const before: FolderChoices = {
-    include: ['dist/', 'dist/a', 'distinct'],
-    leaveOut: ['lib/'],
-    restored: ['lib/x', 'lib/y'],
+    'dist/': 'include',
+    'dist/a': 'include',
+    distinct: 'include',
+    'lib/': 'leaveOut',
+    'lib/x': 'restore',
+    'lib/y': 'restore',
   };
   const excluded = withExcluded(before, ['dist/', 'lib/x']);
   assert.deepEqual(excluded, {
-    include: ['distinct'],
-    leaveOut: ['lib/', 'dist/', 'lib/x'],
-    restored: ['lib/y'],
+    distinct: 'include',
+    'lib/': 'leaveOut',
+    'lib/y': 'restore',
+    'dist/': 'leaveOut',
+    'lib/x': 'leaveOut',
   });
-  const undone = withoutExcluded(withChosen(excluded, 'b', leaving), ['dist/', 'lib/x'], before);
-  assert.deepEqual(
-    { include: undone.include.toSorted(), leaveOut: undone.leaveOut, restored: undone.restored.toSorted() },
-    { ...before, leaveOut: ['lib/', 'b'] },
-  );
-  const known = withChosen(noChoices, 'a', leaving);
+  const since = withChosen(withChosen(excluded, 'b', leaving), 'dist/b', leaving);
+  assert.deepEqual(withoutExcluded(since, ['dist/', 'lib/x'], before), {
+    ...before,
+    b: 'leaveOut',
+    'dist/b': 'leaveOut',
+  });
+  const known = withChosen({}, 'a', leaving);
   assert.deepEqual(withoutExcluded(withExcluded(known, ['a']), ['a'], known), known);
 });
 
+test('what is chosen for a path outweighs what is chosen for a folder above it, but goes with a folder that is left out later', () => {
+  const ignored = { isSent: true, isIgnored: true };
+  const sent = withChosen(withChosen({}, 'src/', leaving), 'src/own.log', ignored);
+  assert.deepEqual(leftOut(sent, 'src/own.log', 'src/a'), ['src/a']);
+  assert.deepEqual(includedBy(sent), ['src/own.log']);
+  const later = withChosen(sent, 'src/', leaving);
+  assert.deepEqual(leftOut(later, 'src/own.log'), ['src/own.log']);
+  const kept = withChosen(withChosen(withChosen({}, 'src/a', leaving), 'src/', leaving), 'src/', sending);
+  assert.deepEqual(leftOut(kept, 'src/a', 'src/b'), ['src/a']);
+});
+
+test('files named like what every object has are chosen like others', () => {
+  for (const path of ['constructor', '__proto__']) {
+    assert.deepEqual(leftOut({}, path), []);
+    const left = JSON.parse(JSON.stringify(withChosen({}, path, leaving))) as FolderChoices;
+    assert.deepEqual(leftOut(left, path, 'x'), [path]);
+    assert.deepEqual(leftOut(withChosen(left, path, sending), path), []);
+    assert.deepEqual(includedBy(withChosen({}, path, { isSent: true, isIgnored: true })), [path]);
+  }
+});
+
 test('what was sent by choice goes back to what ignore files say; what was left out by choice is sent again', () => {
-  const sent = withChosen(noChoices, 'build/', { isSent: true, isIgnored: true });
-  assert.deepEqual(sent, { ...noChoices, include: ['build/'] });
-  assert.deepEqual(withChosen(sent, 'build/', leaving), noChoices);
-  assert.deepEqual(
-    withChosen(withChosen(noChoices, 'a', leaving), 'a', { isSent: true, isIgnored: false }),
-    noChoices,
-  );
+  const sent = withChosen({}, 'build/', { isSent: true, isIgnored: true });
+  assert.deepEqual(sent, { 'build/': 'include' });
+  assert.deepEqual(withChosen(sent, 'build/', leaving), {});
+  assert.deepEqual(withChosen(withChosen({}, 'a', leaving), 'a', sending), {});
 });
 
 test('choices are remembered for the workspace folder, and hold for each folder in it by paths of its own', () => {
   const whole: FolderChoices = {
-    include: ['app/build/'],
-    leaveOut: ['app/src/a', 'app/src/', 'b'],
-    restored: ['app/src/c'],
+    'app/build/': 'include',
+    'app/src/a': 'leaveOut',
+    'app/src/': 'leaveOut',
+    b: 'leaveOut',
+    'app/src/c': 'restore',
   };
   assert.deepEqual(choicesBelow(whole, ''), whole);
   assert.deepEqual(choicesBelow(whole, 'app/'), {
-    include: ['build/'],
-    leaveOut: ['src/a', 'src/'],
-    restored: ['src/c'],
+    'build/': 'include',
+    'src/a': 'leaveOut',
+    'src/': 'leaveOut',
+    'src/c': 'restore',
   });
-  assert.deepEqual(choicesBelow(whole, 'app/src/'), { ...noChoices, leaveOut: ['a'], restored: ['c'] });
-  assert.deepEqual(choicesBelow(whole, 'ap/'), noChoices);
+  assert.deepEqual(choicesBelow(whole, 'app/src/'), { a: 'leaveOut', c: 'restore' });
+  assert.deepEqual(choicesBelow(whole, 'ap/'), {});
 });
 
 test('a choice made in a subfolder leaves those beside and above it as they are', () => {
-  const whole: FolderChoices = { ...noChoices, include: ['lib/x'], leaveOut: ['app/', 'app/src/a'] };
-  const restored = withRestored(choicesBelow(whole, 'app/src/'), 'a');
-  assert.deepEqual(replaceBelow(whole, 'app/src/', restored), {
-    ...noChoices,
-    include: ['lib/x'],
-    leaveOut: ['app/'],
-  });
+  const whole: FolderChoices = { 'lib/x': 'include', 'app/': 'leaveOut', 'app/src/a': 'leaveOut' };
+  const restored = withChosen(choicesBelow(whole, 'app/src/'), 'a', sending);
+  assert.deepEqual(replaceBelow(whole, 'app/src/', restored), { 'lib/x': 'include', 'app/': 'leaveOut' });
   const left = withChosen(choicesBelow(whole, 'app/src/'), 'b', leaving);
-  assert.deepEqual(replaceBelow(whole, 'app/src/', left), {
-    ...noChoices,
-    include: ['lib/x'],
-    leaveOut: ['app/', 'app/src/a', 'app/src/b'],
-  });
+  assert.deepEqual(replaceBelow(whole, 'app/src/', left), { ...whole, 'app/src/b': 'leaveOut' });
 });

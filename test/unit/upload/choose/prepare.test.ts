@@ -8,7 +8,7 @@ import {
   type SecretDecision,
   type SecretRules,
 } from '../../../../src/core/upload/choose/prepare.ts';
-import { noChoices, withChosen, withRestored } from '../../../../src/core/upload/choose/choices.ts';
+import { type FolderChoices, withChosen } from '../../../../src/core/upload/choose/choices.ts';
 import { file, inventedFolder, selection, progress } from '../inventedFolder.ts';
 
 const name = fc.constantFrom('a', 'b');
@@ -46,7 +46,7 @@ test('after any choices the preview shows what a new preparation would send, wit
             const others = leftOut.filter(
               ({ reason, path: each }) => reason.kind === 'choice' && each !== item.path,
             );
-            folder.choices = withRestored(folder.choices, item.path);
+            folder.choices = withChosen(folder.choices, item.path, { isSent: true, isIgnored: false });
             await preview.applyChoices();
             const now = preview.shown[0]?.selection.leftOut ?? [];
             assert.deepEqual(
@@ -81,7 +81,7 @@ test('after any choices the preview shows what a new preparation would send, wit
 
 test('what a person leaves out is listed as their choice, and not counted; a folder is no mere prefix of a name', () => {
   const all = selection(['a.txt', 'src/b.txt', 'src/deep/c.txt', 'srcs.txt']);
-  const choices = { ...noChoices, leaveOut: ['src/', 'a.txt'] };
+  const choices: FolderChoices = { 'src/': 'leaveOut', 'a.txt': 'leaveOut' };
   const { selection: left } = decide(
     { folder: 'invented', selected: all, include: [], checks: new Map() },
     choices,
@@ -123,10 +123,10 @@ test('a suspected secret is left out when the setting blocks it, an unreadable f
 
 test('a file that was left out before the preview was opened is checked once it is restored', async () => {
   const { folder, preview } = inventedFolder(['a', 'src/b', 'src/secret']);
-  folder.choices = withChosen(noChoices, 'src/', { isSent: false, isIgnored: false });
+  folder.choices = withChosen({}, 'src/', { isSent: false, isIgnored: false });
   await preview.open(['invented']);
   assert.deepEqual(folder.checked, ['a']);
-  folder.choices = withRestored(folder.choices, 'src/secret');
+  folder.choices = withChosen(folder.choices, 'src/secret', { isSent: true, isIgnored: false });
   await preview.applyChoices();
   assert.deepEqual(folder.checked, ['a', 'src/secret']);
   assert.deepEqual(
@@ -143,7 +143,7 @@ test('a file that was left out before the preview was opened is checked once it 
 test('the folder is selected again when a person sends what ignore files leave out', async () => {
   const { folder, preview } = inventedFolder(['a']);
   await preview.open(['invented']);
-  folder.choices = withChosen(noChoices, 'build/', { isSent: true, isIgnored: true });
+  folder.choices = withChosen({}, 'build/', { isSent: true, isIgnored: true });
   await preview.applyChoices();
   assert.equal(folder.selections, 2);
   await preview.applyChoices();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type FolderChoices, noChoices } from '../../../../src/core/upload/choose/choices.ts';
+import type { FolderChoices } from '../../../../src/core/upload/choose/choices.ts';
 import type { Suspicion } from '../../../../src/core/upload/secrets/scanFile.ts';
 import { PreviewModel } from '../../../../src/core/upload/choose/previewModel.ts';
 import type { SecretCheck } from '../../../../src/core/upload/secrets/checkSecrets.ts';
@@ -15,7 +15,7 @@ function stage() {
   let person = new AbortController();
   const preview = new PreviewModel<string>({
     steps: {
-      choicesOf: (folder) => choices[folder] ?? noChoices,
+      choicesOf: (folder) => choices[folder] ?? {},
       rules: () => ({ mode: 'block', decisionOf: () => undefined }),
       select: (folder) => {
         const asked = Promise.withResolvers<Selection>();
@@ -63,7 +63,8 @@ function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-const leavingOut = (...leaveOut: string[]): FolderChoices => ({ ...noChoices, leaveOut });
+const leavingOut = (...paths: string[]): FolderChoices =>
+  Object.fromEntries(paths.map((path) => [path, 'leaveOut']));
 const token = { path: 'b', kind: 'content', rule: 'invented', line: 1, masked: '…', sha256: '0' } as const;
 
 test('files are shown before they are checked, and a suspected secret is left out once it is found', async () => {
