@@ -87,7 +87,7 @@ for (const policy of [true, false]) {
 test('F75 the sanitiser alone, given the attacks as HTML and without a policy, leaves nothing that runs or loads', async () => {
   const built = await build({
     stdin: {
-      contents: `import { createSanitizer } from './sanitize.ts'; window.__clean = createSanitizer(window).report;`,
+      contents: `import { createSanitizer } from './render.ts'; window.__clean = createSanitizer(window).report;`,
       resolveDir: path.join(import.meta.dirname, '..', '..', 'webview-ui', 'report'),
     },
     bundle: true,

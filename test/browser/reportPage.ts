@@ -9,8 +9,7 @@ import {
   type ReportContent,
   type ReportStrings,
 } from '../../src/core/report/protocol.ts';
-import { toSavedHtml } from '../../src/core/report/savedReport.ts';
-import { documentHtml } from '../../src/editor/report/documentHtml.ts';
+import { documentHtml, toSavedHtml } from '../../src/core/report/pages.ts';
 import { launchBrowser, type TestBrowser } from '../host/browser.ts';
 
 const origin = 'http://report.localhost';

@@ -2,7 +2,7 @@ import hljs from 'highlight.js/lib/common';
 import dockerfile from 'highlight.js/lib/languages/dockerfile';
 import http from 'highlight.js/lib/languages/http';
 import type { ReportStrings } from '../../src/core/report/protocol.ts';
-import type { Clean } from './sanitize.ts';
+import type { Clean } from './render.ts';
 
 const copiedShownMs = 2_000;
 /** Longer code, or code with longer lines, keeps one colour: a grammar's time is not bounded. */

@@ -10,7 +10,7 @@ import { copyCode } from './codeBlocks.ts';
 import { findJumpTargets, goTo } from './contents.ts';
 import { element } from './element.ts';
 import { type Position, showReport, type ShownReport } from './report.ts';
-import { createSanitizer } from './sanitize.ts';
+import { createSanitizer } from './render.ts';
 
 declare function acquireVsCodeApi(): {
   postMessage(message: WebviewMessage): void;

@@ -3,8 +3,7 @@ import { BlockFinisher } from './codeBlocks.ts';
 import { createContents, findJumpTargets, goTo } from './contents.ts';
 import { element } from './element.ts';
 import { readMarkdown } from './markdown.ts';
-import { renderAsWritten, renderPart } from './render.ts';
-import type { Clean } from './sanitize.ts';
+import { type Clean, renderAsWritten, renderPart } from './render.ts';
 import { writeSavedCopy } from './savedCopy.ts';
 import { renderSummary } from './summary.ts';
 

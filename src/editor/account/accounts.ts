@@ -48,11 +48,6 @@ export class Accounts {
     }
   }
 
-  /** True if this key of the secret storage holds the token of this destination. */
-  isTokenOf(key: string, destination: Destination): boolean {
-    return key === keyOf(destination);
-  }
-
   /** Checks a token with the service by the first operation of an assessment, and cancels the reserved upload at once. */
   async check(destination: Destination, token: string, signal?: AbortSignal): Promise<void> {
     const source: TokenSource = {
@@ -142,7 +137,7 @@ export function followSignIn(
       inBackground(refresh(), log);
       if (vscode.workspace.isTrusted)
         inBackground(
-          tracker.tokenChanged((run) => accounts.isTokenOf(key, run)),
+          tracker.tokenChanged((run) => key === keyOf(run)),
           log,
         );
     }),

@@ -1,12 +1,21 @@
 import * as vscode from 'vscode';
 import { originOf, toBaseUrl } from '../../core/api/address.ts';
 import { toToken } from '../../core/api/credentials.ts';
-import { isAbortError } from '../../core/errors.ts';
+import { CONNECTION_PARTS, type ConnectionPart, failedPart } from '../../core/api/connection.ts';
+import { AssessmentError, isAbortError } from '../../core/errors.ts';
+import type { Logger } from '../../core/ports.ts';
 import type { Run } from '../../core/run/state/run.ts';
 import { describeError } from '../errors/messages.ts';
+import { offerRemedies } from '../errors/remedies.ts';
 import { firstLines, formatAccount } from '../formats.ts';
 import { withProgress } from '../progress.ts';
-import { type Destination, hasTokenCommand, readRawDestination, writeDestination } from '../settings.ts';
+import {
+  type Destination,
+  hasTokenCommand,
+  readDestination,
+  readRawDestination,
+  writeDestination,
+} from '../settings.ts';
 import { askInDialog, showError, showInformation } from '../showMessage.ts';
 import type { Accounts } from './accounts.ts';
 
@@ -204,4 +213,48 @@ export async function signOut(accounts: Accounts): Promise<void> {
           ? t('Signed out. The token was removed from this machine; runs that were started go on.')
           : t('You were not signed in.'),
   );
+}
+
+/** Calls the service as an assessment would, and says which part of the connection fails, and which work. */
+export async function testConnection({ accounts, log }: { accounts: Accounts; log: Logger }): Promise<void> {
+  const t = vscode.l10n.t;
+  try {
+    const destination = readDestination();
+    if (destination === undefined) throw new AssessmentError('notSignedIn');
+    await withProgress(t('Testing the connection…'), (_report, signal) =>
+      accounts.checkSignedIn(destination, signal),
+    );
+  } catch (error) {
+    const part = error instanceof AssessmentError ? failedPart(error.kind) : undefined;
+    if (part === undefined) throw error;
+    const { message, remedies } = describeError(error);
+    const text = t('Connection test, {0}: {1}', connectionLabel(part), message);
+    const before = CONNECTION_PARTS.slice(0, CONNECTION_PARTS.indexOf(part)).map(connectionLabel);
+    // Without a sign-in nothing was called.
+    const isCalled = before.length > 0 && (error as AssessmentError).kind !== 'notSignedIn';
+    const sentences = [text, ...(isCalled ? [t('These work: {0}.', before.join(', '))] : [])];
+    offerRemedies(showError(sentences.join(' '), ...remedies), log);
+    return;
+  }
+  void showInformation(t('The connection works: address, token and organization are right.'));
+}
+
+function connectionLabel(part: ConnectionPart): string {
+  const t = vscode.l10n.t;
+  switch (part) {
+    case 'address':
+      return t('address');
+    case 'network':
+      return t('network');
+    case 'proxy':
+      return t('proxy');
+    case 'certificate':
+      return t('certificate');
+    case 'service':
+      return t('service');
+    case 'token':
+      return t('token');
+    case 'organization':
+      return t('organization');
+  }
 }

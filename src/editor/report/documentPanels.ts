@@ -11,7 +11,7 @@ import {
 } from '../../core/report/protocol.ts';
 import { describeError } from '../errors/messages.ts';
 import { type Attempt, doRemedy, type Remedy } from '../errors/remedies.ts';
-import { documentHtml } from './documentHtml.ts';
+import { documentHtml } from '../../core/report/pages.ts';
 
 /** Markdown of unknown origin that can be shown, with a summary and links to code: a run's report, or one finding. */
 export interface PanelDocument {

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { toInertHtml } from '../../../src/core/report/inertHtml.ts';
-import { toSavedHtml } from '../../../src/core/report/savedReport.ts';
+import { toInertHtml, toSavedHtml } from '../../../src/core/report/pages.ts';
 import { cpuMs } from '../core/cpuTime.ts';
 import { propertyRuns } from '../core/propertyRuns.ts';
 

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
+import { originOf } from '../../../../src/core/api/address.ts';
+import { readTokenKey } from '../../../../src/core/api/credentials.ts';
 import { Accounts } from '../../../../src/editor/account/accounts.ts';
 import { type AssessmentService, startService } from '../../../service/assessmentService.ts';
 import { resetUserSettings, setUserSettings } from '../../userSettings.ts';
@@ -53,15 +55,15 @@ describe('the accounts', () => {
     assert.ok(lines.some((line) => line.includes(file.fileId)));
   });
 
-  it('F56 know whose token was kept by the key of it', async () => {
+  it('F56 keep a token under the origin and organization it is for', async () => {
     let key = '';
     const accounts = accountsWith(
       () => Promise.resolve(undefined),
       (given) => Promise.resolve(void (key = given)),
     );
     await accounts.keep(service, service.token);
-    assert.equal(accounts.isTokenOf(key, service), true);
-    assert.equal(accounts.isTokenOf(key, { ...service, organizationId: 'another' }), false);
+    const { organizationId } = service;
+    assert.deepEqual(readTokenKey(key), { origin: originOf(service.baseUrl), organizationId });
   });
 
   it('give the reservation back when a person cancels the check meanwhile', async () => {

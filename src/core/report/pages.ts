@@ -1,0 +1,170 @@
+import { createHash } from 'node:crypto';
+
+/** What goes into the frame of a document page. */
+interface DocumentFrame {
+  readonly scriptUri: string;
+  readonly styleUri: string;
+  /** The webview's `cspSource`. */
+  readonly cspSource: string;
+  /** Fresh for every page. */
+  readonly nonce: string;
+  /** Language of the editor, as a BCP 47 tag. */
+  readonly language: string;
+}
+
+/**
+ * The content security policy of a document: our one script and stylesheet, and nothing else loads, runs, is submitted or
+ * turned from text into markup, except through DOMPurify.
+ */
+function documentPolicy({ cspSource, nonce }: DocumentFrame): string {
+  return [
+    "default-src 'none'",
+    `script-src 'nonce-${nonce}'`,
+    `style-src ${cspSource}`,
+    "font-src 'none'",
+    "img-src 'none'",
+    "connect-src 'none'",
+    "frame-src 'none'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "require-trusted-types-for 'script'",
+    'trusted-types dompurify',
+  ].join('; ');
+}
+
+/** The page around a document; the document itself arrives as a message. */
+export function documentHtml(frame: DocumentFrame): string {
+  return `<!DOCTYPE html>
+<html lang="${escape(frame.language)}">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${escape(documentPolicy(frame))}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Whitebox</title>
+<link rel="stylesheet" href="${escape(frame.styleUri)}">
+</head>
+<body>
+<script nonce="${escape(frame.nonce)}" src="${escape(frame.scriptUri)}"></script>
+</body>
+</html>
+`;
+}
+
+/** A report as one file. */
+interface SavedReport {
+  readonly title: string;
+  /** As a BCP 47 tag. */
+  readonly language: string;
+  /** As the view serialised it. */
+  readonly body: string;
+  /** Our own style sheet. */
+  readonly style: string;
+}
+
+/** A page that needs nothing beside itself, and in which nothing runs, loads or is submitted; undefined when its body is not inert. */
+export function toSavedHtml({ title, language, body, style }: SavedReport): string | undefined {
+  const inert = toInertHtml(body);
+  if (inert === undefined) return undefined;
+  const hash = createHash('sha256').update(style).digest('base64');
+  const policy = [
+    "default-src 'none'",
+    `style-src 'sha256-${hash}'`,
+    // The lengths of the chart's bars; the body has no other style attribute.
+    "style-src-attr 'unsafe-inline'",
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ');
+  return `<!DOCTYPE html>
+<html lang="${escape(language)}">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+<title>${escape(title)}</title>
+<style>${style}</style>
+</head>
+<body>
+${inert}
+</body>
+</html>
+`;
+}
+
+function escape(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
+}
+
+/** What a saved report may consist of; a report's own elements and those of the view around it. */
+const elements: ReadonlySet<string> = new Set(
+  (
+    'a abbr article b blockquote br caption cite code dd del details div dl dt em figcaption figure h1 h2 h3 h4 h5 h6 header hr i ' +
+    'ins kbd li main mark nav ol p pre q rp rt ruby s samp section small span strong sub summary sup table tbody td tfoot th ' +
+    'thead tr u ul var wbr'
+  ).split(' '),
+);
+
+const number = /^-?\d{1,9}$/;
+const word = /^[a-z0-9]*$/i;
+const anyText = /^/;
+
+/** The attributes that are kept, and what their values look like: no address but one within the page, no style but a bar's length. */
+const attributes: ReadonlyMap<string, RegExp> = new Map([
+  ['align', word],
+  ['aria-hidden', word],
+  ['aria-label', anyText],
+  ['aria-labelledby', /^contents-label$/],
+  ['class', /^[\w -]*$/],
+  ['colspan', number],
+  ['data-done', word],
+  ['data-empty', word],
+  ['data-image', word],
+  ['data-level', word],
+  ['data-severity', word],
+  ['href', /^#h-\d+$/],
+  ['id', /^(?:h-\d+|contents-label)$/],
+  ['lang', /^[a-z-]{1,35}$/i],
+  ['open', /^$/],
+  ['role', /^img$/],
+  ['rowspan', number],
+  ['scope', word],
+  ['start', number],
+  ['style', /^--share: ?[\d.]+;?$/],
+]);
+
+const piece = /([^<]+)|<(\/?)([a-z][a-z0-9]*)((?: [a-z-]+="[^"]*")*)>/y;
+const attribute = / ([a-z-]+)="([^"]*)"/g;
+
+/**
+ * Rebuilds HTML as a browser serialises it from nothing but text, harmless elements and their harmless attributes; undefined
+ * for anything else. It is a second check behind the view's sanitiser and does not trust the view.
+ */
+export function toInertHtml(html: string): string | undefined {
+  const parts: string[] = [];
+  piece.lastIndex = 0;
+  while (piece.lastIndex < html.length) {
+    const match = piece.exec(html);
+    if (match === null) return undefined;
+    const [, text, slash = '', name = '', attributeText = ''] = match;
+    if (text !== undefined) {
+      parts.push(text);
+    } else {
+      if (!elements.has(name)) return undefined;
+      parts.push(`<${slash}${name}${slash === '' ? keptAttributes(attributeText) : ''}>`);
+    }
+  }
+  return parts.join('');
+}
+
+function keptAttributes(attributeText: string): string {
+  let kept = '';
+  for (const [whole, name = '', value = ''] of attributeText.matchAll(attribute)) {
+    if (attributes.get(name)?.test(value) === true) kept += whole;
+  }
+  return kept;
+}
