@@ -27,3 +27,26 @@ export function visibleName(name: string): string {
 function escaped(character: string): string {
   return `\\u{${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}}`;
 }
+
+// What JSON allows unescaped in a string; line breaks stand between the values.
+const invisibleInJson = /[\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u007F-\u009F]/gu;
+
+/** JSON, indented, with no invisible character hidden in it: reading it gives the same value. Undefined for one that is nested too deeply to be written. */
+export function toVisibleJson(raw: string): string | undefined {
+  return indented(raw)?.replace(invisibleInJson, (character) =>
+    Array.from({ length: character.length }, (_, at) => escapedUnit(character.charCodeAt(at))).join(''),
+  );
+}
+
+function indented(raw: string): string | undefined {
+  try {
+    return JSON.stringify(JSON.parse(raw), undefined, 2);
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+function escapedUnit(unit: number): string {
+  return `\\u${unit.toString(16).padStart(4, '0')}`;
+}

@@ -123,3 +123,39 @@ export function attackPathOf(finding: Pick<Finding, 'places'>): readonly Place[]
     ({ source: 0, step: 1, sink: 2, evidence: 3, related: 3 })[role ?? 'step'];
   return finding.places.toSorted((one, other) => rank(one) - rank(other));
 }
+
+const blockNames: Readonly<Record<BlockKind, string>> = {
+  details: 'details',
+  impact: 'impact',
+  exploitScenario: 'exploit_scenario',
+  attackScenario: 'attack_scenario',
+  evidence: 'evidence',
+  reproductionSteps: 'reproduction_steps',
+  proofOfConcept: 'poc',
+  recommendation: 'further_recommendations',
+};
+
+/** A finding under plain names, without what it does not have. */
+export function toPlainFinding(finding: Finding): Readonly<Record<string, unknown>> {
+  const { id, title, severity, severityText, confidence, description, recommendation, places, cwes, cvss } =
+    finding;
+  const { feature, perspective, method, url } = finding;
+  const blocks = Map.groupBy(finding.blocks, ({ kind }) => blockNames[kind]);
+  const parts: readonly (readonly [string, unknown])[] = [
+    ['id', id],
+    ['title', title],
+    ['severity', severityText ?? severity],
+    ['confidence', confidence],
+    ['description', description],
+    ...[...blocks].map(([name, texts]) => [name, texts.map(({ text }) => text).join('\n\n')] as const),
+    ['recommendation', recommendation],
+    ['locations', places],
+    ['cwes', cwes],
+    ['cvss', cvss],
+    ['feature_name', feature],
+    ['perspective', perspective],
+    ['method', method],
+    ['url', url],
+  ];
+  return Object.fromEntries(parts.filter(([, value]) => value !== undefined && value !== ''));
+}

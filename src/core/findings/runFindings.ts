@@ -7,8 +7,7 @@ import type { Logger } from '../ports.ts';
 import type { RunStore } from '../run/disk/runStore.ts';
 import { type Failure, type Run, toFailure } from '../run/state/run.ts';
 import { inSlices } from '../yieldingWork.ts';
-import { isSameRun } from './chooseRun.ts';
-import { runIdOf } from './compare/earlierRuns.ts';
+import { isSameRun, runIdOf } from './chooseRun.ts';
 import { type History, type NamedFindings, type Told, traceBack } from './compare/history.ts';
 import { isReported } from './compare/verdict.ts';
 import type { TextNow } from './drift/trackedFile.ts';
@@ -22,8 +21,7 @@ import { createResolver, type Resolver, type Subject } from './place/resolver.ts
 import { locateFindings, RunPlaces, toShownPlace } from './place/runPlaces.ts';
 import { type Decode, readSent } from './place/sentFiles.ts';
 import { decisionFolders, type ShownFinding, type ShownPlace, type ShownRun } from './shownFinding.ts';
-import { isSettled, isUndecided, type TriageDecision, undecided } from './triage/triage.ts';
-import type { TriageEntry } from './triage/triageBook.ts';
+import { isSettled, isUndecided, type TriageDecision, type TriageEntry, undecided } from './triage/triage.ts';
 import type { TriageStore } from './triage/triageStore.ts';
 
 /** What the findings of runs are made from. */

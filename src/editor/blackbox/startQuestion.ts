@@ -1,10 +1,9 @@
 import * as vscode from 'vscode';
 import { originOf } from '../../core/api/address.ts';
-import { toVisibleJson } from '../../core/findings/view/rawJson.ts';
+import { toVisibleJson, visibleLine, visibleName } from '../../core/visibleText.ts';
 import type { Disposable } from '../../core/ports.ts';
 import type { Assessment } from '../../core/run/state/newRun.ts';
 import { isFinal, type Run } from '../../core/run/state/run.ts';
-import { visibleLine, visibleName } from '../../core/visibleText.ts';
 import { type ApplicationInput, changesBetween, partsOf } from '../../core/workflows/application.ts';
 import { workflows } from '../../core/workflows/workflows.ts';
 import { firstLines, formatNumber, formatTime } from '../formats.ts';

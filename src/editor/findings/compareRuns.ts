@@ -1,8 +1,7 @@
 import * as vscode from 'vscode';
 import { AssessmentError } from '../../core/errors.ts';
-import { runsBefore } from '../../core/findings/compare/earlierRuns.ts';
+import { hasFindings, runsBefore } from '../../core/findings/chooseRun.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
-import { hasFindings } from '../../core/findings/chooseRun.ts';
 import type { Run } from '../../core/run/state/run.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import { nameOf } from '../labels.ts';

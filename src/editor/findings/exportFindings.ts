@@ -4,9 +4,9 @@ import * as vscode from 'vscode';
 import { AssessmentError } from '../../core/errors.ts';
 import { type BundleFile, toBundle, zipBundle } from '../../core/findings/importExport/bundle.ts';
 import { toCsv } from '../../core/findings/importExport/csv.ts';
-import type { ExportSource, ExportTool } from '../../core/findings/importExport/exportSource.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
-import { toSarif } from '../../core/findings/importExport/sarif.ts';
+import { type ExportTool, toSarif } from '../../core/findings/importExport/sarif.ts';
+import type { ShownRun } from '../../core/findings/shownFinding.ts';
 import { readIfThere } from '../../core/files.ts';
 import { type Run, type Target, titleOf } from '../../core/run/state/run.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
@@ -31,7 +31,7 @@ interface Format {
   readonly title: string;
   /** What the dialog calls files of this format. */
   readonly filter: string;
-  readonly write: (source: ExportSource, deps: ExportDeps) => Uint8Array | Promise<Uint8Array>;
+  readonly write: (source: ShownRun, deps: ExportDeps) => Uint8Array | Promise<Uint8Array>;
 }
 
 function formatOf(format: ExportFormat): Format {
@@ -93,11 +93,11 @@ export async function exportFindings(
 }
 
 /** A run's findings, compared with the runs that they are compared with in the views. */
-async function readSource(run: Run, findings: FindingStore): Promise<ExportSource> {
-  const { shown, cut, failure, absent } = await findings.read(run);
-  if (failure !== undefined) throw new AssessmentError(failure.kind, failure);
+async function readSource(run: Run, findings: FindingStore): Promise<ShownRun> {
+  const read = await findings.read(run);
+  if (read.failure !== undefined) throw new AssessmentError(read.failure.kind, read.failure);
   const compared = findings.comparison();
-  return { run, shown, cut, absent: compared?.run.id === run.id ? compared.absent : absent };
+  return compared?.run.id === run.id ? { ...read, absent: compared.absent } : read;
 }
 
 /** Findings and report as downloaded, and the lists of what was sent. */

@@ -4,10 +4,12 @@ import type { FindingStore } from '../../core/findings/findingStore.ts';
 import {
   badImport,
   type Decision,
+  importRun,
+  type ImportTarget,
   maxImportBytes,
   readImport,
+  undecidedBy,
 } from '../../core/findings/importExport/importFile.ts';
-import { importRun, type ImportTarget, undecidedBy } from '../../core/findings/importExport/importRun.ts';
 import type { Clock } from '../../core/ports.ts';
 import type { Run } from '../../core/run/state/run.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';

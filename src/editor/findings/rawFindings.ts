@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import * as vscode from 'vscode';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
 import type { ShownFinding } from '../../core/findings/shownFinding.ts';
-import { toVisibleJson } from '../../core/findings/view/rawJson.ts';
+import { toVisibleJson } from '../../core/visibleText.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import type { Run } from '../../core/run/state/run.ts';
 import { hasArtifact } from '../labels.ts';

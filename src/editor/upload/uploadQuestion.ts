@@ -1,8 +1,7 @@
 import * as vscode from 'vscode';
 import { originOf } from '../../core/api/address.ts';
 import { pathInside } from '../../core/files.ts';
-import { hasAllFindings } from '../../core/findings/chooseRun.ts';
-import { runsBefore } from '../../core/findings/compare/earlierRuns.ts';
+import { hasAllFindings, runsBefore } from '../../core/findings/chooseRun.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
 import { readSentFiles } from '../../core/findings/place/sentFiles.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';

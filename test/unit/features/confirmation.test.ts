@@ -9,7 +9,7 @@ import {
   resultOf,
   toConfirmInput,
 } from '../../../src/core/findings/confirmation.ts';
-import { runIdOf } from '../../../src/core/findings/compare/earlierRuns.ts';
+import { runIdOf } from '../../../src/core/findings/chooseRun.ts';
 import type { Finding } from '../../../src/core/findings/finding.ts';
 import { getFinding } from '../../../src/core/findings/importExport/toolAnswers.ts';
 import { advance } from '../../../src/core/run/state/advance.ts';

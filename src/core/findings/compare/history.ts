@@ -2,13 +2,12 @@ import { setImmediate } from 'node:timers/promises';
 import type { PairState, ScanProgress } from '../../features/scanProgress.ts';
 import type { Run } from '../../run/state/run.ts';
 import { perspectives } from '../../workflows/application.ts';
-import { hasAllFindings } from '../chooseRun.ts';
+import { continuedRunOf, goesOnWith, hasAllFindings, isOfSameFolders } from '../chooseRun.ts';
 import type { Finding } from '../finding.ts';
 import type { Identity } from '../identity.ts';
 import { normalKey } from '../parse/json.ts';
 import type { Cut } from '../parse/parse.ts';
 import { type Decode, type RunSource, sentFileOf, sentIn } from '../place/sentFiles.ts';
-import { goesOnWith, isOfSameFolders, continuedRunOf } from './earlierRuns.ts';
 import { type NamedFinding, pairFindings } from './match.ts';
 import {
   blackboxVerdict,

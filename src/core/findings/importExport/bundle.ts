@@ -5,9 +5,10 @@ import { identifierSchema, languageSchema } from '../../api/schema.ts';
 import { targetUrlsSchema } from '../../workflows/application.ts';
 import { workflowIds } from '../../workflows/workflow.ts';
 import { placeCentral, zipEnd, zipSegments } from '../../upload/archive/zip.ts';
-import { hasAllFindings } from '../chooseRun.ts';
+import { hasAllFindings, runIdOf } from '../chooseRun.ts';
 import type { Run } from '../../run/state/run.ts';
-import type { ExportSource, ExportTool } from './exportSource.ts';
+import type { ShownRun } from '../shownFinding.ts';
+import type { ExportTool } from './sarif.ts';
 import { isUndecided } from '../triage/triage.ts';
 
 const sliceBytes = 1024 * 1024;
@@ -58,7 +59,7 @@ export const bundlePath = /^(bundle\.json|findings\.json|report\.md|triage\.json
 
 /** The files of an offline bundle, its index first. Source code is not in it, but for the snippets that findings quote. */
 export function toBundle(
-  { run, shown }: ExportSource,
+  { run, shown }: ShownRun,
   artifacts: readonly BundleFile[],
   tool: ExportTool,
 ): readonly BundleFile[] {
@@ -103,21 +104,15 @@ export function sha256(content: Uint8Array): string {
 }
 
 function toRunFacts(run: Run): RunFacts {
-  const { runId, dispatchedAt, exitedAt } = {
-    runId: undefined,
-    dispatchedAt: undefined,
-    exitedAt: undefined,
-    ...run,
-  };
   return {
-    ...(runId === undefined ? {} : { runId }),
+    runId: runIdOf(run),
     language: run.language,
-    ...(dispatchedAt === undefined ? {} : { dispatchedAt }),
-    ...(exitedAt === undefined ? {} : { exitedAt }),
-    ...(run.workflow === 'whitebox-assessment' ? {} : { workflow: run.workflow }),
-    ...(run.input === undefined ? {} : { targetUrls: run.input.target_urls }),
-    ...(hasAllFindings(run) ? {} : { endedEarly: true }),
-    targets: run.targets.map(({ name, commit }) => ({ name, ...(commit === undefined ? {} : { commit }) })),
+    dispatchedAt: 'dispatchedAt' in run ? run.dispatchedAt : undefined,
+    exitedAt: 'exitedAt' in run ? run.exitedAt : undefined,
+    workflow: run.workflow === 'whitebox-assessment' ? undefined : run.workflow,
+    targetUrls: run.input?.target_urls,
+    endedEarly: hasAllFindings(run) ? undefined : true,
+    targets: run.targets.map(({ name, commit }) => ({ name, commit })),
   };
 }
 

@@ -1,7 +1,6 @@
 import Papa from 'papaparse';
-import type { ExportSource } from './exportSource.ts';
 import type { Place } from '../finding.ts';
-import { folderOf, type ShownFinding } from '../shownFinding.ts';
+import { folderOf, type ShownFinding, type ShownRun } from '../shownFinding.ts';
 import { clip } from '../parse/prose.ts';
 import { isUndecided } from '../triage/triage.ts';
 
@@ -41,7 +40,7 @@ const formula = /^'*[=+\-@\t\r\n＝＋－＠]/;
 const maxCellLength = 32_000;
 
 /** A run's findings, and what it does not report of earlier ones, as a table, one row each, that spreadsheets open as UTF-8 and in which they find no formula. */
-export function toCsv({ shown, absent = [] }: ExportSource): string {
+export function toCsv({ shown, absent = [] }: ShownRun): string {
   const rows = [...shown, ...absent].map((each) => columns.map(([, read]) => toCell(read(each))));
   const text = Papa.unparse(
     { fields: columns.map(([name]) => name), data: rows },

@@ -1,3 +1,13 @@
+import { rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { makePrivateFolder, writeFileAtomic } from '../../files.ts';
+import type { Clock } from '../../ports.ts';
+import { importedRun } from '../../run/state/newRun.ts';
+import type { Run } from '../../run/state/run.ts';
+import type { RunStore } from '../../run/disk/runStore.ts';
+import { toSubjects, type ShownFinding } from '../shownFinding.ts';
+import { isUndecided, TRIAGE_STATES, type TriageDecision, type TriageEntry } from '../triage/triage.ts';
+import type { DecisionsByFolder } from '../triage/triageStore.ts';
 import { isUtf8 } from 'node:buffer';
 import { buffer } from 'node:stream/consumers';
 import * as yauzl from 'yauzl';
@@ -7,7 +17,6 @@ import { visibleLine } from '../../visibleText.ts';
 import type { Cut, ParsedFindings } from '../parse/parse.ts';
 import { MAX_FINDINGS_BYTES, parseInWorker, type ReadFindingsOptions } from '../parse/readFindings.ts';
 import { parseJson } from '../parse/json.ts';
-import { TRIAGE_STATES, type TriageDecision } from '../triage/triage.ts';
 import { bundlePath, bundleSchema, type RunFacts, sha256 } from './bundle.ts';
 
 /** The largest file that is imported, and the largest file inside a bundle. */
@@ -185,4 +194,76 @@ async function unpack(zip: Buffer): Promise<Map<string, Buffer>> {
     throw badImport('damaged', undefined, error);
   }
   return files;
+}
+
+/** The folder that findings of an import belong to; without a path, one that is not here and where nothing is. */
+export interface ImportTarget {
+  /** Absolute. */
+  readonly folder?: string | undefined;
+  readonly name: string;
+}
+
+/** Stores imported findings as a run of one or more folders, in the order in which the file counts them; all of it, or nothing. */
+export async function importRun(
+  imported: ImportedFile,
+  origin: { readonly fileName: string; readonly targets: readonly ImportTarget[] },
+  { store, clock }: { store: RunStore; clock: Clock },
+): Promise<Run> {
+  const { files, run: facts } = imported;
+  const id = store.newId();
+  // The same for every import, so that decisions hold and runs compare.
+  const nowhere = (name: string): string =>
+    join(dirname(store.folderOf(id)), `.not-here-${encodeURIComponent(name.toWellFormed())}`);
+  const run = importedRun(
+    { id, now: clock.now() },
+    {
+      ...facts,
+      language: facts?.language ?? 'english',
+      targets: origin.targets.map(({ name, folder = nowhere(name) }, index) => ({
+        folder,
+        name,
+        commit: facts?.targets[index]?.commit,
+      })),
+      importedFrom: visibleLine(origin.fileName),
+      artifacts: [['findings', 'findings.json'] as const, ['report', 'report.md'] as const].flatMap(
+        ([name, file]) => {
+          const content = files.get(file);
+          return content === undefined ? [] : [{ name, file, bytes: Buffer.byteLength(content) }];
+        },
+      ),
+    },
+  );
+  const folder = store.folderOf(id);
+  try {
+    await makePrivateFolder(folder);
+    for (const [name, content] of files) await writeFileAtomic(join(folder, name), content);
+    // The journal last: a folder without one is no run.
+    await store.create(run);
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true });
+    throw error;
+  }
+  return run;
+}
+
+/** Decisions that came with findings, for those about which nobody decided here, as files of decisions hold them; and for how many findings. */
+export function undecidedBy(
+  decisions: readonly Decision[],
+  all: readonly ShownFinding[],
+): { readonly byFolder: DecisionsByFolder; readonly count: number } {
+  const byIndex = new Map(decisions.map((decision) => [decision.index, decision]));
+  const byFolder = new Map<string, TriageEntry[]>();
+  let count = 0;
+  for (const shown of all) {
+    const decision = byIndex.get(shown.finding.index);
+    if (decision === undefined || !isUndecided(shown.triage)) continue;
+    count += 1;
+    const { state, note, at } = decision;
+    for (const { folder, ...subject } of toSubjects(shown)) {
+      const entries = byFolder.get(folder) ?? [];
+      entries.push({ ...subject, state, note, at });
+      byFolder.set(folder, entries);
+    }
+  }
+  return { byFolder, count };
 }

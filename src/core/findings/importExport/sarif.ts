@@ -9,13 +9,24 @@ import type {
   ToolComponent,
 } from 'sarif';
 import type { Run } from '../../run/state/run.ts';
-import { hasAllFindings } from '../chooseRun.ts';
-import { runIdOf } from '../compare/earlierRuns.ts';
+import { hasAllFindings, runIdOf } from '../chooseRun.ts';
 import { isReported, type Verdict } from '../compare/verdict.ts';
-import { type Finding, flowOf, type Place, type PlaceRole, type Severity } from '../finding.ts';
-import type { ShownFinding } from '../shownFinding.ts';
+import {
+  type Finding,
+  flowOf,
+  type Place,
+  type PlaceRole,
+  type Severity,
+  toPlainFinding,
+} from '../finding.ts';
+import type { ShownFinding, ShownRun } from '../shownFinding.ts';
 import { isUndecided, needsNote } from '../triage/triage.ts';
-import { type ExportSource, type ExportTool, toPlainFinding } from './exportSource.ts';
+
+/** The program that writes an export. */
+export interface ExportTool {
+  readonly name: string;
+  readonly version: string;
+}
 
 /** Where the bands of CVSS 3 and 4 begin and end, and a score that stands for each. */
 const bands: Readonly<Record<Exclude<Severity, 'unrated'>, { from: number; below: number; usual: number }>> =
@@ -28,7 +39,7 @@ const bands: Readonly<Record<Exclude<Severity, 'unrated'>, { from: number; below
   };
 
 /** A run's findings as a SARIF 2.1.0 log; equal findings give equal text. */
-export function toSarif(source: ExportSource, tool: ExportTool): Log {
+export function toSarif(source: ShownRun, tool: ExportTool): Log {
   const { run, shown, absent = [] } = source;
   const all = [...shown, ...absent];
   const rules = toRules(all.map(({ finding }) => finding));
@@ -57,7 +68,7 @@ export function toSarif(source: ExportSource, tool: ExportTool): Log {
   };
 }
 
-function toInvocation({ run, cut }: ExportSource): NonNullable<SarifRun['invocations']>[number] {
+function toInvocation({ run, cut }: ShownRun): NonNullable<SarifRun['invocations']>[number] {
   const { dispatchedAt, exitedAt } = { dispatchedAt: undefined, exitedAt: undefined, ...run };
   const commits = run.targets.flatMap(({ name, commit }) =>
     commit === undefined ? [] : [{ folder: name, commit: commit.id, dirty: commit.dirty }],

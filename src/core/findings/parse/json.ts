@@ -5,30 +5,15 @@ const maxValues = 3_000_000;
 
 const [quote, comma, backslash, openArray, openObject] = [34, 44, 92, 91, 123];
 
-/** How often a text may be unwrapped before it is JSON. */
-const maxWrappings = 3;
-/** A text with more lines that are no JSON is no list of objects. */
-const maxBadLines = 100;
-
-/**
- * The value that a text holds as JSON, as JSON encoded twice, as JSON in a Markdown fence, or as one JSON object a line. Throws `malformedFindings`
- * for any other text, and `findingsTooLarge` for too many values.
- */
-export function readJson(text: string, wrappings = 0): unknown {
-  const whole = text.startsWith('\uFEFF') ? text.slice(1) : text;
-  let value: unknown;
+/** The value that a text holds as JSON. Throws `malformedFindings` for any other text, and `findingsTooLarge` for too many values. */
+export function readJson(text: string): unknown {
   try {
-    value = parseJson(whole).value;
+    return parseJson(text.replace(/^\uFEFF/, '')).value;
   } catch (cause) {
     if (cause instanceof AssessmentError) throw cause;
-    const inner = wrappings < maxWrappings ? fenced(whole) : undefined;
-    if (inner !== undefined) return readJson(inner, wrappings + 1);
-    const lines = toLines(whole);
-    if (lines !== undefined) return lines;
     const detail = cause instanceof Error ? cause.message : 'JSON';
     throw new AssessmentError('malformedFindings', { detail }, { cause });
   }
-  return typeof value === 'string' && wrappings < maxWrappings ? readJson(value, wrappings + 1) : value;
 }
 
 /** `JSON.parse` after a look at how many values a text has: throws `findingsTooLarge` when there are more than `valuesLeft`. */
@@ -39,39 +24,6 @@ export function parseJson(
   const values = countValues(text, valuesLeft);
   if (values > valuesLeft) throw new AssessmentError('findingsTooLarge');
   return { value: JSON.parse(text), values };
-}
-
-/** What stands between the first fence of a text and the last. */
-function fenced(text: string): string | undefined {
-  const open = text.indexOf('```');
-  const start = text.indexOf('\n', open);
-  const end = text.lastIndexOf('```');
-  return open < 0 || start < 0 || end <= start ? undefined : text.slice(start + 1, end);
-}
-
-/** The values of a text that has an object in its first line, and one in nearly every other; a line that has none stays text. */
-function toLines(text: string): readonly unknown[] | undefined {
-  const found: unknown[] = [];
-  let valuesLeft = maxValues;
-  let badLines = 0;
-  for (let start = 0, end = 0; end < text.length; start = end + 1) {
-    end = text.indexOf('\n', start);
-    if (end < 0) end = text.length;
-    const line = text.slice(start, end);
-    if (line.trim() === '') continue;
-    try {
-      const { value, values } = parseJson(line, valuesLeft);
-      valuesLeft -= values;
-      found.push(value);
-    } catch (error) {
-      if (error instanceof AssessmentError) throw error;
-      badLines += 1;
-      if (badLines > maxBadLines) return undefined;
-      found.push(line);
-    }
-    if (typeof found[0] !== 'object') return undefined;
-  }
-  return found.length > 1 ? found : undefined;
 }
 
 /** How many values a text has, whatever it is; not much further than `limit`. */

@@ -2,11 +2,21 @@ import { hash } from 'node:crypto';
 import { AssessmentError } from '../../errors.ts';
 import { visibleLine } from '../../visibleText.ts';
 import { type Block, type Finding, type Place, severityRank } from '../finding.ts';
-import { BLOCKS, DESCRIPTION, ID, RECOMMENDATION, SUMMARY, TITLE } from './aliases.ts';
+import {
+  BLOCKS,
+  DESCRIPTION,
+  FEATURE,
+  ID,
+  METHOD,
+  PERSPECTIVE,
+  RECOMMENDATION,
+  SUMMARY,
+  TITLE,
+  URL_TEXT,
+} from './aliases.ts';
 import { fieldsOf, findList, type Item } from './findList.ts';
 import { firstHit, isObject, type JsonObject, type KeyPath, present, readJson, valueAt } from './json.ts';
 import { clip, type ListStyle, MAX_TEXT, toProse } from './prose.ts';
-import { readLive } from './readLive.ts';
 import { readConfidence, readCvss, readCwes, readRating } from './rating.ts';
 import { readPlaces } from './readPlaces.ts';
 
@@ -167,4 +177,38 @@ function toTitle(text: string): string {
 function toId(value: unknown): string | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? String(value) : undefined;
   return typeof value === 'string' ? visibleLine(value.slice(0, maxIdLength)) || undefined : undefined;
+}
+
+/** Longest feature name and address (API reference, section 2.7). */
+const maxLineLength = 5_000;
+
+/** What a finding of a live application says of the place where it was found; nothing of a finding about code. */
+function readLive(fields: JsonObject): Pick<Finding, 'method' | 'url' | 'feature' | 'perspective'> {
+  const live = {
+    method: firstHit(fields, METHOD, toMethod),
+    url: firstHit(fields, URL_TEXT, toAddress),
+    feature: firstHit(fields, FEATURE, toLine),
+    perspective: firstHit(fields, PERSPECTIVE, toWord),
+  };
+  // One alone may be anything: `url` a reference, `feature` a part of the code.
+  return Object.values(live).filter((each) => each !== undefined).length > 1 ? live : {};
+}
+
+/** Upper case alone: `get` is more often the name of a function. */
+function toMethod(value: unknown): string | undefined {
+  return typeof value === 'string' && /^[A-Z]{3,10}$/.test(value) ? value : undefined;
+}
+
+/** A web address, or a path that starts with `/`. */
+function toAddress(value: unknown): string | undefined {
+  return typeof value === 'string' && /^(?:https?:\/)?\/\S*$/i.test(value) ? toLine(value) : undefined;
+}
+
+function toWord(value: unknown): string | undefined {
+  return typeof value === 'string' && /^\p{L}[\p{L}\p{N} _-]{0,63}$/u.test(value) ? value : undefined;
+}
+
+function toLine(value: unknown): string | undefined {
+  const isText = typeof value === 'string' && value.trim() !== '' && value.length <= maxLineLength;
+  return isText ? visibleLine(value) : undefined;
 }

@@ -1,3 +1,8 @@
+import { hash } from 'node:crypto';
+import * as z from 'zod/mini';
+import { AssessmentError } from '../../errors.ts';
+import { type Identity, isSameFinding } from '../identity.ts';
+
 /** What a person can decide about a finding. */
 export const TRIAGE_STATES = ['open', 'confirmed', 'falsePositive', 'acceptedRisk', 'fixed'] as const;
 
@@ -29,4 +34,121 @@ export function isSettled(state: TriageState): boolean {
 /** True for a decision that has to be explained. */
 export function needsNote(state: TriageState): boolean {
   return state === 'falsePositive' || state === 'acceptedRisk';
+}
+
+/** A decision and the finding that it was made about; `path` is for people who read the file. */
+export interface TriageEntry extends TriageDecision {
+  readonly identity: Identity;
+  readonly path: string;
+}
+
+/** The decisions about a folder's findings. */
+export interface TriageBook {
+  readonly entries: readonly TriageEntry[];
+  /** The entries by the `spot` of their findings. */
+  readonly bySpot: ReadonlyMap<string, readonly TriageEntry[]>;
+}
+
+const entrySchema = z.object({
+  version: z.literal(1),
+  state: z.enum(TRIAGE_STATES),
+  note: z._default(z.string(), ''),
+  at: z.pipe(
+    z.iso.datetime(),
+    z.transform((text: string) => Date.parse(text)),
+  ),
+  title: z._default(z.string(), ''),
+  path: z._default(z.string(), ''),
+  fingerprint: z.string(),
+  spot: z.string(),
+  only: z.array(z.enum(['code', 'title'])),
+  run: z.string(),
+  index: z.int().check(z.minimum(0)),
+});
+const bookSchema = z.object({ version: z.literal(1), decisions: z.array(z.unknown()) });
+
+/** Puts decisions together. */
+export function toBook(entries: readonly TriageEntry[]): TriageBook {
+  return { entries, bySpot: Map.groupBy(entries, ({ identity }) => identity.spot) };
+}
+
+/** The latest decision about a finding, in its run or in another run where it is surely the same. */
+export function entryOf({ bySpot }: Pick<TriageBook, 'bySpot'>, identity: Identity): TriageEntry | undefined {
+  let last: TriageEntry | undefined;
+  for (const entry of bySpot.get(identity.spot) ?? []) {
+    if (isSameFinding(entry.identity, identity) && entry.at >= (last?.at ?? 0)) last = entry;
+  }
+  return last;
+}
+
+/** The book with these decisions in the place of those about the same findings; that a finding is open, without a note, says nothing and leaves no entry. */
+export function withDecisions({ bySpot }: TriageBook, decided: readonly TriageEntry[]): TriageBook {
+  const changed = new Map(bySpot);
+  for (const entry of decided) {
+    const { spot } = entry.identity;
+    const others = (changed.get(spot) ?? []).filter((each) => !isSameFinding(each.identity, entry.identity));
+    changed.set(spot, isUndecided(entry) ? others : [...others, entry]);
+  }
+  return { entries: [...changed.values()].flat(), bySpot: changed };
+}
+
+/** Reads a file of many decisions, without items that are none. Throws `triageDamaged`. */
+export function parseBook(text: string, path: string): TriageBook {
+  const book = bookSchema.safeParse(parseJson(text));
+  if (!book.success) throw new AssessmentError('triageDamaged', { subject: path });
+  return toBook(book.data.decisions.flatMap((decision) => toEntry(decision) ?? []));
+}
+
+/** Reads a file of one decision; undefined when it is none. */
+export function parseEntry(text: string): TriageEntry | undefined {
+  return toEntry(parseJson(text));
+}
+
+/** The text of a file of many decisions, a line for each. */
+export function formatBook({ entries }: TriageBook): string {
+  const lines = entries.map((entry) => `    ${JSON.stringify(toJson(entry))}`);
+  return `{\n  "version": 1,\n  "decisions": [\n${lines.join(',\n')}\n  ]\n}\n`;
+}
+
+/** The text of a file of one decision, for people to read, too. */
+export function formatEntry(entry: TriageEntry): string {
+  return `${JSON.stringify(toJson(entry), undefined, 2)}\n`;
+}
+
+/** The name of the file of one decision; no two decisions share it. */
+export function entryName(entry: TriageEntry): string {
+  return `${hash('sha256', formatEntry(entry), 'hex').slice(0, 32)}.json`;
+}
+
+function toEntry(value: unknown): TriageEntry | undefined {
+  const read = entrySchema.safeParse(value);
+  if (!read.success) return undefined;
+  const { state, note, at, path, title, fingerprint, spot, only, run, index } = read.data;
+  return { state, note, at, path, identity: { title, fingerprint, spot, only, run, index } };
+}
+
+function toJson({ identity, state, note, at, path }: TriageEntry): z.input<typeof entrySchema> {
+  const { title, fingerprint, spot, only, run, index } = identity;
+  return {
+    version: 1,
+    state,
+    note,
+    at: new Date(at).toISOString(),
+    title,
+    path,
+    fingerprint,
+    spot,
+    only: [...only],
+    run,
+    index,
+  };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text.replace(/^\uFEFF/, ''));
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined; // its message quotes the file, which may be anything
+    throw error;
+  }
 }

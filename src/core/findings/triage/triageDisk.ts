@@ -14,7 +14,7 @@ import {
   toBook,
   type TriageBook,
   type TriageEntry,
-} from './triageBook.ts';
+} from './triage.ts';
 
 /** Where the decisions about a folder's findings are: all in one file, or each in a file of its own in a folder, which a repository shares. */
 export interface TriagePlace {

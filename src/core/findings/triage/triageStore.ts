@@ -2,9 +2,17 @@ import { AssessmentError } from '../../errors.ts';
 import type { Clock, Disposable, Event, Logger } from '../../ports.ts';
 import { takeLease } from '../../run/disk/lease.ts';
 import type { Identity } from '../identity.ts';
-import { entryOf, toBook, type TriageBook, type TriageEntry, withDecisions } from './triageBook.ts';
+import {
+  entryOf,
+  isUndecided,
+  toBook,
+  type TriageBook,
+  type TriageEntry,
+  type TriageState,
+  undecided,
+  withDecisions,
+} from './triage.ts';
 import { type ReadBook, readDecisions, type TriagePlace, writeDecisions } from './triageDisk.ts';
-import { isUndecided, type TriageState, undecided } from './triage.ts';
 
 /** A finding that is decided about; `path` is for people who read the file. */
 export interface TriageSubject {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
 import type { Run } from '../../../../src/core/run/state/run.ts';
-import { runsBefore } from '../../../../src/core/findings/compare/earlierRuns.ts';
+import { runsBefore } from '../../../../src/core/findings/chooseRun.ts';
 import { problemsByFile } from '../../../../src/core/findings/view/problems.ts';
 import { finding, type Scene, setScene, titles, verdictsOf } from '../findingScene.ts';
 

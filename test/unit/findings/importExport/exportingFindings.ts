@@ -1,7 +1,6 @@
 import fc from 'fast-check';
-import type { ExportSource } from '../../../../src/core/findings/importExport/exportSource.ts';
 import type { Finding } from '../../../../src/core/findings/finding.ts';
-import type { ShownFinding } from '../../../../src/core/findings/shownFinding.ts';
+import type { ShownFinding, ShownRun } from '../../../../src/core/findings/shownFinding.ts';
 import { identitiesOf } from '../../../../src/core/findings/identity.ts';
 import { parseFindings } from '../../../../src/core/findings/parse/parse.ts';
 import {
@@ -62,7 +61,7 @@ export function shownOf(
 }
 
 /** What is handed on of a findings file. */
-export function sourceOf(items: unknown, triage?: (index: number) => TriageDecision): ExportSource {
+export function sourceOf(items: unknown, triage?: (index: number) => TriageDecision): ShownRun {
   const { findings } = parseFindings(JSON.stringify(items), { runId: shopRun.id });
   return { run: shopRun, shown: shownOf(findings, triage) };
 }

@@ -6,7 +6,7 @@ import { sha256, toBundle, zipBundle } from '../../../../src/core/findings/impor
 import { toCsv } from '../../../../src/core/findings/importExport/csv.ts';
 import { decisionFolders } from '../../../../src/core/findings/shownFinding.ts';
 import { hasAllFindings } from '../../../../src/core/findings/chooseRun.ts';
-import { importRun, undecidedBy } from '../../../../src/core/findings/importExport/importRun.ts';
+import { importRun, undecidedBy } from '../../../../src/core/findings/importExport/importFile.ts';
 import { parseFindings } from '../../../../src/core/findings/parse/parse.ts';
 import { toSarif } from '../../../../src/core/findings/importExport/sarif.ts';
 import { asJournaled } from '../../run/sampleRuns.ts';

@@ -5,7 +5,7 @@ import { Ajv } from 'ajv';
 import addFormats from 'ajv-formats';
 import fc from 'fast-check';
 import type { Log, Result } from 'sarif';
-import type { ExportSource } from '../../../../src/core/findings/importExport/exportSource.ts';
+import type { ShownRun } from '../../../../src/core/findings/shownFinding.ts';
 import { parseFindings } from '../../../../src/core/findings/parse/parse.ts';
 import { toSarif } from '../../../../src/core/findings/importExport/sarif.ts';
 import { undecided } from '../../../../src/core/findings/triage/triage.ts';
@@ -61,10 +61,10 @@ const weak = {
   line: 4,
 };
 
-function logOf(source: ExportSource): Log {
+function logOf(source: ShownRun): Log {
   return toSarif(source, tool);
 }
-function resultsOf(source: ExportSource): Result[] {
+function resultsOf(source: ShownRun): Result[] {
   return logOf(source).runs[0]?.results ?? [];
 }
 
@@ -158,7 +158,7 @@ describe('SARIF', () => {
 
   test('what is absent was in the folder that the log calls so, in whatever order the run before had them', () => {
     const [shop, tool] = ['shop', 'tool'].map((name) => ({ folder: `/home/${name}`, name }));
-    const inShop = (targets: Run['targets'], index: number): ExportSource => {
+    const inShop = (targets: Run['targets'], index: number): ShownRun => {
       const run = { ...shopRun, targets };
       const { findings } = parseFindings(JSON.stringify([{ ...weak, target_index: index }]), { runId: 'r' });
       return { run, shown: shownOf(findings, undefined, run) };

@@ -18,7 +18,6 @@ function read(file: unknown): string[] {
 const a = { title: 'a', severity: 'high', file: 'src/a.ts', line: 1 };
 const b = { title: 'b', severity: 'low', file: 'src/b.ts', line: 2 };
 const both = ['a high src/a.ts:1', 'b low src/b.ts:2'];
-const listed = JSON.stringify([a, b]);
 
 describe('the shape of a findings file', () => {
   for (const [name, file] of [
@@ -31,14 +30,6 @@ describe('the shape of a findings file', () => {
     ['in a list in a list', [[a], [b]]],
     ['by id', { findings: { F1: a, F2: b } }],
     ['by id, beside a number', { findings: { total: 2, F1: a, F2: b } }],
-    ['as lines', `${JSON.stringify(a)}\n${JSON.stringify(b)}\n`],
-    [
-      'as lines with lists',
-      `${JSON.stringify({ findings: [a] })}\r\n\r\n${JSON.stringify({ findings: [b] })}`,
-    ],
-    ['encoded twice', JSON.stringify(listed)],
-    ['in a code fence', `Here are the findings:\n\n\`\`\`json\n${listed}\n\`\`\`\n`],
-    ['encoded twice in a wrapper of lines', JSON.stringify(`\`\`\`json\n${listed}\n\`\`\``)],
   ] as const)
     test(`F107 findings ${name} are read`, () => {
       assert.deepEqual(read(file), both);
@@ -92,16 +83,6 @@ describe('the shape of a findings file', () => {
   test('F107 a map by id gives the ids', () => {
     const { findings } = parseFindings(JSON.stringify({ findings: { F1: a } }), { runId: 'run' });
     assert.equal(findings[0]?.id, 'F1');
-  });
-
-  test('F107 one line that is no JSON is an item, many are no list', () => {
-    const line = JSON.stringify(a);
-    assert.deepEqual(read(`${line}\n{"title":"cut o\n${line}`), [
-      'a high src/a.ts:1',
-      '{"title":"cut o unrated',
-      'a high src/a.ts:1',
-    ]);
-    assert.throws(() => read(`${line}\n${'prose\n'.repeat(200)}`), { kind: 'malformedFindings' });
   });
 
   test('F108 of a list of groups each finding is read, and none invented', () => {
