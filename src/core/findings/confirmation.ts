@@ -1,7 +1,7 @@
 import { type PairState, type Perspective, readScanProgress } from '../features/scanProgress.ts';
 import type { RunStore } from '../run/disk/runStore.ts';
 import { isFinal, isUnsent, type Run } from '../run/state/run.ts';
-import type { ApplicationInput } from '../workflows/application.ts';
+import { type ApplicationInput, sharedInput } from '../workflows/application.ts';
 import { hasFindings } from './chooseRun.ts';
 import type { Finding } from './finding.ts';
 import { readFindings } from './parse/readFindings.ts';
@@ -105,13 +105,9 @@ export function toConfirmInput(
   perspective: Perspective,
 ): ApplicationInput | undefined {
   if (run.input === undefined || !('runId' in run) || run.runId === undefined) return undefined;
-  const { target_urls, oos_urls, authentication, preference } = run.input;
   const reference = { workflow_id: run.workflow, workflow_run_id: run.runId };
   return {
-    target_urls,
-    ...(oos_urls && { oos_urls }),
-    ...(authentication && { authentication }),
-    ...(preference && { preference }),
+    ...sharedInput(run.input),
     scan_credit_limit: confirmLimits.scan,
     crawl_credit_limit: confirmLimits.crawl,
     resume: { kind: 'assess_crawled_features', assess_crawled_features: reference },

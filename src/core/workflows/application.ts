@@ -165,7 +165,7 @@ export interface PartChange {
   readonly removed: readonly string[];
 }
 
-/** What an input says in each part; of two inputs with equal parts, `changesBetween` finds none. */
+/** What an input says in each part; two inputs with equal parts do not differ. */
 export function partsOf(input: ApplicationInput): InputParts {
   const { target_urls, oos_urls = [], authentication, additional_instructions, preference } = input;
   const preferences = preference?.preferences ?? [];
@@ -182,13 +182,29 @@ function inOrder(texts: readonly (string | undefined)[]): string[] {
   return [...new Set(texts.filter((text) => text !== undefined))].sort();
 }
 
-/** The parts in which two inputs differ, with what differs. */
-export function changesBetween(before: InputParts, after: InputParts): PartChange[] {
+/** The parts in which two inputs differ, with what differs; a crawl's instructions count for a crawl alone, since nothing else sends them. */
+export function changesBetween(before: InputParts, after: InputParts, isCrawl: boolean): PartChange[] {
   return (Object.keys(after) as InputPart[])
+    .filter((part) => isCrawl || part !== 'crawlInstructions')
     .map((part) => ({
       part,
       added: after[part].filter((text) => !before[part].includes(text)),
       removed: before[part].filter((text) => !after[part].includes(text)),
     }))
     .filter(({ added, removed }) => added.length + removed.length > 0);
+}
+
+/** The members of an input that both blackbox workflows take; limits, pairs, the run that it goes on from and a crawl's instructions are not among them. */
+export function sharedInput({
+  target_urls,
+  oos_urls,
+  authentication,
+  preference,
+}: Pick<ApplicationInput, 'target_urls' | 'oos_urls' | 'authentication' | 'preference'>): ApplicationInput {
+  return {
+    target_urls,
+    ...(oos_urls && { oos_urls }),
+    ...(authentication && { authentication }),
+    ...(preference && { preference }),
+  };
 }

@@ -7,6 +7,7 @@ import {
   instructionsSchema,
   oosUrlsSchema,
   scanLimitSchema,
+  sharedInput,
   strictSchemas,
   targetUrlsSchema,
 } from './application.ts';
@@ -185,16 +186,10 @@ function problemAt(
 
 /** The `input` of a request that a target file makes, without language and passwords (API reference, sections 2.6 to 2.8). */
 export function toInput(
-  { target_urls, oos_urls, authentication, preference, crawl, assessment }: TargetFile,
+  file: TargetFile,
   workflow: 'blackbox-crawl' | 'blackbox-assessment',
 ): ApplicationInput {
-  return {
-    target_urls,
-    ...(oos_urls && { oos_urls }),
-    ...(authentication && { authentication }),
-    ...(preference && { preference }),
-    ...(workflow === 'blackbox-crawl' ? crawl : assessment),
-  };
+  return { ...sharedInput(file), ...(workflow === 'blackbox-crawl' ? file.crawl : file.assessment) };
 }
 
 /** A target file's text without the passwords in it, and the passwords, by the place of their login in the file. */

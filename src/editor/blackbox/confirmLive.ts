@@ -22,7 +22,7 @@ import { titleOfFinding } from '../labels.ts';
 import type { DocumentPanels } from '../report/documentPanels.ts';
 import { pickRun } from '../runs/pickRun.ts';
 import { pairStateLabel } from './featureItems.ts';
-import { type BlackboxDeps, startBlackbox } from './startBlackbox.ts';
+import { type BlackboxDeps, startBlackbox, takenOver } from './startBlackbox.ts';
 
 /** What confirming a finding on a live application works with. */
 export type ConfirmDeps = BlackboxDeps & {
@@ -168,18 +168,6 @@ async function start(
       'Does the deployment run this code, with the change that you want to see? The service never learns which finding is meant.',
     ),
   ];
-  const [folder = ''] = run.targets.map((target) => target.folder);
-  const { targetFile } = run;
-  await startBlackbox(
-    {
-      workflow: 'blackbox-assessment',
-      input,
-      folder,
-      targetFile,
-      continues: run,
-      confirms: identity.fingerprint,
-      remarks,
-    },
-    deps,
-  );
+  const confirms = identity.fingerprint;
+  await startBlackbox({ ...takenOver(run), workflow: 'blackbox-assessment', input, confirms, remarks }, deps);
 }

@@ -3,22 +3,26 @@ import { readIfThere } from '../../core/files.ts';
 import { chosenPairs, readChoice } from '../../core/features/pairs.ts';
 import { continuationsOf } from '../../core/run/state/continuations.ts';
 import type { Run } from '../../core/run/state/run.ts';
-import { type ApplicationInput, changesBetween, partsOf } from '../../core/workflows/application.ts';
+import {
+  type ApplicationInput,
+  changesBetween,
+  partsOf,
+  sharedInput,
+} from '../../core/workflows/application.ts';
 import { readTargetFile, type TargetFile, toInput } from '../../core/workflows/targetFile.ts';
 import type { Continuation } from '../../core/workflows/workflow.ts';
 import { formatNumber } from '../formats.ts';
 import { continuationLabel, noContinuationLabel, runLabel } from '../labels.ts';
 import { pickRun } from '../runs/pickRun.ts';
-import { readAssessmentSettings } from '../settings.ts';
 import { showInformation } from '../showMessage.ts';
 import { describeChanges } from './passwordQuestions.ts';
 import {
   type BlackboxDeps,
   type BlackboxStart,
   type BlackboxWorkflow,
-  pickTargetFile,
-  readForStart,
+  readStart,
   startBlackbox,
+  takenOver,
 } from './startBlackbox.ts';
 
 /** Goes on from a run, which a person picks where none is given: with its input as its journal has it, and credit limits that are asked for. */
@@ -28,8 +32,8 @@ export async function continueRun(
   deps: BlackboxDeps,
 ): Promise<Run | undefined> {
   const { runs } = deps;
-  const mayBe = (run: Run): boolean => continuationsOf(run).get(continuation) === true;
-  const run = chosen ?? (await pickRun(runs.all().filter(mayBe), continuationLabel(continuation)));
+  const able = runs.all().filter((each) => continuationsOf(each).get(continuation) === true);
+  const run = chosen ?? (await pickRun(able, continuationLabel(continuation)));
   if (run === undefined || !('runId' in run) || run.runId === undefined) return undefined;
   const allowed = continuationsOf(run).get(continuation);
   if (allowed !== true) {
@@ -53,7 +57,6 @@ export async function continueRun(
         resume: toResume(continuation, run.workflow, run.runId),
         ...(pairs && { pairs }),
       },
-      continues: run,
       remarks: [describeContinuation(continuation, run, pairs?.length), ...source.remarks],
     },
     deps,
@@ -74,7 +77,7 @@ async function pairsFor(
 }
 
 interface Source {
-  readonly start: Pick<BlackboxStart, 'input' | 'folder' | 'targetFile' | 'language' | 'webhookEndpointIds'>;
+  readonly start: Omit<BlackboxStart, 'workflow'>;
   /** Whose credit limits are proposed. */
   readonly proposal: ApplicationInput;
   readonly remarks: readonly string[];
@@ -87,41 +90,27 @@ async function sourceOf(
   deps: BlackboxDeps,
 ): Promise<Source | undefined> {
   const t = vscode.l10n.t;
-  const folder = run.targets[0]?.folder ?? '';
   const { input, targetFile } = run;
-  if (input !== undefined) {
-    const file = targetFile === undefined ? undefined : await readQuietly(targetFile);
-    const now = file && toInput(file, workflow);
-    const changes = now === undefined ? [] : changesBetween(partsOf(inputFor(workflow, input)), partsOf(now));
-    const differs = t(
-      'This is sent as it was for that run. The target file has been changed since; there was added (+) and removed (−), which is not sent:',
+  const before = takenOver(run);
+  if (input === undefined) {
+    const start = await readStart(workflow, undefined, deps);
+    const remark = t(
+      'The run was started elsewhere, so what it was asked is not known here. The target URLs of the chosen file have to equal the run’s, or the service refuses the start.',
     );
-    return {
-      start: { input, folder, targetFile },
-      proposal: now ?? input,
-      remarks: changes.length === 0 ? [] : [[differs, ...describeChanges(changes).lines].join('\n')],
-    };
+    const { account, folder } = before;
+    return start && { start: { ...start, account, folder }, proposal: start.input, remarks: [remark] };
   }
-  const uri = await pickTargetFile();
-  const read = uri && (await readForStart(uri, deps));
-  if (uri === undefined || read === undefined) return undefined;
-  const { file } = read;
-  const chosen = toInput(file, workflow);
-  const settings = readAssessmentSettings(uri);
+  const file = targetFile === undefined ? undefined : await readQuietly(targetFile);
+  const now = file && toInput(file, workflow);
+  const changes =
+    now === undefined ? [] : changesBetween(partsOf(input), partsOf(now), workflow === 'blackbox-crawl');
+  const differs = t(
+    'This is sent as it was for that run. The target file has been changed since; there was added (+) and removed (−), which is not sent:',
+  );
   return {
-    start: {
-      input: chosen,
-      folder,
-      targetFile: uri.fsPath,
-      language: file.language ?? settings.language,
-      webhookEndpointIds: file.notification?.webhook_endpoint_ids ?? settings.webhookEndpointIds,
-    },
-    proposal: chosen,
-    remarks: [
-      t(
-        'The run was started elsewhere, so what it was asked is not known here. The target URLs of the chosen file have to equal the run’s, or the service refuses the start.',
-      ),
-    ],
+    start: { ...before, input },
+    proposal: now ?? input,
+    remarks: changes.length === 0 ? [] : [[differs, ...describeChanges(changes)].join('\n')],
   };
 }
 
@@ -132,26 +121,11 @@ async function readQuietly(path: string): Promise<TargetFile | undefined> {
   return read !== undefined && 'file' in read ? read.file : undefined;
 }
 
-/** An input as the workflow takes it: only a crawl has instructions of its own. */
-function inputFor(workflow: BlackboxWorkflow, input: ApplicationInput): ApplicationInput {
-  const { additional_instructions, ...rest } = input;
-  return workflow === 'blackbox-crawl' && additional_instructions !== undefined
-    ? { ...rest, additional_instructions }
-    : rest;
-}
-
+/** Without what a person is asked for, and what the run itself went on from; only a crawl has instructions of its own. */
 function withoutLimits(input: ApplicationInput, workflow: BlackboxWorkflow): ApplicationInput {
-  const { target_urls, oos_urls, authentication, preference, additional_instructions } = inputFor(
-    workflow,
-    input,
-  );
-  return {
-    target_urls,
-    ...(oos_urls && { oos_urls }),
-    ...(authentication && { authentication }),
-    ...(preference && { preference }),
-    ...(additional_instructions !== undefined && { additional_instructions }),
-  };
+  const { additional_instructions } = input;
+  const isSent = workflow === 'blackbox-crawl' && additional_instructions !== undefined;
+  return { ...sharedInput(input), ...(isSent && { additional_instructions }) };
 }
 
 function toResume(

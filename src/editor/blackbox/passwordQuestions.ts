@@ -4,12 +4,14 @@ import { AssessmentError } from '../../core/errors.ts';
 import { clip } from '../../core/findings/parse/prose.ts';
 import { visibleLine } from '../../core/visibleText.ts';
 import {
+  type ApplicationInput,
   changesBetween,
   type InputPart,
   type InputParts,
   type PartChange,
   partsOf,
 } from '../../core/workflows/application.ts';
+import type { WorkflowId } from '../../core/workflows/workflow.ts';
 import { formatNumber } from '../formats.ts';
 import { readDestination } from '../settings.ts';
 import { askInDialog } from '../showMessage.ts';
@@ -20,14 +22,17 @@ import { isUsableTargetFile, requestsOf, type TargetFiles } from './targetFiles.
 const maxTextLength = 200;
 const maxLines = 20;
 
+/** What passwords are asked for. */
+type SentRequest = PasswordRequest & { readonly workflow: WorkflowId };
+
 /**
- * Asks for the passwords of a request that are not kept, and keeps them for it and for `others`, the requests that a person sees with it. One that
+ * Asks for the passwords of a request that are not kept, and keeps them for it and for `other`, an input that a person sees with it. One that
  * was kept before the request changed is offered with the difference. False when the person cancels: then none is kept.
  */
 export async function askForPasswords(
-  request: PasswordRequest,
+  request: SentRequest,
   passwords: Passwords,
-  others: readonly PasswordRequest[] = [],
+  other?: ApplicationInput,
 ): Promise<boolean> {
   const known = await passwords.of(request);
   const missing = loginsOf(request).filter((_, index) => known[index] === undefined);
@@ -37,38 +42,41 @@ export async function askForPasswords(
     if (password === undefined) return false;
     answers.push([login, password]);
   }
-  for (const each of [request, ...others])
-    for (const [login, password] of answers) await passwords.keep(each, login, password);
+  for (const [login, password] of answers) {
+    await passwords.keep(request, login, password);
+    if (other !== undefined) await passwords.keep({ ...request, input: other }, login, password);
+  }
   return true;
 }
 
 async function askForPassword(
-  request: PasswordRequest,
+  request: SentRequest,
   login: Login,
   passwords: Passwords,
 ): Promise<string | undefined> {
   const earlier = request.input && (await passwords.earlier(request, login));
   if (earlier === undefined || request.input === undefined) return inputPassword(login);
   const t = vscode.l10n.t;
-  const changes = changesBetween(earlier.parts, partsOf(request.input));
-  const { lines, isWhole } = describeChanges(changes);
+  const changes = changesBetween(
+    earlier.parts,
+    partsOf(request.input),
+    request.workflow === 'blackbox-crawl',
+  );
+  if (changes.length === 0) return earlier.password;
   const use = t('Use the Kept Password');
   const other = t('Enter a Password…');
-  const showAll = t('Show All of It');
   const choice = await askInDialog(
     {
       question: t('What is sent with the password of {0} has changed.', nameOf(login)),
       detail: [
         t('Nothing has been sent. Since this password was kept, there was added (+) and removed (−):'),
-        lines.join('\n'),
+        describeChanges(changes).join('\n'),
       ].join('\n\n'),
     },
     use,
     other,
-    ...(isWhole ? [] : [showAll]),
   );
   if (choice === use) return earlier.password;
-  if (choice === showAll) await showChanges(changes);
   return choice === other ? inputPassword(login) : undefined;
 }
 
@@ -91,30 +99,19 @@ function nameOf({ id, role }: Login): string {
   return vscode.l10n.t('{0} ({1})', clip(visibleLine(id), 80), clip(visibleLine(role), 80));
 }
 
-/** What changed, a line each, in plain text; `isWhole` is false where something had to be cut. */
-export function describeChanges(changes: readonly PartChange[]): {
-  readonly lines: readonly string[];
-  readonly isWhole: boolean;
-} {
-  const all = changesAsLines(changes);
-  const lines = all.slice(0, maxLines).map((line) => {
-    return line.length > maxTextLength ? `${clip(line, maxTextLength)}…` : line;
-  });
-  const isWhole = all.length === lines.length && all.every((line, at) => line === lines[at]);
-  return { lines: isWhole ? lines : [...lines, '…'], isWhole };
-}
-
-function changesAsLines(changes: readonly PartChange[]): readonly string[] {
-  return changes.flatMap(({ part, added, removed }) => [
+/** What changed, a line each, in plain text; of very much, the list shows the start. */
+export function describeChanges(changes: readonly PartChange[]): readonly string[] {
+  const lines = changes.flatMap(({ part, added, removed }) => [
     partLabel(part),
     ...added.map((text) => `  + ${visibleLine(text)}`),
     ...removed.map((text) => `  − ${visibleLine(text)}`),
   ]);
-}
-
-async function showChanges(changes: readonly PartChange[]): Promise<void> {
-  const content = changesAsLines(changes).join('\n');
-  await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ content }));
+  return [
+    ...lines
+      .slice(0, maxLines)
+      .map((line) => (line.length > maxTextLength ? `${clip(line, maxTextLength)}…` : line)),
+    ...(lines.length > maxLines ? ['…'] : []),
+  ];
 }
 
 function partLabel(part: InputPart): string {

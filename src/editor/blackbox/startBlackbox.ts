@@ -17,14 +17,14 @@ import type { Accounts } from '../account/accounts.ts';
 import { signIn } from '../account/signIn.ts';
 import { withProgress } from '../progress.ts';
 import { acceptForgetting } from '../runs/lostRuns.ts';
-import { readAssessmentSettings, readDestination } from '../settings.ts';
+import { type Destination, readAssessmentSettings, readDestination } from '../settings.ts';
 import { showInformation } from '../showMessage.ts';
 import { offerToCancel } from '../upload/startAssessment.ts';
 import type { FeaturesView } from './featuresView.ts';
 import { askForPasswords } from './passwordQuestions.ts';
-import type { PasswordRequest, Passwords } from './passwords.ts';
+import type { Passwords } from './passwords.ts';
 import { askToStart, type BlackboxPlan, type RequestDocuments } from './startQuestion.ts';
-import { acceptTexts, isUsableTargetFile, requestsOf, type TargetFiles } from './targetFiles.ts';
+import { acceptTexts, isUsableTargetFile, type TargetFiles } from './targetFiles.ts';
 
 /** A workflow that tests a live application. */
 export type BlackboxWorkflow = Exclude<WorkflowId, 'whitebox-assessment'>;
@@ -51,27 +51,36 @@ export interface BlackboxStart {
   /** The workspace folder that the run stands under, absolute. */
   readonly folder: string;
   readonly targetFile?: string | undefined;
-  /** The run that it goes on from: it is started where that run is, in its language, with its notifications. */
-  readonly continues?: Run | undefined;
+  /** By default the account of the settings, to which a person may have to sign in first. */
+  readonly account?: Destination | undefined;
+  /** By default that of the settings. */
   readonly language?: Run['language'] | undefined;
+  /** By default those of the settings. */
   readonly webhookEndpointIds?: readonly string[] | undefined;
   /** The failed run that this one retries. */
   readonly retryOf?: string | undefined;
   /** The fingerprint of the finding that it is to confirm. */
   readonly confirms?: string | undefined;
   /** Further paragraphs of the question. */
-  readonly remarks?: readonly string[] | undefined;
-  /** Requests that a person has read with this one: passwords that are asked for are kept for them too. */
-  readonly passwordsAlsoFor?: ((destination: PasswordRequest) => readonly PasswordRequest[]) | undefined;
+  readonly remarks?: readonly string[];
+  /** What a person has read with this input: passwords that are asked for are kept for it too. */
+  readonly passwordsAlsoFor?: ApplicationInput | undefined;
+}
+
+/** What a run that goes on from another takes over from it: where it runs, and who hears of its end. */
+export function takenOver(
+  run: Run,
+): Pick<BlackboxStart, 'account' | 'folder' | 'targetFile' | 'language' | 'webhookEndpointIds'> {
+  const { targets, targetFile, language, webhookEndpointIds } = run;
+  return { account: run, folder: targets[0]?.folder ?? '', targetFile, language, webhookEndpointIds };
 }
 
 /** Asks whether to start a blackbox run, once and with everything that is sent, and starts it; undefined when the person cancels. All starts come here. */
 export async function startBlackbox(start: BlackboxStart, deps: BlackboxDeps): Promise<Run | undefined> {
   const { accounts, runs, tracker, passwords } = deps;
-  const { continues } = start;
-  if (continues === undefined && !(await accounts.isSignedIn()) && !(await signIn(accounts)))
+  if (start.account === undefined && !(await accounts.isSignedIn()) && !(await signIn(accounts)))
     return undefined;
-  const destination = continues ?? readDestination();
+  const destination = start.account ?? readDestination();
   if (destination === undefined) throw new AssessmentError('notSignedIn');
   await runs.reload();
   const mayBeForgotten = runs.isTemporary;
@@ -82,8 +91,7 @@ export async function startBlackbox(start: BlackboxStart, deps: BlackboxDeps): P
   try {
     // Another window may have started a run before the claim.
     await runs.reload();
-    const others = start.passwordsAlsoFor?.(plan) ?? [];
-    if (!(await askForPasswords(plan, passwords, others))) return undefined;
+    if (!(await askForPasswords(plan, passwords, start.passwordsAlsoFor))) return undefined;
     const answer = await askToStart(plan, runs.all(), start.remarks ?? []);
     if (answer === 'start') return await launch(plan, { claim, mayBeForgotten }, deps);
     if (answer === undefined) return undefined;
@@ -107,8 +115,8 @@ function claimOf({ target_urls }: ApplicationInput): string {
   return `blackbox ${JSON.stringify([...new Set(target_urls)].sort())}`;
 }
 
-function toPlan(start: BlackboxStart, { baseUrl, organizationId }: PasswordRequest): BlackboxPlan {
-  const { workflow, input, folder, continues, targetFile, retryOf, confirms } = start;
+function toPlan(start: BlackboxStart, { baseUrl, organizationId }: Destination): BlackboxPlan {
+  const { workflow, input, folder, targetFile, retryOf, confirms } = start;
   const settings = readAssessmentSettings(vscode.Uri.file(folder));
   const hosts = [...new Set(input.target_urls.map((url) => new URL(url).host))];
   const more = hosts.length > maxHosts ? [`+${String(hosts.length - maxHosts)}`] : [];
@@ -116,9 +124,8 @@ function toPlan(start: BlackboxStart, { baseUrl, organizationId }: PasswordReque
     workflow,
     baseUrl,
     organizationId,
-    language: start.language ?? continues?.language ?? settings.language,
-    webhookEndpointIds:
-      start.webhookEndpointIds ?? continues?.webhookEndpointIds ?? settings.webhookEndpointIds,
+    language: start.language ?? settings.language,
+    webhookEndpointIds: start.webhookEndpointIds ?? settings.webhookEndpointIds,
     maxArchiveBytes: settings.maxArchiveBytes,
     targets: [{ folder, name: [...hosts.slice(0, maxHosts), ...more].join(', ') }],
     input,
@@ -150,58 +157,50 @@ export async function startFromFile(
   deps: BlackboxDeps,
   retryOf?: string,
 ): Promise<Run | undefined> {
-  const uri = given ?? (await pickTargetFile());
-  if (uri === undefined) return undefined;
-  const read = await readForStart(uri, deps);
-  if (read === undefined) return undefined;
-  const { file, folder } = read;
-  return startBlackbox(
-    {
-      workflow,
-      input: toInput(file, workflow),
-      folder,
-      targetFile: uri.fsPath,
-      language: file.language,
-      webhookEndpointIds: file.notification?.webhook_endpoint_ids,
-      retryOf,
-      // The question about a crawl shows all that an assessment sends, and not the other way round.
-      ...(workflow === 'blackbox-crawl' && {
-        passwordsAlsoFor: (destination: PasswordRequest) => requestsOf(file, destination),
-      }),
-    },
-    deps,
-  );
+  const start = await readStart(workflow, given, deps);
+  return start && startBlackbox({ ...start, retryOf }, deps);
 }
 
 /** Starts a failed run again that was never sent: from its target file as it is by now, or, where it goes on from another run, with what its journal has. */
 export async function startAgain(run: Run | undefined, deps: BlackboxDeps): Promise<Run | undefined> {
   if (run === undefined || !isUnsent(run) || run.workflow === 'whitebox-assessment') return undefined;
-  const { workflow, input, targetFile, targets, language, webhookEndpointIds, confirms } = run;
+  const { workflow, input, targetFile, confirms } = run;
   const isFromFile = targetFile !== undefined && input?.resume === undefined;
   if (isFromFile) return startFromFile(workflow, vscode.Uri.file(targetFile), deps, run.id);
-  const folder = targets[0]?.folder;
-  if (input === undefined || folder === undefined) return undefined;
+  if (input === undefined) return undefined;
   const before = predecessorOf(run);
   const remarks =
     before === undefined ? [] : [vscode.l10n.t('It goes on from the run with the ID {0}.', before)];
-  const origin = { targetFile, language, webhookEndpointIds, confirms, retryOf: run.id, remarks };
-  return startBlackbox({ workflow, input, folder, continues: run, ...origin }, deps);
+  return startBlackbox({ ...takenOver(run), workflow, input, confirms, retryOf: run.id, remarks }, deps);
 }
 
-/** Reads a target file whose texts may be sent, with the workspace folder that holds it; undefined where it is not right, or not to be sent. Throws `badTargetFile` for one that nothing is started from. */
-export async function readForStart(
-  uri: vscode.Uri,
+/** Reads the start of a target file, which a person picks where none is given; undefined where the file is not right, or its texts are not to be sent. Throws `badTargetFile` for one that nothing is started from. */
+export async function readStart(
+  workflow: BlackboxWorkflow,
+  given: vscode.Uri | undefined,
   { targetFiles, secretWorkerFile }: Pick<BlackboxDeps, 'targetFiles' | 'secretWorkerFile'>,
-): Promise<{ file: NonNullable<Awaited<ReturnType<TargetFiles['read']>>>; folder: string } | undefined> {
+): Promise<BlackboxStart | undefined> {
+  const uri = given ?? (await pickTargetFile());
+  if (uri === undefined) return undefined;
   const folder = vscode.workspace.getWorkspaceFolder(uri)?.uri.fsPath;
   if (!isUsableTargetFile(uri) || folder === undefined)
     throw new AssessmentError('badTargetFile', { subject: uri.fsPath });
   const file = await targetFiles.read(uri);
-  return file !== undefined && (await acceptTexts(uri, secretWorkerFile)) ? { file, folder } : undefined;
+  if (file === undefined || !(await acceptTexts(uri, secretWorkerFile))) return undefined;
+  return {
+    workflow,
+    input: toInput(file, workflow),
+    folder,
+    targetFile: uri.fsPath,
+    language: file.language,
+    webhookEndpointIds: file.notification?.webhook_endpoint_ids,
+    // The question about a crawl shows all that an assessment sends, and not the other way round.
+    passwordsAlsoFor: workflow === 'blackbox-crawl' ? toInput(file, 'blackbox-assessment') : undefined,
+  };
 }
 
-/** The target file that a person picks in the workspace, without those in ignored folders and in those that are left out of searches. */
-export async function pickTargetFile(): Promise<vscode.Uri | undefined> {
+/** The only target file of the workspace, or the one that a person picks, without those in ignored folders and in those that are left out of searches. */
+async function pickTargetFile(): Promise<vscode.Uri | undefined> {
   const t = vscode.l10n.t;
   if (vscode.workspace.workspaceFolders === undefined) throw new AssessmentError('noFolder');
   const found = await vscode.workspace.findFiles('**/*.blackbox.json', leftOutOfSearches());
@@ -214,10 +213,8 @@ export async function pickTargetFile(): Promise<vscode.Uri | undefined> {
     if (pressed === make) await vscode.commands.executeCommand('whitebox.newBlackboxTarget');
     return undefined;
   }
-  const picked = await vscode.window.showQuickPick(files.sort(), {
-    title: t('Choose a Blackbox Target File'),
-    ignoreFocusOut: true,
-  });
+  const options = { title: t('Choose a Blackbox Target File'), ignoreFocusOut: true };
+  const picked = files.length === 1 ? files[0] : await vscode.window.showQuickPick(files.sort(), options);
   return picked === undefined ? undefined : vscode.Uri.file(picked);
 }
 

@@ -94,13 +94,10 @@ function changesSinceLast({ targetFile, workflow, input }: BlackboxPlan, runs: r
   const before = runs.filter((run) => run.targetFile === targetFile && run.input !== undefined);
   const last = before.find((run) => run.workflow === workflow) ?? before[0];
   if (targetFile === undefined || last?.input === undefined) return [];
-  const changes = changesBetween(partsOf(last.input), partsOf(input)).filter(
-    // Only a crawl has instructions of its own.
-    ({ part }) => part !== 'crawlInstructions' || workflow === 'blackbox-crawl',
-  );
+  const changes = changesBetween(partsOf(last.input), partsOf(input), workflow === 'blackbox-crawl');
   const [limits, now] = [limitsLabel(workflow, last.input), limitsLabel(workflow, input)];
   const lines = [
-    ...describeChanges(changes).lines,
+    ...describeChanges(changes),
     ...(last.workflow === workflow && limits !== now ? [`  + ${now}`, `  − ${limits}`] : []),
   ];
   if (lines.length === 0) return [];

@@ -68,7 +68,7 @@ for (const [part, after] of changed) {
     assert.deepEqual(await passwords.of(later), [undefined, undefined]);
     const earlier = await passwords.earlier(later, alice);
     assert.equal(earlier?.password, 'canary-1');
-    const changes = changesBetween(earlier.parts, partsOf(after));
+    const changes = changesBetween(earlier.parts, partsOf(after), true);
     assert.deepEqual(
       changes.map((change) => change.part),
       [part],

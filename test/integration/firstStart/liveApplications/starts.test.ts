@@ -336,21 +336,29 @@ describe('starting a blackbox run', () => {
     }
     const ignoreFile = path.join(folder, '.whiteboxignore');
     await writeFile(ignoreFile, 'ignored/\n');
+    const second = path.join(folder, 'second.blackbox.json');
+    await writeFile(second, '{}');
     let offered: readonly string[] = [];
     Object.assign(vscode.window, {
       showQuickPick: (items: readonly string[]) => {
         offered = items;
-        return Promise.resolve(items[0]);
+        return Promise.resolve(file);
       },
     });
     try {
       await call('refreshRuns');
       const { input: sent } = await startBy('assessChosenPairs', { kind: 'run', id });
-      assert.deepEqual(offered, [file]);
+      assert.deepEqual(offered, [second, file]);
       assert.deepEqual(sent['target_urls'], [`${application.origin}/`]);
       const { detail = '' } = messages.shown.findLast(({ isModal }) => isModal) ?? {};
       assert.match(detail, /target URLs of the chosen file have to equal the run’s/);
+      // The only one is taken without a question.
+      await rm(second);
+      offered = [];
+      await startBy('startCrawl', undefined);
+      assert.deepEqual(offered, []);
     } finally {
+      await rm(second, { force: true });
       for (const each of [...hidden, ignoreFile]) await rm(each, { recursive: true });
     }
   });

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { askForPasswords } from '../../../../src/editor/blackbox/passwordQuestions.ts';
-import { type PasswordRequest, Passwords } from '../../../../src/editor/blackbox/passwords.ts';
+import { Passwords } from '../../../../src/editor/blackbox/passwords.ts';
 import { acceptTexts } from '../../../../src/editor/blackbox/targetFiles.ts';
 import { eventually } from '../../../host/workbench/eventually.ts';
 import { type MessageWatch, type ShownMessage, watchMessages } from '../../messages.ts';
@@ -268,12 +268,13 @@ describe('the passwords of a request', () => {
   let press: (message: ShownMessage) => string | undefined;
   let answers: (string | undefined)[];
   let passwords: Passwords;
-  const request: PasswordRequest = {
+  const request = {
+    workflow: 'blackbox-crawl' as const,
     baseUrl: 'https://assess.example.com/v1',
     organizationId: 'acme',
     input: { target_urls: [url], authentication: { credentials: [alice, bob] } },
   };
-  const changed: PasswordRequest = {
+  const changed = {
     ...request,
     input: {
       target_urls: [url],
@@ -340,6 +341,16 @@ describe('the passwords of a request', () => {
       'Instructions for logging in\n  + Log in at https://evil.example/. + https://good.example/',
     );
     assert.doesNotMatch(JSON.stringify(messages.shown), /canary/);
+  });
+
+  it('are taken from a crawl for an assessment that differs in the instructions for the crawl alone', async () => {
+    const crawl = { ...request, input: { ...request.input, additional_instructions: 'Start here.' } };
+    answers = ['canary-1', 'canary-2'];
+    await askForPasswords(crawl, passwords);
+    const assessment = { ...request, workflow: 'blackbox-assessment' as const };
+    assert.equal(await askForPasswords(assessment, passwords), true);
+    assert.deepEqual(await passwords.of(assessment), ['canary-1', 'canary-2']);
+    assert.deepEqual(messages.shown, []);
   });
 
   it('F131 are neither used nor kept where the difference is dismissed', async () => {
