@@ -90,7 +90,7 @@ export async function startExtension(
   const details = registerFindingDetails({ ...services, extensionUri });
   const preparation = createPreparation(memory, secretWorkerFile);
   const preview = createUploadPreview(surfaces.uploadPreview, { ...services, ...preparation });
-  const features = createFeaturesView(surfaces.features, services);
+  const features = createFeaturesView(surfaces.features, { ...services, memory });
   const savingFolder = storage('saving');
   const commands = createCommands(context.extension.packageJSON as Manifest, {
     ...services,

@@ -11,9 +11,9 @@ import { choosePairs, filterFeatures, setPriority, togglePairs } from './blackbo
 import { continueRun } from './blackbox/continueRun.ts';
 import { featureRows } from './blackbox/featureItems.ts';
 import type { FeaturesView } from './blackbox/featuresView.ts';
-import { newTargetFile } from './blackbox/newTargetFile.ts';
 import { managePasswords } from './blackbox/passwordQuestions.ts';
 import { type BlackboxDeps, startAgain, startFromFile } from './blackbox/startBlackbox.ts';
+import { newTargetFile } from './blackbox/targetFiles.ts';
 import { describeError } from './errors/messages.ts';
 import { type Attempt, offerRemedies } from './errors/remedies.ts';
 import { showChangesSince } from './findings/code/asAssessed.ts';

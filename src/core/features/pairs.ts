@@ -52,6 +52,11 @@ export function withPairs(
   return new Map([...new Map([...choice, ...next])].filter(([, chosen]) => chosen.size > 0));
 }
 
+/** True for a pair that is chosen. */
+export function isChosen(choice: Choice, { feature, perspective }: Pair): boolean {
+  return choice.get(feature)?.has(perspective) ?? false;
+}
+
 /** How many pairs of these features are chosen. */
 export function countChosen(choice: Choice, features: readonly Feature[]): number {
   return features.reduce((sum, { name }) => sum + (choice.get(name)?.size ?? 0), 0);

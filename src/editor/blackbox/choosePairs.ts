@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { goneNames, type Pair, pairsOf, withPairs } from '../../core/features/pairs.ts';
+import { goneNames, isChosen, type Pair, pairsOf, withPairs } from '../../core/features/pairs.ts';
 import { pairStates } from '../../core/features/scanProgress.ts';
 import { perspectives, prioritySchema } from '../../core/workflows/application.ts';
 import { formatNumber } from '../formats.ts';
@@ -65,12 +65,10 @@ async function pickValues<T extends string>(
 ): Promise<Picks> {
   const t = vscode.l10n.t;
   const pairs = Map.groupBy(pairsOf(passing), valueOf);
-  const isChosen = ({ feature, perspective }: Pair): boolean =>
-    choice.get(feature)?.has(perspective) ?? false;
   const items = values.flatMap((value) => {
     const own = pairs.get(value) ?? [];
     if (own.length === 0) return [];
-    const chosen = own.filter(isChosen).length;
+    const chosen = own.filter((pair) => isChosen(choice, pair)).length;
     return [
       {
         label: labelOf(value),
@@ -91,9 +89,9 @@ async function pickValues<T extends string>(
 /** Chooses the pairs of some rows, or leaves them out where all of them are chosen or gone: what a click on the checkboxes does, by a key. */
 export async function togglePairs(view: FeaturesView, nodes: readonly FeaturesNode[]): Promise<void> {
   await view.choose(({ choice }) => {
-    const isChosen = ({ feature, perspective }: Pair): boolean =>
-      choice.get(feature)?.has(perspective) ?? false;
-    const areChosen = nodes.every((node) => node.kind === 'gone' || pairsBelow(node).every(isChosen));
+    const areChosen = nodes.every(
+      (node) => node.kind === 'gone' || pairsBelow(node).every((pair) => isChosen(choice, pair)),
+    );
     return withPairs(choice, nodes.flatMap(pairsBelow), !areChosen);
   });
 }
@@ -113,7 +111,7 @@ export async function setPriority(view: FeaturesView, nodes: readonly FeaturesNo
   await view.choose(({ choice }) => {
     const pairs = nodes.flatMap((node) => {
       const below = pairsBelow(node);
-      const chosen = below.filter(({ feature, perspective }) => choice.get(feature)?.has(perspective));
+      const chosen = below.filter((pair) => isChosen(choice, pair));
       return chosen.length > 0 ? chosen : below;
     });
     return withPairs(choice, pairs, true, picked.priority);

@@ -1,10 +1,13 @@
 import * as vscode from 'vscode';
 import { AssessmentError } from '../../core/errors.ts';
-import { readFeatures } from '../../core/features/features.ts';
+import { maxFeatures, readFeatures } from '../../core/features/features.ts';
 import {
   type Choice,
+  countChosen,
   everyPair,
+  faultsOf,
   goneNames,
+  maxPairs,
   type Pair,
   pairsOf,
   readChoice,
@@ -12,13 +15,15 @@ import {
   writeChoice,
 } from '../../core/features/pairs.ts';
 import { readScanProgress } from '../../core/features/scanProgress.ts';
-import type { Disposable } from '../../core/ports.ts';
+import type { Disposable, KeyValueStore } from '../../core/ports.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import { isLive, type Run } from '../../core/run/state/run.ts';
+import { perspectives } from '../../core/workflows/application.ts';
 import { focusView, type LazyView } from '../../lazyView.ts';
 import type { Attempt } from '../errors/remedies.ts';
 import { hasOpenFolder } from '../folders.ts';
-import { describeFeatures } from './featuresMessage.ts';
+import { formatNumber } from '../formats.ts';
+import { runLabel } from '../labels.ts';
 import { type FeaturesNode, type ShownFeatures, toItem } from './featureItems.ts';
 
 /** The Features view: what a crawl found, and which pairs of feature and perspective to assess. */
@@ -40,10 +45,13 @@ export interface FeaturesView extends Disposable {
 /** More rows would take seconds to show. */
 const maxRows = 2_000;
 
-/** Fills the Features view, which is hidden until a run is shown in it; a crawl that ends in success is shown by itself. */
+/** The ID of the run that is shown, in the workspace's memory. */
+const shownKey = 'features.run';
+
+/** Fills the Features view, which is hidden until a run is shown in it. A crawl that ends in success is shown by itself, and what was shown when the window closed is shown again. */
 export function createFeaturesView(
   lazy: LazyView,
-  { runs, attempt }: { runs: RunStore; attempt: Attempt },
+  { runs, memory, attempt }: { runs: RunStore; memory: KeyValueStore; attempt: Attempt },
 ): FeaturesView {
   const changed = new vscode.EventEmitter<undefined>();
   let shown: ShownFeatures | undefined;
@@ -51,6 +59,7 @@ export function createFeaturesView(
 
   const render = (next: ShownFeatures | undefined): void => {
     shown = next;
+    if (memory.get(shownKey) !== next?.run.id) void memory.update(shownKey, next?.run.id);
     const state = next === undefined ? undefined : describeFeatures(lazy.view, next);
     void vscode.commands.executeCommand('setContext', 'whitebox.featuresView', state);
     changed.fire(undefined);
@@ -112,8 +121,11 @@ export function createFeaturesView(
           if (shown?.run.id === run.id) render(toShown({ ...shown, ...facts }));
         });
     }
+    const wasShown = shown === undefined && memory.get(shownKey) === run.id;
+    // Where it cannot be shown any more, that is said once.
+    if (wasShown) void memory.update(shownKey, undefined);
     if (isLive(run)) live.add(run.id);
-    else if (live.delete(run.id) && isEndedCrawl(run) && hasOpenFolder(run))
+    else if (wasShown || (live.delete(run.id) && isEndedCrawl(run) && hasOpenFolder(run)))
       void attempt('whitebox.showFeatures', () => show(run));
   });
 
@@ -176,4 +188,64 @@ export function pairsBelow(node: FeaturesNode): readonly Pair[] {
     case 'more':
       return [];
   }
+}
+
+/** Writes message and description of the view, and returns what it shows, as the manifest's `whitebox.featuresView` conditions name it. A message would replace the welcome of an empty view. */
+function describeFeatures(
+  view: vscode.TreeView<unknown>,
+  shown: ShownFeatures,
+): 'shown' | 'filtered' | 'none' {
+  const { choice, list, passing } = shown;
+  const hasRows = passing.length > 0 || goneNames(choice, list.features).length > 0;
+  const state = hasRows ? 'shown' : list.features.length === 0 ? 'none' : 'filtered';
+  view.description = runLabel(shown.run);
+  view.message = state === 'shown' ? [countOf(shown), ...notesOn(shown)].join(' ') : '';
+  return state;
+}
+
+/** "58 of 374 pairs chosen", and why they cannot be sent. */
+function countOf({ choice, list }: ShownFeatures): string {
+  const t = vscode.l10n.t;
+  const count = formatNumber(countChosen(choice, list.features));
+  const total = formatNumber(list.features.length * perspectives.length);
+  return faultsOf(choice, list.features).includes('tooMany')
+    ? t(
+        '{0} of {1} pairs chosen; at most {2} can be assessed, or all without priorities.',
+        count,
+        total,
+        formatNumber(maxPairs),
+      )
+    : t('{0} of {1} pairs chosen.', count, total);
+}
+
+function notesOn({ choice, list, progress, filter, passing, isDamaged }: ShownFeatures): string[] {
+  const t = vscode.l10n.t;
+  const { features, repeated, unreadable, cut } = list;
+  const found = formatNumber(passing.length);
+  const all = formatNumber(features.length);
+  const tested = formatNumber(progress.tested);
+  const skipped = formatNumber(progress.notApplicable);
+  const notes: string[] = [];
+  if (filter !== '') notes.push(t('Filter “{0}”: {1} of {2} features.', filter, found, all));
+  if (progress.problem === undefined) notes.push(t('{0} tested, {1} not applicable.', tested, skipped));
+  else if (progress.problem !== 'absent')
+    notes.push(
+      t(
+        'Not all of the scan progress can be read, so of some pairs it is not known whether they were tested.',
+      ),
+    );
+  if (isDamaged) notes.push(t('What was chosen before cannot be read: choose again.'));
+  if (faultsOf(choice, features).includes('gone'))
+    notes.push(t('Some of what was chosen is no longer among the features: uncheck it, or nothing is sent.'));
+  if (repeated > 0)
+    notes.push(t('Equal names are one feature; entries that repeat a name: {0}.', formatNumber(repeated)));
+  if (unreadable + cut > 0)
+    notes.push(
+      t(
+        'Entries without a usable name or beyond the first {0}, assessed only where all pairs are chosen: {1}.',
+        formatNumber(maxFeatures),
+        formatNumber(unreadable + cut),
+      ),
+    );
+  return notes;
 }

@@ -1,8 +1,8 @@
 import { realpathSync, statSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
-import { basename, dirname } from 'node:path';
+import { readFile, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import * as vscode from 'vscode';
-import { AssessmentError } from '../../core/errors.ts';
+import { AssessmentError, systemCode } from '../../core/errors.ts';
 import { clip } from '../../core/findings/parse/prose.ts';
 import { checkSecrets } from '../../core/upload/secrets/checkSecrets.ts';
 import { visibleLine } from '../../core/visibleText.ts';
@@ -170,7 +170,7 @@ function rangeOf(document: vscode.TextDocument, { offset, length }: TargetProble
 }
 
 /** What is wrong at a place of a target file, and what belongs there. */
-export function describeProblem({ kind, subject = '', bound = 0, counted }: TargetProblem): string {
+function describeProblem({ kind, subject = '', bound = 0, counted }: TargetProblem): string {
   const t = vscode.l10n.t;
   const name = clip(visibleLine(subject), 80);
   switch (kind) {
@@ -211,6 +211,58 @@ function describeType(type: string): string {
   if (type === 'string') return t('This has to be a text in quotes.');
   if (type === 'array') return t('This has to be a list in square brackets.');
   return type === 'object' ? t('This has to be an object in braces.') : t('This has to be a whole number.');
+}
+
+/** Asks for the first URL of an application, writes a target file with limits for it into a workspace folder, and opens that. */
+export async function newTargetFile(): Promise<void> {
+  const t = vscode.l10n.t;
+  const folders = vscode.workspace.workspaceFolders ?? [];
+  if (folders.length === 0) throw new AssessmentError('noFolder');
+  const folder = folders.length === 1 ? folders[0] : await vscode.window.showWorkspaceFolderPick();
+  if (folder === undefined) return;
+  const url = await vscode.window.showInputBox({
+    title: t('New Blackbox Target File'),
+    prompt: t(
+      'URL of the application to crawl or assess, such as a staging deployment. The service checks that you own it.',
+    ),
+    placeHolder: 'https://staging.example.com/',
+    ignoreFocusOut: true,
+    validateInput: (text) => complaintAbout(text.trim()),
+  });
+  if (url === undefined) return;
+  const file = await writeNew(folder.uri.fsPath, url.trim());
+  await vscode.window.showTextDocument(vscode.Uri.file(file));
+}
+
+function complaintAbout(url: string): string | undefined {
+  const read = readTargetFile(textFor(url));
+  const [problem] = 'problems' in read ? read.problems : [];
+  return problem && describeProblem(problem);
+}
+
+/** Without limits, spending has no end. */
+function textFor(url: string): string {
+  const file = {
+    target_urls: [url],
+    crawl: { credit_limit: 20 },
+    assessment: { scan_credit_limit: 50, crawl_credit_limit: 20 },
+  };
+  return `${JSON.stringify(file, undefined, 2)}\n`;
+}
+
+/** Writes beside what is there: a file is never overwritten. */
+async function writeNew(folder: string, url: string): Promise<string> {
+  const host = new URL(url).hostname.replace(/[^a-z0-9.-]/gi, '');
+  for (let number = 1; ; number += 1) {
+    const name = number === 1 ? host : `${host}-${String(number)}`;
+    const file = join(folder, `${name}.blackbox.json`);
+    try {
+      await writeFile(file, textFor(url), { flag: 'wx' });
+      return file;
+    } catch (error) {
+      if (systemCode(error) !== 'EEXIST') throw error;
+    }
+  }
 }
 
 /** Checks the texts of a saved target file for credentials, unless the setting turns that off, and asks about any; false when they are not to be sent. */

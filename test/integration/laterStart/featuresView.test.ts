@@ -53,11 +53,11 @@ describe('the Features view', () => {
   const checks = new vscode.EventEmitter<vscode.TreeCheckboxChangeEvent<unknown>>();
   const attempted = new vscode.EventEmitter<string>();
 
-  beforeEach(async () => {
-    [folder = ''] = await openFolders(2);
-    storage = await mkdtemp(path.join(tmpdir(), 'features-'));
+  let memory: Map<string, unknown>;
+
+  /** A view as a window has that was just opened. */
+  const open = (): void => {
     runs = new RunStore(path.join(storage, 'runs'), { clock: systemClock, log: silent });
-    failures = [];
     const lazy = {
       view: Object.assign(shownView, { onDidChangeCheckboxState: checks.event }),
       fill: (provider: vscode.TreeDataProvider<unknown>) => {
@@ -66,11 +66,23 @@ describe('the Features view', () => {
     } as unknown as LazyView;
     view = createFeaturesView(lazy, {
       runs,
+      memory: {
+        keys: () => [...memory.keys()],
+        get: (key) => memory.get(key),
+        update: (key, value) => Promise.resolve(memory.set(key, value)).then(() => undefined),
+      },
       attempt: async (id, work) => {
         await work().catch((error: unknown) => failures.push(error));
         attempted.fire(id);
       },
     });
+  };
+
+  beforeEach(async () => {
+    [folder = ''] = await openFolders(2);
+    storage = await mkdtemp(path.join(tmpdir(), 'features-'));
+    [failures, memory] = [[], new Map()];
+    open();
   });
 
   afterEach(async () => {
@@ -288,6 +300,21 @@ describe('the Features view', () => {
     await crawl({ features }, 'live');
     await done;
     assert.deepEqual([view.shown()?.run.id, failures], ['live', []]);
+  });
+
+  it('shows again what was shown when the window closed, unless it was hidden', async () => {
+    await view.show(await crawl({ features }));
+    view.dispose();
+    open();
+    const done = new Promise((resolve) => attempted.event(resolve));
+    await runs.reload();
+    await done;
+    assert.deepEqual([view.shown()?.run.id, failures], ['crawl', []]);
+    view.close();
+    view.dispose();
+    open();
+    await runs.reload();
+    assert.equal(view.shown(), undefined);
   });
 
   it('is hidden when its run is removed, and changes with its artifacts', async () => {

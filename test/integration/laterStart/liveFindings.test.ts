@@ -17,7 +17,7 @@ import {
   type ConfirmDeps,
   confirmLive,
 } from '../../../src/editor/blackbox/confirmLive.ts';
-import { openUrl } from '../../../src/editor/blackbox/findingUrl.ts';
+import { openUrl } from '../../../src/editor/findings/findingCommands.ts';
 import { DisplayedFindings } from '../../../src/editor/findings/code/displayedFindings.ts';
 import { showDiagnostics } from '../../../src/editor/findings/code/showInCode.ts';
 import { toItem } from '../../../src/editor/findings/tree/findingItems.ts';
