@@ -20,9 +20,8 @@ export type ServiceErrorKind =
   | 'proxy'
   | 'insecureUrl';
 
-/** Why something failed, as a closed list that callers switch on; sentences for people are made in `editor/errors`. */
-export type ErrorKind =
-  | ServiceErrorKind
+/** Why something failed here. */
+export type OwnErrorKind =
   // what leaves the machine
   | 'noFolder'
   | 'notAFolder'
@@ -61,6 +60,9 @@ export type ErrorKind =
   | 'storage'
   | 'workerCrashed'
   | 'unexpected';
+
+/** Why something failed, as a closed list that callers switch on; sentences for people are made in `editor/errors`. */
+export type ErrorKind = ServiceErrorKind | OwnErrorKind;
 
 /** Facts that go with an error; values are redacted before they get here. */
 export interface ErrorData {

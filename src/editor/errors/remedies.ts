@@ -16,9 +16,11 @@ export interface ErrorMessage {
   readonly remedies: readonly Remedy[];
 }
 
-export function toMessage(message: string, ...remedies: Remedy[]): ErrorMessage {
-  return { message, remedies };
-}
+/** A sentence and its buttons, as they are written down. */
+export type Message = readonly [message: string, ...remedies: readonly Remedy[]];
+
+/** The message for each kind of error. */
+export type Messages<Kind extends string> = Readonly<Record<Kind, () => Message>>;
 
 /** Signs in to the account in the settings, or, for a run, to the run's own account. */
 export function signInAgain(run?: Pick<Run, 'id'>): Remedy {

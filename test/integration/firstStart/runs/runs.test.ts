@@ -56,7 +56,7 @@ describe('runs, where a person decides about them', () => {
         await vscode.commands.executeCommand('whitebox.refreshRuns');
         await vscode.commands.executeCommand('whitebox.resendDispatch', node);
         assert.match(detail(), told);
-        assert.doesNotMatch(detail(), /[Tt]ry again|before the assessment had started/);
+        assert.doesNotMatch(detail(), /[Tt]ry again|before the run had started/);
         assert.match(detail(), /Given up, .* its uploaded source is deleted from the service\./);
         await vscode.commands.executeCommand('whitebox.removeRun', node);
         assert.match(detail(), /goes on there and costs what it costs\.\n\nThe uploaded source is deleted/);

@@ -14,7 +14,7 @@ import { resetUserSettings } from '../../userSettings.ts';
 
 const storage = process.env[storageVariable]!;
 const clock = { now: Date.now, monotonic: () => performance.now(), sleep: () => Promise.resolve() };
-const busy = 'An assessment is being started already. Finish or cancel that first.';
+const busy = 'A run is being started already. Finish or cancel that first.';
 const uploadQuestion = /^Upload \d+ files? of .* for assessment\?$/;
 
 describe('starting an assessment, which costs credits', () => {
