@@ -81,7 +81,8 @@ describe('the Features view', () => {
   beforeEach(async () => {
     [folder = ''] = await openFolders(2);
     storage = await mkdtemp(path.join(tmpdir(), 'features-'));
-    [failures, memory] = [[], new Map()];
+    failures = [];
+    memory = new Map();
     open();
   });
 
