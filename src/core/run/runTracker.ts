@@ -206,7 +206,7 @@ export class RunTracker implements Disposable {
     // Another window may have removed the run meanwhile.
     const run = await this.#deps.store.refresh(id);
     if (run === undefined) return undefined;
-    return removeUploads(run, true, { ...this.#deps, client: this.#deps.clientFor(run) });
+    return removeUploads(run, true, this.#deps);
   }
 
   /**
@@ -254,15 +254,14 @@ export class RunTracker implements Disposable {
 
   /** Removes the uploads of a run that has ended or is given up by this; returns the first failure. Throws `changedMeanwhile` when another window has advanced it. */
   async #removeRemaining(run: Run): Promise<AssessmentError | undefined> {
-    const { store, clock, clientFor, deleteSourceAfterRun } = this.#deps;
+    const { store, clock, deleteSourceAfterRun } = this.#deps;
     const confirmedToo = deleteSourceAfterRun();
     let ended: Run | undefined = run;
     try {
       const isGivenUp = run.state === 'unknown' || isPreparing(run);
       if (!isGivenUp && !hasUploads(run, confirmedToo, clock.now())) return undefined;
       if (isGivenUp) ended = await store.applyIfDue(run.id, { type: 'abandoned', at: clock.now() });
-      if (ended !== undefined)
-        return await removeUploads(ended, confirmedToo, { ...this.#deps, client: clientFor(run) });
+      if (ended !== undefined) return await removeUploads(ended, confirmedToo, this.#deps);
     } catch (error) {
       return knownError(error);
     }

@@ -7,8 +7,7 @@ import type { RunStore } from '../disk/runStore.ts';
 import type { RunDeps } from '../runDeps.ts';
 import { isOutlived, isRetentionNoticeDue, minWakingMs } from '../state/deadlines.ts';
 import { isFinal, type Run } from '../state/run.ts';
-import type { Schedule } from '../watch/schedule.ts';
-import type { WakingTime } from '../watch/wakeUps.ts';
+import type { Schedule, WakingTime } from '../watch/schedule.ts';
 
 const maxArchiveAgeMs = 7 * 24 * 60 * 60 * 1000;
 /** No window takes longer from making a run's folder to writing its first journal. */

@@ -1,8 +1,6 @@
 import type { AssessmentClient } from '../../api/client.ts';
 import { AssessmentError } from '../../errors.ts';
-import type { Clock, Logger } from '../../ports.ts';
 import { visibleLine } from '../../visibleText.ts';
-import type { RunStore } from '../disk/runStore.ts';
 import type { RunDeps } from '../runDeps.ts';
 import { isFinal, type Run, waitsForToken } from '../state/run.ts';
 import { backoffMs, maxServiceWaitMs } from '../watch/schedule.ts';
@@ -42,10 +40,9 @@ export class UploadRemoval {
   /** Removes what is left of a run's uploads, when it is time to; a failure is logged. */
   async remove(run: Run): Promise<void> {
     if (!this.#isTime(run.id)) return;
-    const { clientFor, deleteSourceAfterRun, log } = this.#deps;
+    const { deleteSourceAfterRun, log } = this.#deps;
     try {
-      const client = clientFor(run);
-      const failure = await removeUploads(run, deleteSourceAfterRun(), { ...this.#deps, client });
+      const failure = await removeUploads(run, deleteSourceAfterRun(), this.#deps);
       if (failure === undefined) this.#failed.delete(run.id);
       else this.#planRetry(run.id, failure);
     } catch (error) {
@@ -112,13 +109,13 @@ function isSurelyConfirmed(run: Run, upload: { readonly isSure?: boolean | undef
 export async function removeUploads(
   run: Run,
   confirmedToo: boolean,
-  deps: { store: RunStore; client: AssessmentClient; clock: Clock; log: Logger },
+  { store, clientFor, clock, log }: RunDeps,
 ): Promise<AssessmentError | undefined> {
-  const { store, clock, log } = deps;
   const waitMs = (run.removeNotBefore ?? 0) - clock.now();
   // A longer wait was written by a clock that has been set back since.
   if (waitMs > 0 && waitMs <= maxServiceWaitMs)
     return new AssessmentError('rateLimited', { retryAfterMs: waitMs });
+  const client = clientFor(run);
   let failure: AssessmentError | undefined;
   for (const [index, { upload }] of run.targets.entries()) {
     if (upload === undefined || upload.state === 'cancelled' || upload.state === 'deleted') continue;
@@ -126,8 +123,8 @@ export async function removeUploads(
     if (isKept && isSurelyConfirmed(run, upload)) continue;
     try {
       const state = isKept
-        ? await removeReservation(upload.fileId, deps.client)
-        : await removeFile(upload.fileId, upload.state, deps.client);
+        ? await removeReservation(upload.fileId, client)
+        : await removeFile(upload.fileId, upload.state, client);
       const change =
         state === undefined
           ? ({ type: 'foundConfirmed' } as const)

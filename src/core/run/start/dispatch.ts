@@ -8,13 +8,11 @@ import type { RunEvent } from '../state/advance.ts';
 import { type Run, type RunIn, toFailure } from '../state/run.ts';
 import type { RunWatch } from '../watch/watch.ts';
 
-type DispatchDeps = Pick<RunDeps, 'store' | 'clock' | 'log' | 'passwordsOf'> & {
-  readonly client: AssessmentClient;
-  readonly watch: RunWatch;
-};
+/** What sends a run depends on: the client is that of the run's service. */
+export type SendDeps = RunDeps & { readonly client: AssessmentClient; readonly watch: RunWatch };
 
 /** Puts the intent to dispatch on disk, for a run whose files are confirmed or knowingly again for an `unknown` one; throws `busyElsewhere` when another window drives the run or has advanced it. */
-export async function intendDispatch(run: Run, deps: DispatchDeps): Promise<RunIn<'dispatching'>> {
+export async function intendDispatch(run: Run, deps: SendDeps): Promise<RunIn<'dispatching'>> {
   await requireLease(run.id, deps);
   const intended = await deps.store.applyIfDue(run.id, { type: 'dispatchIntended', at: deps.clock.now() });
   if (intended?.state !== 'dispatching') throw new AssessmentError('busyElsewhere');
@@ -28,7 +26,7 @@ export async function intendDispatch(run: Run, deps: DispatchDeps): Promise<RunI
  */
 export async function sendDispatch(
   intended: RunIn<'dispatching'>,
-  deps: DispatchDeps,
+  deps: SendDeps,
   signal: AbortSignal,
 ): Promise<RunEvent> {
   const { client, clock } = deps;
@@ -71,12 +69,12 @@ export async function sendDispatch(
   return { type: 'dispatched', runId, at: clock.now() };
 }
 
-async function requireLease(id: string, { watch }: DispatchDeps): Promise<void> {
+async function requireLease(id: string, { watch }: SendDeps): Promise<void> {
   if (!(await watch.schedule.renew(id))) throw new AssessmentError('busyElsewhere');
 }
 
 /** While the dispatch waited, another window or a late answer may have advanced the run. */
-async function requireIntent({ id, intendedAt }: RunIn<'dispatching'>, deps: DispatchDeps): Promise<void> {
+async function requireIntent({ id, intendedAt }: RunIn<'dispatching'>, deps: SendDeps): Promise<void> {
   await requireLease(id, deps);
   const run = await deps.store.refresh(id);
   if (run?.state !== 'dispatching' || run.intendedAt !== intendedAt)

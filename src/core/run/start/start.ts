@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
-import type { AssessmentClient } from '../../api/client.ts';
 import { AssessmentError, isAbortError, knownError, systemCode } from '../../errors.ts';
 import { Emitter } from '../../ports.ts';
 import { type Lease, takeLease } from '../disk/lease.ts';
@@ -9,7 +8,7 @@ import { advance, type RunEvent } from '../state/advance.ts';
 import { type Assessment, newRun } from '../state/newRun.ts';
 import { isLive, type Run, type RunIn, toFailure } from '../state/run.ts';
 import type { RunWatch } from '../watch/watch.ts';
-import { intendDispatch, sendDispatch } from './dispatch.ts';
+import { intendDispatch, sendDispatch, type SendDeps } from './dispatch.ts';
 import { type InputOptions, packageTargets, uploadTargets } from './inputFiles.ts';
 
 const claimRenewMs = 5_000;
@@ -31,8 +30,6 @@ export interface StartOptions extends InputOptions {
   /** True when a person knows that nothing of the run will be kept, and wants it all the same. */
   readonly mayBeForgotten?: boolean | undefined;
 }
-
-type SendDeps = RunDeps & { readonly client: AssessmentClient; readonly watch: RunWatch };
 
 /** Starts runs, each under its lease, and hands them to the watch. Only here, and by a person's decision, a dispatch whose answer was lost is sent again. */
 export class RunStarter {

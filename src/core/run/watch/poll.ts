@@ -1,7 +1,9 @@
+import type { Network } from '../../api/connection.ts';
 import { isAbortError, knownError } from '../../errors.ts';
 import { downloadArtifacts } from '../finish/downloadArtifacts.ts';
 import type { Finisher } from '../finish/finishRun.ts';
 import type { RunDeps } from '../runDeps.ts';
+import { isOffline } from '../state/deadlines.ts';
 import {
   isFinal,
   isLive,
@@ -11,8 +13,7 @@ import {
   type Trouble,
   waitsForToken,
 } from '../state/run.ts';
-import { backoffMs, pollIntervalMs, type Schedule } from './schedule.ts';
-import { NetworkReturn, WakingTime } from './wakeUps.ts';
+import { backoffMs, pollIntervalMs, type Schedule, WakingTime } from './schedule.ts';
 
 /** Polls the runs that this window drives: at their time, on demand, and when the network or a token is back. */
 export class Poller {
@@ -157,5 +158,39 @@ export async function tryToKeepSource(
   } catch (error) {
     if (isAbortError(error)) throw error;
     log.warn(`Run ${run.id}: the source that its findings point at was not kept: ${String(error)}`);
+  }
+}
+
+/** Detects from one heartbeat to the next that the network is back, for which there is no event. */
+export class NetworkReturn {
+  readonly #network: Network | undefined;
+  /** Whether each service that runs could not reach was reachable when it was last checked. */
+  readonly #reached = new Map<string, boolean>();
+  #addresses = '';
+
+  constructor(network: Network | undefined) {
+    this.#network = network;
+  }
+
+  /**
+   * The runs to poll now: those whose service can be reached again. Each service counts as back once, so that one which accepts connections and
+   * nothing more is not polled at every heartbeat.
+   */
+  async returned(runs: readonly Run[]): Promise<readonly Run[]> {
+    const offline = runs.filter(isOffline);
+    const services = new Set(offline.map(({ baseUrl }) => baseUrl));
+    for (const baseUrl of this.#reached.keys()) if (!services.has(baseUrl)) this.#reached.delete(baseUrl);
+    if (this.#network === undefined || services.size === 0) return [];
+    const addresses = this.#network.addresses();
+    // Behind a proxy no direct connection succeeds: a change of this machine's addresses counts instead.
+    const hasMoved = this.#addresses !== '' && addresses !== '' && addresses !== this.#addresses;
+    if (addresses !== '') this.#addresses = addresses;
+    const back = new Set(hasMoved ? services : []);
+    for (const baseUrl of services) {
+      const isReached = await this.#network.reaches(baseUrl);
+      if (isReached && this.#reached.get(baseUrl) !== true) back.add(baseUrl);
+      this.#reached.set(baseUrl, isReached);
+    }
+    return offline.filter(({ baseUrl }) => back.has(baseUrl));
   }
 }

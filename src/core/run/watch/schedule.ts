@@ -8,6 +8,8 @@ const maxPollMs = 10 * 60_000;
 const maxBackoffMs = 15 * 60_000;
 /** With 10 %, the unluckiest run would be polled more than 240 times in its first day. */
 const maxJitter = 0.08;
+/** A longer step of waking time may be sleep, which the monotonic clock of some systems counts. */
+const maxStepMs = 60 * 60 * 1000;
 /** No wait that the service asks for is kept for longer: the wall clock may be wrong. */
 export const maxServiceWaitMs = 24 * 60 * 60 * 1000;
 
@@ -188,5 +190,23 @@ export class Schedule {
       driven.polling = undefined;
     });
     return driven.polling;
+  }
+}
+
+/** Measures time while this machine is awake, from one step to the next, by the monotonic clock: a sum of steps is not misled by a wall clock that jumps. */
+export class WakingTime {
+  readonly #clock: Clock;
+  readonly #lastSteps = new Map<string, number>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Waking milliseconds since the last step with this key in this window; 0 for the first. */
+  step(key: string): number {
+    const now = this.#clock.monotonic();
+    const last = this.#lastSteps.get(key) ?? now;
+    this.#lastSteps.set(key, now);
+    return Math.min(now - last, maxStepMs);
   }
 }

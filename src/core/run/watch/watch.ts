@@ -1,6 +1,6 @@
 import { isAbortError } from '../../errors.ts';
 import { sweepTemporary } from '../../files.ts';
-import { type Disposable, Emitter } from '../../ports.ts';
+import { type Clock, type Disposable, Emitter } from '../../ports.ts';
 import { Finisher } from '../finish/finishRun.ts';
 import { cleanUp } from '../finish/localCleanup.ts';
 import { UploadRemoval } from '../finish/removeUploads.ts';
@@ -8,10 +8,12 @@ import type { RunDeps } from '../runDeps.ts';
 import { isGivenUp } from '../state/deadlines.ts';
 import { isFinal, isLive, isPreparing, phaseOf, type Run } from '../state/run.ts';
 import { Poller } from './poll.ts';
-import { Schedule } from './schedule.ts';
-import { nextHeartbeat, WakingTime } from './wakeUps.ts';
+import { Schedule, WakingTime } from './schedule.ts';
 
 const cleanUpEveryMs = 60 * 60 * 1000;
+const heartbeatMs = 5_000;
+/** A longer gap between heartbeats, or between the clocks, means sleep or a changed clock. */
+const jumpMs = 30_000;
 
 /** Takes over the runs that no living window drives, polls them when it is time, and sees each to its end. */
 export class RunWatch {
@@ -221,4 +223,12 @@ export class RunWatch {
     this.poller.pollDue(jumped);
     this.poller.pollReachable();
   }
+}
+
+/** Resolves with the next heartbeat: true when the machine slept or its clock was changed meanwhile. */
+export async function nextHeartbeat(clock: Clock, stopped: AbortSignal): Promise<boolean> {
+  const [wall, monotonic] = [clock.now(), clock.monotonic()];
+  await clock.sleep(heartbeatMs, stopped);
+  const passed = clock.monotonic() - monotonic;
+  return passed > jumpMs || Math.abs(clock.now() - wall - passed) > jumpMs;
 }

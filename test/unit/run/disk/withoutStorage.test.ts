@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import type { Run, UploadState } from '../../../../src/core/run/state/run.ts';
 import { removeStrays } from '../../../../src/core/run/finish/localCleanup.ts';
-import { WakingTime } from '../../../../src/core/run/watch/wakeUps.ts';
+import { WakingTime } from '../../../../src/core/run/watch/schedule.ts';
 import { deadPid } from '../buriedWindow.ts';
 import { type Desk, openWindow, type RunWindow, setUpDesk } from '../runWindow.ts';
 import { packagingRun, runOf } from '../sampleRuns.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import type { Network } from '../../../../src/core/api/connection.ts';
-import { NetworkReturn } from '../../../../src/core/run/watch/wakeUps.ts';
+import { NetworkReturn } from '../../../../src/core/run/watch/poll.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { pass } from '../days.ts';
 import { type Desk, openWindow, setUpDesk } from '../runWindow.ts';
