@@ -103,13 +103,8 @@ const neverConnected = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'ECONNREFU
 /** Codes of a system without descriptors or memory for another file or socket. */
 const exhausted = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS']);
 
-/** True when this machine was out of descriptors or memory. */
-export function isExhausted(error: unknown): boolean {
-  return saysExhausted(systemCode(error));
-}
-
-/** True for a system's code that says so. */
-export function saysExhausted(code: string | undefined): boolean {
+/** True for a system's code that says that this machine was out of descriptors or memory. */
+export function isExhausted(code: string | undefined): boolean {
   return exhausted.has(code ?? '');
 }
 
@@ -121,7 +116,7 @@ export function transportFailure(error: unknown, url: URL, mayBeSent: boolean): 
   const message = error instanceof Error ? error.message : '';
   if (untrusted.test(code) || brokenTls.test(code)) return new AssessmentError('tls', data, { cause: error });
   // Before the proxy check: the message names the host, which may contain "proxy".
-  if (neverConnected.has(code) || failedToConnect(error) || (!mayBeSent && isExhausted(error)))
+  if (neverConnected.has(code) || failedToConnect(error) || (!mayBeSent && isExhausted(code)))
     return new AssessmentError('unsent', data, { cause: error });
   const kind = /\b407\b|proxy/i.test(message) ? 'proxy' : 'connectionLost';
   return new AssessmentError(kind, data, { cause: error });

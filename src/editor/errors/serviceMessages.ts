@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { saysExhausted } from '../../core/api/failure.ts';
+import { isExhausted } from '../../core/api/failure.ts';
 import type { AssessmentError, ServiceErrorKind } from '../../core/errors.ts';
 import type { Run } from '../../core/run/state/run.ts';
 import { formatAccount } from '../formats.ts';
@@ -111,7 +111,7 @@ export function serviceMessages(
       showLog(),
     ],
     unsent: () =>
-      saysExhausted(failure.detail)
+      isExhausted(failure.detail)
         ? [
             t(
               'This machine has no room for another connection to {0} ({1}). Close what you do not need, then try again.',

@@ -75,25 +75,15 @@ export class TemporaryStore {
 
 /** Other users may share the system's temporary folder: only own folders, and no links, are removed. What cannot be removed stays. */
 async function removeAbandoned(): Promise<void> {
-  const inUse = (name: string): boolean => {
+  for (const name of await foldersIn(tmpdir())) {
     const pid = namePattern.exec(name)?.[1];
-    return pid === undefined || processExists(Number(pid));
-  };
-  try {
-    for (const name of (await readdir(tmpdir())).filter((each) => !inUse(each))) {
-      await removeOwnFolder(join(tmpdir(), name));
+    if (pid === undefined || processExists(Number(pid))) continue;
+    const path = join(tmpdir(), name);
+    try {
+      const isOwn = process.getuid === undefined || (await lstat(path)).uid === process.getuid();
+      if (isOwn) await rm(path, { recursive: true, force: true });
+    } catch (error) {
+      if (systemCode(error) === undefined) throw error;
     }
-  } catch (error) {
-    if (systemCode(error) === undefined) throw error;
-  }
-}
-
-async function removeOwnFolder(path: string): Promise<void> {
-  try {
-    const stat = await lstat(path);
-    const isOwn = process.getuid === undefined || stat.uid === process.getuid();
-    if (stat.isDirectory() && isOwn) await rm(path, { recursive: true, force: true });
-  } catch (error) {
-    if (systemCode(error) === undefined) throw error;
   }
 }

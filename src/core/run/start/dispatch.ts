@@ -42,7 +42,7 @@ export async function sendDispatch(
         await requireIntent(intended, deps);
       } catch (cause) {
         // Retried, as it may pass.
-        throw isExhausted(cause)
+        throw isExhausted(systemCode(cause))
           ? new AssessmentError('unsent', { detail: systemCode(cause) }, { cause })
           : cause;
       } finally {
