@@ -38,9 +38,7 @@ export interface Clock {
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
-  sleep: async (ms, signal) => {
-    await sleep(ms, undefined, signal === undefined ? {} : { signal });
-  },
+  sleep: (ms, signal) => sleep(ms, undefined, { signal }),
 };
 
 /** Anything that can be let go. */

@@ -65,9 +65,9 @@ export async function runTokenCommand(command: readonly string[], signal?: Abort
     // The error's own message holds the command line and stderr, either of which may hold a secret.
     const fail = (error: unknown): void =>
       reject(new AssessmentError('tokenCommand', { subject: program, detail: exitDetail(error) }));
-    const options = { timeout: 30_000, maxBuffer: 64 * 1024, windowsHide: true };
+    const options = { timeout: 30_000, maxBuffer: 64 * 1024, windowsHide: true, signal };
     try {
-      execFile(program, args, signal === undefined ? options : { ...options, signal }, (error, stdout) => {
+      execFile(program, args, options, (error, stdout) => {
         if (error === null) resolve(stdout);
         else if (signal?.aborted === true) reject(new DOMException('Cancelled', 'AbortError'));
         else fail(error);

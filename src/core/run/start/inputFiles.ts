@@ -53,7 +53,7 @@ export async function packageTargets(
       to: join(folder, file),
       maxBytes: assessment.maxArchiveBytes,
       workerFile,
-      ...(signal === undefined ? {} : { signal }),
+      signal,
       onBytes: (done) => onPackaging?.(before + done, total),
     });
     before += selection.bytes;
