@@ -21,7 +21,7 @@ import { compareRuns } from './findings/compareRuns.ts';
 import { exportFindings } from './findings/exportFindings.ts';
 import { createFindingCommands, type FindingCommandDeps } from './findings/findingCommands.ts';
 import { importFindings } from './findings/importFindings.ts';
-import { openFindingsFile, pickUnreadRun } from './findings/rawFindings.ts';
+import { openFindingsFile, pickUnreadRun } from './findings/findingDetails.ts';
 import { type Folder, folderAt, openFoldersOf, pickFolders } from './folders.ts';
 import { hasArtifact } from './labels.ts';
 import { saveReport, type SaveReportDeps } from './report/saveReport.ts';

@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import * as vscode from 'vscode';
 import { AssessmentError } from '../core/errors.ts';
 import { pathInside } from '../core/files.ts';
@@ -25,7 +26,10 @@ export async function pickFolders(
 export async function pickFolder(placeHolder: string): Promise<Folder | undefined> {
   const [first, ...others] = vscode.workspace.workspaceFolders ?? [];
   if (first === undefined) throw new AssessmentError('noFolder');
-  const folder = others.length === 0 ? first : await vscode.window.showWorkspaceFolderPick({ placeHolder });
+  const folder =
+    others.length === 0
+      ? first
+      : await vscode.window.showWorkspaceFolderPick({ placeHolder, ignoreFocusOut: true });
   if (folder !== undefined && folder.uri.scheme !== 'file')
     throw new AssessmentError('notAFolder', { subject: folder.uri.toString() });
   return folder;
@@ -33,7 +37,7 @@ export async function pickFolder(placeHolder: string): Promise<Folder | undefine
 
 /** The folder that a menu was opened on. */
 export function folderAt(uri: vscode.Uri): Folder {
-  return { uri, name: uri.path.slice(uri.path.lastIndexOf('/') + 1) };
+  return { uri, name: posix.basename(uri.path) };
 }
 
 /** The folders of a run that is retried. Throws `folderNotOpen` for one that is not open here: choices are stored with the workspace, and would not apply. */

@@ -3,20 +3,14 @@ import { AssessmentError } from '../../core/errors.ts';
 import { hasFindings, runsBefore } from '../../core/findings/chooseRun.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
 import type { Run } from '../../core/run/state/run.ts';
-import type { RunStore } from '../../core/run/disk/runStore.ts';
 import { nameOf } from '../labels.ts';
 import { focusView } from '../../lazyView.ts';
 import { pickRun } from '../runs/pickRun.ts';
 import { showInformation } from '../showMessage.ts';
-
-/** What comparing runs needs. */
-export interface CompareDeps {
-  readonly findings: FindingStore;
-  readonly runs: RunStore;
-}
+import type { FindingStores } from './findingArguments.ts';
 
 /** Shows what is new, still there and not found again from one run to a later one of the same folders: the runs that it was called on, else those that a person picks. */
-export async function compareRuns(called: readonly Run[], { findings, runs }: CompareDeps): Promise<void> {
+export async function compareRuns(called: readonly Run[], { findings, runs }: FindingStores): Promise<void> {
   const t = vscode.l10n.t;
   const none = t(
     'Two runs can be compared when both have findings and assessed the same folders, or the same target URLs.',
@@ -52,7 +46,7 @@ async function showComparison(run: Run, baseline: Run, findings: FindingStore): 
 }
 
 /** Ends a comparison: shows all findings of the later run again. */
-export async function showAllFindings({ findings }: CompareDeps): Promise<void> {
+export async function showAllFindings({ findings }: FindingStores): Promise<void> {
   const comparison = findings.comparison();
   if (comparison === undefined) return;
   await findings.show(comparison.run);

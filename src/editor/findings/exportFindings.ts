@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, posix } from 'node:path';
 import * as vscode from 'vscode';
 import { AssessmentError } from '../../core/errors.ts';
 import { type BundleFile, toBundle, zipBundle } from '../../core/findings/importExport/bundle.ts';
@@ -15,51 +15,41 @@ import { hasArtifact } from '../labels.ts';
 import { pickShownRun } from '../runs/pickRun.ts';
 import { withProgress } from '../progress.ts';
 import { askInDialog, showInformation } from '../showMessage.ts';
+import type { FindingStores } from './findingArguments.ts';
 
 /** What a run's findings can be saved as. */
 export type ExportFormat = 'sarif' | 'csv' | 'bundle';
 
 /** What exports are made from. */
-export interface ExportDeps {
-  readonly runs: RunStore;
-  readonly findings: FindingStore;
+export interface ExportDeps extends FindingStores {
   readonly tool: ExportTool;
 }
 
-interface Format {
-  readonly ending: string;
-  readonly title: string;
-  /** What the dialog calls files of this format. */
-  readonly filter: string;
-  readonly write: (source: ShownRun, deps: ExportDeps) => Uint8Array | Promise<Uint8Array>;
-}
-
-function formatOf(format: ExportFormat): Format {
+/** The extension of a format, the title of its dialog, what the dialog calls its files, and what writes one. */
+function formatOf(format: ExportFormat) {
   const t = vscode.l10n.t;
-  switch (format) {
-    case 'sarif':
-      return {
-        ending: 'sarif',
-        title: t('Export Findings as SARIF'),
-        filter: 'SARIF',
-        write: (source, { tool }) => Buffer.from(`${JSON.stringify(toSarif(source, tool), undefined, 1)}\n`),
-      };
-    case 'csv':
-      return {
-        ending: 'csv',
-        title: t('Export Findings as CSV'),
-        filter: 'CSV',
-        write: (source) => Buffer.from(toCsv(source)),
-      };
-    case 'bundle':
-      return {
-        ending: 'zip',
-        title: t('Export Offline Bundle'),
-        filter: t('Bundle'),
-        write: async (source, { runs, tool }) =>
-          zipBundle(toBundle(source, await readArtifacts(source.run, runs), tool)),
-      };
-  }
+  return {
+    sarif: {
+      ending: 'sarif',
+      title: t('Export Findings as SARIF'),
+      filter: 'SARIF',
+      write: (source: ShownRun, { tool }: ExportDeps) =>
+        Buffer.from(`${JSON.stringify(toSarif(source, tool), undefined, 1)}\n`),
+    },
+    csv: {
+      ending: 'csv',
+      title: t('Export Findings as CSV'),
+      filter: 'CSV',
+      write: (source: ShownRun) => Buffer.from(toCsv(source)),
+    },
+    bundle: {
+      ending: 'zip',
+      title: t('Export Offline Bundle'),
+      filter: t('Bundle'),
+      write: async (source: ShownRun, { runs, tool }: ExportDeps) =>
+        zipBundle(toBundle(source, await readArtifacts(source.run, runs), tool)),
+    },
+  }[format];
 }
 
 /** Asks for a file and saves all findings of a run in it: of the run that is given, else of the one that is shown, else of the one that a person picks. */
@@ -89,7 +79,7 @@ export async function exportFindings(
     await vscode.workspace.fs.writeFile(to, content);
     return countShown(source.shown.length, source.cut);
   });
-  await offerToOpen(t('{0} saved in {1}.', count, nameOf(to)), to, format);
+  await offerToOpen(t('{0} saved in {1}.', count, posix.basename(to.path)), to, format);
 }
 
 /** A run's findings, compared with the runs that they are compared with in the views. */
@@ -141,8 +131,4 @@ async function offerToOpen(message: string, saved: vscode.Uri, format: ExportFor
   const actions = [...(format === 'bundle' ? [] : [open]), ...(isHere ? [reveal] : [])];
   const choice = await showInformation(message, ...actions);
   if (choice !== undefined) await vscode.commands.executeCommand(choice.command, saved);
-}
-
-function nameOf(uri: vscode.Uri): string {
-  return uri.path.slice(uri.path.lastIndexOf('/') + 1);
 }

@@ -3,6 +3,7 @@ import type { FindingStore } from '../../core/findings/findingStore.ts';
 import { isObject } from '../../core/findings/parse/json.ts';
 import type { ShownFinding } from '../../core/findings/shownFinding.ts';
 import { linkAuthority, toLinkQuery } from '../../core/run/state/runLink.ts';
+import type { RunStore } from '../../core/run/disk/runStore.ts';
 import type { Run } from '../../core/run/state/run.ts';
 import { showInformation } from '../showMessage.ts';
 import type { DisplayedFindings } from './code/displayedFindings.ts';
@@ -12,6 +13,12 @@ import type { DocumentPanels } from '../report/documentPanels.ts';
 export type FindingArgument =
   | { readonly kind: 'finding'; readonly runId: string; readonly index: number }
   | { readonly kind: 'selection' };
+
+/** The runs that are known here, and what they found. */
+export interface FindingStores {
+  readonly findings: FindingStore;
+  readonly runs: RunStore;
+}
 
 /** Where a command looks for findings that it was not given. */
 export interface FindingSources {

@@ -3,19 +3,25 @@ import type { ShownFinding } from '../../core/findings/shownFinding.ts';
 import { type ConfirmDeps, confirmLive } from '../blackbox/confirmLive.ts';
 import type { DocumentPanels } from '../report/documentPanels.ts';
 import { askInDialog, showInformation } from '../showMessage.ts';
+import { showFindingJson } from './findingDetails.ts';
 import { openAsAssessed } from './code/asAssessed.ts';
 import { showAttackPath } from './code/attackPath.ts';
 import { createFindingNavigation, revealFinding } from './code/goToFinding.ts';
-import { type CompareDeps, showAllFindings } from './compareRuns.ts';
-import { findingOf, type FindingSources, findingsOf, sayNoFinding } from './findingArguments.ts';
+import { showAllFindings } from './compareRuns.ts';
+import {
+  findingOf,
+  type FindingSources,
+  type FindingStores,
+  findingsOf,
+  sayNoFinding,
+} from './findingArguments.ts';
 import { mapFindingPaths } from './mapPaths.ts';
-import { showFindingJson } from './rawFindings.ts';
 import { copyFindings, fixWithAgent, shareFinding } from './shareFindings.ts';
 import { filterFindings, type Filtering, groupFindings } from './tree/filtering.ts';
 import { setTriage, subjectLabel, type TriageDeps } from './triage.ts';
 
 /** What commands on findings and on their view need. */
-export interface FindingCommandDeps extends TriageDeps, CompareDeps, FindingSources, ConfirmDeps {
+export interface FindingCommandDeps extends TriageDeps, FindingStores, FindingSources, ConfirmDeps {
   readonly details: DocumentPanels<ShownFinding>;
   readonly filtering: Filtering;
 }

@@ -1,18 +1,24 @@
-import { extname } from 'node:path';
+import { join } from 'node:path';
 import * as vscode from 'vscode';
+import { hasFindings } from '../../core/findings/chooseRun.ts';
 import type { Confirmation } from '../../core/findings/confirmation.ts';
-import type { Place } from '../../core/findings/finding.ts';
+import type { FindingStore } from '../../core/findings/findingStore.ts';
+import { clip } from '../../core/findings/parse/prose.ts';
 import { type Evidence, leastOf } from '../../core/findings/place/evidence.ts';
 import { placeLinks } from '../../core/findings/place/runPlaces.ts';
-import type { FindingStore } from '../../core/findings/findingStore.ts';
 import type { ShownFinding, ShownPlace } from '../../core/findings/shownFinding.ts';
-import { codeBlock, codeSpan, escapeMarkdown, requestOf } from '../../core/findings/view/findingMarkdown.ts';
-import { clip } from '../../core/findings/parse/prose.ts';
-import { visibleLine, visibleText } from '../../core/visibleText.ts';
+import {
+  addressOf,
+  codeSpan,
+  escapeMarkdown,
+  hereOf,
+  quoteOf,
+  requestOf,
+} from '../../core/findings/view/findingMarkdown.ts';
 import type { ReportContent } from '../../core/report/protocol.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
-import { titleOf } from '../../core/run/state/run.ts';
-import { DocumentPanels, type PanelDeps, type PanelDocument } from '../report/documentPanels.ts';
+import { type Run, titleOf } from '../../core/run/state/run.ts';
+import { toVisibleJson, visibleLine, visibleText } from '../../core/visibleText.ts';
 import { confirmationLabel } from '../blackbox/confirmLive.ts';
 import { formatTime } from '../formats.ts';
 import {
@@ -26,14 +32,15 @@ import {
   triageLabel,
   verdictLabel,
 } from '../labels.ts';
+import { DocumentPanels, type PanelDeps, type PanelDocument } from '../report/documentPanels.ts';
+import { pickRun } from '../runs/pickRun.ts';
 import { placeNow, revealPlace } from './code/goToFinding.ts';
+import { type FindingStores, findInRun } from './findingArguments.ts';
 
 const maxPlaces = 200;
 
 /** The panel that shows one finding beside its code. */
-export function registerFindingDetails(
-  deps: PanelDeps & { runs: RunStore; findings: FindingStore },
-): DocumentPanels<ShownFinding> {
+export function registerFindingDetails(deps: PanelDeps & FindingStores): DocumentPanels<ShownFinding> {
   const { runs, findings } = deps;
   return new DocumentPanels<ShownFinding>({
     ...deps,
@@ -88,22 +95,20 @@ function columnOf({ file }: ShownPlace): vscode.ViewColumn {
 }
 
 function toContent(shown: ShownFinding, confirmations: readonly Confirmation[]): ReportContent {
+  const places = shown.places.slice(0, maxPlaces);
+  // The texts that the view turns into links: each entry in the list of places, and those that name exactly one place.
+  const links = [
+    ...places.map((_, index) => ({ index, label: placeAddress(index) })),
+    ...[...placeLinks([{ places }])].map(([label, place]) => ({ index: places.indexOf(place), label })),
+  ];
   return {
     parts: partsOf(shown),
     title: titleOfFinding(shown.finding),
     facts: factsOf(shown, confirmations),
     severities: [],
-    places: linksOf(shown.places.slice(0, maxPlaces)),
+    places: links,
     language: shown.run.language === 'japanese' ? 'ja' : 'en',
   };
-}
-
-/** The texts that the view turns into links: those that name exactly one place, and each entry in the list of places. */
-function linksOf(places: readonly ShownPlace[]): ReportContent['places'] {
-  return [
-    ...places.map((_, index) => ({ index, label: placeAddress(index) })),
-    ...[...placeLinks([{ places }])].map(([label, place]) => ({ index: places.indexOf(place), label })),
-  ];
 }
 
 /** The link address of an entry in the list of places; a text like `path:line` could mean two of them. */
@@ -128,15 +133,10 @@ function factsOf(shown: ShownFinding, [tried]: readonly Confirmation[]): ReportC
   const { severity, severityText, cwes, cvss, feature, perspective, shortfall } = shown.finding;
   const { state, at, note } = shown.triage;
   const rating = severityLabel(severity);
-  const weaknesses = cwes.length === 0 ? [] : [{ label: 'CWE', value: '', cwes: [...cwes] }];
+  const rated = severityText === undefined ? rating : t('{0} (written as “{1}”)', rating, severityText);
   return [
-    ...said([
-      [
-        t('Severity'),
-        severityText === undefined ? rating : t('{0} (written as “{1}”)', rating, severityText),
-      ],
-    ]),
-    ...weaknesses,
+    ...said([[t('Severity'), rated]]),
+    ...(cwes.length === 0 ? [] : [{ label: 'CWE', value: '', cwes: [...cwes] }]),
     ...said([
       [t('Feature'), feature],
       [t('Perspective'), perspective],
@@ -177,15 +177,16 @@ function said(facts: readonly Fact[]): ReportContent['facts'] {
 }
 
 /** The texts of the findings file, each a part that is rendered by itself: what a person reads first comes first. */
-function partsOf({ run, finding, places, evidence }: ShownFinding): ReportContent['parts'] {
+function partsOf(shown: ShownFinding): ReportContent['parts'] {
   const t = vscode.l10n.t;
+  const { run, finding } = shown;
   const origin = said([
     [t('Run'), `${titleOf(run)}, ${formatTime(run.createdAt)}`],
     ['ID', finding.id],
   ]);
   const texts = [
     [t('Description'), visibleText(finding.description)],
-    [t('Places'), placesOf(finding.places, places, evidence)],
+    [t('Places'), placesOf(shown)],
     [blockLabel('recommendation'), visibleText(finding.recommendation)],
     ...finding.blocks.map(({ kind, text }) => [blockLabel(kind), visibleText(text)] as const),
     [t('Origin'), origin.map(({ label, value }) => `- ${label}: ${escapeMarkdown(value)}`).join('\n')],
@@ -193,44 +194,62 @@ function partsOf({ run, finding, places, evidence }: ShownFinding): ReportConten
   return texts.flatMap(([heading, markdown]) => (markdown.trim() === '' ? [] : [{ heading, markdown }]));
 }
 
-function placesOf(
-  reported: readonly Place[],
-  places: readonly ShownPlace[],
-  evidence: ShownFinding['evidence'] = [],
-): string {
+function placesOf(shown: ShownFinding): string {
+  const { places, evidence } = shown;
+  const reported = shown.finding.places;
   const items = reported.slice(0, maxPlaces).map((each, at) => {
-    const here = places.find((place) => place.reported === each);
-    const text = here === undefined ? reportedLabel(each) : placeLabel(here);
+    const here = hereOf(each, shown);
     const notes = [
       each.label === undefined ? undefined : clip(visibleLine(each.label), 500),
       here === undefined ? vscode.l10n.t('not in this workspace') : driftLabel(here),
-      evidence[at] && evidenceLabel(evidence[at]),
-    ];
-    const said = notes
-      .filter((note) => note !== undefined && note !== '')
-      .map((note) => ` – ${escapeMarkdown(note ?? '')}`);
-    const snippet = each.snippet?.trim() === '' ? undefined : each.snippet;
-    const code =
-      snippet === undefined ? '' : codeBlock(visibleText(snippet).split('\n'), languageOf(each.path));
-    const entry =
-      here === undefined ? codeSpan(text) : `[${codeSpan(text)}](${placeAddress(places.indexOf(here))})`;
-    return `- ${entry}${said.join('')}\n${code.replaceAll(/^(?=.)/gm, '  ')}`;
+      evidence?.[at] && evidenceLabel(evidence[at]),
+    ].map((note = '') => (note === '' ? '' : ` – ${escapeMarkdown(note)}`));
+    const address = codeSpan(addressOf(each, shown));
+    const entry = here === undefined ? address : `[${address}](${placeAddress(places.indexOf(here))})`;
+    return `- ${entry}${notes.join('')}\n${quoteOf(each).replaceAll(/^(?=.)/gm, '  ')}`;
   });
   if (reported.length > maxPlaces) items.push(`- … (${String(reported.length - maxPlaces)})`);
   return items.join('\n');
 }
 
-function placeLabel({ path, startLine, drift }: ShownPlace): string {
-  return startLine === undefined || drift === 'gone'
-    ? visibleLine(path)
-    : `${visibleLine(path)}:${String(startLine)}`;
+const scheme = 'whitebox-finding';
+
+/** Provides single findings as the service sent them, as read-only documents, also of runs that are not shown any more. */
+export function provideFindingJson({ findings, runs }: FindingStores): vscode.Disposable {
+  return vscode.workspace.registerTextDocumentContentProvider(scheme, {
+    provideTextDocumentContent: async ({ path }) => {
+      const [, runId = '', index] = path.split('/');
+      const run = runs.get(runId);
+      const shown = run === undefined ? undefined : await findInRun(run, Number(index), findings);
+      if (shown === undefined) return undefined;
+      const { raw } = shown.finding;
+      const json = raw && toVisibleJson(raw);
+      const why = vscode.l10n.t(
+        'This finding is too long, or nested too deeply, to be shown by itself. Open Findings File on its run shows it in its file.',
+      );
+      return `${json ?? `// ${why}`}\n`;
+    },
+  });
 }
 
-function reportedLabel({ path, startLine }: Place): string {
-  return startLine === undefined ? visibleLine(path) : `${visibleLine(path)}:${String(startLine)}`;
+/** Opens a finding as the service sent it. */
+export async function showFindingJson({ run, finding }: ShownFinding): Promise<void> {
+  const name = `${finding.id.replaceAll(/[/\\]/g, '_')}.json`;
+  const uri = vscode.Uri.from({ scheme, path: `/${run.id}/${String(finding.index)}/${name}` });
+  const document = await vscode.workspace.openTextDocument(uri);
+  await vscode.languages.setTextDocumentLanguage(document, 'json');
+  await vscode.window.showTextDocument(document, { preview: true });
 }
 
-/** The file's extension, where it can name a language. */
-function languageOf(path: string): string {
-  return /^\.(\w{1,15})$/.exec(extname(path))?.[1] ?? '';
+/** Opens the findings file of a run as it was downloaded. */
+export async function openFindingsFile(run: Run, runs: RunStore): Promise<void> {
+  const file = vscode.Uri.file(join(runs.folderOf(run.id), 'findings.json'));
+  await vscode.commands.executeCommand('vscode.open', file);
+}
+
+/** The shown run whose findings cannot be read, else one with findings that a person picks. */
+export function pickUnreadRun({ runs, findings }: FindingStores): Promise<Run | undefined> {
+  const unread = findings.folders().flatMap(({ run, failure }) => (failure === undefined ? [] : [run]));
+  const all = runs.all().filter(hasFindings);
+  return pickRun(unread.length > 0 ? unread : all, vscode.l10n.t('Open Findings File'));
 }

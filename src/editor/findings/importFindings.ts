@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import * as vscode from 'vscode';
 import { AssessmentError } from '../../core/errors.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
@@ -12,16 +13,15 @@ import {
 } from '../../core/findings/importExport/importFile.ts';
 import type { Clock } from '../../core/ports.ts';
 import type { Run } from '../../core/run/state/run.ts';
-import type { RunStore } from '../../core/run/disk/runStore.ts';
+import { type Folder, pickFolder } from '../folders.ts';
 import { countFindings, countShown } from '../formats.ts';
 import { focusView } from '../../lazyView.ts';
 import { withProgress } from '../progress.ts';
 import { showInformation } from '../showMessage.ts';
+import type { FindingStores } from './findingArguments.ts';
 
 /** What an import needs; no request goes to the service. */
-export interface ImportDeps {
-  readonly runs: RunStore;
-  readonly findings: FindingStore;
+export interface ImportDeps extends FindingStores {
   readonly clock: Clock;
   /** The parsing worker's entry. */
   readonly parseWorkerFile: string;
@@ -39,7 +39,7 @@ export async function importFindings(deps: ImportDeps): Promise<void> {
       filters: { [t('Findings')]: ['zip', 'sarif', 'json'], [t('All files')]: ['*'] },
     })) ?? [];
   if (file === undefined) return;
-  const fileName = file.path.slice(file.path.lastIndexOf('/') + 1);
+  const fileName = posix.basename(file.path);
   const imported = await withProgress(t('Importing {0}…', fileName), async (_report, signal) => {
     if ((await vscode.workspace.fs.stat(file)).size > maxImportBytes) throw badImport('tooLarge');
     return readImport(Buffer.from(await vscode.workspace.fs.readFile(file)), {
@@ -66,7 +66,7 @@ async function targetsOf(
     return others.length === 0 && names.indexOf(name) === names.lastIndexOf(name) ? same : undefined;
   });
   if (names.length <= 1) {
-    const folder = named[0] ?? (await pickFolder(open));
+    const folder = named[0] ?? (await pickFolder(vscode.l10n.t('Which folder are the findings about?')));
     return folder && [toTarget(folder)];
   }
   const left = new Set(open.filter((folder) => !named.includes(folder)));
@@ -80,7 +80,7 @@ async function targetsOf(
   return targets;
 }
 
-function toTarget({ uri, name }: vscode.WorkspaceFolder): ImportTarget {
+function toTarget({ uri, name }: Folder): ImportTarget {
   return { folder: uri.fsPath, name };
 }
 
@@ -104,14 +104,6 @@ async function askFor(
   const title = t('Which folder are the findings of {0} about?', name);
   const picked = await vscode.window.showQuickPick([...items, skip], { title, ignoreFocusOut: true });
   return picked?.folder;
-}
-
-async function pickFolder(
-  folders: readonly vscode.WorkspaceFolder[],
-): Promise<vscode.WorkspaceFolder | undefined> {
-  if (folders.length === 1) return folders[0];
-  const placeHolder = vscode.l10n.t('Which folder are the findings about?');
-  return vscode.window.showWorkspaceFolderPick({ placeHolder, ignoreFocusOut: true });
 }
 
 /** Decisions of others can hide findings, so a person decides whether to take them over; decisions made here stay. */

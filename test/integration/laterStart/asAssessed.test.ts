@@ -11,11 +11,11 @@ import type { ShownFinding } from '../../../src/core/findings/shownFinding.ts';
 import { undecided } from '../../../src/core/findings/triage/triage.ts';
 import type { RunStore } from '../../../src/core/run/disk/runStore.ts';
 import {
-  type AssessedDeps,
   openAsAssessed,
   provideAsAssessed,
   showChangesSince,
 } from '../../../src/editor/findings/code/asAssessed.ts';
+import type { FindingStores } from '../../../src/editor/findings/findingArguments.ts';
 import { storeManifest } from '../../storedManifest.ts';
 import { noIdentity as identity } from '../../unit/findings/shownFindings.ts';
 import { watchEachTest } from '../messages.ts';
@@ -29,7 +29,7 @@ const sent = { 'src/kept.js': 'one\ntwo\nthree\n', 'inCommit.js': 'one\r\ntwo\r\
 describe('files as they were assessed', () => {
   const messages = watchEachTest();
   let root = '';
-  let deps: AssessedDeps;
+  let deps: FindingStores;
   let shown: readonly ShownFinding[];
   let provided: vscode.Disposable;
 

@@ -59,9 +59,7 @@ export function findingMarkdown(shown: ShownFinding, words: FindingWords): strin
       .standingOf(shown)
       .flatMap(([label, text = '']) => fact(label, escapeMarkdown(visibleLine(text)))),
     ...fact(words.triage, isUndecided(triage) ? '' : `${words.triageOf(triage.state)}${note}`),
-    ...(main?.snippet === undefined
-      ? []
-      : [codeBlock(visibleText(main.snippet).split('\n'), languageOf(main.path))]),
+    ...(main?.snippet === undefined ? [] : [quoteOf(main)]),
     ...section(words.description, description),
     ...blocks.flatMap(({ kind, text }) => section(words.blockOf(kind), text)),
     ...section(words.blockOf('recommendation'), recommendation),
@@ -100,9 +98,10 @@ function cweLink(cwe: number): string {
   return `[CWE-${String(cwe)}](https://cwe.mitre.org/data/definitions/${String(cwe)}.html)`;
 }
 
-/** The file's extension, where it can name a language. */
-function languageOf(path: string): string {
-  return /^\.(\w{1,15})$/.exec(extname(path))?.[1] ?? '';
+/** The code that a place quotes, as a code block in the language that the file's extension names; empty where it quotes none. */
+export function quoteOf({ path, snippet = '' }: Place): string {
+  const language = /^\.(\w{1,15})$/.exec(extname(path))?.[1];
+  return snippet.trim() === '' ? '' : codeBlock(visibleText(snippet).split('\n'), language);
 }
 
 /**

@@ -4,7 +4,6 @@ import * as vscode from 'vscode';
 import { splitLines } from '../../../core/findings/drift/lineText.ts';
 import { trackFile } from '../../../core/findings/drift/trackedFile.ts';
 import type { Place } from '../../../core/findings/finding.ts';
-import type { FindingStore } from '../../../core/findings/findingStore.ts';
 import { toShownPlace } from '../../../core/findings/place/runPlaces.ts';
 import {
   isSent,
@@ -24,23 +23,19 @@ import { firstLines } from '../../formats.ts';
 import { commitLabel, nameOf } from '../../labels.ts';
 import { withProgress } from '../../progress.ts';
 import { showInformation, showWarning } from '../../showMessage.ts';
+import type { FindingStores } from '../findingArguments.ts';
 import { toRange } from './displayedFindings.ts';
 import { decodeFile, unsavedText } from './driftWatch.ts';
+import { sayNoPlace } from './goToFinding.ts';
 
 const scheme = 'whitebox-assessed';
 const saidMs = 10_000;
-
-/** What shows files as they were assessed needs. */
-export interface AssessedDeps {
-  readonly findings: FindingStore;
-  readonly runs: RunStore;
-}
 
 /** A file as it was sent, or why it cannot be had, as the end of a sentence. */
 type AsSent = { readonly text: string } | { readonly why: string };
 
 /** Provides files as they were sent, as read-only documents. An address names a run, a folder of it and a path that was sent, and can reach nothing else. */
-export function provideAsAssessed({ runs }: Pick<AssessedDeps, 'runs'>): vscode.Disposable {
+export function provideAsAssessed({ runs }: Pick<FindingStores, 'runs'>): vscode.Disposable {
   return vscode.workspace.registerTextDocumentContentProvider(scheme, {
     provideTextDocumentContent: async ({ path }) => {
       const [, runId = '', target, ...names] = path.split('/');
@@ -54,23 +49,24 @@ export function provideAsAssessed({ runs }: Pick<AssessedDeps, 'runs'>): vscode.
 }
 
 /** Opens the file of a finding's main place exactly as it was sent, with the finding selected; says so where it cannot be had. */
-export async function openAsAssessed({ run, finding }: ShownFinding, deps: AssessedDeps): Promise<void> {
+export async function openAsAssessed({ run, finding }: ShownFinding, deps: FindingStores): Promise<void> {
   const t = vscode.l10n.t;
   const { located, shown } = await locateAll(run, deps);
   const places = shown.find((each) => each.finding.index === finding.index)?.finding.places ?? [];
-  const place = places.find((each) => located.has(each));
-  const at = place && located.get(place);
-  const path = visibleName(at?.file.path ?? places[0]?.path ?? '');
+  const place = places.find((each) => located.has(each)) ?? places[0];
+  if (place === undefined) {
+    sayNoPlace();
+    return;
+  }
+  const at = located.get(place);
+  const path = visibleName(at?.file.path ?? place.path);
   const found =
     at === undefined
       ? await whyNotSent(run, deps)
       : await readAssessed(run, at.target, at.file.path, deps.runs);
-  if (place === undefined || at === undefined || 'why' in found) {
-    const message =
-      places.length === 0
-        ? t('This finding has no place in a file of this workspace. The report describes it.')
-        : t('{0} cannot be shown as it was assessed: {1}.', path, 'why' in found ? found.why : '');
-    void showInformation(message);
+  if (at === undefined || 'why' in found) {
+    const why = 'why' in found ? found.why : '';
+    void showInformation(t('{0} cannot be shown as it was assessed: {1}.', path, why));
     return;
   }
   const document = await vscode.workspace.openTextDocument(toUri(run, at));
@@ -84,7 +80,7 @@ export async function openAsAssessed({ run, finding }: ShownFinding, deps: Asses
 }
 
 /** Opens VS Code's comparison of the files with findings of a run: as they were sent, and as they are now. Says which cannot be compared, and why. */
-export async function showChangesSince(run: Run, deps: AssessedDeps): Promise<void> {
+export async function showChangesSince(run: Run, deps: FindingStores): Promise<void> {
   const t = vscode.l10n.t;
   const changes: (readonly [vscode.Uri, vscode.Uri, vscode.Uri | undefined])[] = [];
   const left: string[] = [];
@@ -118,14 +114,14 @@ function toUri({ id }: Run, { target, file }: { target: number; file: SentFile }
   return vscode.Uri.from({ scheme, path: `/${id}/${String(target)}/${file.path}` });
 }
 
-async function locateAll(run: Run, { findings, runs }: AssessedDeps) {
+async function locateAll(run: Run, { findings, runs }: FindingStores) {
   const { shown } = await findings.read(run);
   const places: readonly Place[] = shown.flatMap(({ finding }) => finding.places);
   return { shown, located: await locateSent(run, runs.folderOf(run.id), places) };
 }
 
 /** The sent files that findings point at, and where each is here. */
-async function filesWithFindings(run: Run, deps: AssessedDeps) {
+async function filesWithFindings(run: Run, deps: FindingStores) {
   const { shown, located } = await locateAll(run, deps);
   const files = new Map<SentFile, { readonly target: number; readonly here: string }>();
   for (const { finding, places } of shown)
@@ -143,7 +139,7 @@ function pathIn(target: Target | undefined, path: string): string {
 }
 
 /** Why a finding's place is in no file that was sent. */
-async function whyNotSent({ id }: Run, { runs }: AssessedDeps): Promise<{ readonly why: string }> {
+async function whyNotSent({ id }: Run, { runs }: FindingStores): Promise<{ readonly why: string }> {
   const t = vscode.l10n.t;
   const isKnown = (await readSentFiles(runs.folderOf(id), 0)) !== undefined;
   const why = isKnown

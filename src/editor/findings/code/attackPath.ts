@@ -3,6 +3,7 @@ import { attackPathOf, type Place } from '../../../core/findings/finding.ts';
 import type { FindingStore } from '../../../core/findings/findingStore.ts';
 import { clip } from '../../../core/findings/parse/prose.ts';
 import type { ShownFinding } from '../../../core/findings/shownFinding.ts';
+import { addressOf, hereOf } from '../../../core/findings/view/findingMarkdown.ts';
 import { visibleLine } from '../../../core/visibleText.ts';
 import { driftLabel, roleLabel, titleOfFinding } from '../../labels.ts';
 import { showInformation } from '../../showMessage.ts';
@@ -86,18 +87,17 @@ async function toSteps(shown: ShownFinding): Promise<readonly Step[]> {
 }
 
 /** The texts of the findings file are untrusted; a tree and a quick pick show plain text. */
-async function toStep(place: Place, number: string, { places }: ShownFinding): Promise<Step> {
-  const here = places.find(({ reported }) => reported === place);
-  const path = visibleLine(here?.path ?? place.path);
-  const line = here?.drift === 'gone' ? undefined : (here ?? place).startLine;
+async function toStep(place: Place, number: string, shown: ShownFinding): Promise<Step> {
+  const here = hereOf(place, shown);
+  const address = addressOf(place, shown);
+  const line = here?.drift === 'gone' ? undefined : here?.startLine;
   const what = [
     place.role && roleLabel(place.role),
     clip(visibleLine(place.label ?? place.snippet ?? ''), maxLabelLength),
   ].filter((part) => part !== undefined && part !== '');
   const state = here === undefined ? vscode.l10n.t('not in this workspace') : driftLabel(here);
-  const address = line === undefined ? path : `${path}:${String(line)}`;
   return {
-    label: `${number}${what.join(': ') || path}`,
+    label: `${number}${what.join(': ') || visibleLine((here ?? place).path)}`,
     description: [address, state].filter((part) => part !== undefined).join(' · '),
     location: here === undefined || line === undefined ? undefined : await locationIn(here.file, line),
   };
