@@ -4,42 +4,6 @@ import * as z from 'zod/mini';
 const text = z.string();
 const count = z.int().check(z.nonnegative());
 
-const fact = z.strictObject({
-  label: text,
-  value: text,
-  /** Weaknesses by number, shown after the value as links to their definitions. */
-  cwes: z.optional(z.array(count)),
-  /** How it is coloured: a doubt, or something that cannot be known. */
-  tone: z.optional(z.enum(['amber', 'grey'])),
-});
-
-const part = z.strictObject({
-  /** Ours; absent where the text has headings of its own. */
-  heading: z.optional(text),
-  /** Untrusted, and read by itself: nothing in it reaches another part. */
-  markdown: text,
-});
-
-const severityCount = z.strictObject({
-  severity: z.enum(['critical', 'high', 'medium', 'low', 'none', 'unrated']),
-  /** The severity's name in the user's language. */
-  label: text,
-  count,
-});
-
-const changes = z.strictObject({
-  /** Since which run. */
-  label: text,
-  counts: z.array(z.strictObject({ label: text, count })),
-});
-
-const place = z.strictObject({
-  /** Index of the finding that `openPlace` hands back. */
-  index: count,
-  /** `path:line` as the report writes it; only labels that mean one place are sent. */
-  label: text,
-});
-
 const reportStrings = z.strictObject({
   tableOfContents: text,
   skipContents: text,
@@ -56,14 +20,39 @@ const reportStrings = z.strictObject({
 });
 
 const reportContent = z.strictObject({
-  parts: z.array(part),
+  parts: z.array(
+    z.strictObject({
+      /** Ours; absent where the text has headings of its own. */
+      heading: z.optional(text),
+      /** Untrusted, and read by itself: nothing in it reaches another part. */
+      markdown: text,
+    }),
+  ),
   title: text,
-  facts: z.array(fact),
-  /** Empty for a document that is not about many findings. */
-  severities: z.array(severityCount),
-  /** How the findings differ from those of the run before; absent when there is none. */
-  changes: z.optional(changes),
-  places: z.array(place),
+  facts: z.array(
+    z.strictObject({
+      label: text,
+      value: text,
+      /** Weaknesses by number, shown after the value as links to their definitions. */
+      cwes: z.optional(z.array(count)),
+      /** How it is coloured: a doubt, or something that cannot be known. */
+      tone: z.optional(z.enum(['amber', 'grey'])),
+    }),
+  ),
+  /** Empty for a document that is not about many findings; labels are in the user's language. */
+  severities: z.array(
+    z.strictObject({
+      severity: z.enum(['critical', 'high', 'medium', 'low', 'none', 'unrated']),
+      label: text,
+      count,
+    }),
+  ),
+  /** How the findings differ from those of the run before, which `label` names; absent when there is none. */
+  changes: z.optional(
+    z.strictObject({ label: text, counts: z.array(z.strictObject({ label: text, count })) }),
+  ),
+  /** `index` is what `openPlace` hands back; `label` is `path:line` as the report writes it, and means one place only. */
+  places: z.array(z.strictObject({ index: count, label: text })),
   /** Language of the report's own text, as a BCP 47 tag. */
   language: text,
 });

@@ -141,9 +141,8 @@ export function zipSegments(): SegmentBuilder {
 /** The header before an entry's content. */
 export function localHeader(entry: ZipEntry): Buffer {
   const name = Buffer.from(entry.path);
-  const extra = entry.zip64
-    ? sizesExtra(entry.streamed ? [0, 0] : [entry.bytes, entry.compressedBytes])
-    : Buffer.alloc(0);
+  // Such a large entry is streamed: its sizes follow.
+  const extra = entry.zip64 ? sizesExtra([0, 0]) : Buffer.alloc(0);
   const header = Buffer.alloc(30);
   header.writeUInt32LE(0x04034b50, 0);
   writeCommon(header, 4, entry, !entry.streamed);

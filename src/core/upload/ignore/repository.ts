@@ -111,27 +111,15 @@ function shareOf(path: string): string {
   return win32.parse(win32.normalize(path)).root.toLowerCase();
 }
 
-/** What `gitHome` depends on. */
-interface HomeSystem {
-  readonly platform: NodeJS.Platform;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** Node's answer: `USERPROFILE` on Windows. */
-  readonly homedir: () => string;
-  readonly isFolder: (path: string) => boolean;
-}
-
-const thisSystem: HomeSystem = {
-  platform: process.platform,
-  env: process.env,
-  homedir,
-  isFolder: (path) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true,
-};
-
-/** The home folder in which git looks for its configuration: on Windows `HOME`, then the home share if it is reachable, then the profile. */
-export function gitHome({ platform, env, homedir, isFolder }: HomeSystem = thisSystem): string {
-  if (platform !== 'win32') return homedir();
-  const { HOME: home, HOMEDRIVE: drive, HOMEPATH: path } = env;
+/** The home folder in which git looks for its configuration: on Windows `HOME`, then the home share if it is reachable, then the `profile` (Node's answer). */
+export function gitHome(
+  platform = process.platform,
+  { HOME: home, HOMEDRIVE: drive, HOMEPATH: path }: GitSurroundings['env'] = process.env,
+  profile = homedir(),
+  isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true,
+): string {
+  if (platform !== 'win32') return profile;
   if (home !== undefined && home !== '') return home;
   const share = drive === undefined || path === undefined ? '' : drive + path;
-  return share !== '' && isFolder(share) ? share : homedir();
+  return share !== '' && isFolder(share) ? share : profile;
 }

@@ -1,5 +1,5 @@
 import { type Dirent, lstatSync } from 'node:fs';
-import { realpath } from 'node:fs/promises';
+import { realpath, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { AssessmentError, systemCode } from '../../errors.ts';
 import { readRegularFile } from '../../files.ts';
@@ -190,16 +190,23 @@ export async function layersAt(
 /** The folder whose ignore files hold for `root`, free of links: `within` if it holds `root`, else `root`. */
 async function holderOf(root: string, within: string | undefined): Promise<string> {
   if (within === undefined) return root;
+  const real = await realFolder(within);
+  return root.startsWith(real.endsWith(sep) ? real : real + sep) ? real : root;
+}
+
+/** A folder's path, free of links. Throws `notAFolder`. */
+export async function realFolder(path: string): Promise<string> {
   try {
-    const real = await realpath(within);
-    return root.startsWith(real.endsWith(sep) ? real : real + sep) ? real : root;
+    const real = await realpath(path);
+    if ((await stat(real)).isDirectory()) return real;
   } catch (error) {
     throw new AssessmentError(
       'notAFolder',
-      { subject: within, detail: systemCode(error) ?? '' },
+      { subject: path, detail: systemCode(error) ?? '' },
       { cause: error },
     );
   }
+  throw new AssessmentError('notAFolder', { subject: path });
 }
 
 /** Names an ignore file for people: relative to `root` if it is below, else absolute. */

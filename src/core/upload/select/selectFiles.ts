@@ -1,5 +1,4 @@
 import { type Dirent, lstatSync, readdirSync } from 'node:fs';
-import { realpath, stat } from 'node:fs/promises';
 import { sep } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { AssessmentError, systemCode } from '../../errors.ts';
@@ -12,6 +11,7 @@ import {
   leavesOut,
   lift,
   nameBelow,
+  realFolder,
   type RuleLayer,
   type RuleOptions,
   type RuleSources,
@@ -62,20 +62,6 @@ export async function selectFiles(folder: string, options: SelectOptions): Promi
 function byPlace(one: IgnoreRule, other: IgnoreRule): number {
   const [file, otherFile] = [one.file ?? '', other.file ?? ''];
   return file < otherFile ? -1 : file > otherFile ? 1 : one.line - other.line;
-}
-
-async function realFolder(path: string): Promise<string> {
-  try {
-    const real = await realpath(path);
-    if ((await stat(real)).isDirectory()) return real;
-  } catch (error) {
-    throw new AssessmentError(
-      'notAFolder',
-      { subject: path, detail: systemCode(error) ?? '' },
-      { cause: error },
-    );
-  }
-  throw new AssessmentError('notAFolder', { subject: path });
 }
 
 /** A folder whose turn has come. */

@@ -91,7 +91,7 @@ test('rules and included configuration on another host are an error', async (t) 
 });
 test('the home folder is the one in which git looks, on Windows before the profile', () => {
   const homeOf = (env: Record<string, string>, platform: NodeJS.Platform = 'win32'): string =>
-    gitHome({ platform, env, homedir: () => 'profile', isFolder: (path) => path === 'H:\\me' });
+    gitHome(platform, env, 'profile', (path) => path === 'H:\\me');
   const share = { HOMEDRIVE: 'H:', HOMEPATH: '\\me' };
   assert.equal(homeOf({ HOME: 'D:\\home', ...share }), 'D:\\home');
   assert.equal(homeOf(share), 'H:\\me');
