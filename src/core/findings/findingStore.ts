@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { AssessmentError } from '../errors.ts';
-import type { Disposable, Event } from '../ports.ts';
+import { type Disposable, Emitter } from '../ports.ts';
 import { type Failure, isFinal, type Run } from '../run/state/run.ts';
 import { baselineAmong, earlierRuns, FolderChoices, hasFindings, isSameRun, runIdOf } from './chooseRun.ts';
 import { type Confirmation, readConfirmations } from './confirmation.ts';
@@ -22,7 +22,7 @@ export type Comparison = ShownRun & { readonly baseline: Run };
 /** The findings that the editor shows: of each open folder's latest successful run of each subject that has some, unless a person chose another run or none since it ended. */
 export class FindingStore implements Disposable {
   readonly #deps: Deps;
-  readonly #listeners = new Set<() => void>();
+  readonly #changed = new Emitter<void>();
   readonly #subscriptions: readonly Disposable[];
   readonly #choices = new FolderChoices();
   /** The run that a person compares, and the one that they compare it with. */
@@ -53,10 +53,7 @@ export class FindingStore implements Disposable {
     ];
   }
 
-  readonly onDidChange: Event<void> = (listener): Disposable => {
-    this.#listeners.add(listener);
-    return { dispose: () => this.#listeners.delete(listener) };
-  };
+  readonly onDidChange = this.#changed.event;
 
   /** The runs that are shown. */
   folders(): readonly ShownRun[] {
@@ -264,6 +261,6 @@ export class FindingStore implements Disposable {
     if (!this.#isChanged) return;
     this.#isChanged = false;
     this.#shown = this.#loaded.map((each) => toShownRun(each, this.#byFolder));
-    for (const listener of [...this.#listeners]) listener();
+    this.#changed.fire();
   }
 }

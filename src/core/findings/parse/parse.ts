@@ -20,8 +20,8 @@ import { clip, type ListStyle, MAX_TEXT, toProse } from './prose.ts';
 import { readConfidence, readCvss, readCwes, readRating } from './rating.ts';
 import { readPlaces } from './readPlaces.ts';
 
-/** Most findings that are read of a file when the caller names no other number. */
-export const MAX_FINDINGS = 10_000;
+/** Most findings that are read of a file. */
+const maxFindings = 10_000;
 
 /** A findings file as read. */
 export interface ParsedFindings {
@@ -39,18 +39,13 @@ export interface Cut {
 export interface ParseOptions {
   /** Makes the ids of findings without one differ between runs. */
   readonly runId: string;
-  /** Default: `MAX_FINDINGS`. */
-  readonly maxFindings?: number;
 }
 
 /**
  * Reads the text of a findings file of any plausible shape; every item of its list becomes a finding. Throws `malformedFindings` when there
  * is no list, and `findingsTooLarge` when there is more in it than memory is for. The extension does this in a worker: see `readFindings`.
  */
-export function parseFindings(
-  text: string,
-  { runId, maxFindings = MAX_FINDINGS }: ParseOptions,
-): ParsedFindings {
+export function parseFindings(text: string, { runId }: ParseOptions): ParsedFindings {
   const items = findList(readJson(text), isFinding);
   if (items === undefined) throw new AssessmentError('malformedFindings');
   const total = items.length;

@@ -108,19 +108,11 @@ function* checkPlaces(
   path: string,
   checked: Map<Place, Evidence | undefined>,
 ): Generator<undefined, void> {
-  const check = checkIn(text, path);
-  for (const place of places) {
-    checked.set(place, check(place));
-    yield;
-  }
-}
-
-function checkIn(text: string | undefined, path: string): (place: Place) => Evidence | undefined {
   const lines = text === undefined ? undefined : splitLines(text);
   // In another encoding than it was read in, nobody knows its letters.
   const isDecoded = text !== undefined && !/[\uFFFD\0]/.test(text);
   const isQuoted = lines && quotedIn(lines);
-  return ({ snippet, startLine = 0 }) => {
+  const check = ({ snippet, startLine = 0 }: Place): Evidence | undefined => {
     if (lines === undefined || isQuoted === undefined)
       return snippet === undefined ? undefined : { kind: 'unchecked', path, unknown: 'text' };
     if (snippet === undefined)
@@ -132,6 +124,10 @@ function checkIn(text: string | undefined, path: string): (place: Place) => Evid
       ? { kind: 'notAsSent', path, missing: 'quote' }
       : { kind: 'unchecked', path, unknown: 'encoding' };
   };
+  for (const place of places) {
+    checked.set(place, check(place));
+    yield;
+  }
 }
 
 /** The paths of sent files that hold the quotes of places, as far as archives are still here. */

@@ -1,5 +1,5 @@
 import { AssessmentError } from '../../errors.ts';
-import type { Clock, Disposable, Event, Logger } from '../../ports.ts';
+import { type Clock, Emitter, type Logger } from '../../ports.ts';
 import { takeLease } from '../../run/disk/lease.ts';
 import type { Identity } from '../identity.ts';
 import {
@@ -30,43 +30,37 @@ export type TakeBack = () => Promise<number>;
 const patienceMs = 10_000;
 const retryMs = 20;
 
+interface TriageDeps {
+  /** Where a folder's decisions are. */
+  readonly placeFor: (folder: string) => TriagePlace;
+  /** Shared by all windows. */
+  readonly lockFolder: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
 /** The decisions about findings, by folder; other windows and, in a repository, other people write them too. */
 export class TriageStore {
-  readonly #placeFor: (folder: string) => TriagePlace;
-  readonly #lockFolder: string;
-  readonly #clock: Clock;
-  readonly #log: Logger;
+  readonly #deps: TriageDeps;
   readonly #books = new Map<string, ReadBook>();
   #version = 0;
-  readonly #listeners = new Set<() => void>();
+  readonly #changed = new Emitter<void>();
   #queue: Promise<unknown> = Promise.resolve();
   /** A reload that has not begun. */
   #nextReload: Promise<void> | undefined;
 
-  /** `placeFor` tells where a folder's decisions are; `lockFolder` is shared by all windows. */
-  constructor(deps: {
-    placeFor: (folder: string) => TriagePlace;
-    lockFolder: string;
-    clock: Clock;
-    log: Logger;
-  }) {
-    this.#placeFor = deps.placeFor;
-    this.#lockFolder = deps.lockFolder;
-    this.#clock = deps.clock;
-    this.#log = deps.log;
+  constructor(deps: TriageDeps) {
+    this.#deps = deps;
   }
 
   /** Called after decisions changed, here or elsewhere. */
-  readonly onDidChange: Event<void> = (listener): Disposable => {
-    this.#listeners.add(listener);
-    return { dispose: () => this.#listeners.delete(listener) };
-  };
+  readonly onDidChange = this.#changed.event;
 
   /** Reads the decisions of these folders that are new or have changed; what cannot be read is one of `failures`. */
   load(folders: Iterable<string>): Promise<void> {
     return this.#queued(async () => {
       const changes = await Promise.all([...new Set(folders)].map((folder) => this.#load(folder)));
-      if (changes.includes(true)) this.#tell();
+      if (changes.includes(true)) this.#changed.fire();
     });
   }
 
@@ -75,7 +69,7 @@ export class TriageStore {
     this.#nextReload ??= this.#queued(async () => {
       this.#nextReload = undefined;
       const changes = await Promise.all([...this.#books.keys()].map((folder) => this.#load(folder)));
-      if (changes.includes(true)) this.#tell();
+      if (changes.includes(true)) this.#changed.fire();
     });
     return this.#nextReload;
   }
@@ -100,7 +94,7 @@ export class TriageStore {
    * leaves the file as it is, when it cannot be read; `storage`. Resolves to what takes it back.
    */
   set(subjects: readonly TriageSubject[], state: TriageState, note: string): Promise<TakeBack> {
-    const at = this.#clock.now();
+    const at = this.#deps.clock.now();
     const decided = new Map<string, TriageEntry[]>();
     for (const { folder, identity, path = '' } of subjects) {
       const own = decided.get(folder) ?? [];
@@ -168,18 +162,18 @@ export class TriageStore {
         }
       });
     } finally {
-      this.#tell();
+      this.#changed.fire();
     }
   }
 
   /** Reads a folder's decisions when they are not as they were last read; true when they are not. */
   async #load(folder: string): Promise<boolean> {
     const known = this.#books.get(folder);
-    const read = await readDecisions(folder, this.#placeFor(folder), known);
+    const read = await readDecisions(folder, this.#deps.placeFor(folder), known);
     if (read === known) return false;
     const { failure, place } = read;
     if (failure !== undefined)
-      this.#log.warn(`Triage decisions cannot all be read (${place.path}): ${failure.message}`);
+      this.#deps.log.warn(`Triage decisions cannot all be read (${place.path}): ${failure.message}`);
     this.#books.set(folder, read);
     this.#version += 1;
     return true;
@@ -191,13 +185,13 @@ export class TriageStore {
 
   /** Does work during which no other window writes. */
   async #locked(work: () => Promise<void>): Promise<void> {
-    const start = this.#clock.monotonic();
-    let lease = await takeLease(this.#lockFolder, this.#clock);
+    const start = this.#deps.clock.monotonic();
+    let lease = await takeLease(this.#deps.lockFolder, this.#deps.clock);
     while (lease === undefined) {
-      if (this.#clock.monotonic() - start > patienceMs)
+      if (this.#deps.clock.monotonic() - start > patienceMs)
         throw new AssessmentError('storage', { detail: 'EBUSY' });
-      await this.#clock.sleep(retryMs);
-      lease = await takeLease(this.#lockFolder, this.#clock);
+      await this.#deps.clock.sleep(retryMs);
+      lease = await takeLease(this.#deps.lockFolder, this.#deps.clock);
     }
     try {
       await work();
@@ -210,10 +204,6 @@ export class TriageStore {
     const next = this.#queue.then(work, work);
     this.#queue = next.catch(() => undefined);
     return next;
-  }
-
-  #tell(): void {
-    for (const listener of [...this.#listeners]) listener();
   }
 }
 

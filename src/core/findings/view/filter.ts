@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { VERDICTS, type Verdict } from '../compare/verdict.ts';
+import { VERDICTS } from '../compare/verdict.ts';
 import type { Drift } from '../drift/drift.ts';
 import { type Finding, isAtLeast, SEVERITIES, type Severity } from '../finding.ts';
 import { EVIDENCE, leastOf } from '../place/evidence.ts';
@@ -94,73 +94,52 @@ export function toPredicate(filter: Filter): (shown: ShownFinding) => boolean {
   return (shown) => tests.every((test) => test(shown));
 }
 
-/** The folders that hold a finding's main place, from its own up to the run's, as `Filter.folders` names them. */
-export function foldersAbove({ places: [place] }: ShownFinding): string[] {
-  if (place === undefined) return [''];
-  const names = place.path.split('/').slice(0, -1);
-  const root = rootOf(place.file, place.path);
-  return names.map((_, at) => `${root}${names.slice(0, names.length - at).join('/')}/`).concat(root);
-}
+/** The parts of a filter that list what a finding may have. */
+export type ListPart = Exclude<FilterPart, 'text'>;
 
-/** What became of the code at a finding's main place, as `Filter.drift` names it. */
-export function driftOf({ places: [place] }: ShownFinding): (typeof DRIFTS)[number] {
-  return place?.drift ?? 'none';
-}
+/** One of the values that such a part lists. */
+export type ValueOf<P extends ListPart> = NonNullable<Filter[P]>[number];
+
+/** What a finding has of each part, as the filter names it. */
+export const valuesOf: { readonly [P in ListPart]: (shown: ShownFinding) => readonly ValueOf<P>[] } = {
+  severities: ({ finding }) => [finding.severity],
+  triage: ({ triage }) => [triage.state],
+  drift: ({ places: [place] }) => [place?.drift ?? 'none'],
+  cwes: ({ finding: { cwes } }) => (cwes.length === 0 ? [null] : cwes),
+  features: ({ finding }) => [finding.feature ?? null],
+  perspectives: ({ finding }) => [finding.perspective ?? null],
+  verdicts: ({ verdict }) => (verdict === undefined ? [] : [verdict]),
+  evidence: ({ evidence }) => [leastOf(evidence)?.kind ?? 'none'],
+  /** The folders that hold its main place, from its own up to the run's. */
+  folders: ({ places: [place] }) => {
+    if (place === undefined) return [''];
+    const names = place.path.split('/').slice(0, -1);
+    const root = withSlashes(place.file).slice(0, -place.path.length);
+    return names.map((_, at) => `${root}${names.slice(0, names.length - at).join('/')}/`).concat(root);
+  },
+};
 
 function testOf(part: FilterPart, filter: Filter): (shown: ShownFinding) => boolean {
-  switch (part) {
-    case 'severities': {
-      const wanted = new Set(filter.severities);
-      return ({ finding }) => wanted.has(finding.severity);
-    }
-    case 'triage': {
-      const wanted = new Set(filter.triage);
-      return ({ triage }) => wanted.has(triage.state);
-    }
-    case 'drift': {
-      const wanted = new Set(filter.drift);
-      return (shown) => wanted.has(driftOf(shown));
-    }
-    case 'cwes': {
-      const wanted = new Set(filter.cwes);
-      return ({ finding: { cwes } }) =>
-        cwes.length === 0 ? wanted.has(null) : cwes.some((cwe) => wanted.has(cwe));
-    }
-    case 'features': {
-      const wanted = new Set(filter.features);
-      return ({ finding }) => wanted.has(finding.feature ?? null);
-    }
-    case 'perspectives': {
-      const wanted = new Set(filter.perspectives);
-      return ({ finding }) => wanted.has(finding.perspective ?? null);
-    }
-    case 'folders': {
-      const wanted = filter.folders ?? [];
-      return ({ places: [place] }) => {
-        if (place === undefined) return wanted.includes('');
-        const file = withSlashes(place.file);
-        return wanted.some((folder) => folder !== '' && file.startsWith(folder));
-      };
-    }
-    case 'verdicts': {
-      const wanted = new Set<Verdict | undefined>(filter.verdicts);
-      return ({ verdict }) => wanted.has(verdict);
-    }
-    case 'evidence': {
-      const wanted = new Set(filter.evidence);
-      return ({ evidence }) => wanted.has(leastOf(evidence)?.kind ?? 'none');
-    }
-    case 'text': {
-      const words = wordsOf(filter.text ?? '');
-      // Reading the texts of 10,000 findings takes a tenth of a second: once is enough.
-      const known = new WeakMap<ShownFinding, boolean>();
-      return (shown) => {
-        const answer = known.get(shown) ?? hasWords(searchText(shown), words);
-        known.set(shown, answer);
-        return answer;
-      };
-    }
+  if (part === 'text') {
+    const words = wordsOf(filter.text ?? '');
+    // Reading the texts of 10,000 findings takes a tenth of a second: once is enough.
+    const known = new WeakMap<ShownFinding, boolean>();
+    return (shown) => {
+      const answer = known.get(shown) ?? hasWords(searchText(shown), words);
+      known.set(shown, answer);
+      return answer;
+    };
   }
+  if (part === 'folders') {
+    // The folder of one run may lie in that of another.
+    const wanted = filter.folders ?? [];
+    return ({ places: [place] }) => {
+      const file = place && withSlashes(place.file);
+      return wanted.some((folder) => (folder === '' ? file === undefined : file?.startsWith(folder)));
+    };
+  }
+  const wanted = new Set<unknown>(filter[part]);
+  return (shown) => valuesOf[part](shown).some((value) => wanted.has(value));
 }
 
 function hasWords(text: string, words: readonly string[]): boolean {
@@ -195,10 +174,6 @@ function wordsOf(text: string): string[] {
 
 function normalized(text: string): string {
   return text.normalize('NFKC').toLowerCase();
-}
-
-function rootOf(file: string, path: string): string {
-  return withSlashes(file).slice(0, -path.length);
 }
 
 function withSlashes(file: string): string {

@@ -2,19 +2,19 @@ import * as vscode from 'vscode';
 import { VERDICTS } from '../../../core/findings/compare/verdict.ts';
 import { SEVERITIES } from '../../../core/findings/finding.ts';
 import type { FindingStore } from '../../../core/findings/findingStore.ts';
-import { leastOf } from '../../../core/findings/place/evidence.ts';
 import type { ShownFinding } from '../../../core/findings/shownFinding.ts';
 import { TRIAGE_STATES } from '../../../core/findings/triage/triage.ts';
 import {
   activeParts,
-  driftOf,
   DRIFTS,
   EVIDENCE_FILTERS,
   type Filter,
   type FilterPart,
   filterSchema,
-  foldersAbove,
+  type ListPart,
   toPredicate,
+  type ValueOf,
+  valuesOf,
 } from '../../../core/findings/view/filter.ts';
 import { type Grouping, GROUPINGS } from '../../../core/findings/view/groups.ts';
 import { countFindings } from '../../formats.ts';
@@ -79,15 +79,10 @@ export class Filtering {
   }
 }
 
-/** The parts of a filter whose values are chosen from a list. */
-type ListPart = Exclude<FilterPart, 'text'>;
-type ValueOf<P extends ListPart> = NonNullable<Filter[P]>[number];
 type AnyValue = ValueOf<ListPart>;
 
 interface ValueList<T> {
   readonly labelOf: (value: T) => string;
-  /** A finding's own values. */
-  readonly valuesOf: (shown: ShownFinding) => readonly T[];
   /** The order in which values are offered; by number or name where there is none. */
   readonly order?: readonly T[];
 }
@@ -95,42 +90,34 @@ interface ValueList<T> {
 const valueLists: { readonly [P in ListPart]: ValueList<ValueOf<P>> } = {
   severities: {
     labelOf: severityLabel,
-    valuesOf: ({ finding }) => [finding.severity],
     order: SEVERITIES,
   },
   triage: {
     labelOf: triageLabel,
-    valuesOf: ({ triage }) => [triage.state],
     order: TRIAGE_STATES,
   },
   drift: {
     labelOf: driftFilterLabel,
-    valuesOf: (shown) => [driftOf(shown)],
     order: DRIFTS,
   },
   cwes: {
     labelOf: cweLabel,
-    valuesOf: ({ finding: { cwes } }) => (cwes.length === 0 ? [null] : cwes),
   },
   features: {
     labelOf: featureLabel,
-    valuesOf: ({ finding }) => [finding.feature ?? null],
   },
   perspectives: {
     labelOf: (perspective) => perspective ?? vscode.l10n.t('Without a perspective'),
-    valuesOf: ({ finding }) => [finding.perspective ?? null],
   },
   verdicts: {
     labelOf: verdictHeading,
-    valuesOf: ({ verdict }) => (verdict === undefined ? [] : [verdict]),
     order: VERDICTS,
   },
   evidence: {
     labelOf: evidenceFilterLabel,
-    valuesOf: ({ evidence }) => [leastOf(evidence)?.kind ?? 'none'],
     order: EVIDENCE_FILTERS,
   },
-  folders: { labelOf: folderLabel, valuesOf: foldersAbove },
+  folders: { labelOf: folderLabel },
 };
 
 /** By number or name, `null` last. */
@@ -200,10 +187,10 @@ async function chooseValues(
   filter: Filter,
   all: readonly ShownFinding[],
 ): Promise<readonly AnyValue[] | undefined> {
-  const { labelOf, valuesOf, order } = valueLists[part] as ValueList<AnyValue>;
+  const { labelOf, order } = valueLists[part] as ValueList<AnyValue>;
   const chosen: readonly AnyValue[] = filter[part] ?? [];
   const counts = new Map(chosen.map((value) => [value, 0]));
-  for (const value of all.flatMap(valuesOf)) counts.set(value, (counts.get(value) ?? 0) + 1);
+  for (const value of all.flatMap<AnyValue>(valuesOf[part])) counts.set(value, (counts.get(value) ?? 0) + 1);
   const values = order?.filter((each) => counts.has(each)) ?? [...counts.keys()].sort(compareValues);
   const items = values.map((value) => ({
     label: labelOf(value),

@@ -7,8 +7,8 @@ import {
   EVIDENCE_FILTERS,
   type Filter,
   filterSchema,
-  foldersAbove,
   toPredicate,
+  valuesOf,
 } from '../../../../src/core/findings/view/filter.ts';
 import { VERDICTS } from '../../../../src/core/findings/compare/verdict.ts';
 import { SEVERITIES } from '../../../../src/core/findings/finding.ts';
@@ -120,13 +120,13 @@ test('a folder keeps what lies in it, not what only begins like it', () => {
 });
 
 test('the folders of a finding lead from its own up to the one that was assessed', () => {
-  assert.deepEqual(foldersAbove(invent({ at: { path: 'src/deep/b.js' } })), [
+  assert.deepEqual(valuesOf.folders(invent({ at: { path: 'src/deep/b.js' } })), [
     '/home/dev/shop/src/deep/',
     '/home/dev/shop/src/',
     '/home/dev/shop/',
   ]);
-  assert.deepEqual(foldersAbove(invent({ at: { path: 'a.js' } })), ['/home/dev/shop/']);
-  assert.deepEqual(foldersAbove(invent({})), ['']);
+  assert.deepEqual(valuesOf.folders(invent({ at: { path: 'a.js' } })), ['/home/dev/shop/']);
+  assert.deepEqual(valuesOf.folders(invent({})), ['']);
 });
 
 test('what was kept of a filter in another form is refused', () => {
