@@ -13,6 +13,7 @@ import {
   type Run,
   type RunIn,
   type Target,
+  titleOf,
   waitsForToken,
 } from '../core/run/state/run.ts';
 import type { NotUploadedReason } from '../core/upload/choose/prepare.ts';
@@ -37,6 +38,15 @@ export function runLabel(run: Run): string {
   return run.label === undefined
     ? vscode.l10n.t('run of {0}', formatTime(run.createdAt))
     : vscode.l10n.t('run “{0}”', run.label);
+}
+
+/** What a run does, in a sentence: "crawl of staging.example.com". */
+export function workflowTitle(
+  run: { readonly workflow: WorkflowId } & Parameters<typeof titleOf>[0],
+): string {
+  return run.workflow === 'blackbox-crawl'
+    ? vscode.l10n.t('crawl of {0}', titleOf(run))
+    : vscode.l10n.t('assessment of {0}', titleOf(run));
 }
 
 /** The name of a workflow, as the title of its runs of an application. */

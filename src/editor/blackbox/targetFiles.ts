@@ -13,6 +13,7 @@ import {
   type TargetProblem,
   toInput,
 } from '../../core/workflows/targetFile.ts';
+import { pickFolder } from '../folders.ts';
 import { formatNumber } from '../formats.ts';
 import { type Destination, readDestination, readSecretCheck } from '../settings.ts';
 import { askInDialog, showWarning } from '../showMessage.ts';
@@ -216,9 +217,7 @@ function describeType(type: string): string {
 /** Asks for the first URL of an application, writes a target file with limits for it into a workspace folder, and opens that. */
 export async function newTargetFile(): Promise<void> {
   const t = vscode.l10n.t;
-  const folders = vscode.workspace.workspaceFolders ?? [];
-  if (folders.length === 0) throw new AssessmentError('noFolder');
-  const folder = folders.length === 1 ? folders[0] : await vscode.window.showWorkspaceFolderPick();
+  const folder = await pickFolder(t('New Blackbox Target File'));
   if (folder === undefined) return;
   const url = await vscode.window.showInputBox({
     title: t('New Blackbox Target File'),

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { Logger } from '../../core/ports.ts';
 import type { Run } from '../../core/run/state/run.ts';
-import { toRunNode } from '../runs/pickRun.ts';
+import { onRun } from '../runs/pickRun.ts';
 
 /** What a button in an error message runs. */
 export interface Remedy {
@@ -27,7 +27,7 @@ export function signInAgain(run?: Pick<Run, 'id'>): Remedy {
   const title = vscode.l10n.t('Sign In…');
   return run === undefined
     ? { title, command: 'whitebox.signIn' }
-    : { title, command: 'whitebox.signInForRun', arguments: [toRunNode(run)] };
+    : onRun(run, title, 'whitebox.signInForRun');
 }
 
 export function trackRun(): Remedy {

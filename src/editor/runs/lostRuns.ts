@@ -8,6 +8,7 @@ import { describeError } from '../errors/messages.ts';
 import { doRemedy } from '../errors/remedies.ts';
 import { hasOpenFolder } from '../folders.ts';
 import { formatNumber } from '../formats.ts';
+import { workflowTitle } from '../labels.ts';
 import { inBackground } from '../progress.ts';
 import { askInDialog, showError, showWarning } from '../showMessage.ts';
 import { focusView } from '../../lazyView.ts';
@@ -18,31 +19,34 @@ interface LostRun {
   readonly note: RunNote;
 }
 
+/** What resuming runs works with. */
+interface ResumeDeps {
+  readonly notes: RunNotes;
+  readonly runs: RunStore;
+  readonly tracker: RunTracker;
+  readonly log: Logger;
+}
+
 /** Offers to track runs of this workspace's folders of which only the note is left, as after a container was rebuilt. */
-export async function offerLostRuns(deps: {
-  notes: RunNotes;
-  runs: RunStore;
-  tracker: RunTracker;
-  log: Logger;
-}): Promise<void> {
+export async function offerLostRuns(deps: ResumeDeps): Promise<void> {
   const t = vscode.l10n.t;
   // globalState is shared by all containers and machines of a person, so only folders open here count.
   const lost = deps.notes.lost(deps.runs).filter(({ note }) => hasOpenFolder(note));
   if (lost.length === 0) return;
   const track = t('Track Again');
   const forget = t('Forget');
-  const names = [...new Set(lost.flatMap(({ note }) => note.targets.map(({ name }) => name)))].join(', ');
+  const titles = [...new Set(lost.map(({ note }) => workflowTitle(note)))].join(', ');
   const ids = lost.map(({ note }) => note.runId).join(', ');
   const message =
     lost.length === 1
       ? t(
-          'An assessment of {0} was started here, and what this editor kept of it is gone, as after a container was rebuilt. Its run ID: {1}',
-          names,
+          'The {0} was started here, and what this editor kept of it is gone, as after a container was rebuilt. Its run ID: {1}',
+          titles,
           ids,
         )
       : t(
-          'Assessments of {0} were started here, and what this editor kept of them is gone, as after a container was rebuilt. Their run IDs: {1}',
-          names,
+          'Runs were started here, and what this editor kept of them is gone, as after a container was rebuilt: {0}. Their run IDs: {1}',
+          titles,
           ids,
         );
   const choice = await showWarning(message, track, forget);
@@ -108,12 +112,7 @@ async function offerToForget(
  * Resumes the polling of runs, now and whenever this window gets the focus, and offers to track lost runs. In Restricted Mode it waits until the
  * workspace is trusted: runs are shown as they were last known, and no lease is taken.
  */
-export function resumeRuns(deps: {
-  notes: RunNotes;
-  runs: RunStore;
-  tracker: RunTracker;
-  log: Logger;
-}): Disposable {
+export function resumeRuns(deps: ResumeDeps): Disposable {
   const { tracker, log } = deps;
   // Not awaited: the service may not answer.
   const start = (): void => {

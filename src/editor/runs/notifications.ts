@@ -6,22 +6,14 @@ import { hasRemoteResults } from '../../core/run/finish/downloadArtifacts.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';
 import { continuationsOf } from '../../core/run/state/continuations.ts';
 import { resultsKeptUntil } from '../../core/run/state/deadlines.ts';
-import {
-  type Artifact,
-  type Failure,
-  isLive,
-  isUnsent,
-  roleOf,
-  type Run,
-  titleOf,
-} from '../../core/run/state/run.ts';
+import { isLive, isUnsent, roleOf, type Run, titleOf } from '../../core/run/state/run.ts';
 import { describeError, describeFailure, describeRefusal } from '../errors/messages.ts';
 import { doRemedy, type Remedy } from '../errors/remedies.ts';
 import { countShown, formatTime } from '../formats.ts';
-import { continuationLabel, hasArtifact, stateLabel } from '../labels.ts';
+import { continuationLabel, hasArtifact, stateLabel, workflowTitle } from '../labels.ts';
 import { readDisplaySettings } from '../settings.ts';
 import { showError, showInformation, showWarning } from '../showMessage.ts';
-import { toRunNode } from './pickRun.ts';
+import { onRun } from './pickRun.ts';
 
 interface NoticeDeps {
   readonly tracker: RunTracker;
@@ -52,17 +44,14 @@ async function warnOfRetention(run: Run): Promise<void> {
   if (until === undefined) return;
   const remedies = isLive(run) && run.trouble !== undefined ? describeFailure(run.trouble, run).remedies : [];
   const actions: Remedy[] = hasRemoteResults(run)
-    ? [{ title: t('Download Artifacts Again'), command: 'whitebox.downloadArtifacts' }]
-    : [
-        withoutRun({ title: t('Check Run Status Now'), command: 'whitebox.refreshRuns' }),
-        ...remedies.map(withoutRun),
-      ];
+    ? [onRun(run, t('Download Artifacts Again'), 'whitebox.downloadArtifacts')]
+    : [{ title: t('Check Run Status Now'), command: 'whitebox.refreshRuns' }, ...remedies];
   const message = t(
-    'The results of the assessment of {0} are not on this machine. The service keeps them until {1} and may delete them then.',
-    titleOf(run),
+    'The results of the {0} are not on this machine. The service keeps them until {1} and may delete them then.',
+    workflowTitle(run),
     formatTime(until),
   );
-  await doOnRun(run, await showWarning(message, ...actions));
+  await doRemedy(await showWarning(message, ...actions));
 }
 
 async function notify(run: Run, { findings }: NoticeDeps): Promise<void> {
@@ -73,17 +62,7 @@ async function notify(run: Run, { findings }: NoticeDeps): Promise<void> {
   const { message, actions, isGood } = noticeOf(run, read);
   if (isGood && notifications === 'attention') return;
   const show = isGood ? showInformation : showWarning;
-  await doOnRun(run, await show(message, ...actions));
-}
-
-/** Runs the pressed button's command; one without arguments is called on the run. */
-async function doOnRun(run: Run, pressed: Remedy | undefined): Promise<void> {
-  await doRemedy(pressed && { arguments: [toRunNode(run)], ...pressed });
-}
-
-/** An error's button, which is no command on a run. */
-function withoutRun(remedy: Remedy): Remedy {
-  return { arguments: [], ...remedy };
+  await doRemedy(await show(message, ...actions));
 }
 
 interface Notice {
@@ -95,25 +74,24 @@ interface Notice {
 function noticeOf(run: Run, read: ShownRun | undefined): Notice {
   const t = vscode.l10n.t;
   const title = titleOf(run);
-  const report = hasArtifact(run, 'report')
-    ? [{ title: t('Open Report'), command: 'whitebox.openReport' }]
-    : [];
-  const show = { title: t('Show Findings'), command: 'whitebox.showRunFindings' };
-  const open = { title: t('Open Findings File'), command: 'whitebox.openFindingsFile' };
+  const report = hasArtifact(run, 'report') ? [onRun(run, t('Open Report'), 'whitebox.openReport')] : [];
+  const show = onRun(run, t('Show Findings'), 'whitebox.showRunFindings');
+  const open = onRun(run, t('Open Findings File'), 'whitebox.openFindingsFile');
+  const again = onRun(run, t('Download Artifacts Again'), 'whitebox.downloadArtifacts');
   const isCrawl = run.workflow === 'blackbox-crawl';
-  const again = { title: t('Download Artifacts Again'), command: 'whitebox.downloadArtifacts' };
   switch (run.state) {
     case 'succeeded': {
       if (isCrawl && hasArtifact(run, 'features')) {
         const message = t('The crawl of {0} has finished: choose what to assess of its features.', title);
-        const features = { title: t('Show Features'), command: 'whitebox.showFeatures' };
+        const features = onRun(run, t('Show Features'), 'whitebox.showFeatures');
         return { message, actions: [features], isGood: true };
       }
       if (isCrawl) {
         const message = t('The crawl of {0} has finished, but its features are not here.', title);
         return { message, actions: [again], isGood: false };
       }
-      const lost = lostFindings(run.artifacts);
+      // The findings could not be downloaded.
+      const lost = run.artifacts.find((artifact) => roleOf(artifact) === 'findings')?.failure;
       const failure = read?.failure ?? lost;
       if (failure !== undefined) {
         const message = t('The assessment of {0} has finished. {1}', title, describeFailure(failure).message);
@@ -131,45 +109,42 @@ function noticeOf(run: Run, read: ShownRun | undefined): Notice {
         message:
           run.refusal === undefined
             ? t(
-                'The answer to the start of the assessment of {0} was lost, so it may or may not be running. Nothing is sent again by itself, since a second run would cost again.',
-                title,
+                'The answer to the start of the {0} was lost, so it may or may not be running. Nothing is sent again by itself, since a second run would cost again.',
+                workflowTitle(run),
               )
             : t(
-                'Starting the assessment of {0} again was not accepted, and the first start may still be running. {1}',
-                title,
+                'Starting the {0} again was not accepted, and the first start may still be running. {1}',
+                workflowTitle(run),
                 describeRefusal(run.refusal, run).message,
               ),
         actions: [
-          { title: t('I Have the Run ID…'), command: 'whitebox.giveRunId' },
-          { title: t('Send Again…'), command: 'whitebox.resendDispatch' },
+          onRun(run, t('I Have the Run ID…'), 'whitebox.giveRunId'),
+          onRun(run, t('Send Again…'), 'whitebox.resendDispatch'),
         ],
         isGood: false,
       };
     case 'failed': {
       const { message, remedies } = describeRefusal(run.failure, run);
-      const others = remedies.map(withoutRun);
       const retry =
         run.workflow === 'whitebox-assessment'
-          ? { title: t('Retry Upload'), command: 'whitebox.retryUpload' }
-          : { title: t('Start Again…'), command: 'whitebox.startAgain' };
-      const actions = isUnsent(run) ? [retry, ...others] : others;
-      const text = isCrawl
-        ? t('The crawl of {0} failed. {1}', title, message)
-        : t('The assessment of {0} failed. {1}', title, message);
-      return { message: text, actions, isGood: false };
+          ? onRun(run, t('Retry Upload'), 'whitebox.retryUpload')
+          : onRun(run, t('Start Again…'), 'whitebox.startAgain');
+      return {
+        message: t('The {0} failed. {1}', workflowTitle(run), message),
+        actions: isUnsent(run) ? [retry, ...remedies] : remedies,
+        isGood: false,
+      };
     }
     default: {
       const mayContinue = continuationsOf(run).get('continueAssessment') === true;
       return {
         message: [
-          isCrawl
-            ? t('The crawl of {0} has ended: {1}.', title, stateLabel(run))
-            : t('The assessment of {0} has ended: {1}.', title, stateLabel(run)),
+          t('The {0} has ended: {1}.', workflowTitle(run), stateLabel(run)),
           ...(read?.failure === undefined ? [] : [describeFailure(read.failure).message]),
         ].join(' '),
         actions: [
           ...(mayContinue
-            ? [{ title: continuationLabel('continueAssessment'), command: 'whitebox.continueAssessment' }]
+            ? [onRun(run, continuationLabel('continueAssessment'), 'whitebox.continueAssessment')]
             : []),
           ...(hasArtifact(run, 'findings') ? [read?.failure === undefined ? show : open] : []),
           ...report,
@@ -179,9 +154,4 @@ function noticeOf(run: Run, read: ShownRun | undefined): Notice {
       };
     }
   }
-}
-
-/** Why the findings of an ended run could not be downloaded. */
-function lostFindings(artifacts: readonly Artifact[]): Failure | undefined {
-  return artifacts.find((artifact) => roleOf(artifact) === 'findings')?.failure;
 }

@@ -17,6 +17,11 @@ export function toRunNode({ id }: Pick<Run, 'id'>): RunNode {
   return { kind: 'run', id };
 }
 
+/** A command on a run, as a button or a row has it. */
+export function onRun(run: Pick<Run, 'id'>, title: string, command: string): vscode.Command {
+  return { title, command, arguments: [toRunNode(run)] };
+}
+
 /** The run that a command's argument names; undefined where it names none. Throws `runGone` if the run is gone, so that the command never acts on a different run. */
 export function runOf(node: unknown, runs: RunStore): Run | undefined {
   const id = idOf(node);

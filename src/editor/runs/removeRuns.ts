@@ -10,9 +10,9 @@ import { doRemedy } from '../errors/remedies.ts';
 import { formatNumber, formatTime } from '../formats.ts';
 import { hasArtifact } from '../labels.ts';
 import { withProgress, withViewProgress } from '../progress.ts';
+import { readDeleteSourceAfterRun } from '../settings.ts';
 import { askInDialog, showInformation, showWarning } from '../showMessage.ts';
 import { pickRun } from './pickRun.ts';
-import { losesSource } from './runCommands.ts';
 import type { RunDeps } from './trackRun.ts';
 
 /** What removing runs works with. */
@@ -27,6 +27,19 @@ interface Kept {
   readonly failure: AssessmentError;
 }
 
+/** True where source of a run is on the service. */
+export function hasSource({ targets }: Run): boolean {
+  return targets.some(({ upload }) => upload?.state === 'confirmed' || upload?.state === 'reserved');
+}
+
+/** True where removing a run that is not live, or giving it up, deletes its source from the service. */
+export function losesSource({ targets }: Run): boolean {
+  return targets.some(
+    ({ upload }) =>
+      upload?.state === 'reserved' || (upload?.state === 'confirmed' && readDeleteSourceAfterRun()),
+  );
+}
+
 /** Deletes the source of ended runs from the service, after a confirmation: of `called`, or of a run that a person picks. */
 export async function deleteUploadedSource(
   { runs, tracker }: RunDeps,
@@ -34,12 +47,12 @@ export async function deleteUploadedSource(
 ): Promise<void> {
   const t = vscode.l10n.t;
   const candidates = (called.length > 0 ? called : runs.all()).filter(
-    (run) =>
-      isFinal(run) &&
-      run.targets.some(({ upload }) => upload?.state === 'confirmed' || upload?.state === 'reserved'),
+    (run) => isFinal(run) && hasSource(run),
   );
-  const picked = called.length > 1 ? undefined : await pickRun(candidates, t('Delete Uploaded Source'));
-  const chosen = called.length > 1 ? candidates : picked === undefined ? [] : [picked];
+  const chosen =
+    called.length > 1
+      ? candidates
+      : [await pickRun(candidates, t('Delete Uploaded Source'))].flatMap((run) => run ?? []);
   const [first] = chosen;
   if (first === undefined) return;
   const yes = t('Delete');

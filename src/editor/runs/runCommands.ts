@@ -6,12 +6,12 @@ import { visibleLine } from '../../core/visibleText.ts';
 import { askForPasswords } from '../blackbox/passwordQuestions.ts';
 import type { Passwords } from '../blackbox/passwords.ts';
 import { formatTime } from '../formats.ts';
-import { lostAnswerLabel } from '../labels.ts';
+import { lostAnswerLabel, workflowTitle } from '../labels.ts';
 import { withProgress, withViewProgress } from '../progress.ts';
-import { readDeleteSourceAfterRun } from '../settings.ts';
 import { askInDialog, showInformation } from '../showMessage.ts';
 import { acceptForgetting } from './lostRuns.ts';
 import { pickRun } from './pickRun.ts';
+import { losesSource } from './removeRuns.ts';
 import { giveRunId, type RunDeps } from './trackRun.ts';
 
 /** Polls every live run now; says so where there is none. */
@@ -24,12 +24,8 @@ export async function checkRuns({ runs, tracker }: RunDeps): Promise<void> {
 /** Cancels a run on the service, after a confirmation. */
 export async function cancelRun({ runs, tracker }: RunDeps, chosen: Run | undefined): Promise<void> {
   const t = vscode.l10n.t;
-  const run =
-    chosen ??
-    (await pickRun(
-      runs.all().filter((each) => each.state === 'running'),
-      t('Cancel Run'),
-    ));
+  const running = runs.all().filter(({ state }) => state === 'running');
+  const run = chosen ?? (await pickRun(running, t('Cancel Run')));
   if (run === undefined) return;
   const yes = t('Cancel the Run');
   const detail = [
@@ -44,10 +40,7 @@ export async function cancelRun({ runs, tracker }: RunDeps, chosen: Run | undefi
           ),
         ]),
   ].join('\n\n');
-  const question =
-    run.workflow === 'blackbox-crawl'
-      ? t('Cancel the crawl of {0}?', titleOf(run))
-      : t('Cancel the assessment of {0}?', titleOf(run));
+  const question = t('Cancel the {0}?', workflowTitle(run));
   const choice = await askInDialog({ question, detail, dismiss: t('Close') }, t('Keep Running'), yes);
   if (choice === yes) await withViewProgress(() => tracker.cancel(run.id));
 }
@@ -58,12 +51,8 @@ export async function resend(
   chosen: Run | undefined,
 ): Promise<void> {
   const t = vscode.l10n.t;
-  const run =
-    chosen ??
-    (await pickRun(
-      runs.all().filter((each) => each.state === 'unknown'),
-      t('Send Dispatch Again'),
-    ));
+  const unconfirmed = runs.all().filter(({ state }) => state === 'unknown');
+  const run = chosen ?? (await pickRun(unconfirmed, t('Send Dispatch Again')));
   // The run may have changed since the notification that offered this was shown.
   if (run?.state !== 'unknown') return;
   const haveId = t('I Have the Run ID…');
@@ -71,7 +60,7 @@ export async function resend(
   const giveUp = t('Give This Run Up');
   const choice = await askInDialog(
     {
-      question: t('Start the assessment of {0} again?', titleOf(run)),
+      question: t('Start the {0} again?', workflowTitle(run)),
       detail: [
         t('The first start was sent on {0}. {1}', formatTime(run.intendedAt), lostAnswerLabel(run.reason)),
         run.workflow === 'whitebox-assessment'
@@ -99,19 +88,11 @@ export async function resend(
   const mayResend = async (): Promise<boolean> =>
     (!mayBeForgotten || (await acceptForgetting(runs))) && (await askForPasswords(run, passwords));
   if (choice === again && (await mayResend()))
-    await withProgress(t('Starting the assessment of {0} again…', titleOf(run)), (_onStep, signal) =>
+    await withProgress(t('Starting the {0} again…', workflowTitle(run)), (_onStep, signal) =>
       tracker.resend(run.id, { mayBeForgotten, signal }),
     );
   if (choice === haveId) await giveRunId({ tracker }, run);
   if (choice === giveUp) await withViewProgress(() => tracker.abandon(run.id));
-}
-
-/** True where removing a run that is not live, or giving it up, deletes its source from the service. */
-export function losesSource(run: Run): boolean {
-  return run.targets.some(
-    ({ upload }) =>
-      upload?.state === 'reserved' || (upload?.state === 'confirmed' && readDeleteSourceAfterRun()),
-  );
 }
 
 /** Downloads the artifacts of an ended run again. */
@@ -132,12 +113,8 @@ export async function stopWatching(
   now: number,
 ): Promise<void> {
   const t = vscode.l10n.t;
-  const run =
-    chosen ??
-    (await pickRun(
-      runs.all().filter((each) => mayStopWatching(each, now)),
-      t('Stop Watching'),
-    ));
+  const stuck = runs.all().filter((each) => mayStopWatching(each, now));
+  const run = chosen ?? (await pickRun(stuck, t('Stop Watching')));
   if (run === undefined || !isLive(run)) return;
   const yes = t('Stop Watching');
   const detail = [

@@ -20,8 +20,7 @@ import {
   uploadLabel,
   workflowLabel,
 } from '../labels.ts';
-
-import { toRunNode } from './pickRun.ts';
+import { onRun } from './pickRun.ts';
 
 /** What stands below a run: its steps, artifacts and uploaded source; `all` are all runs, `unread` says why its findings cannot be read. */
 export function linesOf(
@@ -47,8 +46,7 @@ export function linesOf(
   if (run.state === 'failed') add(describeRefusal(run.failure, run).message, 'error');
   if (progress !== undefined) {
     const title = continuationLabel('continueAssessment');
-    const command = { title, command: 'whitebox.continueAssessment', arguments: [toRunNode(run)] };
-    add(progress, 'debug-pause', title, command);
+    add(progress, 'debug-pause', title, onRun(run, title, 'whitebox.continueAssessment'));
   } else if ('exit' in run && run.exit?.abort?.detail !== undefined)
     add(t('The service said: {0}', inBrief(run.exit.abort.detail)), 'comment');
   if (run.state === 'imported')
@@ -58,11 +56,7 @@ export function linesOf(
       t('The answer to the start was lost: a person has to decide.'),
       'warning',
       lostAnswerLabel(run.reason),
-      {
-        title: t('Send Dispatch Again'),
-        command: 'whitebox.resendDispatch',
-        arguments: [toRunNode(run)],
-      },
+      onRun(run, t('Send Dispatch Again'), 'whitebox.resendDispatch'),
     );
     if (run.refusal !== undefined)
       add(t('Sending it again was not accepted.'), 'error', describeRefusal(run.refusal, run).message);
@@ -73,7 +67,7 @@ export function linesOf(
     add(message, 'warning', undefined, remedy && { ...remedy, arguments: [...(remedy.arguments ?? [])] });
   }
   if (isLive(run) && mayStopWatching(run, now)) {
-    const stop = { title: t('Stop Watching'), command: 'whitebox.stopWatching', arguments: [toRunNode(run)] };
+    const stop = onRun(run, t('Stop Watching'), 'whitebox.stopWatching');
     const last = t('Last answer: {0}', formatTime(lastGoodAnswerAt(run)));
     const question =
       run.state === 'collecting'
@@ -108,9 +102,7 @@ export function linesOf(
         ? formatBytes(artifact.bytes ?? 0)
         : describeFailure(artifact.failure).message;
     const on = (title: string, command: string): vscode.Command | undefined =>
-      artifact.file === undefined || !isFinal(run)
-        ? undefined
-        : { title, command, arguments: [toRunNode(run)] };
+      artifact.file === undefined || !isFinal(run) ? undefined : onRun(run, title, command);
     const role = roleOf(artifact);
     if (role === 'report') {
       add(t('Report'), 'markdown', what, on(t('Open Report'), 'whitebox.openReport'));

@@ -22,6 +22,7 @@ import { formatDay, formatDuration, formatTime } from '../formats.ts';
 import { attentionLabel, hasArtifact, noContinuationLabel, stateLabel, workflowLabel } from '../labels.ts';
 import type { LazyView } from '../../lazyView.ts';
 import { type RunNode, toRunNode } from './pickRun.ts';
+import { hasSource } from './removeRuns.ts';
 import { linesOf, progressText } from './runLines.ts';
 
 /** A line of the Runs view. */
@@ -184,10 +185,7 @@ function abilitiesOf(run: Run, now: number, unread: Failure | undefined): string
     ['hasFeatures', hasArtifact(run, 'features')],
     ...[...continuationsOf(run)].map(([word, allowed]) => [word, allowed === true] as const),
     ['hasUnreadFindings', hasArtifact(run, 'findings') && unread !== undefined],
-    [
-      'hasSource',
-      run.targets.some(({ upload }) => upload?.state === 'confirmed' || upload?.state === 'reserved'),
-    ],
+    ['hasSource', hasSource(run)],
   ] as const;
   return abilities.filter(([, has]) => has).map(([word]) => word);
 }

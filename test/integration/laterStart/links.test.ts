@@ -8,7 +8,7 @@ import type { RunTracker } from '../../../src/core/run/runTracker.ts';
 import { toLinkQuery } from '../../../src/core/run/state/runLink.ts';
 import type { Run } from '../../../src/core/run/state/run.ts';
 import { shareFinding } from '../../../src/editor/findings/shareFindings.ts';
-import { createLinkFollower } from '../../../src/editor/runs/runLinks.ts';
+import { createLinkFollower } from '../../../src/editor/runs/trackRun.ts';
 import { silent } from '../../silentLog.ts';
 import { invent } from '../../unit/findings/shownFindings.ts';
 import { watchMessages } from '../messages.ts';

@@ -325,8 +325,8 @@ export function elapsedMs(run: Run, now: number): number {
 }
 
 /** The names of the folders a run assesses, as its title. */
-export function titleOf(run: Run): string {
-  return run.targets.map((target) => target.name).join(', ');
+export function titleOf({ targets }: { readonly targets: readonly { readonly name: string }[] }): string {
+  return targets.map(({ name }) => name).join(', ');
 }
 
 /** The journal form of an error. */

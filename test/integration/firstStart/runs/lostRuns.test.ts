@@ -63,7 +63,7 @@ describe('a run of which only a note is left', () => {
 
   it('F93 is offered where any of its folders is open, by its run ID', async () => {
     const { texts } = await offered('notFound', []);
-    assert.match(texts[0] ?? '', /^An assessment of docs, shop .* Its run ID: run-77$/);
+    assert.match(texts[0] ?? '', /^The assessment of docs, shop was .* Its run ID: run-77$/);
   });
 
   it('F93 is offered also where it is of a folder inside one that is open, and not where none is open', async () => {
@@ -92,7 +92,10 @@ describe('a run of which only a note is left', () => {
   it('F93 is one of several that are forgotten at once only when a person, told their IDs, agrees', async () => {
     const ids = ['run-77', 'run-78'];
     const { texts, questions, forgotten } = await offered('notFound', ['Forget'], ids);
-    assert.match(texts.join(), /^Assessments of .* Their run IDs: run-77, run-78$/);
+    assert.match(
+      texts.join(),
+      /^Runs were started .* rebuilt: assessment of docs, shop\. Their run IDs: run-77, run-78$/,
+    );
     assert.match(questions.join(), /^Forget 2 runs\? They were paid for.*\nrun-77\nrun-78$/s);
     assert.deepEqual(forgotten, []);
     const agreed = await offered('notFound', ['Forget', 'Forget'], ids);
