@@ -300,6 +300,19 @@ describe('starting a blackbox run', () => {
     await finish(again.id);
   });
 
+  it('F133 is called a crawl where the answer to its start is lost, and where it may be sent again', async () => {
+    const { host } = new URL(application.origin);
+    service.addFault({ match: { path: '/dispatch', times: 1 }, before: { kind: 'reply', status: 500 } });
+    const { id } = await startBy('startCrawl', await write());
+    await notified(`The answer to the start of the crawl of ${host} was lost`);
+    press = ({ buttons }) => buttons.find((button) => button === 'Give This Run Up');
+    await call('resendDispatch', { kind: 'run', id });
+    assert.equal(
+      messages.shown.findLast(({ isModal }) => isModal)?.text,
+      `Start the crawl of ${host} again?`,
+    );
+  });
+
   it('F47 asks once for two clicks that follow each other, and starts one run', async () => {
     const uri = await write();
     const sent = dispatches().length;

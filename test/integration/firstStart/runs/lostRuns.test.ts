@@ -23,9 +23,10 @@ describe('a run of which only a note is left', () => {
     presses: readonly (string | undefined)[],
     ids: readonly string[] = ['run-77'],
     of = folder,
+    workflow: RunNote['workflow'] = 'whitebox-assessment',
   ): Promise<{ texts: string[]; questions: string[]; forgotten: string[] }> {
     const noteOf = (runId: string): RunNote => ({
-      workflow: 'whitebox-assessment',
+      workflow,
       baseUrl: 'https://assessment.example.test/v1',
       organizationId: 'invented',
       language: 'english',
@@ -64,6 +65,11 @@ describe('a run of which only a note is left', () => {
   it('F93 is offered where any of its folders is open, by its run ID', async () => {
     const { texts } = await offered('notFound', []);
     assert.match(texts[0] ?? '', /^The assessment of docs, shop was .* Its run ID: run-77$/);
+  });
+
+  it('F93 is named by its workflow', async () => {
+    const { texts } = await offered('notFound', [], undefined, undefined, 'blackbox-crawl');
+    assert.match(texts[0] ?? '', /^The crawl of docs, shop was started here/);
   });
 
   it('F93 is offered also where it is of a folder inside one that is open, and not where none is open', async () => {
