@@ -93,7 +93,7 @@ test('F136 features of another shape, too large or absent are said, each in its 
   await truncate(file, 16 * 1024 * 1024 + 1);
   await rejects(read(), 'tooLarge');
 
-  await writeFile(file, '\uFEFF```json\n[{"name":"Log in"}]\n```\n');
+  await writeFile(file, '\uFEFF[{"name":"Log in"}]\n');
   assert.deepEqual(
     (await read()).features.map(({ name }) => name),
     ['Log in'],

@@ -147,7 +147,8 @@ describe('runs, where a person decides about them', () => {
     const { running } = runOf;
     assert.ok(running.state === 'running');
     const stored = { ...running, targets: running.targets.map(({ folder, name }) => ({ folder, name })) };
-    const deps = { tracker: {} as unknown as RunTracker, runs: {} as unknown as RunStore };
+    const runs = { all: () => [] } as unknown as RunStore;
+    const deps = { tracker: {} as unknown as RunTracker, runs };
     const saysSo = async (run: Run): Promise<boolean> => {
       await stopWatching(deps, run, 0);
       return detail().endsWith('\n\nThe uploaded source is deleted from the service.');
