@@ -62,11 +62,7 @@ export function isOpenHere(folder: string): boolean {
 }
 
 /** True if one of the assessed folders is open in this window. */
-export function hasOpenFolder({
-  targets,
-}: {
-  readonly targets: readonly { readonly folder: string }[];
-}): boolean {
+export function hasOpenFolder({ targets }: Pick<Run, 'targets'>): boolean {
   return targets.some(({ folder }) => isOpenHere(folder));
 }
 

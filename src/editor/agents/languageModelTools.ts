@@ -1,6 +1,5 @@
 import * as vscode from 'vscode';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
-import type { ShownFinding } from '../../core/findings/shownFinding.ts';
 import { escapeMarkdown } from '../../core/findings/view/findingMarkdown.ts';
 import {
   answerText,
@@ -34,7 +33,16 @@ export function createTools({ runs, findings, clock }: ToolDeps): ReadonlyMap<st
     confirmationsOf: (shown) => findings.confirmationsOf(shown),
     clock,
   });
-  const listed = (): readonly ShownFinding[] => [...findings.all(), ...findings.absent()];
+  /** The finding that a model names, and what it wants to be decided about it. Throws, for the model to read, why it may not. */
+  const toDecision = (input: unknown) => {
+    if (!vscode.workspace.isTrusted)
+      throw new Error(
+        'Findings cannot be decided about in Restricted Mode. The user has to trust the workspace first.',
+      );
+    const call = readInput(toolInputs.setTriage, input);
+    const shown = findNamed([...findings.all(), ...findings.absent()], call.finding);
+    return { named: call.finding, shown, next: decide(shown.triage, call) };
+  };
   const toTool = (read: (input: unknown) => Promise<string>, invocationMessage: string): Tool => ({
     prepareInvocation: () => ({ invocationMessage }),
     invoke: async ({ input }) => toResult(await read(input)),
@@ -47,26 +55,21 @@ export function createTools({ runs, findings, clock }: ToolDeps): ReadonlyMap<st
       'whitebox_setTriage',
       {
         prepareInvocation: ({ input }) => {
-          requireTrustOfTool();
-          const call = readInput(toolInputs.setTriage, input);
-          const { finding, triage } = findNamed(listed(), call.finding);
-          const title = escapeMarkdown(titleOfFinding(finding));
-          const [now, next] = [decisionLabel(triage), decisionLabel(decide(triage, call))];
+          const { shown, next } = toDecision(input);
+          const title = escapeMarkdown(titleOfFinding(shown.finding));
+          const [from, to] = [decisionLabel(shown.triage), decisionLabel(next)];
           return {
             invocationMessage: t('Setting a triage state'),
             confirmationMessages: {
               title: t('Set Triage State'),
-              message: new vscode.MarkdownString(t('{0}: from “{1}” to “{2}”', title, now, next)),
+              message: new vscode.MarkdownString(t('{0}: from “{1}” to “{2}”', title, from, to)),
             },
           };
         },
         invoke: async ({ input }) => {
-          requireTrustOfTool();
-          const call = readInput(toolInputs.setTriage, input);
-          const shown = findNamed(listed(), call.finding);
-          const { state, note } = decide(shown.triage, call);
-          await findings.setTriage([shown], state, note);
-          return toResult(answerText({ finding: call.finding, triage: state }));
+          const { named, shown, next } = toDecision(input);
+          await findings.setTriage([shown], next.state, next.note);
+          return toResult(answerText({ finding: named, triage: next.state }));
         },
       },
     ],
@@ -77,13 +80,6 @@ export function createTools({ runs, findings, clock }: ToolDeps): ReadonlyMap<st
 function decisionLabel({ state, note }: Pick<TriageDecision, 'state' | 'note'>): string {
   const label = triageLabel(state);
   return note === '' ? label : `${label}: ${escapeMarkdown(visibleLine(note))}`;
-}
-
-function requireTrustOfTool(): void {
-  if (!vscode.workspace.isTrusted)
-    throw new Error(
-      'Findings cannot be decided about in Restricted Mode. The user has to trust the workspace first.',
-    );
 }
 
 function toResult(text: string): vscode.LanguageModelToolResult {

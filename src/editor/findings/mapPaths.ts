@@ -11,7 +11,8 @@ import { askInDialog, showInformation, showWarning } from '../showMessage.ts';
 /** Asks for the folder that the paths of findings without a place are relative to, and asks again with the number of findings that this would place. */
 export async function mapFindingPaths(findings: FindingStore): Promise<void> {
   const t = vscode.l10n.t;
-  const folders = foldersOf(findings);
+  const targets = findings.folders().flatMap(({ run }) => run.targets);
+  const folders = [...new Set(targets.map(({ folder }) => folder))];
   const mapped = folders.filter((folder) => findings.hasMappings(folder));
   const lost = findings.all().filter(lacksMainPlace);
   const pick = t('Choose a Folder…');
@@ -71,11 +72,5 @@ async function agrees({ prefix, placed }: MappingPlan, of: number, to: string): 
       ? t('Paths are looked up in {0}.', where)
       : t('Paths that start with {0} are looked up in {1}.', prefix, where);
   const question = t('{0} of {1} would get a place.', placed, countFindings(of));
-  const choice = await askInDialog({ question, detail, icon: 'info' }, yes);
-  return choice === yes;
-}
-
-/** The folders whose findings are shown. */
-function foldersOf(findings: FindingStore): string[] {
-  return [...new Set(findings.folders().flatMap(({ run }) => run.targets.map(({ folder }) => folder)))];
+  return (await askInDialog({ question, detail, icon: 'info' }, yes)) === yes;
 }

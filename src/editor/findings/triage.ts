@@ -4,7 +4,7 @@ import type { ShownFinding } from '../../core/findings/shownFinding.ts';
 import { needsNote, TRIAGE_STATES, type TriageState } from '../../core/findings/triage/triage.ts';
 import { type TriagePlace, triagePlaceOf } from '../../core/findings/triage/triageDisk.ts';
 import { TriageStore } from '../../core/findings/triage/triageStore.ts';
-import type { Clock, Logger } from '../../core/ports.ts';
+import type { Clock, Disposable, Logger } from '../../core/ports.ts';
 import { describeError } from '../errors/messages.ts';
 import { offerRemedies } from '../errors/remedies.ts';
 import { countFindings } from '../formats.ts';
@@ -56,21 +56,15 @@ async function pickState(shown: readonly ShownFinding[]): Promise<TriageState | 
     : TRIAGE_STATES;
   const items = states.map((state) => {
     const present = shown.filter(({ triage }) => triage.state === state);
-    const [only] = present;
+    const [only, ...others] = present;
+    const proposal =
+      state === 'fixed' && isProposed ? t('proposed: not found any more, and the code changed') : '';
+    const now = shown.length === 1 ? t('now') : t('now: {0}', countFindings(present.length));
     return {
       label: triageLabel(state),
-      iconPath: new vscode.ThemeIcon(present.length > 0 ? 'check' : 'blank'),
-      description:
-        present.length === 0
-          ? state === 'fixed' && isProposed
-            ? t('proposed: not found any more, and the code changed')
-            : ''
-          : shown.length === 1
-            ? t('now')
-            : t('now: {0}', countFindings(present.length)),
-      ...(present.length === 1 && only !== undefined && only.triage.note !== ''
-        ? { detail: only.triage.note }
-        : {}),
+      iconPath: new vscode.ThemeIcon(only === undefined ? 'blank' : 'check'),
+      description: only === undefined ? proposal : now,
+      detail: others.length === 0 ? (only?.triage.note ?? '') : '',
       state,
     };
   });
@@ -159,9 +153,9 @@ async function offerToCopy(triage: TriageStore): Promise<void> {
 }
 
 /** Warns once about each file that cannot be read, and again if it becomes unreadable again. */
-function warnOfFailures(triage: TriageStore, log: Logger): vscode.Disposable {
+function warnOfFailures(triage: TriageStore, log: Logger): Disposable {
   let warned: ReadonlySet<string> = new Set();
-  const subscription = triage.onDidChange(() => {
+  return triage.onDidChange(() => {
     const failures = triage.failures();
     const nameOf = ({ kind, data }: (typeof failures)[number]): string => `${kind} ${data.subject ?? ''}`;
     for (const failure of failures.filter((each) => !warned.has(nameOf(each)))) {
@@ -170,5 +164,4 @@ function warnOfFailures(triage: TriageStore, log: Logger): vscode.Disposable {
     }
     warned = new Set(failures.map(nameOf));
   });
-  return vscode.Disposable.from(subscription);
 }

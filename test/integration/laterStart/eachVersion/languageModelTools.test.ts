@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
+import type { FindingStore } from '../../../../src/core/findings/findingStore.ts';
+import { systemClock } from '../../../../src/core/ports.ts';
+import type { RunStore } from '../../../../src/core/run/disk/runStore.ts';
+import { createTools } from '../../../../src/editor/agents/languageModelTools.ts';
+import { invent } from '../../../unit/findings/shownFindings.ts';
 import { openFolders } from '../../openFolders.ts';
 import { shopRunId } from '../workspace.ts';
 
@@ -70,6 +75,22 @@ describe('language model tools', () => {
     assert.deepEqual(await decision(), ['confirmed', 'seen in orders']);
     await call('whitebox_setTriage', { finding, state: 'open' });
     assert.deepEqual(await decision(), ['open', 'seen in orders']);
+  });
+
+  it('decide also about what only earlier runs report, as it is listed', async () => {
+    const absent = invent({ verdict: 'codeChanged' });
+    const decided: unknown[] = [];
+    const findings = {
+      all: () => [],
+      absent: () => [absent],
+      setTriage: (...given: unknown[]) => Promise.resolve(decided.push(given)),
+    } as unknown as FindingStore;
+    const runs = {} as unknown as RunStore;
+    const tool = createTools({ runs, findings, clock: systemClock }).get('whitebox_setTriage');
+    const finding = `${absent.run.id}:${absent.finding.index}`;
+    const input = { finding, state: 'confirmed', note: 'seen' };
+    await tool?.invoke({ input, toolInvocationToken: undefined }, new vscode.CancellationTokenSource().token);
+    assert.deepEqual(decided, [[[absent], 'confirmed', 'seen']]);
   });
 
   it('refuse what their schema does not have', async () => {
