@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { test, type TestContext } from 'node:test';
-import { TriageStore } from '../../../src/core/findings/triage/triageStore.ts';
+import { test } from 'node:test';
 import type { Run } from '../../../src/core/run/state/run.ts';
-import { silent } from '../../silentLog.ts';
-import { clock, finding, setScene, titles } from './findingScene.ts';
+import { finding, setScene, titles } from './findingScene.ts';
 
 test('of each open folder the findings of its latest run are shown', async (t) => {
   const scene = await setScene(t);
@@ -178,166 +176,6 @@ test('each folder of a run of two shows only its own latest findings', async (t)
   assert.deepEqual(titles(scene), ['one, old', 'two', 'one, gone', 'anywhere']);
 });
 
-test('a decision holds for the finding in later runs of its folder, and for no other finding', async (t) => {
-  const scene = await setScene(t);
-  scene.open.add(path.join(scene.root, 'shop')).add(path.join(scene.root, 'tool'));
-  const told = JSON.stringify([
-    { title: 'one', severity: 'high', file: 'a.js', line: 1 },
-    { title: 'two', severity: 'high', file: 'a.js', line: 2 },
-  ]);
-  await scene.addRun(['shop'], told);
-  await scene.addRun(['tool'], told);
-  const [first] = scene.store.all().filter(({ run }) => run.targets[0]?.name === 'shop');
-  assert.ok(first);
-  await scene.store.setTriage([first], 'falsePositive', 'escaped by the driver');
-  const states = () =>
-    Object.fromEntries(
-      scene.store
-        .all()
-        .map(({ run, finding, triage }) => [`${run.targets[0]?.name ?? ''} ${finding.title}`, triage.state]),
-    );
-  const wanted = { 'shop one': 'falsePositive', 'shop two': 'open', 'tool one': 'open', 'tool two': 'open' };
-  assert.deepEqual(states(), wanted);
-  await scene.addRun(['shop'], told);
-  assert.deepEqual(states(), wanted);
-  assert.equal(scene.store.find(first.run.id, 0), undefined);
-});
-
-/** The triage states of findings, by title, in the next run of the folder after `decide` in a first one. */
-async function inTheNextRun(
-  t: TestContext,
-  first: readonly object[],
-  decidedOn: string,
-  next: readonly object[],
-): Promise<Record<string, string>> {
-  const scene = await setScene(t);
-  scene.open.add(path.join(scene.root, 'shop'));
-  const told = (items: readonly object[]) =>
-    JSON.stringify(items.map((item) => ({ severity: 'critical', cwe: 89, file: 'a.js', ...item })));
-  const states = () =>
-    Object.fromEntries(
-      scene.store
-        .all()
-        .map(({ finding: { title }, triage, decidedBefore: before }) => [
-          title,
-          before === undefined ? triage.state : `${triage.state}, before ${before.state}`,
-        ]),
-    );
-  const run = await scene.addRun(['shop'], told(first));
-  const about = scene.store.all().filter(({ finding: { title } }) => title === decidedOn);
-  await scene.store.setTriage(about, 'fixed', '');
-  await scene.addRun(['shop'], told(next));
-  const found = states();
-  await scene.store.show(run);
-  assert.equal(states()[decidedOn], 'fixed', 'in its own run it holds');
-  return found;
-}
-
-const query = 'db.query(`select * from orders where id=${id}`);';
-
-for (const [name, first, next, wanted] of [
-  [
-    'of two that nothing but their titles tell apart, the one that is left is not hidden',
-    [{ title: 'A' }, { title: 'B' }],
-    [{ title: 'B' }],
-    { B: 'open' },
-  ],
-  [
-    'of two that nothing tells apart, the one that is left is not hidden',
-    [
-      { title: 'A', line: 3 },
-      { title: 'A', line: 2 },
-    ],
-    [{ title: 'A', line: 2 }],
-    { A: 'open, before fixed' },
-  ],
-  [
-    'one becomes two that nothing tells apart: neither is hidden',
-    [{ title: 'A', line: 3 }],
-    [
-      { title: 'A', line: 3 },
-      { title: 'A', line: 2 },
-    ],
-    { A: 'open' },
-  ],
-  [
-    'the same quote twice: nobody knows which of them is left',
-    [
-      { title: 'A', line: 3, snippet: query },
-      { title: 'B', line: 2, snippet: query },
-    ],
-    [{ title: 'other words', snippet: query }],
-    { 'other words': 'open, before fixed' },
-  ],
-  [
-    'the same quote once, in other words',
-    [{ title: 'A', line: 3, snippet: query }, { title: 'B' }],
-    [{ title: 'other words', line: 40, snippet: `  ${query}` }, { title: 'B' }],
-    { 'other words': 'fixed', B: 'open' },
-  ],
-  ['the same title without a quote', [{ title: 'A' }, { title: 'B' }], [{ title: 'A' }], { A: 'fixed' }],
-  [
-    'one line of context more, before',
-    [{ title: 'A', line: 3, snippet: query }],
-    [{ title: 'other words', line: 2, snippet: `const id = request.query.id;\n${query}` }],
-    { 'other words': 'open, before fixed' },
-  ],
-  [
-    'one line of context more, after, with others of its kind far away',
-    [
-      { title: 'A', line: 3, snippet: query },
-      { title: 'B', line: 90, snippet: 'db.run(other);' },
-    ],
-    [
-      { title: 'other words', line: 3, snippet: `${query}\nreturn rows.map(toOrder);` },
-      { title: 'C', line: 90, snippet: 'db.run(other);\nlog();' },
-    ],
-    { 'other words': 'open, before fixed', C: 'open' },
-  ],
-  [
-    'one line of context less',
-    [{ title: 'A', line: 3, snippet: `function find(id) {\n${query}\n}` }],
-    [{ title: 'other words', line: 3, snippet: query }],
-    { 'other words': 'open, before fixed' },
-  ],
-  [
-    'a quote of two findings that were told apart: the one that nobody judged is not hidden',
-    [
-      { title: 'A', line: 3, snippet: query },
-      { title: 'B', line: 4, snippet: 'db.run(other);' },
-    ],
-    [{ title: 'other words', line: 3, snippet: `${query}\ndb.run(other);` }],
-    { 'other words': 'open, before fixed' },
-  ],
-  [
-    'the same quote of another weakness',
-    [{ title: 'A', line: 3, snippet: query }],
-    [{ title: 'A', line: 3, snippet: query, cwe: 79 }],
-    { A: 'open' },
-  ],
-] satisfies readonly [string, readonly object[], readonly object[], Record<string, string>][])
-  test(`F109 what a decision says in the next run: ${name}`, async (t) => {
-    assert.deepEqual(await inTheNextRun(t, first, 'A', next), wanted);
-  });
-
-test('F109 a decision about a finding without title and quote says nothing of the next such one', async (t) => {
-  const next = await inTheNextRun(t, [{ title: '', line: 3 }], '', [{ title: '', line: 90 }]);
-  assert.deepEqual(next, { '': 'open' });
-});
-
-test('F109 a decision about one of two findings that nothing tells apart holds for that one in its run', async (t) => {
-  const scene = await setScene(t);
-  scene.open.add(path.join(scene.root, 'shop'));
-  const told = [1, 2].map((line) => ({ title: 'A', cwe: 89, file: 'a.js', line }));
-  await scene.addRun(['shop'], JSON.stringify(told));
-  await scene.store.setTriage(scene.store.all().slice(1), 'falsePositive', 'escaped');
-  await scene.store.load({ force: true });
-  assert.deepEqual(
-    scene.store.all().map(({ triage }) => triage.state),
-    ['open', 'falsePositive'],
-  );
-});
-
 test('F110 what a finding is about, what is opened and whose text is kept are the same file: the one that was sent', async (t) => {
   const scene = await setScene(t);
   const shop = path.join(scene.root, 'shop');
@@ -354,54 +192,6 @@ test('F110 what a finding is about, what is opened and whose text is kept are th
     scene.store.all().map(({ places: [place] }) => place && [place.path, place.startLine, place.drift]),
     [['web/src/index.ts', 2, 'moved'], undefined, ['src/aux.c', 1, 'same']],
   );
-});
-
-test('what another window decided shows here', async (t) => {
-  const scene = await setScene(t);
-  scene.open.add(path.join(scene.root, 'shop'));
-  await scene.addRun(['shop'], finding('one'));
-  const other = new TriageStore({
-    placeFor: (folder) => ({ kind: 'file', path: path.join(folder, 'triage.json') }),
-    lockFolder: path.join(scene.root, 'lock'),
-    clock,
-    log: silent,
-  });
-  const [shown] = scene.store.all();
-  assert.ok(shown);
-  const { identity } = shown;
-  await other.set([{ folder: path.join(scene.root, 'shop'), identity }], 'fixed', 'in the next release');
-  await scene.triage.reload();
-  assert.equal(scene.store.all()[0]?.triage.note, 'in the next release');
-});
-
-test('a decision stays when paths are mapped and when files go', async (t) => {
-  const scene = await setScene(t);
-  const shop = path.join(scene.root, 'shop');
-  scene.open.add(shop);
-  const told = [
-    { title: 'mapped', file: 'build/gen/lib.js' },
-    { title: 'goes', file: './a.js' },
-  ];
-  await scene.addRun(['shop'], JSON.stringify(told));
-  await mkdir(path.join(shop, 'app'));
-  await writeFile(path.join(shop, 'app', 'lib.js'), 'a\n');
-  await scene.store.setTriage(scene.store.all(), 'falsePositive', 'because');
-  const seen = () => scene.store.all().map(({ triage, places }) => [triage.state, places.length]);
-  assert.deepEqual(seen(), [
-    ['falsePositive', 0],
-    ['falsePositive', 1],
-  ]);
-  await scene.store.mapPaths(shop, 'build/gen', path.join(shop, 'app'));
-  assert.deepEqual(seen(), [
-    ['falsePositive', 1],
-    ['falsePositive', 1],
-  ]);
-  await rm(path.join(shop, 'a.js'));
-  await scene.store.load({ force: true });
-  assert.deepEqual(seen(), [
-    ['falsePositive', 1],
-    ['falsePositive', 0],
-  ]);
 });
 
 test('of a run of two folders, a finding whose file is gone stays the finding of its folder', async (t) => {

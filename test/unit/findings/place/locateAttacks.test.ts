@@ -234,7 +234,7 @@ test('F71 whatever the text, what is located is a file inside the root', async (
         }
       },
     ),
-    { numRuns: 1_000 },
+    { numRuns: 1_000, examples: [[['src', 'main.py'], '/']] },
   );
   assert.ok(located > 0, 'some texts must be found, or this proves nothing');
 });
