@@ -48,18 +48,36 @@ export class Accounts {
     }
   }
 
-  /** Checks a token with the service by the first operation of an assessment, and cancels the reserved upload at once. */
-  async check(destination: Destination, token: string, signal?: AbortSignal): Promise<void> {
-    const source: TokenSource = {
-      get: () => Promise.resolve(token),
-      refresh: () => Promise.resolve(undefined),
-    };
-    await this.#reserveAndCancel(this.#clientWith(destination, source), signal);
-  }
-
-  /** Checks the stored token, as `check` does. */
-  async checkSignedIn(destination: Destination, signal?: AbortSignal): Promise<void> {
-    await this.#reserveAndCancel(this.clientFor(destination), signal);
+  /** Checks a token, or the stored one, with the service by the first operation of an assessment, and cancels the reserved upload at once. */
+  async check(
+    destination: Destination,
+    { token, signal }: { token?: string; signal?: AbortSignal },
+  ): Promise<void> {
+    const client =
+      token === undefined
+        ? this.clientFor(destination)
+        : this.#clientWith(destination, {
+            get: () => Promise.resolve(token),
+            refresh: () => Promise.resolve(undefined),
+          });
+    let fileId: string;
+    try {
+      ({ file_id: fileId } = await client.getUploadUrl(1, { signal }));
+    } catch (error) {
+      // The service answers this only to a valid token and organization.
+      if (error instanceof AssessmentError && error.kind === 'capacity') return;
+      throw error;
+    }
+    try {
+      // Not cancellable; its failure is not a failure of the check.
+      await client.cancelUpload(fileId);
+    } catch (error) {
+      if (!(error instanceof AssessmentError)) throw error;
+      this.#client.log.warn(
+        `The reservation ${visibleLine(fileId)} of a check was not given back: ${error.message}`,
+      );
+    }
+    signal?.throwIfAborted();
   }
 
   /** Stores a token for its destination. */
@@ -89,27 +107,6 @@ export class Accounts {
     // Passwords of applications under test are kept there, too.
     const tokens = (await this.#secrets.keys()).filter((key) => accountOf(key) !== undefined);
     for (const key of tokens) await this.#secrets.delete(key);
-  }
-
-  async #reserveAndCancel(client: AssessmentClient, signal?: AbortSignal): Promise<void> {
-    let fileId: string;
-    try {
-      ({ file_id: fileId } = await client.getUploadUrl(1, { signal }));
-    } catch (error) {
-      // The service answers this only to a valid token and organization.
-      if (error instanceof AssessmentError && error.kind === 'capacity') return;
-      throw error;
-    }
-    try {
-      // Not cancellable; its failure is not a failure of the check.
-      await client.cancelUpload(fileId);
-    } catch (error) {
-      if (!(error instanceof AssessmentError)) throw error;
-      this.#client.log.warn(
-        `The reservation ${visibleLine(fileId)} of a check was not given back: ${error.message}`,
-      );
-    }
-    signal?.throwIfAborted();
   }
 
   #clientWith(

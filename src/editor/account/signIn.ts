@@ -33,7 +33,7 @@ export async function signIn(accounts: Accounts, account?: Destination): Promise
     known = destination;
     try {
       const title = vscode.l10n.t('Checking the sign-in with {0}…', origin);
-      await withProgress(title, (_report, signal) => accounts.check(destination, token, signal));
+      await withProgress(title, (_report, signal) => accounts.check(destination, { token, signal }));
     } catch (error) {
       if (isAbortError(error)) return false;
       const { message } = describeError(error);
@@ -222,7 +222,7 @@ export async function testConnection({ accounts, log }: { accounts: Accounts; lo
     const destination = readDestination();
     if (destination === undefined) throw new AssessmentError('notSignedIn');
     await withProgress(t('Testing the connection…'), (_report, signal) =>
-      accounts.checkSignedIn(destination, signal),
+      accounts.check(destination, { signal }),
     );
   } catch (error) {
     const part = error instanceof AssessmentError ? failedPart(error.kind) : undefined;

@@ -29,14 +29,10 @@ export interface PreparationDeps {
 
 /** The person's choices, which are stored in `memory`, and the steps of a preparation. */
 export function createPreparation(memory: vscode.Memento, secretWorkerFile: string): PreparationDeps {
-  const choices = new UploadChoices(memory);
-  return { choices, steps: preparationSteps(choices, secretWorkerFile) };
-}
-
-function preparationSteps(choices: UploadChoices, workerFile: string): PreparationSteps<Folder> {
   const t = vscode.l10n.t;
-  const memory = new Map<string, ScannedFile>();
-  return {
+  const choices = new UploadChoices(memory);
+  const scanned = new Map<string, ScannedFile>();
+  const steps: PreparationSteps<Folder> = {
     choicesOf: (folder) => choices.of(folder),
     rules: () => ({ mode: readSecretCheck(), decisionOf: (sha256) => choices.decisionOf(sha256) }),
     select: async (folder, include, { signal, onStep }) => {
@@ -50,7 +46,7 @@ function preparationSteps(choices: UploadChoices, workerFile: string): Preparati
         within: vscode.workspace.getWorkspaceFolder(folder.uri)?.uri.fsPath,
         signal,
         onProgress: (files) => {
-          // Called for each file: report five times a second.
+          // Five times a second is enough to read.
           if (performance.now() - reportedAt < 200) return;
           reportedAt = performance.now();
           onStep(t('selecting files: {0} so far', countFiles(files)));
@@ -61,9 +57,10 @@ function preparationSteps(choices: UploadChoices, workerFile: string): Preparati
     check: async (root, files, { signal, onStep }) => {
       onStep(t('looking for secrets…'));
       const onBytes = byteSteps(onStep, (done, total) => t('looking for secrets: {0} of {1}', done, total));
-      return checkSecrets({ root, files, workerFile, memory, signal, onBytes });
+      return checkSecrets({ root, files, workerFile: secretWorkerFile, memory: scanned, signal, onBytes });
     },
   };
+  return { choices, steps };
 }
 
 /** Asks about suspected secrets, if the setting says so, and applies the decisions; undefined when the person cancels. Throws `nothingToSend` for a folder without files left. */

@@ -49,7 +49,7 @@ describe('the accounts', () => {
 
   it('take a good token although the reservation that checks it cannot be given back', async () => {
     service.addFault({ match: { path: '/cancel-upload' }, before: { kind: 'reply', status: 503 } });
-    await accountsWith(() => Promise.resolve(undefined)).check(service, service.token);
+    await accountsWith(() => Promise.resolve(undefined)).check(service, { token: service.token });
     const [file] = service.files();
     assert.equal(file?.state, 'reserved');
     assert.ok(lines.some((line) => line.includes(file.fileId)));
@@ -75,7 +75,7 @@ describe('the accounts', () => {
       if (asked === 2) stop.abort();
       return Promise.resolve(service.token);
     });
-    await assert.rejects(accounts.checkSignedIn(service, stop.signal), { name: 'AbortError' });
+    await assert.rejects(accounts.check(service, { signal: stop.signal }), { name: 'AbortError' });
     assert.deepEqual(
       service.files().map(({ state }) => state),
       ['cancelled'],
