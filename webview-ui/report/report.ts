@@ -1,6 +1,6 @@
 import type { ShowMessage } from '../../src/core/report/protocol.ts';
 import { BlockFinisher } from './codeBlocks.ts';
-import { createContents, findJumpTargets, goTo } from './contents.ts';
+import { createContents, goTo } from './contents.ts';
 import { element } from './element.ts';
 import { readMarkdown } from './markdown.ts';
 import { type Clean, renderAsWritten, renderPart } from './render.ts';
@@ -109,15 +109,7 @@ export function showReport(
       finisher.colour(section);
       yield;
     }
-    const jumpTarget = findJumpTargets(article);
-    return yield* writeSavedCopy({
-      header,
-      nav: contents.nav,
-      article,
-      sections,
-      contents: contents.targets,
-      jumpTarget,
-    });
+    return yield* writeSavedCopy(header, contents, article);
   }
 
   const rendered = runInSlices(render(), firstSliceMs, stop.signal);
