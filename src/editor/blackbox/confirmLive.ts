@@ -48,22 +48,17 @@ export function confirmationLabel({ run, feature, perspective, result }: Confirm
 
 function resultLabel(result: LiveResult): string {
   const t = vscode.l10n.t;
-  switch (result) {
-    case 'pending':
-      return t('being tried');
-    case 'found':
-      return t('a live finding in this pair: the same? “Confirm Live…” takes your answer');
-    case 'same':
-      return t('a live finding in this pair, the same by your answer');
-    case 'other':
-      return t('a live finding in this pair, another one by your answer');
-    case 'nothing':
-      return t('nothing found in this pair');
-    case 'notApplicable':
-    case 'notTested':
-    case 'unknown':
-      return pairStateLabel(result);
-  }
+  const labels = {
+    pending: t('being tried'),
+    found: t('a live finding in this pair: the same? “Confirm Live…” takes your answer'),
+    same: t('a live finding in this pair, the same by your answer'),
+    other: t('a live finding in this pair, another one by your answer'),
+    nothing: t('nothing found in this pair'),
+    notApplicable: pairStateLabel('notApplicable'),
+    notTested: pairStateLabel('notTested'),
+    unknown: pairStateLabel('unknown'),
+  };
+  return labels[result];
 }
 
 type Act = () => Promise<unknown>;

@@ -133,14 +133,12 @@ function toResume(
   workflow_id: Run['workflow'],
   workflow_run_id: string,
 ): NonNullable<ApplicationInput['resume']> {
+  const reference = { workflow_id, workflow_run_id };
   switch (continuation) {
     case 'assessPairs':
-      return {
-        kind: 'assess_crawled_features',
-        assess_crawled_features: { workflow_id, workflow_run_id },
-      };
+      return { kind: 'assess_crawled_features', assess_crawled_features: reference };
     case 'continueAssessment':
-      return { kind: 'continue_assessment', continue_assessment: { workflow_id, workflow_run_id } };
+      return { kind: 'continue_assessment', continue_assessment: reference };
     case 'crawlFurther':
       return { workflow_id: 'blackbox-crawl', workflow_run_id };
   }

@@ -48,16 +48,8 @@ export function pairStateLabel(state: PairState): string {
 /** A priority as a few words; null leaves it to the service. */
 export function priorityLabel(priority: Priority): string {
   const t = vscode.l10n.t;
-  switch (priority) {
-    case 'high':
-      return t('High priority');
-    case 'medium':
-      return t('Medium priority');
-    case 'low':
-      return t('Low priority');
-    case null:
-      return t('Priority left to the service');
-  }
+  if (priority === null) return t('Priority left to the service');
+  return { high: t('High priority'), medium: t('Medium priority'), low: t('Low priority') }[priority];
 }
 
 /** A row as VS Code shows it: names and texts plain, with escapes for what cannot be seen. */

@@ -116,18 +116,13 @@ export function describeChanges(changes: readonly PartChange[]): readonly string
 
 function partLabel(part: InputPart): string {
   const t = vscode.l10n.t;
-  switch (part) {
-    case 'targets':
-      return t('Target URLs');
-    case 'exclusions':
-      return t('Out-of-scope URLs');
-    case 'loginInstructions':
-      return t('Instructions for logging in');
-    case 'crawlInstructions':
-      return t('Instructions for crawling');
-    case 'preferences':
-      return t('Preferences');
-  }
+  return {
+    targets: t('Target URLs'),
+    exclusions: t('Out-of-scope URLs'),
+    loginInstructions: t('Instructions for logging in'),
+    crawlInstructions: t('Instructions for crawling'),
+    preferences: t('Preferences'),
+  }[part];
 }
 
 interface LoginItem extends vscode.QuickPickItem {

@@ -174,44 +174,33 @@ function rangeOf(document: vscode.TextDocument, { offset, length }: TargetProble
 function describeProblem({ kind, subject = '', bound = 0, counted }: TargetProblem): string {
   const t = vscode.l10n.t;
   const name = clip(visibleLine(subject), 80);
-  switch (kind) {
-    case 'notJson':
-      return t('This is not JSON as a target file needs it: no comments, no trailing commas.');
-    case 'missing':
-      return t('“{0}” is missing.', name);
-    case 'unknown':
-      return t('There is no “{0}” here.', name);
-    case 'repeated':
-      return t('“{0}” stands here twice.', name);
-    case 'password':
-      return t('A password does not belong in this file: the quick fix moves it to the secret storage.');
-    case 'type':
-      return describeType(subject);
-    case 'value':
-      return t('This has to be one of: {0}.', name);
-    case 'url':
-      return t(
-        'This has to be a whole URL that begins with http:// or https://, without user name, password and spaces.',
-      );
-    case 'sameLogin':
-      return t('One login stands here twice: each ID and role may stand once.');
-    case 'atLeast':
-      return counted === 'credits'
-        ? t('This has to be at least {0}.', formatNumber(bound))
-        : t('This must not be empty.');
-    case 'atMost':
-      if (counted === 'credits') return t('This may be at most {0}.', formatNumber(bound));
-      return counted === 'items'
-        ? t('At most {0} entries may stand here.', formatNumber(bound))
-        : t('At most {0} characters may stand here.', formatNumber(bound));
-  }
-}
-
-function describeType(type: string): string {
-  const t = vscode.l10n.t;
-  if (type === 'string') return t('This has to be a text in quotes.');
-  if (type === 'array') return t('This has to be a list in square brackets.');
-  return type === 'object' ? t('This has to be an object in braces.') : t('This has to be a whole number.');
+  const limit = formatNumber(bound);
+  const types = new Map([
+    ['string', t('This has to be a text in quotes.')],
+    ['array', t('This has to be a list in square brackets.')],
+    ['object', t('This has to be an object in braces.')],
+  ]);
+  const atMost = {
+    credits: t('This may be at most {0}.', limit),
+    items: t('At most {0} entries may stand here.', limit),
+    characters: t('At most {0} characters may stand here.', limit),
+  };
+  const sentences: Record<TargetProblem['kind'], string> = {
+    notJson: t('This is not JSON as a target file needs it: no comments, no trailing commas.'),
+    missing: t('“{0}” is missing.', name),
+    unknown: t('There is no “{0}” here.', name),
+    repeated: t('“{0}” stands here twice.', name),
+    password: t('A password does not belong in this file: the quick fix moves it to the secret storage.'),
+    type: types.get(subject) ?? t('This has to be a whole number.'),
+    value: t('This has to be one of: {0}.', name),
+    url: t(
+      'This has to be a whole URL that begins with http:// or https://, without user name, password and spaces.',
+    ),
+    sameLogin: t('One login stands here twice: each ID and role may stand once.'),
+    atLeast: counted === 'credits' ? t('This has to be at least {0}.', limit) : t('This must not be empty.'),
+    atMost: atMost[counted ?? 'characters'],
+  };
+  return sentences[kind];
 }
 
 /** Asks for the first URL of an application, writes a target file with limits for it into a workspace folder, and opens that. */

@@ -1,5 +1,4 @@
 import * as vscode from 'vscode';
-import { originOf } from '../../core/api/address.ts';
 import { AssessmentError } from '../../core/errors.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
 import type { ShownFinding } from '../../core/findings/shownFinding.ts';
@@ -77,7 +76,8 @@ export async function giveRunId(
 /** Asks which unconfirmed start of this account the ID belongs to. If the ID were listed as a second run, giving up the start would delete the source that the run uses. */
 async function pickStart(runs: RunStore, account: Destination): Promise<Run | 'elsewhere' | undefined> {
   const t = vscode.l10n.t;
-  const starts = runs.all().filter((run) => run.state === 'unknown' && isOfAccount(run, account));
+  const own = accountHash(account);
+  const starts = runs.all().filter((run) => run.state === 'unknown' && accountHash(run) === own);
   if (starts.length === 0) return 'elsewhere';
   const items = [
     ...starts.map((run) => ({
@@ -89,10 +89,6 @@ async function pickStart(runs: RunStore, account: Destination): Promise<Run | 'e
   ];
   const title = t('Which Run Is the ID Of?');
   return (await vscode.window.showQuickPick(items, { title, ignoreFocusOut: true }))?.start;
-}
-
-function isOfAccount(run: Destination, account: Destination): boolean {
-  return originOf(run.baseUrl) === originOf(account.baseUrl) && run.organizationId === account.organizationId;
 }
 
 /** Asks which workflow a run is of: the service answers about it under that alone. */
