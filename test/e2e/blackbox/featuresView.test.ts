@@ -105,7 +105,6 @@ test('pairs are chosen with the keyboard, by perspective, and with a priority, a
   await message(workbench, '6 of 33 pairs chosen.');
 
   await workbench.reload();
-  await workbench.treeRowAction('Runs', 'finished', 'Show Features');
   await message(workbench, '6 of 33 pairs chosen.');
 });
 

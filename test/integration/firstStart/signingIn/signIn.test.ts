@@ -3,7 +3,7 @@ import { afterEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import type { Accounts } from '../../../../src/editor/account/accounts.ts';
 import { describeError, describeFailure } from '../../../../src/editor/errors/messages.ts';
-import { type Destination, readRawDestination } from '../../../../src/editor/settings.ts';
+import { readRawDestination } from '../../../../src/editor/settings.ts';
 import { signIn } from '../../../../src/editor/account/signIn.ts';
 import { watchMessages } from '../../messages.ts';
 import { endedRun } from '../../storedRuns.ts';
@@ -33,15 +33,19 @@ function answerQuestions(): readonly string[] {
 
 /** Accounts that take every token, and those that were checked and kept. */
 function willingAccounts(): { accounts: Accounts; checked: unknown[]; kept: unknown[] } {
-  const into =
-    (list: unknown[]) =>
-    (place: Destination, token: string): Promise<void> => {
-      list.push([place, token]);
-      return Promise.resolve();
-    };
   const checked: unknown[] = [];
   const kept: unknown[] = [];
-  return { accounts: { check: into(checked), keep: into(kept) } as unknown as Accounts, checked, kept };
+  const accounts: Pick<Accounts, 'check' | 'keep'> = {
+    check: (place, { token }) => {
+      checked.push([place, token]);
+      return Promise.resolve();
+    },
+    keep: (place, token) => {
+      kept.push([place, token]);
+      return Promise.resolve();
+    },
+  };
+  return { accounts: accounts as Accounts, checked, kept };
 }
 
 describe('the token of a run whose service or organization the settings name no more', () => {
