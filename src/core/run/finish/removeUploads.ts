@@ -60,7 +60,11 @@ export class UploadRemoval {
     for (const [id, failed] of this.#failed) {
       const run = store.get(id);
       if (run === undefined || failed.notBefore !== Infinity || !isTokenOf(run)) continue;
-      const tokens = isNewSource ? 1 : failed.tokens + 1;
+      if (isNewSource) {
+        this.#failed.delete(id);
+        continue;
+      }
+      const tokens = failed.tokens + 1;
       const waitMs = tokens === 1 ? 0 : backoffMs(tokens, 0, random());
       this.#failed.set(id, { ...failed, tokens, notBefore: clock.monotonic() + waitMs });
     }

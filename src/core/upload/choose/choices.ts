@@ -68,10 +68,10 @@ export function withoutExcluded(
 ): FolderChoices {
   const isExcluded = among(paths);
   return Object.fromEntries([
+    ...Object.entries(before).filter(([path]) => isExcluded(path)),
     ...Object.entries(now).filter(([path, choice]) =>
       choice === 'leaveOut' ? !paths.includes(path) : !isExcluded(path),
     ),
-    ...Object.entries(before).filter(([path]) => isExcluded(path)),
   ]);
 }
 

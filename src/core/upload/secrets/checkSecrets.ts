@@ -16,7 +16,7 @@ export interface SecretCheckOptions {
   readonly signal?: AbortSignal;
   /** Bytes of files checked, of the bytes selected. */
   readonly onBytes?: OnBytes;
-  /** Earlier results, each by `root`, `/` and path: files that have not changed since are not read again. Results are added, even if the check is cancelled. */
+  /** Earlier results by `memoryKey`: files that have not changed since are not read again. Results are added, even if the check is cancelled. */
   readonly memory?: Map<string, ScannedFile>;
 }
 
@@ -24,6 +24,11 @@ export interface SecretCheckOptions {
 export type SecretCheck = ReadonlyMap<string, ScannedFile | Omission>;
 
 const taskBytes = 1 << 20;
+
+/** The place of a file's result in `SecretCheckOptions.memory`. The same file below another root has a result of its own: its path, which is judged as well, is another one there. */
+export function memoryKey(root: string, path: string): string {
+  return `${root}\0${path}`;
+}
 
 /** Looks for credentials in the selected files, and in their names, in worker threads. Throws the signal's reason; the workers have ended then, as they have when it returns. */
 export async function checkSecrets(options: SecretCheckOptions): Promise<SecretCheck> {
@@ -47,7 +52,7 @@ export async function checkSecrets(options: SecretCheckOptions): Promise<SecretC
     signal,
     toMessage: ({ id, files }): ScanTask => {
       const paths = files.map(({ path }) => path);
-      const scanned = paths.map((path) => memory.get(`${root}/${path}`));
+      const scanned = paths.map((path) => memory.get(memoryKey(root, path)));
       before.set(id, scanned);
       return { task: id, paths, marks: scanned.map((file) => file?.mark) };
     },
@@ -59,8 +64,8 @@ export async function checkSecrets(options: SecretCheckOptions): Promise<SecretC
     for (const [at, { path }] of (tasks[task]?.files ?? []).entries()) {
       const result = results[at] === 'unchanged' ? before.get(task)?.[at] : results[at];
       check.set(path, result ?? { path, reason: 'unreadable' });
-      if (result !== undefined && 'mark' in result) memory.set(`${root}/${path}`, result);
-      else memory.delete(`${root}/${path}`);
+      if (result !== undefined && 'mark' in result) memory.set(memoryKey(root, path), result);
+      else memory.delete(memoryKey(root, path));
     }
     before.delete(task);
     done += tasks[task]?.bytes ?? 0;

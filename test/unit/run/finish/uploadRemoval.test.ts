@@ -82,6 +82,16 @@ describe('the source of an ended run', () => {
     assert.deepEqual(states(desk), ['deleted']);
   });
 
+  test('F56 goes at once with the first token after a refused change of where tokens come from', async (t) => {
+    const { desk, window, heal } = await untidyRun(t, 401);
+    const asked = desk.sent('/delete');
+    await window.tracker.tokenChanged(undefined, { isNewSource: true });
+    assert.ok(desk.sent('/delete') > asked);
+    heal();
+    await window.tracker.tokenChanged();
+    assert.deepEqual(states(desk), ['deleted']);
+  });
+
   test('F100 is asked to go until it has gone, without anybody looking at the window, and then no timer is left', async (t) => {
     const { desk, heal } = await untidyRun(t, 503);
     const asked = desk.sent('/delete');

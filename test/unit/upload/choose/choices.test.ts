@@ -171,6 +171,10 @@ test('an excluded path is left out whatever was chosen for it or below it, and u
   });
   const known = withChosen({}, 'a', leaving);
   assert.deepEqual(withoutExcluded(withExcluded(known, ['a']), ['a'], known), known);
+  const again = withExcluded(excluded, ['dist/a']);
+  assert.deepEqual(leftOut(withoutExcluded(again, ['dist/', 'lib/x'], before), 'dist/a', 'dist/b'), [
+    'dist/a',
+  ]);
 });
 
 test('what is chosen for a path outweighs what is chosen for a folder above it, but goes with a folder that is left out later', () => {

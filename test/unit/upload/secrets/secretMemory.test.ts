@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { scanFile, type ScannedFile, type Suspicion } from '../../../../src/core/upload/secrets/scanFile.ts';
+import { memoryKey } from '../../../../src/core/upload/secrets/checkSecrets.ts';
 import { brief, checkApart, githubToken, place, select } from './secretChecks.ts';
 
 const invention: Suspicion = {
@@ -23,21 +24,36 @@ test('a file that has not changed since the last check is not read again: the re
   await checkApart({ root, files, memory });
   assert.deepEqual(
     [...memory.keys()].sort(),
-    files.map(({ path }) => join(root, path)),
+    files.map(({ path }) => memoryKey(root, path)),
   );
-  const remembered = memory.get(join(root, 'files.ts'));
+  const remembered = memory.get(memoryKey(root, 'files.ts'));
   assert.ok(remembered);
-  memory.set(join(root, 'files.ts'), { ...remembered, suspicions: [{ ...invention, path: 'files.ts' }] });
+  memory.set(memoryKey(root, 'files.ts'), {
+    ...remembered,
+    suspicions: [{ ...invention, path: 'files.ts' }],
+  });
   const { suspicions, hashes } = await checkApart({ root, files, memory });
   assert.deepEqual(suspicions.map(brief), ['files.ts:1 invented …']);
   for (const { path } of files)
     assert.equal(hashes.get(path), hash('sha256', readFileSync(join(root, path)), 'hex'));
 });
 
+test('F30 the result for a file below one root is not used below another, where its path is another one', async () => {
+  const root = resolve('src/core');
+  const memory = new Map<string, ScannedFile>();
+  await checkApart({ root, files: select(root, ['files.ts']), memory });
+  const remembered = memory.get(memoryKey(root, 'files.ts'));
+  assert.ok(remembered);
+  memory.set(memoryKey(root, 'files.ts'), { ...remembered, suspicions: [invention] });
+  const above = resolve('src');
+  const { suspicions } = await checkApart({ root: above, files: select(above, ['core/files.ts']), memory });
+  assert.deepEqual(suspicions, []);
+});
+
 test('a file that has changed since the last check is read again', async (t) => {
   const root = place(t, { 'main.ts': githubToken.content });
   const memory = new Map<string, ScannedFile>();
-  memory.set(join(root, 'main.ts'), { mark: '1:2:3:4:5', suspicions: [], sha256: '' });
+  memory.set(memoryKey(root, 'main.ts'), { mark: '1:2:3:4:5', suspicions: [], sha256: '' });
   const { suspicions } = await checkApart({ root, files: select(root, ['main.ts']), memory });
   assert.deepEqual(
     suspicions.map(({ rule }) => rule),
@@ -51,7 +67,7 @@ test('F30 a file that changes right after it was looked through, in the same tic
   const files = select(root, ['main.ts']);
   const memory = new Map<string, ScannedFile>();
   assert.deepEqual((await checkApart({ root, files, memory })).suspicions, []);
-  assert.equal(memory.get(join(root, 'main.ts')), undefined);
+  assert.equal(memory.get(memoryKey(root, 'main.ts')), undefined);
   writeFileSync(join(root, 'main.ts'), githubToken.content);
   const { suspicions } = await checkApart({ root, files, memory });
   assert.equal(suspicions.length, 1);
@@ -73,7 +89,7 @@ test('F30 a file that changes while it is looked through is looked through again
 test('a file that vanished is forgotten', async (t) => {
   const root = place(t, {});
   const memory = new Map<string, ScannedFile>();
-  memory.set(join(root, 'main.ts'), { mark: '1:2:3:4:5', suspicions: [invention], sha256: '' });
+  memory.set(memoryKey(root, 'main.ts'), { mark: '1:2:3:4:5', suspicions: [invention], sha256: '' });
   const check = await checkApart({ root, files: select(root, ['main.ts']), memory });
   assert.deepEqual(check, {
     suspicions: [],
