@@ -98,13 +98,15 @@ export function toShownRun(
   { run, shown, cut, failure, changedFiles, absent = [], baseline, baselineCut }: ShownRun,
   chosen: ReadonlyMap<string, string | undefined> = new Map(),
 ): ShownRun {
+  // What an earlier run reported may lie in a folder that is none of this run's.
+  const folders = new Set([...shown, ...absent].map(folderOf));
   const elsewhere = new Set(
-    run.targets.flatMap(({ folder }) => {
-      const key = shownAs(run, folder);
-      return chosen.has(key) && chosen.get(key) !== run.id ? [folder] : [];
+    [...folders].filter((folder) => {
+      const key = shownAs(run, folder ?? '');
+      return chosen.has(key) && chosen.get(key) !== run.id;
     }),
   );
-  const isShown = (each: ShownFinding): boolean => !elsewhere.has(folderOf(each) ?? '');
+  const isShown = (each: ShownFinding): boolean => !elsewhere.has(folderOf(each));
   const facts = { run, cut, failure, changedFiles, baseline, baselineCut };
   return { ...facts, shown: shown.filter(isShown), absent: absent.filter(isShown) };
 }

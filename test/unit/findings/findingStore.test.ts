@@ -26,6 +26,19 @@ test('a run that a person chooses takes the place of the latest one, and clearin
   assert.deepEqual(titles(scene), []);
 });
 
+test('what a folder shows is absent from no later run of another folder', async (t) => {
+  const scene = await setScene(t);
+  const tool = path.join(scene.root, 'tool');
+  scene.open.add(path.join(scene.root, 'shop')).add(tool);
+  await mkdir(tool);
+  await writeFile(path.join(tool, 'only.js'), 'one\n');
+  // Which of the two folders is meant is known by what is here alone.
+  await scene.addRun(['shop', 'tool'], finding('in tool', { file: 'only.js', line: 1 }));
+  await scene.addRun(['shop'], finding('in shop'));
+  assert.deepEqual(titles(scene).sort(), ['in shop', 'in tool']);
+  assert.deepEqual(scene.store.absent(), []);
+});
+
 test('listeners hear of a change once, and not of one that changes nothing here', async (t) => {
   const scene = await setScene(t);
   scene.open.add(path.join(scene.root, 'shop'));
