@@ -46,7 +46,8 @@ const maxSearchedBytes = 64 * 1024 * 1024;
 const maxSearchedFile = 1024 * 1024;
 const maxSearched = 500;
 const placesAtOnce = 500;
-const filesAtOnce = 16;
+/** As many as Node's thread pool reads; each is held whole until it is checked. */
+const filesAtOnce = 4;
 
 /** Checks all quotes and lines of a run's findings; undefined for one without any. Other work goes on meanwhile. */
 export async function checkEvidence(
@@ -66,11 +67,13 @@ export async function checkEvidence(
     else if (known === undefined) byFile.set(spot.file, { spot, places: [place] });
     else known.places.push(place);
   }
-  // Files are read side by side, but the slices of several would be one long one.
-  let checking = Promise.resolve();
+  // Files are read side by side, but the slices of several would be one long one, also without a pause between two.
+  let checking: Promise<unknown> = Promise.resolve();
   await inParallel(byFile.values(), filesAtOnce, async ({ spot, places }) => {
     const text = await readSentText(source, spot, decode);
-    checking = checking.then(() => inSlices(checkPlaces(places, text, spot.file.path, checked)));
+    checking = checking
+      .then(() => setImmediate())
+      .then(() => inSlices(checkPlaces(places, text, spot.file.path, checked)));
     await checking;
   });
   const lacking = all.filter(

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import { leastOf } from '../../../../src/core/findings/place/evidence.ts';
+import { checkEvidence, leastOf } from '../../../../src/core/findings/place/evidence.ts';
+import { createResolver } from '../../../../src/core/findings/place/resolver.ts';
+import { readSent } from '../../../../src/core/findings/place/sentFiles.ts';
 import type { ShownFinding } from '../../../../src/core/findings/shownFinding.ts';
 import { zipBundle } from '../../../../src/core/findings/importExport/bundle.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
@@ -31,7 +33,7 @@ function told(shown: readonly ShownFinding[]): readonly (string | undefined)[] {
 function find(
   scene: Scene,
   findings: readonly object[],
-  files: Readonly<Record<string, string>> | undefined = sent,
+  files: Readonly<Record<string, string | Buffer>> | undefined = sent,
 ): Promise<Run> {
   scene.open.add(path.join(scene.root, 'shop'));
   const usual = { title: 'SQL', cwe: 89, file: 'src/db.ts' };
@@ -137,4 +139,38 @@ test('F140 while the archive is here, a quote is found elsewhere in what was sen
   assert.deepEqual(await toldLater(scene, packed), ['elsewhere', 'notAsSent: quote']);
   await rm(archive);
   assert.deepEqual(await toldLater(scene, packed), ['notAsSent: quote', 'notAsSent: quote']);
+});
+
+test('other work goes on between files that were read side by side', async (t) => {
+  const scene = await setScene(t);
+  const names = ['a.ts', 'b.ts', 'c.ts', 'd.ts'];
+  // No UTF-8: all of them wait to be decoded, until the last is read.
+  const files = names.map((name) => [name, Buffer.from(`// ${name} \xff`, 'latin1')] as const);
+  const items = names.map((file) => ({ file, snippet: 'nowhere(at, all);' }));
+  const run = await find(scene, items, Object.fromEntries(files));
+  const findings = scene.store.all().map((shown) => shown.finding);
+  const runFolder = scene.runs.folderOf(run.id);
+  const sentOfRun = await readSent(run, runFolder);
+  const places = findings.flatMap((each) => each.places);
+  const resolver = createResolver({ targets: run.targets, sent: sentOfRun, places });
+  const allRead = Promise.withResolvers<string>();
+  let waiting = 0;
+  let pauses = 0;
+  let next: NodeJS.Immediate | undefined;
+  const countPauses = (): void => {
+    next = setImmediate(() => {
+      pauses += 1;
+      countPauses();
+    });
+  };
+  await checkEvidence(findings, { run, runFolder, sent: sentOfRun, resolver }, () => {
+    waiting += 1;
+    if (waiting === names.length) {
+      countPauses();
+      allRead.resolve('text');
+    }
+    return allRead.promise;
+  });
+  clearImmediate(next);
+  assert.ok(pauses >= names.length - 1, `paused ${String(pauses)} times`);
 });
