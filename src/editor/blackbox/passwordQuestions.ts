@@ -63,20 +63,26 @@ async function askForPassword(
     request.workflow === 'blackbox-crawl',
   );
   if (changes.length === 0) return earlier.password;
+  const shown = describeChanges(changes).join('\n');
+  const whole = linesOf(changes).join('\n');
   const use = t('Use the Kept Password');
   const other = t('Enter a Password…');
+  const showAll = t('Show All of It');
   const choice = await askInDialog(
     {
       question: t('What is sent with the password of {0} has changed.', nameOf(login)),
       detail: [
         t('Nothing has been sent. Since this password was kept, there was added (+) and removed (−):'),
-        describeChanges(changes).join('\n'),
+        shown,
       ].join('\n\n'),
     },
     use,
     other,
+    ...(shown === whole ? [] : [showAll]),
   );
   if (choice === use) return earlier.password;
+  if (choice === showAll)
+    await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ content: whole }));
   return choice === other ? inputPassword(login) : undefined;
 }
 
@@ -101,17 +107,21 @@ function nameOf({ id, role }: Login): string {
 
 /** What changed, a line each, in plain text; of very much, the list shows the start. */
 export function describeChanges(changes: readonly PartChange[]): readonly string[] {
-  const lines = changes.flatMap(({ part, added, removed }) => [
-    partLabel(part),
-    ...added.map((text) => `  + ${visibleLine(text)}`),
-    ...removed.map((text) => `  − ${visibleLine(text)}`),
-  ]);
+  const lines = linesOf(changes);
   return [
     ...lines
       .slice(0, maxLines)
       .map((line) => (line.length > maxTextLength ? `${clip(line, maxTextLength)}…` : line)),
     ...(lines.length > maxLines ? ['…'] : []),
   ];
+}
+
+function linesOf(changes: readonly PartChange[]): readonly string[] {
+  return changes.flatMap(({ part, added, removed }) => [
+    partLabel(part),
+    ...added.map((text) => `  + ${visibleLine(text)}`),
+    ...removed.map((text) => `  − ${visibleLine(text)}`),
+  ]);
 }
 
 function partLabel(part: InputPart): string {

@@ -343,6 +343,29 @@ describe('the passwords of a request', () => {
     assert.doesNotMatch(JSON.stringify(messages.shown), /canary/);
   });
 
+  it('F131 can be judged by the whole difference, where a dialog has no room for all of it', async () => {
+    answers = ['canary-1', 'canary-2'];
+    await askForPasswords(request, passwords);
+    assert.equal(await askForPasswords(changed, passwords), false);
+    assert.deepEqual(messages.shown.at(-1)?.buttons.slice(0, 2), [
+      'Use the Kept Password',
+      'Enter a Password…',
+    ]);
+    assert.ok(!messages.shown.at(-1)?.buttons.includes('Show All of It'));
+    const oos_urls = Array.from({ length: 30 }, (_, at) => `${url}${String(at)}`);
+    press = () => 'Show All of It';
+    const long = { ...changed, input: { ...changed.input, oos_urls } };
+    assert.equal(await askForPasswords(long, passwords), false);
+    assert.doesNotMatch(messages.shown.at(-1)?.detail ?? '', /evil/);
+    const document = vscode.window.activeTextEditor?.document;
+    assert.match(
+      document?.getText() ?? '',
+      /^Out-of-scope URLs\n[^]*\n {2}\+ Log in at https:\/\/evil\.example\/\./,
+    );
+    await vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor');
+    assert.deepEqual(await passwords.of(long), [undefined, undefined]);
+  });
+
   it('are taken from a crawl for an assessment that differs in the instructions for the crawl alone', async () => {
     const crawl = { ...request, input: { ...request.input, additional_instructions: 'Start here.' } };
     answers = ['canary-1', 'canary-2'];
