@@ -60,9 +60,7 @@ function ownMessages(failure: AssessmentError['data'], run: Run | undefined): Me
         command: 'vscode.openFolder',
       },
     ],
-    notAFolder: () => [
-      t('This folder is not on this machine’s disk, so it cannot be packaged: {0}', subject),
-    ],
+    notAFolder: () => [t('This is no folder on this machine’s disk. Choose one that is: {0}', subject)],
     folderNotOpen: () => [
       t(
         'Open the folder to try again: what you chose to leave out of it is known only where it is open: {0}',
@@ -166,7 +164,7 @@ function ownMessages(failure: AssessmentError['data'], run: Run | undefined): Me
     ],
     interrupted: () => [
       t(
-        'VS Code was closed before the run had started. Nothing was started: use {0}',
+        'VS Code was closed before the run had started. Nothing was started: use {0}.',
         run === undefined || run.workflow === 'whitebox-assessment' ? t('Retry Upload') : t('Start Again…'),
       ),
     ],
