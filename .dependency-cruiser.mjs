@@ -18,12 +18,7 @@ export default {
     mayImport('^src/core/workflows/', '^src/core/api/', groundFloor),
     mayImport('^src/core/run/', '^src/core/(workflows|api|upload)/', groundFloor),
     mayImport('^src/core/findings/', '^src/core/(features|run|workflows|api|upload)/', groundFloor),
-    mayImport(
-      '^src/core/features/',
-      '^src/core/(run|workflows)/',
-      '^src/core/findings/parse/json\\.ts$',
-      groundFloor,
-    ),
+    mayImport('^src/core/features/', '^src/core/(run|workflows)/', groundFloor),
     mayImport('^src/core/report/', groundFloor),
     mayImport('^src/editor/', '^src/core/', '^src/lazyView\\.ts$'),
     mayImport('^src/mcp\\.ts$', '^src/core/'),

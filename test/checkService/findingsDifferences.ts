@@ -1,5 +1,5 @@
 import * as aliases from '../../src/core/findings/parse/aliases.ts';
-import { type KeyPath, normalKey } from '../../src/core/findings/parse/json.ts';
+import { type KeyPath, normalKey } from '../../src/core/json.ts';
 import { propertiesOf, type Schema } from './schemaDifferences.ts';
 
 /** The parts of a finding that people need, and the keys under which they are read. */

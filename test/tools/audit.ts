@@ -1,5 +1,5 @@
 /**
- * Exits 1 when the registry knows of a vulnerability in a package that the bundles contain: `npm run build && npm run audit`. These are
+ * Exits 1 when the registry knows of a vulnerability in a package that the bundles contain: `npm run audit`. These are
  * development dependencies, which `npm audit --omit=dev` passes over; of all others nothing reaches a user.
  */
 import { spawnSync } from 'node:child_process';

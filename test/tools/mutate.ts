@@ -1,5 +1,5 @@
 /**
- * Mutation testing, room by room: `npm run mutate`, or `npm run mutate -- locate`, or `npm run mutate -- src/core/run/disk/lease.ts`. What has not
+ * Mutation testing, room by room: `npm run mutate`, or `npm run mutate -- paths`, or `npm run mutate -- src/core/run/disk/lease.ts`. What has not
  * changed since the last time is not run again; `--force` runs it all the same. `--tests test/unit/run/disk/lease.test.ts` runs only these tests, for
  * a quick first look; `--sample 10` mutates what stands on every tenth line, for a figure in minutes. Reports are written to
  * `test-results/mutation`.
@@ -37,9 +37,11 @@ const rooms: Readonly<Record<string, Room>> = {
     tests: ['test/unit/upload/{ignore,select}/selection*.test.ts'],
     isHeld: true,
   },
-  locate: {
-    files: ['place/locate', 'parse/pathText', 'place/search'].map((name) => `src/core/findings/${name}.ts`),
-    tests: ['test/unit/findings/place/{paths,locate*}.test.ts'],
+  paths: {
+    files: ['place/workspacePath', 'parse/pathText', 'place/search'].map(
+      (name) => `src/core/findings/${name}.ts`,
+    ),
+    tests: ['test/unit/findings/place/{workspacePath,pathAttacks,resolver}.test.ts'],
     isHeld: true,
   },
   api: { files: ['src/core/api/*.ts'], tests: ['test/unit/api/*.test.ts'], isHeld: false },

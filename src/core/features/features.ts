@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AssessmentError, systemCode } from '../errors.ts';
-import { firstHit, isObject, keyPaths, present, readJson, valueAt } from '../findings/parse/json.ts';
+import { firstHit, isObject, keyPaths, present, readJson, valueAt } from '../json.ts';
 import { keptArtifact, type Run } from '../run/state/run.ts';
 
 /** Something that a crawl found that the application does. Pairs refer to it by its name, exactly as it stands here. */

@@ -1,13 +1,5 @@
 import { AssessmentError } from '../errors.ts';
-import {
-  firstHit,
-  isObject,
-  type KeyPath,
-  keyPaths,
-  normalKey,
-  present,
-  valueAt,
-} from '../findings/parse/json.ts';
+import { firstHit, isObject, type KeyPath, keyPaths, normalKey, present, valueAt } from '../json.ts';
 import type { Run } from '../run/state/run.ts';
 import { perspectives } from '../workflows/application.ts';
 import { readArtifact, toText } from './features.ts';

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { compact } from './drift/lineText.ts';
 import { type Finding, isLiveFinding } from './finding.ts';
-import type { Subject } from './place/resolver.ts';
+import type { SentPath } from './place/resolver.ts';
 
 /** The version of the scheme of fingerprints, so that those of two schemes are never taken for each other. */
 const scheme = '1';
@@ -38,15 +38,15 @@ export function isSameFinding(one: Identity, other: Identity): boolean {
   return isBothOnlyBy('code') || (one.title === other.title && isBothOnlyBy('title'));
 }
 
-/** The identities of a run's findings, in their order; `subjects` are what they are about. */
+/** The identities of a run's findings, in their order; `sentPaths` are what they are about. */
 export function* identitiesOf(
   findings: readonly Finding[],
-  subjects: readonly Subject[],
+  sentPaths: readonly SentPath[],
   run: string,
 ): Generator<undefined, readonly Identity[]> {
   const drafts: Draft[] = [];
   for (const [at, finding] of findings.entries()) {
-    drafts.push(draftOf(finding, subjects[at], run));
+    drafts.push(draftOf(finding, sentPaths[at], run));
     yield;
   }
   const keys = countsOf(drafts, keyOf);
@@ -71,8 +71,8 @@ interface Draft {
   readonly isQuoted: boolean;
 }
 
-function draftOf(finding: Finding, subject: Subject | undefined, run: string): Draft {
-  const { folder = '', path = '' } = subject ?? {};
+function draftOf(finding: Finding, sentPath: SentPath | undefined, run: string): Draft {
+  const { folder = '', path = '' } = sentPath ?? {};
   const snippet = (finding.places[0]?.snippet ?? '').slice(0, maxSnippet);
   const kind = kindOf(finding);
   const spot = finding.places.length === 0 && isLiveFinding(finding) ? liveSpotOf(finding) : [kind, path];

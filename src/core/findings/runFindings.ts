@@ -17,7 +17,7 @@ import { checkEvidence, type EvidenceOfPlaces } from './place/evidence.ts';
 import type { Cut } from './parse/parse.ts';
 import { readFindings } from './parse/readFindings.ts';
 import { type MappingMemory, mappingsOf } from './place/mappings.ts';
-import { createResolver, type Resolver, type Subject } from './place/resolver.ts';
+import { createResolver, type Resolver, type SentPath } from './place/resolver.ts';
 import { locateFindings, RunPlaces, toShownPlace } from './place/runPlaces.ts';
 import { type Decode, readSent } from './place/sentFiles.ts';
 import { decisionFolders, type ShownFinding, type ShownPlace, type ShownRun } from './shownFinding.ts';
@@ -353,26 +353,26 @@ export async function readNamed(
   const isBlackbox = run.workflow === 'blackbox-assessment';
   const progress = isBlackbox ? await readScanProgress(run, runFolder) : undefined;
   const source = { run, runFolder, sent, resolver, progress };
-  const subjects = await subjectsOf(findings, resolver);
-  const identities = await inSlices(identitiesOf(findings, subjects, runIdOf(run) ?? run.id));
+  const sentPaths = await sentPathsOf(findings, resolver);
+  const identities = await inSlices(identitiesOf(findings, sentPaths, runIdOf(run) ?? run.id));
   const names = findings.flatMap((finding, at) => {
     const identity = identities[at];
-    return identity === undefined ? [] : [{ finding, folder: subjects[at]?.folder, identity, source }];
+    return identity === undefined ? [] : [{ finding, folder: sentPaths[at]?.folder, identity, source }];
   });
   return { source, cut, names };
 }
 
 /** What findings are about, one for each; yields between chunks. */
-async function subjectsOf(findings: readonly Finding[], resolver: Resolver): Promise<readonly Subject[]> {
-  const subjects: Subject[] = [];
+async function sentPathsOf(findings: readonly Finding[], resolver: Resolver): Promise<readonly SentPath[]> {
+  const sentPaths: SentPath[] = [];
   for (let start = 0; start < findings.length; start += chunk) {
     const some = findings.slice(start, start + chunk);
-    subjects.push(
-      ...(await Promise.all(some.map(({ places: [place] }) => resolver.subjectOf(place ?? { path: '' })))),
+    sentPaths.push(
+      ...(await Promise.all(some.map(({ places: [place] }) => resolver.sentPath(place ?? { path: '' })))),
     );
     await setImmediate();
   }
-  return subjects;
+  return sentPaths;
 }
 
 /** The latest decision about the first of these names that has one, in a folder whose decisions count for the finding. */

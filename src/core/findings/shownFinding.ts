@@ -31,7 +31,7 @@ export interface ShownFinding {
   readonly run: Run;
   readonly finding: Finding;
   readonly places: readonly ShownPlace[];
-  /** The folder it is about, whatever is on the disk: see `Subject`. */
+  /** The folder it is about, whatever is on the disk: see `SentPath`. */
   readonly folder: string | undefined;
   /** Distinguishes the finding from others, in its run and in others. */
   readonly identity: Identity;

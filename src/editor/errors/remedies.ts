@@ -30,14 +30,17 @@ export function signInAgain(run?: Pick<Run, 'id'>): Remedy {
     : onRun(run, title, 'whitebox.signInForRun');
 }
 
+/** Tracks a run that was started elsewhere. */
 export function trackRun(): Remedy {
   return { title: vscode.l10n.t('Track Existing Run by ID…'), command: 'whitebox.trackRun' };
 }
 
+/** Opens the log. */
 export function showLog(): Remedy {
   return { title: vscode.l10n.t('Show Log'), command: 'whitebox.showLog' };
 }
 
+/** Opens a file as its default editor shows it. */
 export function openFile(path = ''): Remedy {
   return { title: vscode.l10n.t('Open File'), command: 'vscode.open', arguments: [vscode.Uri.file(path)] };
 }
@@ -48,6 +51,7 @@ export function openAsText(path = ''): Remedy {
   return { title, command: 'vscode.openWith', arguments: [vscode.Uri.file(path), 'default'] };
 }
 
+/** Opens the settings at one of them. */
 export function openSetting(key: string): Remedy {
   const title = vscode.l10n.t('Open Settings');
   return { title, command: 'workbench.action.openSettings', arguments: [key] };

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
-import { isObject } from '../../core/findings/parse/json.ts';
+import { isObject } from '../../core/json.ts';
 import type { ShownFinding } from '../../core/findings/shownFinding.ts';
 import { linkAuthority, toLinkQuery } from '../../core/run/state/runLink.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';

@@ -172,7 +172,7 @@ test('a path that starts with the number of its archive is the same with and wit
   const pathOf = async (told: string, sent: SentOfRun): Promise<string> => {
     const place = { path: told, targetIndex: 0 };
     const resolver = createResolver({ targets: shopRun.targets, sent, places: [place] });
-    return (await resolver.subjectOf(place)).path;
+    return (await resolver.sentPath(place)).path;
   };
   for (const told of ['src/a.ts', '0/src/a.ts', './0/src/a.ts'])
     assert.deepEqual(

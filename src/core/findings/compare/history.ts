@@ -5,7 +5,7 @@ import { perspectives } from '../../workflows/application.ts';
 import { continuedRunOf, goesOnWith, hasAllFindings, isOfSameFolders } from '../chooseRun.ts';
 import type { Finding } from '../finding.ts';
 import type { Identity } from '../identity.ts';
-import { normalKey } from '../parse/json.ts';
+import { normalKey } from '../../json.ts';
 import type { Cut } from '../parse/parse.ts';
 import { type Decode, type RunSource, sentFileOf, sentIn } from '../place/sentFiles.ts';
 import { type NamedFinding, pairFindings } from './match.ts';

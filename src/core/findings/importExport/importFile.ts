@@ -16,7 +16,7 @@ import { AssessmentError } from '../../errors.ts';
 import { visibleLine } from '../../visibleText.ts';
 import type { Cut, ParsedFindings } from '../parse/parse.ts';
 import { MAX_FINDINGS_BYTES, parseInWorker, type ReadFindingsOptions } from '../parse/readFindings.ts';
-import { parseJson } from '../parse/json.ts';
+import { parseJson } from '../../json.ts';
 import { bundlePath, bundleSchema, type RunFacts, sha256 } from './bundle.ts';
 
 /** The largest file that is imported, and the largest file inside a bundle. */

@@ -1,5 +1,5 @@
 import type { BlockKind, PlaceRole, Severity } from '../finding.ts';
-import { type KeyPath, keyPaths } from './json.ts';
+import { type KeyPath, keyPaths } from '../../json.ts';
 
 /*
  * Where each part of a finding may be written. The schema of findings.json is not published, so every plausible name is

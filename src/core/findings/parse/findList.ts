@@ -1,6 +1,14 @@
 import { CWE, FILE, ID, LIST, SEVERITY_NAMES, SEVERITY_WORDS, TITLE } from './aliases.ts';
 import { looksLikePath } from './pathText.ts';
-import { type JsonObject, type KeyPath, firstHit, isObject, normalKey, present, valueAt } from './json.ts';
+import {
+  type JsonObject,
+  type KeyPath,
+  firstHit,
+  isObject,
+  normalKey,
+  present,
+  valueAt,
+} from '../../json.ts';
 
 /** What the groups and keys around an item say of it, where it does not say so itself. */
 type Around = Readonly<Partial<Record<'severity' | 'file' | 'category' | 'cwe' | 'id', unknown>>>;

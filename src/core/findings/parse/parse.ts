@@ -15,7 +15,7 @@ import {
   URL_TEXT,
 } from './aliases.ts';
 import { fieldsOf, findList, type Item } from './findList.ts';
-import { firstHit, isObject, type JsonObject, type KeyPath, present, readJson, valueAt } from './json.ts';
+import { firstHit, isObject, type JsonObject, type KeyPath, present, readJson, valueAt } from '../../json.ts';
 import { clip, type ListStyle, MAX_TEXT, toProse } from './prose.ts';
 import { readConfidence, readCvss, readCwes, readRating } from './rating.ts';
 import { readPlaces } from './readPlaces.ts';

@@ -43,6 +43,7 @@ export function toCount(value: unknown): number | undefined {
     : undefined;
 }
 
+/** Lines from a text such as `12-14` or `L12`, or from a list whose first and last members they are; undefined for anything else. */
 export function toLineRange(value: unknown): Lines | undefined {
   if (Array.isArray(value)) {
     const startLine = toCount(value[0]);

@@ -1,4 +1,4 @@
-import { isObject } from './json.ts';
+import { isObject } from '../../json.ts';
 
 /** Longest text that is kept of one field, in UTF-16 units; the whole stands in the finding's raw JSON. */
 export const MAX_TEXT = 65_536;

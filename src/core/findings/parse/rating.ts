@@ -12,7 +12,7 @@ import {
   SEVERITY_WORDS_ONLY,
 } from './aliases.ts';
 import type { Cvss, Severity } from '../finding.ts';
-import { type JsonObject, firstHit, isObject, present, valueAt } from './json.ts';
+import { type JsonObject, firstHit, isObject, present, valueAt } from '../../json.ts';
 import { visibleLine } from '../../visibleText.ts';
 
 const maxWordLength = 200;

@@ -21,7 +21,7 @@ import {
   TARGET_INDEX,
 } from './aliases.ts';
 import { type Place, PLACE_ROLES, type PlaceRole } from '../finding.ts';
-import { firstHit, isObject, type JsonObject, type KeyPath, present, valueAt } from './json.ts';
+import { firstHit, isObject, type JsonObject, type KeyPath, present, valueAt } from '../../json.ts';
 import {
   isLineText,
   type Lines,

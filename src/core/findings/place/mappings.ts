@@ -9,7 +9,7 @@ import {
   segmentsOf,
   toWorkspacePath,
   type Visit,
-} from './locate.ts';
+} from './workspacePath.ts';
 
 /** Paths that start with `from`, and have no file as they are, are meant to start with `to`: whole segments, as a person decided. */
 export interface PathMapping {

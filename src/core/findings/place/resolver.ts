@@ -1,15 +1,22 @@
 import { basename } from 'node:path';
 import type { Target } from '../../run/state/run.ts';
 import type { Place } from '../finding.ts';
-import { createVisit, decodingLast, type LinkReader, type NoFile, none, toWorkspacePath } from './locate.ts';
+import {
+  createVisit,
+  decodingLast,
+  type LinkReader,
+  type NoFile,
+  none,
+  toWorkspacePath,
+} from './workspacePath.ts';
 import { type PathMapping, visitMapped } from './mappings.ts';
 import { createSearch, filesHere, type Found, namedBy, sentFilesOf } from './search.ts';
 
 /**
- * What a finding is about, going by the findings file and by what was sent alone: it does not depend on the files here, and is the same on every
+ * Where a place is, going by the findings file and by what was sent alone: it does not depend on the files here, and is the same on every
  * machine that knows what was sent. One that does not (the run was tracked by its ID, or imported) takes paths as they were reported.
  */
-export interface Subject {
+export interface SentPath {
   /** As the run's target names it; undefined when nothing tells it, empty when it is none of the run's. */
   readonly folder: string | undefined;
   /** The path in it that was sent, else the one that was reported, with `/`; empty for a finding without a place. */
@@ -20,7 +27,7 @@ export interface Subject {
 export interface Resolver {
   /** The file that was sent, by its target's position, whatever is here. */
   sentFile(place: Place): Promise<Found>;
-  subjectOf(place: Place): Promise<Subject>;
+  sentPath(place: Place): Promise<SentPath>;
   /** The file here, by its target's position. */
   locate(place: Place): Promise<Here>;
 }
@@ -94,7 +101,7 @@ export function createResolver({ targets, sent, places, mappingOf, links }: Reso
 
   return {
     sentFile,
-    subjectOf: async (place) => {
+    sentPath: async (place) => {
       const found = await sentFile(place);
       if (found.kind === 'file')
         return { folder: targets[found.target]?.folder, path: found.path.normalize('NFC') };

@@ -8,7 +8,7 @@ import {
   type NoFileReason,
   toWorkspacePath,
   type Visit,
-} from './locate.ts';
+} from './workspacePath.ts';
 
 /** The files of a target, among which paths are looked up. */
 export interface Files {

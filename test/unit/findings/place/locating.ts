@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import type { Located } from '../../../../src/core/findings/place/locate.ts';
+import type { Located } from '../../../../src/core/findings/place/workspacePath.ts';
 import { createResolver, type ResolverFacts } from '../../../../src/core/findings/place/resolver.ts';
 
 /** What was sent, and is here. */

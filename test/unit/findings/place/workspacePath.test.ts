@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { looksLikePath, type PathBelief, splitPath } from '../../../../src/core/findings/parse/pathText.ts';
 import { MAX_PATH } from '../../../../src/core/findings/finding.ts';
-import { percentDecoded, toWorkspacePath } from '../../../../src/core/findings/place/locate.ts';
+import { percentDecoded, toWorkspacePath } from '../../../../src/core/findings/place/workspacePath.ts';
 
 /** What a path text means in `/home/me/shop` and in `C:\Projects\shop`: its segments, or the refusal. */
 function read(text: string, root = '/home/me/shop'): string {

@@ -3,7 +3,7 @@ import { mkdir, realpath, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { toWorkspacePath } from '../../../../src/core/findings/place/locate.ts';
+import { toWorkspacePath } from '../../../../src/core/findings/place/workspacePath.ts';
 import { scratchFolder } from '../scratchFolder.ts';
 import { locatorIn } from './locating.ts';
 

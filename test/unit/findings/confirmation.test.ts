@@ -15,9 +15,9 @@ import { getFinding } from '../../../src/core/findings/importExport/toolAnswers.
 import { advance } from '../../../src/core/run/state/advance.ts';
 import { isUnsent, type Run } from '../../../src/core/run/state/run.ts';
 import { blackboxAssessment } from '../../../src/core/workflows/blackboxAssessment.ts';
-import { setScene, type Scene } from '../findings/findingScene.ts';
-import { parseWorker } from '../findings/parseWorker.ts';
-import { invent } from '../findings/shownFindings.ts';
+import { setScene, type Scene } from './findingScene.ts';
+import { parseWorker } from './parseWorker.ts';
+import { invent } from './shownFindings.ts';
 import { runOf } from '../run/sampleRuns.ts';
 
 const pair = { feature_name: 'Search', perspective: 'XSS' } as const;

@@ -1,4 +1,4 @@
-import { AssessmentError } from '../../errors.ts';
+import { AssessmentError } from './errors.ts';
 
 /** Most values of a file, by the commas and brackets that stand between them: past memory, `JSON.parse` ends its whole process and not its thread alone. */
 const maxValues = 3_000_000;
