@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { TriageStore } from '../../../src/core/findings/triage/triageStore.ts';
-import { silent } from '../../silentLog.ts';
-import { clock, finding, setScene } from './findingScene.ts';
+import { TriageStore } from '../../../../src/core/findings/triage/triageStore.ts';
+import { silent } from '../../../silentLog.ts';
+import { clock, finding, setScene } from '../findingScene.ts';
 
 test('a decision holds for the finding in later runs of its folder, and for no other finding', async (t) => {
   const scene = await setScene(t);
