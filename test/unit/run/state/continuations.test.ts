@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Description } from '../../../../src/core/api/schema.ts';
+import { advance, type RunEvent } from '../../../../src/core/run/state/advance.ts';
+import {
+  continuationsOf,
+  hasHitCreditLimit,
+  isContinued,
+  predecessorOf,
+} from '../../../../src/core/run/state/continuations.ts';
+import { endedEarly, type Run, type RunIn } from '../../../../src/core/run/state/run.ts';
+import type { WorkflowId } from '../../../../src/core/workflows/workflow.ts';
+import { aborted, runOf, success } from '../sampleRuns.ts';
+
+const at = 10;
+const atCreditLimit: Description = {
+  status: 'EXITED',
+  output: { kind: 'ABORTED', abortedReason: { code: 'credit_limit_reached' } },
+};
+
+/** A run that ended so, with its feature list or without. */
+function ended(workflow: WorkflowId, description: Description, hasFeatures: boolean): Run {
+  const artifacts = hasFeatures ? [{ name: 'features', file: 'features.json', bytes: 2 }] : [];
+  const events: RunEvent[] = [
+    { type: 'answered', description, at },
+    { type: 'collected', artifacts, at },
+  ];
+  return events.reduce(advance, { ...runOf.running, workflow });
+}
+
+/** As the API reference has it in sections 2.7 and 2.8: which runs `resume` may refer to. */
+const ends: readonly [WorkflowId, Description, hasFeatures: boolean, Record<string, true | string>][] = [
+  ['blackbox-crawl', success, true, { assessPairs: true, crawlFurther: true }],
+  ['blackbox-crawl', success, false, { assessPairs: 'noFeatures', crawlFurther: true }],
+  ['blackbox-crawl', atCreditLimit, true, { assessPairs: 'notEligible', crawlFurther: 'notEligible' }],
+  ['blackbox-assessment', success, true, { assessPairs: true, continueAssessment: true }],
+  ['blackbox-assessment', success, false, { assessPairs: 'noFeatures', continueAssessment: true }],
+  ['blackbox-assessment', atCreditLimit, true, { assessPairs: true, continueAssessment: true }],
+  ['blackbox-assessment', aborted, true, { assessPairs: 'notEligible', continueAssessment: 'notEligible' }],
+  ['whitebox-assessment', success, true, {}],
+];
+
+test('a run is gone on from as the API reference allows, and with chosen pairs only if its features are here', () => {
+  for (const [workflow, description, hasFeatures, expected] of ends) {
+    const run = ended(workflow, description, hasFeatures);
+    assert.deepEqual(Object.fromEntries(continuationsOf(run)), expected, JSON.stringify(run));
+  }
+});
+
+test('a run that has not ended, or that the service does not know, is not gone on from', () => {
+  assert.deepEqual([...continuationsOf({ ...runOf.running, workflow: 'blackbox-crawl' })], []);
+  const unknown = { ...ended('blackbox-crawl', success, true), runId: undefined } as Run;
+  assert.deepEqual([...continuationsOf(unknown)], []);
+});
+
+test('a run has hit its credit limit if it was aborted by that code', () => {
+  const [limit, other] = [atCreditLimit, aborted].map((end) => ended('blackbox-assessment', end, true));
+  assert.deepEqual([limit!, other!, runOf.succeeded].map(hasHitCreditLimit), [true, false, false]);
+});
+
+test('what a run goes on from is read from each kind of resume', () => {
+  const reference = { workflow_id: 'blackbox-crawl' as const, workflow_run_id: 'run-0' };
+  const assessment = { workflow_id: 'blackbox-assessment' as const, workflow_run_id: 'run-9' };
+  const resumes = [
+    undefined,
+    reference,
+    { kind: 'assess_crawled_features' as const, assess_crawled_features: reference },
+    { kind: 'continue_assessment' as const, continue_assessment: assessment },
+  ];
+  const runs = resumes.map((resume) => ({ input: { target_urls: ['http://127.0.0.1:9/'], resume } }));
+  assert.deepEqual(runs.map(predecessorOf), [undefined, 'run-0', 'run-0', 'run-9']);
+  assert.deepEqual(runs.map(isContinued), [false, false, false, true]);
+});
+
+test('a run ended early if it did not complete, here or before its export', () => {
+  const { succeeded, aborted, cancelled, failed, imported } = runOf;
+  assert.deepEqual([succeeded, aborted, cancelled, failed, imported].map(endedEarly), [
+    false,
+    true,
+    true,
+    true,
+    false,
+  ]);
+  assert.equal(endedEarly({ ...(imported as RunIn<'imported'>), endedEarly: true }), true);
+});
