@@ -46,10 +46,9 @@ interface UnitSet {
 
 const maxLength = 4096;
 
-/** Reads one line of an ignore file (in git's bytes, without its line end); undefined for blank lines, comments and rules that match nothing. */
+/** Reads one rule of an ignore file (in git's bytes); undefined for blanks and rules that match nothing. */
 export function parsePattern(line: string, ignoreCase: boolean): Pattern | undefined {
   let body = trimTrailingSpaces(line);
-  if (body === '' || body.startsWith('#')) return undefined;
   const negative = body.startsWith('!');
   if (negative) body = body.slice(1);
   const folderOnly = body.endsWith('/');
@@ -69,7 +68,7 @@ export function parsePattern(line: string, ignoreCase: boolean): Pattern | undef
   if (end === 'cut' && !nameOnly) {
     return { negative, folderOnly: false, paths: [path, [...path, globstar]], anywhere: false, widened };
   }
-  const shape = { negative, folderOnly: folderOnly && end !== 'cut', widened };
+  const shape = { negative, folderOnly, widened };
   if (path.length === 2 && first === globstar && only !== undefined && only !== globstar) {
     return { ...shape, paths: [[only]], anywhere: true };
   }
@@ -79,7 +78,7 @@ export function parsePattern(line: string, ignoreCase: boolean): Pattern | undef
 /** git's `trim_trailing_spaces`: an escaped space stays. */
 function trimTrailingSpaces(line: string): string {
   let end = line.length;
-  while (end > 0 && line[end - 1] === ' ') end--;
+  while (line[end - 1] === ' ') end--;
   if (end === line.length) return line;
   let backslashes = 0;
   while (line[end - 1 - backslashes] === '\\') backslashes++;

@@ -241,6 +241,30 @@ describe('a run', () => {
     });
   }
 
+  for (const [kind, reply] of [
+    ['rejected', { status: 400 }],
+    ['insecureUrl', { status: 200, body: '{"url":"http://files.example.test/","expires_in_seconds":60}' }],
+  ] as const) {
+    test(`whose artifacts a later try cannot have either (${kind}) ends at once`, async (t) => {
+      const desk = await setUpDesk(t);
+      const window = openWindow(t, desk);
+      const { id, runId } = await trackRemoteRun(desk, window);
+      desk.service.addFault({
+        match: { path: /artifact-download-url$/ },
+        before: { kind: 'reply', ...reply },
+      });
+      await desk.service.finishRun(runId);
+      const run = await window.untilEnded(id);
+      assert.ok(run.state === 'succeeded');
+      assert.deepEqual(
+        run.artifacts.map(({ failure }) => failure?.kind),
+        [kind, kind],
+      );
+      const asked = desk.service.requests.filter(({ path }) => path.endsWith('artifact-download-url'));
+      assert.equal(asked.length, 2);
+    });
+  }
+
   test('whose artifact cannot be had says so, and keeps the others', async (t) => {
     const desk = await setUpDesk(t);
     const window = openWindow(t, desk);
