@@ -127,7 +127,7 @@ export class IgnoreRules {
     return new IgnoreRules(this.#reading, files, this.count, this.#lifted);
   }
 
-  /** These rules without those that leave out the subfolder `name`: as they hold below it once a person has chosen it. */
+  /** These rules without those that leave out the subfolder `name`, if any do: as they hold below it once a person has chosen it. */
   lift(name: string): IgnoreRules {
     const lifted = new Set(this.#lifted);
     const rules = new IgnoreRules(this.#reading, this.#files, this.count, lifted);

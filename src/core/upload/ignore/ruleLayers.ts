@@ -58,9 +58,7 @@ export function leavesOut(layers: readonly RuleLayer[], name: string): IgnoreRul
 
 /** The layers without the rules that leave out the folder `name` (as above): all others still hold for what a person chose inside or with it. */
 export function lift(layers: readonly RuleLayer[], name: string): readonly RuleLayer[] {
-  return layers.map((layer) =>
-    layer.rules.match(name) === undefined ? layer : { ...layer, rules: layer.rules.lift(name) },
-  );
+  return layers.map((layer) => ({ ...layer, rules: layer.rules.lift(name) }));
 }
 
 /** The layers as the subfolder `name` (as above) inherits them. */
@@ -165,7 +163,9 @@ export async function layersAt(
   const names = relative(at, root).split(sep).filter(Boolean);
   for (;;) {
     if (at === within) {
-      const rules = options.exclude.map((patterns) => rulesOfSetting(none, patterns));
+      const rules = options.exclude.map((patterns) =>
+        add(none, settingLines(patterns), 'whitebox.archive.exclude'),
+      );
       layers = [...layers, ...rules.map((each) => ({ rules: each, fileName: undefined }))];
     }
     const name = names.shift();
@@ -217,16 +217,7 @@ export function nameBelow(root: string): (path: string) => string {
 
 function add(rules: IgnoreRules, lines: readonly RuleLine[], subject: string): IgnoreRules {
   const actual = rules.count + lines.length;
-  if (actual > maxRules) throw tooMany(subject, actual);
+  if (actual > maxRules)
+    throw new AssessmentError('sourceUnreadable', { subject, detail: 'EFBIG', limit: maxRules, actual });
   return rules.and(lines);
-}
-
-function rulesOfSetting(none: IgnoreRules, patterns: readonly string[]): IgnoreRules {
-  const subject = 'whitebox.archive.exclude';
-  if (patterns.length > maxRules) throw tooMany(subject, patterns.length);
-  return add(none, settingLines(patterns), subject);
-}
-
-function tooMany(subject: string, actual: number): AssessmentError {
-  return new AssessmentError('sourceUnreadable', { subject, detail: 'EFBIG', limit: maxRules, actual });
 }

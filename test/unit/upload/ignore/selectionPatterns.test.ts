@@ -92,11 +92,15 @@ test('F16 a folder whose ignore file is too large to answer for stays out whole'
     a: '',
     'b/.gitignore': Array.from({ length: 20_001 }, (_, index) => `n${index}`).join('\n'),
     'b/x': '',
+    'd/.gitignore': Array.from({ length: 10_001 }, (_, index) => `n${index}`).join('\n'),
+    'd/e/.gitignore': Array.from({ length: 10_000 }, (_, index) => `n${index}`).join('\n'),
+    'd/e/x': '',
   });
   plant(at.root, { 'c/.whiteboxignore': 'x\n'.repeat(1 << 20).concat('y'), 'c/x': '' });
-  assert.deepEqual(await paths(at), ['a']);
+  assert.deepEqual(await paths(at), ['a', 'd/.gitignore']);
   assert.deepEqual(await leftOut(at), [
     'b/: unreadable EFBIG b/.gitignore',
     'c/: unreadable EFBIG c/.whiteboxignore',
+    'd/e/: unreadable EFBIG d/e/.gitignore',
   ]);
 });

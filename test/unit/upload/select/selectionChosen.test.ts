@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
 import { leftOut, paths } from '../selecting.ts';
-import { gitSelects, options, plantRepository, testRepository } from '../trees.ts';
+import { gitSelects, options, plant, plantRepository, testRepository } from '../trees.ts';
 
 test('F5 what is ignored stays out with its rule, and only a person brings it back', async (t) => {
   const at = testRepository(t, {
@@ -108,4 +108,8 @@ test('F5 a rule that a later one takes back is not lifted with what a person cho
     'b/c/: whiteboxignore .whiteboxignore:2 c',
     'b/x: gitignore .gitignore:1 *',
   ]);
+  plant(at.root, { '.whiteboxignore': 'b\n!b/\nb/\n', 'b/kept/b': '', 'b/kept/.gitignore': '!b\n' });
+  assert.deepEqual(await paths(at, { include: ['b/'] }), ['.gitignore', 'b/kept/.gitignore']);
+  const [left] = (await leftOut(at, { include: ['b/'] })).filter((line) => line.startsWith('b/kept/b:'));
+  assert.equal(left, 'b/kept/b: whiteboxignore .whiteboxignore:1 b');
 });
