@@ -115,9 +115,7 @@ export class IgnoreRules {
   /** These rules and those of an ignore file in the folder. */
   and(lines: readonly RuleLine[]): IgnoreRules {
     const { file, added } = readFile(lines, this.#reading);
-    return added === 0
-      ? this
-      : new IgnoreRules(this.#reading, [file, ...this.#files], this.count + added, this.#lifted);
+    return new IgnoreRules(this.#reading, [file, ...this.#files], this.count + added, this.#lifted);
   }
 
   /** These rules as they hold in the subfolder `name` (as for `match`). */
@@ -148,9 +146,7 @@ export class IgnoreRules {
   #matching(file: RuleFile, written: string): Placed[] {
     const isFolder = written.endsWith('/');
     const found = rulesFor(file, this.#fold(isFolder ? written.slice(0, -1) : written));
-    return found.length === 0
-      ? found
-      : found.filter(({ rule, folderOnly }) => (isFolder || !folderOnly) && !this.#lifted.has(rule));
+    return found.filter(({ rule, folderOnly }) => (isFolder || !folderOnly) && !this.#lifted.has(rule));
   }
 }
 
@@ -204,7 +200,6 @@ function rulesFor({ byName, byExtension, byPattern, paths }: RuleFile, name: str
 
 /** The file's rules one folder deeper: one step of each match, so that a deep folder takes no longer than another. */
 function enterFile(file: RuleFile, folder: string): RuleFile {
-  if (file.paths.length === 0) return file;
   const paths: Path[] = [];
   for (const each of file.paths) {
     const next: number[] = [];

@@ -46,7 +46,7 @@ interface UnitSet {
 
 const maxLength = 4096;
 
-/** Reads one rule of an ignore file (in git's bytes); undefined for blanks and rules that match nothing. */
+/** Reads one rule of an ignore file (in git's bytes); undefined for a rule on which git gives up, so that it matches nothing. */
 export function parsePattern(line: string, ignoreCase: boolean): Pattern | undefined {
   let body = trimTrailingSpaces(line);
   const negative = body.startsWith('!');
@@ -55,12 +55,10 @@ export function parsePattern(line: string, ignoreCase: boolean): Pattern | undef
   if (folderOnly) body = body.slice(0, -1);
   const nameOnly = !body.includes('/');
   if (body.startsWith('/')) body = body.slice(1);
-  if (body === '') return undefined;
 
   const read = readNames(body, nameOnly, ignoreCase);
   if (read === undefined) return undefined;
   const { names, end } = read;
-  if (names.some((name) => name !== globstar && name.length === 0)) return undefined;
   const widened = end !== 'plain';
   if (widened && negative) return { negative, folderOnly, paths: [], anywhere: false, widened };
   const path = names.map((name) => (name === globstar ? globstar : namePattern(name, ignoreCase)));
@@ -91,7 +89,7 @@ const plainSet = /^\[([!^]?)((?:[0-9A-Za-z]-[0-9A-Za-z]|[ "-,.0-Z_-~])+)\]$/;
 
 /**
  * The names of a rule, and whether they are exact: `plain`, or `set` if a star replaces a set that is not plain, or `cut` if a star replaces
- * the rest of the rule. Undefined for a rule on which git gives up (a set or an escape without end), so that it matches nothing.
+ * the rest of the rule. Undefined for a set or an escape without end.
  */
 function readNames(
   body: string,

@@ -16,13 +16,13 @@ const plain = [
   ...['[!B-D]?', '[x]*.log', '[n][0-9]', '[^ ]', '[!a-m]*'],
   ...['foo', 'foo/', '/foo', '/foo/', 'foo/bar', '/foo/bar', 'foo/*', 'foo/**', 'foo/*/', 'foo/*/bar', 'bar/', 'foo/bar/'],
   ...['**', '***', '**/', '/**', '/**/', '/*', '/*/', '*/', '*/*', '**/bar', '**/foo', '**/foo/', '**/foo/bar', '**/foo/**'],
-  ...['foo/**/bar', 'foo/**/baz', 'foo/**/**/baz', 'foo/***/bar', '**/**/bar', '**/*.log', '**/b*/**/z', '*/foo/**', '*o/**/b*'],
+  ...['foo/**/bar', 'foo/**/baz', 'foo/**/**/baz', 'foo/**//', '**//', 'foo/***/bar', '**/**/bar', '**/*.log', '**/b*/**/z', '*/foo/**', '*o/**/b*'],
   ...['dir.log/', '*.log/', '/dir.log', 'up', 'UP/', 'up/low', 'Up/l*', 'CD', 'cd', '\\Cd', '\\cd', '.LOG', '*.LOG'],
   ...['\\#note', '\\!mark', '#note', '# x', '\\a', '\\ab', '\\C\\d', 'c\\ d', 'ab ', 'ab  ', 'ab\\ ', '\\ ', ' ', '', 'b\\'],
   ...['/', '//', 'foo//bar', '//foo', 'foo//', '[', '[a', 'a[', 'n[1', 'n[1-', '\\'],
   ...['*.log\n!x.log', '!x.log\n*.log', 'x.log\n!x.log\nx.log', 'x.log\nx.log\n!*.log', 'foo/*\n!foo/bar', 'foo\n!foo/bar'],
   ...['*\n!*/\n!*.log', '/*\n!/foo\n/foo/*\n!/foo/deep/', '**/foo\n!/foo', '*b\n!a?', 'ab\r\nabc\r\n', '\n\nab\n#b\n\nb'],
-  ...['\ufeffab\nb', 'ab\0c\nb', '\0\nb', '!\nb', '!/\nb', 'é', 'É', '?x', '*é*', '\\é'],
+  ...['\ufeffab\nb', 'ab\0c\nb', '\0\nb', '\0', '\n', '!\nb', '!/\nb', 'é', 'É', '?x', '*é*', '\\é'],
 ]; // prettier-ignore
 
 test('F12 F15 F16 rules of every kind leave out what they leave out for git, each in a folder of its own', async (t) => {
