@@ -41,10 +41,7 @@ const rooms: Readonly<Record<string, Room>> = {
     files: ['place/workspacePath', 'parse/pathText', 'place/search'].map(
       (name) => `src/core/findings/${name}.ts`,
     ),
-    tests: [
-      'test/unit/findings/place/{workspacePath,pathAttacks,resolver}.test.ts',
-      'test/unit/findings/parse/readPlaces.test.ts',
-    ],
+    tests: ['test/unit/findings/{place,parse}/*.test.ts'],
     isHeld: true,
   },
   api: { files: ['src/core/api/*.ts'], tests: ['test/unit/api/*.test.ts'], isHeld: false },
