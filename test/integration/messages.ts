@@ -58,6 +58,20 @@ export function watchMessages(
   };
 }
 
+/** The calls of one command of VS Code, each with its arguments, which it does not get; all other commands go on to it. */
+export function recordCommand(recorded: string): {
+  readonly calls: readonly unknown[][];
+  readonly end: () => void;
+} {
+  const { executeCommand } = vscode.commands;
+  const calls: unknown[][] = [];
+  Object.assign(vscode.commands, {
+    executeCommand: (command: string, ...args: unknown[]) =>
+      command === recorded ? Promise.resolve(void calls.push(args)) : executeCommand(command, ...args),
+  });
+  return { calls, end: () => void Object.assign(vscode.commands, { executeCommand }) };
+}
+
 /** The messages of the test that runs, for a suite whose tests let VS Code show none; settings that a test makes are taken back after it. */
 export function watchEachTest(): () => readonly ShownMessage[] {
   let watch: MessageWatch | undefined;

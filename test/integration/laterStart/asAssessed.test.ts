@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { after, afterEach, before, describe, it } from 'mocha';
+import { after, before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import type { FindingStore } from '../../../src/core/findings/findingStore.ts';
 import { parseFindings } from '../../../src/core/findings/parse/parse.ts';
@@ -18,11 +18,10 @@ import {
 import type { FindingStores } from '../../../src/editor/findings/findingArguments.ts';
 import { storeManifest } from '../../storedManifest.ts';
 import { noIdentity as identity } from '../../unit/findings/shownFindings.ts';
-import { watchEachTest } from '../messages.ts';
+import { recordCommand, watchEachTest } from '../messages.ts';
 import { endedRun } from '../storedRuns.ts';
 
 const { getExtension } = vscode.extensions;
-const { executeCommand } = vscode.commands;
 const commit = 'a'.repeat(40);
 const sent = { 'src/kept.js': 'one\ntwo\nthree\n', 'inCommit.js': 'one\r\ntwo\r\n', 'lost.js': 'as sent\n' };
 
@@ -62,10 +61,6 @@ describe('files as they were assessed', () => {
     Object.assign(vscode.extensions, { getExtension: () => ({ activate: () => Promise.resolve(git) }) });
   });
 
-  afterEach(() => {
-    Object.assign(vscode.commands, { executeCommand });
-  });
-
   after(async () => {
     Object.assign(vscode.extensions, { getExtension });
     provided.dispose();
@@ -101,13 +96,9 @@ describe('files as they were assessed', () => {
   });
 
   it('are compared with what is here now in one view, which says what it lacks', async () => {
-    const opened: unknown[][] = [];
-    Object.assign(vscode.commands, {
-      executeCommand: (...args: unknown[]) => Promise.resolve(void opened.push(args)),
-    });
-    await showChangesSince(shown[0]!.run, deps);
-    const [[command, , changes] = []] = opened as [string, string, (vscode.Uri | undefined)[][]][];
-    assert.equal(command, 'vscode.changes');
+    const opened = recordCommand('vscode.changes');
+    await showChangesSince(shown[0]!.run, deps).finally(opened.end);
+    const [[, changes] = []] = opened.calls as [string, (vscode.Uri | undefined)[][]][];
     assert.deepEqual(
       changes?.map((uris) => uris.slice(1).map((uri) => uri && `${uri.scheme}:${path.basename(uri.path)}`)),
       [

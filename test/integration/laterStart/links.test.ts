@@ -11,13 +11,12 @@ import { shareFinding } from '../../../src/editor/findings/shareFindings.ts';
 import { createLinkFollower } from '../../../src/editor/runs/trackRun.ts';
 import { silent } from '../../silentLog.ts';
 import { invent } from '../../unit/findings/shownFindings.ts';
-import { watchMessages } from '../messages.ts';
+import { recordCommand, watchMessages } from '../messages.ts';
 import { openFolders } from '../openFolders.ts';
 import { endedRun } from '../storedRuns.ts';
 import { resetUserSettings, setUserSettings } from '../userSettings.ts';
 
 const account = { baseUrl: 'https://assessment.example.test/v1', organizationId: 'invented' };
-const { executeCommand } = vscode.commands;
 const { showQuickPick, showWorkspaceFolderPick } = vscode.window;
 const { getExtension } = vscode.extensions;
 
@@ -136,10 +135,7 @@ describe('links to findings and runs', () => {
     const git = { enabled: true, getAPI: () => ({ getRepository: () => repository }) };
     Object.assign(vscode.extensions, { getExtension: () => ({ activate: () => Promise.resolve(git) }) });
     Object.assign(vscode.window, { showQuickPick: (items: readonly object[]) => Promise.resolve(items[1]) });
-    const pages: unknown[] = [];
-    Object.assign(vscode.commands, {
-      executeCommand: (_open: string, page: unknown) => Promise.resolve(void pages.push(page)),
-    });
+    const pages = recordCommand('vscode.open');
     const share = async (press?: string): Promise<void> => {
       const messages = watchMessages(() => press);
       await shareFinding(shown);
@@ -151,13 +147,13 @@ describe('links to findings and runs', () => {
     };
     try {
       await share();
-      assert.deepEqual(pages, []);
+      assert.deepEqual(pages.calls, []);
       await share('Open Issue');
       await share('Private Security Advisory');
     } finally {
-      Object.assign(vscode.commands, { executeCommand });
+      pages.end();
     }
-    assert.deepEqual(pages, [
+    assert.deepEqual(pages.calls.flat(), [
       'https://github.com/acme/shop/issues/new?title=Weak+hash+%28WB-1%29',
       'https://github.com/acme/shop/security/advisories/new',
     ]);

@@ -24,7 +24,7 @@ import { revealPlace } from '../../../src/editor/findings/code/goToFinding.ts';
 import { readDisplaySettings } from '../../../src/editor/settings.ts';
 import { showStatus } from '../../../src/editor/runs/statusBar.ts';
 import { eventually } from '../../host/workbench/eventually.ts';
-import { watchMessages } from '../messages.ts';
+import { recordCommand, watchMessages } from '../messages.ts';
 import { runOf } from '../../unit/run/sampleRuns.ts';
 import { openFolders } from '../openFolders.ts';
 import { endedRun } from '../storedRuns.ts';
@@ -137,16 +137,11 @@ describe('what is said of findings and runs', () => {
   });
 
   it('says it again when other folders are open', () => {
-    const { executeCommand } = vscode.commands;
     const opened = new vscode.EventEmitter<vscode.WorkspaceFoldersChangeEvent>();
     const former = Object.getOwnPropertyDescriptors(vscode.workspace);
     const openFolder = (...folders: vscode.WorkspaceFolder[]): object =>
       Object.defineProperty(vscode.workspace, 'workspaceFolders', { value: folders, configurable: true });
-    const states: unknown[] = [];
-    Object.assign(vscode.commands, {
-      executeCommand: (_set: string, key: string, value: unknown) =>
-        Promise.resolve(key === 'whitebox.findingsView' && states.push(value)),
-    });
+    const set = recordCommand('setContext');
     Object.defineProperty(vscode.workspace, 'onDidChangeWorkspaceFolders', {
       value: opened.event,
       configurable: true,
@@ -167,9 +162,10 @@ describe('what is said of findings and runs', () => {
       displayed.dispose();
     } finally {
       Object.defineProperties(vscode.workspace, former);
-      Object.assign(vscode.commands, { executeCommand });
+      set.end();
       filtering.dispose();
     }
+    const states = set.calls.filter(([key]) => key === 'whitebox.findingsView').map(([, value]) => value);
     assert.deepEqual(states, ['none', 'running']);
   });
 

@@ -13,6 +13,7 @@ import { runOf } from '../../../unit/run/sampleRuns.ts';
 import { eventually } from '../../../host/workbench/eventually.ts';
 import { startService } from '../../../service/assessmentService.ts';
 import { storageVariable } from '../../events.ts';
+import { recordCommand } from '../../messages.ts';
 import { openFolders } from '../../openFolders.ts';
 import { inRestrictedMode } from '../../restrictedMode.ts';
 import { runLines } from '../../runLines.ts';
@@ -27,7 +28,6 @@ const refused = {
   trouble: { kind: 'unauthorized', since: 0, times: 1, pollsInVain: 1, wakingMs: 0 },
 } as Run;
 const { showQuickPick } = vscode.window;
-const { executeCommand } = vscode.commands;
 
 describe('runs that wait for a person', () => {
   let folder: string;
@@ -41,7 +41,6 @@ describe('runs that wait for a person', () => {
 
   afterEach(() => {
     Object.assign(vscode.window, { showQuickPick });
-    Object.assign(vscode.commands, { executeCommand });
   });
 
   const storeOf = (...all: readonly Run[]): RunStore =>
@@ -88,13 +87,10 @@ describe('runs that wait for a person', () => {
   });
 
   it('are tried again from the menu without a question which, when the newest failed unsent', async () => {
-    const executed: unknown[][] = [];
-    Object.assign(vscode.commands, {
-      executeCommand: (...call: unknown[]) => Promise.resolve(executed.push(call)),
-    });
+    const retried = recordCommand('whitebox.retryUpload');
     answer('Retry Upload');
-    await open(findingsOf(), 0, runOf.failed, runOf.running);
-    assert.deepEqual(executed, [['whitebox.retryUpload', { kind: 'run', id: runOf.failed.id }]]);
+    await open(findingsOf(), 0, runOf.failed, runOf.running).finally(retried.end);
+    assert.deepEqual(retried.calls, [[{ kind: 'run', id: runOf.failed.id }]]);
   });
 
   it('stand beside as many findings as settings let through', async () => {
