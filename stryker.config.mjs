@@ -9,7 +9,6 @@ export default {
     nodeArgs: [
       '--test-reporter=tap',
       `--test-timeout=${hangingTestMs}`,
-      '--test-force-exit',
       '-r',
       '{{hookFile}}',
       '{{testFile}}',
