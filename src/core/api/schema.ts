@@ -43,13 +43,23 @@ export const dispatchResponseSchema = z.object({ workflow_run_id: identifierSche
 /** Request of describe and cancel (section 4.2). */
 export const runRequestSchema = z.strictObject({ workflow_run_id: identifierSchema });
 
+/** What the reference names, and decisions depend on: it stays as it came, though a password may be part of it. */
+const known = new Set(['RUNNING', 'EXITED', 'SUCCESS', 'ABORTED', 'credit_limit_reached']);
+const progressSchema = z.looseObject({ scan_progress: z.object({ artifact_name: identifierSchema }) });
+
 /**
  * Response of describe; `output` and `artifacts` are absent until EXITED, and dropped when they cannot be read, as is a single artifact among
  * others (section 2.3). Members beyond `kind` and values not in the reference are kept as they came, shortened and redacted (section 2.5).
  */
 export function toDescriptionSchema(secrets: () => readonly string[]) {
-  const brief = (said: unknown): string => inBrief(said, secrets());
-  const safe = (said: unknown): unknown => redactedJson(said, secrets());
+  const brief = (said: string): string => (known.has(said) ? said : inBrief(said, secrets()));
+  const safe = (said: unknown): unknown => {
+    const { success, data } = progressSchema.safeParse(said);
+    if (!success) return redactedJson(said, secrets());
+    const { scan_progress, ...others } = data;
+    const redacted = redactedJson(others, secrets());
+    return { ...(typeof redacted === 'object' ? redacted : { text: redacted }), scan_progress };
+  };
   const textSchema = z.pipe(z.string(), z.transform<string, string>(brief));
   const outputSchema = z.object({
     kind: textSchema,

@@ -4,17 +4,26 @@ import { identifierSchema, languageSchema } from '../api/schema.ts';
 /** A free text for the service: 1 to 5,000 characters (API reference, section 8). */
 export const instructionsSchema = z.string().check(z.minLength(1), z.maxLength(5000));
 
+/** A character that a URI may hold anywhere after its scheme: without `/ ? # @ : [ ]`. */
+const uriCharacter = "(?:[\\w.~!$&'()*+,;=-]|%[\\dA-Fa-f]{2})";
+const uriText = `(?:${uriCharacter}|[/?:@])*`;
+
 /**
- * The address of a live application: at most 5,000 characters, fully qualified (API reference, section 2.6). Beyond the API, and ours: http or
- * https alone, no user information, no backslashes, which browsers read as slashes, and no spaces.
+ * The address of a live application: at most 5,000 characters, a fully qualified URI (API reference, section 2.6; RFC 3986). Beyond the API, and
+ * ours: http or https alone, and no user information.
  */
 const urlSchema = z.string().check(
   z.maxLength(5000),
-  z.regex(/^https?:\/\/[^\s\\/?#@]+([/?#][^\s\\]*)?$/, { abort: true }),
+  z.regex(
+    new RegExp(
+      `^https?://(?:\\[[\\dA-Fa-f:.]+\\]|${uriCharacter}+)(?::\\d+)?(?:[/?]${uriText})?(?:#${uriText})?$`,
+    ),
+    { abort: true },
+  ),
   z.refine((text) => URL.canParse(text)),
   z.meta({
     patternErrorMessage:
-      'Has to be a whole URL that begins with http:// or https://, without user name, password and spaces.',
+      'Has to be a whole URL that begins with http:// or https://, without user name and password. Percent-encode spaces and other special characters, and write a host with letters beyond ASCII in Punycode (xn--…).',
   }),
 );
 
@@ -158,9 +167,12 @@ export type InputPart = 'targets' | 'exclusions' | 'loginInstructions' | 'crawlI
 /** What an input says in each part, in an order that does not depend on the input's. */
 export type InputParts = Readonly<Record<InputPart, readonly string[]>>;
 
+/** The parts of what is sent that a person is told the changes of: all but the credit limits, which are told by themselves. */
+export type SentPart = InputPart | 'logins' | 'language' | 'webhooks';
+
 /** What was added to a part and removed from it. */
-export interface PartChange {
-  readonly part: InputPart;
+export interface PartChange<Part extends SentPart = SentPart> {
+  readonly part: Part;
   readonly added: readonly string[];
   readonly removed: readonly string[];
 }
@@ -182,9 +194,28 @@ function inOrder(texts: readonly (string | undefined)[]): string[] {
   return [...new Set(texts.filter((text) => text !== undefined))].sort();
 }
 
+/** What is sent for a run, besides limits, in each part; passwords are not in it. */
+export function sentPartsOf(sent: {
+  readonly input: ApplicationInput;
+  readonly language: string;
+  readonly webhookEndpointIds: readonly string[];
+}): Readonly<Record<SentPart, readonly string[]>> {
+  const logins = sent.input.authentication?.credentials ?? [];
+  return {
+    ...partsOf(sent.input),
+    logins: inOrder(logins.map(({ id, role }) => `${id} (${role})`)),
+    language: [sent.language],
+    webhooks: inOrder(sent.webhookEndpointIds),
+  };
+}
+
 /** The parts in which two inputs differ, with what differs; a crawl's instructions count for a crawl alone, since nothing else sends them. */
-export function changesBetween(before: InputParts, after: InputParts, isCrawl: boolean): PartChange[] {
-  return (Object.keys(after) as InputPart[])
+export function changesBetween<Part extends SentPart>(
+  before: Readonly<Record<Part, readonly string[]>>,
+  after: Readonly<Record<Part, readonly string[]>>,
+  isCrawl: boolean,
+): PartChange<Part>[] {
+  return (Object.keys(after) as Part[])
     .filter((part) => isCrawl || part !== 'crawlInstructions')
     .map((part) => ({
       part,

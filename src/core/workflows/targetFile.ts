@@ -147,7 +147,8 @@ function toProblems(issue: z.core.$ZodIssue, root: Node): TargetProblem[] {
   switch (issue.code) {
     case 'unrecognized_keys':
       return issue.keys.map((name) => {
-        const kind = name === 'password' && path.includes('credentials') ? 'password' : 'unknown';
+        const isPassword = path.includes('credentials') && name === 'password';
+        const kind = isPassword && isMovable(findNodeAtLocation(node, [name])) ? 'password' : 'unknown';
         return problemAt(keyOf(node, name), { kind, subject: name });
       });
     case 'invalid_type':
@@ -192,6 +193,11 @@ export function toInput(
   return { ...sharedInput(file), ...(workflow === 'blackbox-crawl' ? file.crawl : file.assessment) };
 }
 
+/** A password in a target file that can be moved to the secret storage: people write digits without quotes, too. */
+function isMovable(node: Node | undefined): boolean {
+  return node?.type === 'string' || node?.type === 'number';
+}
+
 /** A target file's text without the passwords in it, and the passwords, by the place of their login in the file. */
 export function takePasswords(text: string): {
   readonly text: string;
@@ -201,10 +207,13 @@ export function takePasswords(text: string): {
   for (let rest = text; ;) {
     const root = toTree(rest, []);
     const logins = root && findNodeAtLocation(root, ['authentication', 'credentials'])?.children;
-    const found = (logins ?? []).map((login) => findNodeAtLocation(login, ['password'])?.value as unknown);
-    const index = found.findIndex((value) => typeof value === 'string');
-    if (index < 0) return { text: rest, passwords };
-    passwords.set(index, String(found[index]));
+    const found = (logins ?? []).map((login) => findNodeAtLocation(login, ['password']));
+    const index = found.findIndex(isMovable);
+    const node = found[index];
+    if (node === undefined) return { text: rest, passwords };
+    // A number as it is written: 0123 and 1e3 are passwords, too.
+    const written = rest.slice(node.offset, node.offset + node.length);
+    passwords.set(index, node.type === 'string' ? String(node.value) : written);
     const path = ['authentication', 'credentials', index, 'password'];
     rest = applyEdits(rest, modify(rest, path, undefined, {}));
   }

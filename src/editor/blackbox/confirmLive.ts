@@ -164,5 +164,7 @@ async function start(
     ),
   ];
   const confirms = identity.fingerprint;
-  await startBlackbox({ ...takenOver(run), workflow: 'blackbox-assessment', input, confirms, remarks }, deps);
+  const plan = { ...takenOver(run), workflow: 'blackbox-assessment' as const, input, confirms, remarks };
+  const ask = (): Promise<Run | undefined> => startBlackbox(plan, deps, ask);
+  await ask();
 }

@@ -6,7 +6,7 @@ import type { Run } from '../../core/run/state/run.ts';
 import {
   type ApplicationInput,
   changesBetween,
-  partsOf,
+  sentPartsOf,
   sharedInput,
 } from '../../core/workflows/application.ts';
 import { readTargetFile, type TargetFile, toInput } from '../../core/workflows/targetFile.ts';
@@ -60,6 +60,7 @@ export async function continueRun(
       remarks: [describeContinuation(continuation, run, pairs?.length), ...source.remarks],
     },
     deps,
+    () => continueRun(continuation, run, deps),
   );
 }
 
@@ -102,14 +103,19 @@ async function sourceOf(
   }
   const file = targetFile === undefined ? undefined : await readQuietly(targetFile);
   const now = file && toInput(file, workflow);
-  const changes =
-    now === undefined ? [] : changesBetween(partsOf(input), partsOf(now), workflow === 'blackbox-crawl');
+  const asIs = { ...run, input };
+  const asInFile = {
+    input: now ?? input,
+    language: file?.language ?? run.language,
+    webhookEndpointIds: file?.notification?.webhook_endpoint_ids ?? run.webhookEndpointIds,
+  };
+  const changes = changesBetween(sentPartsOf(asIs), sentPartsOf(asInFile), workflow === 'blackbox-crawl');
   const differs = t(
     'This is sent as it was for that run. The target file has been changed since; there was added (+) and removed (−), which is not sent:',
   );
   return {
     start: { ...before, input },
-    proposal: now ?? input,
+    proposal: asInFile.input,
     remarks: changes.length === 0 ? [] : [[differs, ...describeChanges(changes)].join('\n')],
   };
 }

@@ -6,10 +6,10 @@ import { visibleLine } from '../../core/visibleText.ts';
 import {
   type ApplicationInput,
   changesBetween,
-  type InputPart,
   type InputParts,
   type PartChange,
   partsOf,
+  type SentPart,
 } from '../../core/workflows/application.ts';
 import type { WorkflowId } from '../../core/workflows/workflow.ts';
 import { formatNumber } from '../formats.ts';
@@ -124,7 +124,7 @@ function linesOf(changes: readonly PartChange[]): readonly string[] {
   ]);
 }
 
-function partLabel(part: InputPart): string {
+function partLabel(part: SentPart): string {
   const t = vscode.l10n.t;
   return {
     targets: t('Target URLs'),
@@ -132,6 +132,9 @@ function partLabel(part: InputPart): string {
     loginInstructions: t('Instructions for logging in'),
     crawlInstructions: t('Instructions for crawling'),
     preferences: t('Preferences'),
+    logins: t('Logins'),
+    language: t('Language'),
+    webhooks: t('Webhook endpoints'),
   }[part];
 }
 

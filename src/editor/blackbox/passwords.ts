@@ -29,6 +29,8 @@ export interface KeptLogin extends Login {
 }
 
 const prefix = 'password:';
+/** Stands before each password in the secret storage, which does not keep an empty text where the system has no keyring. */
+const mark = '=';
 
 /**
  * Passwords of the applications under test, in the secret storage, each for one request to one service: where its targets, exclusions,
@@ -45,7 +47,7 @@ export class Passwords {
 
   /** The passwords of a run or request, in the order of its credentials; undefined for one that is not kept. */
   async of(request: PasswordRequest): Promise<(string | undefined)[]> {
-    return Promise.all(loginsOf(request).map(async (login) => this.#secrets.get(toKept(request, login).key)));
+    return Promise.all(loginsOf(request).map(async (login) => this.#get(toKept(request, login).key)));
   }
 
   /** The passwords of a run or request that are kept: no message of the service may hold them. */
@@ -65,7 +67,7 @@ export class Passwords {
     const { key, ...kept } = toKept(request, login);
     // The index first: a password that is not in it could not be forgotten.
     await this.#index.update(key, kept);
-    await this.#secrets.store(key, password);
+    await this.#secrets.store(key, mark + password);
   }
 
   /** Every login whose password is kept, the latest first. */
@@ -92,7 +94,7 @@ export class Passwords {
         id === login.id &&
         role === login.role,
     );
-    const password = before && (await this.#secrets.get(before.key));
+    const password = before && (await this.#get(before.key));
     return before && password !== undefined ? { parts: before.parts, password } : undefined;
   }
 
@@ -100,6 +102,10 @@ export class Passwords {
   async forget({ key }: Pick<KeptLogin, 'key'>): Promise<void> {
     await this.#secrets.delete(key);
     await this.#index.update(key, undefined);
+  }
+
+  async #get(key: string): Promise<string | undefined> {
+    return (await this.#secrets.get(key))?.slice(mark.length);
   }
 }
 

@@ -75,8 +75,15 @@ export function takenOver(
   return { account: run, folder: targets[0]?.folder ?? '', targetFile, language, webhookEndpointIds };
 }
 
-/** Asks whether to start a blackbox run, once and with everything that is sent, and starts it; undefined when the person cancels. All starts come here. */
-export async function startBlackbox(start: BlackboxStart, deps: BlackboxDeps): Promise<Run | undefined> {
+/**
+ * Asks whether to start a blackbox run, once and with everything that is sent, and starts it; undefined when the person cancels. All starts come
+ * here. A person who has read the exact request can have it asked anew: `again` reads what it was read from again.
+ */
+export async function startBlackbox(
+  start: BlackboxStart,
+  deps: BlackboxDeps,
+  again: () => Promise<Run | undefined>,
+): Promise<Run | undefined> {
   const { accounts, runs, tracker, passwords } = deps;
   if (start.account === undefined && !(await accounts.isSignedIn()) && !(await signIn(accounts)))
     return undefined;
@@ -99,12 +106,12 @@ export async function startBlackbox(start: BlackboxStart, deps: BlackboxDeps): P
   } finally {
     await claim.release();
   }
-  const again = vscode.l10n.t('Ask Again…');
+  const askAgain = vscode.l10n.t('Ask Again…');
   const pressed = await showInformation(
     vscode.l10n.t('Nothing has been sent. Start again once you have read the request.'),
-    again,
+    askAgain,
   );
-  return pressed === again ? startBlackbox(start, deps) : undefined;
+  return pressed === askAgain ? again() : undefined;
 }
 
 /** A title names so many hosts. */
@@ -158,7 +165,9 @@ export async function startFromFile(
   retryOf?: string,
 ): Promise<Run | undefined> {
   const start = await readStart(workflow, given, deps);
-  return start && startBlackbox({ ...start, retryOf }, deps);
+  if (start === undefined) return undefined;
+  const again = () => startFromFile(workflow, vscode.Uri.file(start.targetFile), deps, retryOf);
+  return startBlackbox({ ...start, retryOf }, deps, again);
 }
 
 /** Starts a failed run again that was never sent: from its target file as it is by now, or, where it goes on from another run, with what its journal has. */
@@ -171,7 +180,8 @@ export async function startAgain(run: Run | undefined, deps: BlackboxDeps): Prom
   const before = predecessorOf(run);
   const remarks =
     before === undefined ? [] : [vscode.l10n.t('It goes on from the run with the ID {0}.', before)];
-  return startBlackbox({ ...takenOver(run), workflow, input, confirms, retryOf: run.id, remarks }, deps);
+  const start = { ...takenOver(run), workflow, input, confirms, retryOf: run.id, remarks };
+  return startBlackbox(start, deps, () => startAgain(run, deps));
 }
 
 /** Reads the start of a target file, which a person picks where none is given; undefined where the file is not right, or its texts are not to be sent. Throws `badTargetFile` for one that nothing is started from. */
@@ -179,7 +189,7 @@ export async function readStart(
   workflow: BlackboxWorkflow,
   given: vscode.Uri | undefined,
   { targetFiles, secretWorkerFile }: Pick<BlackboxDeps, 'targetFiles' | 'secretWorkerFile'>,
-): Promise<BlackboxStart | undefined> {
+): Promise<(BlackboxStart & { readonly targetFile: string }) | undefined> {
   const uri = given ?? (await pickTargetFile());
   if (uri === undefined) return undefined;
   const folder = vscode.workspace.getWorkspaceFolder(uri)?.uri.fsPath;

@@ -4,7 +4,7 @@ import { toVisibleJson, visibleLine, visibleName } from '../../core/visibleText.
 import type { Disposable } from '../../core/ports.ts';
 import type { Assessment } from '../../core/run/state/newRun.ts';
 import { isFinal, type Run } from '../../core/run/state/run.ts';
-import { type ApplicationInput, changesBetween, partsOf } from '../../core/workflows/application.ts';
+import { type ApplicationInput, changesBetween, sentPartsOf } from '../../core/workflows/application.ts';
 import { workflows } from '../../core/workflows/workflows.ts';
 import { firstLines, formatNumber, formatTime } from '../formats.ts';
 import { limitsLabel, runLabel, stateLabel } from '../labels.ts';
@@ -90,11 +90,16 @@ function countsLine({ target_urls, oos_urls, authentication, preference, pairs }
 }
 
 /** What is different from the last start from the same file. */
-function changesSinceLast({ targetFile, workflow, input }: BlackboxPlan, runs: readonly Run[]): string[] {
-  const before = runs.filter((run) => run.targetFile === targetFile && run.input !== undefined);
+function changesSinceLast(plan: BlackboxPlan, runs: readonly Run[]): string[] {
+  const { targetFile, workflow, input } = plan;
+  const before = runs.flatMap((run) =>
+    run.targetFile === targetFile && run.input !== undefined && run.input.resume === undefined
+      ? [{ ...run, input: run.input }]
+      : [],
+  );
   const last = before.find((run) => run.workflow === workflow) ?? before[0];
-  if (targetFile === undefined || last?.input === undefined) return [];
-  const changes = changesBetween(partsOf(last.input), partsOf(input), workflow === 'blackbox-crawl');
+  if (targetFile === undefined || last === undefined) return [];
+  const changes = changesBetween(sentPartsOf(last), sentPartsOf(plan), workflow === 'blackbox-crawl');
   const [limits, now] = [limitsLabel(workflow, last.input), limitsLabel(workflow, input)];
   const lines = [
     ...describeChanges(changes),

@@ -1,5 +1,5 @@
 import { realpathSync, statSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import * as vscode from 'vscode';
 import { AssessmentError, systemCode } from '../../core/errors.ts';
@@ -66,6 +66,8 @@ export class TargetFiles {
 
   /** Reads a target file for a start or for its passwords, saved before; undefined, with its problems shown, for one that is not right. */
   async read(uri: vscode.Uri): Promise<TargetFile | undefined> {
+    // VS Code's own error for a file that is gone does not name it.
+    await stat(uri.fsPath);
     const document = await vscode.workspace.openTextDocument(uri);
     if (document.isDirty && !(await document.save())) return undefined;
     // From the disk: VS Code may not have noticed yet that another program has changed it, as a pull does.
@@ -97,8 +99,15 @@ export class TargetFiles {
     }
     const edit = new vscode.WorkspaceEdit();
     edit.replace(uri, new vscode.Range(0, 0, document.lineCount, 0), text);
-    if (!(await vscode.workspace.applyEdit(edit)) || !(await document.save()))
-      throw new AssessmentError('storage', { subject: uri.fsPath });
+    if (!(await vscode.workspace.applyEdit(edit)) || !(await document.save())) {
+      void showWarning(
+        t(
+          'The passwords are in the secret storage now, but {0} was not saved: they still stand in the file on disk. Save it, and if it was synced or committed with them, change them in the application.',
+          visibleLine(uri.fsPath),
+        ),
+      );
+      return;
+    }
     void showWarning(
       t(
         'The passwords are in the secret storage now, and no longer in the file. If the file was saved, synced or committed with them, change them in the application.',
@@ -194,7 +203,7 @@ function describeProblem({ kind, subject = '', bound = 0, counted }: TargetProbl
     type: types.get(subject) ?? t('This has to be a whole number.'),
     value: t('This has to be one of: {0}.', name),
     url: t(
-      'This has to be a whole URL that begins with http:// or https://, without user name, password and spaces.',
+      'This has to be a whole URL that begins with http:// or https://, without user name and password. Percent-encode spaces and other special characters, and write a host with letters beyond ASCII in Punycode (xn--…).',
     ),
     sameLogin: t('One login stands here twice: each ID and role may stand once.'),
     atLeast: counted === 'credits' ? t('This has to be at least {0}.', limit) : t('This must not be empty.'),

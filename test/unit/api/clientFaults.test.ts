@@ -191,6 +191,24 @@ describe('what comes back to the client', () => {
     assert.doesNotMatch(JSON.stringify(description), /canary/);
   });
 
+  test('words of the API stay, though a password is part of them', async (t) => {
+    const { client, service } = await setUpClient(
+      t,
+      { token: fixedToken('s') },
+      { organizations: { o: ['s'] } },
+    );
+    const detail = { scan_progress: { artifact_name: 'scan_progress' }, text: 'as' };
+    const output = { kind: 'ABORTED', abortedReason: { code: 'credit_limit_reached', detail } };
+    const body = JSON.stringify({ status: 'EXITED', output });
+    service.addFault({ match: {}, before: { kind: 'reply', status: 200, body } });
+    const description = await client.describe(workflow, 'run');
+    const redacted = { ...detail, text: 'a[redacted]' };
+    assert.deepEqual(description, {
+      status: 'EXITED',
+      output: { ...output, abortedReason: { ...output.abortedReason, detail: redacted } },
+    });
+  });
+
   test('F119 a reply made to slow its redaction down takes no time', async (t) => {
     const { client, service } = await setUpClient(t);
     const bait = 'http://-'.repeat(32 << 10);

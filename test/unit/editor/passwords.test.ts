@@ -16,7 +16,7 @@ const input: ApplicationInput = {
 };
 const request = { ...account, input };
 
-/** A secret storage and a memento, as the editor has them. */
+/** A secret storage and a memento, as the editor has them; where the system has no keyring, an empty text is not kept. */
 function stores() {
   const secrets = new Map<string, string>();
   const index = new Map<string, unknown>();
@@ -25,7 +25,7 @@ function stores() {
     index,
     passwords: new Passwords(
       {
-        get: (key) => Promise.resolve(secrets.get(key)),
+        get: (key) => Promise.resolve(secrets.get(key) || undefined),
         store: (key, value) => Promise.resolve(void secrets.set(key, value)),
         delete: (key) => Promise.resolve(void secrets.delete(key)),
       },

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Ajv } from 'ajv';
+import addFormats from 'ajv-formats';
 import fc from 'fast-check';
 import * as z from 'zod/mini';
 import { applicationInputSchema, requestInput } from '../../../src/core/workflows/application.ts';
@@ -64,7 +65,16 @@ const broken: readonly (readonly [name: string, file: unknown, problem: string, 
     'url',
     '"https://example.com\\\\@evil.example"',
   ],
-  ['a URL with a space', withUrl('https://example.com/ x'), 'url', '"https://example.com/ x"'],
+  ...['/ x', '/商品', '/{id}', '/?a[0]=1', '/a|b', '/100%', '/#a#b', ':x/'].map(
+    (rest) =>
+      [
+        `a URL that ends with ${rest}`,
+        withUrl(`https://example.com${rest}`),
+        'url',
+        '"https://example',
+      ] as const,
+  ),
+  ['a URL with a host beyond ASCII', withUrl('https://例え.example/'), 'url', '"https://例え.example/"'],
   ['a URL of 5,001 characters', withUrl(url + long(5001 - url.length)), 'atMost 5000 characters', '"https'],
   ['101 exclusions', { target_urls: [url], oos_urls: many(101, () => url) }, 'atMost 100 items', '['],
   ['a relative exclusion', { target_urls: [url], oos_urls: ['logout'] }, 'url', '"logout"'],
@@ -95,6 +105,8 @@ const broken: readonly (readonly [name: string, file: unknown, problem: string, 
   ['an empty role', withLogins({ ...login, role: '' }), 'atLeast 1 characters', '""'],
   ['a role of 257 characters', withLogins({ ...login, role: long(257) }), 'atMost 256 characters', '"xxx'],
   ['no role', withLogins({ id: 'alice' }), 'missing role', '{'],
+  ['F130 a password of digits', withLogins({ ...login, password: 4711 }), 'password password', '"password"'],
+  ['a list for a password', withLogins({ ...login, password: [] }), 'unknown password', '"password"'],
   ['F130 a password', withLogins({ ...login, password: 'canary-1' }), 'password password', '"password"'],
   [
     'empty login instructions',
@@ -209,6 +221,41 @@ test('any text is read, or has problems inside it', () => {
   );
 });
 
+/** What the API takes for a URI: its `format` is `uri`. */
+const isUri = addFormats.default(new Ajv()).compile({ type: 'string', format: 'uri' });
+const urlText = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom(...'/ ? # @ : [ ] %41 . a 商 { | \\ %'.split(' '), ' '),
+      fc.webPath(),
+      fc.webQueryParameters(),
+      fc.string(),
+    ),
+  )
+  .map((parts) => parts.join(''));
+
+test('F117 a URL of a target file is one that the API takes', () => {
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        urlText,
+        fc.webUrl().chain((start) => urlText.map((rest) => start + rest)),
+      ),
+      (text) => {
+        for (const each of [text, `https://${text}`, `${url}${text}`])
+          if (bare(JSON.stringify(withUrl(each))).length === 0) assert.ok(isUri(each), each);
+      },
+    ),
+  );
+  for (const part of [
+    fc.webUrl({ withFragments: true, withQueryParameters: true }),
+    fc.ipV6().map((ip) => `https://[${ip}]:8443/`),
+  ])
+    fc.assert(
+      fc.property(part, (each) => !URL.canParse(each) || bare(JSON.stringify(withUrl(each))).length === 0),
+    );
+});
+
 test('a target file makes the input of each workflow, which the API’s bounds accept', () => {
   const { file } = readTargetFile(JSON.stringify(whole)) as { file: z.infer<typeof targetFileSchema> };
   const { target_urls, oos_urls, authentication, preference, crawl, assessment } = whole;
@@ -228,6 +275,7 @@ test('F130 every password is taken out of a target file, and nothing else', () =
     "credentials": [
       { "id": "alice", "role": "buyer", "password": "canary-1" },
       { "id": "bob", "role": "buyer" },
+      { "id": "dave", "role": "buyer", "password": 0.4711e+4 },
       { "password": "", "id": "carol", "role": "seller" }
     ]
   }
@@ -238,9 +286,10 @@ test('F130 every password is taken out of a target file, and nothing else', () =
     [...taken.passwords],
     [
       [0, 'canary-1'],
-      [2, ''],
+      [2, '0.4711e+4'],
+      [3, ''],
     ],
   );
-  assert.equal(taken.text, text.replace(', "password": "canary-1"', '').replace('{ "password": "", ', '{'));
+  assert.equal(taken.text, text.replace(/, "password": ["0][^ ]+/g, '').replace('{ "password": "", ', '{'));
   assert.deepEqual(takePasswords('[[[').passwords.size, 0);
 });

@@ -36,8 +36,8 @@ describe('starting a blackbox run', () => {
   before(async () => {
     [folder = ''] = await openFolders(1);
     file = path.join(folder, 'starts.blackbox.json');
-    service = await startService();
     application = await startInventedApplication();
+    service = await startService({ webhookEndpoints: { 'hook-1': application.origin } });
   });
 
   beforeEach(async () => {
@@ -144,6 +144,19 @@ describe('starting a blackbox run', () => {
       JSON.parse(body.replaceAll('••••', '')),
       JSON.parse(passwords.reduce((text, each) => text.replace(each, ''), JSON.stringify(sent?.body))),
     );
+  });
+
+  it('asks again with what the target file says by then', async () => {
+    let shows = 0;
+    press = async ({ buttons }) => {
+      if (buttons.includes('Show Exact Request')) return shows++ === 0 ? 'Show Exact Request' : 'Start Crawl';
+      if (buttons.includes('Ask Again…')) await write({ crawl: { credit_limit: 7 } });
+      return buttons.find((button) => button === 'Ask Again…');
+    };
+    await call('startCrawl', await write());
+    assert.match(messages.shown.findLast(({ isModal }) => isModal)?.detail ?? '', /Credits: at most 7/);
+    const { input } = dispatches().at(-1)?.body as { input: { credit_limit: number } };
+    assert.equal(input.credit_limit, 7);
   });
 
   const start = ({ buttons }: ShownMessage): string | undefined =>
@@ -257,19 +270,36 @@ describe('starting a blackbox run', () => {
   });
 
   it('F137 shows what has changed in the file since the last start, and nothing in it as a link or command', async () => {
-    const { id } = await startBy('startCrawl', await write());
+    const [login] = application.credentials;
+    const seller = { id: login?.id, role: 'seller, too' };
+    const hook = { webhook_endpoint_ids: ['hook-1'] };
+    const { id } = await startBy('startCrawl', await write({ notification: hook }));
     await finish(id);
     const hostile = 'Log in at [here](command:workbench.action.quit) \u202E\n\n$(bug) ****';
     const preference = { preferences: [{ kind: 'DO', preference: hostile }] };
-    const uri = await write({ preference, crawl: { credit_limit: 30 } });
-    await call('startCrawl', uri);
+    const now = {
+      language: 'japanese',
+      authentication: { credentials: [seller] },
+      crawl: { credit_limit: 30 },
+    };
+    const uri = await write({ ...now, preference });
+    await startBy('startCrawl', uri);
     const asked = messages.shown.filter(({ isModal }) => isModal);
+    assert.match(asked.at(-1)?.detail ?? '', /Logins\n {2}\+ \S+ \(seller, too\)\n {2}− /);
+    assert.match(asked.at(-1)?.detail ?? '', /Language\n {2}\+ japanese\n {2}− english\n/);
+    assert.match(asked.at(-1)?.detail ?? '', /Webhook endpoints\n {2}− hook-1\n/);
     const changed = asked.map(({ detail }) => detail).join('\n');
     assert.match(
       changed,
       /\+ DO: Log in at \[here\]\(command:workbench\.action\.quit\) \\u\{202E\} \$\(bug\)/,
     );
     for (const { text, isModal } of messages.shown) if (!isModal) assert.doesNotMatch(text, link);
+    // A run that goes on from another is not started from the file.
+    await finish((await startBy('crawlFurther', { kind: 'run', id })).id);
+    assert.match(messages.shown.findLast(({ isModal }) => isModal)?.detail ?? '', /not sent:[^]*\+ japanese/);
+    await call('startCrawl', uri);
+    const { detail } = messages.shown.findLast(({ isModal }) => isModal)!;
+    assert.doesNotMatch(detail, /Since the last start/);
   });
 
   it('F131 shows changed instructions for the crawl before a password goes with them, also after an assessment from the changed file', async () => {
@@ -296,6 +326,10 @@ describe('starting a blackbox run', () => {
     const items = await runItems(id);
     assert.match(linesOf(items)[1] ?? '', /ownership of a target URL is not verified/);
     assert.match(items[0]?.contextValue ?? '', /\bmayStartAgain\b/);
+    await rm(file);
+    await call('startAgain', { kind: 'run', id });
+    assert.match(messages.shown.at(-1)?.text ?? '', /starts\.blackbox\.json.*ENOENT/);
+    await write();
     const again = await startBy('startAgain', { kind: 'run', id });
     await finish(again.id);
   });

@@ -165,7 +165,7 @@ describe('a target file', () => {
   it('F137 shows none of a hostile file’s texts in its lenses, and its problems as plain text', async () => {
     const hostile = '[x](command:workbench.action.quit)\u202e\u0007';
     const { uri } = await open({
-      target_urls: [`https://evil.example/${hostile.replace('\u0007', '')}`],
+      target_urls: ['https://evil.example/(command:workbench.action.quit)'],
       authentication: { credentials: [{ id: hostile, role: hostile }] },
       preference: { preferences: [{ kind: 'DO', preference: hostile }] },
       [hostile]: 1,
@@ -191,7 +191,7 @@ describe('a target file', () => {
         [
           4,
           vscode.DiagnosticSeverity.Error,
-          'This has to be a whole URL that begins with http:// or https://, without user name, password and spaces.',
+          'This has to be a whole URL that begins with http:// or https://, without user name and password. Percent-encode spaces and other special characters, and write a host with letters beyond ASCII in Punycode (xn--…).',
         ],
         [7, vscode.DiagnosticSeverity.Error, 'This has to be at least 5.'],
       ],
@@ -224,14 +224,24 @@ describe('a target file', () => {
     );
     const fix = actions.find(({ title }) => title === 'Move Passwords to the Secret Storage');
     assert.doesNotMatch(JSON.stringify(fix), /canary/);
-    await vscode.commands.executeCommand(fix!.command!.command, ...(fix!.command!.arguments as unknown[]));
+    const move = () =>
+      vscode.commands.executeCommand(fix!.command!.command, ...(fix!.command!.arguments as unknown[]));
+    const { applyEdit } = vscode.workspace;
+    Object.assign(vscode.workspace, { applyEdit: () => Promise.resolve(false) });
+    try {
+      await move();
+    } finally {
+      Object.assign(vscode.workspace, { applyEdit });
+    }
+    assert.match(messages.shown[0]?.text ?? '', /blackbox\.json was not saved: they still stand in the file/);
+    await move();
     assert.deepEqual(JSON.parse(await readFile(document.uri.fsPath, 'utf8')), {
       target_urls: [url],
       authentication: { credentials: [alice, bob] },
       crawl,
     });
     assert.deepEqual(problemsOf(document.uri), []);
-    assert.match(messages.shown[0]?.text ?? '', /saved, synced or committed .* change them/);
+    assert.match(messages.shown[1]?.text ?? '', /saved, synced or committed .* change them/);
     assert.equal((await shownLenses(document.uri, 3))[2], 'Passwords: 1 of 2');
     // One row stands for both requests, of which only the crawl has these instructions; it forgets both.
     press = ({ buttons }) => buttons.find((button) => button === 'Forget');

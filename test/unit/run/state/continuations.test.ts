@@ -53,6 +53,16 @@ test('a run that has not ended, or that the service does not know, is not gone o
   assert.deepEqual([...continuationsOf(unknown)], []);
 });
 
+test('an imported run is not gone on from: of which service it is, is not known', () => {
+  const imported = {
+    ...runOf.imported,
+    workflow: 'blackbox-crawl',
+    runId: 'r-1',
+    exit: { kind: 'SUCCESS', artifacts: [] },
+  } as Run;
+  assert.deepEqual([...continuationsOf(imported)], []);
+});
+
 test('a run has hit its credit limit if it was aborted by that code', () => {
   const [limit, other] = [atCreditLimit, aborted].map((end) => ended('blackbox-assessment', end, true));
   assert.deepEqual([limit!, other!, runOf.succeeded].map(hasHitCreditLimit), [true, false, false]);
