@@ -74,6 +74,7 @@ test('F110 the end of a path is enough when only one of the files that were sent
     assert.equal(await answer(locatorIn(root, { files: sent }), text), expected, text);
   const mixed = locatorIn(root, { files: [...sent, 'app/src/index.ts'], told: ['src/index.ts'] });
   assert.equal(await answer(mixed, 'src/index.ts'), '(ambiguous)');
+  assert.equal(await answer(mixed, 'pkg/x/pkg/src/deep/only.py'), 'pkg/src/deep/only.py');
 });
 
 test('F110 of two names that differ in how a letter is composed alone, each is its own', async (t) => {
@@ -125,6 +126,16 @@ test('F110 the start that most paths have in common decides where a shorter end 
   assert.equal(await answer(locate, '/w/src/a.ts'), 'src/a.ts');
   assert.equal(await answer(locate, '/w/pkg/src/a.ts'), 'pkg/src/a.ts');
   assert.equal(await answer(locate, '/x/src/a.ts'), '(ambiguous)');
+});
+
+test('F110 of two starts in common, the one of more paths is cut off, and of equally many the shorter', async (t) => {
+  const sent = ['src/a.ts', 'src/b.ts', 'src/c.ts', 'v/src/a.ts', 'v/src/b.ts'];
+  const root = await scratchFolder(t, sent);
+  for (const [told, expected] of [
+    [['/w/v/src/a.ts', '/w/v/src/b.ts'], 'v/src/a.ts'],
+    [['/w/v/src/a.ts', '/w/v/src/b.ts', '/w/v/src/c.ts'], 'src/a.ts'],
+  ] as const)
+    assert.equal(await answer(locatorIn(root, { files: sent, told }), '/w/v/src/a.ts'), expected);
 });
 
 test('F110 a file that was never sent has no findings, and one that is gone is not replaced by a namesake', async (t) => {
@@ -322,7 +333,7 @@ test('F73 the same path in two roots: the root that the archive came from decide
     });
     assert.deepEqual(await resolver.locate({ path: 'src/main.py', targetIndex: 1 }), main(1));
     assert.equal((await resolver.locate({ path: 'shop.py', targetIndex: 1 })).kind, 'none');
-    assert.equal((await resolver.locate({ path: 'src/main.py' })).kind, 'none');
+    assert.deepEqual(await resolver.locate({ path: 'src/main.py' }), { kind: 'none', reason: 'ambiguous' });
     const only = await resolver.locate({ path: 'shop.py' });
     assert.equal(only.kind === 'file' && only.target, 0);
     for (const start of ['admin', '1', './admin', '/1'])
