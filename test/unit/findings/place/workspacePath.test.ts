@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { looksLikePath, type PathBelief, splitPath } from '../../../../src/core/findings/parse/pathText.ts';
+import {
+  looksLikePath,
+  ordered,
+  type PathBelief,
+  splitPath,
+  toLineRange,
+} from '../../../../src/core/findings/parse/pathText.ts';
 import { MAX_PATH } from '../../../../src/core/findings/finding.ts';
 import { percentDecoded, toWorkspacePath } from '../../../../src/core/findings/place/workspacePath.ts';
 
@@ -118,6 +124,43 @@ describe('lines written behind a path', () => {
     });
 });
 
+describe('lines and columns of a place', () => {
+  /** `12:3-14:5` for lines and columns from and to, with `?` for what is not said. */
+  const said = (lines: ReturnType<typeof toLineRange>): string => {
+    const { startLine = '?', startColumn = '?', endLine = '?', endColumn = '?' } = lines ?? {};
+    return [startLine, startColumn, endLine, endColumn].join(' ');
+  };
+  for (const [startLine, startColumn, endLine, endColumn, expected] of [
+    [4, 2, 6, 1, '4 2 6 1'],
+    [4, 2, 4, 3, '4 2 4 3'],
+    [4, 2, 4, 2, '4 2 4 2'],
+    [4, 2, 4, 1, '4 2 4 ?'],
+    [4, 2, undefined, 1, '4 2 ? ?'],
+    [4, undefined, 4, 1, '4 ? 4 1'],
+    [4, undefined, 3, undefined, '4 ? 4 ?'],
+    [undefined, 2, 6, 3, '6 2 ? ?'],
+    [undefined, 2, undefined, 3, '? ? ? ?'],
+  ] as const)
+    test(`${String([startLine, startColumn, endLine, endColumn])} are in order as ${expected}`, () => {
+      assert.equal(said(ordered({ startLine, startColumn, endLine, endColumn })), expected);
+    });
+
+  for (const [value, expected] of [
+    ['12', '12 ? ? ?'],
+    [' L12 - l14 ', '12 ? 14 ?'],
+    ['12–14', '12 ? 14 ?'],
+    ['12 14', '? ? ? ?'],
+    [[12, 13, 14], '12 ? 14 ?'],
+    [['L12'], '12 ? 12 ?'],
+    [[], '? ? ? ?'],
+    [0, '? ? ? ?'],
+    [`${' '.repeat(100)}12`, '? ? ? ?'],
+  ] as const)
+    test(`${JSON.stringify(value)} is read as the lines ${expected}`, () => {
+      assert.equal(said(toLineRange(value)), expected);
+    });
+});
+
 describe('what can be a path', () => {
   const likes = (text: string): string =>
     (['files', 'places', 'flow'] satisfies PathBelief[])
@@ -141,6 +184,10 @@ describe('what can be a path', () => {
     ['   ', ''],
     ['a/b\nc.js', 'files'],
     ['a/b\rc.js', 'files'],
+    ['\na/b.js\n', 'files'],
+    ['one two.js\n', 'files'],
+    ['two\nnames.js', 'files'],
+    ['e.g. two\nlines', ''],
     ['a request\nreaches the query', ''],
     ['a.js -> b.js\nb.js -> c.js\nc.js', ''],
     ['https://example.com/a.js', ''],
