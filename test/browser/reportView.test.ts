@@ -141,6 +141,8 @@ test('a place is recognised in the ways that reports write one', async () => {
     'src/app.ts#L12': 0,
     'src/app.ts#L12-L20': 0,
     'src/app.ts#L12-20': 0,
+    'src/app.ts#L12C3-L14C5': 0,
+    '/src/app.ts:12': 0,
     'src\\app.ts:12': 0,
     '.\\src\\app.ts:12-20': 0,
     'src/検索/入力.ts:8': 1,
@@ -154,20 +156,26 @@ test('a place is recognised in the ways that reports write one', async () => {
     'file:///src/app.ts:12': undefined,
     'src/app.ts?x#L12': undefined,
   };
+  const sentences = {
+    '【src/app.ts:12】と『src/検索/入力.ts:8』': [0, 1],
+    'src/app.ts:12→src/検索/入力.ts:8': [0, 1],
+    '（src/app.ts#L12C3〜src/検索/入力.ts:8）': [0, 1],
+    '[a](src/%E6%A4%9C%E7%B4%A2/入力.ts#L8) [b](src/app%2.ts#L12)': [1],
+  };
   await stage.withPage({}, async ({ page, show }) => {
     await show({
-      markdown: Object.keys(written)
-        .map((text) => `- \`${text}\``)
+      markdown: [...Object.keys(written).map((text) => `\`${text}\``), ...Object.keys(sentences)]
+        .map((text) => `- ${text}`)
         .join('\n'),
       places: ['src/app.ts:12', 'src/検索/入力.ts:8'].map((label, index) => ({ label, index })),
     });
-    const places = await page.evaluate<(string | undefined)[]>(
-      `[...document.querySelectorAll('li')].map((item) => item.querySelector('.place')?.dataset.place)`,
+    const places = await page.evaluate<number[][]>(
+      `[...document.querySelectorAll('li')].map((item) => [...item.querySelectorAll('.place')].map(({ dataset }) => Number(dataset.place)))`,
     );
-    assert.deepEqual(
-      places,
-      Object.values(written).map((index) => index?.toString()),
-    );
+    assert.deepEqual(places, [
+      ...Object.values(written).map((index) => (index === undefined ? [] : [index])),
+      ...Object.values(sentences),
+    ]);
   });
 });
 

@@ -91,14 +91,15 @@ export function findJumpTargets(root: ParentNode): (fragment: string) => HTMLEle
     seen.set(slug, count + 1);
     add(count === 0 ? slug : `${slug}-${count}`, heading);
   }
-  return (fragment) => targets.get(decode(fragment).toLowerCase());
+  return (fragment) => targets.get(withoutEscapes(fragment).toLowerCase());
 }
 
-function decode(fragment: string): string {
+/** An address, or its fragment, without its percent escapes, where they can be read. */
+export function withoutEscapes(address: string): string {
   try {
-    return decodeURIComponent(fragment);
+    return decodeURIComponent(address);
   } catch (error) {
-    if (error instanceof URIError) return fragment;
+    if (error instanceof URIError) return address;
     throw error;
   }
 }

@@ -1,5 +1,6 @@
 import DOMPurify from 'dompurify';
 import type { ReportStrings } from '../../src/core/report/protocol.ts';
+import { withoutEscapes } from './contents.ts';
 import { element } from './element.ts';
 import { allowedTags } from './markdown.ts';
 
@@ -55,7 +56,9 @@ function finishLink(link: HTMLAnchorElement, { places }: RenderContext): void {
     return;
   }
   const text = link.textContent.trim();
-  const index = placeIndex(places.indexes, text) ?? placeIndex(places.indexes, to);
+  const index = [text, to, withoutEscapes(to)]
+    .map((each) => placeIndex(places.indexes, each))
+    .find((each) => each !== undefined);
   if (index !== undefined) {
     link.replaceWith(placeLink(index, places.tooltip, ...link.childNodes));
   } else if (to.startsWith('#')) {
@@ -106,20 +109,25 @@ interface PlaceLinks {
   readonly tooltip: string;
 }
 
+/** What stands in no path that a text names. */
+const between = '\\s()[\\]{}<>"\'`,;|、。「」『』【】〈〉《》（）→〜～';
 /** Matches only from the start of a word: from every letter of a long one, it would take quadratic time. */
-const inText =
-  /(?<![^\s()[\]{}<>"'`,;|、。「」（）])[^\s()[\]{}<>"'`,;|、。「」（）]+(?::\d+(?:[-:]\d+)?|#L\d+(?:-L?\d+)?)/gu;
+const inText = new RegExp(
+  `(?<![^${between}])[^${between}]+(?::\\d+(?:[-:]\\d+)?|#L\\d+(?:C\\d+)?(?:-L?\\d+(?:C\\d+)?)?)`,
+  'gu',
+);
 /** Japanese puts no space before a path. */
 const lettersBefore = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー：・]+/u;
 
-/** The finding that a text like `src/app.ts:12`, `src\app.ts:12-20` or `src/app.ts#L12` stands for. */
+/** The finding that a text like `src/app.ts:12`, `src\app.ts:12-20` or `/src/app.ts#L12` stands for. */
 function placeIndex(indexes: ReadonlyMap<string, number>, text: string): number | undefined {
   const label = text
     .trim()
     .replaceAll('\\', '/')
     .replace(/^\.\//, '')
-    .replace(/#L(\d+)(?:-L?\d+)?$/, ':$1');
-  return indexes.get(label) ?? indexes.get(label.replace(/(:\d+)(?:-\d+|:\d+)$/, '$1'));
+    .replace(/#L(\d+)(?:C\d+)?(?:-L?\d+(?:C\d+)?)?$/, ':$1')
+    .replace(/(:\d+)(?:-\d+|:\d+)$/, '$1');
+  return indexes.get(label) ?? indexes.get(label.replace(/^\//, ''));
 }
 
 /** A link to the code of a finding: a message with an index, never an address. */

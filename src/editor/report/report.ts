@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { AssessmentError } from '../../core/errors.ts';
-import { countVerdicts } from '../../core/findings/compare/verdict.ts';
+import { countVerdicts, isReported } from '../../core/findings/compare/verdict.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
 import type { ShownFinding, ShownPlace, ShownRun } from '../../core/findings/shownFinding.ts';
 import { placeLinks } from '../../core/findings/place/runPlaces.ts';
@@ -123,7 +123,8 @@ function toChanges(
 ): NonNullable<ReportContent['changes']> {
   return {
     label: vscode.l10n.t('Since the run of {0}', formatTime(baseline.createdAt)),
-    counts: countVerdicts(shown)
+    // What the run before did not report either is no change since then.
+    counts: countVerdicts(shown.filter(({ verdict, run }) => isReported(verdict) || run.id === baseline.id))
       // Beside a run that was cut, nobody knows what is new.
       .filter(({ verdict, count }) => count > 0 || (verdict === 'new' && baselineCut === undefined))
       .map(({ verdict, count }) => ({ label: verdictHeading(verdict), count })),

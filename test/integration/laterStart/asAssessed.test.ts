@@ -43,11 +43,19 @@ describe('files as they were assessed', () => {
     await writeFile(sourceFile(runFolder, 0, 'src/kept.js'), sent['src/kept.js']);
     await writeFile(path.join(folder, 'src/kept.js'), 'new\none\ntwo\nthree\n');
     await writeFile(path.join(root, 'secret.js'), 'not sent');
-    const files = [...Object.keys(sent), '../secret.js'];
+    const files = [...Object.keys(sent), '../secret.js', 'elsewhere/kept.js'];
     const items = files.map((file) => ({ title: 'Invented', severity: 'high', file, line: 9, code: 'two' }));
     const { findings } = parseFindings(JSON.stringify(items), { runId: run.id });
     shown = findings.map((finding) => ({
       ...{ run, finding, places: [], folder, identity, triage: undecided },
+    }));
+    const kept = { folder, file: path.join(folder, 'src/kept.js'), path: 'src/kept.js' };
+    shown = shown.map((each) => ({
+      ...each,
+      // As a person has mapped it.
+      places: each.finding.places.flatMap((reported) =>
+        reported.path === 'elsewhere/kept.js' ? [{ ...kept, reported, drift: 'same' as const }] : [],
+      ),
     }));
     const runs = { get: (id: string) => (id === run.id ? run : undefined), folderOf: () => runFolder };
     const store = { read: () => Promise.resolve({ run, shown }) };
@@ -69,7 +77,11 @@ describe('files as they were assessed', () => {
   });
 
   it('are opened exactly as they were sent, with the finding selected where its code was', async () => {
-    for (const [index, name] of (['src/kept.js', 'inCommit.js'] as const).entries()) {
+    for (const [index, name] of [
+      [0, 'src/kept.js'],
+      [1, 'inCommit.js'],
+      [4, 'src/kept.js'],
+    ] as const) {
       await openAsAssessed(shown[index]!, deps);
       const { document, selection } = vscode.window.activeTextEditor!;
       assert.equal(document.uri.scheme, 'whitebox-assessed');

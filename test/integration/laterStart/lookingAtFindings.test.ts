@@ -10,6 +10,9 @@ import type { RunStore } from '../../../src/core/run/disk/runStore.ts';
 import { compareRuns } from '../../../src/editor/findings/compareRuns.ts';
 import { silent } from '../../silentLog.ts';
 import { setTriage } from '../../../src/editor/findings/triage.ts';
+import { childNodes, rootNodes } from '../../../src/core/findings/view/outline.ts';
+import { toGroups } from '../../../src/core/findings/view/groups.ts';
+import { toItem } from '../../../src/editor/findings/tree/findingItems.ts';
 import { describeRuns, stateOf } from '../../../src/editor/findings/tree/findingsView.ts';
 import { countFindings } from '../../../src/editor/formats.ts';
 import { describeError } from '../../../src/editor/errors/messages.ts';
@@ -26,6 +29,7 @@ import { showStatus } from '../../../src/editor/runs/statusBar.ts';
 import { eventually } from '../../host/workbench/eventually.ts';
 import { recordCommand, watchMessages } from '../messages.ts';
 import { runOf } from '../../unit/run/sampleRuns.ts';
+import { invent } from '../../unit/findings/shownFindings.ts';
 import { openFolders } from '../openFolders.ts';
 import { endedRun } from '../storedRuns.ts';
 import { resetUserSettings, setUserSettings } from '../userSettings.ts';
@@ -101,6 +105,16 @@ describe('what is said of findings and runs', () => {
       messages.shown.map(({ text }) => text),
       ['The code of this finding is not in deleted.js any more.'],
     );
+  });
+
+  it('names no line in the Findings view for code that is gone', () => {
+    const descriptionOf = (drift: 'moved' | 'gone'): unknown => {
+      const [severity] = rootNodes(toGroups([invent({ at: { path: 'a.js', line: 8, drift } })], 'severity'));
+      const [file] = childNodes(severity!);
+      return toItem(childNodes(file!)[0]!, true).description;
+    };
+    assert.equal(descriptionOf('moved'), 'line 8 · moved');
+    assert.equal(descriptionOf('gone'), 'gone');
   });
 
   it('takes a minimum severity that is mistyped for none', async () => {

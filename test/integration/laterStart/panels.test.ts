@@ -18,6 +18,7 @@ import { openFolders } from '../openFolders.ts';
 import { endedRun } from '../storedRuns.ts';
 import { shopRunId } from './workspace.ts';
 import { silent } from '../../silentLog.ts';
+import { invent } from '../../unit/findings/shownFindings.ts';
 
 /** Of findings that nobody compares. */
 const identity = { fingerprint: '', spot: '', title: '', only: [], run: '', index: 0 };
@@ -67,6 +68,22 @@ describe('a document that stands open', () => {
     const { facts, severities } = await toReport(run, { runs, findings }).load();
     assert.deepEqual(severities, []);
     assert.match(facts.find(({ label }) => label === 'Findings')?.value ?? '', /cannot be read/);
+  });
+
+  it('counts as absent since the run before what that run reported, and nothing older', async () => {
+    const run = endedRun({ id: shopRunId, folder: shop, baseUrl: '', organizationId: '' });
+    const absentOf = (id: string) => ({ ...invent({ verdict: 'sameBytes' }), run: { ...run, id } });
+    const folder = path.join(process.env[storageVariable]!, 'runs', shopRunId);
+    const runs = { all: () => [], folderOf: () => folder } satisfies Partial<RunStore> as unknown as RunStore;
+    const compared = { run, shown: [], absent: [absentOf('before'), absentOf('older')] };
+    const findings = {
+      read: () => Promise.resolve({ ...compared, baseline: { ...run, id: 'before' } }),
+    } satisfies Partial<FindingStore> as unknown as FindingStore;
+    const { changes } = await toReport(run, { runs, findings }).load();
+    assert.deepEqual(
+      changes?.counts.map(({ count }) => count),
+      [0, 1],
+    );
   });
 
   it('says where a finding is not shown whole, and what shows the rest', async () => {
@@ -125,7 +142,7 @@ describe('a document that stands open', () => {
     const run = endedRun({ id: shopRunId, folder: shop, baseUrl: '', organizationId: '' });
     const [finding] = parseFindings(
       JSON.stringify([
-        { title: 'Invented', locations: [12, 2, 5].map((line) => ({ path: 'src/server.js', line })) },
+        { title: 'Invented', locations: [12, 2, 2].map((line) => ({ path: 'src/server.js', line })) },
       ]),
       { runId: run.id },
     ).findings;
@@ -141,8 +158,7 @@ describe('a document that stands open', () => {
       '#place-0': 0,
       '#place-1': 1,
       '#place-2': 2,
-      'src/server.js:2': 1,
-      'src/server.js:5': 2,
+      'src/server.js:12': 0,
     });
     assert.deepEqual(
       [...markdown.matchAll(/^- \[` (.*) `\]\((.*)\)/gm)].map(([, text, to]) => [text, to]),

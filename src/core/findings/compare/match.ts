@@ -197,7 +197,7 @@ async function followSent(
   };
 }
 
-/** Pairs of findings that have a line in common, from the top down, each in one pair at most. */
+/** Pairs of findings that have a line in common, those of one title first, from the top down, each in one pair at most. */
 function* overlaps(
   found: readonly NamedFinding[],
   former: readonly NamedFinding[],
@@ -211,11 +211,21 @@ function* overlaps(
       })
       .sort((one, other) => one.range.startLine - other.range.startLine);
   const waiting = ordered(former);
-  for (const { named, range } of ordered(found)) {
-    const at = waiting.findIndex(
-      (each) => each.range.startLine <= range.endLine && range.startLine <= each.range.endLine,
-    );
-    const [other] = at < 0 ? [] : waiting.splice(at, 1);
-    if (other !== undefined) yield [named, other.named];
+  let left = ordered(found);
+  for (const titleOf of [({ identity }: NamedFinding) => identity.title, () => '']) {
+    const unpaired = [];
+    for (const each of left) {
+      const { named, range } = each;
+      const at = waiting.findIndex(
+        (other) =>
+          titleOf(other.named) === titleOf(named) &&
+          other.range.startLine <= range.endLine &&
+          range.startLine <= other.range.endLine,
+      );
+      const [other] = at < 0 ? [] : waiting.splice(at, 1);
+      if (other === undefined) unpaired.push(each);
+      else yield [named, other.named];
+    }
+    left = unpaired;
   }
 }

@@ -27,6 +27,11 @@ export function compact(line: string): string {
   return line.replace(/\s+/g, '');
 }
 
+/** True for a line that stands for lines which a quote leaves out. */
+export function isLeftOut(line: string): boolean {
+  return /\.{3}|…/.test(line) && !/\w/.test(line);
+}
+
 /** Indexes the code of a text for `findBlocks`. */
 export function readCode(lines: readonly string[]): CodeLines {
   const texts: string[] = [];

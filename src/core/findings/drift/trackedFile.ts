@@ -4,6 +4,7 @@ import {
   type CodeLines,
   compact,
   findBlocks,
+  isLeftOut,
   type LineRange,
   rangeOf,
   readCode,
@@ -111,9 +112,6 @@ export function anchorIn(
   };
 }
 
-/** A line that stands for lines which a quote leaves out. */
-const leftOut = /^\W*(\.{3}|…)\W*$/u;
-
 /**
  * Reads a text once, to tell whether it holds quotes. White space is no difference, nor are lines that a quote leaves out where it has a line of dots;
  * undefined for a quote that is too short to tell anything.
@@ -125,7 +123,7 @@ export function quotedIn(lines: readonly string[]): (quote: string) => boolean |
     for (const line of splitLines(quote)
       .map(compact)
       .filter((text) => text !== ''))
-      if (leftOut.test(line)) parts.push([]);
+      if (isLeftOut(line)) parts.push([]);
       else parts.at(-1)?.push(line);
     const telling = parts.filter((part) => isTelling(part.join('')));
     return telling.length === 0 ? undefined : telling.every((part) => findSnippet(code, part).length > 0);

@@ -1,6 +1,7 @@
 import Papa from 'papaparse';
 import type { Place } from '../finding.ts';
 import { folderOf, type ShownFinding, type ShownRun } from '../shownFinding.ts';
+import { visibleText } from '../../visibleText.ts';
 import { clip } from '../parse/prose.ts';
 import { isUndecided } from '../triage/triage.ts';
 
@@ -50,7 +51,7 @@ export function toCsv({ shown, absent = [] }: ShownRun): string {
 }
 
 function toCell(value: string | number | undefined): string {
-  const text = String(value ?? '');
+  const text = visibleText(String(value ?? ''));
   return text.length > maxCellLength ? `${clip(text, maxCellLength - 1)}…` : text;
 }
 

@@ -57,9 +57,9 @@ export function toSarif(source: ShownRun, tool: ExportTool): Log {
           },
         },
         invocations: [toInvocation(source)],
-        originalUriBaseIds: Object.fromEntries(
-          run.targets.map(({ name }, index) => [sourceRoot(run, index), { description: { text: name } }]),
-        ),
+        originalUriBaseIds: {
+          [sourceRoot]: { description: { text: run.targets.map(({ name }) => name).join(', ') } },
+        },
         taxonomies: [cweTaxonomy(all.flatMap(({ finding }) => finding.cwes))],
         columnKind: 'utf16CodeUnits',
         results: all.map((each) => toResult(each, rules, run)),
@@ -141,11 +141,15 @@ function toLevel(severity: Severity): NonNullable<Result['level']> {
   }
 }
 
-/** Title and description; what SARIF would take for a link (3.11.6) stays text. */
 function toMessage({ id, title, description }: Finding): string {
   const text = title === '' ? id : title;
   const rest = description === '' || description === title ? '' : `\n\n${description}`;
-  return `${text}${rest}`.replaceAll('](', ']\\(');
+  return plain(`${text}${rest}`);
+}
+
+/** A text of a message: what SARIF would take for a link (3.11.6) stays text. */
+function plain(text: string): string {
+  return text.replaceAll('](', ']\\(');
 }
 
 /** A rule of a SARIF log, and the findings that it has. */
@@ -179,7 +183,7 @@ function toDescriptor({ ruleId: id, findings: group }: Rule): ReportingDescripto
   const title = group[0]?.title ?? '';
   return {
     id,
-    shortDescription: { text: title === '' ? id : title },
+    shortDescription: { text: plain(title === '' ? id : title) },
     ...(cwe === undefined ? {} : { helpUri: helpUri(cwe) }),
     relationships: cwes.map((each) => ({ target: cweReference(each), kinds: ['relevant'] })),
     properties: {
@@ -220,10 +224,8 @@ function securityScore({ severity, cvss }: Pick<Finding, 'severity' | 'cvss'>): 
   return score !== undefined && score >= from && score < below ? score : usual;
 }
 
-/** The name under which a SARIF file speaks of the folder that a run assessed; of several, each has its own. */
-function sourceRoot({ targets }: Run, index: number): string {
-  return targets.length === 1 ? '%SRCROOT%' : `%SRCROOT-${String(index + 1)}%`;
-}
+/** The name under which a SARIF file speaks of the folder that a run assessed; of several, as if one held them all. */
+const sourceRoot = '%SRCROOT%';
 
 /** A finding's places as SARIF keeps them: where it is, how data flows to it, and what else belongs to it; folders are those of `run`, which may be a later one than the finding's own. */
 function toLocations(
@@ -254,23 +256,23 @@ function toLocations(
 function toLocation(place: Place, { run: { targets }, places }: ShownFinding, run: Run): Location {
   const found = places.find(({ reported }) => reported === place);
   const target = targets[place.targetIndex ?? (targets.length === 1 ? 0 : -1)];
-  const folders = [found?.folder, target?.folder];
-  const index = folders
-    .map((wanted) => run.targets.findIndex(({ folder }) => folder === wanted))
-    .find((position) => position >= 0);
+  const [own] = [found, target].flatMap(
+    (wanted) => run.targets.find(({ folder }) => folder === wanted?.folder) ?? [],
+  );
+  const start = own === undefined || run.targets.length === 1 ? '' : `${own.name}/`;
   const { startLine, endLine, startColumn, endColumn, snippet, label } = place;
   const text = snippet === undefined ? undefined : { text: snippet };
   return {
     physicalLocation: {
       artifactLocation: {
-        uri: toRelativeUri(found?.path ?? place.path),
-        ...(index !== undefined && { uriBaseId: sourceRoot(run, index) }),
+        uri: toRelativeUri(`${start}${found?.path ?? place.path}`),
+        ...(own !== undefined && { uriBaseId: sourceRoot }),
       },
       ...(startLine !== undefined && {
         region: { startLine, ...known({ endLine, startColumn, endColumn, snippet: text }) },
       }),
     },
-    ...(label !== undefined && { message: { text: label } }),
+    ...(label !== undefined && { message: { text: plain(label) } }),
   };
 }
 

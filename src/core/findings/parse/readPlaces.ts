@@ -20,6 +20,7 @@ import {
   START_POSITION,
   TARGET_INDEX,
 } from './aliases.ts';
+import { isLeftOut } from '../drift/lineText.ts';
 import { type Place, PLACE_ROLES, type PlaceRole } from '../finding.ts';
 import { firstHit, isObject, type JsonObject, type KeyPath, present, valueAt } from '../../json.ts';
 import {
@@ -164,9 +165,10 @@ function readRole(object: JsonObject): PlaceRole | undefined {
 
 const maxSnippetLines = 1_000;
 
-/** A line number as quotes have it, and one that a lone line of code does not start with. */
+/** A line number as quotes have it; the one that a lone line of code does not start with; and the one that it does not if it is its own. */
 const lineNumber = /^(\d{1,7})(?: ?[|:│] ?|[\t ]|$)/;
 const singleNumber = /^(\d{1,7}) ?[|│] ?/;
+const ownNumber = /^(\d{1,7})(?: ?: ?|\t)/;
 
 /** What one object says about a place; without a path it may still complete the place of another object. */
 type PlaceDraft = Omit<Place, 'path'> & { readonly path: string | undefined };
@@ -184,7 +186,7 @@ function readDraft(object: JsonObject): PlaceDraft {
     endLine,
     startColumn,
     endColumn,
-    snippet: firstHit(object, SNIPPET, toSnippet),
+    snippet: firstHit(object, SNIPPET, (value) => toSnippet(value, startLine)),
     targetIndex: firstHit(object, TARGET_INDEX, toTargetIndex),
   };
 }
@@ -199,38 +201,46 @@ function readFile(object: JsonObject, depth = 0): string | undefined {
 }
 
 /** Code as text, as `{text}` or as an array of lines; line numbers are not code. */
-function toSnippet(value: unknown): string | undefined {
+function toSnippet(value: unknown, startLine: number | undefined): string | undefined {
   if (Array.isArray(value)) {
     const lines = (value as readonly unknown[])
       .slice(0, maxSnippetLines)
       .filter((line) => typeof line === 'string');
-    return lines.every(isLineText) ? undefined : clip(codeIn(lines.join('\n')));
+    return lines.every(isLineText) ? undefined : clip(codeIn(lines.join('\n'), startLine));
   }
   const text = isObject(value) && Object.hasOwn(value, 'text') ? value['text'] : value;
   if (typeof text !== 'string' || text.trim() === '' || isLineText(text)) return undefined;
-  return text === NO_SNIPPET ? undefined : clip(codeIn(text));
+  return text === NO_SNIPPET ? undefined : clip(codeIn(text, startLine));
 }
 
 /** The code in a quote: without the Markdown fence around it and the line numbers in front of it. */
-function codeIn(quote: string): string {
+function codeIn(quote: string, startLine: number | undefined): string {
   const lines = (quote.length > MAX_TEXT ? clip(quote) : quote).split('\n');
   const first = lines.findIndex((line) => line.trim() !== '');
   const last = lines.findLastIndex((line) => line.trim() !== '');
   const isFenced =
     last > first && lines[first]?.trimStart().startsWith('```') && lines[last]?.trim() === '```';
-  return withoutNumbers(isFenced === true ? lines.slice(first + 1, last) : lines).join('\n');
+  return withoutNumbers(isFenced === true ? lines.slice(first + 1, last) : lines, startLine).join('\n');
 }
 
-/** Lines without their numbers, where all have one that counts on. */
-function withoutNumbers(lines: readonly string[]): readonly string[] {
-  const mark = lines.length === 1 ? singleNumber : lineNumber;
-  let next: number | undefined;
+/** Lines without their numbers, where all have one that counts on; behind lines of dots it may be any later one. */
+function withoutNumbers(lines: readonly string[], startLine: number | undefined): readonly string[] {
+  let [next, isLeap] = [0, true];
   const code: string[] = [];
   for (const line of lines) {
+    if (isLeftOut(line) && next > 0) {
+      code.push(line);
+      isLeap = true;
+      continue;
+    }
     const text = line.trimStart();
-    const [head, digits] = mark.exec(text.startsWith('>') ? text.slice(1).trimStart() : text) ?? [];
-    if (head === undefined || (next !== undefined && Number(digits) !== next)) return lines;
-    next = Number(digits) + 1;
+    const marked = text.startsWith('>') ? text.slice(1).trimStart() : text;
+    const own = ownNumber.exec(marked);
+    const single = Number(own?.[1]) === startLine ? own : singleNumber.exec(marked);
+    const [head, digits] = (lines.length === 1 ? single : lineNumber.exec(marked)) ?? [];
+    const number = Number(digits);
+    if (head === undefined || (isLeap ? number < next : number !== next)) return lines;
+    [next, isLeap] = [number + 1, false];
     code.push(line.slice(line.indexOf(head) + head.length));
   }
   return code;

@@ -226,9 +226,8 @@ interface DiskText {
 }
 
 /**
- * The texts `path:line` that mean exactly one place, as a report may write them: with the path as it came, and as it is here,
- * always with `/`; with the line that was reported, and the one where the code is now. Code that is gone has only the reported line,
- * and no text that means code which is there.
+ * The texts `path:line` that mean exactly one place, as a report may write them, which is as old as its run: with the path as it came, and as it
+ * is here, always with `/`, and with the line that was reported. Code that is gone has no text that means code which is there.
  */
 export function placeLinks(shown: readonly Pick<ShownFinding, 'places'>[]): ReadonlyMap<string, ShownPlace> {
   const links = new Map<string, ShownPlace>();
@@ -248,10 +247,8 @@ export function placeLinks(shown: readonly Pick<ShownFinding, 'places'>[]): Read
 
 function labelsOf(place: ShownPlace): string[] {
   const reported = place.reported.path.replaceAll('\\', '/').replace(/^\.\//, '');
-  const lines = [isGone(place) ? undefined : place.startLine, place.reported.startLine];
-  return [place.path, reported].flatMap((path) =>
-    lines.filter((line) => line !== undefined).map((line) => `${path}:${String(line)}`),
-  );
+  const line = place.reported.startLine ?? place.startLine;
+  return [place.path, reported].map((path) => `${path}:${String(line)}`);
 }
 
 function isGone({ drift }: ShownPlace): boolean {

@@ -89,12 +89,11 @@ export function sourceFile(runFolder: string, target: number, path: string): str
 
 /** The files that were sent, by the places that mean them, without a look at what is here. `places` are all of the run: together they tell what its paths start with. */
 export async function locateSent(
-  run: Pick<Run, 'targets'>,
-  runFolder: string,
+  { targets }: Pick<Run, 'targets'>,
+  sent: SentOfRun,
   places: readonly Place[],
-): Promise<ReadonlyMap<Place, SentSpot>> {
-  const sent = await readSent(run, runFolder);
-  const resolver = createResolver({ targets: run.targets, sent, places });
+): Promise<Map<Place, SentSpot>> {
+  const resolver = createResolver({ targets, sent, places });
   const located = new Map<Place, SentSpot>();
   for (const place of places) {
     const spot = await sentFileOf({ sent, resolver }, place);
@@ -203,7 +202,8 @@ export async function keepSource(
   const { findings } = await readFindings(runFolder, { ...options, runId: run.id });
   const wanted = run.targets.map(() => new Map<string, SentFile>());
   const places = findings.flatMap((finding) => finding.places);
-  for (const { target, file } of (await locateSent(run, runFolder, places)).values())
+  const located = await locateSent(run, await readSent(run, runFolder), places);
+  for (const { target, file } of located.values())
     if (file.bytes <= maxTextBytes) wanted[target]?.set(file.path, file);
   await mkdir(join(runFolder, 'source'), { recursive: true, mode: 0o700 });
   let bytesLeft = maxTotalBytes;

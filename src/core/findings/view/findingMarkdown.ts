@@ -38,7 +38,7 @@ export function findingMarkdown(shown: ShownFinding, words: FindingWords): strin
     words.severityOf(severity),
     severityText === undefined ? undefined : `“${escapeMarkdown(severityText)}”`,
     cvss?.score === undefined ? undefined : `CVSS ${String(cvss.score)}`,
-    cvss?.vector === undefined ? undefined : codeSpan(visibleLine(cvss.vector)),
+    cvss?.vector === undefined ? undefined : codeSpan(cvss.vector),
   ];
   const fact = (label: string, text: string): string[] => (text === '' ? [] : [`- **${label}:** ${text}`]);
   const section = (heading: string, text: string): string[] =>

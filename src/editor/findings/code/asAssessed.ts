@@ -9,9 +9,11 @@ import {
   isSent,
   locateSent,
   readAsSent,
+  readSent,
   readSentFiles,
   readText,
   type SentFile,
+  sentIn,
   toText,
 } from '../../../core/findings/place/sentFiles.ts';
 import type { ShownFinding } from '../../../core/findings/shownFinding.ts';
@@ -117,7 +119,14 @@ function toUri({ id }: Run, { target, file }: { target: number; file: SentFile }
 async function locateAll(run: Run, { findings, runs }: FindingStores) {
   const { shown } = await findings.read(run);
   const places: readonly Place[] = shown.flatMap(({ finding }) => finding.places);
-  return { shown, located: await locateSent(run, runs.folderOf(run.id), places) };
+  const sent = await readSent(run, runs.folderOf(run.id));
+  const located = await locateSent(run, sent, places);
+  // A path that a person has mapped is at a file here.
+  for (const { reported, folder, path } of shown.flatMap((each) => each.places)) {
+    const spot = sentIn({ run, sent }, folder, path);
+    if (!located.has(reported) && typeof spot === 'object') located.set(reported, spot);
+  }
+  return { shown, located };
 }
 
 /** The sent files that findings point at, and where each is here. */

@@ -67,7 +67,7 @@ export async function showAttackPath(shown: ShownFinding, findings: FindingStore
 }
 
 async function pickStep({ finding }: ShownFinding, steps: readonly Step[]): Promise<void> {
-  const title = vscode.l10n.t('Attack Path of {0}', visibleLine(titleOfFinding(finding)));
+  const title = vscode.l10n.t('Attack Path of {0}', titleOfFinding(finding));
   // `$(name)` would be an icon.
   const plain = (text: string): string => text.replaceAll('$(', '$\u2060(');
   const items = steps.map(({ label, description, location }) => {
@@ -124,7 +124,7 @@ function toModel(message: string, steps: readonly Step[]): SymbolTreeModel {
     return [...steps.slice(at + 1), ...steps.slice(0, at)];
   };
   return {
-    message: visibleLine(message),
+    message,
     provider: {
       getChildren: (step) => (step === undefined ? [...steps] : []),
       // The view reveals the steps.

@@ -95,7 +95,7 @@ function findingItem(node: FindingNode): vscode.TreeItem {
   const isDoubtful = quoted?.kind === 'notAsSent' || quoted?.kind === 'elsewhere';
   const facts = [
     place === undefined ? reported && visibleLine(reported.path) : undefined,
-    place?.startLine === undefined ? undefined : t('line {0}', place.startLine),
+    place?.startLine === undefined || place.drift === 'gone' ? undefined : t('line {0}', place.startLine),
     finding.perspective,
     finding.url === undefined ? undefined : requestOf(finding),
     ...finding.cwes.map(cweLabel),

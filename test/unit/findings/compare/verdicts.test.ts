@@ -221,6 +221,21 @@ test('F139 a decision about a finding on the same lines in other words is told, 
   assert.deepEqual(scene.store.absent(), []);
 });
 
+test('F139 of findings on the same lines, those of one title are the same', async (t) => {
+  const scene = await setScene(t);
+  const whole = { title: 'Whole', line: 1, end_line: 5, snippet: code };
+  await play(scene, [[sent, whole, X]]);
+  const [first] = scene.store.all().filter(({ finding }) => finding.title === 'Whole');
+  await scene.store.setTriage([first!], 'falsePositive', 'only this');
+  await play(scene, [[sent, { ...X, snippet: 'const id = ask();\ndb.query(`select ${id}`);' }]]);
+  const [shown] = scene.store.all();
+  assert.deepEqual([shown?.verdict, shown?.decidedBefore], ['stillThere', undefined]);
+  assert.deepEqual(
+    scene.store.absent().map(({ finding, verdict }) => [finding.title, verdict]),
+    [['Whole', 'sameBytes']],
+  );
+});
+
 const live = {
   perspective: 'XSS',
   feature_name: 'Search',

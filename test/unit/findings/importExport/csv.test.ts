@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import Papa from 'papaparse';
+import { visibleText } from '../../../../src/core/visibleText.ts';
 import { toCsv } from '../../../../src/core/findings/importExport/csv.ts';
 import { anyItems, anyTriage, sourceOf } from './exportingFindings.ts';
 import { propertyRuns } from '../../core/propertyRuns.ts';
@@ -29,7 +30,7 @@ describe('CSV', () => {
     );
   });
 
-  test('a row says what is known of its finding, character by character', () => {
+  test('a row says what is known of its finding, with nothing invisible in it that a terminal may obey', () => {
     fc.assert(
       fc.property(anyItems, anyTriage, (items, triage) => {
         const source = sourceOf(items, () => triage);
@@ -41,13 +42,11 @@ describe('CSV', () => {
             file,
             note,
           ]),
-          source.shown.map(({ finding: { title, description, places } }) => [
-            title,
-            description,
-            places[0]?.snippet ?? '',
-            places[0]?.path ?? '',
-            triage.note,
-          ]),
+          source.shown.map(({ finding: { title, description, places } }) =>
+            [title, description, places[0]?.snippet ?? '', places[0]?.path ?? '', triage.note].map(
+              visibleText,
+            ),
+          ),
         );
       }),
       { numRuns: propertyRuns(200) },

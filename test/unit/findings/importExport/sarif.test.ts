@@ -50,7 +50,7 @@ const injection = {
   ],
   source: { path: 'src/server.js', line: 3, label: 'input' },
   sink: { path: 'src/db.js', line: 7 },
-  related_locations: [{ path: 'src/db.js', line: 1, label: 'the pool' }],
+  related_locations: [{ path: 'src/db.js', line: 1, label: 'see [the pool](https://evil.example)' }],
 };
 const weak = {
   id: 'F-2',
@@ -132,7 +132,7 @@ describe('SARIF', () => {
         [['sink'], 'src/db.js'],
       ],
     );
-    assert.equal(result.relatedLocations?.[0]?.message?.text, 'the pool');
+    assert.equal(result.relatedLocations?.[0]?.message?.text, 'see [the pool]\\(https://evil.example)');
     assert.deepEqual(
       [result.level, result.rank, result.properties?.['security-severity']],
       ['error', 86, '8.6'],
@@ -156,7 +156,7 @@ describe('SARIF', () => {
     assert.deepEqual([result?.level, result?.properties?.['security-severity']], ['note', '2.0']);
   });
 
-  test('what is absent was in the folder that the log calls so, in whatever order the run before had them', () => {
+  test('a path in one of several folders begins with the name of its folder, also of what a run before had in another order', () => {
     const [shop, tool] = ['shop', 'tool'].map((name) => ({ folder: `/home/${name}`, name }));
     const inShop = (targets: Run['targets'], index: number): ShownRun => {
       const run = { ...shopRun, targets };
@@ -166,8 +166,8 @@ describe('SARIF', () => {
     const now = inShop([shop!, tool!], 0);
     const results = resultsOf({ ...now, absent: inShop([tool!, shop!], 1).shown });
     assert.deepEqual(
-      results.map(({ locations }) => locations?.[0]?.physicalLocation?.artifactLocation?.uriBaseId),
-      ['%SRCROOT-1%', '%SRCROOT-1%'],
+      results.map(({ locations }) => locations?.[0]?.physicalLocation?.artifactLocation),
+      Array(2).fill({ uri: 'shop/src/passwords.js', uriBaseId: '%SRCROOT%' }),
     );
   });
 

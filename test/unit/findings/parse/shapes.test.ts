@@ -192,6 +192,20 @@ describe('what models write', () => {
         'if (a) {\n  b();\n}',
         JSON.stringify(snippet),
       );
+    const left = ['9 | if (a) {', '...', '11 | }'].join('\n');
+    for (const [snippet, code] of [
+      ['9: if (a) {', 'if (a) {'],
+      ['> 9\tif (a) {', 'if (a) {'],
+      [left, 'if (a) {\n...\n}'],
+      ['8: if (a) {', '8: if (a) {'],
+      ['...\n9: if (a) {', '...\n9: if (a) {'],
+      [left.replace('11', '9'), left.replace('11', '9')],
+    ] as const)
+      assert.equal(
+        readOne({ title: 't', file: 'a.ts', line: 9, snippet }).places[0]?.snippet,
+        code,
+        JSON.stringify(snippet),
+      );
     for (const code of ['1: "one",\n2: "two"', '10 PRINT "A"', 'a\n```\nb', '3 | x\n7 | y']) {
       const isCounted = code.startsWith('1:');
       const found = readOne({ title: 't', file: 'a.ts', snippet: code }).places[0]?.snippet;
