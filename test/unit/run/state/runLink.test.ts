@@ -27,6 +27,11 @@ test('a link to a finding or a run is read as it was made, pasted among other wo
   assert.deepEqual({ ...readLink('/run', toLinkQuery(run)), finding: '1:abcdef' }, reference);
 });
 
+test('a link to an imported run names no account, and is read', () => {
+  const query = toLinkQuery({ ...runOf.imported, baseUrl: '' }, { finding: '1:abcdef' });
+  assert.deepEqual(Object.keys(readLink('/finding', query) ?? {}), ['workflow', 'run', 'finding']);
+});
+
 test('F142 a link for another service or organization means no run of this one', () => {
   const reference = readLink('/run', toLinkQuery(run))!;
   const others: Partial<Run>[] = [
@@ -52,7 +57,9 @@ test('F142 a link that is forged, or made for another version or workflow, names
     ['/run/../start', query],
     ['/run', ''],
     ['/run', `v=1&workflow=whitebox-assessment&run=${'x'.repeat(257)}`],
-    ['/run', 'v=1&workflow=whitebox-assessment&run=x&at=../../x'],
+    ...['../../x', `${'a'.repeat(12)}x`, `x${'a'.repeat(12)}`].map(
+      (at) => ['/run', `v=1&workflow=whitebox-assessment&run=x&at=${at}`] as const,
+    ),
   ];
   for (const [path, text] of bad) {
     assert.equal(readLink(path, text), undefined, `${path}?${text}`);
