@@ -145,7 +145,7 @@ async function openReportPage(
       await page.evaluate(`{
         document.querySelector('article')?.remove();
         window.postMessage(${JSON.stringify(message)}, '*');
-        ${waitUntil(`document.querySelector('article')?.hasAttribute('aria-busy') === false`)}
+        ${waitUntil(`document.querySelector('article')?.hasAttribute('aria-busy') === false`)}.then(${nextFrames})
       }`);
     },
     async save() {
@@ -218,6 +218,9 @@ function waitUntil(expression: string): string {
     look();
   })`;
 }
+
+/** A part that is laid out when it is looked at (`content-visibility`) has its text only from the frame after the next on. */
+const nextFrames = '() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))';
 
 /** The view's words, as the English user sees them. */
 export const reportStrings: ReportStrings = {
