@@ -14,7 +14,10 @@ export interface OutgoingRequest {
   readonly headers: Record<string, string | number>;
   readonly body?: Buffer | WriteBody;
   readonly signal: AbortSignal | undefined;
-  /** After this long without a byte in either direction it fails with `timeout`, or with `unsent` when there was no connection yet. */
+  /**
+   * After this long without a byte in either direction it fails with `timeout`, or with `unsent` when there was no connection yet.
+   * Without `totalMs`, a response that is not a download must also end this long after its head.
+   */
   readonly idleMs: number;
   /** The same for its whole duration, however steadily bytes arrive. */
   readonly totalMs?: number;
@@ -61,7 +64,7 @@ export async function sendRequest<T>(
         : new AssessmentError('unsent', { origin, limit, detail: 'ETIMEDOUT' }),
     );
   const idle = setTimeout(expire, request.idleMs, request.idleMs);
-  const total =
+  let total =
     request.totalMs === undefined ? undefined : setTimeout(expire, request.totalMs, request.totalMs);
   let sending: Promise<void> | undefined;
   try {
@@ -80,6 +83,8 @@ export async function sendRequest<T>(
       }
     });
     const response = await Promise.race([replied, over.promise]);
+    const isDownload = request.method === 'GET' && response.statusCode === 200;
+    if (!isDownload) total ??= setTimeout(expire, request.idleMs, request.idleMs);
     response.on('data', () => idle.refresh());
     response.pause();
     try {

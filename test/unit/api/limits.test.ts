@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { AssessmentError } from '../../../src/core/errors.ts';
 import { defaultIdleLimits } from '../../../src/core/api/http.ts';
-import { holdTimers } from './heldTimers.ts';
+import { type HeldTimers, holdTimers } from './heldTimers.ts';
 import { tempFolder } from '../run/tempFolder.ts';
 import { archiveFile, failureOf, workflow } from './clientCalls.ts';
 import { type ClientChanges, setUpClient } from './clientDesk.ts';
@@ -108,6 +108,47 @@ describe('the limit of a transfer', () => {
     assert.deepEqual([kind, data.limit], ['timeout', transferMs]);
     assert.deepEqual(await readdir(join(path, '..')), []);
   });
+});
+
+describe('an answer that trickles', () => {
+  /** A server that begins an answer to each request and does not end it. */
+  async function serveBytes(t: TestContext, status: number) {
+    const begun = Promise.withResolvers<ServerResponse>();
+    const origin = await serve(t, (request, response) => {
+      request.resume().on('end', () => {
+        response.writeHead(status).flushHeaders();
+        begun.resolve(response);
+      });
+    });
+    return { origin, begun: begun.promise };
+  }
+
+  /** Sends a byte each half limit until the call has ended, ten limits at most; resolves to how many limits passed. */
+  async function trickle(timers: HeldTimers, response: ServerResponse, ended: Promise<true>) {
+    let halves = 0;
+    do {
+      response.write('x');
+      for (let turn = 0; turn < 20; turn += 1) await setImmediate();
+      timers.pass(transferMs / 2);
+      halves += 1;
+    } while (halves < 20 && !(await Promise.race([ended, setImmediate(false)])));
+    return halves / 2;
+  }
+
+  for (const status of [200, 503]) {
+    test(`F149 with ${String(status)} to an upload ends it within two limits`, async (t) => {
+      const timers = holdTimers(t, transferMs);
+      const { client } = await setUpClient(t);
+      const { origin, begun } = await serveBytes(t, status);
+      const address = { file_id: 'file', upload_url: `${origin}/file`, expires_in_seconds: 900 };
+      const failure = failureOf(client.putArchive(address, await archiveFile(t)));
+      const ended = failure.then((): true => true);
+      const limits = await trickle(timers, await begun, ended);
+      assert.ok(limits <= 2, `${String(limits)} limits`);
+      const { kind, data } = await failure;
+      assert.deepEqual([kind, data.limit], ['timeout', transferMs]);
+    });
+  }
 });
 
 describe('the least rate of a download', () => {
