@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { network } from './core/api/connection.ts';
 import { FindingStore } from './core/findings/findingStore.ts';
 import { keepSource } from './core/findings/place/sentFiles.ts';
 import { type Disposable, systemClock as clock } from './core/ports.ts';
@@ -67,7 +66,6 @@ export async function startExtension(
     keepSource: (run, signal) =>
       keepSource(run, runs.folderOf(run.id), { workerFile: parseWorkerFile, signal }),
     retainLocalDays: readRetainLocalDays,
-    network,
     notes,
   });
   const triageFolder = storage('triage');

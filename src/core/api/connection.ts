@@ -1,5 +1,3 @@
-import net from 'node:net';
-import { networkInterfaces } from 'node:os';
 import type { ErrorKind } from '../errors.ts';
 
 /** What has to be right for a call to succeed, in the order in which it is checked. */
@@ -48,44 +46,4 @@ export function failedPart(kind: ErrorKind): ConnectionPart | undefined {
     default:
       return undefined;
   }
-}
-
-const connectTimeoutMs = 4_000;
-
-/** What can be known of the network without a request: whether a service accepts connections, and this machine's own addresses. */
-export interface Network {
-  reaches(baseUrl: string): Promise<boolean>;
-  addresses(): string;
-}
-
-/** This machine's network. */
-export const network: Network = { reaches, addresses };
-
-/** True when the host accepts a connection within four seconds; nothing is sent over it. */
-async function reaches(baseUrl: string): Promise<boolean> {
-  const { hostname, port, protocol } = new URL(baseUrl);
-  const defaultPort = protocol === 'https:' ? 443 : 80;
-  const socket = net.connect({
-    host: hostname.replace(/^\[|\]$/g, ''),
-    port: port === '' ? defaultPort : Number(port),
-  });
-  return new Promise((resolve) => {
-    const end = (isReached: boolean): void => {
-      socket.destroy();
-      resolve(isReached);
-    };
-    socket.setTimeout(connectTimeoutMs, () => end(false));
-    socket.once('connect', () => end(true));
-    socket.once('error', () => end(false));
-  });
-}
-
-/** The machine's own addresses beyond loopback, which change when it joins or leaves a network. */
-function addresses(): string {
-  return Object.values(networkInterfaces())
-    .flatMap((all) => all ?? [])
-    .filter(({ internal }) => !internal)
-    .map(({ address }) => address)
-    .sort()
-    .join();
 }

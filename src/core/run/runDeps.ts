@@ -1,5 +1,4 @@
 import type { AssessmentClient } from '../api/client.ts';
-import type { Network } from '../api/connection.ts';
 import type { Clock, Logger } from '../ports.ts';
 import type { RunNotes } from './disk/recoveryNotes.ts';
 import type { RunStore } from './disk/runStore.ts';
@@ -24,8 +23,6 @@ export interface RunDeps {
   readonly retainLocalDays: () => number;
   /** Keeps what is wanted of a run's archives, once its artifacts are in its folder and before the archives are removed; a failure is logged and delays nothing. */
   readonly keepSource?: ((run: Run, signal: AbortSignal) => Promise<void>) | undefined;
-  /** Detects that the network is back; without it, a run that could not be reached is polled when its time comes. */
-  readonly network?: Network | undefined;
   /** Notes a run as soon as the service has accepted it. */
   readonly notes?: Pick<RunNotes, 'keep'> | undefined;
 }

@@ -12,7 +12,7 @@ import type { RunDeps } from './runDeps.ts';
 import { wasRefused } from './start/dispatch.ts';
 import { type FolderClaim, RunStarter, type StartOptions } from './start/start.ts';
 import { type Assessment, trackedRun } from './state/newRun.ts';
-import { isFinal, isLive, isPreparing, needsPerson, type Run } from './state/run.ts';
+import { isFinal, isLive, isPreparing, needsPerson, needsToken, type Run } from './state/run.ts';
 import { tryToKeepSource } from './watch/poll.ts';
 import { RunWatch } from './watch/watch.ts';
 
@@ -48,6 +48,15 @@ export class RunTracker implements Disposable {
     this.#watch.follow();
     await this.#watch.takeOverAll((run) => this.#watch.isUnfinished(run));
     await this.#watch.cleanUp();
+  }
+
+  /** To be called when this window gets the focus: as `resume`, and polls at once what could not be polled last time. A run that waits for a token still waits for it. */
+  async focused(): Promise<void> {
+    await this.resume();
+    const failed = this.#deps.store
+      .all()
+      .filter((run) => isLive(run) && run.trouble !== undefined && !needsToken(run));
+    await Promise.all(failed.map(({ id }) => this.#watch.poller.poll(id)));
   }
 
   /** Keeps other starts of these folders from beginning, in whichever window, until the claim is released; throws `startedElsewhere` while one goes on. */

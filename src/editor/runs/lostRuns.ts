@@ -124,7 +124,7 @@ export function resumeRuns(deps: ResumeDeps): Disposable {
     vscode.workspace.onDidGrantWorkspaceTrust(start),
     // Without runs, this window has no heartbeat that would notice those of a closed window.
     vscode.window.onDidChangeWindowState(({ focused }) => {
-      if (focused && vscode.workspace.isTrusted) inBackground(tracker.resume(), log);
+      if (focused && vscode.workspace.isTrusted) inBackground(tracker.focused(), log);
     }),
   );
 }

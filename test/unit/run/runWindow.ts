@@ -6,7 +6,6 @@ import { mock } from 'node:test';
 import { AssessmentClient } from '../../../src/core/api/client.ts';
 import type { TokenSource } from '../../../src/core/api/credentials.ts';
 import type { IdleLimits } from '../../../src/core/api/http.ts';
-import type { Network } from '../../../src/core/api/connection.ts';
 import type { Clock, Logger } from '../../../src/core/ports.ts';
 import type { Assessment } from '../../../src/core/run/state/newRun.ts';
 import type { RunDeps } from '../../../src/core/run/runDeps.ts';
@@ -77,7 +76,6 @@ export interface WindowOptions {
   /** The packaging worker, when it is not the source. */
   readonly workerFile?: string;
   readonly retainLocalDays?: number;
-  readonly network?: Network;
   readonly notes?: RunNotes;
   /** The passwords of the logins of its blackbox runs. */
   readonly passwords?: readonly string[];
@@ -148,7 +146,6 @@ export function openWindow(t: Scope, desk: Desk, options: WindowOptions = {}): R
     deleteSourceAfterRun: () => options.deleteSource ?? true,
     keepSource: options.keepSource,
     retainLocalDays: () => options.retainLocalDays ?? 90,
-    network: options.network,
     notes: options.notes,
   });
   t.after(() => tracker.dispose());

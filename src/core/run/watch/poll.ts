@@ -1,9 +1,7 @@
-import type { Network } from '../../api/connection.ts';
 import { isAbortError, knownError } from '../../errors.ts';
 import { downloadArtifacts } from '../finish/downloadArtifacts.ts';
 import type { Finisher } from '../finish/finishRun.ts';
 import type { RunDeps } from '../runDeps.ts';
-import { isOffline } from '../state/deadlines.ts';
 import {
   isFinal,
   isLive,
@@ -15,22 +13,19 @@ import {
 } from '../state/run.ts';
 import { backoffMs, pollIntervalMs, type Schedule, WakingTime } from './schedule.ts';
 
-/** Polls the runs that this window drives: at their time, on demand, and when the network or a token is back. */
+/** Polls the runs that this window drives: at their time, on demand, and when their token has changed. */
 export class Poller {
   readonly #deps: RunDeps;
   readonly #schedule: Schedule;
   readonly #finisher: Finisher;
   readonly #stopped: AbortSignal;
-  readonly #networkReturn: NetworkReturn;
   readonly #waking: WakingTime;
-  #isCheckingNetwork = false;
 
   constructor(deps: RunDeps, schedule: Schedule, finisher: Finisher, stopped: AbortSignal) {
     this.#deps = deps;
     this.#schedule = schedule;
     this.#finisher = finisher;
     this.#stopped = stopped;
-    this.#networkReturn = new NetworkReturn(deps.network);
     this.#waking = new WakingTime(deps.clock);
   }
 
@@ -57,24 +52,6 @@ export class Poller {
   pollDue(jumped: boolean): void {
     for (const id of this.#schedule.due(jumped))
       this.poll(id).catch((error: unknown) => this.#deps.log.error(`Run ${id}: ${String(error)}`));
-  }
-
-  /** Polls the runs that could not be reached and can be again; does not wait for them, since a dead network answers late. */
-  pollReachable(): void {
-    const { store, log } = this.#deps;
-    if (this.#isCheckingNetwork) return;
-    this.#isCheckingNetwork = true;
-    const driven = this.#schedule.ids().flatMap((id) => store.get(id) ?? []);
-    this.#networkReturn
-      .returned(driven)
-      .then(async (runs) => {
-        if (runs.length > 0) log.info('The network is back: polling its runs');
-        await Promise.all(runs.map(({ id }) => this.poll(id)));
-      })
-      .catch((error: unknown) => log.error(`The network could not be checked: ${String(error)}`))
-      .finally(() => {
-        this.#isCheckingNetwork = false;
-      });
   }
 
   async #poll(id: string): Promise<void> {
@@ -158,39 +135,5 @@ export async function tryToKeepSource(
   } catch (error) {
     if (isAbortError(error)) throw error;
     log.warn(`Run ${run.id}: the source that its findings point at was not kept: ${String(error)}`);
-  }
-}
-
-/** Detects from one heartbeat to the next that the network is back, for which there is no event. */
-export class NetworkReturn {
-  readonly #network: Network | undefined;
-  /** Whether each service that runs could not reach was reachable when it was last checked. */
-  readonly #reached = new Map<string, boolean>();
-  #addresses = '';
-
-  constructor(network: Network | undefined) {
-    this.#network = network;
-  }
-
-  /**
-   * The runs to poll now: those whose service can be reached again. Each service counts as back once, so that one which accepts connections and
-   * nothing more is not polled at every heartbeat.
-   */
-  async returned(runs: readonly Run[]): Promise<readonly Run[]> {
-    const offline = runs.filter(isOffline);
-    const services = new Set(offline.map(({ baseUrl }) => baseUrl));
-    for (const baseUrl of this.#reached.keys()) if (!services.has(baseUrl)) this.#reached.delete(baseUrl);
-    if (this.#network === undefined || services.size === 0) return [];
-    const addresses = this.#network.addresses();
-    // Behind a proxy no direct connection succeeds: a change of this machine's addresses counts instead.
-    const hasMoved = this.#addresses !== '' && addresses !== '' && addresses !== this.#addresses;
-    if (addresses !== '') this.#addresses = addresses;
-    const back = new Set(hasMoved ? services : []);
-    for (const baseUrl of services) {
-      const isReached = await this.#network.reaches(baseUrl);
-      if (isReached && this.#reached.get(baseUrl) !== true) back.add(baseUrl);
-      this.#reached.set(baseUrl, isReached);
-    }
-    return offline.filter(({ baseUrl }) => back.has(baseUrl));
   }
 }

@@ -221,7 +221,6 @@ export class RunWatch {
       this.unwatch(id, 'time').catch((error: unknown) => log.error(`Run ${id}: ${String(error)}`));
     }
     this.poller.pollDue(jumped);
-    this.poller.pollReachable();
   }
 }
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
-import { minuteMs, pass } from '../days.ts';
+import { describe, test, type TestContext } from 'node:test';
+import { needsToken, type Run } from '../../../../src/core/run/state/run.ts';
+import { minuteMs, pass, stride } from '../days.ts';
 import { storeWithoutSpaceFor } from '../preparedStore.ts';
-import { openWindow, setUpDesk } from '../runWindow.ts';
+import { openWindow, type RunWindow, setUpDesk } from '../runWindow.ts';
 import { endWithoutExit, trackRemoteRun } from '../seededRuns.ts';
 
 describe('a run that a window asks about', () => {
@@ -50,19 +51,71 @@ describe('a run that a window asks about', () => {
     assert.ok(window.lines.includes(`Run ${id}: Error: no space left on device`), window.lines.join('\n'));
     await window.until(id, (run) => 'lastAnswerAt' in run && (run.lastAnswerAt ?? 0) > healedAt);
   });
+});
 
-  test('F53 is asked about when its time comes, also where nobody can tell that the network is back', async (t) => {
-    const desk = await setUpDesk(t);
-    const broken = { reaches: () => Promise.reject(new Error('no such interface')), addresses: () => '' };
-    const window = openWindow(t, desk, { network: broken });
-    const { id } = await trackRemoteRun(desk, window);
-    const plug = desk.pullCable();
-    t.after(plug);
-    await window.until(id, (run) => 'trouble' in run && run.trouble !== undefined);
-    await pass(desk, minuteMs);
+/** A run whose last poll failed for want of a network, with its next poll minutes away; `plug` brings the network back. */
+async function runOffline(t: TestContext) {
+  const desk = await setUpDesk(t);
+  const window = openWindow(t, desk);
+  const { id } = await trackRemoteRun(desk, window);
+  const plug = desk.pullCable();
+  t.after(plug);
+  const isFar = (): boolean => (window.tracker.nextCheckAt(id) ?? 0) - desk.clock.now() > 3 * minuteMs;
+  await window.until(id, (run) => 'trouble' in run && run.trouble?.kind === 'unsent' && isFar());
+  return { desk, window, id, plug };
+}
+
+const isUntroubled = (run: Run | undefined): boolean => run?.state === 'running' && run.trouble === undefined;
+
+describe('a run whose service cannot be reached', () => {
+  test('F53 is asked about ever less, and when its time comes once the network is back', async (t) => {
+    const { desk, window, id, plug } = await runOffline(t);
+    let tries = 0;
+    window.store.onDidChange(() => (tries += 1));
+    await stride(desk, 60 * minuteMs);
+    assert.ok(tries > 2 && tries < 20, `${String(tries)} tries in an hour`);
     plug();
-    await window.until(id, (run) => run.state === 'running' && run.trouble === undefined);
-    const line = 'The network could not be checked: Error: no such interface';
-    assert.ok(window.lines.filter((each) => each === line).length > 2, window.lines.join('\n'));
+    const due = window.tracker.nextCheckAt(id) ?? 0;
+    await window.until(id, isUntroubled);
+    assert.ok(Math.abs(desk.clock.now() - due) <= 5_000);
+  });
+
+  test('F53 is asked about within 10 s of wake-up', async (t) => {
+    const { desk, window, id, plug } = await runOffline(t);
+    plug();
+    desk.clock.moveWall(2 * minuteMs);
+    const wokeAt = desk.clock.now();
+    await window.until(id, isUntroubled);
+    assert.ok(desk.clock.now() - wokeAt <= 10_000);
+  });
+
+  test('F53 is asked about at once when a window gets the focus, whichever window it is, but for Retry-After', async (t) => {
+    const { desk, window, id, plug } = await runOffline(t);
+    plug();
+    const other = openWindow(t, desk);
+    const reply = { kind: 'reply' as const, status: 429, headers: { 'retry-after': '600' } };
+    const heal = desk.service.addFault({ match: { path: '/describe' }, before: reply });
+    const focus = ({ tracker }: RunWindow) => desk.clock.passUntil(tracker.focused(), desk.traffic);
+    await focus(window);
+    const asked = desk.sent('/describe');
+    heal();
+    for (const each of [window, other]) await focus(each);
+    assert.deepEqual([desk.sent('/describe') - asked, isUntroubled(window.store.get(id))], [0, false]);
+    desk.clock.moveWall(10 * minuteMs);
+    await focus(other);
+    assert.deepEqual([desk.sent('/describe') - asked, isUntroubled(other.store.get(id))], [1, true]);
+    await focus(other);
+    assert.equal(desk.sent('/describe') - asked, 1, 'the last poll did not fail');
+  });
+
+  test('F56 that waits for a token still does when a window gets the focus', async (t) => {
+    const desk = await setUpDesk(t);
+    const window = openWindow(t, desk);
+    const { id } = await trackRemoteRun(desk, window);
+    desk.service.setTokens(['next-invented-token']);
+    await window.until(id, needsToken);
+    const asked = desk.sent('/describe');
+    await desk.clock.passUntil(window.tracker.focused(), desk.traffic);
+    assert.equal(desk.sent('/describe'), asked);
   });
 });
