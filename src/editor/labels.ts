@@ -127,7 +127,7 @@ export function stateLabel(run: Run): string {
         ? t('aborted ({0})', run.exit.abort?.code ?? '?')
         : t('ended as {0}', run.exit.kind);
     case 'cancelled':
-      return t('cancelled');
+      return run.mayStillRun === true ? t('no longer watched') : t('cancelled');
     case 'failed':
       return run.failure.kind === 'unanswered' ? t('no longer watched') : t('failed');
     case 'imported':

@@ -152,7 +152,7 @@ test('a lost answer to the start is not sent again; the run ID that a person fin
   assert.equal(dispatches.length, 1);
   const [run] = service.runs();
   assert.ok(run);
-  await workbench.notificationButton('The answer to the start', 'I Have the Run ID…');
+  await workbench.notificationButton('The answer to the start', 'Enter Run ID…');
   await workbench.answer(run.id);
   await eventually(
     () => workbench.treeRows('Runs'),
@@ -165,7 +165,7 @@ test('a run is cancelled after a question, and stays "cancelling" until the serv
   workbench,
 }) => {
   await workbench.runCommand('Whitebox: Cancel Run…');
-  await workbench.dialogButton('Cancel the Run');
+  await workbench.dialogButton('Cancel Run');
   await eventually(
     () => workbench.treeRows('Runs'),
     (rows) => rows.some(({ label }) => label.startsWith('cancelling')),

@@ -181,13 +181,15 @@ function startOf(text: string, secrets: readonly string[]): string {
 }
 
 function fromJson(body: string): string | undefined {
-  let value: unknown;
   try {
-    value = JSON.parse(body.replace(/^\uFEFF/, ''));
+    return inWords(JSON.parse(body.replace(/^\uFEFF/, '')));
   } catch {
     return undefined; // not JSON: plain text or markup then
   }
-  if (typeof value === 'string') return value;
+}
+
+/** The message in a JSON value from the service; without a known member of one, all of its members. */
+export function inWords(value: unknown): string {
   const root = record(value);
   const error = record(root['error']);
   const code = text(error['code']);
@@ -200,9 +202,19 @@ function fromJson(body: string): string | undefined {
     text(root['detail']) ??
     text(root['title']) ??
     text(first) ??
-    // No known member: the whole body is better than nothing.
-    (Object.keys(root).length === 0 ? '' : body)
+    membersOf(value)
   );
+}
+
+const maxDepth = 4;
+
+function membersOf(value: unknown, depth = 0): string {
+  if (typeof value === 'string') return value;
+  if (typeof value !== 'object' || value === null) return value === null ? '' : JSON.stringify(value);
+  if (depth === maxDepth) return '…';
+  if (Array.isArray(value)) return value.map((each) => membersOf(each, depth + 1)).join(', ');
+  const members = Object.entries(value).map(([key, each]) => `${key}: ${membersOf(each, depth + 1)}`);
+  return depth === 0 ? members.join(', ') : `(${members.join(', ')})`;
 }
 
 /** Plain text as it is; of HTML and XML (object storage answers in XML) the words without the tags. */

@@ -118,7 +118,7 @@ function noticeOf(run: Run, read: ShownRun | undefined): Notice {
                 describeRefusal(run.refusal, run).message,
               ),
         actions: [
-          onRun(run, t('I Have the Run ID…'), 'whitebox.giveRunId'),
+          onRun(run, t('Enter Run ID…'), 'whitebox.giveRunId'),
           onRun(run, t('Send Again…'), 'whitebox.resendDispatch'),
         ],
         isGood: false,

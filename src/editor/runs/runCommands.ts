@@ -25,9 +25,9 @@ export async function checkRuns({ runs, tracker }: RunDeps): Promise<void> {
 export async function cancelRun({ runs, tracker }: RunDeps, chosen: Run | undefined): Promise<void> {
   const t = vscode.l10n.t;
   const running = runs.all().filter(({ state }) => state === 'running');
-  const run = chosen ?? (await pickRun(running, t('Cancel Run')));
+  const yes = t('Cancel Run');
+  const run = chosen ?? (await pickRun(running, yes));
   if (run === undefined) return;
-  const yes = t('Cancel the Run');
   const detail = [
     t(
       'Credits that were spent are not given back. The run stays “cancelling” until the service says that it has ended.',
@@ -41,7 +41,7 @@ export async function cancelRun({ runs, tracker }: RunDeps, chosen: Run | undefi
         ]),
   ].join('\n\n');
   const question = t('Cancel the {0}?', workflowTitle(run));
-  const choice = await askInDialog({ question, detail, dismiss: t('Close') }, t('Keep Running'), yes);
+  const choice = await askInDialog({ question, detail, dismiss: t('Keep Running') }, yes);
   if (choice === yes) await withViewProgress(() => tracker.cancel(run.id));
 }
 
@@ -55,7 +55,7 @@ export async function resend(
   const run = chosen ?? (await pickRun(unconfirmed, t('Send Dispatch Again')));
   // The run may have changed since the notification that offered this was shown.
   if (run?.state !== 'unknown') return;
-  const haveId = t('I Have the Run ID…');
+  const haveId = t('Enter Run ID…');
   const again = t('Send Again');
   const giveUp = t('Give This Run Up');
   const choice = await askInDialog(

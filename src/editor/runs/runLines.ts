@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
-import { inBrief } from '../../core/api/failure.ts';
+import { inBrief, inWords } from '../../core/api/failure.ts';
 import { AssessmentError } from '../../core/errors.ts';
 import { readFeatures } from '../../core/features/features.ts';
 import { readScanProgress } from '../../core/features/scanProgress.ts';
@@ -48,7 +48,9 @@ export function linesOf(
     const title = continuationLabel('continueAssessment');
     add(progress, 'debug-pause', title, onRun(run, title, 'whitebox.continueAssessment'));
   } else if ('exit' in run && run.exit?.abort?.detail !== undefined)
-    add(t('The service said: {0}', inBrief(run.exit.abort.detail)), 'comment');
+    add(t('The service said: {0}', inBrief(inWords(run.exit.abort.detail))), 'comment');
+  if (run.state === 'cancelled' && run.mayStillRun === true)
+    add(t('This run may still be running on the service and spending credits.'), 'eye-closed');
   if (run.state === 'imported')
     add(t('Imported from {0}', run.importedFrom), 'archive', formatTime(run.endedAt));
   if (run.state === 'unknown') {

@@ -38,7 +38,7 @@ export async function trackRun({ runs, tracker }: RunDeps, given?: RunReference)
   const start = await pickStart(runs, destination);
   if (start === undefined) return;
   if (start !== 'elsewhere') return giveRunId({ tracker }, start, given);
-  const reference = given ?? (await askRun(destination));
+  const reference = given ?? (await askRun(destination, vscode.l10n.t('Track Existing Run by ID')));
   if (reference === undefined) return;
   const { run: runId } = reference;
   const known = runs.all().find((run) => 'runId' in run && run.runId === runId);
@@ -69,7 +69,7 @@ export async function giveRunId(
 ): Promise<void> {
   // The run may have changed since the notification that offered this was shown.
   if (run?.state !== 'unknown') return;
-  const reference = given ?? (await askRun(run));
+  const reference = given ?? (await askRun(run, vscode.l10n.t('Enter Run ID')));
   if (reference !== undefined) await withViewProgress(() => tracker.giveRunId(run.id, reference.run));
 }
 
@@ -102,10 +102,10 @@ async function pickWorkflow(): Promise<WorkflowId | undefined> {
 type GivenRun = Omit<RunReference, 'workflow'> & Partial<RunReference>;
 
 /** Asks for a run of an account: by its ID, by a link to it, or by the body of a webhook, of which nothing but the run is taken. */
-async function askRun(account: Destination): Promise<GivenRun | undefined> {
+async function askRun(account: Destination, title: string): Promise<GivenRun | undefined> {
   const t = vscode.l10n.t;
   const text = await vscode.window.showInputBox({
-    title: t('Track Existing Run by ID'),
+    title,
     prompt: t(
       'The run ID is in the webhook delivery, or the vendor can tell it: the service has no list of runs. A link to the run, or the body of the webhook, is taken as well.',
     ),

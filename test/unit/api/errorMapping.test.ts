@@ -53,7 +53,7 @@ describe('what a body says', () => {
     ['the first of errors', '{"errors":[{"message":"No."},{"message":"x"}]}', 'No.'],
     ['JSON text', '"No."', 'No.'],
     ['JSON after a byte order mark', '\uFEFF{"message":"No."}', 'No.'],
-    ['members nobody knows', '{"reason":"No."}', '{"reason":"No."}'],
+    ['members nobody knows', '{"why":"No.","at":{"x":1,"of":[5,6]}}', 'why: No., at: (x: 1, of: 5, 6)'],
     ['plain text', ' No.\n\tNever. ', 'No. Never.'],
     ['the title of a page', '<!doctype html><html><head><title>No.</title></head><p>x', 'No.'],
     ['the words of a page', '<html><body><h1>502</h1><p>Bad   Gateway</p></body>', '502 Bad Gateway'],

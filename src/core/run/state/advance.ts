@@ -131,7 +131,8 @@ export function advance(run: Run, event: RunEvent): Run {
     case 'failed':
       return failed(run, event.failure, event.at);
     case 'abandoned':
-      return isPreparing(run) || run.state === 'unknown' ? toCancelled(run, event.at) : run;
+      if (run.state === 'unknown') return { ...toCancelled(run, event.at), mayStillRun: true };
+      return isPreparing(run) ? toCancelled(run, event.at) : run;
     case 'uploadRemoved':
       return withUpload(run, event.target, event.state, event.at);
     case 'foundConfirmed':

@@ -200,6 +200,8 @@ export const runSchema = z.discriminatedUnion('state', [
   z.extend(base, {
     state: z.literal('cancelled'),
     endedAt: time,
+    /** True where an unconfirmed start is no longer watched: the run may continue on the service and spend credits. */
+    mayStillRun: z.optional(z.boolean()),
     runId: z.optional(identifierSchema),
     dispatchedAt: z.optional(time),
     exit: z.optional(exitSchema),

@@ -13,7 +13,7 @@ import {
 import type { RunOutcome } from '../../../service/runs/run.ts';
 import { eventually } from '../../../host/workbench/eventually.ts';
 import { storageVariable } from '../../events.ts';
-import { runItems } from '../../runLines.ts';
+import { runItems, runLines } from '../../runLines.ts';
 import { link, type MessageWatch, type ShownMessage, watchMessages } from '../../messages.ts';
 import { openFolders } from '../../openFolders.ts';
 import { call, signIn } from '../../signedIn.ts';
@@ -345,6 +345,7 @@ describe('starting a blackbox run', () => {
       messages.shown.findLast(({ isModal }) => isModal)?.text,
       `Start the crawl of ${host} again?`,
     );
+    assert.match((await runLines(id))[0] ?? '', /^no longer watched: /);
   });
 
   it('F47 asks once for two clicks that follow each other, and starts one run', async () => {

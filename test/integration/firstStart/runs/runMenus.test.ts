@@ -121,13 +121,9 @@ describe('what is called in the title of the Runs view, and on its rows', () => 
 
   it('asks in the dialog about an unconfirmed start for its ID, too', async () => {
     const { id, runId } = await startUnconfirmed();
-    [pressed, typed] = [['I Have the Run ID…'], runId];
+    [pressed, typed] = [['Enter Run ID…'], runId];
     await call('resendDispatch');
-    assert.deepEqual(messages.shown.at(-1)?.buttons, [
-      'I Have the Run ID…',
-      'Send Again',
-      'Give This Run Up',
-    ]);
+    assert.deepEqual(messages.shown.at(-1)?.buttons, ['Enter Run ID…', 'Send Again', 'Give This Run Up']);
     assert.match((await runLines(id))[0] ?? '', /^running 0m: /);
   });
 
@@ -155,15 +151,14 @@ describe('what is called in the title of the Runs view, and on its rows', () => 
     assert.match((await runLines(tracked))[0] ?? '', /^running 0m: /);
   });
 
-  it('ends no run by Enter, Escape or a closed dialog, and names what each button does', async () => {
+  it('asks before it cancels a run, with the button that keeps it running and no third one', async () => {
     const id = '20260101000000-kept';
     await storeLiveRun(storage, stored(id));
     await call('refreshRuns');
-    for (const answer of ['Keep Running', 'Close', undefined]) {
+    for (const answer of ['Keep Running', undefined]) {
       pressed = answer === undefined ? [] : [answer];
       await call('cancelRun', rowOf(id));
-      // VS Code focuses the first.
-      assert.deepEqual(messages.shown.at(-1)?.buttons, ['Keep Running', 'Cancel the Run', 'Close']);
+      assert.deepEqual(messages.shown.at(-1)?.buttons, ['Cancel Run', 'Keep Running']);
     }
     assert.ok(!service().requests.some(({ path: at }) => at.endsWith('/cancel')));
     assert.match((await runLines(id))[0] ?? '', /^running 1h 0m: /);

@@ -183,7 +183,7 @@ describe('runs that wait for a person', () => {
     const abort = { code: 'invented', detail: { why: 'It was [too](command:x) hot.' } };
     const run = { ...runOf.aborted, exit: { kind: 'ABORTED', abort, artifacts: [] } };
     const said = await lineOf(run, 'The service said: ');
-    assert.equal(said?.label, 'The service said: {"why":"It was [too](command:x) hot."}');
+    assert.equal(said?.label, 'The service said: why: It was [too](command:x) hot.');
   });
 
   const troubled = (kind: Failure['kind']): Run =>
