@@ -123,8 +123,35 @@ export async function writeChoice(folder: string, choice: Choice): Promise<void>
   await writeFileAtomic(join(folder, fileName), JSON.stringify(entries));
 }
 
-/** The pairs that a person has chosen of a run's features, as `toPairs` gives them. Throws `badFeatures` and `badPairs`. */
-export async function chosenPairs(run: Run, folder: string): Promise<ApplicationInput['pairs']> {
+type Pairs = NonNullable<ApplicationInput['pairs']>;
+
+/** The pairs that a run asked for; `unknown` where its input is not on this machine. */
+export function askedPairs({ workflow, input }: Run): Pairs | 'all' | 'unknown' {
+  if (workflow === 'blackbox-crawl') return 'all';
+  return input === undefined ? 'unknown' : (input.pairs ?? 'all');
+}
+
+/** What is chosen for a run until a person chooses: what it asked for; nothing where that is unknown. */
+export function choiceBefore(run: Run, features: readonly Feature[]): Choice {
+  const asked = askedPairs(run);
+  if (asked === 'all') return everyPair(features);
+  const pairs = asked === 'unknown' ? [] : asked;
+  return pairs.reduce<Choice>(
+    (choice, { feature_name: feature, perspective, priority = null }) =>
+      withPairs(choice, [{ feature, perspective }], true, priority),
+    new Map(),
+  );
+}
+
+/**
+ * The pairs that a run asks for which goes on from this one: those that a person chose for it, else those that it asked for itself. Throws `badFeatures`
+ * and `badPairs`.
+ */
+export async function pairsToContinue(run: Run, folder: string): Promise<Pairs | 'all' | 'unknown'> {
+  const kept = await readChoice(folder);
+  const asked = askedPairs(run);
+  // The names of its own pairs were right when it started, and its features may not be on this machine.
+  if (kept === undefined && run.workflow !== 'blackbox-crawl') return asked;
   const { features } = await readFeatures(run, folder);
-  return toPairs((await readChoice(folder)) ?? everyPair(features), features);
+  return toPairs(kept ?? everyPair(features), features) ?? 'all';
 }

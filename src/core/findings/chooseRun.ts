@@ -36,9 +36,9 @@ export function isOfService(run: Run): boolean {
   return run.state !== 'imported' || run.runId !== undefined;
 }
 
-/** True for a run that tries one pair, as Confirm Live does: it tells nothing of the rest. */
-function isOnePair(run: Run): boolean {
-  return run.input?.pairs?.length === 1 && !isContinued(run);
+/** True for a run that tests one pair, as Confirm Live does, and for one that continues it with one pair: it tells nothing of the rest. */
+export function isOnePair(run: Run): boolean {
+  return run.input?.pairs?.length === 1 && (!isContinued(run) || run.continuesOnePair === true);
 }
 
 /** True for a run that is shown without a person's choice: it has all findings, or those up to its credit limit. */

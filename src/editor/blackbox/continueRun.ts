@@ -1,6 +1,8 @@
 import * as vscode from 'vscode';
 import { readIfThere } from '../../core/files.ts';
-import { chosenPairs, readChoice } from '../../core/features/pairs.ts';
+import { pairsToContinue } from '../../core/features/pairs.ts';
+import { isOnePair } from '../../core/findings/chooseRun.ts';
+import { clip } from '../../core/findings/parse/prose.ts';
 import { continuationsOf } from '../../core/run/state/continuations.ts';
 import type { Run } from '../../core/run/state/run.ts';
 import {
@@ -9,9 +11,10 @@ import {
   sentPartsOf,
   sharedInput,
 } from '../../core/workflows/application.ts';
+import { visibleLine } from '../../core/visibleText.ts';
 import { readTargetFile, type TargetFile, toInput } from '../../core/workflows/targetFile.ts';
 import type { Continuation } from '../../core/workflows/workflow.ts';
-import { formatNumber } from '../formats.ts';
+import { firstLines, formatNumber } from '../formats.ts';
 import { continuationLabel, noContinuationLabel, runLabel } from '../labels.ts';
 import { pickRun } from '../runs/pickRun.ts';
 import { showInformation } from '../showMessage.ts';
@@ -42,6 +45,15 @@ export async function continueRun(
     return undefined;
   }
   const pairs = await pairsFor(continuation, run, deps);
+  if (pairs === 'unknown') {
+    await deps.features.show(run);
+    void showInformation(
+      vscode.l10n.t(
+        'VS Code doesn’t know which pairs this run asked for. Choose pairs in the Features view, then try again.',
+      ),
+    );
+    return undefined;
+  }
   const workflow = continuation === 'crawlFurther' ? 'blackbox-crawl' : 'blackbox-assessment';
   const source = await sourceOf(run, workflow, deps);
   if (source === undefined) return undefined;
@@ -55,26 +67,28 @@ export async function continueRun(
         ...withoutLimits(source.start.input, workflow),
         ...limits,
         resume: toResume(continuation, run.workflow, run.runId),
-        ...(pairs && { pairs }),
+        ...(pairs === 'all' ? {} : { pairs }),
       },
-      remarks: [describeContinuation(continuation, run, pairs?.length), ...source.remarks],
+      ...(continuation === 'continueAssessment' && pairs.length === 1 && isOnePair(run)
+        ? { continuesOnePair: true, confirms: run.confirms }
+        : {}),
+      remarks: [describeContinuation(continuation, run, pairs), ...source.remarks],
     },
     deps,
     () => continueRun(continuation, run, deps),
   );
 }
 
-/** The chosen pairs; of a continued assessment only where a person has chosen. */
+type Pairs = Exclude<Awaited<ReturnType<typeof pairsToContinue>>, 'unknown'>;
+
 async function pairsFor(
   continuation: Continuation,
   run: Run,
   { runs, features }: BlackboxDeps,
-): Promise<ApplicationInput['pairs']> {
-  if (continuation === 'crawlFurther') return undefined;
+): Promise<Pairs | 'unknown'> {
+  if (continuation === 'crawlFurther') return 'all';
   await features.settled();
-  const folder = runs.folderOf(run.id);
-  if (continuation === 'continueAssessment' && (await readChoice(folder)) === undefined) return undefined;
-  return chosenPairs(run, folder);
+  return pairsToContinue(run, runs.folderOf(run.id));
 }
 
 interface Source {
@@ -150,21 +164,29 @@ function toResume(
   }
 }
 
-function describeContinuation(continuation: Continuation, run: Run, pairs: number | undefined): string {
+function describeContinuation(continuation: Continuation, run: Run, pairs: Pairs): string {
   const t = vscode.l10n.t;
-  const from = t('It goes on from the {0}.', runLabel(run));
-  const what =
-    pairs === undefined
-      ? t('All features are assessed from all perspectives that apply.')
-      : t('Only the chosen pairs are assessed: {0}.', formatNumber(pairs));
+  const from = t('This run continues from the {0}.', runLabel(run));
+  const what = describePairs(pairs);
   switch (continuation) {
     case 'assessPairs':
-      return `${from} ${t('Its features are used, and a fresh assessment starts.')} ${what}`;
+      return `${from} ${t('It uses the features of that run and starts a new assessment.')} ${what}`;
     case 'continueAssessment':
       return `${from} ${t('Pairs already tested are carried over and not tested again.')} ${what}`;
     case 'crawlFurther':
-      return `${from} ${t('Its features are kept. Credits are spent even when nothing new is found.')}`;
+      return `${from} ${t('The features found so far are kept. Credits are spent even if nothing new is found.')}`;
   }
+}
+
+const maxPairsNamed = 5;
+
+function describePairs(pairs: Pairs): string {
+  const t = vscode.l10n.t;
+  if (pairs === 'all') return t('All pairs are tested: each feature from each perspective that applies.');
+  const names = pairs
+    .slice(0, maxPairsNamed)
+    .map(({ feature_name, perspective }) => `${clip(visibleLine(feature_name), 60)} · ${perspective}`);
+  return `${t('Only these pairs are tested: {0}.', formatNumber(pairs.length))}\n${firstLines(names, pairs.length)}`;
 }
 
 type Limits = Pick<ApplicationInput, 'credit_limit' | 'scan_credit_limit' | 'crawl_credit_limit'>;

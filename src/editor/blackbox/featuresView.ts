@@ -2,9 +2,10 @@ import * as vscode from 'vscode';
 import { AssessmentError } from '../../core/errors.ts';
 import { maxFeatures, readFeatures } from '../../core/features/features.ts';
 import {
+  askedPairs,
   type Choice,
+  choiceBefore,
   countChosen,
-  everyPair,
   faultsOf,
   goneNames,
   maxPairs,
@@ -80,7 +81,9 @@ export function createFeaturesView(
       if (!(error instanceof AssessmentError)) throw error;
       isDamaged = true;
     }
-    render(toShown({ ...facts, list, choice: choice ?? everyPair(list.features), isDamaged, filter: '' }));
+    render(
+      toShown({ ...facts, list, choice: choice ?? choiceBefore(run, list.features), isDamaged, filter: '' }),
+    );
   };
   const choose: FeaturesView['choose'] = async (change) => {
     if (shown === undefined) return;
@@ -218,7 +221,7 @@ function countOf({ choice, list }: ShownFeatures): string {
     : t('{0} of {1} pairs chosen.', count, total);
 }
 
-function notesOn({ choice, list, progress, filter, passing, isDamaged }: ShownFeatures): string[] {
+function notesOn({ run, choice, list, progress, filter, passing, isDamaged }: ShownFeatures): string[] {
   const t = vscode.l10n.t;
   const { features, repeated, unreadable, cut } = list;
   const found = formatNumber(passing.length);
@@ -234,6 +237,8 @@ function notesOn({ choice, list, progress, filter, passing, isDamaged }: ShownFe
         'Not all of the scan progress can be read, so of some pairs it is not known whether they were tested.',
       ),
     );
+  if (choice.size === 0 && !isDamaged && askedPairs(run) === 'unknown')
+    notes.push(t('VS Code doesn’t know which pairs this run asked for.'));
   if (isDamaged) notes.push(t('What was chosen before cannot be read: choose again.'));
   if (faultsOf(choice, features).includes('gone'))
     notes.push(t('Some of what was chosen is no longer among the features: uncheck it, or nothing is sent.'));

@@ -37,7 +37,7 @@ export interface BlackboxDeps {
   readonly log: Logger;
   readonly passwords: Passwords;
   readonly targetFiles: TargetFiles;
-  readonly features: Pick<FeaturesView, 'settled'>;
+  readonly features: Pick<FeaturesView, 'settled' | 'show'>;
   readonly requests: RequestDocuments;
   /** The worker of the credential check. */
   readonly secretWorkerFile: string;
@@ -61,6 +61,8 @@ export interface BlackboxStart {
   readonly retryOf?: string | undefined;
   /** The fingerprint of the finding that it is to confirm. */
   readonly confirms?: string | undefined;
+  /** True for a run that continues one of a single pair. */
+  readonly continuesOnePair?: boolean | undefined;
   /** Further paragraphs of the question. */
   readonly remarks?: readonly string[];
   /** What a person has read with this input: passwords that are asked for are kept for it too. */
@@ -123,7 +125,7 @@ function claimOf({ target_urls }: ApplicationInput): string {
 }
 
 function toPlan(start: BlackboxStart, { baseUrl, organizationId }: Destination): BlackboxPlan {
-  const { workflow, input, folder, targetFile, retryOf, confirms } = start;
+  const { workflow, input, folder, targetFile, retryOf, confirms, continuesOnePair } = start;
   const settings = readAssessmentSettings(vscode.Uri.file(folder));
   const hosts = [...new Set(input.target_urls.map((url) => new URL(url).host))];
   const more = hosts.length > maxHosts ? [`+${String(hosts.length - maxHosts)}`] : [];
@@ -139,6 +141,7 @@ function toPlan(start: BlackboxStart, { baseUrl, organizationId }: Destination):
     targetFile,
     retryOf,
     confirms,
+    continuesOnePair,
   };
 }
 
@@ -173,14 +176,15 @@ export async function startFromFile(
 /** Starts a failed run again that was never sent: from its target file as it is by now, or, where it goes on from another run, with what its journal has. */
 export async function startAgain(run: Run | undefined, deps: BlackboxDeps): Promise<Run | undefined> {
   if (run === undefined || !isUnsent(run) || run.workflow === 'whitebox-assessment') return undefined;
-  const { workflow, input, targetFile, confirms } = run;
+  const { workflow, input, targetFile, confirms, continuesOnePair } = run;
   const isFromFile = targetFile !== undefined && input?.resume === undefined;
   if (isFromFile) return startFromFile(workflow, vscode.Uri.file(targetFile), deps, run.id);
   if (input === undefined) return undefined;
   const before = predecessorOf(run);
   const remarks =
     before === undefined ? [] : [vscode.l10n.t('It goes on from the run with the ID {0}.', before)];
-  const start = { ...takenOver(run), workflow, input, confirms, retryOf: run.id, remarks };
+  const kind = { workflow, confirms, continuesOnePair, retryOf: run.id };
+  const start = { ...takenOver(run), ...kind, input, remarks };
   return startBlackbox(start, deps, () => startAgain(run, deps));
 }
 

@@ -38,3 +38,50 @@ test('F138 its findings are in the Findings view, and none in Problems', async (
   assert.ok(rows.some(({ label }) => /SQL|XSS|script/i.test(label)));
   assert.deepEqual(await eventually(workbench.problems, () => true), []);
 });
+
+test('F143 an assessment of chosen pairs that reached its limit is continued with these pairs, and the confirmation names them', async ({
+  service,
+  workbench,
+}) => {
+  const nextPairs = async (): Promise<readonly { readonly feature_name: string }[]> => {
+    const before = service.requests.length;
+    await workbench.dialogButton('Start Assessment');
+    const dispatch = await eventually(
+      () => Promise.resolve(service.requests.slice(before).find(({ path }) => path.endsWith('/dispatch'))),
+      (sent) => sent !== undefined,
+    );
+    return (dispatch?.body as { input: { pairs: { feature_name: string }[] } }).input.pairs;
+  };
+  const [feature] = await workbench.treeRows('Features');
+  assert.ok(feature !== undefined);
+  await workbench.viewAction('Features', 'Choose Pairs…');
+  await workbench.pick('All Pairs');
+  const all = /^(\d+) of \1 pairs chosen/;
+  await eventually(
+    () => workbench.viewText('Features'),
+    (text) => all.test(text),
+  );
+  await workbench.treeRowClick('Features', feature.label);
+  await workbench.page.keyboard.press('Space');
+  await eventually(
+    () => workbench.viewText('Features'),
+    (text) => !all.test(text),
+  );
+  await workbench.runCommand('Whitebox: Assess Chosen Pairs…');
+  await workbench.answer('10', 'Credits for testing');
+  await workbench.answer('5', 'Credits for crawling');
+  const chosen = await nextPairs();
+  assert.ok(chosen.every(({ feature_name }) => feature_name !== feature.label));
+  await service.settle();
+  await workbench.runCommand('Whitebox: Check Run Status Now');
+  await workbench.notificationButton('credit limit reached', 'Continue with More Credits…');
+  await workbench.answer('50', 'Credits for testing');
+  await workbench.answer('20', 'Credits for crawling');
+  const { detail } = await workbench.dialogText();
+  const listed = new RegExp(
+    `Only these pairs are tested: ${chosen.length}\\.\\n(.+ · .+\\n){5}… and ${chosen.length - 5} more`,
+  );
+  assert.match(detail, listed);
+  await workbench.screenshot('blackbox-continue.png');
+  assert.deepEqual(await nextPairs(), chosen);
+});

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { AssessmentError } from '../../../src/core/errors.ts';
-import { chosenPairs } from '../../../src/core/features/pairs.ts';
+import { pairsToContinue } from '../../../src/core/features/pairs.ts';
 import { perspectives } from '../../../src/core/workflows/application.ts';
 import { systemClock } from '../../../src/core/ports.ts';
 import { RunStore } from '../../../src/core/run/disk/runStore.ts';
@@ -121,9 +121,9 @@ describe('the Features view', () => {
     checks.fire({ items });
     await done;
   };
-  const chosen = async (run: Run): ReturnType<typeof chosenPairs> => {
+  const chosen = async (run: Run): ReturnType<typeof pairsToContinue> => {
     await view.settled();
-    return chosenPairs(run, runs.folderOf(run.id));
+    return pairsToContinue(run, runs.folderOf(run.id));
   };
   /** Answers the next quick picks with what has these labels, one answer for each. */
   const pick = (...answers: readonly (string | readonly string[])[]): void => {
@@ -211,7 +211,7 @@ describe('the Features view', () => {
     pick('All Pairs');
     await choosePairs(view);
     assert.match(shownView.message, /^12 of 33 pairs chosen\./);
-    assert.equal((await chosen(run))?.length, 12);
+    assert.equal((await chosen(run)).length, 12);
   });
 
   it('F136 says that a chosen feature no longer exists, and lets it be unchecked', async () => {
@@ -230,7 +230,7 @@ describe('the Features view', () => {
       return true;
     });
     await checkWith([gone!, Unchecked]);
-    assert.equal((await chosen(run))?.length, 11);
+    assert.equal((await chosen(run)).length, 11);
     assert.equal((await rows()).length, 2);
   });
 
@@ -248,7 +248,7 @@ describe('the Features view', () => {
     await checkWith(
       ...all.slice(0, 3).map((node): [FeaturesNode, vscode.TreeItemCheckboxState] => [node, Unchecked]),
     );
-    assert.equal((await chosen(run))?.length, 10_000);
+    assert.equal((await chosen(run)).length, 10_000);
   });
 
   it('F136 says what cannot be read, and shows the rest', async () => {
@@ -287,7 +287,7 @@ describe('the Features view', () => {
     );
     pick('All Pairs');
     await choosePairs(view);
-    assert.equal(await chosen(run), undefined);
+    assert.equal(await chosen(run), 'all');
     assert.equal((JSON.parse(await readFile(file, 'utf8')) as unknown[]).length, 3);
   });
 

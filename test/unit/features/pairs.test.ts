@@ -7,11 +7,12 @@ import type { AssessmentError } from '../../../src/core/errors.ts';
 import { toFeatures } from '../../../src/core/features/features.ts';
 import {
   type Choice,
-  chosenPairs,
   countChosen,
+  choiceBefore,
   everyPair,
   goneNames,
   pairsOf,
+  pairsToContinue,
   readChoice,
   toPairs,
   withPairs,
@@ -74,23 +75,49 @@ test('F136 no pair at all, or a name that no longer exists, is refused', () => {
   assert.throws(() => toPairs(choice, features), withFault('gone'));
 });
 
-test('the choice is kept in the folder of the run, and until there is one all pairs are chosen', async (t) => {
+test('F143 until a person chooses, a run is continued with the pairs that it asked for itself', async (t) => {
+  const folder = await tempFolder(t);
+  const pairs = [
+    { feature_name: 'Search\n', perspective: 'XSS' as const },
+    { feature_name: 'Search\n', perspective: 'CORS' as const, priority: 'high' as const },
+  ];
+  const assessed = { ...crawled, workflow: 'blackbox-assessment' as const };
+  const input = { target_urls: ['https://shop.example.test/'] };
+  for (const [run, expected] of [
+    [{ ...assessed, input: { ...input, pairs } }, pairs],
+    [{ ...assessed, input }, 'all'],
+    [{ ...assessed, input: undefined }, 'unknown'],
+  ] as const) {
+    assert.deepEqual(await pairsToContinue(run, folder), expected);
+    const chosen = choiceBefore(run, features);
+    const asked = expected === 'unknown' ? [] : toPairs(chosen, features);
+    assert.deepEqual(asked ?? 'all', expected === 'unknown' ? [] : expected);
+    assert.equal(chosen.size === 0, expected === 'unknown');
+  }
+  await writeFile(join(folder, 'features.json'), JSON.stringify(features));
+  await writeChoice(folder, withPairs(none, [xss('Log in')], true));
+  assert.deepEqual(await pairsToContinue({ ...assessed, input: { ...input, pairs } }, folder), [
+    { feature_name: 'Log in', perspective: 'XSS' },
+  ]);
+});
+
+test('the choice is kept in the folder of the run, and until there is one all pairs of a crawl are chosen', async (t) => {
   const folder = await tempFolder(t);
   await writeFile(join(folder, 'features.json'), JSON.stringify(features));
   assert.equal(await readChoice(folder), undefined);
-  assert.equal(await chosenPairs(crawled, folder), undefined);
+  assert.equal(await pairsToContinue(crawled, folder), 'all');
 
   const choice = withPairs(withPairs(none, [xss('Search\n')], true), [xss('Log in')], true, 'low');
   await writeChoice(folder, choice);
   assert.deepEqual(await readChoice(folder), choice);
-  assert.deepEqual(await chosenPairs(crawled, folder), [
+  assert.deepEqual(await pairsToContinue(crawled, folder), [
     { feature_name: 'Search\n', perspective: 'XSS' },
     { feature_name: 'Log in', perspective: 'XSS', priority: 'low' },
   ]);
   assert.deepEqual((await readdir(folder)).toSorted(), ['chosen-pairs.json', 'features.json']);
 
   await writeFile(join(folder, 'features.json'), '["Log in"]');
-  await assert.rejects(chosenPairs(crawled, folder), withFault('gone'));
+  await assert.rejects(pairsToContinue(crawled, folder), withFault('gone'));
 });
 
 test('F136 a choice that is damaged is never taken for none or for all', async (t) => {
@@ -98,7 +125,7 @@ test('F136 a choice that is damaged is never taken for none or for all', async (
   await writeFile(join(folder, 'features.json'), JSON.stringify(features));
   for (const text of ['', '{}', '[["Log in",[["Unknown",null]]]]', '[["Log in",[["XSS","urgent"]]]]']) {
     await writeFile(join(folder, 'chosen-pairs.json'), text);
-    await assert.rejects(chosenPairs(crawled, folder), withFault('damaged'), text);
+    await assert.rejects(pairsToContinue(crawled, folder), withFault('damaged'), text);
   }
 });
 

@@ -35,6 +35,8 @@ export interface Assessment {
   readonly targetFile?: string | undefined;
   /** The fingerprint of the finding that a run of one pair is to confirm. */
   readonly confirms?: string | undefined;
+  /** True for a run that continues one of a single pair. */
+  readonly continuesOnePair?: boolean | undefined;
 }
 
 /** What a run has in every state. */
@@ -42,7 +44,7 @@ function baseOf(
   { id, now }: Identity,
   { targets, webhookEndpointIds, ...plan }: Omit<Assessment, 'maxArchiveBytes'>,
 ): Omit<RunIn<'preparing'>, 'state' | 'step'> {
-  const { workflow, baseUrl, organizationId, language, retryOf, input, targetFile, confirms } = plan;
+  const { workflow, baseUrl, organizationId, language, retryOf, input, targetFile } = plan;
   return {
     version: 1,
     id,
@@ -57,7 +59,8 @@ function baseOf(
     retryOf,
     input,
     targetFile,
-    confirms,
+    confirms: plan.confirms,
+    continuesOnePair: plan.continuesOnePair,
   };
 }
 

@@ -110,6 +110,8 @@ const base = looseObject({
   input: z.optional(applicationInputSchema),
   /** The fingerprint of the finding about code that a run of one pair is to confirm; the service never learns of it. */
   confirms: z.optional(z.string()),
+  /** True for a run that continues one of a single pair. */
+  continuesOnePair: z.optional(z.boolean()),
   /** Whether what it found is that finding, as a person says. */
   isSame: z.optional(z.boolean()),
   /** The target file that it was started from. */

@@ -253,7 +253,7 @@ describe('starting a blackbox run', () => {
       'workflow_id',
       'workflow_run_id',
     ]);
-    assert.match(messages.shown.findLast(({ isModal }) => isModal)?.detail ?? '', /even when nothing new/);
+    assert.match(messages.shown.findLast(({ isModal }) => isModal)?.detail ?? '', /even if nothing new/);
     await finish(further.id);
     assert.ok(linesOf(await runItems(crawl.id)).some((line) => line.startsWith('Gone on from by: Crawl, ')));
   });

@@ -76,7 +76,7 @@ test('findings of a live application stand beside those of the code, for each se
   assert.deepEqual(titles(scene), []);
 });
 
-test('a run that tried one pair, as Confirm Live does, displaces no findings and is no baseline', async (t) => {
+test('F143 a run of one pair, as of Confirm Live, and one that continues it displace no findings and are no baseline', async (t) => {
   const scene = await setScene(t);
   scene.open.add(path.join(scene.root, 'shop'));
   await scene.addRun(['shop'], finding('code'));
@@ -85,6 +85,12 @@ test('a run that tried one pair, as Confirm Live does, displaces no findings and
   const tried = await addLive(scene, 'tried', { input: { pairs } });
   assert.deepEqual(titles(scene).toSorted(), ['code', 'whole']);
   await addLive(scene, 'tried to the limit', { input: { pairs }, state: 'aborted', exit: limit });
+  assert.deepEqual(titles(scene).toSorted(), ['code', 'whole']);
+  const resume = {
+    kind: 'continue_assessment',
+    continue_assessment: { workflow_id: 'blackbox-assessment', workflow_run_id: tried.id },
+  };
+  await addLive(scene, 'continued', { input: { pairs, resume }, continuesOnePair: true });
   assert.deepEqual(titles(scene).toSorted(), ['code', 'whole']);
   const next = await addLive(scene, 'next');
   assert.equal(scene.store.baselineOf(next)?.id, whole.id);
