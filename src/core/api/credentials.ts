@@ -105,6 +105,11 @@ export function redact(text: string, secrets: readonly string[]): string {
   );
 }
 
+/** True for a text that holds one of these secrets in any form that `redact` takes out. */
+export function holdsSecret(text: string, secrets: readonly string[]): boolean {
+  return secrets.flatMap(formsOf).some((form) => text.includes(form));
+}
+
 /** A secret as plain text, as escaped in JSON, as encoded in an address or a form, and in Base64 wherever it begins there. */
 function formsOf(secret: string): string[] {
   const text = secret.toWellFormed();

@@ -18,7 +18,7 @@ import {
   signInAgain,
   trackRun,
 } from './remedies.ts';
-import { serviceMessages } from './serviceMessages.ts';
+import { saidBy, serviceMessages } from './serviceMessages.ts';
 
 /** The message for an error; with a run, its sign-in button means the run's own account. */
 export function describeError(error: unknown, run?: Run): ErrorMessage {
@@ -26,16 +26,24 @@ export function describeError(error: unknown, run?: Run): ErrorMessage {
   return describeFailure(toFileFailure(error) ?? { kind: 'unexpected' }, run);
 }
 
-/** Why the start of a run was refused; of a live application the reason may be its ownership (API reference, section 7). */
+/** Why the start of a run was refused. The service starts a blackbox run only on applications whose ownership is verified. */
 export function describeRefusal(failure: Failure, run: Run): ErrorMessage {
+  const t = vscode.l10n.t;
   const described = describeFailure(failure, run);
-  const mayBeOwnership =
-    run.workflow !== 'whitebox-assessment' && [400, 403].includes(failure.status ?? 0) && !isLive(run);
-  if (!mayBeOwnership) return described;
-  const hint = vscode.l10n.t(
-    'The cause may be that the ownership of a target URL is not verified for your organization, which blackbox workflows need.',
+  if (run.workflow === 'whitebox-assessment' || isLive(run)) return described;
+  const ownership = t(
+    'The ownership of a target URL may not be verified for your organization. Blackbox runs require this.',
   );
-  return { ...described, message: `${described.message} ${hint}` };
+  switch (failure.status) {
+    case 400:
+      return { ...described, message: `${described.message} ${ownership}` };
+    case 403: {
+      const role = t('Your role might also not allow this run.');
+      return { message: `${ownership} ${role}${saidBy(failure)}`, remedies: [showLog()] };
+    }
+    default:
+      return described;
+  }
 }
 
 /** The message for a failure that is stored with a run. */

@@ -5,6 +5,11 @@ import type { Run } from '../../core/run/state/run.ts';
 import { formatAccount } from '../formats.ts';
 import { type Messages, openSetting, showLog, signInAgain } from './remedies.ts';
 
+/** The service's own words, to follow a sentence; empty where there are none. */
+export function saidBy({ detail }: AssessmentError['data']): string {
+  return detail === undefined ? '' : ` ${vscode.l10n.t('The service said: {0}', detail)}`;
+}
+
 /** Why the service refused a call, or could not be reached, by kind. */
 export function serviceMessages(
   failure: AssessmentError['data'],
@@ -12,7 +17,7 @@ export function serviceMessages(
 ): Messages<ServiceErrorKind> {
   const t = vscode.l10n.t;
   const origin = failure.origin ?? t('the service');
-  const said = failure.detail === undefined ? '' : ` ${t('The service said: {0}', failure.detail)}`;
+  const said = saidBy(failure);
   const detail = failure.detail ?? '';
   return {
     unauthorized: () => [

@@ -1,4 +1,5 @@
 import type { AssessmentClient } from '../../api/client.ts';
+import { holdsSecret } from '../../api/credentials.ts';
 import { isExhausted, wasNeverSent } from '../../api/failure.ts';
 import { AssessmentError, isAbortError, knownError, systemCode } from '../../errors.ts';
 import { visibleLine } from '../../visibleText.ts';
@@ -7,6 +8,9 @@ import type { RunDeps } from '../runDeps.ts';
 import type { RunEvent } from '../state/advance.ts';
 import { type Run, type RunIn, toFailure } from '../state/run.ts';
 import type { RunWatch } from '../watch/watch.ts';
+
+/** Run IDs may hold the characters of a shorter password by chance. */
+const minEchoLength = 8;
 
 /** What sends a run depends on: the client is that of the run's service. */
 export type SendDeps = RunDeps & { readonly client: AssessmentClient; readonly watch: RunWatch };
@@ -33,6 +37,7 @@ export async function sendDispatch(
   const { id } = intended;
   const workflow = workflows[intended.workflow];
   let runId: string;
+  let passwords: readonly string[];
   const progress = { mayBeSent: false };
   try {
     const beforeSend = async (): Promise<void> => {
@@ -51,7 +56,8 @@ export async function sendDispatch(
       }
       progress.mayBeSent = true;
     };
-    const request = workflow.toRequest(intended, (await deps.passwordsOf?.(intended)) ?? []);
+    passwords = (await deps.passwordsOf?.(intended)) ?? [];
+    const request = workflow.toRequest(intended, passwords);
     runId = await client.dispatch(workflow, request, { signal, beforeSend });
   } catch (cause) {
     const at = clock.now();
@@ -64,6 +70,14 @@ export async function sendDispatch(
       ? { type: 'failed', failure, at }
       : { type: 'dispatchLost', reason: failure, at };
   }
+  // A run ID is kept, shown and logged.
+  if (
+    holdsSecret(
+      runId,
+      passwords.filter(({ length }) => length >= minEchoLength),
+    )
+  )
+    return { type: 'dispatchLost', reason: { kind: 'badResponse', status: 200 }, at: clock.now() };
   // Logged before the journal is written: a disk that fails now must not take the only trace of a paid run with it.
   deps.log.info(`Run ${id} was accepted as ${visibleLine(runId)}`);
   return { type: 'dispatched', runId, at: clock.now() };

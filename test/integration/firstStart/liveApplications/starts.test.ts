@@ -319,12 +319,13 @@ describe('starting a blackbox run', () => {
     assert.equal(dispatches().length, sent);
   });
 
-  it('names ownership as a possible cause when the service refuses, and starts again from the file', async () => {
+  it('F162 leads with ownership where the service forbids a start, offers no sign-in, and starts again from the file', async () => {
     const uri = await write();
     service.addFault({ match: { path: '/dispatch', times: 1 }, before: { kind: 'reply', status: 403 } });
     const { id } = await startBy('startCrawl', uri);
     const items = await runItems(id);
-    assert.match(linesOf(items)[1] ?? '', /ownership of a target URL is not verified/);
+    assert.match(linesOf(items)[1] ?? '', /^The ownership of a target URL may not be verified/);
+    assert.deepEqual(await notified('The crawl of'), ['Start Again…', 'Show Log']);
     assert.match(items[0]?.contextValue ?? '', /\bmayStartAgain\b/);
     await rm(file);
     await call('startAgain', { kind: 'run', id });

@@ -149,6 +149,16 @@ describe('a blackbox run', () => {
       await assertNoPassword(desk, window);
     });
 
+    test(`F150 whose run ID holds a password ${how} is unknown, and the ID is kept nowhere`, async (t) => {
+      const desk = await setUpDesk(t);
+      const body = JSON.stringify({ workflow_run_id: `run-${disguise(passwords[0]!)}-1` });
+      desk.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'reply', status: 200, body } });
+      const window = open(t, desk);
+      const run = await window.start(inputOf('blackbox-crawl'));
+      assert.equal(run.state, 'unknown');
+      await assertNoPassword(desk, window);
+    });
+
     test(`F132 that ends with its passwords ${how} in the reason keeps none of them`, async (t) => {
       const desk = await setUpDesk(t);
       const window = open(t, desk);
@@ -162,6 +172,16 @@ describe('a blackbox run', () => {
       await assertNoPassword(desk, window);
     });
   }
+
+  test('F150 keeps a run ID that holds the characters of a short password by chance', async (t) => {
+    const desk = await setUpDesk(t);
+    const body = '{"workflow_run_id":"run-1234567-1"}';
+    desk.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'reply', status: 200, body } });
+    const window = openWindow(t, desk, { passwords: ['1234567', '1234567'] });
+    const run = await window.start(inputOf('blackbox-crawl'));
+    assert.ok(run.state === 'running');
+    assert.equal(run.runId, 'run-1234567-1');
+  });
 
   test('F130 without a kept password is not sent', async (t) => {
     const desk = await setUpDesk(t);
