@@ -13,7 +13,7 @@ const uriText = `(?:${uriCharacter}|[/?:@])*`;
  * ours: http or https alone, and no user information.
  */
 const urlSchema = z.string().check(
-  z.maxLength(5000),
+  z.maxLength(5000, { abort: true }),
   z.regex(
     new RegExp(
       `^https?://(?:\\[[\\dA-Fa-f:.]+\\]|${uriCharacter}+)(?::\\d+)?(?:[/?]${uriText})?(?:#${uriText})?$`,

@@ -1,4 +1,4 @@
-import { applyEdits, findNodeAtLocation, modify, type Node, type ParseError, parseTree } from 'jsonc-parser';
+import { findNodeAtLocation, getNodeValue, type Node, type ParseError, parseTree } from 'jsonc-parser';
 import * as z from 'zod/mini';
 import { languageSchema, notificationSchema } from '../api/schema.ts';
 import {
@@ -72,6 +72,8 @@ export type TargetFile = z.infer<typeof targetFileSchema>;
 /** What is wrong at a place of a target file; offset and length are in UTF-16 code units of its text. */
 export interface TargetProblem {
   readonly kind:
+    | 'tooLarge'
+    | 'unchecked'
     | 'notJson'
     | 'missing'
     | 'unknown'
@@ -92,35 +94,70 @@ export interface TargetProblem {
   readonly counted?: 'items' | 'characters' | 'credits';
 }
 
-/** More than the longest file within the bounds has; a longer one is not read. */
-const maxLength = 10_000_000;
+/** A file within the bounds of the schema is smaller, even if all its characters are escaped. */
+const maxBytes = 8_000_000;
+/** Reading takes time for each character outside strings. A file within the bounds has some 10,000 of them, with its indentation. */
+const maxOutsideStrings = 100_000;
+/** A file within the bounds has 5 levels; readers recurse into each. */
+const maxDepth = 100;
+/** More problems than a person reads at once. */
+const maxProblems = 100;
 
-/** Reads a target file, strictly as JSON: what it says, or everything that is wrong with it. */
+/** Reads a target file, strictly as JSON: its content, or what is wrong with it, up to 100 problems in the order of the text. */
 export function readTargetFile(
   written: string,
 ): { readonly file: TargetFile } | { readonly problems: readonly TargetProblem[] } {
-  const errors: ParseError[] = [];
   // VS Code counts a file's places without its byte order mark.
   const text = written.replace(/^\uFEFF/, '');
-  const root = text.length > maxLength ? undefined : toTree(text, errors);
-  const [error] = errors;
+  if (Buffer.byteLength(text) > maxBytes)
+    return { problems: [{ kind: 'tooLarge', offset: 0, length: 1, bound: maxBytes }] };
+  const { root, error, end } = toTree(text);
   if (root === undefined || error !== undefined)
     return { problems: [{ kind: 'notJson', offset: error?.offset ?? 0, length: error?.length ?? 1 }] };
+  const isCut = end < text.length;
   const repeated = repeatedMembers(root);
-  // JSON.parse, and not the tree's values: it keeps `__proto__` as a member like any other.
-  const read = targetFileSchema.safeParse(JSON.parse(text));
-  if (read.success && repeated.length === 0) return { file: read.data };
+  const read = targetFileSchema.safeParse(getNodeValue(root));
+  if (read.success && repeated.length === 0 && !isCut) return { file: read.data };
   const broken = read.success ? [] : read.error.issues.flatMap((issue) => toProblems(issue, root));
-  return { problems: [...repeated, ...broken].sort((a, b) => a.offset - b.offset) };
+  const problems = [...repeated, ...broken];
+  // What is missing before the cut may be after it.
+  const certain = isCut ? problems.filter(({ kind }) => kind !== 'missing' && kind !== 'atLeast') : problems;
+  const sorted = certain.sort((a, b) => a.offset - b.offset);
+  const next = sorted[maxProblems]?.offset ?? (isCut ? end : undefined);
+  const rest = next === undefined ? [] : [{ kind: 'unchecked', offset: next, length: 1 } as const];
+  return { problems: [...sorted.slice(0, maxProblems), ...rest] };
 }
 
-function toTree(text: string, errors: ParseError[]): Node | undefined {
-  try {
-    return parseTree(text, errors, { disallowComments: true });
-  } catch (error) {
-    if (error instanceof RangeError) return undefined; // nested too deeply to be a target file
-    throw error;
+/** The tree of a text up to the end of reading, and the first error in it. */
+function toTree(text: string): {
+  readonly root: Node | undefined;
+  readonly error: ParseError | undefined;
+  readonly end: number;
+} {
+  const errors: ParseError[] = [];
+  const { end, closing } = endOfReading(text);
+  const root = parseTree(text.slice(0, end) + closing, errors, { disallowComments: true });
+  // At a cut the parser misses a value or a comma.
+  const error = errors.find(({ offset, length }) => end === text.length || offset + length < end);
+  return { root, error, end };
+}
+
+/** Where a text ends or exceeds the bounds of reading, and the brackets that close what is open there. */
+function endOfReading(text: string): { readonly end: number; readonly closing: string } {
+  const closing: string[] = [];
+  let [outside, isInString] = [0, false];
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at];
+    if (character === '"') isInString = !isInString;
+    else if (isInString && character === '\\') at++;
+    if (isInString) continue;
+    if (character === '[') closing.push(']');
+    else if (character === '{') closing.push('}');
+    else if (character === ']' || character === '}') closing.pop();
+    if (++outside > maxOutsideStrings || closing.length > maxDepth)
+      return { end: at + 1, closing: closing.reverse().join('') };
   }
+  return { end: text.length, closing: '' };
 }
 
 /** Members that stand twice in an object: which one counts depends on the reader. */
@@ -145,12 +182,14 @@ function toProblems(issue: z.core.$ZodIssue, root: Node): TargetProblem[] {
     return [{ kind: 'missing', subject: String(path.at(-1)), offset: parent.offset, length: 1 }];
   }
   switch (issue.code) {
-    case 'unrecognized_keys':
+    case 'unrecognized_keys': {
+      const members = new Map((node.children ?? []).map(({ children }) => [children?.[0]?.value, children]));
       return issue.keys.map((name) => {
-        const isPassword = path.includes('credentials') && name === 'password';
-        const kind = isPassword && isMovable(findNodeAtLocation(node, [name])) ? 'password' : 'unknown';
-        return problemAt(keyOf(node, name), { kind, subject: name });
+        const [key = node, value] = members.get(name) ?? [];
+        const isPassword = path.includes('credentials') && name === 'password' && isMovable(value);
+        return problemAt(key, { kind: isPassword ? 'password' : 'unknown', subject: name });
       });
+    }
     case 'invalid_type':
       return [problemAt(node, { kind: 'type', subject: issue.expected })];
     case 'invalid_value':
@@ -173,11 +212,6 @@ function countedBy(origin: string): 'items' | 'characters' | 'credits' {
   return origin === 'string' ? 'characters' : 'credits';
 }
 
-function keyOf(object: Node, name: string): Node {
-  const property = object.children?.find((child) => child.children?.[0]?.value === name);
-  return property?.children?.[0] ?? object;
-}
-
 function problemAt(
   { offset, length }: Node,
   problem: Omit<TargetProblem, 'offset' | 'length'>,
@@ -198,23 +232,37 @@ function isMovable(node: Node | undefined): boolean {
   return node?.type === 'string' || node?.type === 'number';
 }
 
-/** A target file's text without the passwords in it, and the passwords, by the place of their login in the file. */
+/** A target file's text without the passwords in it, and the passwords, by the place of their login in the file. A text that is not read to its end stays as it is. */
 export function takePasswords(text: string): {
   readonly text: string;
   readonly passwords: ReadonlyMap<number, string>;
 } {
   const passwords = new Map<number, string>();
-  for (let rest = text; ;) {
-    const root = toTree(rest, []);
-    const logins = root && findNodeAtLocation(root, ['authentication', 'credentials'])?.children;
-    const found = (logins ?? []).map((login) => findNodeAtLocation(login, ['password']));
-    const index = found.findIndex(isMovable);
-    const node = found[index];
-    if (node === undefined) return { text: rest, passwords };
-    // A number as it is written: 0123 and 1e3 are passwords, too.
-    const written = rest.slice(node.offset, node.offset + node.length);
-    passwords.set(index, node.type === 'string' ? String(node.value) : written);
-    const path = ['authentication', 'credentials', index, 'password'];
-    rest = applyEdits(rest, modify(rest, path, undefined, {}));
-  }
+  const { root, end } = toTree(text);
+  const logins = root && findNodeAtLocation(root, ['authentication', 'credentials'])?.children;
+  if (logins === undefined || end < text.length) return { text, passwords };
+  const taken = logins.flatMap(({ children: members = [] }, index) => {
+    let kept: Node | undefined;
+    return members.flatMap((member, at) => {
+      const [key, value] = member.children ?? [];
+      if (key?.value !== 'password' || value === undefined || !isMovable(value)) {
+        kept = member;
+        return [];
+      }
+      // A number as it is written: 0123 and 1e3 are passwords, too.
+      const written = text.slice(value.offset, value.offset + value.length);
+      passwords.set(index, value.type === 'string' ? String(value.value) : written);
+      // With the comma before it, or after it where no member is before.
+      const before = kept && members[at - 1];
+      const from = before ? endOf(before) : member.offset;
+      const next = kept ? undefined : members[at + 1];
+      return [{ from, to: next?.offset ?? endOf(member) }];
+    });
+  });
+  const rest = taken.map(({ from }, at) => text.slice(taken[at - 1]?.to, from));
+  return { text: rest.join('') + text.slice(taken.at(-1)?.to), passwords };
+}
+
+function endOf({ offset, length }: Node): number {
+  return offset + length;
 }

@@ -47,7 +47,8 @@ export class Passwords {
 
   /** The passwords of a run or request, in the order of its credentials; undefined for one that is not kept. */
   async of(request: PasswordRequest): Promise<(string | undefined)[]> {
-    return Promise.all(loginsOf(request).map(async (login) => this.#get(toKept(request, login).key)));
+    const toKept = keptFor(request);
+    return Promise.all(loginsOf(request).map(async (login) => this.#get(toKept(login).key)));
   }
 
   /** The passwords of a run or request that are kept: no message of the service may hold them. */
@@ -64,7 +65,7 @@ export class Passwords {
 
   /** Keeps the password of a login of a request. */
   async keep(request: PasswordRequest, login: Login, password: string): Promise<void> {
-    const { key, ...kept } = toKept(request, login);
+    const { key, ...kept } = keptFor(request)(login);
     // The index first: a password that is not in it could not be forgotten.
     await this.#index.update(key, kept);
     await this.#secrets.store(key, mark + password);
@@ -85,7 +86,7 @@ export class Passwords {
     request: PasswordRequest,
     login: Login,
   ): Promise<{ readonly parts: InputParts; readonly password: string } | undefined> {
-    const wanted = toKept(request, login);
+    const wanted = keptFor(request)(login);
     const before = (await this.kept()).find(
       ({ key, origin, organizationId, id, role }) =>
         key !== wanted.key &&
@@ -114,9 +115,13 @@ export function loginsOf(request: PasswordRequest | undefined): readonly Login[]
   return request?.input?.authentication?.credentials ?? [];
 }
 
-function toKept({ baseUrl, organizationId, input }: PasswordRequest, { id, role }: Login): KeptLogin {
+/** Gives each login of a request its entry; the parts, up to megabytes of text, are hashed once. */
+function keptFor({ baseUrl, organizationId, input }: PasswordRequest): (login: Login) => KeptLogin {
   const origin = originOf(baseUrl);
   const parts = partsOf(input ?? { target_urls: [] });
-  const key = prefix + hash('sha256', JSON.stringify([origin, organizationId, role, id, parts]));
-  return { key, origin, organizationId, id, role, parts, keptAt: Date.now() };
+  const partsHash = hash('sha256', JSON.stringify(parts));
+  return ({ id, role }) => {
+    const key = prefix + hash('sha256', JSON.stringify([origin, organizationId, role, id, partsHash]));
+    return { key, origin, organizationId, id, role, parts, keptAt: Date.now() };
+  };
 }

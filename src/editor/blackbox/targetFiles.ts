@@ -14,7 +14,7 @@ import {
   toInput,
 } from '../../core/workflows/targetFile.ts';
 import { pickFolder } from '../folders.ts';
-import { formatNumber } from '../formats.ts';
+import { formatBytes, formatNumber } from '../formats.ts';
 import { type Destination, readDestination, readSecretCheck } from '../settings.ts';
 import { askInDialog, showWarning } from '../showMessage.ts';
 import { describeSuspicions } from '../upload/preparation.ts';
@@ -35,7 +35,10 @@ export function requestsOf(file: TargetFile, destination: Destination): readonly
   return workflows.map((workflow) => ({ ...destination, input: toInput(file, workflow) }));
 }
 
-/** Shows what is wrong with target files at its lines: a password as long as it is there, all else after a start was refused and until the text changes. */
+/** A password, and what may hide one: shown while it is there. */
+const shownAtOnce: ReadonlySet<TargetProblem['kind']> = new Set(['password', 'unchecked', 'tooLarge']);
+
+/** Shows what is wrong with target files at its lines: a password and what may hide one at once, all else after a start was refused and until the text changes. */
 export class TargetFiles {
   readonly #passwords: Passwords;
   readonly #shown = vscode.languages.createDiagnosticCollection('whitebox.blackbox');
@@ -140,7 +143,7 @@ export class TargetFiles {
   #update(document: vscode.TextDocument): void {
     if (vscode.languages.match(targetFileSelector, document) === 0) return;
     const isRefused = this.#refused.has(document);
-    const shown = problemsOf(document).filter(({ kind }) => isRefused || kind === 'password');
+    const shown = problemsOf(document).filter(({ kind }) => isRefused || shownAtOnce.has(kind));
     this.#shown.set(
       document.uri,
       shown.map((problem) => {
@@ -152,8 +155,24 @@ export class TargetFiles {
   }
 }
 
-function problemsOf(document: vscode.TextDocument): readonly TargetProblem[] {
+/** What was read of documents, each at its version: problems, lenses and fixes ask for the same text. */
+const readings = new WeakMap<
+  vscode.TextDocument,
+  { readonly version: number; readonly read: ReturnType<typeof readTargetFile> }
+>();
+
+/** Reads the text of a document as a target file, once for each of its versions. */
+export function readDocument(document: vscode.TextDocument): ReturnType<typeof readTargetFile> {
+  const { version } = document;
+  const known = readings.get(document);
+  if (known?.version === version) return known.read;
   const read = readTargetFile(document.getText());
+  readings.set(document, { version, read });
+  return read;
+}
+
+function problemsOf(document: vscode.TextDocument): readonly TargetProblem[] {
+  const read = readDocument(document);
   return 'problems' in read ? read.problems : [];
 }
 
@@ -195,6 +214,8 @@ function describeProblem({ kind, subject = '', bound = 0, counted }: TargetProbl
     characters: t('At most {0} characters may stand here.', limit),
   };
   const sentences: Record<TargetProblem['kind'], string> = {
+    tooLarge: t('A target file can’t be larger than {0}.', formatBytes(bound)),
+    unchecked: t('The rest of this file wasn’t checked. Fix the problems above, or shorten the file.'),
     notJson: t('This is not JSON as a target file needs it: no comments, no trailing commas.'),
     missing: t('“{0}” is missing.', name),
     unknown: t('There is no “{0}” here.', name),

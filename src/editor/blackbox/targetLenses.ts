@@ -1,12 +1,18 @@
 import * as vscode from 'vscode';
 import type { Disposable } from '../../core/ports.ts';
-import { type TargetFile, readTargetFile } from '../../core/workflows/targetFile.ts';
+import type { TargetFile } from '../../core/workflows/targetFile.ts';
 import { formatNumber } from '../formats.ts';
 import { currentDestination } from '../account/accounts.ts';
 import { loginsOfFile } from './passwordQuestions.ts';
 import { Passwords } from './passwords.ts';
 import { provideRequests, type RequestDocuments } from './startQuestion.ts';
-import { isUsableTargetFile, requestsOf, TargetFiles, targetFileSelector } from './targetFiles.ts';
+import {
+  isUsableTargetFile,
+  readDocument,
+  requestsOf,
+  TargetFiles,
+  targetFileSelector,
+} from './targetFiles.ts';
 
 /** The target files of this window, the passwords for them, and the requests that are made of them. Above a file's first line stand its starts, with the credits they spend at most, and its passwords; of its texts these lenses show none. */
 export function createTargetFiles(
@@ -48,7 +54,7 @@ export function createTargetFiles(
 async function lensesOf(document: vscode.TextDocument, passwords: Passwords): Promise<vscode.CodeLens[]> {
   if (!isUsableTargetFile(document.uri)) return [];
   const t = vscode.l10n.t;
-  const read = readTargetFile(document.getText());
+  const read = readDocument(document);
   const file = 'file' in read ? read.file : undefined;
   const lens = (title: string, command: string): vscode.CodeLens =>
     new vscode.CodeLens(new vscode.Range(0, 0, 0, 0), { title, command, arguments: [document.uri] });
