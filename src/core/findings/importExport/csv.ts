@@ -34,8 +34,11 @@ const columns: readonly (readonly [string, (shown: ShownFinding) => string | num
   ['fingerprint', ({ identity }) => identity.fingerprint],
 ];
 
-/** What spreadsheets take for a formula, full-width forms (Excel in Japanese) and our own mark before them included. */
-const formula = /^'*[=+\-@\t\r\n＝＋－＠]/;
+/**
+ * Where a spreadsheet would find a formula: at the start of a cell or a line, and after a separator of any locale, which may split a cell in spite of its
+ * quotes. Full-width forms (Excel in Japanese) and marks of our own before them are included.
+ */
+const beforeFormula = /^(?='*[\t\r\n])|(?<=(?:^|[,;|\t\r\n])[ "]{0,8})(?='*[=+\-@＝＋－＠])/g;
 
 /** Longer texts break a spreadsheet's row in two. */
 const maxCellLength = 32_000;
@@ -45,13 +48,13 @@ export function toCsv({ shown, absent = [] }: ShownRun): string {
   const rows = [...shown, ...absent].map((each) => columns.map(([, read]) => toCell(read(each))));
   const text = Papa.unparse(
     { fields: columns.map(([name]) => name), data: rows },
-    { newline: '\r\n', escapeFormulae: formula },
+    { newline: '\r\n', quotes: true },
   );
   return `\uFEFF${text}\r\n`;
 }
 
 function toCell(value: string | number | undefined): string {
-  const text = visibleText(String(value ?? ''));
+  const text = visibleText(String(value ?? '')).replaceAll(beforeFormula, "'");
   return text.length > maxCellLength ? `${clip(text, maxCellLength - 1)}…` : text;
 }
 

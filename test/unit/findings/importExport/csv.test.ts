@@ -7,10 +7,12 @@ import { toCsv } from '../../../../src/core/findings/importExport/csv.ts';
 import { anyItems, anyTriage, sourceOf } from './exportingFindings.ts';
 import { propertyRuns } from '../../core/propertyRuns.ts';
 
-/** The cells of a table by column, without the mark that keeps a text from being a formula. */
+/** A text without the marks that keep a part of it from being a formula. */
+const plain = (text: string): string => text.replaceAll(/'+(?=[=+\-@\t\r\n＝＋－＠])/g, '');
+
+/** The cells of a table by column, as `plain` texts. */
 function rowsOf(text: string): readonly Record<string, string>[] {
   const { data } = Papa.parse<Record<string, string>>(text.slice(1), { header: true, skipEmptyLines: true });
-  const plain = (cell: string): string => (/^'+[=+\-@\t\r\n＝＋－＠]/.test(cell) ? cell.slice(1) : cell);
   return data.map((row) =>
     Object.fromEntries(Object.entries(row).map(([name, cell]) => [name, plain(cell)])),
   );
@@ -43,8 +45,8 @@ describe('CSV', () => {
             note,
           ]),
           source.shown.map(({ finding: { title, description, places } }) =>
-            [title, description, places[0]?.snippet ?? '', places[0]?.path ?? '', triage.note].map(
-              visibleText,
+            [title, description, places[0]?.snippet ?? '', places[0]?.path ?? '', triage.note].map((text) =>
+              plain(visibleText(text)),
             ),
           ),
         );
@@ -59,6 +61,25 @@ describe('CSV', () => {
     assert.deepEqual(
       [row?.['feature'], row?.['perspective'], row?.['method'], row?.['url']],
       ['Search', 'XSS', 'GET', 'https://shop.example/s'],
+    );
+  });
+
+  test('F152 no cell begins a formula, whichever separator a spreadsheet splits lines at', () => {
+    const parts = ['=', '+', '-', '@', '＝', ',', ';', '|', '\t', '\n', '"', ' ', "'", 'a', '1'];
+    const text = fc.array(fc.constantFrom(...parts)).map((chosen) => chosen.join(''));
+    fc.assert(
+      fc.property(text, text, (title, note) => {
+        const table = toCsv(
+          sourceOf([{ title, file: 'a.js' }], () => ({ state: 'acceptedRisk', note, at: 0 })),
+        );
+        for (const separator of [',', ';', '\t', '|'])
+          for (const cell of table
+            .slice(1)
+            .split(/[\r\n]+/)
+            .flatMap((line) => line.split(separator)))
+            assert.doesNotMatch(cell, /^"{0,8}[=+\-@＝＋－＠]/, JSON.stringify([separator, table]));
+      }),
+      { numRuns: propertyRuns(300) },
     );
   });
 
@@ -82,7 +103,7 @@ describe('CSV', () => {
     const text = toCsv(
       sourceOf([{ title: 'SQL インジェクション', severity: 'high', file: 'a.js', description: 'a\nb' }]),
     );
-    assert.ok(text.startsWith('\uFEFFid,title,severity,'));
+    assert.ok(text.startsWith('\uFEFF"id","title","severity",'));
     assert.ok(text.includes('SQL インジェクション'));
     assert.equal(rowsOf(text).length, 1);
   });
