@@ -35,6 +35,28 @@ const tokenRules: readonly TokenRule[] = [
   { rule: 'google-api-key', pattern: /\bAIza[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])/g },
   { rule: 'google-client-secret', pattern: /\bGOCSPX-[A-Za-z0-9_-]{28}(?![A-Za-z0-9_-])/g },
   { rule: 'pypi-token', pattern: /\bpypi-AgE[A-Za-z0-9_-]{50,250}/g },
+  { rule: 'atlassian-token', pattern: /\bATATT3[A-Za-z0-9_=-]{60,300}/g },
+  { rule: 'azure-client-secret', pattern: /(?<![\w~.-])[\w~.-]{3}\dQ~[\w~.-]{31,34}(?![\w~.-])/g },
+  { rule: 'digitalocean-token', pattern: /\bdo[opr]_v1_[0-9a-f]{64}\b/g },
+  {
+    rule: 'discord-token',
+    pattern: /(?<![\w-])[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,38}(?![\w-])/g,
+    accept: (match) => /\d/.test(match) && /[a-z]/.test(match) && /[A-Z]/.test(match.slice(1)),
+  },
+  {
+    rule: 'json-web-token',
+    pattern: /(?<![\w-])eyJ[\w-]{8,1000}\.eyJ[\w-]{8,4000}\.[\w-]{16,1000}(?![\w-])/g,
+    accept: (match) => !sampleSignatures.test(match),
+  },
+  {
+    rule: 'mailgun-key',
+    pattern: /(?<![\w-])key-[0-9a-z]{32}(?![\w-])/g,
+    accept: (match) => /\d/.test(match),
+  },
+  { rule: 'postman-key', pattern: /\bPMAK-[0-9a-f]{24}-[0-9a-f]{34}\b/g },
+  { rule: 'telegram-token', pattern: /(?<!\d)\d{8,10}:AA[\w-]{33}(?![\w-])/g },
+  { rule: 'terraform-token', pattern: /(?<![\w.-])[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{60,70}(?![\w=-])/g },
+  { rule: 'twilio-key', pattern: /\bSK[0-9a-f]{32}\b/g },
   { rule: 'azure-account-key', pattern: /\bAccountKey=[A-Za-z0-9+/]{86}==/g },
   {
     rule: 'npmrc-auth',
@@ -50,6 +72,10 @@ const tokenRules: readonly TokenRule[] = [
     accept: (match) => !isSampleLogin(match),
   },
 ];
+
+/** Signatures of the tokens that jwt.io shows. */
+const sampleSignatures =
+  /\.(?:SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c|TJVA95OrM7E2cBab30RMHrHDcEfxjoYZgeFONFh7HgQ)$/;
 
 /** Finds tokens that secretlint's recommended preset misses. */
 export function findTokens(text: string, path: string): Match[] {
@@ -176,6 +202,7 @@ const publicPart = new RegExp(
     'sk-ant-api\\d\\d-|sk-(?:proj|svcacct|admin)-|sk-|gsk_|hf_',
     'AKIA|ASIA|AIza|GOCSPX-',
     'xox[a-z]-|xapp-|SG\\.|shp(?:pa|ca|at|ss)_|[sr]k_(?:live|test)_',
+    'ATATT3|do[opr]_v1_|key-|PMAK-|eyJ',
     'lin_api_|ntn_|ops_|hv[sbr]\\.|vc[piark]_|dapi|dckr_pat_|figd_|cf(?:k|ut|at)_|tskey-',
   ].join('|'),
   'i',

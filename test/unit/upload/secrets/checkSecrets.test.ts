@@ -145,6 +145,30 @@ test('credentials are found in UTF-16 and behind a BOM, whatever ends the lines'
   );
 });
 
+test('F156 tokens of more services are found plain, quoted and assigned, in UTF-8 and UTF-16', async (t) => {
+  const services =
+    /^(?:atlassian|azure-client|digitalocean|discord|json-web|mailgun|postman|telegram|terraform|twilio)-/;
+  const planted = invented.filter(({ rule }) => services.test(rule));
+  assert.equal(planted.length, 30);
+  const content = planted.flatMap(({ path, content: text }): [string, string | Buffer][] => {
+    const utf16 = Buffer.from(`\ufeff${text}`, 'utf16le');
+    return [
+      [path, text],
+      [`be-${path}`, Buffer.from(utf16).swap16()],
+      [`le-${path}`, utf16],
+    ];
+  });
+  const { suspicions } = await check(t, Object.fromEntries(content));
+  const found = new Set(suspicions.map(({ path, rule }) => `${path} ${rule}`));
+  const expected = planted.flatMap(({ path, rule }) =>
+    ['', 'be-', 'le-'].map((encoding) => `${encoding}${path} ${rule}`),
+  );
+  assert.deepEqual(
+    expected.filter((each) => !found.has(each)),
+    [],
+  );
+});
+
 test('large files are scanned to their end, once, wherever a credential is', async (t) => {
   const aligned = (bytes: number): string => `${'y'.repeat(bytes - 1)}\n`;
   const content: Record<string, string | Uint8Array> = {};

@@ -172,6 +172,26 @@ export function seeds(random: () => number): Seed[] {
   add('google-api-key', 'maps.js', (secret) => `key: 'AIza${secret}'`, from(alnum, 35));
   add('google-client-secret', 'oauth.js', (secret) => `'GOCSPX-${secret}'`, from(alnum, 28));
   add('pypi-token', 'upload.txt', (secret) => `pypi-AgE${secret}`, from(alnum, 120));
+  // In parts, so that no scanner takes this file for a leak.
+  const own = {
+    'atlassian-token': ['ATATT' + '3', from(alnum, 186)],
+    'azure-client-secret': ['', `${from(alnum, 3)}8Q` + `~${from(alnum, 34)}`],
+    'digitalocean-token': ['dop_' + 'v1_', from(hex, 64)],
+    'discord-token': ['', `MT${from(alnum, 20)}y7.${from(alnum, 6)}.${from(alnum, 38)}`],
+    'json-web-token': ['ey' + 'J', `${from(alnum, 33)}.ey` + `J${from(alnum, 60)}.${from(alnum, 43)}`],
+    'mailgun-key': ['key' + '-', `7${from(hex, 31)}`],
+    'postman-key': ['PMA' + 'K-', `${from(hex, 24)}-${from(hex, 34)}`],
+    'telegram-token': ['', `${from('123456789', 10)}:A` + `A${from(alnum, 33)}`],
+    'terraform-token': ['', `${from(alnum, 14)}.atlas` + `v1.${from(alnum, 67)}`],
+    'twilio-key': ['S' + 'K', from(hex, 32)],
+  };
+  for (const [rule, [prefix, body]] of Object.entries(own))
+    for (const [form, content] of Object.entries({
+      plain: (secret: string) => `see ${prefix}${secret} there`,
+      quoted: (secret: string) => `call("${prefix}${secret}");`,
+      assigned: (secret: string) => `VALUE=${prefix}${secret}`,
+    }))
+      add(rule, `${rule}-${form}.txt`, content, body ?? '');
   add('azure-account-key', 'azure.cs', (secret) => `"AccountName=a;AccountKey=${secret}=="`, from(alnum, 86));
   add('npmrc-auth', 'old/.npmrc', (secret) => `//npm.invented.net/:_password=${secret}`, from(alnum, 24));
   add(
