@@ -24,7 +24,7 @@ import { createTriage, watchTriage } from './editor/findings/triage.ts';
 import { isOpenHere } from './editor/folders.ts';
 import { inBackground } from './editor/progress.ts';
 import { registerReports } from './editor/report/report.ts';
-import { resumeRuns, warnOfStorage } from './editor/runs/lostRuns.ts';
+import { resumeRuns, showStorageProblem } from './editor/runs/lostRuns.ts';
 import { showNotifications } from './editor/runs/notifications.ts';
 import { showRuns } from './editor/runs/runsView.ts';
 import { showStatus } from './editor/runs/statusBar.ts';
@@ -110,8 +110,8 @@ export async function startExtension(
   const signIn = followSignIn(accounts, { ...services, secrets });
   made.push(
     log,
-    // Subscribes before the first reload: the event fires once.
-    warnOfStorage(runs),
+    // Before the first reload, which may find the problem.
+    showStorageProblem(runs, surfaces.runs),
     tracker,
     findings,
     reports,

@@ -3,7 +3,7 @@ import { AssessmentError, type ErrorKind, isAbortError } from '../core/errors.ts
 import { hasFindings } from '../core/findings/chooseRun.ts';
 import type { Clock, Logger } from '../core/ports.ts';
 import type { RunNotes } from '../core/run/disk/recoveryNotes.ts';
-import { isUnsent, needsToken, type Run } from '../core/run/state/run.ts';
+import { isUnsent, needsToken, type Run, runIdOf } from '../core/run/state/run.ts';
 import { focusView } from '../lazyView.ts';
 import { signIn, signInForRun, signOut, testConnection } from './account/signIn.ts';
 import { copyMcpConfiguration, type McpFiles } from './agents/copyMcpConfiguration.ts';
@@ -75,7 +75,7 @@ type Handler = (...args: unknown[]) => unknown;
 
 /** The handler of every command, by id. */
 export function createCommands(manifest: Manifest, deps: CommandDeps): ReadonlyMap<string, Handler> {
-  const { accounts, findings, runs, log } = deps;
+  const { accounts, findings, runs, tracker, log } = deps;
   const t = vscode.l10n.t;
   const tool = { name: 'Whitebox Assessment', version: manifest.version };
   let starting: { what: string | undefined; done: Promise<unknown> } | undefined;
@@ -172,8 +172,8 @@ export function createCommands(manifest: Manifest, deps: CommandDeps): ReadonlyM
     'whitebox.compareTheseRuns': (...args) => compareRuns(runsOf(args, runs), deps),
     'whitebox.copyRunId': async (node) => {
       const run = called(node);
-      if (run !== undefined && 'runId' in run && run.runId !== undefined)
-        await vscode.env.clipboard.writeText(run.runId);
+      const runId = run === undefined ? undefined : (runIdOf(run) ?? tracker.unsavedRunId(run.id));
+      if (runId !== undefined) await vscode.env.clipboard.writeText(runId);
     },
     'whitebox.retryUpload': async (node) => {
       const run = called(node) ?? (await pickOf(isUnsent, t('Retry Upload'))());

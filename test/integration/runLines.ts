@@ -9,6 +9,12 @@ import { silent } from '../silentLog.ts';
 
 const clock = { now: Date.now, monotonic: () => performance.now(), sleep: () => Promise.resolve() };
 
+/** A tracker whose journals are always saved. */
+export const savedAlways = {
+  unsavedRunId: (): string | undefined => undefined,
+  onDidFailToKeep: () => ({ dispose: () => undefined }),
+};
+
 /** The findings of a window that reads no run, since none can be read. */
 function findingsOf(unread: Failure | undefined): FindingStore {
   return {
@@ -32,7 +38,7 @@ export async function runItems(id: string, unread?: Failure): Promise<vscode.Tre
   const view = { badge: undefined } as unknown as vscode.TreeView<unknown>;
   const shown = showRuns(
     { view, fill: (provider) => (tree = provider) },
-    { runs, findings: findingsOf(unread), clock },
+    { runs, findings: findingsOf(unread), clock, tracker: savedAlways },
   );
   const items: vscode.TreeItem[] = [];
   const node = { kind: 'run', id };

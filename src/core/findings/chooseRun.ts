@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { hasHitCreditLimit, isContinued } from '../run/state/continuations.ts';
-import { endedEarly, isFinal, keptArtifact, type Run } from '../run/state/run.ts';
+import { endedEarly, isFinal, keptArtifact, type Run, runIdOf } from '../run/state/run.ts';
 
 /** True when an ended run has a findings file on this machine. */
 export function hasFindings(run: Run): boolean {
@@ -147,11 +147,6 @@ export function runsBefore(runs: readonly Run[], run: Run): readonly Run[] {
 /** Whether two runs assess the same subject in the same folders. */
 export function isOfSameFolders(one: Run, other: Run): boolean {
   return foldersOf(one) === foldersOf(other);
-}
-
-/** The service's ID of a run, where it is known. */
-export function runIdOf(run: Run): string | undefined {
-  return 'runId' in run ? run.runId : undefined;
 }
 
 function isBefore(other: Run, run: Run): boolean {

@@ -1,6 +1,6 @@
 import { type PairState, type Perspective, readScanProgress } from '../features/scanProgress.ts';
 import type { RunStore } from '../run/disk/runStore.ts';
-import { isFinal, isUnsent, type Run } from '../run/state/run.ts';
+import { isFinal, isUnsent, type Run, runIdOf } from '../run/state/run.ts';
 import { type ApplicationInput, sharedInput } from '../workflows/application.ts';
 import { hasFindings } from './chooseRun.ts';
 import type { Finding } from './finding.ts';
@@ -104,8 +104,9 @@ export function toConfirmInput(
   feature: string,
   perspective: Perspective,
 ): ApplicationInput | undefined {
-  if (run.input === undefined || !('runId' in run) || run.runId === undefined) return undefined;
-  const reference = { workflow_id: run.workflow, workflow_run_id: run.runId };
+  const runId = runIdOf(run);
+  if (run.input === undefined || runId === undefined) return undefined;
+  const reference = { workflow_id: run.workflow, workflow_run_id: runId };
   return {
     ...sharedInput(run.input),
     scan_credit_limit: confirmLimits.scan,

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { AssessmentError } from '../errors.ts';
 import { type Disposable, Emitter } from '../ports.ts';
-import { type Failure, isFinal, type Run } from '../run/state/run.ts';
-import { baselineAmong, earlierRuns, FolderChoices, hasFindings, isSameRun, runIdOf } from './chooseRun.ts';
+import { type Failure, isFinal, type Run, runIdOf } from '../run/state/run.ts';
+import { baselineAmong, earlierRuns, FolderChoices, hasFindings, isSameRun } from './chooseRun.ts';
 import { type Confirmation, readConfirmations } from './confirmation.ts';
 import { allowReading } from './parse/readFindings.ts';
 import { addMapping, forgetMappings, mappingsOf } from './place/mappings.ts';

@@ -23,6 +23,6 @@ export interface RunDeps {
   readonly retainLocalDays: () => number;
   /** Keeps what is wanted of a run's archives, once its artifacts are in its folder and before the archives are removed; a failure is logged and delays nothing. */
   readonly keepSource?: ((run: Run, signal: AbortSignal) => Promise<void>) | undefined;
-  /** Notes a run as soon as the service has accepted it. */
-  readonly notes?: Pick<RunNotes, 'keep'> | undefined;
+  /** Notes what the journals may not have yet: a run that the service has accepted, and an input file that it has reserved. */
+  readonly notes?: Pick<RunNotes, 'keep' | 'keepReservation'> | undefined;
 }

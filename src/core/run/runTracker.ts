@@ -12,7 +12,7 @@ import type { RunDeps } from './runDeps.ts';
 import { wasRefused } from './start/dispatch.ts';
 import { type FolderClaim, RunStarter, type StartOptions } from './start/start.ts';
 import { type Assessment, trackedRun } from './state/newRun.ts';
-import { isFinal, isLive, isPreparing, needsPerson, needsToken, type Run } from './state/run.ts';
+import { isFinal, isLive, isPreparing, needsPerson, needsToken, type Run, runIdOf } from './state/run.ts';
 import { tryToKeepSource } from './watch/poll.ts';
 import { RunWatch } from './watch/watch.ts';
 
@@ -25,8 +25,8 @@ export class RunTracker implements Disposable {
   readonly onDidEnd: Event<Run>;
   /** Called once, in one window, with each run whose results are not here and may soon be deleted by the service. */
   readonly onDidNearRetention: Event<Run>;
-  /** Called with `notKept` and the run ID when the service has accepted a run and the disk does not take it yet. */
-  readonly onDidFailToKeep: Event<AssessmentError>;
+  /** Called with the ID of a local run and `notKept` when the service has accepted the run and the disk does not take that yet. */
+  readonly onDidFailToKeep: RunStarter['onDidFailToKeep'];
 
   constructor(deps: RunDeps) {
     this.#deps = deps;
@@ -67,6 +67,11 @@ export class RunTracker implements Disposable {
   /** Packages, uploads and dispatches: see `RunStarter.start`. */
   start(assessment: Assessment, options?: StartOptions): Promise<Run | undefined> {
     return this.#starter.start(assessment, options);
+  }
+
+  /** The service's ID of a run that it has accepted, which the disk does not take yet. */
+  unsavedRunId(id: string): string | undefined {
+    return this.#starter.unsavedRunId(id);
   }
 
   /** Watches a run that was started elsewhere, or that has a recovery note; throws when the service does not know it. One that is watched already, or whose end is known, is returned without a request. */
@@ -163,7 +168,7 @@ export class RunTracker implements Disposable {
   }
 
   /** Sends the dispatch of an `unknown` run again, with the files already uploaded: a person's decision, since it may start a second paid run. */
-  async resend(id: string, options?: Pick<StartOptions, 'mayBeForgotten' | 'signal'>): Promise<Run> {
+  async resend(id: string, options?: Pick<StartOptions, 'signal'>): Promise<Run> {
     return this.#starter.resend(this.#require(id), options);
   }
 
@@ -247,7 +252,6 @@ export class RunTracker implements Disposable {
   async #alone<T>(act: () => Promise<T>): Promise<T> {
     const { store, clock } = this.#deps;
     await store.reload();
-    if (store.isTemporary) return act();
     await makePrivateFolder(store.startingFolder);
     return withJournalLock(join(store.startingFolder, 'lock'), clock, async () => {
       await store.reload();
@@ -281,8 +285,7 @@ export class RunTracker implements Disposable {
 /** True for a local run that is this one of the service. Not for one that ended without an exit, such as one no longer watched: tracked again, it may have more. */
 function isWatchedAs(run: Run, place: Pick<RunNote, 'baseUrl' | 'organizationId' | 'runId'>): boolean {
   return (
-    'runId' in run &&
-    run.runId === place.runId &&
+    runIdOf(run) === place.runId &&
     run.baseUrl === place.baseUrl &&
     run.organizationId === place.organizationId &&
     !(isFinal(run) && !('exit' in run && run.exit !== undefined))

@@ -4,7 +4,7 @@ import { pairsToContinue } from '../../core/features/pairs.ts';
 import { isOnePair } from '../../core/findings/chooseRun.ts';
 import { clip } from '../../core/findings/parse/prose.ts';
 import { continuationsOf } from '../../core/run/state/continuations.ts';
-import type { Run } from '../../core/run/state/run.ts';
+import { type Run, runIdOf } from '../../core/run/state/run.ts';
 import {
   type ApplicationInput,
   changesBetween,
@@ -37,7 +37,8 @@ export async function continueRun(
   const { runs } = deps;
   const able = runs.all().filter((each) => continuationsOf(each).get(continuation) === true);
   const run = chosen ?? (await pickRun(able, continuationLabel(continuation)));
-  if (run === undefined || !('runId' in run) || run.runId === undefined) return undefined;
+  const runId = run && runIdOf(run);
+  if (run === undefined || runId === undefined) return undefined;
   const allowed = continuationsOf(run).get(continuation);
   if (allowed !== true) {
     // By a key or a link: menus show it only where it is allowed.
@@ -66,7 +67,7 @@ export async function continueRun(
       input: {
         ...withoutLimits(source.start.input, workflow),
         ...limits,
-        resume: toResume(continuation, run.workflow, run.runId),
+        resume: toResume(continuation, run.workflow, runId),
         ...(pairs === 'all' ? {} : { pairs }),
       },
       ...(continuation === 'continueAssessment' && pairs.length === 1 && isOnePair(run)

@@ -5,7 +5,7 @@ import { AssessmentError } from '../../core/errors.ts';
 import type { Logger } from '../../core/ports.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';
-import type { StartOptions } from '../../core/run/start/start.ts';
+import type { FolderClaim } from '../../core/run/start/start.ts';
 import { predecessorOf } from '../../core/run/state/continuations.ts';
 import { isUnsent, type Run } from '../../core/run/state/run.ts';
 import { layersAt, nameBelow } from '../../core/upload/ignore/ruleLayers.ts';
@@ -16,7 +16,6 @@ import type { WorkflowId } from '../../core/workflows/workflow.ts';
 import type { Accounts } from '../account/accounts.ts';
 import { signIn } from '../account/signIn.ts';
 import { withProgress } from '../progress.ts';
-import { acceptForgetting } from '../runs/lostRuns.ts';
 import { type Destination, readAssessmentSettings, readDestination } from '../settings.ts';
 import { showInformation } from '../showMessage.ts';
 import { offerToCancel } from '../upload/startAssessment.ts';
@@ -92,8 +91,6 @@ export async function startBlackbox(
   const destination = start.account ?? readDestination();
   if (destination === undefined) throw new AssessmentError('notSignedIn');
   await runs.reload();
-  const mayBeForgotten = runs.isTemporary;
-  if (mayBeForgotten && !(await acceptForgetting(runs))) return undefined;
   const plan = toPlan(start, destination);
   // Before the questions, so that neither a second click nor another window starts a run on these targets meanwhile.
   const claim = await tracker.claim([claimOf(start.input)]);
@@ -102,7 +99,7 @@ export async function startBlackbox(
     await runs.reload();
     if (!(await askForPasswords(plan, passwords, start.passwordsAlsoFor))) return undefined;
     const answer = await askToStart(plan, runs.all(), start.remarks ?? []);
-    if (answer === 'start') return await launch(plan, { claim, mayBeForgotten }, deps);
+    if (answer === 'start') return await launch(plan, claim, deps);
     if (answer === undefined) return undefined;
     await deps.requests.show(plan);
   } finally {
@@ -147,13 +144,13 @@ function toPlan(start: BlackboxStart, { baseUrl, organizationId }: Destination):
 
 function launch(
   plan: BlackboxPlan,
-  options: Pick<StartOptions, 'claim' | 'mayBeForgotten'>,
+  claim: FolderClaim,
   { tracker, log }: BlackboxDeps,
 ): Thenable<Run | undefined> {
   const t = vscode.l10n.t;
   const title = plan.workflow === 'blackbox-crawl' ? t('Starting the crawl…') : t('Starting the assessment…');
   return withProgress(title, async (_onStep, signal) => {
-    const run = await tracker.start(plan, { ...options, signal });
+    const run = await tracker.start(plan, { claim, signal });
     // A dispatch is not interrupted: the run may have started although the person cancelled.
     if (signal.aborted && run?.state === 'running') offerToCancel(run, log);
     return run;

@@ -152,7 +152,7 @@ function ownMessages(failure: AssessmentError['data'], run: Run | undefined): Me
     ],
     notKept: () => [
       t(
-        'Run {0} has started, but VS Code’s storage does not take it ({1}). Free some space and leave this window open: it is tried again. Keep the run ID; with it the run can be tracked from anywhere.',
+        'Run {0} has started, but VS Code can’t save it ({1}). Free up disk space and keep this window open. Saving is retried automatically. Note the run ID so that you can track the run from anywhere.',
         subject,
         detail,
       ),

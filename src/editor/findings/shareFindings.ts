@@ -9,6 +9,7 @@ import { fenceData } from '../../core/findings/importExport/toolAnswers.ts';
 import { clip } from '../../core/findings/parse/prose.ts';
 import { folderOf, type ShownFinding } from '../../core/findings/shownFinding.ts';
 import { findingMarkdown, type FindingWords } from '../../core/findings/view/findingMarkdown.ts';
+import { runIdOf } from '../../core/run/state/run.ts';
 import { visibleLine } from '../../core/visibleText.ts';
 import { repositoryOf } from '../folders.ts';
 import { countFindings } from '../formats.ts';
@@ -105,8 +106,9 @@ export async function shareFinding(shown: ShownFinding): Promise<void> {
 /** Title, run ID and link, each on its line; undefined for a run without an ID at a service: it means nothing elsewhere. */
 function linkTo(shown: ShownFinding): string | undefined {
   const { run, finding } = shown;
-  if (!('runId' in run) || run.runId === undefined) return undefined;
-  const about = vscode.l10n.t('Run {0}', visibleLine(run.runId));
+  const runId = runIdOf(run);
+  if (runId === undefined) return undefined;
+  const about = vscode.l10n.t('Run {0}', visibleLine(runId));
   return [titleOfFinding(finding), about, toAddress(shown, true).toString(true)].join('\n');
 }
 

@@ -8,7 +8,7 @@ import type { ShownFinding, ShownPlace, ShownRun } from '../../core/findings/sho
 import { placeLinks } from '../../core/findings/place/runPlaces.ts';
 import { SEVERITIES } from '../../core/findings/finding.ts';
 import type { ReportContent } from '../../core/report/protocol.ts';
-import { elapsedMs, type Run, titleOf } from '../../core/run/state/run.ts';
+import { elapsedMs, type Run, runIdOf, titleOf } from '../../core/run/state/run.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import { countFiles, countFindings, formatDuration, formatNumber, formatTime } from '../formats.ts';
 import { visibleLine } from '../../core/visibleText.ts';
@@ -72,6 +72,7 @@ function toContent(
 ): ReportContent {
   const t = vscode.l10n.t;
   const files = run.targets.reduce((sum, { archive }) => sum + (archive?.files ?? 0), 0);
+  const runId = runIdOf(run);
   const commits = run.targets.flatMap(({ commit }) => (commit === undefined ? [] : [commitLabel(commit)]));
   return {
     parts: [{ markdown }],
@@ -89,9 +90,7 @@ function toContent(
           ]),
       ...(files === 0 ? [] : [{ label: t('Source'), value: countFiles(files) }]),
       ...(commits.length === 0 ? [] : [{ label: t('Commit'), value: commits.join(', ') }]),
-      ...('runId' in run && run.runId !== undefined
-        ? [{ label: t('Run ID'), value: visibleLine(run.runId) }]
-        : []),
+      ...(runId === undefined ? [] : [{ label: t('Run ID'), value: visibleLine(runId) }]),
       ...(failure === undefined
         ? []
         : [{ label: t('Findings'), value: t('not known: their file is missing or cannot be read') }]),

@@ -11,7 +11,7 @@ import { formatNumber } from '../formats.ts';
 import { workflowTitle } from '../labels.ts';
 import { inBackground } from '../progress.ts';
 import { askInDialog, showError, showWarning } from '../showMessage.ts';
-import { focusView } from '../../lazyView.ts';
+import { focusView, type LazyView } from '../../lazyView.ts';
 
 /** A note in `globalState`, with its key. */
 interface LostRun {
@@ -129,31 +129,21 @@ export function resumeRuns(deps: ResumeDeps): Disposable {
   );
 }
 
-/** Warns once per window when the runs' folder cannot be written, so that runs are kept in memory only. */
-export function warnOfStorage(runs: RunStore): Disposable {
-  return runs.onDidBecomeTemporary((problem) => {
-    void showWarning(
-      vscode.l10n.t(
-        'VS Code’s storage for this extension cannot be written ({0}). Runs are shown and watched, but what happens from now on is forgotten when this window closes.',
-        problem,
-      ),
-    );
+/** Says once that runs cannot be saved, and above the Runs view for as long as that lasts. */
+export function showStorageProblem(runs: RunStore, { view }: LazyView): Disposable {
+  let isSaid = false;
+  return runs.onDidChangeProblem(() => {
+    const { problem } = runs;
+    const message =
+      problem === undefined
+        ? ''
+        : vscode.l10n.t(
+            'VS Code can’t write to this extension’s storage ({0}). Until it can, no run can start, and runs are shown as they were last saved.',
+            problem,
+          );
+    view.message = message;
+    if (problem === undefined || isSaid) return;
+    isSaid = true;
+    void showWarning(message);
   });
-}
-
-/** Asks whether to start a run that is kept in memory only, because the runs' folder cannot be written. */
-export async function acceptForgetting(runs: RunStore): Promise<boolean> {
-  const t = vscode.l10n.t;
-  const start = t('Start Anyway');
-  const choice = await askInDialog(
-    {
-      question: t('This run would be forgotten when the window closes.'),
-      detail: t(
-        'VS Code’s storage for this extension cannot be written ({0}). The run costs credits and goes on at the service, but nothing of it is kept here: note its run ID once it is running, to track it again.',
-        runs.problem ?? '',
-      ),
-    },
-    start,
-  );
-  return choice === start;
 }

@@ -11,6 +11,7 @@ import { describeError, describeFailure, describeRefusal } from '../errors/messa
 import { doRemedy, type Remedy } from '../errors/remedies.ts';
 import { countShown, formatTime } from '../formats.ts';
 import { continuationLabel, hasArtifact, stateLabel, workflowTitle } from '../labels.ts';
+import { inBackground } from '../progress.ts';
 import { readDisplaySettings } from '../settings.ts';
 import { showError, showInformation, showWarning } from '../showMessage.ts';
 import { onRun } from './pickRun.ts';
@@ -24,7 +25,10 @@ interface NoticeDeps {
 /** Notifies once of each run that ended or needs a decision, if `notifications.level` asks for it. */
 export function showNotifications(deps: NoticeDeps): vscode.Disposable {
   return vscode.Disposable.from(
-    deps.tracker.onDidFailToKeep((error) => void showError(describeError(error).message)),
+    deps.tracker.onDidFailToKeep(({ id, error }) => {
+      const copy = onRun({ id }, vscode.l10n.t('Copy Run ID'), 'whitebox.copyRunId');
+      inBackground(showError(describeError(error).message, copy).then(doRemedy), deps.log);
+    }),
     deps.tracker.onDidNearRetention((run) => {
       warnOfRetention(run).catch((error: unknown) => deps.log.error(`Run ${run.id}: ${String(error)}`));
     }),

@@ -9,7 +9,6 @@ import { formatTime } from '../formats.ts';
 import { lostAnswerLabel, workflowTitle } from '../labels.ts';
 import { withProgress, withViewProgress } from '../progress.ts';
 import { askInDialog, showInformation } from '../showMessage.ts';
-import { acceptForgetting } from './lostRuns.ts';
 import { pickRun } from './pickRun.ts';
 import { losesSource } from './removeRuns.ts';
 import { giveRunId, type RunDeps } from './trackRun.ts';
@@ -83,13 +82,10 @@ export async function resend(
     again,
     giveUp,
   );
-  const mayBeForgotten = runs.isTemporary;
   // A password may have been forgotten since.
-  const mayResend = async (): Promise<boolean> =>
-    (!mayBeForgotten || (await acceptForgetting(runs))) && (await askForPasswords(run, passwords));
-  if (choice === again && (await mayResend()))
+  if (choice === again && (await askForPasswords(run, passwords)))
     await withProgress(t('Starting the {0} again…', workflowTitle(run)), (_onStep, signal) =>
-      tracker.resend(run.id, { mayBeForgotten, signal }),
+      tracker.resend(run.id, { signal }),
     );
   if (choice === haveId) await giveRunId({ tracker }, run);
   if (choice === giveUp) await withViewProgress(() => tracker.abandon(run.id));

@@ -6,7 +6,15 @@ import { readFeatures } from '../../core/features/features.ts';
 import { readScanProgress } from '../../core/features/scanProgress.ts';
 import { isContinued, predecessorOf } from '../../core/run/state/continuations.ts';
 import { lastGoodAnswerAt, mayStopWatching } from '../../core/run/state/deadlines.ts';
-import { elapsedMs, type Failure, isFinal, isLive, roleOf, type Run } from '../../core/run/state/run.ts';
+import {
+  elapsedMs,
+  type Failure,
+  isFinal,
+  isLive,
+  roleOf,
+  type Run,
+  runIdOf,
+} from '../../core/run/state/run.ts';
 import { visibleLine } from '../../core/visibleText.ts';
 import { perspectives } from '../../core/workflows/application.ts';
 import { describeFailure, describeRefusal } from '../errors/messages.ts';
@@ -124,8 +132,20 @@ export function linesOf(
     const label = uploadLabel(run, target);
     if (label !== undefined) add(t('Uploaded source of {0}', target.name), 'cloud', label);
   }
-  if ('runId' in run && run.runId !== undefined) add(t('Run ID'), 'key', run.runId);
+  const runId = runIdOf(run);
+  if (runId !== undefined) add(t('Run ID'), 'key', runId);
   return lines;
+}
+
+/** The ID of a run that the service has accepted, which the disk does not take yet. */
+export function unsavedLines(run: Run, runId: string | undefined): vscode.TreeItem[] {
+  if (runId === undefined || runIdOf(run) === runId) return [];
+  const t = vscode.l10n.t;
+  const item = new vscode.TreeItem(t('Run ID, not saved yet'));
+  item.description = visibleLine(runId);
+  item.iconPath = new vscode.ThemeIcon('warning');
+  item.command = onRun(run, t('Copy Run ID'), 'whitebox.copyRunId');
+  return [item];
 }
 
 type AddLine = (text: string, icon: string, detail?: string, command?: vscode.Command, more?: string) => void;
@@ -141,10 +161,10 @@ function addBlackboxLines(run: Run, all: readonly Run[], add: AddLine): void {
   }
   if (input !== undefined) add(limitsLabel(workflow, input), 'credit-card');
   const before = predecessorOf(run);
-  const earlier = all.find((each) => 'runId' in each && each.runId === before);
+  const earlier = all.find((each) => runIdOf(each) === before);
   if (before !== undefined)
     add(t('Goes on from'), 'arrow-left', earlier === undefined ? before : linkedName(earlier));
-  const later = 'runId' in run && run.runId !== undefined ? run.runId : undefined;
+  const later = runIdOf(run);
   for (const next of later === undefined ? [] : all.filter((each) => predecessorOf(each) === later))
     add(t('Gone on from by'), 'arrow-right', linkedName(next));
 }

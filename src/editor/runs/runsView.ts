@@ -4,6 +4,7 @@ import type { FindingStore } from '../../core/findings/findingStore.ts';
 import type { Clock } from '../../core/ports.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import { hasRemoteResults } from '../../core/run/finish/downloadArtifacts.ts';
+import type { RunTracker } from '../../core/run/runTracker.ts';
 import { continuationsOf, hasHitCreditLimit } from '../../core/run/state/continuations.ts';
 import { mayStopWatching, needsDecision } from '../../core/run/state/deadlines.ts';
 import {
@@ -15,6 +16,7 @@ import {
   isUnsent,
   needsToken,
   type Run,
+  runIdOf,
   titleOf,
 } from '../../core/run/state/run.ts';
 import { visibleLine } from '../../core/visibleText.ts';
@@ -23,7 +25,7 @@ import { attentionLabel, hasArtifact, noContinuationLabel, stateLabel, workflowL
 import type { LazyView } from '../../lazyView.ts';
 import { type RunNode, toRunNode } from './pickRun.ts';
 import { hasSource } from './removeRuns.ts';
-import { linesOf, progressText } from './runLines.ts';
+import { linesOf, progressText, unsavedLines } from './runLines.ts';
 
 /** A line of the Runs view. */
 export type RunsNode =
@@ -34,9 +36,14 @@ export type RunsNode =
 /** Fills the Runs view: folders, their runs, and below each run its steps, artifacts and uploaded source. */
 export function showRuns(
   lazy: LazyView,
-  deps: { runs: RunStore; findings: FindingStore; clock: Clock },
+  deps: {
+    runs: RunStore;
+    findings: FindingStore;
+    tracker: Pick<RunTracker, 'unsavedRunId' | 'onDidFailToKeep'>;
+    clock: Clock;
+  },
 ): vscode.Disposable {
-  const { runs, findings } = deps;
+  const { runs, findings, tracker } = deps;
   const changed = new vscode.EventEmitter<undefined>();
   const provider: vscode.TreeDataProvider<RunsNode> = {
     onDidChangeTreeData: changed.event,
@@ -57,7 +64,10 @@ export function showRuns(
       if (run === undefined) return [];
       const progress = hasHitCreditLimit(run) ? await progressText(run, runs.folderOf(run.id)) : undefined;
       const unread = findings.failureOf(run.id);
-      return linesOf(run, deps.clock.now(), runs.all(), unread, progress).map(toLine);
+      return [
+        ...linesOf(run, deps.clock.now(), runs.all(), unread, progress),
+        ...unsavedLines(run, tracker.unsavedRunId(run.id)),
+      ].map(toLine);
     },
     getTreeItem: (element) => {
       if (element.kind === 'line') return element.item;
@@ -65,7 +75,12 @@ export function showRuns(
       const run = runs.get(element.id);
       return run === undefined
         ? new vscode.TreeItem('')
-        : runItem(run, deps.clock.now(), findings.failureOf(run.id));
+        : runItem(
+            run,
+            deps.clock.now(),
+            findings.failureOf(run.id),
+            runIdOf(run) ?? tracker.unsavedRunId(run.id),
+          );
     },
   };
   lazy.fill(provider);
@@ -84,7 +99,13 @@ export function showRuns(
     unreadIds = ids.join();
     changed.fire(undefined);
   });
-  return vscode.Disposable.from(changed, renderRuns(runs, render), runs.onDidChangeForeign(render), unread);
+  return vscode.Disposable.from(
+    changed,
+    renderRuns(runs, render),
+    runs.onDidChangeForeign(render),
+    tracker.onDidFailToKeep(render),
+    unread,
+  );
 }
 
 function toLine(item: vscode.TreeItem): RunsNode {
@@ -128,7 +149,12 @@ function foreignItem({ id, createdAt }: ForeignRun): vscode.TreeItem {
   return item;
 }
 
-function runItem(run: Run, now: number, unread: Failure | undefined): vscode.TreeItem {
+function runItem(
+  run: Run,
+  now: number,
+  unread: Failure | undefined,
+  runId: string | undefined,
+): vscode.TreeItem {
   // State and time first: a narrow view cuts off the rest.
   const elapsed = isLive(run) ? [formatDuration(elapsedMs(run, now))] : [];
   const state = [stateLabel(run), ...elapsed].join(' ');
@@ -148,7 +174,7 @@ function runItem(run: Run, now: number, unread: Failure | undefined): vscode.Tre
     ...noContinuations(run),
   ].join('\n');
   item.iconPath = attention === undefined ? iconOf(run) : new vscode.ThemeIcon('warning');
-  item.contextValue = `run ${abilitiesOf(run, now, unread).join(' ')}`;
+  item.contextValue = `run ${abilitiesOf(run, now, unread, runId).join(' ')}`;
   item.accessibilityInformation = {
     label: [titleOf(run), state, item.description].join(', '),
   };
@@ -168,13 +194,18 @@ function noContinuations(run: Run): string[] {
 }
 
 /** The words that `when` clauses in package.json match. */
-function abilitiesOf(run: Run, now: number, unread: Failure | undefined): string[] {
+function abilitiesOf(
+  run: Run,
+  now: number,
+  unread: Failure | undefined,
+  runId: string | undefined,
+): string[] {
   const isBlackbox = run.workflow !== 'whitebox-assessment';
   const abilities = [
     [run.state, true],
     ['live', isLive(run)],
     ['final', isFinal(run)],
-    ['hasRunId', 'runId' in run && run.runId !== undefined],
+    ['hasRunId', runId !== undefined],
     ['isStuck', mayStopWatching(run, now)],
     ['needsToken', needsToken(run)],
     ['hasRemoteResults', hasRemoteResults(run)],

@@ -12,7 +12,7 @@ import {
   readPasted,
   type RunReference,
 } from '../../core/run/state/runLink.ts';
-import { type Run, titleOf } from '../../core/run/state/run.ts';
+import { type Run, runIdOf, titleOf } from '../../core/run/state/run.ts';
 import { type WorkflowId, workflowIds } from '../../core/workflows/workflow.ts';
 import type { Attempt } from '../errors/remedies.ts';
 import { pickFolder } from '../folders.ts';
@@ -41,7 +41,7 @@ export async function trackRun({ runs, tracker }: RunDeps, given?: RunReference)
   const reference = given ?? (await askRun(destination, vscode.l10n.t('Track Existing Run by ID')));
   if (reference === undefined) return;
   const { run: runId } = reference;
-  const known = runs.all().find((run) => 'runId' in run && run.runId === runId);
+  const known = runs.all().find((run) => runIdOf(run) === runId);
   const workflow = reference.workflow ?? known?.workflow ?? (await pickWorkflow());
   if (workflow === undefined) return;
   const folder = await pickFolder(vscode.l10n.t('Which folder was assessed?'));

@@ -14,7 +14,6 @@ import { type Folder, isInside, repositoryOf } from '../folders.ts';
 import { countFiles, formatTime } from '../formats.ts';
 import { stateLabel } from '../labels.ts';
 import { byteSteps, withProgress } from '../progress.ts';
-import { acceptForgetting } from '../runs/lostRuns.ts';
 import { toRunNode } from '../runs/pickRun.ts';
 import { type Destination, readAssessmentSettings, readDestination } from '../settings.ts';
 import { askInDialog, showWarning } from '../showMessage.ts';
@@ -39,15 +38,13 @@ export async function startAssessment(
   const destination = readDestination();
   if (destination === undefined) throw new AssessmentError('notSignedIn');
   await deps.runs.reload();
-  const mayBeForgotten = deps.runs.isTemporary;
-  if (mayBeForgotten && !(await acceptForgetting(deps.runs))) return undefined;
   // Before the questions, so that no other window starts a run of these folders meanwhile.
   const claim = await deps.tracker.claim(folders.map(({ uri }) => uri.fsPath));
   try {
     // Another window may have started a run before the claim.
     await deps.runs.reload();
     return (await offerToSave(folders)) && (await acceptLiveRun(folders, deps.runs))
-      ? await launchWithProgress(deps, folders, destination, { retryOf, mayBeForgotten, claim })
+      ? await launchWithProgress(deps, folders, destination, { retryOf, claim })
       : undefined;
   } finally {
     await claim.release();
@@ -58,7 +55,7 @@ function launchWithProgress(
   deps: StartDeps,
   folders: readonly Folder[],
   destination: Destination,
-  { retryOf, ...options }: { retryOf: Run | undefined; mayBeForgotten: boolean; claim: FolderClaim },
+  { retryOf, claim }: { retryOf: Run | undefined; claim: FolderClaim },
 ): Thenable<Run | undefined> {
   const t = vscode.l10n.t;
   return withProgress(t('Whitebox Assessment'), async (onStep, signal) => {
@@ -69,7 +66,7 @@ function launchWithProgress(
       const assessment = { ...(await toAssessment(decided, destination)), retryOf: retryOf?.id };
       let changed: readonly Prepared[] | undefined;
       const run = await deps.tracker.start(assessment, {
-        ...options,
+        claim,
         signal,
         onPackaging: byteSteps(onStep, (done, total) => t('packaging {0} of {1}', done, total)),
         onUploading: byteSteps(onStep, (done, total) => t('uploading {0} of {1}', done, total)),

@@ -6,7 +6,7 @@ import type { FindingStore } from '../../core/findings/findingStore.ts';
 import { readSentFiles } from '../../core/findings/place/sentFiles.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import type { Assessment } from '../../core/run/state/newRun.ts';
-import { elapsedMs, type Run, type Target } from '../../core/run/state/run.ts';
+import { elapsedMs, type Run, runIdOf, type Target } from '../../core/run/state/run.ts';
 import type { UploadSelection } from '../../core/upload/choose/prepare.ts';
 import { visibleName } from '../../core/visibleText.ts';
 import {
@@ -138,7 +138,9 @@ async function describeLastRun(run: Run, { runs, findings }: KnownRuns): Promise
 /** The newest other run with the same archives. */
 function sameAsBefore(run: Run, runs: RunStore): Run | undefined {
   const hashes = (of: Run): string => of.targets.map((target: Target) => target.archive?.sha256 ?? '').join();
-  return runs.all().find((other) => other.id !== run.id && 'runId' in other && hashes(other) === hashes(run));
+  return runs
+    .all()
+    .find((other) => other.id !== run.id && runIdOf(other) !== undefined && hashes(other) === hashes(run));
 }
 
 /** Paths that stay out because they could not be read. */

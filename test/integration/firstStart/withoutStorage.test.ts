@@ -12,7 +12,7 @@ import { resetUserSettings } from '../userSettings.ts';
 
 const storage = process.env[storageVariable]!;
 
-// The last file of its window, which takes its storage for unwritable from then on. A file in a folder's place keeps root out, too.
+// A file in a folder's place keeps root out, too.
 describe('storage that cannot be written', () => {
   const names = ['runs', 'starting'].map((name) => path.join(storage, name));
   let service: AssessmentService;
@@ -29,7 +29,7 @@ describe('storage that cannot be written', () => {
       await rename(name, `${name}.kept`).catch(() => undefined);
       await writeFile(name, '');
     }
-    messages = watchMessages(({ buttons }) => buttons.find((button) => button === 'Start Anyway'));
+    messages = watchMessages();
   });
 
   after(async () => {
@@ -42,16 +42,17 @@ describe('storage that cannot be written', () => {
     }
   });
 
-  it('F66 asks before a run that would be forgotten, and goes on to the upload when that is accepted', async () => {
+  it('F66 refuses a start with the cause, before any question and before anything is sent', async () => {
     await vscode.commands.executeCommand('whitebox.startAssessment');
-    const asked = messages.shown.filter(({ isModal }) => isModal).map(({ text }) => text);
-    const warned = messages.shown.filter(({ text }) =>
-      text.includes('what happens from now on is forgotten'),
-    );
-    assert.equal(warned.length, 1, 'the window was open when its storage became unwritable');
-    assert.equal(asked[0], 'This run would be forgotten when the window closes.');
-    assert.match(asked[1] ?? '', /^Upload .* for assessment\?$/);
-    assert.equal(asked.length, 2);
+    const shown = messages.shown.map(({ text, severity, isModal }) => [text, severity, isModal]);
+    assert.deepEqual(shown, [
+      [
+        'VS Code can’t write to this extension’s storage (EEXIST). Until it can, no run can start, and runs are shown as they were last saved.',
+        'Warning',
+        false,
+      ],
+      ['VS Code’s storage for this extension cannot be read or written (EEXIST).', 'Error', false],
+    ]);
     assert.deepEqual(service.requests, []);
   });
 });

@@ -9,11 +9,10 @@ import {
   resultOf,
   toConfirmInput,
 } from '../../../src/core/findings/confirmation.ts';
-import { runIdOf } from '../../../src/core/findings/chooseRun.ts';
 import type { Finding } from '../../../src/core/findings/finding.ts';
 import { getFinding } from '../../../src/core/findings/importExport/toolAnswers.ts';
 import { advance } from '../../../src/core/run/state/advance.ts';
-import { isUnsent, type Run } from '../../../src/core/run/state/run.ts';
+import { isUnsent, type Run, runIdOf } from '../../../src/core/run/state/run.ts';
 import { blackboxAssessment } from '../../../src/core/workflows/blackboxAssessment.ts';
 import { setScene, type Scene } from './findingScene.ts';
 import { parseWorker } from './parseWorker.ts';

@@ -76,7 +76,7 @@ export interface WindowOptions {
   /** The packaging worker, when it is not the source. */
   readonly workerFile?: string;
   readonly retainLocalDays?: number;
-  readonly notes?: RunNotes;
+  readonly notes?: RunNotes | undefined;
   /** The passwords of the logins of its blackbox runs. */
   readonly passwords?: readonly string[];
 }

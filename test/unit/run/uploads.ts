@@ -31,3 +31,17 @@ export async function startUnkept({ tracker, assessment }: RunWindow): Promise<v
   tracker.dispose();
   await assert.rejects(started, { name: 'AbortError' });
 }
+
+/** A memory as the editor's, shared by windows. */
+export function memory() {
+  const values = new Map<string, unknown>();
+  return {
+    keys: () => [...values.keys()],
+    get: (key: string) => values.get(key),
+    update: (key: string, value: unknown) => {
+      if (value === undefined) values.delete(key);
+      else values.set(key, structuredClone(value));
+      return Promise.resolve();
+    },
+  };
+}

@@ -8,8 +8,8 @@ import type {
   Run as SarifRun,
   ToolComponent,
 } from 'sarif';
-import type { Run } from '../../run/state/run.ts';
-import { hasAllFindings, runIdOf } from '../chooseRun.ts';
+import { type Run, runIdOf } from '../../run/state/run.ts';
+import { hasAllFindings } from '../chooseRun.ts';
 import { isReported, type Verdict } from '../compare/verdict.ts';
 import {
   type Finding,

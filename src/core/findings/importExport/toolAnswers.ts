@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import * as z from 'zod/mini';
 import type { Clock } from '../../ports.ts';
 import type { RunsOnDisk } from '../../run/disk/readRuns.ts';
-import { elapsedMs, titleOf } from '../../run/state/run.ts';
+import { elapsedMs, runIdOf, titleOf } from '../../run/state/run.ts';
 import { leastOf } from '../place/evidence.ts';
 import { addressOf, hereOf, requestOf } from '../view/findingMarkdown.ts';
 import type { Confirmation, LiveResult } from '../confirmation.ts';
@@ -216,7 +216,7 @@ export function getRunStatus({ runs, unread }: RunsOnDisk, now: number): unknown
       createdAt: new Date(run.createdAt).toISOString(),
       lastAnswerAt: 'lastAnswerAt' in run ? toIso(run.lastAnswerAt) : undefined,
       elapsedMinutes: Math.floor(elapsedMs(run, now) / 60_000),
-      runId: 'runId' in run ? run.runId : undefined,
+      runId: runIdOf(run),
       trouble: 'trouble' in run ? run.trouble?.kind : undefined,
       failure: run.state === 'failed' ? run.failure.kind : undefined,
     })),

@@ -140,7 +140,7 @@ async function isOfDeadProcess(path: string): Promise<boolean> {
 }
 
 /** True while this machine runs a process of this ID. */
-export function processExists(pid: number): boolean {
+function processExists(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

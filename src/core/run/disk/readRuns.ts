@@ -16,7 +16,7 @@ export interface RunsOnDisk {
 export async function readRuns(root: string): Promise<RunsOnDisk> {
   const runs: Run[] = [];
   let unread = 0;
-  for (const id of await idsIn(root)) {
+  for (const id of await runFolders(root)) {
     const text = await readIfThere(join(root, id, 'run.json')).catch(() => '');
     if (text === undefined) continue; // only begun, or removed meanwhile
     const journal = parseJournal(text);
@@ -31,8 +31,8 @@ export function newestFirst(one: ForeignRun, other: ForeignRun): number {
   return (other.createdAt ?? 0) - (one.createdAt ?? 0) || (other.id < one.id ? -1 : 1);
 }
 
-/** The names of the runs' folders; a link is none. */
-async function idsIn(root: string): Promise<readonly string[]> {
+/** The names of the runs' folders; a link is none. Throws the system's error when the folder of the runs cannot be read. */
+export async function runFolders(root: string): Promise<readonly string[]> {
   try {
     const entries = await readdir(root, { withFileTypes: true });
     return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);

@@ -2,11 +2,12 @@ import * as z from 'zod/mini';
 import { identifierSchema, languageSchema } from '../../api/schema.ts';
 import type { Disposable, KeyValueStore, Logger } from '../../ports.ts';
 import { visibleLine } from '../../visibleText.ts';
-import { isFinal, isLive, type Run, type RunIn } from '../state/run.ts';
+import { isFinal, isLive, type Run, runIdOf, type RunIn } from '../state/run.ts';
 import { workflowIds } from '../../workflows/workflow.ts';
 import type { RunStore } from './runStore.ts';
 
 const prefix = 'run:';
+const reservationPrefix = 'file:';
 const noteSchema = z.object({
   workflow: z.enum(workflowIds),
   baseUrl: z.string(),
@@ -19,9 +20,19 @@ const noteSchema = z.object({
 /** Where a dispatched run is, and its files there: enough to track it when its folder is lost, and nothing secret. */
 export type RunNote = z.infer<typeof noteSchema>;
 
+const reservationSchema = z.object({
+  target: z.number(),
+  fileId: identifierSchema,
+  host: z.optional(z.string()),
+  at: z.number(),
+});
+
 type LiveRun = RunIn<'running' | 'cancelling' | 'collecting'>;
 
-/** Notes of live runs in a store that outlives the extension's folder (a rebuilt container). Each run has its own key, so that windows do not overwrite each other. */
+/**
+ * Notes of live runs, and of reserved files that are in no journal, in a store that outlives the extension's folder (a rebuilt container). Each
+ * run has its own keys, so that windows do not overwrite each other.
+ */
 export class RunNotes {
   readonly #memory: KeyValueStore;
   readonly #log: Logger;
@@ -31,7 +42,7 @@ export class RunNotes {
     this.#log = deps.log;
   }
 
-  /** Writes a note of every live run and removes it once the run is final; an `unknown` run is given the run ID of its note. */
+  /** Writes a note of every live run and removes it once the run is final. Gives an `unknown` run the run ID of its note, and a journal the reserved file of its note. */
   follow(store: RunStore): Disposable {
     for (const run of store.all()) this.#update(run, store);
     return store.onDidChange((run) => {
@@ -41,12 +52,17 @@ export class RunNotes {
 
   /** Writes the note of a live run, also before its journal says that it is live. */
   keep(run: LiveRun): void {
-    this.#write(run.id, toNote(run));
+    this.#write(prefix + run.id, toNote(run));
+  }
+
+  /** Writes the note of a reserved file that its run's journal does not have. */
+  keepReservation(id: string, { target, fileId, host, at }: z.infer<typeof reservationSchema>): void {
+    this.#write(reservationPrefix + id, { target, fileId, host, at });
   }
 
   /** Notes of runs that are not in the store; a damaged note is ignored. */
   lost(store: RunStore): { key: string; note: RunNote }[] {
-    const known = new Set(store.all().flatMap((run) => ('runId' in run ? [run.runId] : [])));
+    const known = new Set(store.all().map(runIdOf));
     return this.#memory.keys().flatMap((key) => {
       if (!key.startsWith(prefix) || store.has(key.slice(prefix.length))) return [];
       const note = noteSchema.safeParse(this.#memory.get(key)).data;
@@ -62,14 +78,16 @@ export class RunNotes {
   /** Removes the note of a run that a person removed. */
   async forgetRun(id: string): Promise<void> {
     await this.forget(prefix + id);
+    if (this.#memory.get(reservationPrefix + id) !== undefined) await this.forget(reservationPrefix + id);
   }
 
   #update(run: Run, store: RunStore): void {
+    this.#restoreReservation(run, store);
     const value = this.#memory.get(prefix + run.id);
     if (isLive(run)) {
       if (value === undefined) this.keep(run);
     } else if (value !== undefined) {
-      if (isFinal(run)) this.#write(run.id, undefined);
+      if (isFinal(run)) this.#write(prefix + run.id, undefined);
       else if (run.state === 'unknown') this.#restoreRunId(run, value, store);
     }
   }
@@ -86,9 +104,25 @@ export class RunNotes {
     );
   }
 
-  #write(id: string, note: RunNote | undefined): void {
-    this.#memory.update(prefix + id, note).then(undefined, (error: unknown) => {
-      this.#log.warn(`Run ${id} was not noted: ${String(error)}`);
+  /** The file was reserved while the disk was full or read-only. */
+  #restoreReservation({ id, targets }: Run, store: RunStore): void {
+    const key = reservationPrefix + id;
+    const value = this.#memory.get(key);
+    if (value === undefined) return;
+    const note = reservationSchema.safeParse(value).data;
+    if (note === undefined || targets[note.target]?.upload?.fileId === note.fileId)
+      this.#write(key, undefined);
+    else
+      store.apply(id, { type: 'reserved', ...note }).then(
+        () => this.#write(key, undefined),
+        (error: unknown) =>
+          this.#log.warn(`Run ${id}: a file noted as reserved could not be saved: ${String(error)}`),
+      );
+  }
+
+  #write(key: string, note: object | undefined): void {
+    this.#memory.update(key, note).then(undefined, (error: unknown) => {
+      this.#log.warn(`Run ${key.replace(/^\w+:/, '')} was not noted: ${String(error)}`);
     });
   }
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { rm, utimes } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { access, rm, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { AssessmentError, systemCode } from '../../errors.ts';
 import {
@@ -14,9 +15,8 @@ import { watchFolder } from '../../folderWatch.ts';
 import { type Clock, type Disposable, Emitter, type Logger } from '../../ports.ts';
 import { advance, type RunEvent } from '../state/advance.ts';
 import { withJournalLock } from './lease.ts';
-import { type ForeignRun, idSchema, isFinal, parseJournal, phaseOf, type Run } from '../state/run.ts';
-import { newestFirst } from './readRuns.ts';
-import { foldersIn, TemporaryStore, writeProblem } from './temporaryStore.ts';
+import { type ForeignRun, idSchema, parseJournal, phaseOf, type Run } from '../state/run.ts';
+import { newestFirst, runFolders } from './readRuns.ts';
 
 /** The runs on disk, one folder each, and the latest state of each in memory. */
 export class RunStore {
@@ -30,8 +30,8 @@ export class RunStore {
   readonly #queues = new Map<string, Promise<unknown>>();
   readonly #change = new Emitter<Run>();
   readonly #foreignChange = new Emitter<string>();
-  readonly #temporaryStart = new Emitter<string>();
-  #temporary: TemporaryStore | undefined;
+  readonly #problemChange = new Emitter<undefined>();
+  #problem: string | undefined;
 
   constructor(root: string, deps: { clock: Clock; log: Logger }) {
     this.#root = root;
@@ -45,8 +45,8 @@ export class RunStore {
   /** Called with the ID of a run that only another version understands, when it appears or disappears. */
   readonly onDidChangeForeign = this.#foreignChange.event;
 
-  /** Called once, with the system's code, when the folder of the runs cannot be written and runs are kept for this window only from now on. */
-  readonly onDidBecomeTemporary = this.#temporaryStart.event;
+  /** Called when `problem` has changed. */
+  readonly onDidChangeProblem = this.#problemChange.event;
 
   /** All runs, newest first. */
   all(): readonly Run[] {
@@ -69,7 +69,7 @@ export class RunStore {
 
   /** The folder with everything that is kept of a run. */
   folderOf(id: string): string {
-    return this.#temporary?.folderOf(id) ?? join(this.#root, id);
+    return join(this.#root, id);
   }
 
   /** The folder in which windows agree on who starts or lists a run. */
@@ -77,31 +77,27 @@ export class RunStore {
     return join(dirname(this.#root), 'starting');
   }
 
-  /** True while the folder of the runs cannot be written and runs are kept for this window only. */
-  get isTemporary(): boolean {
-    return this.#temporary !== undefined;
+  /** Why the folder of the runs could not be written when it was last checked, as the system's code. */
+  get problem(): string | undefined {
+    return this.#problem;
   }
 
-  /** The system's code for why runs cannot be kept. */
-  get problem(): string | undefined {
-    return this.#temporary?.problem;
+  /** Throws `storage` with the system's code while the folder of the runs cannot be written. */
+  async requireWritable(): Promise<void> {
+    await this.#checkFolder();
+    if (this.#problem !== undefined) throw new AssessmentError('storage', { detail: this.#problem });
   }
 
   /** Reads the journals that are new, or that another window has changed or removed; a damaged one is set aside. */
   async reload(): Promise<void> {
-    if (this.#temporary === undefined) {
-      const problem = await writeProblem(this.#root);
-      if (problem !== undefined) await this.#becomeTemporary(problem);
-    }
-    for (const id of new Set([
-      ...(await foldersIn(this.#root)),
-      ...this.#runs.keys(),
-      ...this.#foreign.keys(),
-    ])) {
+    await this.#checkFolder();
+    const folders = await runFolders(this.#root).catch((error: unknown) => {
+      if (this.#problem === undefined) throw error;
+      return [];
+    });
+    for (const id of new Set([...folders, ...this.#runs.keys(), ...this.#foreign.keys()])) {
       try {
-        const run = await this.refresh(id);
-        // Its journal will be written to.
-        if (run !== undefined && !isAtRest(run)) await this.#temporary?.copyHere(id);
+        await this.refresh(id);
       } catch (error) {
         this.#log.error(`The journal of run ${id} could not be read: ${systemCode(error) ?? String(error)}`);
       }
@@ -117,10 +113,9 @@ export class RunStore {
     });
   }
 
-  /** The folders below the runs' own in which no journal can be read; none while runs are kept for this window only. */
+  /** The folders below the runs' own in which no journal can be read. */
   async foldersWithoutJournal(): Promise<readonly string[]> {
-    if (this.#temporary !== undefined) return [];
-    const names = await foldersIn(this.#root);
+    const names = await runFolders(this.#root);
     return names.filter((name) => !this.has(name)).map((name) => join(this.#root, name));
   }
 
@@ -135,16 +130,13 @@ export class RunStore {
   /** A new run's ID: sortable by time, and random, so that windows need not agree. */
   newId(): string {
     const stamp = new Date(this.#clock.now()).toISOString().replace(/[-:T]/g, '').slice(0, 14);
-    const id = `${stamp}-${randomBytes(4).toString('hex')}`;
-    this.#temporary?.add(id);
-    return id;
+    return `${stamp}-${randomBytes(4).toString('hex')}`;
   }
 
   /** Puts a new run on disk. */
   async create(run: Run): Promise<void> {
     await this.#queued(run.id, async () => {
       if (this.#foreign.has(run.id)) throw new AssessmentError('busyElsewhere');
-      this.#temporary?.add(run.id);
       await makePrivateFolder(this.folderOf(run.id));
       await this.#write(run);
       await syncFolder(dirname(this.folderOf(run.id)));
@@ -165,20 +157,19 @@ export class RunStore {
   /** Removes a run with everything that is kept of it. */
   async remove(id: string): Promise<void> {
     await this.#queued(id, async () => {
-      this.#temporary?.add(id);
       // Another window may renew its lease in there meanwhile.
       await rm(this.folderOf(id), { recursive: true, force: true, maxRetries: 3 });
       this.#forget(id);
     });
   }
 
-  async #becomeTemporary(problem: string): Promise<void> {
-    const temporary = await TemporaryStore.make(this.#root, problem);
-    // Another reload may have been faster, and runs may be there by now.
-    if (this.#temporary !== undefined) return;
-    this.#temporary = temporary;
-    this.#log.warn(`Runs cannot be kept (${problem}): this window's runs are lost when it closes`);
-    this.#temporaryStart.fire(problem);
+  async #checkFolder(): Promise<void> {
+    const problem = await writeProblem(this.#root);
+    if (problem === this.#problem) return;
+    this.#problem = problem;
+    if (problem === undefined) this.#log.info('Runs can be saved again');
+    else this.#log.warn(`Runs cannot be saved: ${problem}`);
+    this.#problemChange.fire(undefined);
   }
 
   #advance(id: string, event: RunEvent): Promise<{ run: Run; changed: boolean }> {
@@ -186,7 +177,6 @@ export class RunStore {
       const known = await this.#require(id);
       // Most late events are ignored without taking the lock.
       if (advance(known, event) === known) return { run: known, changed: false };
-      await this.#temporary?.copyHere(id);
       return this.#locked(id, async () => {
         const run = await this.#require(id);
         const next = advance(run, event);
@@ -279,12 +269,37 @@ export class RunStore {
   }
 }
 
-/** True for a run whose journal will not change by itself any more. */
-function isAtRest(run: Run): boolean {
-  const { targets, noticeDue } = run;
-  return (
-    isFinal(run) &&
-    !noticeDue &&
-    targets.every(({ upload }) => upload?.state !== 'reserved' && upload?.state !== 'confirmed')
-  );
+/** Why this user cannot make or write a folder, as the system's code; undefined when they can. A full disk is thrown: it may have room again. */
+async function writeProblem(folder: string): Promise<string | undefined> {
+  try {
+    await makePrivateFolder(folder);
+    await access(join(folder, '.'), constants.W_OK);
+    return undefined;
+  } catch (error) {
+    const code = systemCode(error) ?? '';
+    if (['EROFS', 'EACCES', 'EPERM', 'ENOTDIR', 'EEXIST'].includes(code)) return code;
+    throw error;
+  }
+}
+
+/** The wait before something is written again that the disk did not take. */
+const writeAgainMs = 5_000;
+
+/** Writes what no poll can tell again, until the disk takes it; calls `onFailure` with the first failure. Rejects only once `stopped` aborts. */
+export async function untilSaved<T>(
+  write: () => Promise<T>,
+  options: {
+    readonly clock: Clock;
+    readonly stopped: AbortSignal;
+    readonly onFailure?: (error: unknown) => void;
+  },
+): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await write();
+    } catch (error) {
+      if (tries === 1) options.onFailure?.(error);
+      await options.clock.sleep(writeAgainMs, options.stopped);
+    }
+  }
 }

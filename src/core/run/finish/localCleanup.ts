@@ -21,10 +21,11 @@ type CleanupDeps = Pick<RunDeps, 'store' | 'clock' | 'log' | 'retainLocalDays'> 
 /**
  * Local maintenance: removes runs past the retention setting, archives past their time, and what dead processes left. What is due by the wall
  * clock is removed once it has been due for 24 h of waking time: that clock may have jumped. Returns the runs whose results, not here, the service
- * may soon delete, each once in one window, and whether something is due that is not removed yet.
+ * may soon delete, each once in one window, and whether something is due that is not removed yet. Does nothing while runs cannot be saved.
  */
 export async function cleanUp(deps: CleanupDeps): Promise<{ nearing: readonly Run[]; isDue: boolean }> {
   const { store, log } = deps;
+  if (store.problem !== undefined) return { nearing: [], isDue: false };
   let isDue = await removeStrays(deps).catch((error: unknown) => {
     log.warn(`What dead processes left could not be removed: ${String(error)}`);
     return false;
@@ -32,8 +33,7 @@ export async function cleanUp(deps: CleanupDeps): Promise<{ nearing: readonly Ru
   const nearing: Run[] = [];
   for (const run of store.all()) {
     try {
-      // In a folder that cannot be written, nothing can be recorded or removed.
-      if (!store.isTemporary && (await removeOld(run, deps))) isDue = true;
+      if (await removeOld(run, deps)) isDue = true;
       const near = await notifyRetention(run, deps);
       if (near !== undefined) nearing.push(near);
     } catch (error) {

@@ -2,7 +2,7 @@ import type { AssessmentClient } from '../../api/client.ts';
 import { AssessmentError } from '../../errors.ts';
 import { visibleLine } from '../../visibleText.ts';
 import type { RunDeps } from '../runDeps.ts';
-import { isFinal, type Run, waitsForToken } from '../state/run.ts';
+import { isFinal, type Run, runIdOf, waitsForToken } from '../state/run.ts';
 import { backoffMs, maxServiceWaitMs } from '../watch/schedule.ts';
 
 /** After this long the service's own retention has removed what could not be. */
@@ -102,7 +102,7 @@ export function hasUploads(run: Run, confirmedToo: boolean, now: number): boolea
 
 /** A dispatched file is confirmed; another may still be a reservation, since a conflict counts as confirmed (`confirm`). */
 function isSurelyConfirmed(run: Run, upload: { readonly isSure?: boolean | undefined }): boolean {
-  return upload.isSure === true || ('runId' in run && run.runId !== undefined);
+  return upload.isSure === true || runIdOf(run) !== undefined;
 }
 
 /**

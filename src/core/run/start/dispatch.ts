@@ -13,7 +13,11 @@ import type { RunWatch } from '../watch/watch.ts';
 const minEchoLength = 8;
 
 /** What sends a run depends on: the client is that of the run's service. */
-export type SendDeps = RunDeps & { readonly client: AssessmentClient; readonly watch: RunWatch };
+export type SendDeps = RunDeps & {
+  readonly client: AssessmentClient;
+  readonly watch: RunWatch;
+  readonly stopped: AbortSignal;
+};
 
 /** Puts the intent to dispatch on disk, for a run whose files are confirmed or knowingly again for an `unknown` one; throws `busyElsewhere` when another window drives the run or has advanced it. */
 export async function intendDispatch(run: Run, deps: SendDeps): Promise<RunIn<'dispatching'>> {
@@ -62,7 +66,7 @@ export async function sendDispatch(
   } catch (cause) {
     const at = clock.now();
     if (isAbortError(cause))
-      return { type: 'dispatchStopped', by: deps.watch.stopped.aborted ? 'windowClose' : 'person', at };
+      return { type: 'dispatchStopped', by: deps.stopped.aborted ? 'windowClose' : 'person', at };
     const error = knownError(cause);
     if (error.kind === 'busyElsewhere') throw error;
     const failure = toFailure(error);

@@ -3,12 +3,13 @@ import { foreignHost } from '../../api/address.ts';
 import type { AssessmentClient } from '../../api/client.ts';
 import { isTransient, withRetry } from '../../api/retry.ts';
 import type { UploadUrl } from '../../api/schema.ts';
-import { AssessmentError } from '../../errors.ts';
+import { AssessmentError, isAbortError } from '../../errors.ts';
 import { markOf, writeFileAtomic } from '../../files.ts';
 import type { Clock, OnBytes } from '../../ports.ts';
 import { writeArchive } from '../../upload/archive/writeArchive.ts';
 import type { ManifestEntry } from '../../upload/archive/packing.ts';
 import type { Omission } from '../../upload/sourceFile.ts';
+import { untilSaved } from '../disk/runStore.ts';
 import { removeFile } from '../finish/removeUploads.ts';
 import type { RunDeps } from '../runDeps.ts';
 import type { RunEvent } from '../state/advance.ts';
@@ -30,7 +31,8 @@ export interface InputOptions {
   readonly onUploading?: OnBytes | undefined;
 }
 
-type UploadDeps = RunDeps & { readonly client: AssessmentClient };
+/** `stopped` aborts when the window closes. */
+type UploadDeps = RunDeps & { readonly client: AssessmentClient; readonly stopped: AbortSignal };
 
 /** Makes the archives of a run in its folder; at the end every target has its archive and its manifest. */
 export async function packageTargets(
@@ -172,7 +174,7 @@ async function sendArchive(
   }
 }
 
-/** A reservation that cannot be saved is cancelled: nothing would remember it. */
+/** A reservation that cannot be saved is cancelled, or held until it can be saved: nothing else would remember it. */
 async function saveReservation(
   run: Run,
   index: number,
@@ -186,10 +188,25 @@ async function saveReservation(
     await applyTo(run, event, 'uploading', deps);
   } catch (error) {
     await removeFile(fileId, 'reserved', client).catch((failure: unknown) => {
-      log.warn(`A reservation could not be cancelled: ${String(failure)}`);
+      log.warn(`Run ${run.id}: a reservation could not be cancelled: ${String(failure)}`);
+      holdReservation(run, event, deps);
     });
     throw error;
   }
+}
+
+/** Writes a reservation until its journal has it, from where it is cancelled later; it is noted in case the window closes first. */
+function holdReservation(
+  { id }: Run,
+  event: RunEvent & { readonly type: 'reserved' },
+  { store, clock, stopped, notes, log }: UploadDeps,
+): void {
+  notes?.keepReservation(id, event);
+  // A removed run has nothing to write to.
+  const write = async (): Promise<unknown> => (store.has(id) ? store.apply(id, event) : undefined);
+  untilSaved(write, { clock, stopped }).catch((error: unknown) => {
+    if (!isAbortError(error)) log.error(`Run ${id}: ${String(error)}`);
+  });
 }
 
 /** Milliseconds that remain of a period, by whichever clock has run further: the machine may have slept. */

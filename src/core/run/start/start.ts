@@ -3,17 +3,16 @@ import { join } from 'node:path';
 import { AssessmentError, isAbortError, knownError, systemCode } from '../../errors.ts';
 import { Emitter } from '../../ports.ts';
 import { type Lease, takeLease } from '../disk/lease.ts';
+import { untilSaved } from '../disk/runStore.ts';
 import type { RunDeps } from '../runDeps.ts';
 import { advance, type RunEvent } from '../state/advance.ts';
 import { type Assessment, newRun } from '../state/newRun.ts';
-import { isLive, type Run, type RunIn, toFailure } from '../state/run.ts';
+import { isLive, type Run, runIdOf, type RunIn, toFailure } from '../state/run.ts';
 import type { RunWatch } from '../watch/watch.ts';
 import { intendDispatch, sendDispatch, type SendDeps } from './dispatch.ts';
 import { type InputOptions, packageTargets, uploadTargets } from './inputFiles.ts';
 
 const claimRenewMs = 5_000;
-/** The wait before the outcome of a dispatch is written again, when the disk did not take it. */
-const writeAgainMs = 5_000;
 
 /** The right to start a run of some folders, which one start at a time has, in whichever window. */
 export interface FolderClaim {
@@ -27,31 +26,34 @@ export interface StartOptions extends InputOptions {
   readonly confirmUpload?: ((run: Run) => Promise<boolean>) | undefined;
   /** The claim on the folders, when they were claimed before the person was asked; else they are claimed for the length of the start. */
   readonly claim?: FolderClaim | undefined;
-  /** True when a person knows that nothing of the run will be kept, and wants it all the same. */
-  readonly mayBeForgotten?: boolean | undefined;
 }
 
 /** Starts runs, each under its lease, and hands them to the watch. Only here, and by a person's decision, a dispatch whose answer was lost is sent again. */
 export class RunStarter {
   readonly #deps: RunDeps;
   readonly #watch: RunWatch;
-  readonly #failToKeep = new Emitter<AssessmentError>();
+  readonly #failToKeep = new Emitter<{ readonly id: string; readonly error: AssessmentError }>();
+  readonly #unsavedRunIds = new Map<string, string>();
 
   constructor(deps: RunDeps, watch: RunWatch) {
     this.#deps = deps;
     this.#watch = watch;
   }
 
-  /** Called with `notKept` and the run ID when the service has accepted a run and the disk does not take it; the write is tried again until the window closes. */
+  /** Called with the ID of a local run and `notKept`, whose subject is the run ID, when the service has accepted the run and the disk does not take that. It is written again until the window closes. */
   readonly onDidFailToKeep = this.#failToKeep.event;
+
+  /** The service's ID of a run that it has accepted, while the disk does not take it. */
+  unsavedRunId(id: string): string | undefined {
+    return this.#unsavedRunIds.get(id);
+  }
 
   /**
    * Packages, uploads and dispatches; resolves with the run once it is running, unknown or ended. Until something has left the machine a failure
    * is thrown, a refusal or cancellation resolves to undefined, and nothing of the run is kept; a later cancellation ends it as `cancelled`.
-   * Throws `startedElsewhere` while another start of one of the folders goes on.
+   * Throws `startedElsewhere` while another start of one of the folders goes on, and `storage` where runs cannot be saved.
    */
   async start(assessment: Assessment, options: StartOptions = {}): Promise<Run | undefined> {
-    this.#requireStorage(options);
     if (options.claim !== undefined) return this.#start(assessment, options);
     const claim = await this.claim(assessment.targets.map(({ folder }) => folder));
     try {
@@ -61,9 +63,10 @@ export class RunStarter {
     }
   }
 
-  /** Claims folders, all of them or none, by leases that are renewed for as long as a person reads questions; throws `startedElsewhere`. Where nothing can be written, windows cannot agree, and nothing is claimed. */
+  /** Claims folders, all of them or none, by leases that are renewed for as long as a person reads questions; throws `startedElsewhere`, and `storage` where runs cannot be saved. */
   async claim(folders: readonly string[]): Promise<FolderClaim> {
     const { store, clock, log } = this.#deps;
+    await store.requireWritable();
     const leases: Lease[] = [];
     const each = async (act: (lease: Lease) => Promise<unknown>): Promise<void> => {
       for (const lease of leases)
@@ -73,7 +76,7 @@ export class RunStarter {
     };
     const releaseAll = (): Promise<void> => each((lease) => lease.release());
     try {
-      for (const folder of new Set(store.isTemporary ? [] : folders)) {
+      for (const folder of new Set(folders)) {
         const lease = await takeLease(join(store.startingFolder, keyOf(folder)), clock);
         if (lease === undefined) throw new AssessmentError('startedElsewhere');
         leases.push(lease);
@@ -102,7 +105,7 @@ export class RunStarter {
   }
 
   async #start(assessment: Assessment, options: StartOptions): Promise<Run | undefined> {
-    const { store, clock } = this.#deps;
+    const { store, clock, log } = this.#deps;
     const stoppable = { ...options, signal: this.#watch.until(options.signal) };
     const run = newRun({ id: store.newId(), now: clock.now() }, assessment);
     const { id } = run;
@@ -118,7 +121,9 @@ export class RunStarter {
         return undefined;
       }
     } catch (error) {
-      await this.#watch.discard(id);
+      await this.#watch.discard(id).catch((failure: unknown) => {
+        log.warn(`Run ${id}: what it left could not be removed: ${String(failure)}`);
+      });
       if (isAbortError(error)) return undefined;
       throw this.#toKnown(id, error);
     }
@@ -126,7 +131,6 @@ export class RunStarter {
     try {
       await uploadTargets(run, deps, stoppable);
       stoppable.signal.throwIfAborted();
-      this.#requireStorage(options);
       intended = await intendDispatch(run, deps);
     } catch (error) {
       return this.#giveUp(id, error);
@@ -135,12 +139,12 @@ export class RunStarter {
   }
 
   /** Sends the dispatch of an `unknown` run again, with the files already uploaded: a person's decision, since it may start a second paid run. */
-  async resend(run: Run, options: Pick<StartOptions, 'mayBeForgotten' | 'signal'> = {}): Promise<Run> {
+  async resend(run: Run, options: Pick<StartOptions, 'signal'> = {}): Promise<Run> {
     const { id } = run;
     if (run.state !== 'unknown') return run;
+    await this.#deps.store.requireWritable();
     if (!(await this.#watch.take(id))) throw new AssessmentError('busyElsewhere');
     try {
-      this.#requireStorage(options);
       const deps = this.#sendDeps(run);
       return await this.#send(await intendDispatch(run, deps), deps, this.#watch.until(options.signal));
     } catch (error) {
@@ -149,14 +153,9 @@ export class RunStarter {
     }
   }
 
-  /** Throws `storage` while runs are kept for this window only: what costs is not started unknowingly where it would be forgotten. */
-  #requireStorage({ mayBeForgotten = false }: Pick<StartOptions, 'mayBeForgotten'>): void {
-    const { isTemporary, problem } = this.#deps.store;
-    if (isTemporary && !mayBeForgotten) throw new AssessmentError('storage', { detail: problem });
-  }
-
   #sendDeps(run: Run): SendDeps {
-    return { ...this.#deps, client: this.#deps.clientFor(run), watch: this.#watch };
+    const { stopped } = this.#watch;
+    return { ...this.#deps, client: this.#deps.clientFor(run), watch: this.#watch, stopped };
   }
 
   /** Sends an intended dispatch. From here on no failure on this side ends the run: it may have been accepted. */
@@ -177,20 +176,17 @@ export class RunStarter {
     const next = advance(intended, outcome);
     // Before the journal, which the disk may not take.
     if (isLive(next)) notes?.keep(next);
-    for (let tries = 1; ; tries += 1) {
-      try {
-        return await this.#trySave(intended, outcome);
-      } catch (error) {
-        if (tries === 1) {
-          log.error(`Run ${id}: the outcome of its dispatch could not be saved: ${String(error)}`);
-          if (outcome.type === 'dispatched') {
-            const data = { subject: outcome.runId, detail: systemCode(error) };
-            this.#failToKeep.fire(new AssessmentError('notKept', data, { cause: error }));
-          }
-        }
-        await clock.sleep(writeAgainMs, this.#watch.stopped);
-      }
-    }
+    const onFailure = (error: unknown): void => {
+      log.error(`Run ${id}: the outcome of its dispatch could not be saved: ${String(error)}`);
+      if (outcome.type !== 'dispatched') return;
+      this.#unsavedRunIds.set(id, outcome.runId);
+      const data = { subject: outcome.runId, detail: systemCode(error) };
+      this.#failToKeep.fire({ id, error: new AssessmentError('notKept', data, { cause: error }) });
+    };
+    const write = (): Promise<Run> => this.#trySave(intended, outcome);
+    const run = await untilSaved(write, { clock, stopped: this.#watch.stopped, onFailure });
+    this.#unsavedRunIds.delete(id);
+    return run;
   }
 
   /** Applies the outcome of a dispatch to its journal. A journal that was removed or damaged meanwhile is made again, and a run that was accepted after the journal had moved on becomes a run of its own. */
@@ -199,7 +195,7 @@ export class RunStarter {
     const { id } = intended;
     try {
       const run = await store.apply(id, outcome);
-      if (outcome.type === 'dispatched' && !('runId' in run && run.runId === outcome.runId)) {
+      if (outcome.type === 'dispatched' && runIdOf(run) !== outcome.runId) {
         log.warn(`Run ${id} has advanced since its dispatch, which the service accepted all the same`);
         await store.create(advance({ ...intended, id: store.newId() }, outcome));
       }

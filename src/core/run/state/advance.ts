@@ -83,7 +83,7 @@ export function advance(run: Run, event: RunEvent): Run {
     case 'packaged':
       return isAt(run, 'packaging') ? { ...run, step: 'uploading', packagedAt: event.at } : run;
     case 'reserved':
-      return isAt(run, 'uploading')
+      return isAt(run, 'uploading') || wasNeverSent(run)
         ? withTarget(run, event.target, (target) => ({
             ...target,
             upload: { fileId: event.fileId, state: 'reserved', at: event.at, host: event.host },
@@ -164,6 +164,15 @@ export function advance(run: Run, event: RunEvent): Run {
 
 function isAt(run: Run, step: RunIn<'preparing'>['step']): run is RunIn<'preparing'> {
   return run.state === 'preparing' && run.step === step;
+}
+
+/** True for a run that ended before its dispatch. The journal of one may learn late of a file that was reserved for it. */
+function wasNeverSent(run: Run): boolean {
+  return (
+    (run.state === 'failed' || run.state === 'cancelled') &&
+    run.runId === undefined &&
+    run.confirmedAt === undefined
+  );
 }
 
 function intendDispatch(run: Run, at: number): Run {

@@ -263,6 +263,11 @@ export function isPreparing(run: Run): run is RunIn<'preparing'> {
   return run.state === 'preparing';
 }
 
+/** The service's ID of a run; undefined before its dispatch was accepted, and for one that never was. */
+export function runIdOf(run: Run): string | undefined {
+  return 'runId' in run ? run.runId : undefined;
+}
+
 /** The step of a run that is prepared, else its state. */
 export function phaseOf(run: Run): RunState | RunIn<'preparing'>['step'] {
   return run.state === 'preparing' ? run.step : run.state;

@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { originOf } from '../../api/address.ts';
 import { identifierSchema } from '../../api/schema.ts';
 import { workflowIds } from '../../workflows/workflow.ts';
-import type { Run } from './run.ts';
+import { type Run, runIdOf } from './run.ts';
 
 /** Where links to runs and findings lead: the ID of this extension, as the authority of an address. */
 export const linkAuthority = 'whitebox.whitebox-assessment';
@@ -75,5 +75,5 @@ export function readPasted(text: string): RunReference | undefined {
 
 /** The service's ID of a run, else the local one, which means something on this machine alone. */
 function referredId(run: Run): string {
-  return ('runId' in run ? run.runId : undefined) ?? run.id;
+  return runIdOf(run) ?? run.id;
 }

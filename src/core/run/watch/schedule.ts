@@ -28,6 +28,8 @@ export function backoffMs(times: number, retryAfterMs: number, random: number): 
 /** A run that this window drives. */
 interface DrivenRun {
   readonly lease: Lease;
+  /** False while the disk does not take its renewal. */
+  isRenewed: boolean;
   /** By the monotonic clock. */
   readonly takenAt: number;
   /** The time of the next poll, by each clock. */
@@ -69,6 +71,7 @@ export class Schedule {
     if (lease === undefined) return false;
     this.#runs.set(id, {
       lease,
+      isRenewed: true,
       takenAt: this.#clock.monotonic(),
       nextWall: Infinity,
       nextMonotonic: Infinity,
@@ -87,11 +90,13 @@ export class Schedule {
     return now - (this.#runs.get(id)?.takenAt ?? now);
   }
 
-  /** Releases a run's lease. */
+  /** Releases a run's lease; one that cannot be released lapses by itself. */
   async release(id: string): Promise<void> {
     const driven = this.#runs.get(id);
     this.#runs.delete(id);
-    await driven?.lease.release();
+    await driven?.lease.release().catch((error: unknown) => {
+      this.#deps.log.warn(`The lease of run ${id} could not be released: ${String(error)}`);
+    });
   }
 
   /** Releases every lease. */
@@ -110,11 +115,15 @@ export class Schedule {
 
   /** Renews every lease; a failure with one does not stop the others. */
   async renewAll(): Promise<void> {
-    for (const id of this.ids()) {
+    for (const [id, driven] of this.#runs) {
       try {
         await this.renew(id);
+        driven.isRenewed = true;
       } catch (error) {
-        this.#deps.log.warn(`The lease of run ${id} could not be renewed: ${String(error)}`);
+        // A warning once: the disk may be full or read-only for days.
+        const level = driven.isRenewed ? 'warn' : 'debug';
+        this.#deps.log[level](`The lease of run ${id} could not be renewed: ${String(error)}`);
+        driven.isRenewed = false;
       }
     }
   }

@@ -65,9 +65,7 @@ export class RunWatch {
   stop(): void {
     this.#following?.dispose();
     this.#stop.abort(new DOMException('Disposed', 'AbortError'));
-    this.schedule.releaseAll().catch((error: unknown) => {
-      this.#deps.log.warn(`A lease could not be released: ${String(error)}`);
-    });
+    void this.schedule.releaseAll();
   }
 
   /** Takes the lease of a run, which the heartbeat renews; false while another living window drives it, or this one does already. */
@@ -82,6 +80,8 @@ export class RunWatch {
     const { store, log } = this.#deps;
     // Before what may take long, such as the removal of uploads.
     this.#startBeating();
+    // Where no lease can be written, runs are shown as last saved.
+    if (store.problem !== undefined) return;
     const runs = store.all().filter((run) => !this.schedule.has(run.id) && needsCare(run));
     await Promise.all(
       runs.map(({ id }) =>
@@ -97,9 +97,7 @@ export class RunWatch {
     try {
       await this.#goOn(id);
     } catch (error) {
-      await this.schedule.release(id).catch((failure: unknown) => {
-        this.#deps.log.warn(`The lease of run ${id} could not be released: ${String(failure)}`);
-      });
+      await this.schedule.release(id);
       throw error;
     }
   }

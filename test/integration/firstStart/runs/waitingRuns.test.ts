@@ -7,16 +7,17 @@ import type { FindingStore } from '../../../../src/core/findings/findingStore.ts
 import type { Failure, Run } from '../../../../src/core/run/state/run.ts';
 import type { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import type { Accounts } from '../../../../src/editor/account/accounts.ts';
+import { showStorageProblem } from '../../../../src/editor/runs/lostRuns.ts';
 import { type RunsNode, showRuns } from '../../../../src/editor/runs/runsView.ts';
 import { showMenu, showStatus } from '../../../../src/editor/runs/statusBar.ts';
 import { runOf } from '../../../unit/run/sampleRuns.ts';
 import { eventually } from '../../../host/workbench/eventually.ts';
 import { startService } from '../../../service/assessmentService.ts';
 import { storageVariable } from '../../events.ts';
-import { recordCommand } from '../../messages.ts';
+import { recordCommand, watchMessages } from '../../messages.ts';
 import { openFolders } from '../../openFolders.ts';
 import { inRestrictedMode } from '../../restrictedMode.ts';
-import { runLines } from '../../runLines.ts';
+import { runLines, savedAlways } from '../../runLines.ts';
 import { storeLiveRun, storeUnsentRun } from '../../storedRuns.ts';
 import { printing, resetUserSettings, setUserSettings } from '../../userSettings.ts';
 
@@ -58,7 +59,7 @@ describe('runs that wait for a person', () => {
       failureOf: () => undefined,
       onDidChange: () => ({ dispose: () => undefined }),
     }) as unknown as FindingStore;
-  const tracker = { nextCheckAt: () => undefined };
+  const tracker = { ...savedAlways, nextCheckAt: () => undefined };
   const clockAt = (now: number) => ({ now: () => now, monotonic: () => now, sleep: () => Promise.resolve() });
 
   /** Takes the place of the person before a quick pick, who presses the entry with this name, or none. */
@@ -148,11 +149,12 @@ describe('runs that wait for a person', () => {
     run: Run,
     start: string,
     findings = findingsOf(),
+    tracker = savedAlways,
   ): Promise<vscode.TreeItem | undefined> => {
     let provider: vscode.TreeDataProvider<unknown> | undefined;
     const view = {} as unknown as vscode.TreeView<unknown>;
     const lazy = { view, fill: (given: vscode.TreeDataProvider<unknown>): void => void (provider = given) };
-    const shown = showRuns(lazy, { runs: storeOf(run), findings, clock: clockAt(0) });
+    const shown = showRuns(lazy, { runs: storeOf(run), findings, clock: clockAt(0), tracker });
     const lines = (await provider!.getChildren({ kind: 'run', id: run.id })) as RunsNode[];
     shown.dispose();
     const items = lines.map((line) => provider!.getTreeItem(line) as vscode.TreeItem);
@@ -167,6 +169,41 @@ describe('runs that wait for a person', () => {
   it('ask in the Runs view for the decision about an unconfirmed start, and a click on the line is the way to it', async () => {
     const asked = await lineOf(runOf.unknown, 'The answer to the start was lost');
     assert.equal(asked?.command?.command, 'whitebox.resendDispatch');
+  });
+
+  it('F66 that the service has accepted and the disk does not take show their run ID, and a click copies it', async () => {
+    const unsaved = { ...savedAlways, unsavedRunId: () => 'run-7' };
+    const line = await lineOf(runOf.dispatching, 'Run ID', findingsOf(), unsaved);
+    assert.deepEqual(
+      [line?.label, line?.description, line?.command?.command],
+      ['Run ID, not saved yet', 'run-7', 'whitebox.copyRunId'],
+    );
+  });
+
+  it('F66 that cannot be saved have the cause above them while that lasts, and a warning once', () => {
+    const said = watchMessages();
+    const view = { message: '' } as unknown as vscode.TreeView<unknown>;
+    const changed = new vscode.EventEmitter<undefined>();
+    const runs = Object.assign(storeOf(), {
+      problem: undefined as string | undefined,
+      onDidChangeProblem: changed.event,
+    });
+    const shown = showStorageProblem(runs, { view, fill: () => undefined });
+    const above: string[] = [];
+    for (const problem of ['EROFS', undefined, 'EROFS']) {
+      runs.problem = problem;
+      changed.fire(undefined);
+      above.push(view.message ?? '');
+    }
+    shown.dispose();
+    const message =
+      'VS Code can’t write to this extension’s storage (EROFS). Until it can, no run can start, and runs are shown as they were last saved.';
+    assert.deepEqual(above, [message, '', message]);
+    said.end();
+    assert.deepEqual(
+      said.shown.map(({ text, severity }) => [text, severity]),
+      [[message, 'Warning']],
+    );
   });
 
   it('F107 whose findings cannot be read say so in the Runs view, and a click on the line opens their file', async () => {

@@ -6,16 +6,19 @@ import { setImmediate } from 'node:timers/promises';
 import type { AssessmentError } from '../../../../src/core/errors.ts';
 import type { RunEvent } from '../../../../src/core/run/state/advance.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
+import { RunNotes } from '../../../../src/core/run/disk/recoveryNotes.ts';
 import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import { storeWithoutSpaceFor } from '../preparedStore.ts';
 import { openWindow, setUpDesk } from '../runWindow.ts';
 import { asJournaled } from '../sampleRuns.ts';
+import { memory, states } from '../uploads.ts';
+import { silent } from '../../../silentLog.ts';
 
 async function startOnFullDisk(t: TestContext) {
   const desk = await setUpDesk(t);
   const window = openWindow(t, desk, { store: storeWithoutSpaceFor('dispatched', 3) });
   const told: AssessmentError[] = [];
-  window.tracker.onDidFailToKeep((error) => told.push(error));
+  window.tracker.onDidFailToKeep(({ error }) => told.push(error));
   return { desk, window, told };
 }
 
@@ -29,6 +32,7 @@ test('F66 a run that was accepted while the disk was full is told of with its ID
     told.map(({ kind, data }) => [kind, data.subject, data.detail]),
     [['notKept', remote?.id, 'ENOSPC']],
   );
+  assert.equal(window.tracker.unsavedRunId(run.id), undefined, 'it is saved');
   assert.equal(desk.sent('/dispatch'), 1);
 });
 
@@ -36,6 +40,8 @@ test('F66 while the disk stays full no other window takes the run for an unconfi
   const { desk, window, told } = await startOnFullDisk(t);
   const started = window.tracker.start(await window.assessment());
   while (told.length === 0) await setImmediate();
+  const [{ id }] = window.store.all() as [Run];
+  assert.equal(window.tracker.unsavedRunId(id), desk.service.runs()[0]?.id);
   const other = openWindow(t, desk);
   await other.tracker.resume();
   const run = await desk.clock.passUntil(started, desk.traffic);
@@ -73,7 +79,7 @@ for (const [what, rob] of robberies) {
     const desk = await setUpDesk(t);
     const window = openWindow(t, desk, { store: (root, deps) => new RobbedStore(rob, root, deps) });
     const told: AssessmentError[] = [];
-    window.tracker.onDidFailToKeep((error) => told.push(error));
+    window.tracker.onDidFailToKeep(({ error }) => told.push(error));
     const run = await window.start();
     const [remote] = desk.service.runs();
     assert.ok(run.state === 'running');
@@ -99,3 +105,43 @@ for (const [what, rob] of robberies) {
     assert.equal((await desk.clock.passUntil(window.tracker.resend(id), desk.traffic)).state, 'running');
   });
 }
+
+/** A start whose reservation the disk does not take, and that the service does not cancel for now; `heal` ends the latter. */
+async function reserveUnkept(t: TestContext, notes?: RunNotes) {
+  const desk = await setUpDesk(t);
+  const window = openWindow(t, desk, { store: storeWithoutSpaceFor('reserved', 5), notes });
+  await window.tracker.resume();
+  const reply = { kind: 'reply' as const, status: 503 };
+  const heal = desk.service.addFault({ match: { path: '/cancel-upload' }, before: reply });
+  const run = await window.start();
+  assert.ok(run.state === 'failed');
+  assert.deepEqual(
+    [run.failure.kind, run.targets[0]?.upload, states(desk)],
+    ['diskFull', undefined, ['reserved']],
+  );
+  return { desk, window, heal };
+}
+
+test('F66 a reserved file that the disk does not take is cancelled once the disk and the service are well', async (t) => {
+  const { desk, window, heal } = await reserveUnkept(t);
+  heal();
+  const [{ id }] = window.store.all() as [Run];
+  await window.until(id, ({ targets }) => targets[0]?.upload?.state === 'cancelled');
+  assert.deepEqual(states(desk), ['cancelled']);
+});
+
+test('F66 a reserved file that the disk does not take is cancelled by the next window where this one closes first', async (t) => {
+  const values = memory();
+  const notes = new RunNotes(values, { log: silent });
+  const { desk, window, heal } = await reserveUnkept(t, notes);
+  window.tracker.dispose();
+  heal();
+  const next = openWindow(t, desk, { notes });
+  await next.store.reload();
+  const following = notes.follow(next.store);
+  t.after(() => following.dispose());
+  await desk.clock.passUntil(next.tracker.resume(), desk.traffic);
+  const [{ id }] = next.store.all() as [Run];
+  await next.until(id, ({ targets }) => targets[0]?.upload?.state === 'cancelled');
+  assert.deepEqual([states(desk), values.keys()], [['cancelled'], []]);
+});

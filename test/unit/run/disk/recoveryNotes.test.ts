@@ -10,24 +10,10 @@ import { storeWithoutSpaceFor } from '../preparedStore.ts';
 import { openWindow, setUpDesk, type WindowOptions } from '../runWindow.ts';
 import { runOf } from '../sampleRuns.ts';
 import { seedUnknownRun, trackRemoteRun } from '../seededRuns.ts';
-import { startUnkept, states } from '../uploads.ts';
+import { memory, startUnkept, states } from '../uploads.ts';
 import { silent } from '../../../silentLog.ts';
 
 const dayMs = 24 * 3600_000;
-
-/** A memory as the editor's, shared by windows. */
-function memory() {
-  const values = new Map<string, unknown>();
-  return {
-    keys: () => [...values.keys()],
-    get: (key: string) => values.get(key),
-    update: (key: string, value: unknown) => {
-      if (value === undefined) values.delete(key);
-      else values.set(key, structuredClone(value));
-      return Promise.resolve();
-    },
-  };
-}
 
 /** A window at a desk, whose runs are noted. */
 async function setUpNotes(t: TestContext, options: WindowOptions = {}) {

@@ -125,7 +125,6 @@ describe('the run store', () => {
     async (t) => {
       const { root, store } = await storeWith(t);
       await store.reload();
-      assert.deepEqual([store.isTemporary, store.problem], [false, undefined]);
       const { store: other, lines } = open(root);
       const watching = other.watch();
       t.after(() => watching.dispose());

@@ -26,7 +26,7 @@ const table: Readonly<Record<keyof typeof eventOf, string>> = {
   packaged:
     /*      */ 'uploading ·          ·          ·          ·         ·          ·          ·          ·     ·      ·     ·    ·',
   reserved:
-    /*      */ '·         =          ·          ·          ·         ·          ·          ·          ·     ·      ·     ·    ·',
+    /*      */ '·         =          ·          ·          ·         ·          ·          ·          ·     ·      =     =    ·',
   uploaded:
     /*      */ '·         confirming ·          ·          ·         ·          ·          ·          ·     ·      ·     ·    ·',
   confirmed:

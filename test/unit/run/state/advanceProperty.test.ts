@@ -125,6 +125,7 @@ test('after a final state events change nothing but what became of the upload, t
       for (const { before, event: next, after } of way(all)) {
         if (!isFinal(before) || before === after) continue;
         const late = [
+          'reserved',
           'uploadRemoved',
           'foundConfirmed',
           'removalDelayed',
@@ -134,6 +135,8 @@ test('after a final state events change nothing but what became of the upload, t
           'renamed',
         ];
         assert.ok(late.includes(next.type), next.type);
+        // A dispatched file is never replaced by one that was reserved.
+        if (next.type === 'reserved') assert.equal(before.confirmedAt, undefined);
         const frozen = (run: Run): unknown => ({
           ...run,
           noticeDue: 0,
