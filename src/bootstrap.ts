@@ -4,7 +4,8 @@ import * as vscode from 'vscode';
 import { watchFolder } from './core/folderWatch.ts';
 import { once } from './core/once.ts';
 import type { Disposable } from './core/ports.ts';
-import { lazyView, type Surfaces } from './lazyView.ts';
+import type { Surfaces } from './extension.ts';
+import { lazyView } from './lazyView.ts';
 
 /** Called by VS Code at startup. Registers empty views and commands; loads the main part when one is used, or when there are runs. */
 export async function activate(context: vscode.ExtensionContext): Promise<void> {

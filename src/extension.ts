@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
+import type { OutlineNode } from './core/findings/view/outline.ts';
 import { FindingStore } from './core/findings/findingStore.ts';
 import { keepSource } from './core/findings/place/sentFiles.ts';
 import { type Disposable, systemClock as clock } from './core/ports.ts';
@@ -9,6 +10,7 @@ import { RunTracker } from './core/run/runTracker.ts';
 import { Accounts, followSignIn } from './editor/account/accounts.ts';
 import { keepMcpServer } from './editor/agents/copyMcpConfiguration.ts';
 import { createTools } from './editor/agents/languageModelTools.ts';
+import type { FeaturesNode } from './editor/blackbox/featureItems.ts';
 import { createFeaturesView } from './editor/blackbox/featuresView.ts';
 import { createTargetFiles } from './editor/blackbox/targetLenses.ts';
 import { createCommands, type Manifest, runCommand } from './editor/commands.ts';
@@ -26,14 +28,24 @@ import { inBackground } from './editor/progress.ts';
 import { registerReports } from './editor/report/report.ts';
 import { resumeRuns, showStorageProblem } from './editor/runs/lostRuns.ts';
 import { showNotifications } from './editor/runs/notifications.ts';
-import { showRuns } from './editor/runs/runsView.ts';
+import { type RunsNode, showRuns } from './editor/runs/runsView.ts';
 import { showStatus } from './editor/runs/statusBar.ts';
 import { createLinkFollower } from './editor/runs/trackRun.ts';
 import { readDeleteSourceAfterRun, readRetainLocalDays } from './editor/settings.ts';
 import { createPreparation } from './editor/upload/preparation.ts';
 import { sweepSaving } from './editor/upload/saveArchive.ts';
 import { createUploadPreview } from './editor/upload/uploadPreview.ts';
-import type { Surfaces } from './lazyView.ts';
+import type { PreviewNode } from './editor/upload/uploadPreviewTree.ts';
+import type { LazyView } from './lazyView.ts';
+
+/** What the bootstrap registers before this part is loaded: an idle status item and empty views. */
+export interface Surfaces {
+  readonly status: vscode.StatusBarItem;
+  readonly runs: LazyView<RunsNode>;
+  readonly findings: LazyView<OutlineNode>;
+  readonly uploadPreview: LazyView<PreviewNode>;
+  readonly features: LazyView<FeaturesNode>;
+}
 
 /** Wires the extension, and returns how to run its commands, by id, and its language model tools, by name. Disposables are added to `made`, also where this throws. */
 export async function startExtension(

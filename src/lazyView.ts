@@ -1,18 +1,9 @@
 import * as vscode from 'vscode';
 
 /** A tree view whose data provider is loaded when the view is first shown. */
-export interface LazyView {
-  readonly view: vscode.TreeView<unknown>;
-  fill(provider: vscode.TreeDataProvider<unknown>): void;
-}
-
-/** What the bootstrap registers before the main part is loaded: an idle status item and empty views. */
-export interface Surfaces {
-  readonly status: vscode.StatusBarItem;
-  readonly runs: LazyView;
-  readonly findings: LazyView;
-  readonly uploadPreview: LazyView;
-  readonly features: LazyView;
+export interface LazyView<Node> {
+  readonly view: vscode.TreeView<Node>;
+  fill(provider: vscode.TreeDataProvider<Node>): void;
 }
 
 /** Brings a view to the front, also where only the Upload Preview is visible. */
@@ -22,17 +13,17 @@ export async function focusView(view: 'runs' | 'findings' | 'features'): Promise
 }
 
 /** An empty view; `load`, which has to fill it, is called when its children are first asked for. */
-export function lazyView(id: string, load: () => Promise<unknown>): LazyView {
-  const changed = new vscode.EventEmitter<unknown>();
-  let filled: vscode.TreeDataProvider<unknown> | undefined;
-  const view = vscode.window.createTreeView<unknown>(id, {
+export function lazyView<Node>(id: string, load: () => Promise<unknown>): LazyView<Node> {
+  const changed = new vscode.EventEmitter<Node | Node[] | undefined>();
+  let filled: vscode.TreeDataProvider<Node> | undefined;
+  const view = vscode.window.createTreeView<Node>(id, {
     showCollapseAll: true,
     canSelectMany: true,
     // The checkboxes show what would be uploaded or assessed, which does not follow from the parent's checkbox.
     manageCheckboxStateManually: true,
     treeDataProvider: {
       onDidChangeTreeData: changed.event,
-      getTreeItem: (element) => filled?.getTreeItem(element) ?? (element as vscode.TreeItem),
+      getTreeItem: (element) => filled?.getTreeItem(element) ?? new vscode.TreeItem(''),
       getChildren: async (element) => {
         if (filled === undefined) await load();
         return filled?.getChildren(element);
@@ -44,7 +35,7 @@ export function lazyView(id: string, load: () => Promise<unknown>): LazyView {
     fill: (provider) => {
       filled = provider;
       provider.onDidChangeTreeData?.((element) => {
-        changed.fire(element);
+        changed.fire(element ?? undefined);
       });
       changed.fire(undefined);
     },

@@ -3,7 +3,7 @@ import type * as vscode from 'vscode';
 import type { FindingStore } from '../../src/core/findings/findingStore.ts';
 import type { Failure } from '../../src/core/run/state/run.ts';
 import { RunStore } from '../../src/core/run/disk/runStore.ts';
-import { showRuns } from '../../src/editor/runs/runsView.ts';
+import { type RunsNode, showRuns } from '../../src/editor/runs/runsView.ts';
 import { storageVariable } from './events.ts';
 import { silent } from '../silentLog.ts';
 
@@ -34,14 +34,14 @@ export async function runItems(id: string, unread?: Failure): Promise<vscode.Tre
   const runs = new RunStore(path.join(process.env[storageVariable]!, 'runs'), { clock, log: silent });
   await runs.reload();
   if (runs.get(id) === undefined) return [];
-  let tree: vscode.TreeDataProvider<unknown> | undefined;
-  const view = { badge: undefined } as unknown as vscode.TreeView<unknown>;
+  let tree: vscode.TreeDataProvider<RunsNode> | undefined;
+  const view = { badge: undefined } as unknown as vscode.TreeView<RunsNode>;
   const shown = showRuns(
     { view, fill: (provider) => (tree = provider) },
     { runs, findings: findingsOf(unread), clock, tracker: savedAlways },
   );
   const items: vscode.TreeItem[] = [];
-  const node = { kind: 'run', id };
+  const node: RunsNode = { kind: 'run', id };
   for (const each of [node, ...((await tree?.getChildren(node)) ?? [])]) {
     const item = await tree?.getTreeItem(each);
     if (item !== undefined) items.push(item);

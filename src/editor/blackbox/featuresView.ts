@@ -51,7 +51,7 @@ const shownKey = 'features.run';
 
 /** Fills the Features view, which is hidden until a run is shown in it. A crawl that ends in success is shown by itself, and what was shown when the window closed is shown again. */
 export function createFeaturesView(
-  lazy: LazyView,
+  lazy: LazyView<FeaturesNode>,
   { runs, memory, attempt }: { runs: RunStore; memory: KeyValueStore; attempt: Attempt },
 ): FeaturesView {
   const changed = new vscode.EventEmitter<undefined>();
@@ -98,15 +98,14 @@ export function createFeaturesView(
 
   lazy.fill({
     onDidChangeTreeData: changed.event,
-    getChildren: (node) => (shown === undefined ? [] : childrenOf(node as FeaturesNode | undefined, shown)),
+    getChildren: (node) => (shown === undefined ? [] : childrenOf(node, shown)),
     getTreeItem: (node) =>
-      shown === undefined ? new vscode.TreeItem('') : toItem(node as FeaturesNode, shown),
+      shown === undefined ? new vscode.TreeItem('') : toItem(node, shown),
   });
   const checkboxes = lazy.view.onDidChangeCheckboxState(({ items }) => {
-    const changes = items as [FeaturesNode, vscode.TreeItemCheckboxState][];
     void attempt('whitebox.choosePairs', () =>
       choose(({ choice }) =>
-        changes.reduce(
+        items.reduce(
           (next, [node, state]) =>
             withPairs(next, pairsBelow(node), state === vscode.TreeItemCheckboxState.Checked),
           choice,

@@ -35,7 +35,7 @@ export type RunsNode =
 
 /** Fills the Runs view: folders, their runs, and below each run its steps, artifacts and uploaded source. */
 export function showRuns(
-  lazy: LazyView,
+  lazy: LazyView<RunsNode>,
   deps: {
     runs: RunStore;
     findings: FindingStore;

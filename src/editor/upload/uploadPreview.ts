@@ -38,7 +38,7 @@ export interface UploadPreview extends Disposable {
 
 /** Fills the Upload Preview. */
 export function createUploadPreview(
-  lazy: LazyView,
+  lazy: LazyView<PreviewNode>,
   deps: PreparationDeps & { attempt: Attempt; log: Logger },
 ): UploadPreview {
   const changed = new vscode.EventEmitter<undefined>();
@@ -57,7 +57,7 @@ export function createUploadPreview(
   lazy.fill(previewTree(() => previewing.shown, changed.event));
   const checkboxes = lazy.view.onDidChangeCheckboxState(({ items }) => {
     attempt(async () => {
-      for (const [node, state] of items as [PreviewNode, vscode.TreeItemCheckboxState][]) {
+      for (const [node, state] of items) {
         await choose(node, state === vscode.TreeItemCheckboxState.Checked, deps.choices);
       }
       await previewing.applyChoices();

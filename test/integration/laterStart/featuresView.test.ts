@@ -60,10 +60,10 @@ describe('the Features view', () => {
     runs = new RunStore(path.join(storage, 'runs'), { clock: systemClock, log: silent });
     const lazy = {
       view: Object.assign(shownView, { onDidChangeCheckboxState: checks.event }),
-      fill: (provider: vscode.TreeDataProvider<unknown>) => {
-        tree = provider as vscode.TreeDataProvider<FeaturesNode>;
+      fill: (provider: vscode.TreeDataProvider<FeaturesNode>) => {
+        tree = provider;
       },
-    } as unknown as LazyView;
+    } as unknown as LazyView<FeaturesNode>;
     view = createFeaturesView(lazy, {
       runs,
       memory: {

@@ -10,7 +10,7 @@ import type { RunStore } from '../../../src/core/run/disk/runStore.ts';
 import { compareRuns } from '../../../src/editor/findings/compareRuns.ts';
 import { silent } from '../../silentLog.ts';
 import { setTriage } from '../../../src/editor/findings/triage.ts';
-import { childNodes, rootNodes } from '../../../src/core/findings/view/outline.ts';
+import { childNodes, type OutlineNode, rootNodes } from '../../../src/core/findings/view/outline.ts';
 import { toGroups } from '../../../src/core/findings/view/groups.ts';
 import { toItem } from '../../../src/editor/findings/tree/findingItems.ts';
 import { describeRuns, stateOf } from '../../../src/editor/findings/tree/findingsView.ts';
@@ -165,7 +165,7 @@ describe('what is said of findings and runs', () => {
     const filtering = new Filtering(memory);
     const findings = Object.assign(storeOf(), { folders: () => [], comparison: () => undefined });
     const runs = { all: () => [runOf.running], onDidChange: findings.onDidChange } as unknown as RunStore;
-    const view = {} as unknown as vscode.TreeView<unknown>;
+    const view = {} as unknown as vscode.TreeView<OutlineNode>;
     try {
       const displayed = new DisplayedFindings(findings);
       const deps = { findings, displayed, runs, filtering };
@@ -334,7 +334,7 @@ describe('what is said of findings and runs', () => {
     const settled = findingAt(placeIn('src/orders.js', 'same'), 'falsePositive');
     const findings = storeOf(gone, settled, there);
     const displayed = new DisplayedFindings(findings);
-    const findingsView = {} as unknown as vscode.TreeView<unknown>;
+    const findingsView = {} as unknown as vscode.TreeView<OutlineNode>;
     const sources: FindingSources = {
       findings,
       displayed,

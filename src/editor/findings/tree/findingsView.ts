@@ -40,7 +40,7 @@ export interface FindingsViewDeps {
 }
 
 /** Fills the Findings view: groups, files, findings; its message names runs, what settings hide and the filter. */
-export function showFindings(lazy: LazyView, deps: FindingsViewDeps): vscode.Disposable {
+export function showFindings(lazy: LazyView<OutlineNode>, deps: FindingsViewDeps): vscode.Disposable {
   const { findings, runs, filtering } = deps;
   const changed = new vscode.EventEmitter<undefined>();
   let filtered = readFiltered(deps);
@@ -52,8 +52,8 @@ export function showFindings(lazy: LazyView, deps: FindingsViewDeps): vscode.Dis
     );
   lazy.fill({
     onDidChangeTreeData: changed.event,
-    getChildren: (node) => [...(node === undefined ? roots() : childNodes(node as OutlineNode))],
-    getTreeItem: (node) => toItem(node as OutlineNode, filtered.passing.length <= maxExpanded),
+    getChildren: (node) => [...(node === undefined ? roots() : childNodes(node))],
+    getTreeItem: (node) => toItem(node, filtered.passing.length <= maxExpanded),
   });
   const describe = (): void => {
     const state = stateOf(findings.folders(), filtered, runs.all().filter(hasOpenFolder));

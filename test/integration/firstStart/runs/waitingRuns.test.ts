@@ -151,9 +151,9 @@ describe('runs that wait for a person', () => {
     findings = findingsOf(),
     tracker = savedAlways,
   ): Promise<vscode.TreeItem | undefined> => {
-    let provider: vscode.TreeDataProvider<unknown> | undefined;
-    const view = {} as unknown as vscode.TreeView<unknown>;
-    const lazy = { view, fill: (given: vscode.TreeDataProvider<unknown>): void => void (provider = given) };
+    let provider: vscode.TreeDataProvider<RunsNode> | undefined;
+    const view = {} as unknown as vscode.TreeView<RunsNode>;
+    const lazy = { view, fill: (given: vscode.TreeDataProvider<RunsNode>): void => void (provider = given) };
     const shown = showRuns(lazy, { runs: storeOf(run), findings, clock: clockAt(0), tracker });
     const lines = (await provider!.getChildren({ kind: 'run', id: run.id })) as RunsNode[];
     shown.dispose();
@@ -182,7 +182,7 @@ describe('runs that wait for a person', () => {
 
   it('F66 that cannot be saved have the cause above them while that lasts, and a warning once', () => {
     const said = watchMessages();
-    const view = { message: '' } as unknown as vscode.TreeView<unknown>;
+    const view = { message: '' } as unknown as vscode.TreeView<RunsNode>;
     const changed = new vscode.EventEmitter<undefined>();
     const runs = Object.assign(storeOf(), {
       problem: undefined as string | undefined,
@@ -235,9 +235,9 @@ describe('runs that wait for a person', () => {
   ] as const)
     it(`say “${said}” to those who look and to those who listen`, async () => {
       const item = {} as vscode.StatusBarItem;
-      const view = {} as unknown as vscode.TreeView<unknown>;
-      let provider: vscode.TreeDataProvider<unknown> | undefined;
-      const fill = (given: vscode.TreeDataProvider<unknown>): void => void (provider = given);
+      const view = {} as unknown as vscode.TreeView<RunsNode>;
+      let provider: vscode.TreeDataProvider<RunsNode> | undefined;
+      const fill = (given: vscode.TreeDataProvider<RunsNode>): void => void (provider = given);
       const deps = { runs: storeOf(run), findings: findingsOf(), clock: clockAt(0), tracker };
       const shown = [showStatus(item, deps), showRuns({ view, fill }, deps)];
       const row = await provider!.getTreeItem({ kind: 'run', id: run.id });
@@ -260,11 +260,11 @@ describe('runs that wait for a person', () => {
     let now = run.createdAt;
     try {
       const item = {} as vscode.StatusBarItem;
-      const view = {} as unknown as vscode.TreeView<unknown>;
-      let provider: vscode.TreeDataProvider<unknown> | undefined;
+      const view = {} as unknown as vscode.TreeView<RunsNode>;
+      let provider: vscode.TreeDataProvider<RunsNode> | undefined;
       const runs = storeOf(run);
       const deps = { runs, findings: findingsOf(), clock: { ...clockAt(0), now: () => now }, tracker };
-      const fill = (given: vscode.TreeDataProvider<unknown>): void => void (provider = given);
+      const fill = (given: vscode.TreeDataProvider<RunsNode>): void => void (provider = given);
       const shown = [showStatus(item, deps), showRuns({ view, fill }, deps)];
       let redrawn = 0;
       provider!.onDidChangeTreeData!(() => (redrawn += 1));
@@ -286,7 +286,7 @@ describe('runs that wait for a person', () => {
       [2 * day, true],
     ] as const) {
       const item = {} as vscode.StatusBarItem;
-      const view = {} as unknown as vscode.TreeView<unknown>;
+      const view = {} as unknown as vscode.TreeView<RunsNode>;
       const deps = {
         runs: storeOf(late),
         findings: findingsOf(),

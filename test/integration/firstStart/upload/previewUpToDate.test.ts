@@ -4,6 +4,7 @@ import path from 'node:path';
 import { afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import type { LazyView } from '../../../../src/lazyView.ts';
+import type { PreviewNode } from '../../../../src/editor/upload/uploadPreviewTree.ts';
 import { createPreparation } from '../../../../src/editor/upload/preparation.ts';
 import { createUploadPreview, type UploadPreview } from '../../../../src/editor/upload/uploadPreview.ts';
 import { silent } from '../../../silentLog.ts';
@@ -65,7 +66,7 @@ describe('the Upload Preview stays up to date', () => {
         changes.fire();
       },
     };
-    const lazy = { view, fill: () => undefined } as unknown as LazyView;
+    const lazy = { view, fill: () => undefined } as unknown as LazyView<PreviewNode>;
     const memory = { get: (_key: string, fallback: unknown) => fallback } as unknown as vscode.Memento;
     preview = createUploadPreview(lazy, {
       ...createPreparation(memory, worker('secretWorker.cjs')),
