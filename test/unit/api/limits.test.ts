@@ -12,6 +12,7 @@ import { type HeldTimers, holdTimers } from './heldTimers.ts';
 import { tempFolder } from '../run/tempFolder.ts';
 import { archiveFile, failureOf, workflow } from './clientCalls.ts';
 import { type ClientChanges, setUpClient } from './clientDesk.ts';
+import { eventually } from '../core/eventually.ts';
 
 const { transferMs } = defaultIdleLimits;
 
@@ -39,7 +40,7 @@ async function beginDownload(t: TestContext, url: string, changes: ClientChanges
     untilHere: async (bytes: number): Promise<void> => {
       const sizes = async (): Promise<number[]> =>
         Promise.all((await readdir(folder)).map(async (name) => (await stat(join(folder, name))).size));
-      while (!(await sizes()).includes(bytes)) await setImmediate();
+      await eventually(async () => (await sizes()).includes(bytes), 'the file has its size');
     },
   };
 }
@@ -69,7 +70,7 @@ describe('the limit of a transfer', () => {
       writes.push((text) => void response.write(text));
     });
     const { path, done, untilHere } = await beginDownload(t, origin);
-    while (writes.length === 0) await setImmediate();
+    await eventually(() => writes.length > 0, 'bytes are written');
     for (const bytes of [10, 20, 30]) {
       writes[0]!('0123456789');
       if (bytes < 30) await untilHere(bytes);
@@ -86,7 +87,7 @@ describe('the limit of a transfer', () => {
     service.addFault({ match: { method: 'PUT' }, before: { kind: 'stall', afterBodyBytes: 1_000 } });
     const archive = await archiveFile(t, randomBytes(1e5));
     const failure = failureOf(client.putArchive(await client.getUploadUrl(archive.bytes), archive));
-    while (!service.requests.some(({ method }) => method === 'PUT')) await setImmediate();
+    await eventually(() => service.requests.some(({ method }) => method === 'PUT'), 'the upload has begun');
     timers.pass(transferMs);
     const { kind, data } = await failure;
     assert.deepEqual([kind, data.limit], ['timeout', transferMs]);
@@ -178,7 +179,7 @@ describe('the least rate of a download', () => {
       writes.push((text) => void response.write(text));
     });
     const { done, untilHere } = await beginDownload(t, origin, { monotonic: () => monotonic });
-    while (writes.length === 0) await setImmediate();
+    await eventually(() => writes.length > 0, 'bytes are written');
     for (let bytes = piece; bytes <= all; bytes += piece) {
       monotonic += 30_000;
       writes[0]!('x'.repeat(piece));

@@ -4,6 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { request } from 'undici';
 import { tarGz } from './archiveMaker.ts';
 import { callService, send, text } from './serviceCaller.ts';
+import { eventually } from '../core/eventually.ts';
 
 const archive = tarGz([{ path: 'a.js', content: 'eval(x);\n' }]);
 const broken = { name: /SocketError|Error/ };
@@ -114,7 +115,7 @@ describe('fault rules', () => {
       () => 'answered',
       () => 'broken',
     );
-    while (service.requests.length === 0) await setImmediate();
+    await eventually(() => service.requests.length > 0, 'a request arrives');
     await service.close();
     assert.equal(await outcome, 'broken');
   });
@@ -127,10 +128,10 @@ describe('fault rules', () => {
     let isAnswered = false;
     const answer = post('/input-files/get-upload-url', { content_length: 1 });
     void answer.then(() => (isAnswered = true));
-    while (service.requests.length === 0) await setImmediate();
+    await eventually(() => service.requests.length > 0, 'a request arrives');
     assert.equal(service.files().length, 0);
     held.resolve(undefined);
-    while (service.files().length === 0) await setImmediate();
+    await eventually(() => service.files().length > 0, 'the service has a file');
     await setImmediate();
     assert.equal(isAnswered, false);
     kept.resolve(undefined);
@@ -142,7 +143,7 @@ describe('fault rules', () => {
     service.addFault({ match: {}, before: { kind: 'delay', ms: 30 } });
     t.mock.timers.enable({ apis: ['setTimeout'] });
     const answer = post('/input-files/get-upload-url', { content_length: 1 });
-    while (service.requests.length === 0) await setImmediate();
+    await eventually(() => service.requests.length > 0, 'a request arrives');
     t.mock.timers.tick(29);
     for (let turn = 0; turn < 10; turn += 1) await setImmediate();
     assert.equal(service.files().length, 0);

@@ -13,6 +13,7 @@ import { type Desk, openWindow, type RunWindow, setUpDesk } from '../runWindow.t
 import { VirtualClock } from '../virtualClock.ts';
 import { silent } from '../../../silentLog.ts';
 import { stepOf } from '../sampleRuns.ts';
+import { eventually } from '../../core/eventually.ts';
 
 /** A window that dies at one write of its start; resolves when it has, or when it had nothing left to write. */
 async function dieWhileStarting(
@@ -151,7 +152,10 @@ describe('a window that is closed', () => {
     const reply = { kind: 'reply' as const, status: 429, headers: { 'retry-after': '60' } };
     desk.service.addFault({ match: { path: '/dispatch', times: 1 }, before: reply });
     const started = window.tracker.start(await window.assessment());
-    while (!desk.clock.slept.some((ms) => ms >= 60_000)) await setImmediate();
+    await eventually(
+      () => desk.clock.slept.some((ms) => ms >= 60_000),
+      'a wait of at least 60_000 ms has begun',
+    );
     window.tracker.dispose();
     await desk.clock.passUntil(started, desk.traffic);
     const run = await findNext(t, desk, window);
@@ -165,7 +169,7 @@ describe('a window that is closed', () => {
     const answer = Promise.withResolvers<undefined>();
     desk.service.addFault({ match: { path: '/dispatch' }, after: { kind: 'hold', until: answer.promise } });
     const started = window.tracker.start(await window.assessment());
-    while (desk.service.runs().length === 0) await setImmediate();
+    await eventually(() => desk.service.runs().length > 0, 'the service has a run');
     window.tracker.dispose();
     answer.resolve(undefined);
     const run = await desk.clock.passUntil(started, desk.traffic);

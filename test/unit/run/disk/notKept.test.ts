@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
 import type { AssessmentError } from '../../../../src/core/errors.ts';
 import type { RunEvent } from '../../../../src/core/run/state/advance.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
@@ -13,6 +12,7 @@ import { openWindow, setUpDesk } from '../runWindow.ts';
 import { asJournaled } from '../sampleRuns.ts';
 import { memory, states } from '../uploads.ts';
 import { silent } from '../../../silentLog.ts';
+import { eventually } from '../../core/eventually.ts';
 
 async function startOnFullDisk(t: TestContext) {
   const desk = await setUpDesk(t);
@@ -39,7 +39,7 @@ test('F66 a run that was accepted while the disk was full is told of with its ID
 test('F66 while the disk stays full no other window takes the run for an unconfirmed one', async (t) => {
   const { desk, window, told } = await startOnFullDisk(t);
   const started = window.tracker.start(await window.assessment());
-  while (told.length === 0) await setImmediate();
+  await eventually(() => told.length > 0, 'the person is told');
   const [{ id }] = window.store.all() as [Run];
   assert.equal(window.tracker.unsavedRunId(id), desk.service.runs()[0]?.id);
   const other = openWindow(t, desk);

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { describe, test, type TestContext } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
 import type { RunIn } from '../../../../src/core/run/state/run.ts';
 import { storeThat, storeWithoutSpaceFor } from '../preparedStore.ts';
 import { openWindow, setUpDesk } from '../runWindow.ts';
 import { seedUnknownRun, startRemoteRun } from '../seededRuns.ts';
 import { states } from '../uploads.ts';
+import { eventually } from '../../core/eventually.ts';
 
 /** An unknown run of one window, which another window at the same desk knows as well. */
 async function sharedUnknownRun(t: TestContext) {
@@ -141,7 +141,7 @@ describe('a run that is removed', () => {
     const { promise: until, resolve } = Promise.withResolvers<undefined>();
     desk.service.addFault({ match: { path: '/dispatch' }, after: { kind: 'hold', until } });
     const sent = window.tracker.resend(id);
-    while (desk.sent('/dispatch') === 0) await setImmediate();
+    await eventually(() => desk.sent('/dispatch') > 0, 'the dispatch is sent');
     await assert.rejects(other.tracker.remove(id), { kind: 'changedMeanwhile' });
     resolve(undefined);
     assert.equal((await desk.clock.passUntil(sent, desk.traffic)).state, 'running');

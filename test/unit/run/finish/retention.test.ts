@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
 import { dayMs, leap, pass } from '../days.ts';
 import { type Desk, openWindow, setUpDesk } from '../runWindow.ts';
 import { trackRemoteRun } from '../seededRuns.ts';
 import { states } from '../uploads.ts';
+import { eventually } from '../../core/eventually.ts';
 
 describe('results that the service will soon keep no more', () => {
   const breakStorage = (desk: Desk): (() => void) =>
@@ -156,7 +156,10 @@ describe('results that the service will soon keep no more', () => {
     const began = desk.clock.now();
     const stop = new AbortController();
     const again = window.tracker.downloadAgain(id, stop.signal);
-    while (!desk.clock.slept.some((ms) => ms >= 100_000)) await setImmediate();
+    await eventually(
+      () => desk.clock.slept.some((ms) => ms >= 100_000),
+      'a wait of at least 100_000 ms has begun',
+    );
     stop.abort();
     await assert.rejects(again, { name: 'AbortError' });
     assert.deepEqual([window.store.get(id), desk.clock.now()], [before, began]);

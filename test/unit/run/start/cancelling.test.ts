@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
 import { storeWithoutSpaceFor } from '../preparedStore.ts';
 import { openWindow, setUpDesk } from '../runWindow.ts';
 import { trackRemoteRun } from '../seededRuns.ts';
+import { eventually } from '../../core/eventually.ts';
 
 describe('a cancellation', () => {
   for (const [what, status, state] of [
@@ -62,7 +62,7 @@ describe('a cancellation', () => {
     const held = Promise.withResolvers<undefined>();
     desk.service.addFault({ match: { path: '/dispatch' }, after: { kind: 'hold', until: held.promise } });
     const started = window.tracker.start(await window.assessment(), { signal: stop.signal });
-    while (desk.service.runs().length === 0) await setImmediate();
+    await eventually(() => desk.service.runs().length > 0, 'the service has a run');
     stop.abort();
     held.resolve(undefined);
     const run = await desk.clock.passUntil(started, desk.traffic);
@@ -81,7 +81,10 @@ describe('a cancellation', () => {
     });
     const started = window.tracker.start(await window.assessment(), { signal: stop.signal });
     const began = desk.clock.now();
-    while (!desk.clock.slept.some((ms) => ms >= 110_000)) await setImmediate();
+    await eventually(
+      () => desk.clock.slept.some((ms) => ms >= 110_000),
+      'a wait of at least 110_000 ms has begun',
+    );
     stop.abort();
     const run = await started;
     assert.ok(run?.state === 'cancelled');

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import http from 'node:http';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
 import { takeLease } from '../../../../src/core/run/disk/lease.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { bury } from '../buriedWindow.ts';
@@ -11,6 +10,7 @@ import { type Desk, openWindow, setUpDesk } from '../runWindow.ts';
 import { seedUnknownRun } from '../seededRuns.ts';
 import { accepted, startWith } from '../uploads.ts';
 import { stepOf } from '../sampleRuns.ts';
+import { eventually } from '../../core/eventually.ts';
 
 /** Less than it takes a lease to look abandoned. */
 const waitMs = 12_000;
@@ -28,7 +28,10 @@ async function startAndWait(t: TestContext) {
   const reply = { kind: 'reply' as const, status: 429, headers: { 'retry-after': String(waitMs / 1000) } };
   desk.service.addFault({ match: { path: '/dispatch', nth: 1 }, before: reply });
   const started = window.tracker.start(await window.assessment());
-  while (!desk.clock.slept.some((ms) => ms >= waitMs)) await setImmediate();
+  await eventually(
+    () => desk.clock.slept.some((ms) => ms >= waitMs),
+    `a wait of at least ${waitMs} ms has begun`,
+  );
   return { desk, started, id: window.store.all()[0]!.id };
 }
 
@@ -75,7 +78,7 @@ describe('a dispatch', () => {
       return request;
     });
     const started = window.start();
-    while (accepted(desk) === 0) await setImmediate();
+    await eventually(() => accepted(desk) > 0, 'the service has accepted a run');
     requests.at(-1)!.destroy(Object.assign(new Error('write EPROTO'), { code: 'EPROTO', syscall: 'write' }));
     const run = await started;
     assert.ok(run.state === 'unknown');

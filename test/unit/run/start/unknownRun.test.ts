@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
 import type { FaultRule } from '../../../service/faults.ts';
 import { storeThat } from '../preparedStore.ts';
 import { type Desk, openWindow, setUpDesk } from '../runWindow.ts';
 import { endWithoutExit, seedUnknownRun, trackRemoteRun } from '../seededRuns.ts';
 import { accepted } from '../uploads.ts';
+import { eventually } from '../../core/eventually.ts';
 
 /** A dispatch that the service refuses, so often or always. */
 const refused = (reply: { status: number; headers?: Record<string, string> }, times?: number): FaultRule => ({
@@ -107,7 +107,10 @@ describe('an unknown run', () => {
     desk.service.addFault(refused({ status: 429, headers: { 'retry-after': '60' } }, 1));
     const stop = new AbortController();
     const again = window.tracker.resend(id, { signal: stop.signal });
-    while (!desk.clock.slept.some((ms) => ms >= 60_000)) await setImmediate();
+    await eventually(
+      () => desk.clock.slept.some((ms) => ms >= 60_000),
+      'a wait of at least 60_000 ms has begun',
+    );
     return { desk, window, id, again, stop };
   }
 

@@ -3,12 +3,12 @@ import { randomBytes } from 'node:crypto';
 import { appendFile, readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
 import { defaultIdleLimits } from '../../../../src/core/api/http.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { holdTimers } from '../../api/heldTimers.ts';
 import { openWindow, setUpDesk } from '../runWindow.ts';
 import { archiveOf, puts, startWith, states } from '../uploads.ts';
+import { eventually } from '../../core/eventually.ts';
 
 describe('an upload', () => {
   test('F32 a connection reset in the middle leads to a full replay with the same SHA-256', async (t) => {
@@ -36,7 +36,7 @@ describe('an upload', () => {
     const { transferMs } = defaultIdleLimits;
     const timers = holdTimers(t, transferMs);
     const started = openWindow(t, desk).start();
-    while (puts(desk).length === 0) await setImmediate();
+    await eventually(() => puts(desk).length > 0, 'the upload has begun');
     timers.pass(transferMs);
     const run = await started;
     assert.equal(run.state, 'running');

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
 import { bury } from '../buriedWindow.ts';
 import { minuteMs, pass } from '../days.ts';
 import { storeWithoutSpaceFor } from '../preparedStore.ts';
@@ -8,6 +7,7 @@ import { openWindow, setUpDesk } from '../runWindow.ts';
 import { trackRemoteRun } from '../seededRuns.ts';
 import { states } from '../uploads.ts';
 import { VirtualClock } from '../virtualClock.ts';
+import { eventually } from '../../core/eventually.ts';
 
 describe('the end of a run', () => {
   test('F63 F103 is told by a window that cannot note that, once, and keeps no timer going; the next window tells it again', async (t) => {
@@ -56,14 +56,14 @@ describe('the end of a run', () => {
     const hold = { kind: 'hold' as const, until: held.promise };
     desk.service.addFault({ match: { path: '/dispatch' }, before: hold, after: { kind: 'reset' } });
     const started = slow.tracker.start(await slow.assessment());
-    while (desk.sent('/dispatch') === 0) await setImmediate();
+    await eventually(() => desk.sent('/dispatch') > 0, 'the dispatch is sent');
     const { id } = slow.store.all()[0]!;
     await bury(desk, id);
     await other.tracker.resume();
     assert.equal(other.store.get(id)?.state, 'unknown');
     // Its next heartbeat notices.
     clock.advance(5_000);
-    while (slow.store.get(id)?.state !== 'unknown') await setImmediate();
+    await eventually(() => slow.store.get(id)?.state === 'unknown', 'the run is unknown');
     held.resolve(undefined);
     assert.equal((await started)?.state, 'unknown');
     assert.deepEqual([slow.ended.length, other.ended.length], [0, 1]);

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
 import { newRun } from '../../../../src/core/run/state/newRun.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
@@ -10,6 +9,7 @@ import { openWindow, setUpDesk } from '../runWindow.ts';
 import { seedUnknownRun, trackRemoteRun, trackRun } from '../seededRuns.ts';
 import { startWith } from '../uploads.ts';
 import { VirtualClock } from '../virtualClock.ts';
+import { eventually } from '../../core/eventually.ts';
 
 describe('a run that is watched', () => {
   test('F62 goes on after VS Code was shut for days, with one notice', async (t) => {
@@ -208,7 +208,7 @@ describe('a run that is watched', () => {
     const other = openWindow(t, desk);
     const [asked, began] = [desk.sent('/describe'), desk.clock.now()];
     const resumed = window.tracker.resume();
-    while (desk.sent('/delete') === 0) await setImmediate();
+    await eventually(() => desk.sent('/delete') > 0, 'the deletion is sent');
     await other.tracker.resume();
     await pass(desk, 2 * minuteMs);
     assert.ok(desk.clock.slept.includes(5_000) && desk.clock.now() - began < 200_000);
