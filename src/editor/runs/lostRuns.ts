@@ -130,7 +130,7 @@ export function resumeRuns(deps: ResumeDeps): Disposable {
 }
 
 /** Says once that runs cannot be saved, and above the Runs view for as long as that lasts. */
-export function showStorageProblem(runs: RunStore, { view }: LazyView): Disposable {
+export function showStorageProblem(runs: RunStore, { view }: LazyView<unknown>): Disposable {
   let isSaid = false;
   return runs.onDidChangeProblem(() => {
     const { problem } = runs;
