@@ -99,8 +99,7 @@ export function createFeaturesView(
   lazy.fill({
     onDidChangeTreeData: changed.event,
     getChildren: (node) => (shown === undefined ? [] : childrenOf(node, shown)),
-    getTreeItem: (node) =>
-      shown === undefined ? new vscode.TreeItem('') : toItem(node, shown),
+    getTreeItem: (node) => (shown === undefined ? new vscode.TreeItem('') : toItem(node, shown)),
   });
   const checkboxes = lazy.view.onDidChangeCheckboxState(({ items }) => {
     void attempt('whitebox.choosePairs', () =>
