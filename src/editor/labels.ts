@@ -317,6 +317,7 @@ export function evidenceLabel(evidence: Evidence): string {
         file: t('cannot be checked: not known which file is meant'),
         text: t('cannot be checked: the text of {0} was not kept', path),
         encoding: t('cannot be checked: the encoding of {0} is not known', path),
+        quote: t('can’t be checked: the quote is too long'),
       }[evidence.unknown];
   }
 }

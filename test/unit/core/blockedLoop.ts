@@ -6,7 +6,7 @@ import { pausesWhile } from './cpuTime.ts';
 /** What an editor's thread does with an input that is hostile or huge; asserts what comes of it. */
 export interface Work {
   /** Makes the input, which does not count, and gives what is then done with it. */
-  readonly prepare: () => Promise<() => unknown> | (() => unknown);
+  readonly prepare: (after: (cleanUp: () => unknown) => void) => Promise<() => unknown> | (() => unknown);
   /** Longest block of the event loop; 200 ms unless a person types meanwhile. */
   readonly maxMs?: number;
 }
@@ -42,7 +42,9 @@ export async function testBlocks(file: string, works: Readonly<Record<string, Wo
 }
 
 async function measure({ prepare }: Work): Promise<void> {
-  const work = await prepare();
+  const cleanUps: (() => unknown)[] = [];
+  const work = await prepare((cleanUp) => void cleanUps.push(cleanUp));
   const { pausesMs } = await pausesWhile(() => Promise.resolve(work()));
+  for (const cleanUp of cleanUps.reverse()) await cleanUp();
   console.log(`longest block: ${Math.ceil(pausesMs.at(-1) ?? 0)}`);
 }

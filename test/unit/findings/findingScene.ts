@@ -1,7 +1,6 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { TestContext } from 'node:test';
 import type { ShownFinding } from '../../../src/core/findings/shownFinding.ts';
 import { FindingStore } from '../../../src/core/findings/findingStore.ts';
 import { keepSource } from '../../../src/core/findings/place/sentFiles.ts';
@@ -49,7 +48,7 @@ export interface Scene {
 }
 
 /** Makes a scene that goes with its test. */
-export async function setScene(t: TestContext): Promise<Scene> {
+export async function setScene(t: { readonly after: (cleanUp: () => unknown) => void }): Promise<Scene> {
   const root = await mkdtemp(path.join(tmpdir(), 'finding-store-'));
   const runs = new RunStore(path.join(root, 'runs'), { clock, log: silent });
   const open = new Set<string>();

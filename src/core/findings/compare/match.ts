@@ -1,7 +1,15 @@
 import { setImmediate } from 'node:timers/promises';
 import { followLines, isEditOf } from '../drift/drift.ts';
-import { compact, type LineRange, splitLines } from '../drift/lineText.ts';
+import {
+  compact,
+  compactEach,
+  contains,
+  type LineRange,
+  maxComparedLength,
+  splitLines,
+} from '../drift/lineText.ts';
 import { anchorIn } from '../drift/trackedFile.ts';
+import { inSlices } from '../../yieldingWork.ts';
 import type { Finding } from '../finding.ts';
 import type { Identity } from '../identity.ts';
 import {
@@ -115,7 +123,8 @@ function quoteOf({ finding }: NamedFinding): string {
 /** Whether the lines of one quote stand in the other. */
 function isPartOf(one: string, other: string): boolean {
   const [shorter, longer] = one.length < other.length ? [one, other] : [other, one];
-  return shorter.length > 8 && longer.includes(shorter);
+  if (longer.length > maxComparedLength) return one === other;
+  return shorter.length > 8 && contains(longer, shorter) === true;
 }
 
 type Lines = ReadonlyMap<NamedFinding, LineRange | undefined>;
@@ -143,19 +152,25 @@ async function knownLines(
     const text = await readSentText(source, then, decode);
     const lines = text === undefined ? undefined : splitLines(text);
     const anchor = lines && anchorIn(lines);
+    const compactAt = compactEach(lines ?? []);
     const follow = now && (await followSent(text, then.file, now.file, () => readSentText(to, now, decode)));
-    for (const each of some) {
-      const [main] = each.finding.places;
-      const { startLine, endLine = startLine } = main ?? {};
-      const reported = startLine === undefined || endLine === undefined ? undefined : { startLine, endLine };
-      const anchored = main && anchor ? anchor(main) : reported;
-      const range = anchored && withQuote(anchored, main?.snippet, lines);
-      if (now === undefined) known.set(each, undefined);
-      else {
-        const there = range && follow?.(range);
-        if (there !== undefined) known.set(each, there === 'gone' ? undefined : there);
+    const followEach = function* (): Generator<undefined, void> {
+      for (const each of some) {
+        yield;
+        const [main] = each.finding.places;
+        const { startLine, endLine = startLine } = main ?? {};
+        const reported =
+          startLine === undefined || endLine === undefined ? undefined : { startLine, endLine };
+        const anchored = main && anchor ? anchor(main) : reported;
+        const range = anchored && withQuote(anchored, main?.snippet, compactAt);
+        if (now === undefined) known.set(each, undefined);
+        else {
+          const there = range && follow?.(range);
+          if (there !== undefined) known.set(each, there === 'gone' ? undefined : there);
+        }
       }
-    }
+    };
+    await inSlices(followEach());
   }
   return known;
 }
@@ -164,11 +179,11 @@ async function knownLines(
 function withQuote(
   { startLine, endLine }: LineRange,
   snippet: string | undefined,
-  lines: readonly string[] = [],
+  compactAt: (at: number) => string,
 ): LineRange {
   const quoted = splitLines(snippet?.trim() ?? '').map(compact);
   const [first = ''] = quoted;
-  const above = quoted.findIndex((_, at) => compact(lines[startLine - 1 - at] ?? '').includes(first));
+  const above = quoted.findIndex((_, at) => contains(compactAt(startLine - 1 - at), first) === true);
   if (first === '' || above < 0) return { startLine, endLine };
   const start = startLine - above;
   return { startLine: start, endLine: Math.max(endLine, start + quoted.length - 1) };
@@ -191,9 +206,10 @@ async function followSent(
   return (range) => {
     const { drift, ...there } = follow(range);
     if (drift === 'unknown') return undefined;
+    if (drift !== 'changed') return drift === 'gone' ? 'gone' : there;
     // Other code may stand in its place.
-    const isOther = drift === 'changed' && !isEditOf(textOf(linesNow, there), textOf(lines, range));
-    return drift === 'gone' || isOther ? 'gone' : there;
+    const isEdit = isEditOf(textOf(linesNow, there), textOf(lines, range));
+    return isEdit === false ? 'gone' : isEdit && there;
   };
 }
 

@@ -1,5 +1,13 @@
 import { diffArrays } from 'diff';
-import { type CodeLines, compact, findBlocks, type LineRange, rangeOf, readCode } from './lineText.ts';
+import {
+  type CodeLines,
+  compact,
+  findBlocks,
+  type LineRange,
+  maxComparedLength,
+  rangeOf,
+  readCode,
+} from './lineText.ts';
 
 /** Where a place is now, compared with the text that was scanned; `unknown` when that text is not at hand. */
 export type Drift = 'same' | 'moved' | 'changed' | 'gone' | 'unknown';
@@ -22,20 +30,21 @@ const minBlockLength = 8;
 const minLikeness = 0.5;
 
 /**
- * Reads a text once, to follow ranges of its lines into later texts. White space, blank lines and line ends are no difference. Code that
+ * Reads a text once, to follow ranges of its lines into later texts. White space, blank lines and line ends are no difference, save in lines that are very long. Code that
  * stands once in both texts has `moved`. Where texts differ too much to be compared in time, only such code is known; other lines are
  * `unknown`.
  */
 export function followLines(before: readonly string[]): (now: readonly string[]) => LineMap {
-  const codeBefore = lazily(() => readCode(before));
+  const codeBefore = lazily(() => readCode(before.map(textOf)));
   return (now) => {
     if (now === before) return (range) => ({ ...range, drift: 'same' });
     const change = {
       before,
       now,
       codeBefore,
-      codeNow: lazily(() => readCode(now)),
+      codeNow: lazily(() => readCode(now.map(textOf))),
       images: compare(before, now),
+      replacements: new Map<number, readonly (number | undefined)[]>(),
     };
     return (range) => follow(range, change);
   };
@@ -49,6 +58,13 @@ interface Change {
   readonly codeNow: () => CodeLines;
   /** Where each line is now; negative for one that has no image. */
   readonly images: Int32Array;
+  /** What lost lines have become, for each gap by its first line: compared once for all ranges. */
+  readonly replacements: Map<number, readonly (number | undefined)[]>;
+}
+
+/** A line as it is compared; a long one keeps its white space. */
+function textOf(line: string): string {
+  return line.length > maxComparedLength ? line : compact(line);
 }
 
 /** The images of all lines. */
@@ -60,8 +76,8 @@ function compare(before: readonly string[], now: readonly string[]): Int32Array 
   let tail = 0;
   for (; tail < shorter - head && before.at(-1 - tail) === now.at(-1 - tail); tail += 1)
     images[before.length - 1 - tail] = now.length - 1 - tail;
-  const old = before.slice(head, before.length - tail).map(compact);
-  const fresh = now.slice(head, now.length - tail).map(compact);
+  const old = before.slice(head, before.length - tail).map(textOf);
+  const fresh = now.slice(head, now.length - tail).map(textOf);
   let [line, nowLine] = [0, 0];
   const compareUntil = (end: number, nowEnd: number): void => {
     if (line === end || nowLine === nowEnd) return;
@@ -113,7 +129,7 @@ function follow(range: LineRange, change: Change): DriftedRange {
     const endLine = Math.min(range.endLine + to - last, now.length);
     return { startLine: range.startLine, endLine, drift: 'same' };
   }
-  const block = lines.map((line) => compact(before[line] ?? ''));
+  const block = lines.map((line) => textOf(before[line] ?? ''));
   const moved = findMoved(block, change);
   if (moved !== undefined) return { ...moved, drift: moved.startLine === first + 1 ? 'same' : 'moved' };
 
@@ -121,7 +137,7 @@ function follow(range: LineRange, change: Change): DriftedRange {
     const startLine = Math.min(range.startLine, now.length);
     return { startLine, endLine: Math.min(range.endLine, now.length), drift: 'unknown' };
   }
-  const keptLength = lengthOf(kept.map((line) => compact(now[line] ?? '')));
+  const keptLength = lengthOf(kept.map((line) => textOf(now[line] ?? '')));
   const isKept = kept.length > 0 && keptLength >= Math.min(lengthOf(block), minBlockLength);
   const present = [...(isKept ? kept : []), ...replacementsOf(lines, change)].sort(
     (one, other) => one - other,
@@ -154,10 +170,13 @@ function replacementsOf(lines: readonly number[], change: Change): readonly numb
     if (change.images[line] !== lost) continue;
     if (gap === undefined || line >= gap.to) {
       gap = gapAround(line, line, change);
-      replacements = replacementsIn(
-        change.before.slice(gap.from, gap.to).map(compact),
-        change.now.slice(gap.nowFrom, gap.nowTo).map(compact),
-      );
+      replacements =
+        change.replacements.get(gap.from) ??
+        replacementsIn(
+          change.before.slice(gap.from, gap.to).map(textOf),
+          change.now.slice(gap.nowFrom, gap.nowTo).map(textOf),
+        );
+      change.replacements.set(gap.from, replacements);
     }
     const replacement = replacements[line - gap.from];
     if (replacement !== undefined) found.push(gap.nowFrom + replacement);
@@ -207,14 +226,16 @@ function mostAlike(line: string, written: readonly string[]): number | undefined
   return at < 0 ? undefined : at;
 }
 
-/** Whether lines may be what typing made of others. */
-export function isEditOf(now: readonly string[], before: readonly string[]): boolean {
+/** Whether lines may be what typing made of others; undefined for lines that are too long to be compared. */
+export function isEditOf(now: readonly string[], before: readonly string[]): boolean | undefined {
+  if (Math.max(lengthOf(now), lengthOf(before)) > maxComparedLength) return undefined;
   return likeness(now.map(compact).join(''), before.map(compact).join('')) >= minLikeness;
 }
 
-/** The share of letters that two lines have in common at their beginnings and ends: what typing in a line leaves. */
+/** The share of letters that two lines have in common at their beginnings and ends: what typing in a line leaves. None in lines that are very long. */
 function likeness(one: string, other: string): number {
   const [shorter, longer] = one.length < other.length ? [one, other] : [other, one];
+  if (longer.length > maxComparedLength) return 0;
   let head = 0;
   while (head < shorter.length && one[head] === other[head]) head += 1;
   let tail = 0;
@@ -226,7 +247,10 @@ function likeness(one: string, other: string): number {
 function codeIn(lines: readonly string[], first: number, last: number): readonly number[] {
   const count = Math.min(last, lines.length - 1) - first + 1;
   const all = Array.from({ length: Math.max(0, count) }, (_, at) => first + at);
-  const code = all.filter((line) => /\S/.test(lines[line] ?? ''));
+  const code = all.filter((line) => {
+    const text = lines[line] ?? '';
+    return text.length > maxComparedLength || /\S/.test(text);
+  });
   return code.length === 0 ? all : code;
 }
 

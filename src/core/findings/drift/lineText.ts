@@ -16,6 +16,14 @@ export interface CodeLines {
 /** A search that would compare more lines finds nothing. */
 const maxComparisons = 1_000_000;
 
+/** The most comparisons of a search, for each character of the text: a text that repeats itself takes the square of its length. */
+const maxComparisonsEach = 10;
+/** V8 searches for a text of this length in linear time. */
+const maxHeadLength = 200;
+
+/** Longer texts are not compared letter by letter: a keystroke waits for it, and lines of that length are generated. */
+export const maxComparedLength = 5_000;
+
 /** The lines of a text, as an editor counts them. */
 export function splitLines(text: string): readonly string[] {
   const plain = text.startsWith('\uFEFF') ? text.slice(1) : text;
@@ -27,18 +35,35 @@ export function compact(line: string): string {
   return line.replace(/\s+/g, '');
 }
 
+/** Gives the lines of a text without their white space, by position; each is made once, when it is first needed. */
+export function compactEach(lines: readonly string[]): (at: number) => string {
+  const compacted: string[] = [];
+  return (at) => (compacted[at] ??= compact(lines[at] ?? ''));
+}
+
 /** True for a line that stands for lines which a quote leaves out. */
 export function isLeftOut(line: string): boolean {
   return /\.{3}|…/.test(line) && !/\w/.test(line);
 }
 
-/** Indexes the code of a text for `findBlocks`. */
-export function readCode(lines: readonly string[]): CodeLines {
+/** Whether a text contains another; undefined where finding that out takes too long. */
+export function contains(text: string, part: string): boolean | undefined {
+  const head = part.slice(0, maxHeadLength);
+  let left = maxComparisonsEach * text.length;
+  for (let at = text.indexOf(head); at >= 0; at = text.indexOf(head, at + 1)) {
+    if (text.startsWith(part, at)) return true;
+    left -= part.length;
+    if (left < 0) return undefined;
+  }
+  return false;
+}
+
+/** Indexes lines without their white space for `findBlocks`. */
+export function readCode(compacted: readonly string[]): CodeLines {
   const texts: string[] = [];
   const numbers: number[] = [];
   const positions = new Map<string, number[]>();
-  for (const [at, line] of lines.entries()) {
-    const text = compact(line);
+  for (const [at, text] of compacted.entries()) {
     if (text === '') continue;
     const known = positions.get(text);
     if (known === undefined) positions.set(text, [texts.length]);

@@ -3,6 +3,8 @@ import { type Drift, followLines } from './drift.ts';
 import {
   type CodeLines,
   compact,
+  compactEach,
+  contains,
   findBlocks,
   isLeftOut,
   type LineRange,
@@ -78,6 +80,8 @@ export interface Anchored extends LineRange {
   readonly isReanchored: boolean;
 }
 
+/** A part of a quote with more characters is looked up as whole lines, and not in lines. */
+const maxPartLength = 1_000;
 /** A shorter part of a line, or one of punctuation alone, stands in lines that have nothing to do with it. */
 const minPartLength = 4;
 
@@ -89,18 +93,18 @@ export function anchorIn(
   lines: readonly string[],
 ): (place: Pick<Place, 'startLine' | 'endLine' | 'snippet'>) => Anchored | undefined {
   let code: CodeLines | undefined;
+  const compactAt = compactEach(lines);
   return (place) => {
     const reported = reportedLines(place, lines.length);
     const quoted = trimBlank(splitLines(place.snippet ?? ''));
     const wanted = quoted.map(compact).filter((text) => text !== '');
     const start = (reported?.startLine ?? 0) - 1;
     // Most snippets stand at their line: the whole text is searched for the others only.
-    const isThere =
-      wanted.length === 0 ||
-      findSnippet(readCode(lines.slice(start, start + quoted.length)), wanted).length > 0;
+    const linesThere = quoted.map((_, at) => compactAt(start + at));
+    const isThere = wanted.length === 0 || findSnippet(readCode(linesThere), wanted)?.length !== 0;
     if (reported !== undefined && isThere) return { ...reported, isReanchored: false };
-    code ??= readCode(lines);
-    const found = nearest(findSnippet(code, wanted), place.startLine);
+    code ??= readCode(lines.map((_, at) => compactAt(at)));
+    const found = nearest(findSnippet(code, wanted) ?? [], place.startLine);
     // A snippet may carry lines of context around the line that is meant.
     const holdsReported =
       found !== undefined &&
@@ -114,10 +118,10 @@ export function anchorIn(
 
 /**
  * Reads a text once, to tell whether it holds quotes. White space is no difference, nor are lines that a quote leaves out where it has a line of dots;
- * undefined for a quote that is too short to tell anything.
+ * undefined for a quote that is too short to tell anything. A quote in one part is searched for at any length.
  */
-export function quotedIn(lines: readonly string[]): (quote: string) => boolean | undefined {
-  const code = readCode(lines);
+export function quotedIn(lines: readonly string[]): (quote: string) => boolean | 'tooLong' | undefined {
+  const code = readCode(lines.map(compact));
   return (quote) => {
     const parts: string[][] = [[]];
     for (const line of splitLines(quote)
@@ -126,8 +130,18 @@ export function quotedIn(lines: readonly string[]): (quote: string) => boolean |
       if (isLeftOut(line)) parts.push([]);
       else parts.at(-1)?.push(line);
     const telling = parts.filter((part) => isTelling(part.join('')));
-    return telling.length === 0 ? undefined : telling.every((part) => findSnippet(code, part).length > 0);
+    const isSearched = (part: readonly string[]): boolean =>
+      parts.length === 1 || part.join('').length <= maxPartLength;
+    const found = telling.map((part) => (isSearched(part) ? findSnippet(code, part) : findWhole(code, part)));
+    if (found.includes(undefined)) return 'tooLong';
+    return telling.length === 0 ? undefined : found.every((each) => each?.length !== 0);
   };
+}
+
+/** Where a snippet stands as whole lines; undefined where it may still be in lines. */
+function findWhole(code: CodeLines, wanted: readonly string[]): readonly number[] | undefined {
+  const whole = findBlocks(code, wanted);
+  return whole.length > 0 ? whole : undefined;
 }
 
 /** The lines that are reported, in a text of `lineCount` lines; undefined when the first is unknown, or past the end. */
@@ -140,18 +154,21 @@ function reportedLines(
   return { startLine, endLine: Math.min(Math.max(startLine, endLine ?? startLine), lineCount) };
 }
 
-/** Where a snippet stands as whole lines; else where its first line ends a line and its last begins one, or its only one is part of one. */
-function findSnippet(code: CodeLines, wanted: readonly string[]): readonly LineRange[] {
+/** Where a snippet stands as whole lines; else where its first line ends a line and its last begins one, or its only one is part of one. Undefined where that takes too long to find out. */
+function findSnippet(code: CodeLines, wanted: readonly string[]): readonly LineRange[] | undefined {
   if (wanted.length === 0) return [];
-  const whole = findBlocks(code, wanted);
-  const starts = whole.length > 0 ? whole : findParts(code, wanted);
-  return starts.map((start) => rangeOf(code, start, wanted.length));
+  const starts = findWhole(code, wanted) ?? findParts(code, wanted);
+  return starts?.map((start) => rangeOf(code, start, wanted.length));
 }
 
-function findParts(code: CodeLines, parts: readonly string[]): readonly number[] {
+function findParts(code: CodeLines, parts: readonly string[]): readonly number[] | undefined {
   if (!isTelling(parts.join(''))) return [];
   const [first = '', last = first] = [parts[0], parts.at(-1)];
-  if (parts.length === 1) return [...code.texts.keys()].filter((at) => code.texts[at]?.includes(first));
+  if (parts.length === 1) {
+    const isIn = code.texts.map((text) => contains(text, first));
+    if (isIn.includes(undefined)) return undefined;
+    return [...isIn.keys()].filter((at) => isIn[at]);
+  }
   return findBlocks(code, parts.slice(1, -1))
     .map((at) => at - 1)
     .filter((at) => code.texts[at]?.endsWith(first) && code.texts[at + parts.length - 1]?.startsWith(last));

@@ -26,11 +26,11 @@ export type Evidence =
   | { readonly kind: 'elsewhere'; readonly path: string }
   /** What of it is not there: the file itself, the quote, or the line of a place without a quote. */
   | { readonly kind: 'notAsSent'; readonly path: string; readonly missing: 'file' | 'quote' | 'line' }
-  /** Nobody knows what was sent, which file is meant, or the text that was sent of it. */
+  /** Nobody knows what was sent, which file is meant, or the text that was sent of it; or the quote is too long to be searched for. */
   | {
       readonly kind: 'unchecked';
       readonly path: string;
-      readonly unknown: 'sent' | 'file' | 'text' | 'encoding';
+      readonly unknown: 'sent' | 'file' | 'text' | 'encoding' | 'quote';
     };
 
 /** What is known of each place of a finding, in their order; undefined where nothing is quoted that could be checked. */
@@ -122,6 +122,7 @@ function* checkPlaces(
       return startLine > lines.length ? { kind: 'notAsSent', path, missing: 'line' } : undefined;
     const isThere = isQuoted(snippet);
     if (isThere === undefined) return undefined;
+    if (isThere === 'tooLong') return { kind: 'unchecked', path, unknown: 'quote' };
     if (isThere) return { kind: 'asSent', path };
     return isDecoded
       ? { kind: 'notAsSent', path, missing: 'quote' }

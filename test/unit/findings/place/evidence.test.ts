@@ -18,7 +18,13 @@ const code = `function find(id) {
 }
 export const limit = 10;
 `;
-const sent = { 'src/db.ts': code, 'src/other.ts': 'export const token = readToken(process.env);\n' };
+/** What a bundler makes of code, in part. */
+const bundled = Array.from({ length: 300 }, (_, at) => `f${at}(x);`).join('');
+const sent = {
+  'src/db.ts': code,
+  'src/bundled.js': `begin();${bundled}end();\n${bundled}\n`,
+  'src/other.ts': 'export const token = readToken(process.env);\n',
+};
 
 /** What is said of findings. */
 function told(shown: readonly ShownFinding[]): readonly (string | undefined)[] {
@@ -61,6 +67,26 @@ for (const [name, place, wanted] of [
     'with lines left out',
     { line: 1, snippet: 'function find(id) {\n  // ...\n  return db.query(sql);' },
     'asSent',
+  ],
+  [
+    'very long, in one part, and part of a line',
+    { file: 'src/bundled.js', line: 1, snippet: bundled.slice(3) },
+    'asSent',
+  ],
+  [
+    'very long, in one part, and invented',
+    { file: 'src/bundled.js', line: 1, snippet: `${bundled}g(x);` },
+    'notAsSent: quote',
+  ],
+  [
+    'very long, with lines left out, of whole lines',
+    { file: 'src/bundled.js', line: 1, snippet: `begin();\n…\n${bundled}` },
+    'asSent',
+  ],
+  [
+    'very long, with lines left out, and part of a line at most',
+    { file: 'src/bundled.js', line: 1, snippet: `begin();\n…\n${bundled}g(x);` },
+    'unchecked: quote',
   ],
   ['invented', { line: 4, snippet: 'return db.query(sql, [id]);' }, 'notAsSent: quote'],
   [
