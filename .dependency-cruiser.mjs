@@ -9,6 +9,14 @@ const mayImport = (room, ...others) => ({
   to: { path: '^(src|webview-ui|test)/', pathNot: [room, ...others] },
 });
 
+/** What each part of a run's life stands on; of the parts themselves, start may import watch, and both finish. */
+const belowRun = [
+  '^src/core/run/(disk|state)/',
+  '^src/core/run/runDeps\\.ts$',
+  '^src/core/(workflows|api|upload)/',
+  groundFloor,
+];
+
 /** @type {import('dependency-cruiser').IConfiguration} */
 export default {
   forbidden: [
@@ -17,6 +25,10 @@ export default {
     mayImport('^src/core/upload/', groundFloor),
     mayImport('^src/core/workflows/', '^src/core/api/', groundFloor),
     mayImport('^src/core/run/', '^src/core/(workflows|api|upload)/', groundFloor),
+    mayImport('^src/core/run/state/', '^src/core/(workflows|api|upload)/', groundFloor),
+    mayImport('^src/core/run/finish/', ...belowRun),
+    mayImport('^src/core/run/watch/', '^src/core/run/finish/', ...belowRun),
+    mayImport('^src/core/run/start/', '^src/core/run/(watch|finish)/', ...belowRun),
     mayImport('^src/core/findings/', '^src/core/(features|run|workflows|api|upload)/', groundFloor),
     mayImport('^src/core/features/', '^src/core/(run|workflows)/', groundFloor),
     mayImport('^src/core/report/', groundFloor),

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { hasHitCreditLimit, isContinued } from '../run/state/continuations.ts';
+import { continuedRunOf, hasHitCreditLimit, isContinued } from '../run/state/continuations.ts';
 import { endedEarly, isFinal, keptArtifact, type Run, runIdOf } from '../run/state/run.ts';
 
 /** True when an ended run has a findings file on this machine. */
@@ -161,12 +161,4 @@ function foldersOf(run: Run): string {
 /** True for a run that goes on with another one: both are one assessment (API reference, section 2.7). */
 export function goesOnWith(run: Run, other: Run): boolean {
   return continuedRunOf(run) !== undefined && continuedRunOf(run) === runIdOf(other);
-}
-
-/** The service's ID of the run that a run goes on with. */
-export function continuedRunOf({ input }: Run): string | undefined {
-  const resume = input?.resume;
-  return resume !== undefined && 'continue_assessment' in resume
-    ? resume.continue_assessment.workflow_run_id
-    : undefined;
 }

@@ -1,19 +1,18 @@
 import { join } from 'node:path';
 import { AssessmentError, knownError } from '../errors.ts';
 import { makePrivateFolder } from '../files.ts';
-import type { Disposable, Event } from '../ports.ts';
+import type { Disposable } from '../ports.ts';
 import { visibleLine } from '../visibleText.ts';
 import { withJournalLock } from './disk/lease.ts';
-import type { RunNote } from './disk/recoveryNotes.ts';
-import { downloadAgain, hasRemoteResults } from './finish/downloadArtifacts.ts';
+
+import { downloadAgain, hasRemoteResults, tryToKeepSource } from './finish/downloadArtifacts.ts';
 import { removeUnneededArchives } from './finish/localCleanup.ts';
 import { hasUploads, removeUploads } from './finish/removeUploads.ts';
 import type { RunDeps } from './runDeps.ts';
 import { wasRefused } from './start/dispatch.ts';
 import { type FolderClaim, RunStarter, type StartOptions } from './start/start.ts';
-import { type Assessment, trackedRun } from './state/newRun.ts';
-import { isFinal, isLive, isPreparing, needsPerson, needsToken, type Run, runIdOf } from './state/run.ts';
-import { tryToKeepSource } from './watch/poll.ts';
+import { type Assessment, type RunNote, trackedRun } from './state/newRun.ts';
+import { isFinal, isLive, isPreparing, type Run, runIdOf } from './state/run.ts';
 import { RunWatch } from './watch/watch.ts';
 
 /** What a person can do with runs: start, track, cancel, send again. One window at a time drives a run and watches it to its end. */
@@ -21,45 +20,45 @@ export class RunTracker implements Disposable {
   readonly #deps: RunDeps;
   readonly #watch: RunWatch;
   readonly #starter: RunStarter;
-  /** Called once, in one window, with each run that reached its end or came to need a person. */
-  readonly onDidEnd: Event<Run>;
-  /** Called once, in one window, with each run whose results are not here and may soon be deleted by the service. */
-  readonly onDidNearRetention: Event<Run>;
-  /** Called with the ID of a local run and `notKept` when the service has accepted the run and the disk does not take that yet. */
+  readonly onDidEnd: RunWatch['onDidEnd'];
+  readonly onDidNearRetention: RunWatch['onDidNearRetention'];
   readonly onDidFailToKeep: RunStarter['onDidFailToKeep'];
 
   constructor(deps: RunDeps) {
     this.#deps = deps;
     this.#watch = new RunWatch(deps);
     this.#starter = new RunStarter(deps, this.#watch);
-    this.onDidEnd = this.#watch.finisher.onDidEnd;
+    this.onDidEnd = this.#watch.onDidEnd;
     this.onDidNearRetention = this.#watch.onDidNearRetention;
     this.onDidFailToKeep = this.#starter.onDidFailToKeep;
   }
 
   /** When this window polls a run next, in wall-clock milliseconds. */
   nextCheckAt(id: string): number | undefined {
-    return this.#watch.schedule.nextPollAt(id);
+    return this.#watch.nextPollAt(id);
   }
 
-  /** Reads the journals and goes on from what they say, except for runs that another window drives. */
-  async resume(): Promise<void> {
-    await this.#deps.store.reload();
-    this.#watch.follow();
-    await this.#watch.takeOverAll((run) => this.#watch.isUnfinished(run));
-    await this.#watch.cleanUp();
+  /** To be called when the window starts: see `RunWatch.resume`. */
+  resume(): Promise<void> {
+    return this.#watch.resume();
   }
 
-  /** To be called when this window gets the focus: as `resume`, and polls at once what could not be polled last time. A run that waits for a token still waits for it. */
-  async focused(): Promise<void> {
-    await this.resume();
-    const failed = this.#deps.store
-      .all()
-      .filter((run) => isLive(run) && run.trouble !== undefined && !needsToken(run));
-    await Promise.all(failed.map(({ id }) => this.#watch.poller.poll(id)));
+  /** To be called when the window gets the focus: see `RunWatch.focused`. */
+  focused(): Promise<void> {
+    return this.#watch.focused();
   }
 
-  /** Keeps other starts of these folders from beginning, in whichever window, until the claim is released; throws `startedElsewhere` while one goes on. */
+  /** Polls one run, or all live ones, at once: see `RunWatch.checkNow`. */
+  checkNow(id?: string): Promise<void> {
+    return this.#watch.checkNow(id);
+  }
+
+  /** To be called when a token was stored or removed, in any window, or when a person has changed the settings that tokens come from (`isNewSource`). `isTokenOf` says which runs use the token. */
+  tokenChanged(isTokenOf: (run: Run) => boolean = () => true, { isNewSource = false } = {}): Promise<void> {
+    return this.#watch.tokenChanged(isTokenOf, isNewSource);
+  }
+
+  /** Claims folders for a start: see `RunStarter.claim`. */
   claim(folders: readonly string[]): Promise<FolderClaim> {
     return this.#starter.claim(folders);
   }
@@ -90,31 +89,6 @@ export class RunTracker implements Disposable {
     if (known !== undefined) return known;
     await this.checkNow(run.id);
     return store.get(run.id) ?? run;
-  }
-
-  /** Polls one run, or all live ones, at once, except before `Retry-After` has passed. */
-  async checkNow(id?: string): Promise<void> {
-    const { store } = this.#deps;
-    await store.reload();
-    const runs = store.all().filter((run) => (id === undefined || run.id === id) && isLive(run));
-    await this.#watch.takeOverAll((run) => runs.includes(run));
-    await Promise.all(runs.map((run) => this.#watch.poller.poll(run.id)));
-  }
-
-  /**
-   * To be called when a token was stored or removed, in any window, or when a person has changed the settings that tokens come from
-   * (`isNewSource`): the window that drives a run that waited for it polls it again. `isTokenOf` says which runs use the token.
-   */
-  async tokenChanged(
-    isTokenOf: (run: Run) => boolean = () => true,
-    { isNewSource = false } = {},
-  ): Promise<void> {
-    const waiting = this.#deps.store.all().filter((run) => isLive(run) && needsPerson(run) && isTokenOf(run));
-    this.#watch.uploads.tokenChanged(isTokenOf, isNewSource);
-    await Promise.all([
-      ...waiting.map(({ id }) => this.#watch.poller.pollWithNewToken(id, isNewSource)),
-      this.#watch.takeOverAll((run) => this.#watch.isUnfinished(run) && isTokenOf(run)),
-    ]);
   }
 
   /** Asks the service to end a run; it stays `cancelling` until the service says EXITED. */
@@ -167,7 +141,7 @@ export class RunTracker implements Disposable {
     await this.checkNow(id);
   }
 
-  /** Sends the dispatch of an `unknown` run again, with the files already uploaded: a person's decision, since it may start a second paid run. */
+  /** Sends the dispatch of an `unknown` run again: see `RunStarter.resend`. */
   async resend(id: string, options?: Pick<StartOptions, 'signal'>): Promise<Run> {
     return this.#starter.resend(this.#require(id), options);
   }
@@ -176,7 +150,7 @@ export class RunTracker implements Disposable {
   async abandon(id: string): Promise<void> {
     const { store, clock } = this.#deps;
     const run = await store.applyIfDue(id, { type: 'abandoned', at: clock.now() });
-    if (run !== undefined) await this.#watch.finisher.finish(run);
+    if (run !== undefined) await this.#watch.settle(run);
   }
 
   /** Stops watching a run that no longer answers; if the service has it, it goes on there. Throws `changedMeanwhile` when it answers again, or has ended. */
@@ -200,7 +174,7 @@ export class RunTracker implements Disposable {
     const run = this.#require(id);
     if (!hasRemoteResults(run)) throw new AssessmentError('noResult');
     // A person who was just shown the end may ask for this while uploads are still being removed.
-    const isMine = this.#watch.finisher.isFinishing(id);
+    const isMine = this.#watch.isFinishing(id);
     if (!isMine && !(await this.#watch.take(id))) throw new AssessmentError('busyElsewhere');
     try {
       const signal = this.#watch.until(cancelled);
@@ -211,7 +185,7 @@ export class RunTracker implements Disposable {
       await removeUnneededArchives(next, this.#deps);
       if (failure !== undefined) throw failure;
     } finally {
-      if (!isMine) await this.#watch.schedule.release(id);
+      if (!isMine) await this.#watch.release(id);
     }
   }
 

@@ -1,5 +1,6 @@
 import type { Description } from '../../../src/core/api/schema.ts';
 import { advance, type RunEvent } from '../../../src/core/run/state/advance.ts';
+import { toAnswered } from '../../../src/core/run/state/exit.ts';
 import { phaseOf, type Run, type RunIn, type RunState } from '../../../src/core/run/state/run.ts';
 
 /** A run with one target at its beginning, with invented values. */
@@ -34,6 +35,15 @@ export const aborted: Description = {
   output: { kind: 'ABORTED', abortedReason: { code: 'invented' } },
 };
 
+/** What such an answer of the service is to a run. */
+export function answered(
+  description: Description,
+  at: number,
+  run: Pick<Run, 'workflow'> = packagingRun,
+): Extract<RunEvent, { type: 'answered' }> {
+  return { ...toAnswered(run, description), at };
+}
+
 /** A run as its journal has it: without members that are undefined. */
 export function asJournaled<T>(run: T): T {
   return JSON.parse(JSON.stringify(run)) as T;
@@ -64,7 +74,7 @@ function after(run: Run, ...events: RunEvent[]): Run {
 
 const running = after(packagingRun, ...launch);
 const dispatching = after(packagingRun, ...launch.slice(0, 6));
-const collecting = after(running, { type: 'answered', description: success, at });
+const collecting = after(running, answered(success, at));
 const lost = { kind: 'connectionLost' } as const;
 
 /** How far a run is prepared, or else its state. */
@@ -88,11 +98,7 @@ export const runOf: Readonly<Record<RunState, Run>> = {
   cancelling: after(running, { type: 'cancelAsked', at }),
   collecting,
   succeeded: after(collecting, { type: 'collected', artifacts: [], at }),
-  aborted: after(
-    running,
-    { type: 'answered', description: aborted, at },
-    { type: 'collected', artifacts: [], at },
-  ),
+  aborted: after(running, answered(aborted, at), { type: 'collected', artifacts: [], at }),
   cancelled: after(packagingRun, { type: 'abandoned', at }),
   failed: after(packagingRun, { type: 'failed', failure: lost, at }),
   imported: {
@@ -120,9 +126,9 @@ export const eventOf = {
   'dispatchStopped by the window': { type: 'dispatchStopped', by: 'windowClose', at },
   takenOver: { type: 'takenOver', at },
   dispatchLost: { type: 'dispatchLost', reason: lost, at },
-  'answered RUNNING': { type: 'answered', description: stillRunning, at: 20 },
-  'answered SUCCESS': { type: 'answered', description: success, at },
-  'answered ABORTED': { type: 'answered', description: aborted, at },
+  'answered RUNNING': answered(stillRunning, 20),
+  'answered SUCCESS': answered(success, at),
+  'answered ABORTED': answered(aborted, at),
   pollFailed: { type: 'pollFailed', failure: lost, retryAfterMs: 0, wakingMs: 0, at },
   cancelSent: { type: 'cancelSent', at },
   cancelRefused: { type: 'cancelRefused', sentAt: at, at },

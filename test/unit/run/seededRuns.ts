@@ -7,7 +7,7 @@ import type { RunStore } from '../../../src/core/run/disk/runStore.ts';
 import type { RunIn } from '../../../src/core/run/state/run.ts';
 import { tarGz } from '../service/archiveMaker.ts';
 import type { Desk, RunWindow } from './runWindow.ts';
-import { emptyExit } from './sampleRuns.ts';
+import { answered, emptyExit } from './sampleRuns.ts';
 import { silent } from '../../silentLog.ts';
 import { whitebox } from '../../../src/core/workflows/whitebox.ts';
 
@@ -104,6 +104,5 @@ export async function endWithoutExit(
   id: string,
   at: number,
 ): Promise<void> {
-  for (let answers = 0; answers < 5; answers += 1)
-    await store.apply(id, { type: 'answered', description: emptyExit, at });
+  for (let answers = 0; answers < 5; answers += 1) await store.apply(id, answered(emptyExit, at));
 }

@@ -1,8 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import type { PairState, ScanProgress } from '../../features/scanProgress.ts';
+import { isContinued } from '../../run/state/continuations.ts';
 import type { Run } from '../../run/state/run.ts';
 import { perspectives } from '../../workflows/application.ts';
-import { continuedRunOf, goesOnWith, hasAllFindings, isOfSameFolders } from '../chooseRun.ts';
+import { goesOnWith, hasAllFindings, isOfSameFolders } from '../chooseRun.ts';
 import type { Finding } from '../finding.ts';
 import type { Identity } from '../identity.ts';
 import { normalKey } from '../../json.ts';
@@ -152,6 +153,5 @@ function pairIn(
   const word = perspectives.find((each) => normalKey(each) === normalKey(perspective ?? ''));
   const stateIn = (known: ScanProgress | undefined): PairState =>
     feature === undefined || word === undefined ? 'unknown' : (known?.stateOf(feature, word) ?? 'unknown');
-  const isContinued = continuedRunOf(run) !== undefined;
-  return { state: stateIn(progress), carried: isContinued ? stateIn(predecessor?.progress) : undefined };
+  return { state: stateIn(progress), carried: isContinued(run) ? stateIn(predecessor?.progress) : undefined };
 }

@@ -1,25 +1,13 @@
 import * as z from 'zod/mini';
-import { identifierSchema, languageSchema } from '../../api/schema.ts';
+import { identifierSchema } from '../../api/schema.ts';
 import type { Disposable, KeyValueStore, Logger } from '../../ports.ts';
 import { visibleLine } from '../../visibleText.ts';
+import { noteSchema, type RunNote } from '../state/newRun.ts';
 import { isFinal, isLive, type Run, runIdOf, type RunIn } from '../state/run.ts';
-import { workflowIds } from '../../workflows/workflow.ts';
 import type { RunStore } from './runStore.ts';
 
 const prefix = 'run:';
 const reservationPrefix = 'file:';
-const noteSchema = z.object({
-  workflow: z.enum(workflowIds),
-  baseUrl: z.string(),
-  organizationId: z.string(),
-  language: languageSchema,
-  runId: identifierSchema,
-  dispatchedAt: z.optional(z.number()),
-  targets: z.array(z.object({ folder: z.string(), name: z.string(), fileId: z.optional(identifierSchema) })),
-});
-/** Where a dispatched run is, and its files there: enough to track it when its folder is lost, and nothing secret. */
-export type RunNote = z.infer<typeof noteSchema>;
-
 const reservationSchema = z.object({
   target: z.number(),
   fileId: identifierSchema,

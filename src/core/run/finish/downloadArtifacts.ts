@@ -2,9 +2,10 @@ import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import type { AssessmentClient } from '../../api/client.ts';
 import { isTransient } from '../../api/retry.ts';
-import { AssessmentError, type ErrorKind } from '../../errors.ts';
+import { AssessmentError, type ErrorKind, isAbortError } from '../../errors.ts';
 import type { Clock } from '../../ports.ts';
 import { workflows } from '../../workflows/workflows.ts';
+import type { RunDeps } from '../runDeps.ts';
 import {
   type Artifact,
   artifactIn,
@@ -140,4 +141,18 @@ export async function downloadAgain(
     }
   }
   return { artifacts, failure };
+}
+
+/** Keeps the source that a run's findings point at. It is a convenience: a failure is logged and delays nothing. */
+export async function tryToKeepSource(
+  run: Run,
+  { keepSource, log }: Pick<RunDeps, 'keepSource' | 'log'>,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await keepSource?.(run, signal);
+  } catch (error) {
+    if (isAbortError(error)) throw error;
+    log.warn(`Run ${run.id}: the source that its findings point at was not kept: ${String(error)}`);
+  }
 }

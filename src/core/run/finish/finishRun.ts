@@ -1,23 +1,23 @@
 import { Emitter } from '../../ports.ts';
+import type { HeldLeases } from '../disk/heldLeases.ts';
 import type { RunDeps } from '../runDeps.ts';
-import { isFinal, isLive, type Run } from '../state/run.ts';
-import { pollIntervalMs, type Schedule } from '../watch/schedule.ts';
+import { isFinal, type Run } from '../state/run.ts';
 import { removeUnneededArchives } from './localCleanup.ts';
 import type { UploadRemoval } from './removeUploads.ts';
 
-/** Does what a run's new state asks for: plans its next poll while it is live; else shows its end once, cleans up and releases its lease. */
+/** Finishes with runs that this window drives and that have ended or wait for a person: shows that once, cleans up and releases the lease. */
 export class Finisher {
   readonly #deps: RunDeps;
-  readonly #schedule: Schedule;
+  readonly #leases: HeldLeases;
   readonly #uploads: UploadRemoval;
   readonly #ended = new Emitter<Run>();
   /** Runs whose end this window has shown: it is not shown again here where that could not be saved. */
   readonly #shown = new Set<string>();
   readonly #finishing = new Set<string>();
 
-  constructor(deps: RunDeps, schedule: Schedule, uploads: UploadRemoval) {
+  constructor(deps: RunDeps, leases: HeldLeases, uploads: UploadRemoval) {
     this.#deps = deps;
-    this.#schedule = schedule;
+    this.#leases = leases;
     this.#uploads = uploads;
   }
 
@@ -26,7 +26,7 @@ export class Finisher {
 
   /** True while this window, which drives an ended run, cleans up after it. */
   isFinishing(id: string): boolean {
-    return this.#finishing.has(id) && this.#schedule.has(id);
+    return this.#finishing.has(id) && this.#leases.has(id);
   }
 
   /** True for an ended run whose end is still to be shown. */
@@ -34,20 +34,15 @@ export class Finisher {
     return isFinal(run) && run.noticeDue && !this.#shown.has(run.id);
   }
 
-  /** Resolves with the run as its journal then has it; while a run is live, it stays under its lease. */
+  /** Resolves with the run as its journal then has it. */
   async finish(run: Run): Promise<Run> {
-    const { store, random } = this.#deps;
-    if (isLive(run)) {
-      this.#schedule.planPoll(run.id, pollIntervalMs(0, random()));
-      return run;
-    }
     this.#finishing.add(run.id);
     try {
       await this.#showEnd(run);
       await removeUnneededArchives(run, this.#deps);
       if (isFinal(run)) await this.#uploads.remove(run);
-      const latest = await store.refresh(run.id);
-      await this.#schedule.release(run.id);
+      const latest = await this.#deps.store.refresh(run.id);
+      await this.#leases.release(run.id);
       return latest ?? run;
     } finally {
       this.#finishing.delete(run.id);
@@ -57,7 +52,7 @@ export class Finisher {
   /** Saved before it is shown, so that it is shown once; where that fails, it is shown all the same, and again by the next window. */
   async #showEnd(run: Run): Promise<void> {
     const { store, clock, log } = this.#deps;
-    if (!this.#schedule.has(run.id)) return;
+    if (!this.#leases.has(run.id)) return;
     if (this.isNoticeDue(run)) {
       this.#shown.add(run.id);
       await store.apply(run.id, { type: 'endNotified', at: clock.now() }).catch((error: unknown) => {

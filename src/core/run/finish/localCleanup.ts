@@ -3,18 +3,19 @@ import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { markOf, readIfThere, writeFileAtomic } from '../../files.ts';
 import type { Clock } from '../../ports.ts';
+import type { HeldLeases } from '../disk/heldLeases.ts';
 import type { RunStore } from '../disk/runStore.ts';
 import type { RunDeps } from '../runDeps.ts';
-import { isOutlived, isRetentionNoticeDue, minWakingMs } from '../state/deadlines.ts';
+import { isOutlived, isRetentionNoticeDue } from '../state/deadlines.ts';
 import { isFinal, type Run } from '../state/run.ts';
-import type { Schedule, WakingTime } from '../watch/schedule.ts';
+import { minWakingMs, type WakingTime } from '../state/wakingTime.ts';
 
 const maxArchiveAgeMs = 7 * 24 * 60 * 60 * 1000;
 /** No window takes longer from making a run's folder to writing its first journal. */
 const maxStartMs = 60_000;
 
 type CleanupDeps = Pick<RunDeps, 'store' | 'clock' | 'log' | 'retainLocalDays'> & {
-  readonly schedule: Schedule;
+  readonly leases: HeldLeases;
   readonly waking: WakingTime;
 };
 
@@ -66,16 +67,16 @@ export async function removeStrays(deps: Pick<CleanupDeps, 'store' | 'clock' | '
 
 /** Removes a run past the retention setting, or its archives past their time; true while one is due and not removed yet. */
 async function removeOld(run: Run, deps: CleanupDeps): Promise<boolean> {
-  const { store, schedule, clock, log } = deps;
+  const { store, leases, clock, log } = deps;
   const folder = store.folderOf(run.id);
   const isOld = isOutlived(run, deps.retainLocalDays(), clock.now());
   if (await isLongDue(isOld, join(folder, 'history-due.json'), deps)) {
-    if (!(await schedule.take(run.id))) return true;
+    if (!(await leases.take(run.id))) return true;
     log.info(`Run ${run.id} is past its days and is removed`);
     try {
       await store.remove(run.id);
     } finally {
-      await schedule.release(run.id);
+      await leases.release(run.id);
     }
     return false;
   }

@@ -2,11 +2,9 @@ import type { AssessmentClient } from '../../api/client.ts';
 import { AssessmentError } from '../../errors.ts';
 import { visibleLine } from '../../visibleText.ts';
 import type { RunDeps } from '../runDeps.ts';
+import { backoffMs, maxServiceWaitMs, tokenRetryMs } from '../state/backoff.ts';
+import { retentionMs } from '../state/deadlines.ts';
 import { isFinal, type Run, runIdOf, waitsForToken } from '../state/run.ts';
-import { backoffMs, maxServiceWaitMs } from '../watch/schedule.ts';
-
-/** After this long the service's own retention has removed what could not be. */
-const retriedForMs = 30 * 24 * 60 * 60 * 1000;
 
 /** A run whose uploads could not be removed in this window. */
 interface FailedRemoval {
@@ -51,10 +49,7 @@ export class UploadRemoval {
     }
   }
 
-  /**
-   * Retries what waits for another token: at once after the first change and where a person has changed the source of tokens, and ever later after
-   * each that is refused as well, since a token command may print a different token at every try.
-   */
+  /** Retries what waits for another token after `tokenRetryMs`, and at once where a person has changed the source of tokens. */
   tokenChanged(isTokenOf: (run: Run) => boolean, isNewSource: boolean): void {
     const { store, clock, random } = this.#deps;
     for (const [id, failed] of this.#failed) {
@@ -65,8 +60,8 @@ export class UploadRemoval {
         continue;
       }
       const tokens = failed.tokens + 1;
-      const waitMs = tokens === 1 ? 0 : backoffMs(tokens, 0, random());
-      this.#failed.set(id, { ...failed, tokens, notBefore: clock.monotonic() + waitMs });
+      const notBefore = clock.monotonic() + tokenRetryMs(tokens, random());
+      this.#failed.set(id, { ...failed, tokens, notBefore });
     }
   }
 
@@ -90,9 +85,9 @@ export class UploadRemoval {
   }
 }
 
-/** True when an ended run may still have files on the service that are to be removed. */
+/** True when an ended run may still have files on the service that are to be removed; past `retentionMs` the service has removed them itself. */
 export function hasUploads(run: Run, confirmedToo: boolean, now: number): boolean {
-  if (!isFinal(run) || now - run.endedAt > retriedForMs) return false;
+  if (!isFinal(run) || now - run.endedAt > retentionMs) return false;
   return run.targets.some(
     ({ upload }) =>
       upload?.state === 'reserved' ||

@@ -88,7 +88,7 @@ export async function sendDispatch(
 }
 
 async function requireLease(id: string, { watch }: SendDeps): Promise<void> {
-  if (!(await watch.schedule.renew(id))) throw new AssessmentError('busyElsewhere');
+  if (!(await watch.renew(id))) throw new AssessmentError('busyElsewhere');
 }
 
 /** While the dispatch waited, another window or a late answer may have advanced the run. */

@@ -148,7 +148,7 @@ export class RunStarter {
       const deps = this.#sendDeps(run);
       return await this.#send(await intendDispatch(run, deps), deps, this.#watch.until(options.signal));
     } catch (error) {
-      await this.#watch.schedule.release(id);
+      await this.#watch.release(id);
       throw error;
     }
   }
@@ -162,9 +162,9 @@ export class RunStarter {
   async #send(intended: RunIn<'dispatching'>, deps: SendDeps, signal: AbortSignal): Promise<Run> {
     try {
       const outcome = await sendDispatch(intended, deps, signal);
-      return await this.#finish(await this.#save(intended, outcome));
+      return await this.#settle(await this.#save(intended, outcome));
     } catch (error) {
-      await this.#watch.schedule.release(intended.id);
+      await this.#watch.release(intended.id);
       throw error;
     }
   }
@@ -205,17 +205,17 @@ export class RunStarter {
     }
     log.warn(`Run ${id}: its journal has gone since the dispatch, and is made again`);
     // The lease has gone with the folder.
-    if (!(await this.#watch.schedule.renew(id))) await this.#watch.take(id);
+    if (!(await this.#watch.renew(id))) await this.#watch.take(id);
     const run = advance(intended, outcome);
     await store.create(run);
     return run;
   }
 
   /** Whoever cancelled a run does not wait for the removal of its uploads. */
-  async #finish(run: Run): Promise<Run> {
-    const finished = this.#watch.finisher.finish(run);
-    if (run.state !== 'cancelled') return finished;
-    finished.catch((error: unknown) => this.#deps.log.error(`Run ${run.id}: ${String(error)}`));
+  async #settle(run: Run): Promise<Run> {
+    const settled = this.#watch.settle(run);
+    if (run.state !== 'cancelled') return settled;
+    settled.catch((error: unknown) => this.#deps.log.error(`Run ${run.id}: ${String(error)}`));
     return run;
   }
 
@@ -229,11 +229,11 @@ export class RunStarter {
       const at = clock.now();
       const end: RunEvent =
         known === undefined ? { type: 'abandoned', at } : { type: 'failed', failure: toFailure(known), at };
-      return await this.#finish(await store.apply(id, end));
+      return await this.#settle(await store.apply(id, end));
     } catch (failure) {
       // The disk takes no more, or another window drives the run: the next start goes on from what the journal says.
       log.error(`Run ${id}: the end of its start could not be saved: ${String(failure)}`);
-      await this.#watch.schedule.release(id);
+      await this.#watch.release(id);
       throw known ?? knownError(failure);
     }
   }

@@ -1,6 +1,3 @@
-import * as z from 'zod/mini';
-import { type Description, identifierSchema } from '../../api/schema.ts';
-import { workflows } from '../../workflows/workflows.ts';
 import { isGivenUp, isRetentionNoticeDue, mayStopWatching } from './deadlines.ts';
 import {
   type Artifact,
@@ -23,8 +20,6 @@ import {
 
 /** After this many answers that say EXITED without saying how, no better one is expected. */
 const maxEmptyExits = 5;
-/** No more artifacts of a run are downloaded; no workflow has more than four (API reference, section 2.4). */
-const maxArtifacts = 50;
 
 /** What can happen to a run; `at` is wall-clock milliseconds. */
 export type RunEvent = { readonly at: number } & (
@@ -44,7 +39,8 @@ export type RunEvent = { readonly at: number } & (
   | { readonly type: 'dispatchStopped'; readonly by: 'person' | 'windowClose' }
   | { readonly type: 'dispatchLost'; readonly reason: Failure }
   | { readonly type: 'takenOver' }
-  | { readonly type: 'answered'; readonly description: Description }
+  /** What the service says of a run (`toAnswered`); `exit` is how it ended, once the service says all of it. */
+  | { readonly type: 'answered'; readonly status: string; readonly exit?: Exit | undefined }
   | {
       readonly type: 'pollFailed';
       readonly failure: Failure;
@@ -107,9 +103,7 @@ export function advance(run: Run, event: RunEvent): Run {
     case 'takenOver':
       return takenOver(run, event.at);
     case 'answered':
-      return run.state === 'running' || run.state === 'cancelling'
-        ? answered(run, event.description, event.at)
-        : run;
+      return run.state === 'running' || run.state === 'cancelling' ? answered(run, event, event.at) : run;
     case 'pollFailed':
       return isLive(run) ? { ...run, trouble: worsened(run.trouble, event) } : run;
     case 'cancelAsked':
@@ -221,18 +215,21 @@ function failed(run: Run, failure: Failure, at: number): Run {
 }
 
 /** A described run goes on, or has ended and its artifacts are collected; one that says EXITED again and again, but not how, ends without a result. */
-function answered(run: RunIn<'running' | 'cancelling'>, description: Description, at: number): Run {
+function answered(
+  run: RunIn<'running' | 'cancelling'>,
+  { status, exit }: { status: string; exit?: Exit | undefined },
+  at: number,
+): Run {
   const { runId, dispatchedAt } = run;
   const cancelAt = run.state === 'running' ? run.cancelSentAt : run.cancelAskedAt;
-  if (description.status !== 'EXITED') return withStatus(run, description.status, 0, at);
-  const exit = toExit(description, Object.keys(workflows[run.workflow].artifacts));
+  if (status !== 'EXITED') return withStatus(run, status, 0, at);
   if (exit !== undefined) {
     const ranAt = run.lastAnswerAt ?? dispatchedAt;
     const times = { dispatchedAt, exitedAt: at, ranAt, cancelAskedAt: cancelAt };
     return { ...shared(run), state: 'collecting', runId, exit, ...times };
   }
   const emptyExits = run.emptyExits + 1;
-  if (emptyExits < maxEmptyExits) return withStatus(run, description.status, emptyExits, at);
+  if (emptyExits < maxEmptyExits) return withStatus(run, status, emptyExits, at);
   return cancelAt === undefined
     ? { ...toFailed(run, { kind: 'noResult' }, at), runId, dispatchedAt }
     : { ...toCancelled(run, at), runId, dispatchedAt, exitedAt: at, noticeDue: true };
@@ -246,53 +243,6 @@ function withStatus(
 ): Run {
   const unknown = status === 'RUNNING' || status === 'EXITED' ? undefined : status;
   return { ...run, lastAnswerAt: at, emptyExits, trouble: undefined, status: unknown };
-}
-
-/** How a run ended, or undefined while the answer does not say all of it: a success must name its artifacts. */
-function toExit(description: Description, known: readonly string[]): Exit | undefined {
-  const { output, artifacts } = description;
-  if (output === undefined) return undefined;
-  const references = [
-    ...Object.entries(output.successOutput ?? {}).flatMap(([role, reference]) =>
-      reference === undefined ? [] : [{ name: reference.artifact_name, role }],
-    ),
-    ...referencesIn(output.abortedReason?.detail),
-  ];
-  const names = [...(artifacts ?? []), ...references].map((artifact) => artifact?.name);
-  const unique = [...new Set(names.filter((name) => name !== undefined))];
-  if (output.kind === 'SUCCESS' && unique.length === 0) return undefined;
-  const kept = unique.slice(0, maxArtifacts);
-  const roles = kept
-    .map((name) => ({ name, role: roleAmong(references, name, known) }))
-    .filter(({ name, role }) => role !== name);
-  return {
-    kind: output.kind,
-    artifacts: kept,
-    roles: roles.length === 0 ? undefined : roles,
-    abort: output.abortedReason,
-  };
-}
-
-const referenceSchema = z.object({ artifact_name: identifierSchema });
-
-/** The artifacts that the detail of an abort refers to: `scan_progress`, after a credit limit (API reference, section 2.5). */
-function referencesIn(detail: unknown): { name: string; role: string }[] {
-  if (typeof detail !== 'object' || detail === null) return [];
-  return Object.entries(detail).flatMap(([role, value]) => {
-    const reference = referenceSchema.safeParse(value);
-    return reference.success ? [{ name: reference.data.artifact_name, role }] : [];
-  });
-}
-
-/** The role that refers to an artifact, a known role first; without a reference its name is its role, unless that role is another artifact's. */
-function roleAmong(
-  references: readonly { name: string; role: string }[],
-  name: string,
-  known: readonly string[],
-): string {
-  const own = references.filter((each) => each.name === name && each.role.length <= 256);
-  const best = own.find(({ role }) => role === name || known.includes(role));
-  return (best ?? own[0])?.role ?? (references.some(({ role }) => role === name) ? 'other' : name);
 }
 
 /** For artifacts that are here, or are known not to come. */

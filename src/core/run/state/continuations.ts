@@ -20,17 +20,24 @@ export function hasHitCreditLimit(run: Run): boolean {
 }
 
 /** True for an assessment that goes on where its predecessor stopped, with what that had found (API reference, section 2.7). */
-export function isContinued({ input }: Pick<Run, 'input'>): boolean {
-  const resume = input?.resume;
-  return resume !== undefined && 'kind' in resume && resume.kind === 'continue_assessment';
+export function isContinued(run: Pick<Run, 'input'>): boolean {
+  return continuedRunOf(run) !== undefined;
 }
 
-/** The service's ID of the run that a run goes on from. */
+/** The service's ID of the assessment that a run continues: both are one assessment. */
+export function continuedRunOf({ input }: Pick<Run, 'input'>): string | undefined {
+  const resume = input?.resume;
+  return resume !== undefined && 'kind' in resume && resume.kind === 'continue_assessment'
+    ? resume.continue_assessment.workflow_run_id
+    : undefined;
+}
+
+/** The service's ID of the run whose results a run uses: one that it continues, or whose features it assesses or crawls further. */
 export function predecessorOf({ input }: Pick<Run, 'input'>): string | undefined {
   const resume = input?.resume;
   if (resume === undefined) return undefined;
   if (!('kind' in resume)) return resume.workflow_run_id;
   return resume.kind === 'continue_assessment'
-    ? resume.continue_assessment.workflow_run_id
+    ? continuedRunOf({ input })
     : resume.assess_crawled_features.workflow_run_id;
 }

@@ -1,12 +1,11 @@
 import { deniesRun, isFinal, isLive, mayBeInVain, needsPerson, type Run, type RunIn } from './run.ts';
+import { minWakingMs } from './wakingTime.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
-/** The service keeps results at least this long after the exit (API reference, section 8). */
-const retentionMs = 30 * dayMs;
+/** The service keeps results, and files that nobody removes, at least this long (API reference, section 8). */
+export const retentionMs = 30 * dayMs;
 /** A run is given up only after this many polls in vain. */
 const minPollsInVain = 48;
-/** Waking time that passes before anything that is due by the wall clock is removed or given up: that clock may have jumped. */
-export const minWakingMs = 24 * 60 * 60 * 1000;
 /** A person is told this long before the service may delete results that are not here. */
 const warnBeforeMs = 5 * dayMs;
 

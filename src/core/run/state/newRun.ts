@@ -1,8 +1,8 @@
-import type { ArchiveType, Language } from '../../api/schema.ts';
+import * as z from 'zod/mini';
+import { type ArchiveType, identifierSchema, type Language, languageSchema } from '../../api/schema.ts';
 import type { UploadSelection } from '../../upload/choose/prepare.ts';
 import type { ApplicationInput } from '../../workflows/application.ts';
-import type { WorkflowId } from '../../workflows/workflow.ts';
-import type { RunNote } from '../disk/recoveryNotes.ts';
+import { type WorkflowId, workflowIds } from '../../workflows/workflow.ts';
 import type { RunIn, Target } from './run.ts';
 
 /** Which local run this is, and when it was made here. */
@@ -38,6 +38,19 @@ export interface Assessment {
   /** True for a run that continues one of a single pair. */
   readonly continuesOnePair?: boolean | undefined;
 }
+
+/** The form in which a run is noted. */
+export const noteSchema = z.object({
+  workflow: z.enum(workflowIds),
+  baseUrl: z.string(),
+  organizationId: z.string(),
+  language: languageSchema,
+  runId: identifierSchema,
+  dispatchedAt: z.optional(z.number()),
+  targets: z.array(z.object({ folder: z.string(), name: z.string(), fileId: z.optional(identifierSchema) })),
+});
+/** Where a dispatched run is, and its files there: enough to track it when its folder is lost, and nothing secret. */
+export type RunNote = z.infer<typeof noteSchema>;
 
 /** What a run has in every state. */
 function baseOf(

@@ -1,8 +1,14 @@
+import type { Description } from '../../api/schema.ts';
 import { isAbortError, knownError } from '../../errors.ts';
-import { downloadArtifacts } from '../finish/downloadArtifacts.ts';
+import type { HeldLeases } from '../disk/heldLeases.ts';
+import { downloadArtifacts, tryToKeepSource } from '../finish/downloadArtifacts.ts';
 import type { Finisher } from '../finish/finishRun.ts';
 import type { RunDeps } from '../runDeps.ts';
+import type { RunEvent } from '../state/advance.ts';
+import { backoffMs, pollIntervalMs, tokenRetryMs } from '../state/backoff.ts';
+import { toAnswered } from '../state/exit.ts';
 import {
+  type Artifact,
   isFinal,
   isLive,
   type Run,
@@ -11,41 +17,40 @@ import {
   type Trouble,
   waitsForToken,
 } from '../state/run.ts';
-import { backoffMs, pollIntervalMs, type Schedule, WakingTime } from './schedule.ts';
+import { WakingTime } from '../state/wakingTime.ts';
+import type { Schedule } from './schedule.ts';
 
-/** Polls the runs that this window drives: at their time, on demand, and when their token has changed. */
+type LiveRun = RunIn<'running' | 'cancelling' | 'collecting'>;
+
+/** Polls runs. Any window may ask about a run, as a person wants it; only the window that holds its lease downloads its artifacts and plans the next poll. */
 export class Poller {
   readonly #deps: RunDeps;
+  readonly #leases: HeldLeases;
   readonly #schedule: Schedule;
   readonly #finisher: Finisher;
   readonly #stopped: AbortSignal;
   readonly #waking: WakingTime;
 
-  constructor(deps: RunDeps, schedule: Schedule, finisher: Finisher, stopped: AbortSignal) {
+  constructor(
+    deps: RunDeps,
+    {
+      leases,
+      schedule,
+      finisher,
+      stopped,
+    }: { leases: HeldLeases; schedule: Schedule; finisher: Finisher; stopped: AbortSignal },
+  ) {
     this.#deps = deps;
+    this.#leases = leases;
     this.#schedule = schedule;
     this.#finisher = finisher;
     this.#stopped = stopped;
     this.#waking = new WakingTime(deps.clock);
   }
 
-  /** Polls a run now, unless `Retry-After` has not passed; joins a poll that is under way. A failure is recorded on the run. */
+  /** Polls a run now, unless `Retry-After` has not passed; joins a poll that is under way. Rejects only when the trouble of a failed poll cannot be saved. */
   poll(id: string): Promise<void> {
     return this.#schedule.oneAtATime(id, () => this.#poll(id));
-  }
-
-  /**
-   * Polls a run that waited for a token, now that there is another one. Each that is refused as well makes the next wait longer, since a token
-   * command may print a different token at every poll; after a change of the source of tokens by a person, earlier refusals do not count.
-   */
-  async pollWithNewToken(id: string, isNewSource: boolean): Promise<void> {
-    if (!this.#schedule.has(id)) return;
-    // A poll under way began with the old token.
-    await this.#schedule.whenIdle(id);
-    const times = isNewSource ? 1 : this.#schedule.countToken(id);
-    if (times === 1) await this.poll(id);
-    else if (this.#schedule.nextPollAt(id) === undefined)
-      this.#schedule.planPoll(id, backoffMs(times, 0, this.#deps.random()));
   }
 
   /** Polls every run whose time has come, and after a jump of the clocks every one with a planned poll; does not wait for them. */
@@ -54,55 +59,87 @@ export class Poller {
       this.poll(id).catch((error: unknown) => this.#deps.log.error(`Run ${id}: ${String(error)}`));
   }
 
+  /** Polls a run that waited for a token, now or after `tokenRetryMs`, if this window drives it. After a change of the source of tokens by a person (`isNewSource`), earlier refusals do not count. */
+  async pollWithNewToken(id: string, isNewSource: boolean): Promise<void> {
+    if (!this.#leases.has(id)) return;
+    // A poll under way began with the old token.
+    await this.#schedule.whenIdle(id);
+    const waitMs = tokenRetryMs(isNewSource ? 1 : this.#schedule.countToken(id), this.#deps.random());
+    if (waitMs === 0) await this.poll(id);
+    else if (this.#schedule.nextPollAt(id) === undefined) this.#schedule.planPoll(id, waitMs);
+  }
+
+  /** Plans the next poll of a live run; any other has ended or waits for a person, and is finished with. Resolves with the run as its journal then has it. */
+  async settle(run: Run): Promise<Run> {
+    if (!isLive(run)) return this.#finisher.finish(run);
+    this.#planNext(run);
+    return run;
+  }
+
+  /** One poll, step by step. */
   async #poll(id: string): Promise<void> {
-    const run = this.#deps.store.get(id);
-    if (run === undefined || !isLive(run)) {
-      if (run === undefined || isFinal(run)) await this.#schedule.release(id);
-      return;
-    }
-    if (!this.#schedule.mayPoll(id, run.trouble?.notBefore)) return;
+    const asked = await this.#mayAsk(id);
+    if (asked === undefined) return;
     try {
-      const next = await this.#describeAndDownload(run);
-      this.#schedule.clearCounts(id);
-      this.#waking.step(id);
-      if (isLive(next)) this.#planNext(next);
-      else await this.#finisher.finish(next);
+      const description = await this.#ask(asked);
+      let run = await this.#advance(asked, description);
+      if (run.state === 'collecting' && this.#leases.has(id)) {
+        const artifacts = await this.#download(run);
+        await tryToKeepSource(run, this.#deps, this.#stopped);
+        run = await this.#apply(id, { type: 'collected', artifacts });
+      }
+      this.#noteSuccess(id);
+      await this.settle(run);
     } catch (error) {
-      if (!isAbortError(error)) await this.#recordFailure(id, error);
+      if (!isAbortError(error)) await this.#recordTrouble(id, error);
     }
   }
 
-  /** Asks the service once about a live run; once it has exited, the window that drives it also downloads its artifacts. Throws the failure. */
-  async #describeAndDownload(run: RunIn<'running' | 'cancelling' | 'collecting'>): Promise<Run> {
-    const { store, clock } = this.#deps;
-    const { id } = run;
-    const client = this.#deps.clientFor(run);
-    const signal = this.#stopped;
-    let current: Run = run;
-    if (run.state !== 'collecting') {
-      const description = await client.describe(run.workflow, run.runId, { signal });
-      current = await store.apply(id, { type: 'answered', description, at: clock.now() });
-    }
-    if (current.state !== 'collecting' || !this.#schedule.has(id)) return current;
-    const artifacts = await downloadArtifacts(current, {
-      client,
-      folder: store.folderOf(id),
-      signal,
-      onDownloaded: (artifact) => store.apply(id, { type: 'artifactDownloaded', artifact, at: clock.now() }),
+  /** The run, if it is live and `Retry-After` has passed. A run that has gone or ended is not driven any more. */
+  async #mayAsk(id: string): Promise<LiveRun | undefined> {
+    const run = this.#deps.store.get(id);
+    if (run !== undefined && isLive(run))
+      return this.#schedule.mayPoll(id, run.trouble?.notBefore) ? run : undefined;
+    if (run === undefined || isFinal(run)) await this.#leases.release(id);
+    return undefined;
+  }
+
+  /** Asks the service once; undefined for a run whose exit is known, of which only artifacts are missing. */
+  async #ask(run: LiveRun): Promise<Description | undefined> {
+    if (run.state === 'collecting') return undefined;
+    return this.#deps.clientFor(run).describe(run.workflow, run.runId, { signal: this.#stopped });
+  }
+
+  async #advance(run: LiveRun, description: Description | undefined): Promise<Run> {
+    return description === undefined ? run : this.#apply(run.id, toAnswered(run, description));
+  }
+
+  /** Downloads the artifacts that are not here yet. Throws the failure that may pass: then those that came are saved, and the next poll downloads the others. */
+  async #download(run: RunIn<'collecting'>): Promise<Artifact[]> {
+    const { store, clientFor } = this.#deps;
+    return downloadArtifacts(run, {
+      client: clientFor(run),
+      folder: store.folderOf(run.id),
+      signal: this.#stopped,
+      onDownloaded: (artifact) => this.#apply(run.id, { type: 'artifactDownloaded', artifact }),
     });
-    await tryToKeepSource(current, this.#deps, signal);
-    return store.apply(id, { type: 'collected', artifacts, at: clock.now() });
   }
 
-  #planNext(run: RunIn<'running' | 'cancelling' | 'collecting'>): void {
+  #noteSuccess(id: string): void {
+    this.#schedule.clearCounts(id);
+    this.#waking.step(id);
+  }
+
+  #planNext(run: LiveRun): void {
     const { clock, random } = this.#deps;
     // The clock by which it was dispatched may have been wrong.
     const ageMs = Math.max(clock.now() - run.dispatchedAt, this.#schedule.drivenForMs(run.id));
     this.#schedule.planPoll(run.id, pollIntervalMs(ageMs, random()));
   }
 
-  async #recordFailure(id: string, error: unknown): Promise<void> {
-    const { store, clock, random, log } = this.#deps;
+  /** Plans the retry after `backoffMs`, or none while the run waits for a token, and saves the trouble. The watch gives up a run that has had trouble for long enough (`isGivenUp`). */
+  async #recordTrouble(id: string, error: unknown): Promise<void> {
+    const { store, random, log } = this.#deps;
     const known = knownError(error);
     const failure = toFailure(known);
     const retryAfterMs = known.data.retryAfterMs ?? 0;
@@ -114,26 +151,17 @@ export class Poller {
     // Before it is saved: otherwise a full disk would make every heartbeat poll again.
     this.#schedule.planPoll(id, waitsForToken(failure) ? Infinity : backoffMs(times, retryAfterMs, random()));
     const wakingMs = this.#waking.step(id);
-    const at = clock.now();
-    const saved = await store.apply(id, { type: 'pollFailed', failure, retryAfterMs, wakingMs, at });
+    const saved = await this.#apply(id, { type: 'pollFailed', failure, retryAfterMs, wakingMs });
     this.#schedule.setNotBefore(id, troubleOf(saved)?.notBefore);
   }
+
+  #apply(id: string, event: WithoutTime<RunEvent>): Promise<Run> {
+    return this.#deps.store.apply(id, { ...event, at: this.#deps.clock.now() });
+  }
 }
+
+type WithoutTime<Event> = Event extends unknown ? Omit<Event, 'at'> : never;
 
 function troubleOf(run: Run | undefined): Trouble | undefined {
   return run !== undefined && isLive(run) ? run.trouble : undefined;
-}
-
-/** Keeps the source that a run's findings point at. It is a convenience: a failure is logged and delays nothing. */
-export async function tryToKeepSource(
-  run: Run,
-  { keepSource, log }: Pick<RunDeps, 'keepSource' | 'log'>,
-  signal: AbortSignal,
-): Promise<void> {
-  try {
-    await keepSource?.(run, signal);
-  } catch (error) {
-    if (isAbortError(error)) throw error;
-    log.warn(`Run ${run.id}: the source that its findings point at was not kept: ${String(error)}`);
-  }
 }

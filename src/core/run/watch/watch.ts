@@ -1,27 +1,34 @@
 import { isAbortError } from '../../errors.ts';
 import { sweepTemporary } from '../../files.ts';
 import { type Clock, type Disposable, Emitter } from '../../ports.ts';
+import { HeldLeases } from '../disk/heldLeases.ts';
 import { Finisher } from '../finish/finishRun.ts';
 import { cleanUp } from '../finish/localCleanup.ts';
 import { UploadRemoval } from '../finish/removeUploads.ts';
 import type { RunDeps } from '../runDeps.ts';
 import { isGivenUp } from '../state/deadlines.ts';
-import { isFinal, isLive, isPreparing, phaseOf, type Run } from '../state/run.ts';
+import { isFinal, isLive, isPreparing, needsPerson, needsToken, phaseOf, type Run } from '../state/run.ts';
+import { WakingTime } from '../state/wakingTime.ts';
 import { Poller } from './poll.ts';
-import { Schedule, WakingTime } from './schedule.ts';
+import { Schedule } from './schedule.ts';
 
 const cleanUpEveryMs = 60 * 60 * 1000;
 const heartbeatMs = 5_000;
 /** A longer gap between heartbeats, or between the clocks, means sleep or a changed clock. */
 const jumpMs = 30_000;
 
-/** Takes over the runs that no living window drives, polls them when it is time, and sees each to its end. */
+/**
+ * Takes over the runs that no living window drives, polls them when it is time, and sees each to its end. It acts when the window starts
+ * (`resume`), gets the focus (`focused`), has another token (`tokenChanged`), when a person asks (`checkNow`), when another window changes a run
+ * (`#onChange`), and at each heartbeat, every 5 s while something is left to do (`#onBeat`).
+ */
 export class RunWatch {
-  readonly schedule: Schedule;
-  readonly uploads: UploadRemoval;
-  readonly finisher: Finisher;
-  readonly poller: Poller;
   readonly #deps: RunDeps;
+  readonly #leases: HeldLeases;
+  readonly #schedule: Schedule;
+  readonly #uploads: UploadRemoval;
+  readonly #finisher: Finisher;
+  readonly #poller: Poller;
   readonly #stop = new AbortController();
   readonly #nearRetention = new Emitter<Run>();
   readonly #waking: WakingTime;
@@ -34,11 +41,16 @@ export class RunWatch {
   constructor(deps: RunDeps) {
     this.#deps = deps;
     this.#waking = new WakingTime(deps.clock);
-    this.schedule = new Schedule(deps);
-    this.uploads = new UploadRemoval(deps);
-    this.finisher = new Finisher(deps, this.schedule, this.uploads);
-    this.poller = new Poller(deps, this.schedule, this.finisher, this.stopped);
+    const leases = (this.#leases = new HeldLeases(deps));
+    const schedule = (this.#schedule = new Schedule(leases, deps.clock));
+    this.#uploads = new UploadRemoval(deps);
+    const finisher = (this.#finisher = new Finisher(deps, leases, this.#uploads));
+    this.#poller = new Poller(deps, { leases, schedule, finisher, stopped: this.stopped });
+    this.onDidEnd = finisher.onDidEnd;
   }
+
+  /** Called once, in one window, with each run that reached its end or came to need a person. */
+  readonly onDidEnd: Finisher['onDidEnd'];
 
   /** Called once, in one window, with each run whose results are not here and may soon be deleted by the service. */
   readonly onDidNearRetention = this.#nearRetention.event;
@@ -53,36 +65,111 @@ export class RunWatch {
     return AbortSignal.any([this.stopped, ...(cancelled === undefined ? [] : [cancelled])]);
   }
 
-  /** From now on changes by another window count here: what it leaves to do keeps this window's heartbeat going, since that window may die, and results of a run that it saw exit are downloaded at once. */
-  follow(): void {
-    this.#following ??= this.#deps.store.onDidChange((run) => {
-      if (this.#needsTime(run)) this.#startBeating();
-      if (run.state === 'collecting' && run.trouble === undefined) this.schedule.planPoll(run.id, 0);
-    });
+  /** Reads the journals and goes on from what they say, except for runs that another window drives. */
+  async resume(): Promise<void> {
+    await this.#deps.store.reload();
+    this.#following ??= this.#deps.store.onDidChange((run) => this.#onChange(run));
+    await this.#takeOverAll((run) => this.#isUnfinished(run));
+    await this.#cleanUp();
+  }
+
+  /** As `resume`, and polls at once what could not be polled last time. A run that waits for a token still waits for it. */
+  async focused(): Promise<void> {
+    await this.resume();
+    const { store } = this.#deps;
+    const failed = store.all().filter((run) => isLive(run) && run.trouble !== undefined && !needsToken(run));
+    await Promise.all(failed.map(({ id }) => this.#poller.poll(id)));
+  }
+
+  /** Polls one run, or all live ones, at once, except before `Retry-After` has passed. */
+  async checkNow(id?: string): Promise<void> {
+    const { store } = this.#deps;
+    await store.reload();
+    const runs = store.all().filter((run) => (id === undefined || run.id === id) && isLive(run));
+    await this.#takeOverAll((run) => runs.includes(run));
+    await Promise.all(runs.map((run) => this.#poller.poll(run.id)));
+  }
+
+  /** Polls the runs of this window that waited for the token that has changed (`isTokenOf`), and removes the uploads that did. `isNewSource` says that a person changed where tokens come from. */
+  async tokenChanged(isTokenOf: (run: Run) => boolean, isNewSource: boolean): Promise<void> {
+    const { store } = this.#deps;
+    const waiting = store.all().filter((run) => isLive(run) && needsPerson(run) && isTokenOf(run));
+    this.#uploads.tokenChanged(isTokenOf, isNewSource);
+    await Promise.all([
+      ...waiting.map(({ id }) => this.#poller.pollWithNewToken(id, isNewSource)),
+      this.#takeOverAll((run) => this.#isUnfinished(run) && isTokenOf(run)),
+    ]);
   }
 
   /** Stops polling and releases the leases, so that another window can take over at once. */
   stop(): void {
     this.#following?.dispose();
     this.#stop.abort(new DOMException('Disposed', 'AbortError'));
-    void this.schedule.releaseAll();
+    void this.#leases.releaseAll();
+  }
+
+  /** When this window polls a run next, in wall-clock milliseconds. */
+  nextPollAt(id: string): number | undefined {
+    return this.#schedule.nextPollAt(id);
   }
 
   /** Takes the lease of a run, which the heartbeat renews; false while another living window drives it, or this one does already. */
   async take(id: string): Promise<boolean> {
-    const isTaken = await this.schedule.take(id);
+    const isTaken = await this.#leases.take(id);
     if (isTaken) this.#startBeating();
     return isTaken;
   }
 
+  /** Renews a run's lease; false when another window has it. */
+  renew(id: string): Promise<boolean> {
+    return this.#leases.renew(id);
+  }
+
+  /** Releases a run's lease. */
+  release(id: string): Promise<void> {
+    return this.#leases.release(id);
+  }
+
+  /** True while this window, which drives an ended run, cleans up after it. */
+  isFinishing(id: string): boolean {
+    return this.#finisher.isFinishing(id);
+  }
+
+  /** Plans the next poll of a live run, and finishes any other: see `Poller.settle`. */
+  settle(run: Run): Promise<Run> {
+    return this.#poller.settle(run);
+  }
+
+  /** Removes a run of which nothing has left the machine. */
+  async discard(id: string): Promise<void> {
+    await this.#leases.release(id);
+    await this.#deps.store.remove(id);
+  }
+
+  /** Ends a live run that no longer answers; false when it answers again or has ended. */
+  async unwatch(id: string, by: 'person' | 'time'): Promise<boolean> {
+    const { store, clock, log } = this.#deps;
+    const run = await store.applyIfDue(id, { type: 'unwatched', by, at: clock.now() });
+    if (run === undefined) return false;
+    log.info(`Run ${id} is no longer watched`);
+    await this.settle(run);
+    return true;
+  }
+
+  /** Keeps beating while another window, which may die, leaves work unfinished, and downloads at once the results of a run that it saw exit. */
+  #onChange(run: Run): void {
+    if (this.#needsTime(run)) this.#startBeating();
+    if (run.state === 'collecting' && run.trouble === undefined) this.#schedule.planPoll(run.id, 0);
+  }
+
   /** Takes over every run that `needsCare` and that no living window drives; a failure with one does not stop the others. */
-  async takeOverAll(needsCare: (run: Run) => boolean): Promise<void> {
+  async #takeOverAll(needsCare: (run: Run) => boolean): Promise<void> {
     const { store, log } = this.#deps;
     // Before what may take long, such as the removal of uploads.
     this.#startBeating();
     // Where no lease can be written, runs are shown as last saved.
     if (store.problem !== undefined) return;
-    const runs = store.all().filter((run) => !this.schedule.has(run.id) && needsCare(run));
+    const runs = store.all().filter((run) => !this.#leases.has(run.id) && needsCare(run));
     await Promise.all(
       runs.map(({ id }) =>
         this.#takeOver(id).catch((error: unknown) => {
@@ -93,11 +180,11 @@ export class RunWatch {
   }
 
   async #takeOver(id: string): Promise<void> {
-    if (this.#stop.signal.aborted || !(await this.take(id))) return;
+    if (this.stopped.aborted || !(await this.take(id))) return;
     try {
       await this.#goOn(id);
     } catch (error) {
-      await this.schedule.release(id);
+      await this.#leases.release(id);
       throw error;
     }
   }
@@ -110,16 +197,16 @@ export class RunWatch {
     });
     // Re-read: the previous holder may have advanced it.
     const found = await store.refresh(id);
-    if (found === undefined) return this.schedule.release(id);
+    if (found === undefined) return this.#leases.release(id);
     // Nothing of it has left the machine.
     if (phaseOf(found) === 'packaging') return this.discard(id);
     const isInterrupted = isPreparing(found) || found.state === 'dispatching';
     const run = isInterrupted ? await this.#afterInterruption(found) : found;
     if (isLive(run)) {
-      this.schedule.setNotBefore(id, run.trouble?.notBefore);
-      this.schedule.planPoll(id, 0);
-    } else if (isFinal(run) || isInterrupted) await this.finisher.finish(run);
-    else await this.schedule.release(id);
+      this.#schedule.setNotBefore(id, run.trouble?.notBefore);
+      this.#schedule.planPoll(id, 0);
+    } else if (isFinal(run) || isInterrupted) await this.settle(run);
+    else await this.#leases.release(id);
   }
 
   async #afterInterruption({ id }: Run): Promise<Run> {
@@ -129,45 +216,29 @@ export class RunWatch {
     return (await store.refresh(id)) ?? run;
   }
 
-  /** True for a run that waits for nothing but a window. */
-  isOpen(run: Run): boolean {
-    return isFinal(run) ? this.finisher.isNoticeDue(run) : run.state !== 'unknown';
+  /** True while some window still has to act on a run. */
+  #isOpen(run: Run): boolean {
+    return isFinal(run) ? this.#finisher.isNoticeDue(run) : run.state !== 'unknown';
   }
 
   /** True for an open run, and for an ended one whose uploads are to be removed now. */
-  isUnfinished(run: Run): boolean {
-    return this.isOpen(run) || this.uploads.isDue(run);
+  #isUnfinished(run: Run): boolean {
+    return this.#isOpen(run) || this.#uploads.isDue(run);
   }
 
   /** True for a run for which something is left to do as time passes. */
   #needsTime(run: Run): boolean {
-    return this.isOpen(run) || this.uploads.isPending(run);
-  }
-
-  /** Removes a run of which nothing has left the machine. */
-  async discard(id: string): Promise<void> {
-    await this.schedule.release(id);
-    await this.#deps.store.remove(id);
-  }
-
-  /** Ends a live run that no longer answers; false when it answers again or has ended. */
-  async unwatch(id: string, by: 'person' | 'time'): Promise<boolean> {
-    const { store, clock, log } = this.#deps;
-    const run = await store.applyIfDue(id, { type: 'unwatched', by, at: clock.now() });
-    if (run === undefined) return false;
-    log.info(`Run ${id} is no longer watched`);
-    await this.finisher.finish(run);
-    return true;
+    return this.#isOpen(run) || this.#uploads.isPending(run);
   }
 
   /** Local maintenance, once an hour at most. */
-  async cleanUp(): Promise<void> {
+  async #cleanUp(): Promise<void> {
     const { clock } = this.#deps;
     if (clock.monotonic() - this.#cleanedUpAt < cleanUpEveryMs) return;
     this.#cleanedUpAt = clock.monotonic();
     const { nearing, isDue } = await cleanUp({
       ...this.#deps,
-      schedule: this.schedule,
+      leases: this.#leases,
       waking: this.#waking,
     });
     this.#isCleanUpDue = isDue;
@@ -199,26 +270,27 @@ export class RunWatch {
   }
 
   #isBeatNeeded(): boolean {
-    if (this.schedule.ids().length > 0 || this.#isCleanUpDue) return true;
+    if (this.#leases.ids().length > 0 || this.#isCleanUpDue) return true;
     return this.#deps.store.all().some((run) => this.#needsTime(run));
   }
 
+  /** Renews the leases, takes over what other windows left, cleans up, gives up the runs that are past `isGivenUp`, and polls those whose time has come. */
   async #onBeat(jumped: boolean): Promise<void> {
     const { store, clock, log } = this.#deps;
     try {
-      await this.schedule.renewAll();
+      await this.#leases.renewAll();
       await store.reload();
-      void this.takeOverAll((run) => this.isUnfinished(run));
-      await this.cleanUp();
+      void this.#takeOverAll((run) => this.#isUnfinished(run));
+      await this.#cleanUp();
     } catch (error) {
       log.error(`The journals could not be read: ${String(error)}`);
     }
-    for (const id of this.schedule.ids()) {
+    for (const id of this.#leases.ids()) {
       const run = store.get(id);
       if (run === undefined || !isGivenUp(run, clock.now())) continue;
       this.unwatch(id, 'time').catch((error: unknown) => log.error(`Run ${id}: ${String(error)}`));
     }
-    this.poller.pollDue(jumped);
+    this.#poller.pollDue(jumped);
   }
 }
 

@@ -7,7 +7,7 @@ import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import { silent } from '../../../silentLog.ts';
 import { packagingRun } from '../sampleRuns.ts';
 import { tempFolder } from '../tempFolder.ts';
-import { WakingTime } from '../../../../src/core/run/watch/schedule.ts';
+import { WakingTime } from '../../../../src/core/run/state/wakingTime.ts';
 import { VirtualClock } from '../virtualClock.ts';
 
 describe("a run's folder", () => {

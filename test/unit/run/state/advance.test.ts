@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import { advance } from '../../../../src/core/run/state/advance.ts';
 import { isFinal, needsPerson, type Run } from '../../../../src/core/run/state/run.ts';
 import {
+  answered,
   asJournaled,
   emptyExit,
   eventOf,
@@ -158,19 +159,19 @@ describe('advance', () => {
 
   test('F59 a success that names no artifact is no answer yet', () => {
     const empty = { status: 'EXITED', output: { kind: 'SUCCESS' }, artifacts: [] };
-    const run = advance(runOf.running, { type: 'answered', description: empty, at: 1 });
+    const run = advance(runOf.running, answered(empty, 1));
     assert.equal(run.state, 'running');
   });
 
   test('F59 the fifth bare exit ends a run, but only if no other answer came between', () => {
-    const bare = { type: 'answered', description: emptyExit, at: 1 } as const;
+    const bare = answered(emptyExit, 1);
     const four = [bare, bare, bare, bare].reduce<Run>(advance, runOf.running);
     assert.ok(four.state === 'running');
     assert.equal(four.status, undefined, 'the status is no unknown one');
     const failed = advance(four, bare);
     assert.ok(failed.state === 'failed');
     assert.deepEqual([failed.runId, failed.dispatchedAt], ['run-1', 10]);
-    const interrupted = advance(advance(four, { ...bare, description: stillRunning }), bare);
+    const interrupted = advance(advance(four, answered(stillRunning, 1)), bare);
     assert.equal(interrupted.state, 'running');
     const cancelled = [bare, bare, bare, bare, bare].reduce<Run>(advance, runOf.cancelling);
     assert.deepEqual([cancelled.state, cancelled.noticeDue], ['cancelled', true]);
@@ -201,27 +202,27 @@ describe('advance', () => {
       pollsInVain: 2,
       wakingMs: 100,
     });
-    const good = advance(twice, { type: 'answered', description: stillRunning, at: 300 });
+    const good = advance(twice, answered(stillRunning, 300));
     assert.equal('trouble' in good && good.trouble, undefined);
     assert.equal('lastAnswerAt' in good && good.lastAnswerAt, 300);
   });
 
   test('artifacts that are listed and referenced are collected once each', () => {
-    const run = advance(runOf.running, { type: 'answered', description: success, at: 1 });
+    const run = advance(runOf.running, answered(success, 1));
     assert.deepEqual('exit' in run && run.exit?.artifacts, ['findings', 'report']);
   });
 
   test('so many artifacts are collected that a disk can hold, however many are listed', () => {
     const artifacts = Array.from({ length: 1_000 }, (_, index) => ({ name: `artifact-${String(index)}` }));
     const description = { status: 'EXITED', output: { kind: 'SUCCESS' }, artifacts };
-    const run = advance(runOf.running, { type: 'answered', description, at: 1 });
+    const run = advance(runOf.running, answered(description, 1));
     assert.equal('exit' in run && run.exit?.artifacts.length, 50);
   });
 
   test('artifacts that are only referenced are collected, and a reference to none is none', () => {
     const successOutput = { report: { artifact_name: 'report' }, findings: undefined };
     const description = { status: 'EXITED', output: { kind: 'SUCCESS', successOutput } };
-    const run = advance(runOf.running, { type: 'answered', description, at: 1 });
+    const run = advance(runOf.running, answered(description, 1));
     assert.deepEqual('exit' in run && run.exit?.artifacts, ['report']);
   });
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { advance, type RunEvent } from '../../../../src/core/run/state/advance.ts';
 import { isFinal, type Run, runSchema, shared } from '../../../../src/core/run/state/run.ts';
-import { packagingRun, stepOf } from '../sampleRuns.ts';
+import { answered, packagingRun, stepOf } from '../sampleRuns.ts';
 import { propertyRuns } from '../../core/propertyRuns.ts';
 
 const at = fc.integer({ min: 0, max: 4e12 });
@@ -54,7 +54,7 @@ const event = fc.oneof(
   { weight: 5, arbitrary: fc.record({ type: type('dispatchIntended'), at }) },
   { weight: 4, arbitrary: fc.record({ type: type('dispatched'), runId: id, at }) },
   { weight: 2, arbitrary: fc.record({ type: type('dispatchLost'), reason: failure, at }) },
-  { weight: 4, arbitrary: fc.record({ type: type('answered'), description, at }) },
+  { weight: 4, arbitrary: fc.tuple(description, at).map(([said, when]) => answered(said, when)) },
   fc.record({ type: type('runIdGiven'), runId: id, at }),
   fc.record({ type: type('dispatchStopped'), by: fc.constantFrom('person', 'windowClose'), at }),
   fc.record({ type: type('takenOver'), at }),

@@ -10,7 +10,7 @@ import {
 } from '../../../../src/core/run/state/continuations.ts';
 import { endedEarly, type Run, type RunIn } from '../../../../src/core/run/state/run.ts';
 import type { WorkflowId } from '../../../../src/core/workflows/workflow.ts';
-import { aborted, runOf, success } from '../sampleRuns.ts';
+import { aborted, answered, runOf, success } from '../sampleRuns.ts';
 
 const at = 10;
 const atCreditLimit: Description = {
@@ -21,10 +21,7 @@ const atCreditLimit: Description = {
 /** A run that ended so, with its feature list or without. */
 function ended(workflow: WorkflowId, description: Description, hasFeatures: boolean): Run {
   const artifacts = hasFeatures ? [{ name: 'features', file: 'features.json', bytes: 2 }] : [];
-  const events: RunEvent[] = [
-    { type: 'answered', description, at },
-    { type: 'collected', artifacts, at },
-  ];
+  const events: RunEvent[] = [answered(description, at, { workflow }), { type: 'collected', artifacts, at }];
   return events.reduce(advance, { ...runOf.running, workflow });
 }
 

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { describe, test, type TestContext } from 'node:test';
 import fc from 'fast-check';
-import { backoffMs, pollIntervalMs, Schedule } from '../../../../src/core/run/watch/schedule.ts';
+import { HeldLeases } from '../../../../src/core/run/disk/heldLeases.ts';
+import { backoffMs, pollIntervalMs } from '../../../../src/core/run/state/backoff.ts';
+import { Schedule } from '../../../../src/core/run/watch/schedule.ts';
 import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import { tempFolder } from '../tempFolder.ts';
 import { VirtualClock } from '../virtualClock.ts';
@@ -14,33 +16,34 @@ const hourMs = 3600_000;
 async function drive(
   t: TestContext,
   ...ids: readonly string[]
-): Promise<{ schedule: Schedule; clock: VirtualClock; store: RunStore }> {
+): Promise<{ leases: HeldLeases; schedule: Schedule; clock: VirtualClock; store: RunStore }> {
   const clock = new VirtualClock();
   const store = new RunStore(await tempFolder(t), { clock, log: silent });
-  const schedule = new Schedule({ store, clock, log: silent });
+  const leases = new HeldLeases({ store, clock, log: silent });
+  const schedule = new Schedule(leases, clock);
   for (const id of ids) {
     await mkdir(store.folderOf(id), { recursive: true });
-    assert.equal(await schedule.take(id), true);
+    assert.equal(await leases.take(id), true);
   }
-  return { schedule, clock, store };
+  return { leases, schedule, clock, store };
 }
 
 describe('the runs that a window drives', () => {
   test('are taken once, and renewed only while they are driven', async (t) => {
-    const { schedule } = await drive(t, 'one');
-    assert.deepEqual([await schedule.take('one'), schedule.ids()], [false, ['one']]);
-    assert.deepEqual([await schedule.renew('one'), await schedule.renew('none')], [true, false]);
-    await schedule.release('one');
-    assert.deepEqual([await schedule.renew('one'), schedule.has('one')], [false, false]);
+    const { leases } = await drive(t, 'one');
+    assert.deepEqual([await leases.take('one'), leases.ids()], [false, ['one']]);
+    assert.deepEqual([await leases.renew('one'), await leases.renew('none')], [true, false]);
+    await leases.release('one');
+    assert.deepEqual([await leases.renew('one'), leases.has('one')], [false, false]);
   });
 
   test('are renewed one and all, whatever keeps another from it', async (t) => {
-    const { schedule, clock, store } = await drive(t, 'one', 'two');
+    const { leases, clock, store } = await drive(t, 'one', 'two');
     await rm(store.folderOf('one'), { recursive: true });
     await writeFile(store.folderOf('one'), '');
-    const other = new Schedule({ store, clock, log: silent });
+    const other = new HeldLeases({ store, clock, log: silent });
     clock.advance(30_000);
-    await schedule.renewAll();
+    await leases.renewAll();
     assert.equal(await other.take('two'), false);
     clock.advance(15_000);
     assert.equal(await other.take('two'), false);

@@ -1,0 +1,65 @@
+import * as z from 'zod/mini';
+import { type Description, identifierSchema } from '../../api/schema.ts';
+import { workflows } from '../../workflows/workflows.ts';
+import type { RunEvent } from './advance.ts';
+import type { Exit, Run } from './run.ts';
+
+/** No more artifacts of a run are downloaded; no workflow has more than four (API reference, section 2.4). */
+const maxArtifacts = 50;
+
+/** Reads the service's answer about a run (API reference, sections 2.4 and 2.5). */
+export function toAnswered(
+  { workflow }: Pick<Run, 'workflow'>,
+  description: Description,
+): Omit<Extract<RunEvent, { type: 'answered' }>, 'at'> {
+  const { status } = description;
+  if (status !== 'EXITED') return { type: 'answered', status };
+  return { type: 'answered', status, exit: toExit(description, Object.keys(workflows[workflow].artifacts)) };
+}
+
+/** How a run ended, or undefined while the answer does not say all of it: a success must name its artifacts. */
+function toExit(description: Description, known: readonly string[]): Exit | undefined {
+  const { output, artifacts } = description;
+  if (output === undefined) return undefined;
+  const references = [
+    ...Object.entries(output.successOutput ?? {}).flatMap(([role, reference]) =>
+      reference === undefined ? [] : [{ name: reference.artifact_name, role }],
+    ),
+    ...referencesIn(output.abortedReason?.detail),
+  ];
+  const names = [...(artifacts ?? []), ...references].map((artifact) => artifact?.name);
+  const unique = [...new Set(names.filter((name) => name !== undefined))];
+  if (output.kind === 'SUCCESS' && unique.length === 0) return undefined;
+  const kept = unique.slice(0, maxArtifacts);
+  const roles = kept
+    .map((name) => ({ name, role: roleAmong(references, name, known) }))
+    .filter(({ name, role }) => role !== name);
+  return {
+    kind: output.kind,
+    artifacts: kept,
+    roles: roles.length === 0 ? undefined : roles,
+    abort: output.abortedReason,
+  };
+}
+
+const referenceSchema = z.object({ artifact_name: identifierSchema });
+
+/** The artifacts that the detail of an abort refers to: `scan_progress`, after a credit limit (API reference, section 2.5). */
+function referencesIn(detail: unknown): { name: string; role: string }[] {
+  if (typeof detail !== 'object' || detail === null) return [];
+  return Object.entries(detail).flatMap(([role, value]) => {
+    const reference = referenceSchema.safeParse(value);
+    return reference.success ? [{ name: reference.data.artifact_name, role }] : [];
+  });
+}
+
+/** The role that refers to an artifact, a known role first; without a reference its name is its role, unless that role is another artifact's. */
+function roleAmong(
+  references: readonly { name: string; role: string }[],
+  name: string,
+  known: readonly string[],
+): string {
+  const own = references.filter((each) => each.name === name && each.role.length <= 256);
+  const best = own.find(({ role }) => role === name || known.includes(role));
+  return (best ?? own[0])?.role ?? (references.some(({ role }) => role === name) ? 'other' : name);
+}
