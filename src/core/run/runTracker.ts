@@ -4,7 +4,6 @@ import { makePrivateFolder } from '../files.ts';
 import type { Disposable } from '../ports.ts';
 import { visibleLine } from '../visibleText.ts';
 import { withJournalLock } from './disk/lease.ts';
-
 import { downloadAgain, hasRemoteResults, tryToKeepSource } from './finish/downloadArtifacts.ts';
 import { removeUnneededArchives } from './finish/localCleanup.ts';
 import { hasUploads, removeUploads } from './finish/removeUploads.ts';
@@ -225,7 +224,7 @@ export class RunTracker implements Disposable {
   /** Runs `act`, with all journals read, while no other window does so: each run ID is listed once. */
   async #alone<T>(act: () => Promise<T>): Promise<T> {
     const { store, clock } = this.#deps;
-    await store.reload();
+    await store.requireWritable();
     await makePrivateFolder(store.startingFolder);
     return withJournalLock(join(store.startingFolder, 'lock'), clock, async () => {
       await store.reload();

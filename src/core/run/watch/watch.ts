@@ -1,6 +1,5 @@
-import { isAbortError } from '../../errors.ts';
 import { sweepTemporary } from '../../files.ts';
-import { type Clock, type Disposable, Emitter } from '../../ports.ts';
+import { type Disposable, Emitter } from '../../ports.ts';
 import { HeldLeases } from '../disk/heldLeases.ts';
 import { Finisher } from '../finish/finishRun.ts';
 import { cleanUp } from '../finish/localCleanup.ts';
@@ -9,13 +8,11 @@ import type { RunDeps } from '../runDeps.ts';
 import { isGivenUp } from '../state/deadlines.ts';
 import { isFinal, isLive, isPreparing, needsPerson, needsToken, phaseOf, type Run } from '../state/run.ts';
 import { WakingTime } from '../state/wakingTime.ts';
+import { Heartbeat } from './heartbeat.ts';
 import { Poller } from './poll.ts';
 import { Schedule } from './schedule.ts';
 
 const cleanUpEveryMs = 60 * 60 * 1000;
-const heartbeatMs = 5_000;
-/** A longer gap between heartbeats, or between the clocks, means sleep or a changed clock. */
-const jumpMs = 30_000;
 
 /**
  * Takes over the runs that no living window drives, polls them when it is time, and sees each to its end. It acts when the window starts
@@ -29,10 +26,10 @@ export class RunWatch {
   readonly #uploads: UploadRemoval;
   readonly #finisher: Finisher;
   readonly #poller: Poller;
+  readonly #heartbeat: Heartbeat;
   readonly #stop = new AbortController();
   readonly #nearRetention = new Emitter<Run>();
   readonly #waking: WakingTime;
-  #isBeating = false;
   #cleanedUpAt = -Infinity;
   /** True while something here is due for removal and waits for its waking time. */
   #isCleanUpDue = false;
@@ -46,6 +43,12 @@ export class RunWatch {
     this.#uploads = new UploadRemoval(deps);
     const finisher = (this.#finisher = new Finisher(deps, leases, this.#uploads));
     this.#poller = new Poller(deps, { leases, schedule, finisher, stopped: this.stopped });
+    this.#heartbeat = new Heartbeat({
+      ...deps,
+      stopped: this.stopped,
+      isNeeded: () => this.#isBeatNeeded(),
+      onBeat: (jumped) => this.#onBeat(jumped),
+    });
     this.onDidEnd = finisher.onDidEnd;
   }
 
@@ -116,7 +119,7 @@ export class RunWatch {
   /** Takes the lease of a run, which the heartbeat renews; false while another living window drives it, or this one does already. */
   async take(id: string): Promise<boolean> {
     const isTaken = await this.#leases.take(id);
-    if (isTaken) this.#startBeating();
+    if (isTaken) this.#heartbeat.start();
     return isTaken;
   }
 
@@ -158,7 +161,7 @@ export class RunWatch {
 
   /** Keeps beating while another window, which may die, leaves work unfinished, and downloads at once the results of a run that it saw exit. */
   #onChange(run: Run): void {
-    if (this.#needsTime(run)) this.#startBeating();
+    if (this.#needsTime(run)) this.#heartbeat.start();
     if (run.state === 'collecting' && run.trouble === undefined) this.#schedule.planPoll(run.id, 0);
   }
 
@@ -166,7 +169,7 @@ export class RunWatch {
   async #takeOverAll(needsCare: (run: Run) => boolean): Promise<void> {
     const { store, log } = this.#deps;
     // Before what may take long, such as the removal of uploads.
-    this.#startBeating();
+    this.#heartbeat.start();
     // Where no lease can be written, runs are shown as last saved.
     if (store.problem !== undefined) return;
     const runs = store.all().filter((run) => !this.#leases.has(run.id) && needsCare(run));
@@ -242,33 +245,11 @@ export class RunWatch {
       waking: this.#waking,
     });
     this.#isCleanUpDue = isDue;
-    if (isDue) this.#startBeating();
+    if (isDue) this.#heartbeat.start();
     for (const run of nearing) this.#nearRetention.fire(run);
   }
 
-  /** Starts the heartbeat, unless it beats already or watching has stopped. */
-  #startBeating(): void {
-    if (this.#isBeating || this.stopped.aborted) return;
-    this.#isBeating = true;
-    this.#beat().catch((error: unknown) => {
-      if (!isAbortError(error)) this.#deps.log.error(`The heartbeat stopped: ${String(error)}`);
-    });
-  }
-
-  /** Beats while something needs it, so that an idle window holds no timer. */
-  async #beat(): Promise<void> {
-    const { clock, log } = this.#deps;
-    try {
-      while (this.#isBeatNeeded()) {
-        const jumped = await nextHeartbeat(clock, this.stopped);
-        if (jumped) log.info('The machine slept, or its clock was changed: polling every run');
-        await this.#onBeat(jumped);
-      }
-    } finally {
-      this.#isBeating = false;
-    }
-  }
-
+  /** True while this window drives a run, or something is left to do for some window. */
   #isBeatNeeded(): boolean {
     if (this.#leases.ids().length > 0 || this.#isCleanUpDue) return true;
     return this.#deps.store.all().some((run) => this.#needsTime(run));
@@ -292,12 +273,4 @@ export class RunWatch {
     }
     this.#poller.pollDue(jumped);
   }
-}
-
-/** Resolves with the next heartbeat: true when the machine slept or its clock was changed meanwhile. */
-export async function nextHeartbeat(clock: Clock, stopped: AbortSignal): Promise<boolean> {
-  const [wall, monotonic] = [clock.now(), clock.monotonic()];
-  await clock.sleep(heartbeatMs, stopped);
-  const passed = clock.monotonic() - monotonic;
-  return passed > jumpMs || Math.abs(clock.now() - wall - passed) > jumpMs;
 }

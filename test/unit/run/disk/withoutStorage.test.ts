@@ -4,7 +4,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { describe, test, type TestContext } from 'node:test';
 import { minuteMs, pass } from '../days.ts';
 import { type Desk, openWindow, setUpDesk } from '../runWindow.ts';
-import { seedUnknownRun, trackRemoteRun } from '../seededRuns.ts';
+import { seedUnknownRun, startRemoteRun, trackRemoteRun, trackRun } from '../seededRuns.ts';
 import { startWith } from '../uploads.ts';
 
 /** Puts a file where the folder of the runs is: nothing can be written there, whoever runs the test. The returned function brings the folder back. */
@@ -38,13 +38,15 @@ describe('storage that cannot be written', () => {
     const desk = await setUpDesk(t);
     const window = openWindow(t, desk);
     const unknown = await seedUnknownRun(desk, window);
-    const sent = desk.service.requests.length;
+    const remote = await startRemoteRun(desk);
     await loseStorage(desk);
+    const sent = desk.service.requests.length;
     const refused = { kind: 'storage', data: { detail: 'EEXIST' } };
     await assert.rejects(window.tracker.claim([desk.folder]), refused);
     await assert.rejects(window.tracker.start(await window.assessment()), refused);
     await assert.rejects(window.tracker.resend(unknown.id), refused);
     assert.deepEqual([desk.service.requests.length, window.store.all()], [sent, [unknown]]);
+    await assert.rejects(trackRun(desk, window, remote), refused);
   });
 
   test('F66 that is lost while a person is asked has nothing sent', async (t) => {

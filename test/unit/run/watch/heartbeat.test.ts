@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { nextHeartbeat } from '../../../../src/core/run/watch/watch.ts';
+import { nextHeartbeat } from '../../../../src/core/run/watch/heartbeat.ts';
 import { VirtualClock } from '../virtualClock.ts';
 
 test('a heartbeat tells sleep and clock changes from time that passes', async () => {

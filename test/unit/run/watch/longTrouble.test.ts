@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, test, type TestContext } from 'node:test';
 import { mayStopWatching } from '../../../../src/core/run/state/deadlines.ts';
 import type { RunIn } from '../../../../src/core/run/state/run.ts';
+import { randomOf } from '../../../torture/chance.ts';
 import { dayMs, leap, pass, stayAwake, stride } from '../days.ts';
 import { type Desk, openWindow, type RunWindow, setUpDesk } from '../runWindow.ts';
 import { trackRemoteRun, trackRun } from '../seededRuns.ts';
@@ -11,7 +12,7 @@ import { trackRemoteRun, trackRun } from '../seededRuns.ts';
 describe('a service that fails for long', () => {
   test('F52 with 5xx for a day is asked ever less, told of once in the log, and the run recovers', async (t) => {
     const desk = await setUpDesk(t);
-    const window = openWindow(t, desk, { random: Math.random });
+    const window = openWindow(t, desk, { random: randomOf(1) });
     const { id, runId } = await trackRemoteRun(desk, window);
     const heal = desk.service.addFault({
       match: { path: '/describe' },
