@@ -45,8 +45,8 @@ export interface TriageEntry extends TriageDecision {
 /** The decisions about a folder's findings. */
 export interface TriageBook {
   readonly entries: readonly TriageEntry[];
-  /** The entries by the `spot` of their findings. */
-  readonly bySpot: ReadonlyMap<string, readonly TriageEntry[]>;
+  /** The entries by the `fingerprint` of their findings: a repository may have thousands about one file. */
+  readonly byFingerprint: ReadonlyMap<string, readonly TriageEntry[]>;
 }
 
 const entrySchema = z.object({
@@ -69,27 +69,32 @@ const bookSchema = z.object({ version: z.literal(1), decisions: z.array(z.unknow
 
 /** Puts decisions together. */
 export function toBook(entries: readonly TriageEntry[]): TriageBook {
-  return { entries, bySpot: Map.groupBy(entries, ({ identity }) => identity.spot) };
+  return { entries, byFingerprint: Map.groupBy(entries, ({ identity }) => identity.fingerprint) };
 }
 
 /** The latest decision about a finding, in its run or in another run where it is surely the same. */
-export function entryOf({ bySpot }: Pick<TriageBook, 'bySpot'>, identity: Identity): TriageEntry | undefined {
+export function entryOf(
+  { byFingerprint }: Pick<TriageBook, 'byFingerprint'>,
+  identity: Identity,
+): TriageEntry | undefined {
   let last: TriageEntry | undefined;
-  for (const entry of bySpot.get(identity.spot) ?? []) {
+  for (const entry of byFingerprint.get(identity.fingerprint) ?? []) {
     if (isSameFinding(entry.identity, identity) && entry.at >= (last?.at ?? 0)) last = entry;
   }
   return last;
 }
 
 /** The book with these decisions in the place of those about the same findings; that a finding is open, without a note, says nothing and leaves no entry. */
-export function withDecisions({ bySpot }: TriageBook, decided: readonly TriageEntry[]): TriageBook {
-  const changed = new Map(bySpot);
+export function withDecisions({ byFingerprint }: TriageBook, decided: readonly TriageEntry[]): TriageBook {
+  const changed = new Map(byFingerprint);
   for (const entry of decided) {
-    const { spot } = entry.identity;
-    const others = (changed.get(spot) ?? []).filter((each) => !isSameFinding(each.identity, entry.identity));
-    changed.set(spot, isUndecided(entry) ? others : [...others, entry]);
+    const { fingerprint } = entry.identity;
+    const others = (changed.get(fingerprint) ?? []).filter(
+      (each) => !isSameFinding(each.identity, entry.identity),
+    );
+    changed.set(fingerprint, isUndecided(entry) ? others : [...others, entry]);
   }
-  return { entries: [...changed.values()].flat(), bySpot: changed };
+  return { entries: [...changed.values()].flat(), byFingerprint: changed };
 }
 
 /** Reads a file of many decisions, without items that are none. Throws `triageDamaged`. */
