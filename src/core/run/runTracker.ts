@@ -9,7 +9,8 @@ import { removeUnneededArchives } from './finish/localCleanup.ts';
 import { hasUploads, removeUploads } from './finish/removeUploads.ts';
 import type { RunDeps } from './runDeps.ts';
 import { wasRefused } from './start/dispatch.ts';
-import { type FolderClaim, RunStarter, type StartOptions } from './start/start.ts';
+import type { InputOptions } from './start/inputFiles.ts';
+import { type FolderClaim, type PackedRun, RunStarter, type StartOptions } from './start/start.ts';
 import { type Assessment, type RunNote, trackedRun } from './state/newRun.ts';
 import { isFinal, isLive, isPreparing, type Run, runIdOf } from './state/run.ts';
 import { RunWatch } from './watch/watch.ts';
@@ -65,6 +66,11 @@ export class RunTracker implements Disposable {
   /** Packages, uploads and dispatches: see `RunStarter.start`. */
   start(assessment: Assessment, options?: StartOptions): Promise<Run | undefined> {
     return this.#starter.start(assessment, options);
+  }
+
+  /** Makes the archives of a run and sends nothing: see `RunStarter.pack`. */
+  pack(assessment: Assessment, options: InputOptions): Promise<PackedRun | undefined> {
+    return this.#starter.pack(assessment, options);
   }
 
   /** The service's ID of a run that it has accepted, which the disk does not take yet. */

@@ -2,11 +2,15 @@ import * as vscode from 'vscode';
 import { AssessmentError } from '../../core/errors.ts';
 import { choicesBelow, type FolderChoices, replaceBelow } from '../../core/upload/choose/choices.ts';
 import {
+  checkPacked,
   decide,
   type PreparationSteps,
+  prepareFolders,
   type Prepared as PreparedFolder,
   type SecretDecision,
+  type StepProgress,
 } from '../../core/upload/choose/prepare.ts';
+import type { ManifestEntry } from '../../core/upload/archive/packing.ts';
 import { gitHome } from '../../core/upload/ignore/repository.ts';
 import { checkSecrets } from '../../core/upload/secrets/checkSecrets.ts';
 import type { ScannedFile, Suspicion } from '../../core/upload/secrets/scanFile.ts';
@@ -63,8 +67,43 @@ export function createPreparation(memory: vscode.Memento, secretWorkerFile: stri
   return { choices, steps };
 }
 
+/** Archives of prepared folders, which nobody has sent. */
+interface Packed {
+  /** The files in each archive. */
+  readonly manifests: readonly Iterable<ManifestEntry>[];
+  /** Removes the archives. */
+  discard(): Promise<void>;
+}
+
+/**
+ * Prepares folders, asks about suspected secrets and packs, until every packed file has the content that was checked. Undefined when the person
+ * cancels. What `pack` returns in the end is the caller's to discard.
+ */
+export async function packChecked<P extends Packed>(
+  folders: readonly Folder[],
+  pack: (decided: readonly Prepared[]) => Promise<P | undefined>,
+  deps: PreparationDeps,
+  progress: StepProgress,
+): Promise<{ readonly packed: P; readonly prepared: readonly Prepared[] } | undefined> {
+  let prepared: readonly Prepared[] = await prepareFolders(folders, deps.steps, progress);
+  for (let packings = 1; ; packings += 1) {
+    progress.onStep(vscode.l10n.t('waiting for your confirmation'));
+    const decided = await decideSecrets(prepared, deps);
+    if (decided === undefined) return undefined;
+    const packed = await pack(decided);
+    if (packed === undefined) return undefined;
+    let isAsPacked = false;
+    try {
+      ({ prepared, isAsPacked } = await checkPacked(decided, packed.manifests, deps.steps, { ...progress, packings })); // prettier-ignore
+      if (isAsPacked) return { packed, prepared };
+    } finally {
+      if (!isAsPacked) await packed.discard();
+    }
+  }
+}
+
 /** Asks about suspected secrets, if the setting says so, and applies the decisions; undefined when the person cancels. Throws `nothingToSend` for a folder without files left. */
-export async function decideSecrets(
+async function decideSecrets(
   prepared: readonly Prepared[],
   { choices, steps }: PreparationDeps,
 ): Promise<readonly Prepared[] | undefined> {

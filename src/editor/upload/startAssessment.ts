@@ -2,14 +2,11 @@ import * as vscode from 'vscode';
 import { AssessmentError } from '../../core/errors.ts';
 import { pathInside } from '../../core/files.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
-import { readSentFiles, type SentFile } from '../../core/findings/place/sentFiles.ts';
 import type { Logger } from '../../core/ports.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';
-import type { FolderClaim } from '../../core/run/start/start.ts';
 import type { Assessment } from '../../core/run/state/newRun.ts';
 import { isFinal, type Run, type Target } from '../../core/run/state/run.ts';
-import { checkPacked, prepareFolders } from '../../core/upload/choose/prepare.ts';
 import { type Folder, isInside, repositoryOf } from '../folders.ts';
 import { countFiles, formatTime } from '../formats.ts';
 import { stateLabel } from '../labels.ts';
@@ -17,7 +14,7 @@ import { byteSteps, withProgress } from '../progress.ts';
 import { toRunNode } from '../runs/pickRun.ts';
 import { type Destination, readAssessmentSettings, readDestination } from '../settings.ts';
 import { askInDialog, showWarning } from '../showMessage.ts';
-import { decideSecrets, type PreparationDeps, type Prepared } from './preparation.ts';
+import { packChecked, type PreparationDeps, type Prepared } from './preparation.ts';
 import type { UploadPreview } from './uploadPreview.ts';
 import { confirmUpload } from './uploadQuestion.ts';
 
@@ -44,63 +41,45 @@ export async function startAssessment(
     // Another window may have started a run before the claim.
     await deps.runs.reload();
     return (await offerToSave(folders)) && (await acceptLiveRun(folders, deps.runs))
-      ? await launchWithProgress(deps, folders, destination, { retryOf, claim })
+      ? await launch(deps, folders, destination, retryOf)
       : undefined;
   } finally {
     await claim.release();
   }
 }
 
-function launchWithProgress(
+function launch(
   deps: StartDeps,
   folders: readonly Folder[],
   destination: Destination,
-  { retryOf, claim }: { retryOf: Run | undefined; claim: FolderClaim },
+  retryOf: Run | undefined,
 ): Thenable<Run | undefined> {
   const t = vscode.l10n.t;
   return withProgress(t('Whitebox Assessment'), async (onStep, signal) => {
-    const launch = async (prepared: readonly Prepared[], packings = 1): Promise<Run | undefined> => {
-      onStep(t('waiting for your confirmation'));
-      const decided = await decideSecrets(prepared, deps);
-      if (decided === undefined) return undefined;
-      const assessment = { ...(await toAssessment(decided, destination)), retryOf: retryOf?.id };
-      let changed: readonly Prepared[] | undefined;
-      const run = await deps.tracker.start(assessment, {
-        claim,
-        signal,
-        onPackaging: byteSteps(onStep, (done, total) => t('packaging {0} of {1}', done, total)),
-        onUploading: byteSteps(onStep, (done, total) => t('uploading {0} of {1}', done, total)),
-        confirmUpload: async (run) => {
-          const packed = await readPacked(run, deps.runs);
-          const progress = { signal, onStep, packings };
-          const checked = await checkPacked(decided, packed, deps.steps, progress);
-          if (!checked.isAsPacked) {
-            changed = checked.prepared;
-            return false;
-          }
-          onStep(t('waiting for your confirmation'));
-          return confirmUpload(run, assessment, checked.prepared, deps, retryOf);
-        },
-      });
-      // Packed again where the content that was packed is not the content that was checked, or a decision changed meanwhile.
-      return changed === undefined ? run : launch(changed, packings + 1);
+    const options = {
+      signal,
+      onPackaging: byteSteps(onStep, (done, total) => t('packaging {0} of {1}', done, total)),
+      onUploading: byteSteps(onStep, (done, total) => t('uploading {0} of {1}', done, total)),
     };
-    const run = await launch(await prepareFolders(folders, deps.steps, { signal, onStep }));
-    // A dispatch is not interrupted: the run may have started although the person cancelled.
-    if (signal.aborted && run?.state === 'running') offerToCancel(run, deps.log);
-    return run;
+    const pack = async (decided: readonly Prepared[]) => {
+      const assessment = { ...(await toAssessment(decided, destination)), retryOf: retryOf?.id };
+      const packed = await deps.tracker.pack(assessment, options);
+      return packed && { ...packed, assessment };
+    };
+    const ready = await packChecked(folders, pack, deps, { signal, onStep });
+    if (ready === undefined) return undefined;
+    const { packed, prepared } = ready;
+    try {
+      onStep(t('waiting for your confirmation'));
+      if (!(await confirmUpload(packed.run, packed.assessment, prepared, deps, retryOf))) return undefined;
+      const run = await packed.start();
+      // A dispatch is not interrupted: the run may have started although the person cancelled.
+      if (signal.aborted && run?.state === 'running') offerToCancel(run, deps.log);
+      return run;
+    } finally {
+      await packed.discard();
+    }
   });
-}
-
-/** The files in each archive of a run. */
-async function readPacked(run: Run, runs: RunStore): Promise<SentFile[][]> {
-  const packed: SentFile[][] = [];
-  for (const [index, { folder }] of run.targets.entries()) {
-    const sent = await readSentFiles(runs.folderOf(run.id), index);
-    if (sent === undefined) throw new AssessmentError('storage', { subject: folder });
-    packed.push([...sent.values()]);
-  }
-  return packed;
 }
 
 /** Offers to cancel a run that had started when the person cancelled its start. */

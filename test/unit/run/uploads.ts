@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
+import type { InputOptions } from '../../../src/core/run/start/inputFiles.ts';
+import type { Assessment } from '../../../src/core/run/state/newRun.ts';
 import type { Run } from '../../../src/core/run/state/run.ts';
 import type { Desk, RunWindow } from './runWindow.ts';
 
@@ -13,13 +15,38 @@ export const accepted = (desk: Desk): number => desk.service.runs().length;
 export const archiveOf = (window: RunWindow, run: Run): string =>
   join(window.store.folderOf(run.id), run.targets[0]!.archive!.file);
 
-/** Starts an assessment with options and lets time pass until it has its outcome. */
+/** Asks before the upload, as the editor does; after false nothing is sent. */
+type ConfirmUpload = (run: Run) => Promise<boolean>;
+
+/** Packs, asks and starts under a claim on the folders, as the editor does. */
+export async function startAsking(
+  { tracker }: RunWindow,
+  assessment: Assessment,
+  confirmUpload: ConfirmUpload,
+  options: InputOptions = {},
+): Promise<Run | undefined> {
+  const claim = await tracker.claim(assessment.targets.map(({ folder }) => folder));
+  try {
+    const packed = await tracker.pack(assessment, options);
+    const run = packed && (await confirmUpload(packed.run)) ? await packed.start() : undefined;
+    await packed?.discard();
+    return run;
+  } finally {
+    await claim.release();
+  }
+}
+
+/** Starts an assessment while the clock passes. */
 export async function startWith(
   window: RunWindow,
   desk: Desk,
-  options: Parameters<RunWindow['tracker']['start']>[1],
+  { confirmUpload, ...options }: InputOptions & { readonly confirmUpload?: ConfirmUpload },
 ): Promise<Run | undefined> {
-  const started = window.tracker.start(await window.assessment(), options);
+  const assessment = await window.assessment();
+  const started =
+    confirmUpload === undefined
+      ? window.tracker.start(assessment, options)
+      : startAsking(window, assessment, confirmUpload, options);
   return desk.clock.passUntil(started, desk.traffic);
 }
 

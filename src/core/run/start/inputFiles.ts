@@ -34,15 +34,16 @@ export interface InputOptions {
 /** `stopped` aborts when the window closes. */
 type UploadDeps = RunDeps & { readonly client: AssessmentClient; readonly stopped: AbortSignal };
 
-/** Makes the archives of a run in its folder; at the end every target has its archive and its manifest. */
+/** Makes the archives of a run in its folder; at the end every target has its archive and its manifest. Returns the manifests. */
 export async function packageTargets(
   run: Run,
   assessment: Assessment,
   { store, clock, workerFile }: RunDeps,
   { signal, onPackaging }: InputOptions,
-): Promise<void> {
+): Promise<Iterable<ManifestEntry>[]> {
   const folder = store.folderOf(run.id);
   const total = sum(assessment.targets.map(({ files }) => files?.selection.bytes ?? 0));
+  const manifests: Iterable<ManifestEntry>[] = [];
   let before = 0;
   for (const [index, { files }] of assessment.targets.entries()) {
     if (files === undefined) continue;
@@ -71,7 +72,9 @@ export async function packageTargets(
       omitted: omitted.length === 0 ? undefined : omitted.slice(0, maxOmitted).map(({ path }) => path),
     };
     await store.apply(run.id, { type: 'archived', target: index, archive, at: clock.now() });
+    manifests.push(manifest);
   }
+  return manifests;
 }
 
 /** The manifest in pieces, so that the text of very many entries is never in memory as a whole. */

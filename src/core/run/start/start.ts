@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { AssessmentError, isAbortError, knownError, systemCode } from '../../errors.ts';
 import { Emitter } from '../../ports.ts';
+import type { ManifestEntry } from '../../upload/archive/packing.ts';
 import { type Lease, takeLease } from '../disk/lease.ts';
 import { untilSaved } from '../disk/runStore.ts';
 import type { RunDeps } from '../runDeps.ts';
@@ -22,10 +23,19 @@ export interface FolderClaim {
 
 /** How a start shows its progress, and what may stop it until the dispatch. */
 export interface StartOptions extends InputOptions {
-  /** Called once the archives are made and before anything leaves the machine; after false nothing of the run is kept. */
-  readonly confirmUpload?: ((run: Run) => Promise<boolean>) | undefined;
   /** The claim on the folders, when they were claimed before the person was asked; else they are claimed for the length of the start. */
   readonly claim?: FolderClaim | undefined;
+}
+
+/** A run whose archives are on disk. Nothing of it has left the machine. */
+export interface PackedRun {
+  readonly run: Run;
+  /** The files in each archive. */
+  readonly manifests: readonly Iterable<ManifestEntry>[];
+  /** Uploads and dispatches: see `RunStarter.start`. Undefined after a cancellation. */
+  start(): Promise<Run | undefined>;
+  /** Removes everything of the run, unless it was started. */
+  discard(): Promise<void>;
 }
 
 /** Starts runs, each under its lease, and hands them to the watch. Only here, and by a person's decision, a dispatch whose answer was lost is sent again. */
@@ -54,13 +64,51 @@ export class RunStarter {
    * Throws `startedElsewhere` while another start of one of the folders goes on, and `storage` where runs cannot be saved.
    */
   async start(assessment: Assessment, options: StartOptions = {}): Promise<Run | undefined> {
-    if (options.claim !== undefined) return this.#start(assessment, options);
-    const claim = await this.claim(assessment.targets.map(({ folder }) => folder));
+    const claim = options.claim ?? (await this.claim(assessment.targets.map(({ folder }) => folder)));
     try {
-      return await this.#start(assessment, options);
+      const packed = await this.pack(assessment, options);
+      const run = await packed?.start();
+      await packed?.discard();
+      return run;
     } finally {
-      await claim.release();
+      if (options.claim === undefined) await claim.release();
     }
+  }
+
+  /** Makes the archives of a run whose folders are claimed; undefined after a cancellation. Nothing of the run is kept where that fails. */
+  async pack(assessment: Assessment, options: InputOptions): Promise<PackedRun | undefined> {
+    const { store, clock } = this.#deps;
+    const stoppable = { ...options, signal: this.#watch.until(options.signal) };
+    const run = newRun({ id: store.newId(), now: clock.now() }, assessment);
+    const { id } = run;
+    try {
+      if (!(await this.#watch.take(id))) throw new AssessmentError('busyElsewhere');
+      await store.create(run);
+      const manifests = await packageTargets(run, assessment, this.#deps, stoppable);
+      let isStarted = false;
+      return {
+        run: store.get(id) ?? run,
+        manifests,
+        start: async () => {
+          if (stoppable.signal.aborted) return undefined;
+          isStarted = true;
+          return this.#start(run, stoppable);
+        },
+        discard: async () => {
+          if (!isStarted) await this.#discard(id);
+        },
+      };
+    } catch (error) {
+      await this.#discard(id);
+      if (isAbortError(error)) return undefined;
+      throw this.#toKnown(id, error);
+    }
+  }
+
+  async #discard(id: string): Promise<void> {
+    await this.#watch.discard(id).catch((failure: unknown) => {
+      this.#deps.log.warn(`Run ${id}: what it left could not be removed: ${String(failure)}`);
+    });
   }
 
   /** Claims folders, all of them or none, by leases that are renewed for as long as a person reads questions; throws `startedElsewhere`, and `storage` where runs cannot be saved. */
@@ -104,38 +152,18 @@ export class RunStarter {
     };
   }
 
-  async #start(assessment: Assessment, options: StartOptions): Promise<Run | undefined> {
-    const { store, clock, log } = this.#deps;
-    const stoppable = { ...options, signal: this.#watch.until(options.signal) };
-    const run = newRun({ id: store.newId(), now: clock.now() }, assessment);
-    const { id } = run;
+  /** Uploads and dispatches a packed run. */
+  async #start(run: Run, options: InputOptions & { readonly signal: AbortSignal }): Promise<Run> {
     const deps = this.#sendDeps(run);
-    try {
-      if (!(await this.#watch.take(id))) throw new AssessmentError('busyElsewhere');
-      await store.create(run);
-      await packageTargets(run, assessment, deps, stoppable);
-      const isConfirmed = (await options.confirmUpload?.(store.get(id) ?? run)) ?? true;
-      stoppable.signal.throwIfAborted();
-      if (!isConfirmed) {
-        await this.#watch.discard(id);
-        return undefined;
-      }
-    } catch (error) {
-      await this.#watch.discard(id).catch((failure: unknown) => {
-        log.warn(`Run ${id}: what it left could not be removed: ${String(failure)}`);
-      });
-      if (isAbortError(error)) return undefined;
-      throw this.#toKnown(id, error);
-    }
     let intended: RunIn<'dispatching'>;
     try {
-      await uploadTargets(run, deps, stoppable);
-      stoppable.signal.throwIfAborted();
+      await uploadTargets(run, deps, options);
+      options.signal.throwIfAborted();
       intended = await intendDispatch(run, deps);
     } catch (error) {
-      return this.#giveUp(id, error);
+      return this.#giveUp(run.id, error);
     }
-    return this.#send(intended, deps, stoppable.signal);
+    return this.#send(intended, deps, options.signal);
   }
 
   /** Sends the dispatch of an `unknown` run again, with the files already uploaded: a person's decision, since it may start a second paid run. */

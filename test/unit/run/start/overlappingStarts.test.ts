@@ -6,7 +6,7 @@ import { describe, test } from 'node:test';
 import { minuteMs, pass } from '../days.ts';
 import { openWindow, setUpDesk } from '../runWindow.ts';
 import { startRemoteRun, trackRun } from '../seededRuns.ts';
-import { accepted } from '../uploads.ts';
+import { accepted, startAsking } from '../uploads.ts';
 
 describe('starts that overlap', () => {
   for (const where of ['in one window', 'in two windows'] as const) {
@@ -20,16 +20,14 @@ describe('starts that overlap', () => {
       let questions = 0;
       const confirmUpload = (): Promise<boolean> => Promise.resolve((questions += 1) > 0);
       const overlapping = [[target!], [target!, other], [other, target!]];
-      const started = first.tracker.start(assessment, {
-        confirmUpload: async () => {
-          for (const targets of overlapping) {
-            const start = second.tracker.start({ ...assessment, targets }, { confirmUpload });
-            await assert.rejects(start, { kind: 'startedElsewhere' });
-          }
-          const apart = await second.tracker.claim([other.folder]);
-          await apart.release();
-          return confirmUpload();
-        },
+      const started = startAsking(first, assessment, async () => {
+        for (const targets of overlapping) {
+          const start = startAsking(second, { ...assessment, targets }, confirmUpload);
+          await assert.rejects(start, { kind: 'startedElsewhere' });
+        }
+        const apart = await second.tracker.claim([other.folder]);
+        await apart.release();
+        return confirmUpload();
       });
       assert.equal((await desk.clock.passUntil(started, desk.traffic))?.state, 'running');
       assert.deepEqual([questions, accepted(desk)], [1, 1]);

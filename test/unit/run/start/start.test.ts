@@ -7,7 +7,7 @@ import { bury } from '../buriedWindow.ts';
 import { minuteMs, pass } from '../days.ts';
 import { storeThat, storeWithoutSpaceFor } from '../preparedStore.ts';
 import { openWindow, setUpDesk } from '../runWindow.ts';
-import { puts, startUnkept, startWith, states } from '../uploads.ts';
+import { puts, startAsking, startUnkept, startWith, states } from '../uploads.ts';
 import { VirtualClock } from '../virtualClock.ts';
 
 describe('a start that comes to its end early', () => {
@@ -20,7 +20,7 @@ describe('a start that comes to its end early', () => {
         return new Promise(() => undefined);
       };
       dying.assessment().then(
-        (assessment) => dying.tracker.start(assessment, { confirmUpload }),
+        (assessment) => startAsking(dying, assessment, confirmUpload),
         () => undefined,
       );
     });

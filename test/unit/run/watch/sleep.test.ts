@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { openWindow, type RunWindow, setUpDesk } from '../runWindow.ts';
 import { stepOf } from '../sampleRuns.ts';
+import { startAsking } from '../uploads.ts';
 
 /** Resolves with the run that a window makes, once it is as asked. */
 function untilMade(window: RunWindow, isReached: (run: Run) => boolean): Promise<Run> {
@@ -59,7 +60,7 @@ describe('F54 F63 when the machine sleeps and another window wakes first', () =>
       await other.tracker.resume();
       return true;
     };
-    const run = await window.tracker.start(await window.assessment(), { confirmUpload });
+    const run = await startAsking(window, await window.assessment(), confirmUpload);
     assert.equal(run?.state, 'running');
   });
 });
