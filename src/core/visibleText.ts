@@ -24,6 +24,13 @@ export function visibleName(name: string): string {
   );
 }
 
+const inexact = /\\(?=u\{)|⏎|[\p{C}\p{DI}\p{Zl}\p{Zp}]|(?! )\p{Zs}|^ | $|(?<= ) /gu;
+
+/** A text on one line that differs for every two texts: nothing is invisible, and no white space is joined. `⏎` is a line break. */
+export function exactLine(text: string): string {
+  return text.replace(inexact, (character) => (character === '\n' ? '⏎' : escaped(character)));
+}
+
 function escaped(character: string): string {
   return `\\u{${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}}`;
 }

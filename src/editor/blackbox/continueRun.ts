@@ -5,12 +5,8 @@ import { isOnePair } from '../../core/findings/chooseRun.ts';
 import { clip } from '../../core/findings/parse/prose.ts';
 import { continuationsOf } from '../../core/run/state/continuations.ts';
 import { type Run, runIdOf } from '../../core/run/state/run.ts';
-import {
-  type ApplicationInput,
-  changesBetween,
-  sentPartsOf,
-  sharedInput,
-} from '../../core/workflows/application.ts';
+import { type ApplicationInput, sharedInput } from '../../core/workflows/application.ts';
+import { changesBetween, sentPartsOf } from '../../core/workflows/requestChanges.ts';
 import { visibleLine } from '../../core/visibleText.ts';
 import { readTargetFile, type TargetFile, toInput } from '../../core/workflows/targetFile.ts';
 import type { Continuation } from '../../core/workflows/workflow.ts';
@@ -18,7 +14,6 @@ import { firstLines, formatNumber } from '../formats.ts';
 import { continuationLabel, noContinuationLabel, runLabel } from '../labels.ts';
 import { pickRun } from '../runs/pickRun.ts';
 import { showInformation } from '../showMessage.ts';
-import { describeChanges } from './passwordQuestions.ts';
 import {
   type BlackboxDeps,
   type BlackboxStart,
@@ -27,6 +22,7 @@ import {
   startBlackbox,
   takenOver,
 } from './startBlackbox.ts';
+import { describeChanges } from './whatChanged.ts';
 
 /** Goes on from a run, which a person picks where none is given: with its input as its journal has it, and credit limits that are asked for. */
 export async function continueRun(
@@ -126,12 +122,12 @@ async function sourceOf(
   };
   const changes = changesBetween(sentPartsOf(asIs), sentPartsOf(asInFile), workflow === 'blackbox-crawl');
   const differs = t(
-    'This is sent as it was for that run. The target file has been changed since; there was added (+) and removed (−), which is not sent:',
+    'The request is sent as it was for that run. Later changes in the target file aren’t sent. Added (+) and removed (−) since then:',
   );
   return {
     start: { ...before, input },
     proposal: asInFile.input,
-    remarks: changes.length === 0 ? [] : [[differs, ...describeChanges(changes)].join('\n')],
+    remarks: changes.length === 0 ? [] : [`${differs}\n${describeChanges(changes).text}`],
   };
 }
 

@@ -3,87 +3,108 @@ import { originOf } from '../../core/api/address.ts';
 import { AssessmentError } from '../../core/errors.ts';
 import { clip } from '../../core/findings/parse/prose.ts';
 import { visibleLine } from '../../core/visibleText.ts';
-import {
-  type ApplicationInput,
-  changesBetween,
-  type InputParts,
-  type PartChange,
-  partsOf,
-  type SentPart,
-} from '../../core/workflows/application.ts';
-import type { WorkflowId } from '../../core/workflows/workflow.ts';
+import { changesBetween, type InputParts, partsOf } from '../../core/workflows/requestChanges.ts';
 import { formatNumber } from '../formats.ts';
 import { readDestination } from '../settings.ts';
 import { askInDialog } from '../showMessage.ts';
 import { type KeptLogin, type Login, loginsOf, type PasswordRequest, type Passwords } from './passwords.ts';
+import { reopenAfterReading, type RequestDocuments } from './requestDocuments.ts';
 import { isUsableTargetFile, requestsOf, type TargetFiles } from './targetFiles.ts';
+import { describeChanges, documentOfChanges } from './whatChanged.ts';
 
-/** Longer texts are cut in a dialog, which says so. */
+/** Longer texts are cut in a list. */
 const maxTextLength = 200;
-const maxLines = 20;
 
-/** What passwords are asked for. */
-type SentRequest = PasswordRequest & { readonly workflow: WorkflowId };
+/** Where asking for passwords ended: all are there, the person cancelled, or a document with all changes was opened to be read first. */
+type PasswordsOutcome = 'complete' | 'cancelled' | 'reading';
 
 /**
- * Asks for the passwords of a request that are not kept, and keeps them for it and for `other`, an input that a person sees with it. One that
- * was kept before the request changed is offered with the difference. False when the person cancels: then none is kept.
+ * Asks for the passwords of a request that are not kept, and keeps them for it and for `also`, another request that a person sees with it. One
+ * that was kept before the request changed is offered with the difference. When the person cancels or reads, none is kept.
  */
 export async function askForPasswords(
-  request: SentRequest,
-  passwords: Passwords,
-  other?: ApplicationInput,
-): Promise<boolean> {
+  request: PasswordRequest,
+  { passwords, requests }: { readonly passwords: Passwords; readonly requests: ChangesDocument },
+  also?: PasswordRequest,
+): Promise<PasswordsOutcome> {
   const known = await passwords.of(request);
-  const missing = loginsOf(request).filter((_, index) => known[index] === undefined);
+  const logins = loginsOf(request);
   const answers: [Login, string][] = [];
-  for (const login of missing) {
-    const password = await askForPassword(request, login, passwords);
-    if (password === undefined) return false;
-    answers.push([login, password]);
+  for (const login of logins.filter((_, index) => known[index] === undefined)) {
+    const answer = await askForPassword(request, login, passwords, requests);
+    if (typeof answer === 'string') return answer;
+    answers.push([login, answer.password]);
   }
+  await passwords.approve(request, logins);
   for (const [login, password] of answers) {
     await passwords.keep(request, login, password);
-    if (other !== undefined) await passwords.keep({ ...request, input: other }, login, password);
+    if (also !== undefined) await passwords.keep(also, login, password);
   }
-  return true;
+  return 'complete';
 }
 
+type ChangesDocument = Pick<RequestDocuments, 'showChanges' | 'hasShown'>;
+type PasswordAnswer = { readonly password: string } | 'cancelled' | 'reading';
+
 async function askForPassword(
-  request: SentRequest,
+  request: PasswordRequest,
   login: Login,
   passwords: Passwords,
-): Promise<string | undefined> {
-  const earlier = request.input && (await passwords.earlier(request, login));
-  if (earlier === undefined || request.input === undefined) return inputPassword(login);
+  requests: ChangesDocument,
+): Promise<PasswordAnswer> {
+  const earlier = await passwords.earlier(request, login);
+  if (earlier === undefined) return inputAnswer(login);
   const t = vscode.l10n.t;
-  const changes = changesBetween(
-    earlier.parts,
-    partsOf(request.input),
-    request.workflow === 'blackbox-crawl',
-  );
-  if (changes.length === 0) return earlier.password;
-  const shown = describeChanges(changes).join('\n');
-  const whole = linesOf(changes).join('\n');
-  const use = t('Use the Kept Password');
-  const other = t('Enter a Password…');
-  const showAll = t('Show All of It');
+  // First, because Enter presses it, and it sends nothing.
+  const enter = t('Enter a Password…');
+  if (earlier.from === 'otherFile') {
+    const question = t('The saved password of {0} belongs to another target file.', nameOf(login));
+    const detail = t(
+      'Nothing has been sent. VS Code can’t show what changed, so you enter the password again.',
+    );
+    const choice = await askInDialog({ question, detail }, enter);
+    return choice === enter ? inputAnswer(login) : 'cancelled';
+  }
+  const after = partsOf(request.input ?? { target_urls: [] });
+  const changes = changesBetween(earlier.parts, after, request.workflow === 'blackbox-crawl');
+  if (changes.length === 0) return { password: earlier.password };
+  const { text, isWhole } = describeChanges(changes);
+  const whole = documentOfChanges(changes);
+  const use = t('Use Saved Password');
+  const showAll = t('Show All Changes');
+  const mayUse = isWhole || requests.hasShown(whole);
   const choice = await askInDialog(
     {
-      question: t('What is sent with the password of {0} has changed.', nameOf(login)),
+      question: t('The request that uses the password of {0} has changed.', nameOf(login)),
       detail: [
-        t('Nothing has been sent. Since this password was kept, there was added (+) and removed (−):'),
-        shown,
+        t('Nothing has been sent. Added (+) and removed (−) since this password was saved:'),
+        text,
+        ...(isWhole ? [] : [t('To use the saved password, read all changes first: “{0}”.', showAll)]),
       ].join('\n\n'),
     },
-    use,
-    other,
-    ...(shown === whole ? [] : [showAll]),
+    enter,
+    ...(mayUse ? [use] : []),
+    ...(isWhole ? [] : [showAll]),
   );
-  if (choice === use) return earlier.password;
-  if (choice === showAll)
-    await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ content: whole }));
-  return choice === other ? inputPassword(login) : undefined;
+  if (choice === use) return { password: earlier.password };
+  if (choice === showAll) {
+    await requests.showChanges(whole);
+    return 'reading';
+  }
+  return choice === enter ? inputAnswer(login) : 'cancelled';
+}
+
+/** What to do after all changes were opened as a document: the confirmation comes again when the person wants it. */
+export function reopenAfterChanges<T>(reopen: () => Promise<T | undefined>): Promise<T | undefined> {
+  const message = vscode.l10n.t(
+    'Nothing has been sent. After you’ve read the changes, reopen the confirmation to continue.',
+  );
+  return reopenAfterReading(message, reopen);
+}
+
+async function inputAnswer(login: Login): Promise<PasswordAnswer> {
+  const password = await inputPassword(login);
+  return password === undefined ? 'cancelled' : { password };
 }
 
 /** The password that a person enters, which may be empty (API reference, section 2.6); undefined when they cancel. */
@@ -92,7 +113,7 @@ function inputPassword(login: Login): Thenable<string | undefined> {
   return vscode.window.showInputBox({
     title: t('Password of {0}', nameOf(login)),
     prompt: t(
-      'Use a test account: the service logs in with it. The password is kept in the secret storage, for this request only; it may be empty.',
+      'Use a test account, because the service logs in with it. The password is saved in VS Code’s secret storage, for this request only. It can be empty.',
     ),
     password: true,
     ignoreFocusOut: true,
@@ -103,39 +124,6 @@ function inputPassword(login: Login): Thenable<string | undefined> {
 
 function nameOf({ id, role }: Login): string {
   return vscode.l10n.t('{0} ({1})', clip(visibleLine(id), 80), clip(visibleLine(role), 80));
-}
-
-/** What changed, a line each, in plain text; of very much, the list shows the start. */
-export function describeChanges(changes: readonly PartChange[]): readonly string[] {
-  const lines = linesOf(changes);
-  return [
-    ...lines
-      .slice(0, maxLines)
-      .map((line) => (line.length > maxTextLength ? `${clip(line, maxTextLength)}…` : line)),
-    ...(lines.length > maxLines ? ['…'] : []),
-  ];
-}
-
-function linesOf(changes: readonly PartChange[]): readonly string[] {
-  return changes.flatMap(({ part, added, removed }) => [
-    partLabel(part),
-    ...added.map((text) => `  + ${visibleLine(text)}`),
-    ...removed.map((text) => `  − ${visibleLine(text)}`),
-  ]);
-}
-
-function partLabel(part: SentPart): string {
-  const t = vscode.l10n.t;
-  return {
-    targets: t('Target URLs'),
-    exclusions: t('Out-of-scope URLs'),
-    loginInstructions: t('Instructions for logging in'),
-    crawlInstructions: t('Instructions for crawling'),
-    preferences: t('Preferences'),
-    logins: t('Logins'),
-    language: t('Language'),
-    webhooks: t('Webhook endpoints'),
-  }[part];
 }
 
 interface LoginItem extends vscode.QuickPickItem {
@@ -156,7 +144,7 @@ export async function managePasswords(
   if (uri !== undefined && destination === undefined) throw new AssessmentError('notSignedIn');
   const file = uri && (await targetFiles.read(uri));
   if (uri !== undefined && file === undefined) return;
-  const requests = file && destination ? requestsOf(file, destination) : [];
+  const requests = uri && file && destination ? requestsOf(file, uri.fsPath, destination) : [];
   const forgetOne = t('Forget');
   for (;;) {
     const own = await loginsOfFile(requests, passwords);

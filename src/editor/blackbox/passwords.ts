@@ -2,19 +2,36 @@ import { hash } from 'node:crypto';
 import { originOf } from '../../core/api/address.ts';
 import { AssessmentError } from '../../core/errors.ts';
 import type { KeyValueStore, SecretStore } from '../../core/ports.ts';
-import { type ApplicationInput, type InputParts, partsOf } from '../../core/workflows/application.ts';
+import type { ApplicationInput } from '../../core/workflows/application.ts';
+import { type InputParts, partsOf } from '../../core/workflows/requestChanges.ts';
+import type { WorkflowId } from '../../core/workflows/workflow.ts';
 
-/** What a password is sent with: a run, or the request of one that may be started. */
-export interface PasswordRequest {
+/** What a password is sent with: a run, or what may be sent for one. */
+interface SentInput {
   readonly baseUrl: string;
   readonly organizationId: string;
   readonly input?: ApplicationInput | undefined;
+}
+
+/** What a password is asked for and kept for. */
+export interface PasswordRequest extends SentInput {
+  readonly workflow: WorkflowId;
+  /** The target file that the request comes from, absolute. */
+  readonly targetFile?: string | undefined;
 }
 
 /** Who logs in to the application. */
 export interface Login {
   readonly id: string;
   readonly role: string;
+}
+
+/** The last time that a password was approved for a workflow and a target file. */
+interface PasswordUse {
+  readonly workflow: WorkflowId;
+  readonly targetFile: string | undefined;
+  /** Milliseconds since 1970. */
+  readonly at: number;
 }
 
 /** A login whose password is kept, and the request it is kept for. */
@@ -24,9 +41,14 @@ export interface KeptLogin extends Login {
   readonly origin: string;
   readonly organizationId: string;
   readonly parts: InputParts;
-  /** Milliseconds since 1970. */
-  readonly keptAt: number;
+  /** The latest first, one for each workflow and target file: the same request can come from several. */
+  readonly uses: readonly PasswordUse[];
 }
+
+/** What is kept for a login from other requests: the latest one of the same target file, or only requests of other files. */
+export type EarlierPassword =
+  | { readonly from: 'sameFile'; readonly parts: InputParts; readonly password: string }
+  | { readonly from: 'otherFile' };
 
 const prefix = 'password:';
 /** Stands before each password in the secret storage, which does not keep an empty text where the system has no keyring. */
@@ -46,18 +68,18 @@ export class Passwords {
   }
 
   /** The passwords of a run or request, in the order of its credentials; undefined for one that is not kept. */
-  async of(request: PasswordRequest): Promise<(string | undefined)[]> {
-    const toKept = keptFor(request);
-    return Promise.all(loginsOf(request).map(async (login) => this.#get(toKept(login).key)));
+  async of(request: SentInput): Promise<(string | undefined)[]> {
+    const { keyOf } = toKept(request);
+    return Promise.all(loginsOf(request).map(async (login) => this.#get(keyOf(login))));
   }
 
   /** The passwords of a run or request that are kept: no message of the service may hold them. */
-  async known(request: PasswordRequest): Promise<readonly string[]> {
+  async known(request: SentInput): Promise<readonly string[]> {
     return (await this.of(request)).filter((password) => password !== undefined);
   }
 
   /** The passwords that a run is dispatched with, in the order of its credentials; throws `noPassword` where one is not kept. */
-  async require(request: PasswordRequest): Promise<readonly string[]> {
+  async require(request: SentInput): Promise<readonly string[]> {
     const passwords = await this.known(request);
     if (passwords.length < loginsOf(request).length) throw new AssessmentError('noPassword');
     return passwords;
@@ -65,10 +87,22 @@ export class Passwords {
 
   /** Keeps the password of a login of a request. */
   async keep(request: PasswordRequest, login: Login, password: string): Promise<void> {
-    const { key, ...kept } = keptFor(request)(login);
     // The index first: a password that is not in it could not be forgotten.
-    await this.#index.update(key, kept);
-    await this.#secrets.store(key, mark + password);
+    await this.approve(request, [login]);
+    await this.#secrets.store(toKept(request).keyOf(login), mark + password);
+  }
+
+  /** Notes that a person sends passwords with this request: later requests from the same target file are compared with it. */
+  async approve(request: PasswordRequest, logins: readonly Login[]): Promise<void> {
+    const { workflow, targetFile } = request;
+    const { keyOf, kept } = toKept(request);
+    for (const { id, role } of logins) {
+      const key = keyOf({ id, role });
+      const before = (this.#index.get(key) as Omit<KeptLogin, 'key'> | undefined)?.uses ?? [];
+      const others = before.filter((use) => use.workflow !== workflow || use.targetFile !== targetFile);
+      const uses = [{ workflow, targetFile, at: Date.now() }, ...others];
+      await this.#index.update(key, { ...kept, id, role, uses });
+    }
   }
 
   /** Every login whose password is kept, the latest first. */
@@ -78,25 +112,38 @@ export class Passwords {
       .filter((key) => key.startsWith(prefix))
       .map((key) => ({ ...(this.#index.get(key) as Omit<KeptLogin, 'key'>), key }));
     const passwords = await Promise.all(found.map(async ({ key }) => this.#secrets.get(key)));
-    return found.filter((_, at) => passwords[at] !== undefined).sort((a, b) => b.keptAt - a.keptAt);
+    return found
+      .filter((_, at) => passwords[at] !== undefined)
+      .sort((a, b) => latest(b.uses) - latest(a.uses));
   }
 
-  /** The password that was last kept for a login with other parts of the request, if any. */
-  async earlier(
-    request: PasswordRequest,
-    login: Login,
-  ): Promise<{ readonly parts: InputParts; readonly password: string } | undefined> {
-    const wanted = keptFor(request)(login);
-    const before = (await this.kept()).find(
-      ({ key, origin, organizationId, id, role }) =>
-        key !== wanted.key &&
-        origin === wanted.origin &&
-        organizationId === wanted.organizationId &&
-        id === login.id &&
-        role === login.role,
+  /** What is kept for a login with other parts of the request, if anything: of the same workflow and target file first, then of the file's other workflow. */
+  async earlier(request: PasswordRequest, { id, role }: Login): Promise<EarlierPassword | undefined> {
+    const { keyOf, kept } = toKept(request);
+    const wanted = keyOf({ id, role });
+    const others = (await this.kept()).filter(
+      (each) =>
+        each.key !== wanted &&
+        each.origin === kept.origin &&
+        each.organizationId === kept.organizationId &&
+        each.id === id &&
+        each.role === role,
+    );
+    if (others.length === 0) return undefined;
+    const { workflow, targetFile } = request;
+    const ofFile = others.flatMap(({ key, parts, uses }) =>
+      uses
+        .filter((use) => targetFile !== undefined && use.targetFile === targetFile)
+        .map((use) => ({ key, parts, use })),
+    );
+    const [before] = ofFile.sort(
+      (a, b) =>
+        Number(b.use.workflow === workflow) - Number(a.use.workflow === workflow) || b.use.at - a.use.at,
     );
     const password = before && (await this.#get(before.key));
-    return before && password !== undefined ? { parts: before.parts, password } : undefined;
+    return before === undefined || password === undefined
+      ? { from: 'otherFile' }
+      : { from: 'sameFile', parts: before.parts, password };
   }
 
   /** Forgets a password. */
@@ -111,17 +158,25 @@ export class Passwords {
 }
 
 /** The logins of a request, in its order. */
-export function loginsOf(request: PasswordRequest | undefined): readonly Login[] {
+export function loginsOf(request: SentInput | undefined): readonly Login[] {
   return request?.input?.authentication?.credentials ?? [];
 }
 
-/** Gives each login of a request its entry; the parts, up to megabytes of text, are hashed once. */
-function keptFor({ baseUrl, organizationId, input }: PasswordRequest): (login: Login) => KeptLogin {
+/** What is kept for each login of a request, and under which key; the parts, up to megabytes of text, are hashed once. */
+function toKept({ baseUrl, organizationId, input }: SentInput): {
+  readonly kept: Pick<KeptLogin, 'origin' | 'organizationId' | 'parts'>;
+  readonly keyOf: (login: Login) => string;
+} {
   const origin = originOf(baseUrl);
   const parts = partsOf(input ?? { target_urls: [] });
   const partsHash = hash('sha256', JSON.stringify(parts));
-  return ({ id, role }) => {
-    const key = prefix + hash('sha256', JSON.stringify([origin, organizationId, role, id, partsHash]));
-    return { key, origin, organizationId, id, role, parts, keptAt: Date.now() };
+  return {
+    kept: { origin, organizationId, parts },
+    keyOf: ({ id, role }) =>
+      prefix + hash('sha256', JSON.stringify([origin, organizationId, role, id, partsHash])),
   };
+}
+
+function latest(uses: readonly PasswordUse[]): number {
+  return uses[0]?.at ?? 0;
 }

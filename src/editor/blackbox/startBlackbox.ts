@@ -20,9 +20,10 @@ import { type Destination, readAssessmentSettings, readDestination } from '../se
 import { showInformation } from '../showMessage.ts';
 import { offerToCancel } from '../upload/startAssessment.ts';
 import type { FeaturesView } from './featuresView.ts';
-import { askForPasswords } from './passwordQuestions.ts';
-import type { Passwords } from './passwords.ts';
-import { askToStart, type BlackboxPlan, type RequestDocuments } from './startQuestion.ts';
+import { askForPasswords, reopenAfterChanges } from './passwordQuestions.ts';
+import type { PasswordRequest, Passwords } from './passwords.ts';
+import { type BlackboxPlan, reopenAfterReading, type RequestDocuments } from './requestDocuments.ts';
+import { askToStart } from './startQuestion.ts';
 import { acceptTexts, isUsableTargetFile, type TargetFiles } from './targetFiles.ts';
 
 /** A workflow that tests a live application. */
@@ -65,7 +66,7 @@ export interface BlackboxStart {
   /** Further paragraphs of the question. */
   readonly remarks?: readonly string[];
   /** What a person has read with this input: passwords that are asked for are kept for it too. */
-  readonly passwordsAlsoFor?: ApplicationInput | undefined;
+  readonly passwordsAlsoFor?: Pick<PasswordRequest, 'workflow' | 'input'> | undefined;
 }
 
 /** What a run that goes on from another takes over from it: where it runs, and who hears of its end. */
@@ -85,7 +86,8 @@ export async function startBlackbox(
   deps: BlackboxDeps,
   again: () => Promise<Run | undefined>,
 ): Promise<Run | undefined> {
-  const { accounts, runs, tracker, passwords } = deps;
+  const { accounts, runs, tracker } = deps;
+  const { passwordsAlsoFor } = start;
   if (start.account === undefined && !(await accounts.isSignedIn()) && !(await signIn(accounts)))
     return undefined;
   const destination = start.account ?? readDestination();
@@ -94,23 +96,26 @@ export async function startBlackbox(
   const plan = toPlan(start, destination);
   // Before the questions, so that neither a second click nor another window starts a run on these targets meanwhile.
   const claim = await tracker.claim([claimOf(start.input)]);
+  let outcome;
   try {
     // Another window may have started a run before the claim.
     await runs.reload();
-    if (!(await askForPasswords(plan, passwords, start.passwordsAlsoFor))) return undefined;
-    const answer = await askToStart(plan, runs.all(), start.remarks ?? []);
-    if (answer === 'start') return await launch(plan, claim, deps);
-    if (answer === undefined) return undefined;
-    await deps.requests.show(plan);
+    outcome = await askForPasswords(plan, deps, passwordsAlsoFor && { ...plan, ...passwordsAlsoFor });
+    if (outcome === 'cancelled') return undefined;
+    if (outcome === 'complete') {
+      const answer = await askToStart(plan, runs.all(), start.remarks ?? []);
+      if (answer === 'start') return await launch(plan, claim, deps);
+      if (answer === undefined) return undefined;
+      await deps.requests.show(plan);
+    }
   } finally {
     await claim.release();
   }
-  const askAgain = vscode.l10n.t('Ask Again…');
-  const pressed = await showInformation(
-    vscode.l10n.t('Nothing has been sent. Start again once you have read the request.'),
-    askAgain,
+  if (outcome === 'reading') return reopenAfterChanges(again);
+  return reopenAfterReading(
+    vscode.l10n.t('Nothing has been sent. After you’ve read the request, reopen the confirmation to start.'),
+    again,
   );
-  return pressed === askAgain ? again() : undefined;
 }
 
 /** A title names so many hosts. */
@@ -206,7 +211,10 @@ export async function readStart(
     language: file.language,
     webhookEndpointIds: file.notification?.webhook_endpoint_ids,
     // The question about a crawl shows all that an assessment sends, and not the other way round.
-    passwordsAlsoFor: workflow === 'blackbox-crawl' ? toInput(file, 'blackbox-assessment') : undefined,
+    passwordsAlsoFor:
+      workflow === 'blackbox-crawl'
+        ? { workflow: 'blackbox-assessment', input: toInput(file, 'blackbox-assessment') }
+        : undefined,
   };
 }
 

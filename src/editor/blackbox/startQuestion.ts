@@ -1,20 +1,20 @@
 import * as vscode from 'vscode';
 import { originOf } from '../../core/api/address.ts';
-import { toVisibleJson, visibleLine, visibleName } from '../../core/visibleText.ts';
-import type { Disposable } from '../../core/ports.ts';
-import type { Assessment } from '../../core/run/state/newRun.ts';
+import { visibleLine, visibleName } from '../../core/visibleText.ts';
+import { clip } from '../../core/findings/parse/prose.ts';
 import { isFinal, type Run } from '../../core/run/state/run.ts';
-import { type ApplicationInput, changesBetween, sentPartsOf } from '../../core/workflows/application.ts';
-import { workflows } from '../../core/workflows/workflows.ts';
+import type { ApplicationInput } from '../../core/workflows/application.ts';
+import { changesBetween, sentPartsOf } from '../../core/workflows/requestChanges.ts';
 import { firstLines, formatNumber, formatTime } from '../formats.ts';
 import { limitsLabel, runLabel, stateLabel } from '../labels.ts';
 import { askInDialog } from '../showMessage.ts';
-import { describeChanges } from './passwordQuestions.ts';
+import type { BlackboxPlan } from './requestDocuments.ts';
+import { describeChanges } from './whatChanged.ts';
 
-/** A blackbox run that a person is asked about: exactly what is sent, passwords apart. */
-export type BlackboxPlan = Assessment & { readonly input: ApplicationInput };
+/** So much of the login instructions stands in the question. */
+const maxInstructions = 500;
 
-/** Shows what a blackbox run would do, where and for how many credits; `runs` are all there are, the newest first. `remarks` are paragraphs of the question. */
+/** Shows what a blackbox run would do, where and for how many credits, the most important first; `runs` are all there are, the newest first. `remarks` say what else it does. */
 export async function askToStart(
   plan: BlackboxPlan,
   runs: readonly Run[],
@@ -25,53 +25,92 @@ export async function askToStart(
   const hosts = visibleName(plan.targets.map(({ name }) => name).join(', '));
   const start = isCrawl ? t('Start Crawl') : t('Start Assessment');
   const show = t('Show Exact Request');
-  const logins = plan.input.authentication?.credentials?.length ?? 0;
+  const { origins, areNew } = originLines(plan.input, runs);
+  const spending = t('The run spends your organization’s credits and continues while VS Code is closed.');
   const detail = [
-    t('Destination: {0}, organization {1}', originOf(plan.baseUrl), plan.organizationId),
-    originLines(plan.input, runs),
-    countsLine(plan.input),
-    limitsLabel(plan.workflow, plan.input),
-    ...remarks,
-    ...changesSinceLast(plan, runs),
-    ...liveRuns(plan.input, runs),
-    isCrawl
-      ? t(
-          'A crawl does no security testing, but it uses the application: it may log in, follow links and submit forms.',
-        )
-      : t('An assessment attacks the application: it may change and delete data there, and slow it down.'),
-    t(
-      'What to do and not to do are wishes, which the service need not follow; out-of-scope URLs are the exclusion that it offers.',
-    ),
-    t(
-      'The service refuses applications whose ownership is not verified for your organization; only its answer says whether this one is.',
-    ),
-    ...(logins === 0
-      ? []
-      : [
-          t(
-            'The passwords of {0} go along, and the service logs in with them where it is told to. Use test accounts.',
-            logins === 1 ? t('1 login') : t('{0} logins', formatNumber(logins)),
+    [origins, t('Destination: {0}, organization {1}', originOf(plan.baseUrl), plan.organizationId)],
+    [limitsLabel(plan.workflow, plan.input), spending],
+    [
+      isCrawl
+        ? t(
+            'A crawl doesn’t test security, but it uses the application. It may log in, follow links, and submit forms.',
+          )
+        : t(
+            'An assessment attacks the application. It may change and delete the application’s data and slow it down.',
           ),
-        ]),
-    t('The run spends credits of your organization, and goes on while VS Code is closed.'),
-  ].join('\n\n');
+    ],
+    ...remarks.map((remark) => [remark]),
+    loginLines(plan.input, show),
+    changesSinceLast(plan, runs),
+    liveRuns(plan.input, runs),
+    [countsLine(plan.input), ...ruleLines(plan.input, areNew)],
+  ];
+  const paragraphs = detail.filter(({ length }) => length > 0).map((lines) => lines.join('\n'));
   const question = isCrawl ? t('Crawl {0}?', hosts) : t('Assess {0}?', hosts);
-  const choice = await askInDialog({ question, detail }, start, show);
+  const choice = await askInDialog({ question, detail: paragraphs.join('\n\n') }, start, show);
   if (choice === start) return 'start';
   return choice === show ? 'show' : undefined;
 }
 
-function originLines({ target_urls }: ApplicationInput, runs: readonly Run[]): string {
+/** The origins of the targets; `areNew` where some were in no run of this machine. */
+function originLines(
+  { target_urls }: ApplicationInput,
+  runs: readonly Run[],
+): { readonly origins: string; readonly areNew: boolean } {
   const t = vscode.l10n.t;
   const own = runs.filter(({ state }) => state !== 'imported');
   const known = new Set(own.flatMap(({ input }) => (input?.target_urls ?? []).map(originOf)));
   const origins = [...new Set(target_urls.map(originOf))];
   // New ones first: of very many, the list shows the start.
-  const isNew = (origin: string): boolean => !known.has(origin);
-  return firstLines([
-    ...origins.filter(isNew).map((origin) => t('{0} (first time from this machine)', origin)),
-    ...origins.filter((origin) => !isNew(origin)),
-  ]);
+  const fresh = origins.filter((origin) => !known.has(origin));
+  const lines = [
+    ...fresh.map((origin) => t('{0} (first time from this machine)', origin)),
+    ...origins.filter((origin) => known.has(origin)),
+  ];
+  return { origins: firstLines(lines), areNew: fresh.length > 0 };
+}
+
+/** Whose passwords are sent, and where the service is told to log in. */
+function loginLines({ authentication }: ApplicationInput, show: string): string[] {
+  const t = vscode.l10n.t;
+  const logins = authentication?.credentials?.length ?? 0;
+  const instructions = visibleLine(authentication?.additional_instructions ?? '');
+  const shown = clip(instructions, maxInstructions);
+  const more = instructions.length - shown.length;
+  return [
+    ...(logins === 0
+      ? []
+      : [
+          t(
+            'The passwords of {0} are sent, and the service logs in with them where it is told to. Use test accounts.',
+            logins === 1 ? t('1 login') : t('{0} logins', formatNumber(logins)),
+          ),
+        ]),
+    ...(instructions === '' ? [] : [t('Login instructions: {0}', `${shown}${more > 0 ? '…' : ''}`)]),
+    ...(instructions === '' && logins > 0 ? [t('The target file has no login instructions.')] : []),
+    ...(more > 0 ? [t('Characters not shown: {0}. See “{1}”.', formatNumber(more), show)] : []),
+  ];
+}
+
+/** What to know of preferences, and of applications that the service may not know. */
+function ruleLines({ preference }: ApplicationInput, areNew: boolean): string[] {
+  const t = vscode.l10n.t;
+  return [
+    ...(preference?.preferences === undefined
+      ? []
+      : [
+          t(
+            'DO and DONT entries are preferences that the service doesn’t have to follow. The only exclusion that it offers is out-of-scope URLs.',
+          ),
+        ]),
+    ...(areNew
+      ? [
+          t(
+            'The service refuses applications whose ownership isn’t verified for your organization. Only its response shows whether this one is verified.',
+          ),
+        ]
+      : []),
+  ];
 }
 
 function countsLine({ target_urls, oos_urls, authentication, preference, pairs }: ApplicationInput): string {
@@ -89,7 +128,7 @@ function countsLine({ target_urls, oos_urls, authentication, preference, pairs }
   return counts.map(([what, count]) => `${what}: ${formatNumber(count)}`).join(' · ');
 }
 
-/** What is different from the last start from the same file. */
+/** What is different from the last start from the same file; a run that goes on from another is not started from the file. */
 function changesSinceLast(plan: BlackboxPlan, runs: readonly Run[]): string[] {
   const { targetFile, workflow, input } = plan;
   const before = runs.flatMap((run) =>
@@ -98,19 +137,19 @@ function changesSinceLast(plan: BlackboxPlan, runs: readonly Run[]): string[] {
       : [],
   );
   const last = before.find((run) => run.workflow === workflow) ?? before[0];
-  if (targetFile === undefined || last === undefined) return [];
+  if (targetFile === undefined || input.resume !== undefined || last === undefined) return [];
   const changes = changesBetween(sentPartsOf(last), sentPartsOf(plan), workflow === 'blackbox-crawl');
   const [limits, now] = [limitsLabel(workflow, last.input), limitsLabel(workflow, input)];
   const lines = [
-    ...describeChanges(changes),
+    ...(changes.length > 0 ? [describeChanges(changes).text] : []),
     ...(last.workflow === workflow && limits !== now ? [`  + ${now}`, `  − ${limits}`] : []),
   ];
   if (lines.length === 0) return [];
   const since = vscode.l10n.t(
-    'Since the last start from this file, on {0}, there was added (+) and removed (−):',
+    'Added (+) and removed (−) since the last start from this file on {0}:',
     formatTime(last.createdAt),
   );
-  return [[since, ...lines].join('\n')];
+  return [since, ...lines];
 }
 
 /** Runs under way on one of the same origins: each spends credits, and they disturb each other. */
@@ -121,36 +160,5 @@ function liveRuns({ target_urls }: ApplicationInput, runs: readonly Run[]): stri
   );
   if (live.length === 0) return [];
   const lines = live.map((run) => `${visibleLine(runLabel(run))}: ${visibleLine(stateLabel(run))}`);
-  return [`${vscode.l10n.t('Runs under way on the same targets:')}\n${firstLines(lines)}`];
-}
-
-const scheme = 'whitebox-request';
-
-/** Opens requests as read-only documents. */
-export interface RequestDocuments extends Disposable {
-  /** Opens the dispatch body of a run with its passwords hidden. */
-  show(plan: BlackboxPlan): Promise<void>;
-}
-
-/** Provides the documents in which exact requests are shown; the last one is kept. */
-export function provideRequests(): RequestDocuments {
-  let shown = { number: 0, text: '' };
-  const provider = vscode.workspace.registerTextDocumentContentProvider(scheme, {
-    provideTextDocumentContent: ({ path }) =>
-      path.startsWith(`/${String(shown.number)}/`) ? shown.text : undefined,
-  });
-  return {
-    async show(plan) {
-      const passwords = (plan.input.authentication?.credentials ?? []).map(() => '••••');
-      const body = workflows[plan.workflow].toRequest({ ...plan, targets: [] }, passwords);
-      shown = { number: shown.number + 1, text: `${toVisibleJson(JSON.stringify(body)) ?? ''}\n` };
-      const uri = vscode.Uri.from({ scheme, path: `/${String(shown.number)}/${plan.workflow}.json` });
-      const document = await vscode.workspace.openTextDocument(uri);
-      await vscode.languages.setTextDocumentLanguage(document, 'json');
-      await vscode.window.showTextDocument(document);
-    },
-    dispose: () => {
-      provider.dispose();
-    },
-  };
+  return [vscode.l10n.t('Runs in progress on the same targets:'), firstLines(lines)];
 }

@@ -30,9 +30,18 @@ export function isUsableTargetFile(uri: vscode.Uri): boolean {
 }
 
 /** The requests that a target file makes, without passwords: of a crawl and of an assessment. */
-export function requestsOf(file: TargetFile, destination: Destination): readonly PasswordRequest[] {
+export function requestsOf(
+  file: TargetFile,
+  targetFile: string,
+  destination: Destination,
+): readonly PasswordRequest[] {
   const workflows = ['blackbox-crawl', 'blackbox-assessment'] as const;
-  return workflows.map((workflow) => ({ ...destination, input: toInput(file, workflow) }));
+  return workflows.map((workflow) => ({
+    ...destination,
+    workflow,
+    targetFile,
+    input: toInput(file, workflow),
+  }));
 }
 
 /** A password, and what may hide one: shown while it is there. */
@@ -97,7 +106,7 @@ export class TargetFiles {
     for (const [index, login] of (read.file.authentication?.credentials ?? []).entries()) {
       const password = passwords.get(index);
       if (password === undefined) continue;
-      for (const request of requestsOf(read.file, destination))
+      for (const request of requestsOf(read.file, uri.fsPath, destination))
         await this.#passwords.keep(request, login, password);
     }
     const edit = new vscode.WorkspaceEdit();

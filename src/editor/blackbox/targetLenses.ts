@@ -5,7 +5,7 @@ import { formatNumber } from '../formats.ts';
 import { currentDestination } from '../account/accounts.ts';
 import { loginsOfFile } from './passwordQuestions.ts';
 import { Passwords } from './passwords.ts';
-import { provideRequests, type RequestDocuments } from './startQuestion.ts';
+import { provideRequests, type RequestDocuments } from './requestDocuments.ts';
 import {
   isUsableTargetFile,
   readDocument,
@@ -66,7 +66,7 @@ async function lensesOf(document: vscode.TextDocument, passwords: Passwords): Pr
     ),
     ...(file?.authentication?.credentials === undefined
       ? []
-      : [lens(await passwordsTitle(file, passwords), 'whitebox.blackboxPasswords')]),
+      : [lens(await passwordsTitle(file, document.uri.fsPath, passwords), 'whitebox.blackboxPasswords')]),
   ];
 }
 
@@ -93,9 +93,9 @@ function limitOfAssessment({ assessment }: TargetFile): string {
     : t('at most {0} + {1} credits', formatNumber(crawl), formatNumber(scan));
 }
 
-async function passwordsTitle(file: TargetFile, passwords: Passwords): Promise<string> {
+async function passwordsTitle(file: TargetFile, path: string, passwords: Passwords): Promise<string> {
   const destination = currentDestination() ?? { baseUrl: 'https://unset.invalid', organizationId: '' };
-  const logins = await loginsOfFile(requestsOf(file, destination), passwords);
+  const logins = await loginsOfFile(requestsOf(file, path, destination), passwords);
   const kept = logins.filter(({ isKept }) => isKept).length;
   return vscode.l10n.t('Passwords: {0} of {1}', formatNumber(kept), formatNumber(logins.length));
 }

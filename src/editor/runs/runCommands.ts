@@ -3,8 +3,7 @@ import { hasRemoteResults } from '../../core/run/finish/downloadArtifacts.ts';
 import { mayStopWatching } from '../../core/run/state/deadlines.ts';
 import { isLive, type Run, titleOf } from '../../core/run/state/run.ts';
 import { visibleLine } from '../../core/visibleText.ts';
-import { askForPasswords } from '../blackbox/passwordQuestions.ts';
-import type { Passwords } from '../blackbox/passwords.ts';
+import { askForPasswords, reopenAfterChanges } from '../blackbox/passwordQuestions.ts';
 import { formatTime } from '../formats.ts';
 import { lostAnswerLabel, workflowTitle } from '../labels.ts';
 import { withProgress, withViewProgress } from '../progress.ts';
@@ -46,10 +45,11 @@ export async function cancelRun({ runs, tracker }: RunDeps, chosen: Run | undefi
 
 /** Lets a person resolve an `unknown` run: give its run ID, send the dispatch again, which may cost twice, or give the run up. */
 export async function resend(
-  { tracker, runs, passwords }: RunDeps & { readonly passwords: Passwords },
+  deps: RunDeps & Parameters<typeof askForPasswords>[1],
   chosen: Run | undefined,
 ): Promise<void> {
   const t = vscode.l10n.t;
+  const { tracker, runs } = deps;
   const unconfirmed = runs.all().filter(({ state }) => state === 'unknown');
   const run = chosen ?? (await pickRun(unconfirmed, t('Send Dispatch Again')));
   // The run may have changed since the notification that offered this was shown.
@@ -82,11 +82,15 @@ export async function resend(
     again,
     giveUp,
   );
-  // A password may have been forgotten since.
-  if (choice === again && (await askForPasswords(run, passwords)))
-    await withProgress(t('Starting the {0} again…', workflowTitle(run)), (_onStep, signal) =>
-      tracker.resend(run.id, { signal }),
-    );
+  if (choice === again) {
+    // A password may have been forgotten since.
+    const outcome = await askForPasswords(run, deps);
+    if (outcome === 'complete')
+      await withProgress(t('Starting the {0} again…', workflowTitle(run)), (_onStep, signal) =>
+        tracker.resend(run.id, { signal }),
+      );
+    if (outcome === 'reading') await reopenAfterChanges(() => resend(deps, runs.get(run.id) ?? run));
+  }
   if (choice === haveId) await giveRunId({ tracker }, run);
   if (choice === giveUp) await withViewProgress(() => tracker.abandon(run.id));
 }

@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { mock, test } from 'node:test';
 import type { ApplicationInput } from '../../../src/core/workflows/application.ts';
-import { changesBetween, partsOf } from '../../../src/core/workflows/application.ts';
+import { changesBetween, partsOf } from '../../../src/core/workflows/requestChanges.ts';
 import { Passwords } from '../../../src/editor/blackbox/passwords.ts';
 
-const account = { baseUrl: 'https://assess.example.com/v1', organizationId: 'acme' };
+const account = {
+  workflow: 'blackbox-crawl' as const,
+  baseUrl: 'https://assess.example.com/v1',
+  organizationId: 'acme',
+  targetFile: '/work/shop.blackbox.json',
+};
 const alice = { id: 'alice', role: 'buyer' };
 const bob = { id: 'bob', role: 'seller' };
 const input: ApplicationInput = {
@@ -67,7 +72,8 @@ for (const [part, after] of changed) {
     const later = { ...account, input: after };
     assert.deepEqual(await passwords.of(later), [undefined, undefined]);
     const earlier = await passwords.earlier(later, alice);
-    assert.equal(earlier?.password, 'canary-1');
+    assert.ok(earlier?.from === 'sameFile');
+    assert.equal(earlier.password, 'canary-1');
     const changes = changesBetween(earlier.parts, partsOf(after), true);
     assert.deepEqual(
       changes.map((change) => change.part),
@@ -100,6 +106,74 @@ test('a password of another service or organization is neither found nor offered
     assert.deepEqual(await passwords.of(elsewhere), [undefined, undefined]);
     assert.equal(await passwords.earlier(elsewhere, alice), undefined);
   }
+});
+
+const withInstructions = (additional_instructions: string): ApplicationInput => ({
+  ...input,
+  authentication: { credentials: [alice, bob], additional_instructions },
+});
+
+/** The login instructions that a new request is compared with; the latest request is approved last. */
+async function comparedWith(
+  approved: readonly (readonly [
+    instructions: string,
+    place: Partial<typeof account> | { workflow: 'blackbox-assessment' },
+  ])[],
+  place: { targetFile?: string | undefined } = {},
+): Promise<unknown> {
+  mock.timers.enable({ apis: ['Date'] });
+  try {
+    const { passwords } = stores();
+    for (const [instructions, of] of approved) {
+      await passwords.keep({ ...account, ...of, input: withInstructions(instructions) }, alice, 'canary-1');
+      mock.timers.tick(1);
+    }
+    const now = { ...account, ...place, input: withInstructions('now') };
+    const earlier = await passwords.earlier(now, alice);
+    return earlier?.from === 'sameFile' ? earlier.parts.loginInstructions[0] : earlier?.from;
+  } finally {
+    mock.timers.reset();
+  }
+}
+
+test('F144 a request is compared with the latest of its workflow and target file, else of the file’s other workflow, and with no other', async () => {
+  const assessment = { workflow: 'blackbox-assessment' } as const;
+  const other = { targetFile: '/work/other.blackbox.json' };
+  assert.equal(
+    await comparedWith([
+      ['1', {}],
+      ['2', {}],
+      ['3', assessment],
+      ['4', other],
+    ]),
+    '2',
+  );
+  assert.equal(
+    await comparedWith([
+      ['1', {}],
+      ['2', {}],
+      ['1', {}],
+    ]),
+    '1',
+  );
+  assert.equal(
+    await comparedWith([
+      ['1', {}],
+      ['1', other],
+      ['2', other],
+    ]),
+    '1',
+  );
+  assert.equal(
+    await comparedWith([
+      ['3', assessment],
+      ['4', other],
+    ]),
+    '3',
+  );
+  assert.equal(await comparedWith([['4', other]]), 'otherFile');
+  assert.equal(await comparedWith([['1', {}]], { targetFile: undefined }), 'otherFile');
+  assert.equal(await comparedWith([]), undefined);
 });
 
 test('what is kept can be listed and forgotten', async () => {

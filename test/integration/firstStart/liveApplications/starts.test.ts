@@ -120,9 +120,12 @@ describe('starting a blackbox run', () => {
     assert.ok(detail.includes(`${application.origin} (first time from this machine)`), detail);
     assert.match(detail, /target URLs: 1 · out-of-scope URLs: 1 · roles: 2 · DO: 0 · DONT: 0/);
     assert.match(detail, /Credits: at most 20/);
-    assert.match(detail, /no security testing/);
+    assert.match(detail, /doesn’t test security/);
     assert.match(detail, /ownership/);
-    assert.match(detail, /The passwords of 2 logins go along/);
+    assert.match(
+      detail,
+      /The passwords of 2 logins are sent[^]*\nThe target file has no login instructions\./,
+    );
     assert.equal(dispatches().length, 0);
   });
 
@@ -130,7 +133,7 @@ describe('starting a blackbox run', () => {
     let shows = 0;
     press = ({ buttons }) => {
       if (buttons.includes('Show Exact Request')) return shows++ === 0 ? 'Show Exact Request' : 'Start Crawl';
-      return buttons.find((button) => button === 'Ask Again…');
+      return buttons.find((button) => button === 'Reopen Confirmation…');
     };
     await call('startCrawl', await write());
     const shown = vscode.workspace.textDocuments.find(({ uri }) => uri.scheme === 'whitebox-request');
@@ -150,8 +153,8 @@ describe('starting a blackbox run', () => {
     let shows = 0;
     press = async ({ buttons }) => {
       if (buttons.includes('Show Exact Request')) return shows++ === 0 ? 'Show Exact Request' : 'Start Crawl';
-      if (buttons.includes('Ask Again…')) await write({ crawl: { credit_limit: 7 } });
-      return buttons.find((button) => button === 'Ask Again…');
+      if (buttons.includes('Reopen Confirmation…')) await write({ crawl: { credit_limit: 7 } });
+      return buttons.find((button) => button === 'Reopen Confirmation…');
     };
     await call('startCrawl', await write());
     assert.match(messages.shown.findLast(({ isModal }) => isModal)?.detail ?? '', /Credits: at most 7/);
@@ -160,7 +163,7 @@ describe('starting a blackbox run', () => {
   });
 
   const start = ({ buttons }: ShownMessage): string | undefined =>
-    buttons.find((button) => ['Start Crawl', 'Start Assessment', 'Use the Kept Password'].includes(button));
+    buttons.find((button) => ['Start Crawl', 'Start Assessment', 'Use Saved Password'].includes(button));
   /** Calls a command that starts a run, and gives its local ID and what was sent. */
   const startBy = async (command: string, argument: unknown) => {
     const before = await storedIds();
@@ -242,7 +245,7 @@ describe('starting a blackbox run', () => {
     assert.deepEqual(more.input['oos_urls'], [`${application.origin}/logout`]);
     assert.match(
       messages.shown.findLast(({ isModal }) => isModal)?.detail ?? '',
-      /which is not sent:\nOut-of-scope URLs\n {2}\+ \S+\/contact\n {2}− \S+\/logout/,
+      /since then:\nOut-of-scope URLs\n {2}\+ \S+\/contact\n {2}− \S+\/logout/,
     );
     assert.equal((more.input['resume'] as { kind: string }).kind, 'continue_assessment');
     assert.match(messages.shown.findLast(({ isModal }) => isModal)?.detail ?? '', /not tested again/);
@@ -296,10 +299,13 @@ describe('starting a blackbox run', () => {
     for (const { text, isModal } of messages.shown) if (!isModal) assert.doesNotMatch(text, link);
     // A run that goes on from another is not started from the file.
     await finish((await startBy('crawlFurther', { kind: 'run', id })).id);
-    assert.match(messages.shown.findLast(({ isModal }) => isModal)?.detail ?? '', /not sent:[^]*\+ japanese/);
+    assert.match(
+      messages.shown.findLast(({ isModal }) => isModal)?.detail ?? '',
+      /since then:[^]*\+ japanese/,
+    );
     await call('startCrawl', uri);
     const { detail } = messages.shown.findLast(({ isModal }) => isModal)!;
-    assert.doesNotMatch(detail, /Since the last start/);
+    assert.doesNotMatch(detail, /since the last start/);
   });
 
   it('F131 shows changed instructions for the crawl before a password goes with them, also after an assessment from the changed file', async () => {
@@ -367,7 +373,7 @@ describe('starting a blackbox run', () => {
     assert.equal(messages.shown.filter(({ isModal }) => isModal).length, 1);
     press = () => undefined;
     await call('startCrawl', uri);
-    assert.match(messages.shown.at(-1)?.detail ?? '', /Runs under way on the same targets:\nrun of .*: /);
+    assert.match(messages.shown.at(-1)?.detail ?? '', /Runs in progress on the same targets:\nrun of .*: /);
   });
 
   it('goes on from a run that was started elsewhere with a target file that is chosen, outside of ignored folders and those left out of searches', async () => {

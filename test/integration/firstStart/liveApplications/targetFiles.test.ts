@@ -6,6 +6,7 @@ import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { askForPasswords } from '../../../../src/editor/blackbox/passwordQuestions.ts';
 import { Passwords } from '../../../../src/editor/blackbox/passwords.ts';
+import { provideRequests, type RequestDocuments } from '../../../../src/editor/blackbox/requestDocuments.ts';
 import { acceptTexts } from '../../../../src/editor/blackbox/targetFiles.ts';
 import { eventually } from '../../../host/workbench/eventually.ts';
 import { type MessageWatch, type ShownMessage, watchMessages } from '../../messages.ts';
@@ -278,9 +279,11 @@ describe('the passwords of a request', () => {
   let press: (message: ShownMessage) => string | undefined;
   let answers: (string | undefined)[];
   let passwords: Passwords;
+  let requests: RequestDocuments;
   const request = {
     workflow: 'blackbox-crawl' as const,
     baseUrl: 'https://assess.example.com/v1',
+    targetFile: '/work/shop.blackbox.json',
     organizationId: 'acme',
     input: { target_urls: [url], authentication: { credentials: [alice, bob] } },
   };
@@ -311,6 +314,7 @@ describe('the passwords of a request', () => {
         update: (key, value) => Promise.resolve(index.set(key, value)).then(() => undefined),
       },
     );
+    requests = provideRequests();
     answers = [];
     Object.assign(vscode.window, {
       showInputBox: (options: vscode.InputBoxOptions) => {
@@ -322,74 +326,95 @@ describe('the passwords of a request', () => {
 
   afterEach(() => {
     messages.end();
+    requests.dispose();
     Object.assign(vscode.window, { showInputBox });
   });
 
+  const ask = (asked: Parameters<typeof askForPasswords>[0]) =>
+    askForPasswords(asked, { passwords, requests });
+
   it('are asked for, may be empty, and are asked for once', async () => {
     answers = ['canary-1', ''];
-    assert.equal(await askForPasswords(request, passwords), true);
+    assert.equal(await ask(request), 'complete');
     assert.deepEqual(await passwords.of(request), ['canary-1', '']);
-    assert.equal(await askForPasswords(request, passwords), true);
+    assert.equal(await ask(request), 'complete');
     assert.deepEqual(messages.shown, []);
   });
 
   it('are not kept when a person cancels', async () => {
     answers = ['canary-1', undefined];
-    assert.equal(await askForPasswords(request, passwords), false);
+    assert.equal(await ask(request), 'cancelled');
     assert.deepEqual(await passwords.of(request), [undefined, undefined]);
   });
 
   it('F131 are asked for again where the request changed, with the difference, and the kept one is one click', async () => {
     answers = ['canary-1', 'canary-2'];
-    await askForPasswords(request, passwords);
-    press = ({ text, buttons }) => buttons[text.includes('alice') ? 0 : 1];
+    await ask(request);
+    press = ({ text, buttons }) => buttons[text.includes('alice') ? 1 : 0];
     answers = ['canary-3'];
-    assert.equal(await askForPasswords(changed, passwords), true);
+    assert.equal(await ask(changed), 'complete');
     assert.deepEqual(await passwords.of(changed), ['canary-1', 'canary-3']);
     assert.equal(
       messages.shown[0]?.detail.split('\n\n')[1],
-      'Instructions for logging in\n  + Log in at https://evil.example/. + https://good.example/',
+      'Instructions for logging in\n  + Log in at https://evil.example/.⏎+ https://good.example/',
     );
     assert.doesNotMatch(JSON.stringify(messages.shown), /canary/);
   });
 
-  it('F131 can be judged by the whole difference, where a dialog has no room for all of it', async () => {
+  it('F144 lets a password that was kept go along only where the whole difference was shown, and Enter never does', async () => {
     answers = ['canary-1', 'canary-2'];
-    await askForPasswords(request, passwords);
-    assert.equal(await askForPasswords(changed, passwords), false);
-    assert.deepEqual(messages.shown.at(-1)?.buttons.slice(0, 2), [
-      'Use the Kept Password',
-      'Enter a Password…',
-    ]);
-    assert.ok(!messages.shown.at(-1)?.buttons.includes('Show All of It'));
+    await ask(request);
+    assert.equal(await ask(changed), 'cancelled');
+    assert.deepEqual(messages.shown.at(-1)?.buttons, ['Enter a Password…', 'Use Saved Password']);
     const oos_urls = Array.from({ length: 30 }, (_, at) => `${url}${String(at)}`);
-    press = () => 'Show All of It';
     const long = { ...changed, input: { ...changed.input, oos_urls } };
-    assert.equal(await askForPasswords(long, passwords), false);
-    assert.doesNotMatch(messages.shown.at(-1)?.detail ?? '', /evil/);
+    press = () => 'Show All Changes';
+    assert.equal(await ask(long), 'reading');
+    assert.deepEqual(messages.shown.at(-1)?.buttons, ['Enter a Password…', 'Show All Changes']);
+    assert.match(messages.shown.at(-1)?.detail ?? '', /… and 20 more\n[^]*evil[^]*read all changes first/);
     const document = vscode.window.activeTextEditor?.document;
+    assert.ok(document?.isDirty === false);
     assert.match(
-      document?.getText() ?? '',
-      /^Out-of-scope URLs\n[^]*\n {2}\+ Log in at https:\/\/evil\.example\/\./,
+      document.getText(),
+      /Out-of-scope URLs\n(?: {2}\+ \S+\n){30}[^]*\n {2}\+ Log in at https:\/\/evil\.example\//,
     );
-    await vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor');
     assert.deepEqual(await passwords.of(long), [undefined, undefined]);
+    // Another change is not what was read.
+    const longer = { ...long, input: { ...long.input, oos_urls: [...oos_urls, `${url}30`] } };
+    press = () => undefined;
+    assert.equal(await ask(longer), 'cancelled');
+    assert.deepEqual(messages.shown.at(-1)?.buttons, ['Enter a Password…', 'Show All Changes']);
+    press = () => 'Use Saved Password';
+    assert.equal(await ask(long), 'complete');
+    assert.deepEqual(await passwords.of(long), ['canary-1', 'canary-2']);
+  });
+
+  it('F144 are entered again where they were kept for another target file', async () => {
+    answers = ['canary-1', 'canary-2'];
+    await ask(request);
+    const elsewhere = { ...changed, targetFile: '/work/other.blackbox.json' };
+    assert.equal(await ask(elsewhere), 'cancelled');
+    assert.deepEqual(messages.shown.at(-1)?.buttons, ['Enter a Password…']);
+    press = ({ buttons }) => buttons[0];
+    answers = ['canary-3', 'canary-4'];
+    assert.equal(await ask(elsewhere), 'complete');
+    assert.deepEqual(await passwords.of(elsewhere), ['canary-3', 'canary-4']);
   });
 
   it('are taken from a crawl for an assessment that differs in the instructions for the crawl alone', async () => {
     const crawl = { ...request, input: { ...request.input, additional_instructions: 'Start here.' } };
     answers = ['canary-1', 'canary-2'];
-    await askForPasswords(crawl, passwords);
+    await ask(crawl);
     const assessment = { ...request, workflow: 'blackbox-assessment' as const };
-    assert.equal(await askForPasswords(assessment, passwords), true);
+    assert.equal(await ask(assessment), 'complete');
     assert.deepEqual(await passwords.of(assessment), ['canary-1', 'canary-2']);
     assert.deepEqual(messages.shown, []);
   });
 
   it('F131 are neither used nor kept where the difference is dismissed', async () => {
     answers = ['canary-1', 'canary-2'];
-    await askForPasswords(request, passwords);
-    assert.equal(await askForPasswords(changed, passwords), false);
+    await ask(request);
+    assert.equal(await ask(changed), 'cancelled');
     assert.deepEqual(await passwords.of(changed), [undefined, undefined]);
   });
 });
