@@ -26,10 +26,17 @@ export async function askToStart(
   const start = isCrawl ? t('Start Crawl') : t('Start Assessment');
   const show = t('Show Exact Request');
   const { origins, areNew } = originLines(plan.input, runs);
-  const spending = t('The run spends your organization’s credits and continues while VS Code is closed.');
+  const ownership = t(
+    'The service refuses applications whose ownership isn’t verified for your organization. Only its response shows whether this one is verified.',
+  );
   const detail = [
-    [origins, t('Destination: {0}, organization {1}', originOf(plan.baseUrl), plan.organizationId)],
-    [limitsLabel(plan.workflow, plan.input), spending],
+    [
+      origins,
+      countsLine(plan.input),
+      t('Destination: {0}, organization {1}', originOf(plan.baseUrl), plan.organizationId),
+      limitsLabel(plan.workflow, plan.input),
+      t('The run spends your organization’s credits and continues while VS Code is closed.'),
+    ],
     [
       isCrawl
         ? t(
@@ -38,12 +45,13 @@ export async function askToStart(
         : t(
             'An assessment attacks the application. It may change and delete the application’s data and slow it down.',
           ),
+      ...remarks,
     ],
-    ...remarks.map((remark) => [remark]),
     loginLines(plan.input, show),
     changesSinceLast(plan, runs),
     liveRuns(plan.input, runs),
-    [countsLine(plan.input), ...ruleLines(plan.input, areNew)],
+    // Who has started a run of the application before has read how the service treats it.
+    areNew ? [...preferenceLines(plan.input), ownership] : [],
   ];
   const paragraphs = detail.filter(({ length }) => length > 0).map((lines) => lines.join('\n'));
   const question = isCrawl ? t('Crawl {0}?', hosts) : t('Assess {0}?', hosts);
@@ -87,30 +95,19 @@ function loginLines({ authentication }: ApplicationInput, show: string): string[
           ),
         ]),
     ...(instructions === '' ? [] : [t('Login instructions: {0}', `${shown}${more > 0 ? '…' : ''}`)]),
-    ...(instructions === '' && logins > 0 ? [t('The target file has no login instructions.')] : []),
+    ...(instructions === '' && logins > 0 ? [t('There are no login instructions.')] : []),
     ...(more > 0 ? [t('Characters not shown: {0}. See “{1}”.', formatNumber(more), show)] : []),
   ];
 }
 
-/** What to know of preferences, and of applications that the service may not know. */
-function ruleLines({ preference }: ApplicationInput, areNew: boolean): string[] {
-  const t = vscode.l10n.t;
-  return [
-    ...(preference?.preferences === undefined
-      ? []
-      : [
-          t(
-            'DO and DONT entries are preferences that the service doesn’t have to follow. The only exclusion that it offers is out-of-scope URLs.',
-          ),
-        ]),
-    ...(areNew
-      ? [
-          t(
-            'The service refuses applications whose ownership isn’t verified for your organization. Only its response shows whether this one is verified.',
-          ),
-        ]
-      : []),
-  ];
+function preferenceLines({ preference }: ApplicationInput): string[] {
+  return preference?.preferences === undefined
+    ? []
+    : [
+        vscode.l10n.t(
+          'DO and DONT entries are preferences that the service doesn’t have to follow. The only exclusion that it offers is out-of-scope URLs.',
+        ),
+      ];
 }
 
 function countsLine({ target_urls, oos_urls, authentication, preference, pairs }: ApplicationInput): string {

@@ -122,10 +122,7 @@ describe('starting a blackbox run', () => {
     assert.match(detail, /Credits: at most 20/);
     assert.match(detail, /doesn’t test security/);
     assert.match(detail, /ownership/);
-    assert.match(
-      detail,
-      /The passwords of 2 logins are sent[^]*\nThe target file has no login instructions\./,
-    );
+    assert.match(detail, /The passwords of 2 logins are sent[^]*\nThere are no login instructions\./);
     assert.equal(dispatches().length, 0);
   });
 
@@ -294,7 +291,7 @@ describe('starting a blackbox run', () => {
     const changed = asked.map(({ detail }) => detail).join('\n');
     assert.match(
       changed,
-      /\+ DO: Log in at \[here\]\(command:workbench\.action\.quit\) \\u\{202E\} \$\(bug\)/,
+      /\+ DO: Log in at \[here\]\(command:workbench\.action\.quit\) \\u\{202E\}⏎⏎\$\(bug\)/,
     );
     for (const { text, isModal } of messages.shown) if (!isModal) assert.doesNotMatch(text, link);
     // A run that goes on from another is not started from the file.
