@@ -6,6 +6,16 @@ export interface LazyView<Node> {
   fill(provider: vscode.TreeDataProvider<Node>): void;
 }
 
+/** More rows on one level would take seconds to show. */
+export const maxRows = 2_000;
+
+/** A row's checkbox; screen readers hear the name of what it is for. */
+export function toCheckbox(isChecked: boolean, name: string, tooltip: string) {
+  const { Checked, Unchecked } = vscode.TreeItemCheckboxState;
+  const accessibilityInformation = { label: `${name}: ${tooltip}` };
+  return { state: isChecked ? Checked : Unchecked, tooltip, accessibilityInformation };
+}
+
 /** Brings a view to the front, also where only the Upload Preview is visible. */
 export async function focusView(view: 'runs' | 'findings' | 'features'): Promise<void> {
   await vscode.commands.executeCommand('setContext', 'whitebox.choosingFiles', false);

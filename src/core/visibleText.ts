@@ -31,6 +31,13 @@ export function exactLine(text: string): string {
   return text.replace(inexact, (character) => (character === '\n' ? '⏎' : escaped(character)));
 }
 
+/** The first `max` UTF-16 units of a text, without half a surrogate pair. */
+export function clip(text: string, max: number): string {
+  if (text.length <= max) return text;
+  const last = text.charCodeAt(max - 1);
+  return text.slice(0, last >= 0xd800 && last < 0xdc00 ? max - 1 : max);
+}
+
 function escaped(character: string): string {
   return `\\u{${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}}`;
 }

@@ -61,9 +61,14 @@ export function formatDay(at: number): string {
   return new Intl.DateTimeFormat(vscode.env.language, { month: 'short', day: 'numeric' }).format(at);
 }
 
+/** Stands below a list for the rest of it. */
+export function moreLabel(count: number): string {
+  return vscode.l10n.t('… and {0} more', formatNumber(count));
+}
+
 /** The first ten lines, and how many more there are of `total`. */
 export function firstLines(lines: readonly string[], total = lines.length): string {
   const shown = lines.slice(0, 10);
   const more = total - shown.length;
-  return [...shown, ...(more > 0 ? [vscode.l10n.t('… and {0} more', formatNumber(more))] : [])].join('\n');
+  return [...shown, ...(more > 0 ? [moreLabel(more)] : [])].join('\n');
 }

@@ -5,7 +5,8 @@ import { perspectives } from '../../core/workflows/application.ts';
 import type { PairState, ScanProgress } from '../../core/features/scanProgress.ts';
 import type { Run } from '../../core/run/state/run.ts';
 import { visibleName, visibleText } from '../../core/visibleText.ts';
-import { formatNumber } from '../formats.ts';
+import { toCheckbox } from '../../lazyView.ts';
+import { moreLabel } from '../formats.ts';
 
 /** The features of a run as the view shows them. */
 export interface ShownFeatures {
@@ -67,7 +68,7 @@ export function toItem(node: FeaturesNode, shown: ShownFeatures): vscode.TreeIte
       return withCheckbox(item, true);
     }
     case 'more':
-      return row('more', t('… and {0} more', formatNumber(node.count)), t('Filter to see them'));
+      return row('more', moreLabel(node.count), t('Filter to see them'));
   }
 }
 
@@ -117,12 +118,7 @@ function row(id: string, label: string, description: string): vscode.TreeItem {
 
 function withCheckbox(item: vscode.TreeItem, isChosen: boolean): vscode.TreeItem {
   const t = vscode.l10n.t;
-  const { Checked, Unchecked } = vscode.TreeItemCheckboxState;
   const tooltip = isChosen ? t('Chosen; uncheck to leave it out') : t('Not chosen; check to choose it');
-  item.checkboxState = {
-    state: isChosen ? Checked : Unchecked,
-    tooltip,
-    accessibilityInformation: { label: `${item.label as string}: ${tooltip}` },
-  };
+  item.checkboxState = toCheckbox(isChosen, item.label as string, tooltip);
   return item;
 }

@@ -20,7 +20,7 @@ import type { Disposable, KeyValueStore } from '../../core/ports.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import { isLive, type Run } from '../../core/run/state/run.ts';
 import { perspectives } from '../../core/workflows/application.ts';
-import { focusView, type LazyView } from '../../lazyView.ts';
+import { focusView, type LazyView, maxRows } from '../../lazyView.ts';
 import type { Attempt } from '../errors/remedies.ts';
 import { hasOpenFolder } from '../folders.ts';
 import { formatNumber } from '../formats.ts';
@@ -42,9 +42,6 @@ export interface FeaturesView extends Disposable {
   /** Hides the view. */
   close(): void;
 }
-
-/** More rows would take seconds to show. */
-const maxRows = 2_000;
 
 /** The ID of the run that is shown, in the workspace's memory. */
 const shownKey = 'features.run';

@@ -1,8 +1,7 @@
 import * as vscode from 'vscode';
 import { originOf } from '../../core/api/address.ts';
 import { AssessmentError } from '../../core/errors.ts';
-import { clip } from '../../core/findings/parse/prose.ts';
-import { visibleLine } from '../../core/visibleText.ts';
+import { clip, visibleLine } from '../../core/visibleText.ts';
 import { changesBetween, type InputParts, partsOf } from '../../core/workflows/requestChanges.ts';
 import { formatNumber } from '../formats.ts';
 import { readDestination } from '../settings.ts';

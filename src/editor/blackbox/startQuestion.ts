@@ -1,7 +1,6 @@
 import * as vscode from 'vscode';
 import { originOf } from '../../core/api/address.ts';
-import { visibleLine, visibleName } from '../../core/visibleText.ts';
-import { clip } from '../../core/findings/parse/prose.ts';
+import { clip, visibleLine, visibleName } from '../../core/visibleText.ts';
 import { isFinal, type Run } from '../../core/run/state/run.ts';
 import type { ApplicationInput } from '../../core/workflows/application.ts';
 import { changesBetween, sentPartsOf } from '../../core/workflows/requestChanges.ts';

@@ -3,9 +3,8 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import * as vscode from 'vscode';
 import { AssessmentError, systemCode } from '../../core/errors.ts';
-import { clip } from '../../core/findings/parse/prose.ts';
 import { checkSecrets } from '../../core/upload/secrets/checkSecrets.ts';
-import { visibleLine } from '../../core/visibleText.ts';
+import { clip, visibleLine } from '../../core/visibleText.ts';
 import {
   readTargetFile,
   takePasswords,

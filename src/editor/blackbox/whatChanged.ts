@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { clip } from '../../core/findings/parse/prose.ts';
+import { clip } from '../../core/visibleText.ts';
 import {
   changedLines,
   maxPartLength,

@@ -3,7 +3,6 @@ import * as vscode from 'vscode';
 import { hasFindings } from '../../core/findings/chooseRun.ts';
 import type { Confirmation } from '../../core/findings/confirmation.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
-import { clip } from '../../core/findings/parse/prose.ts';
 import { type Evidence, leastOf } from '../../core/findings/place/evidence.ts';
 import { placeLinks } from '../../core/findings/place/runPlaces.ts';
 import type { ShownFinding, ShownPlace } from '../../core/findings/shownFinding.ts';
@@ -18,7 +17,7 @@ import {
 import type { ReportContent } from '../../core/report/protocol.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import { type Run, titleOf } from '../../core/run/state/run.ts';
-import { toVisibleJson, visibleLine, visibleText } from '../../core/visibleText.ts';
+import { clip, toVisibleJson, visibleLine, visibleText } from '../../core/visibleText.ts';
 import { confirmationLabel } from '../blackbox/confirmLive.ts';
 import { formatTime } from '../formats.ts';
 import {

@@ -6,11 +6,10 @@ import {
   readTracker,
 } from '../../core/findings/importExport/issueTracker.ts';
 import { fenceData } from '../../core/findings/importExport/toolAnswers.ts';
-import { clip } from '../../core/findings/parse/prose.ts';
 import { folderOf, type ShownFinding } from '../../core/findings/shownFinding.ts';
 import { findingMarkdown, type FindingWords } from '../../core/findings/view/findingMarkdown.ts';
 import { runIdOf } from '../../core/run/state/run.ts';
-import { visibleLine } from '../../core/visibleText.ts';
+import { clip, visibleLine } from '../../core/visibleText.ts';
 import { repositoryOf } from '../folders.ts';
 import { countFindings } from '../formats.ts';
 import { blockLabel, severityLabel, titleOfFinding, triageLabel } from '../labels.ts';

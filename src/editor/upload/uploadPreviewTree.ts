@@ -5,8 +5,9 @@ import type { NotUploaded, NotUploadedReason } from '../../core/upload/choose/pr
 import type { IgnoreRule } from '../../core/upload/ignore/ignoreRules.ts';
 import type { SelectedFile } from '../../core/upload/select/selection.ts';
 import { visibleName } from '../../core/visibleText.ts';
+import { maxRows, toCheckbox } from '../../lazyView.ts';
 import type { Folder } from '../folders.ts';
-import { countFiles, formatBytes, formatNumber } from '../formats.ts';
+import { countFiles, formatBytes, formatNumber, moreLabel } from '../formats.ts';
 import { reasonLabel, ruleLabel } from '../labels.ts';
 import { describeSuspicion, describeSuspicions, type Prepared } from './preparation.ts';
 
@@ -23,9 +24,6 @@ export interface PreviewNode {
     readonly reason?: NotUploadedReason;
   };
 }
-
-/** More rows would take seconds to show. */
-const maxRows = 2_000;
 
 /** The tree of the files that would be uploaded, and of those that would not. */
 export function previewTree(
@@ -86,8 +84,8 @@ function reasonsOf(of: Prepared): PreviewNode[] {
 /** The first rows, and how many more there are. */
 function capped(rows: readonly (() => PreviewNode)[]): PreviewNode[] {
   const nodes = rows.slice(0, maxRows).map((toNode) => toNode());
-  const more = vscode.l10n.t('… and {0} more', formatNumber(rows.length - nodes.length));
-  return rows.length === nodes.length ? nodes : [...nodes, { item: line(more, None, '') }];
+  const more = rows.length - nodes.length;
+  return more === 0 ? nodes : [...nodes, { item: line(moreLabel(more), None, '') }];
 }
 
 function folderNode(of: Prepared, sum: FolderSum): PreviewNode {
@@ -218,11 +216,7 @@ function withCheckbox(item: vscode.TreeItem, isSent: boolean, path: string): vsc
   const tooltip = isSent
     ? t('Would be uploaded; uncheck to leave it out')
     : t('Left out; check to upload it all the same');
-  item.checkboxState = {
-    state: isSent ? vscode.TreeItemCheckboxState.Checked : vscode.TreeItemCheckboxState.Unchecked,
-    tooltip,
-    accessibilityInformation: { label: `${visibleName(path)}: ${tooltip}` },
-  };
+  item.checkboxState = toCheckbox(isSent, visibleName(path), tooltip);
   item.contextValue = isSent ? 'sent' : 'leftOut';
   return item;
 }

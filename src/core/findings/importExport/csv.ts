@@ -1,8 +1,7 @@
 import Papa from 'papaparse';
 import type { Place } from '../finding.ts';
 import { folderOf, type ShownFinding, type ShownRun } from '../shownFinding.ts';
-import { visibleText } from '../../visibleText.ts';
-import { clip } from '../parse/prose.ts';
+import { clip, visibleText } from '../../visibleText.ts';
 import { isUndecided } from '../triage/triage.ts';
 
 /** The columns in their order. */

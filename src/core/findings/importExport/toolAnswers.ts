@@ -8,8 +8,7 @@ import { addressOf, hereOf, requestOf } from '../view/findingMarkdown.ts';
 import type { Confirmation, LiveResult } from '../confirmation.ts';
 import { isAtLeast, SEVERITIES, severityRank, toPlainFinding } from '../finding.ts';
 import type { ShownFinding, ShownRun } from '../shownFinding.ts';
-import { clip } from '../parse/prose.ts';
-import { visibleText } from '../../visibleText.ts';
+import { clip, visibleText } from '../../visibleText.ts';
 import { isSettled, TRIAGE_STATES, type TriageDecision } from '../triage/triage.ts';
 
 const name = z.string().check(z.regex(/^[0-9a-z-]{1,64}:\d{1,7}$/));

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { AssessmentError } from '../../errors.ts';
-import { visibleLine } from '../../visibleText.ts';
+import { clip, visibleLine } from '../../visibleText.ts';
 import { type Block, type Finding, type Place, severityRank } from '../finding.ts';
 import {
   BLOCKS,
@@ -16,7 +16,7 @@ import {
 } from './aliases.ts';
 import { fieldsOf, findList, type Item } from './findList.ts';
 import { firstHit, isObject, type JsonObject, type KeyPath, present, readJson, valueAt } from '../../json.ts';
-import { clip, type ListStyle, MAX_TEXT, toProse } from './prose.ts';
+import { type ListStyle, MAX_TEXT, toProse } from './prose.ts';
 import { readConfidence, readCvss, readCwes, readRating } from './rating.ts';
 import { readPlaces } from './readPlaces.ts';
 
@@ -122,9 +122,9 @@ function readFinding(item: Item, index: number, makeId: MakeId): Finding {
     severity,
     severityText,
     confidence: readConfidence(fields),
-    description: clip(description),
-    blocks: blocks.map(({ kind, text }) => ({ kind, text: clip(text) })),
-    recommendation: clip(recommendation),
+    description: clip(description, MAX_TEXT),
+    blocks: blocks.map(({ kind, text }) => ({ kind, text: clip(text, MAX_TEXT) })),
+    recommendation: clip(recommendation, MAX_TEXT),
     places,
     cwes: readCwes(fields),
     cvss: readCvss(fields),

@@ -17,13 +17,6 @@ export function toProse(value: unknown, style: ListStyle = 'bullets'): string {
   return typeof value === 'boolean' ? '' : prose(value, style, 0).trim();
 }
 
-/** Cuts a text at `MAX_TEXT` without splitting a surrogate pair. */
-export function clip(text: string, max: number = MAX_TEXT): string {
-  if (text.length <= max) return text;
-  const last = text.charCodeAt(max - 1);
-  return text.slice(0, last >= 0xd800 && last < 0xdc00 ? max - 1 : max);
-}
-
 function prose(value: unknown, style: ListStyle, depth: number): string {
   if (typeof value === 'string') return value.length > MAX_TEXT ? value.slice(0, MAX_TEXT + 1) : value;
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);

@@ -32,7 +32,8 @@ import {
   toCount,
   toLineRange,
 } from './pathText.ts';
-import { clip, MAX_TEXT, toProse } from './prose.ts';
+import { MAX_TEXT, toProse } from './prose.ts';
+import { clip } from '../../visibleText.ts';
 
 /** Most places kept of one finding; the rest stand in its raw JSON. */
 const MAX_PLACES = 500;
@@ -206,16 +207,16 @@ function toSnippet(value: unknown, startLine: number | undefined): string | unde
     const lines = (value as readonly unknown[])
       .slice(0, maxSnippetLines)
       .filter((line) => typeof line === 'string');
-    return lines.every(isLineText) ? undefined : clip(codeIn(lines.join('\n'), startLine));
+    return lines.every(isLineText) ? undefined : clip(codeIn(lines.join('\n'), startLine), MAX_TEXT);
   }
   const text = isObject(value) && Object.hasOwn(value, 'text') ? value['text'] : value;
   if (typeof text !== 'string' || text.trim() === '' || isLineText(text)) return undefined;
-  return text === NO_SNIPPET ? undefined : clip(codeIn(text, startLine));
+  return text === NO_SNIPPET ? undefined : clip(codeIn(text, startLine), MAX_TEXT);
 }
 
 /** The code in a quote: without the Markdown fence around it and the line numbers in front of it. */
 function codeIn(quote: string, startLine: number | undefined): string {
-  const lines = (quote.length > MAX_TEXT ? clip(quote) : quote).split('\n');
+  const lines = (quote.length > MAX_TEXT ? clip(quote, MAX_TEXT) : quote).split('\n');
   const first = lines.findIndex((line) => line.trim() !== '');
   const last = lines.findLastIndex((line) => line.trim() !== '');
   const isFenced =

@@ -2,8 +2,7 @@ import { extname } from 'node:path';
 import type { BlockKind, Finding, Place, Severity } from '../finding.ts';
 import type { ShownFinding, ShownPlace } from '../shownFinding.ts';
 import { isUndecided, type TriageState } from '../triage/triage.ts';
-import { clip } from '../parse/prose.ts';
-import { visibleLine, visibleText } from '../../visibleText.ts';
+import { clip, visibleLine, visibleText } from '../../visibleText.ts';
 
 /** The words of a finding's document, in the reader's language. */
 export interface FindingWords {

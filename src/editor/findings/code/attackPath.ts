@@ -1,10 +1,9 @@
 import * as vscode from 'vscode';
 import { attackPathOf, type Place } from '../../../core/findings/finding.ts';
 import type { FindingStore } from '../../../core/findings/findingStore.ts';
-import { clip } from '../../../core/findings/parse/prose.ts';
 import type { ShownFinding } from '../../../core/findings/shownFinding.ts';
 import { addressOf, hereOf } from '../../../core/findings/view/findingMarkdown.ts';
-import { visibleLine } from '../../../core/visibleText.ts';
+import { clip, visibleLine } from '../../../core/visibleText.ts';
 import { driftLabel, roleLabel, titleOfFinding } from '../../labels.ts';
 import { showInformation } from '../../showMessage.ts';
 

@@ -9,7 +9,7 @@ import type { FindingNode, GroupNode, OutlineNode } from '../../../core/findings
 import { requestOf } from '../../../core/findings/view/findingMarkdown.ts';
 import { isSettled, type TriageState } from '../../../core/findings/triage/triage.ts';
 import { visibleLine, visibleText } from '../../../core/visibleText.ts';
-import { countFindings, formatNumber } from '../../formats.ts';
+import { countFindings, formatNumber, moreLabel } from '../../formats.ts';
 import {
   decidedBeforeLabel,
   driftLabel,
@@ -153,7 +153,7 @@ function tooltipOf(
 
 function moreItem(count: number): vscode.TreeItem {
   const t = vscode.l10n.t;
-  const label = t('… and {0} more', formatNumber(count));
+  const label = moreLabel(count);
   const item = new vscode.TreeItem(label);
   item.description = t('narrow them down with a filter');
   item.iconPath = new vscode.ThemeIcon('filter');
