@@ -94,7 +94,19 @@ export async function startExtension(
   });
   const filtering = new Filtering(memory);
   const displayed = new DisplayedFindings(findings);
-  const services = { clock, log, attempt, runs, notes, accounts, tracker, findings, displayed, filtering };
+  const services = {
+    clock,
+    log,
+    attempt,
+    runs,
+    notes,
+    accounts,
+    tracker,
+    findings,
+    displayed,
+    filtering,
+    parseWorkerFile,
+  };
   const reports = registerReports({ ...services, extensionUri });
   const details = registerFindingDetails({ ...services, extensionUri });
   const preparation = createPreparation(memory, secretWorkerFile);
@@ -113,7 +125,6 @@ export async function startExtension(
     features,
     secretWorkerFile,
     workerFile,
-    parseWorkerFile,
     savingFolder,
     mcp: keepMcpServer(context, log),
     savedStyle: dist('webview', 'saved.css'),

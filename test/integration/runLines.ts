@@ -1,11 +1,17 @@
 import path from 'node:path';
-import type * as vscode from 'vscode';
+import * as vscode from 'vscode';
 import type { FindingStore } from '../../src/core/findings/findingStore.ts';
 import type { Failure } from '../../src/core/run/state/run.ts';
 import { RunStore } from '../../src/core/run/disk/runStore.ts';
 import { type RunsNode, showRuns } from '../../src/editor/runs/runsView.ts';
 import { storageVariable } from './events.ts';
 import { silent } from '../silentLog.ts';
+
+/** The worker that reads findings, features and scan progress. */
+export const parseWorkerFile = path.join(
+  vscode.extensions.getExtension('whitebox.whitebox-assessment')!.extensionPath,
+  'dist/parseWorker.cjs',
+);
 
 const clock = { now: Date.now, monotonic: () => performance.now(), sleep: () => Promise.resolve() };
 
@@ -38,7 +44,7 @@ export async function runItems(id: string, unread?: Failure): Promise<vscode.Tre
   const view = { badge: undefined } as unknown as vscode.TreeView<RunsNode>;
   const shown = showRuns(
     { view, fill: (provider) => (tree = provider) },
-    { runs, findings: findingsOf(unread), clock, tracker: savedAlways },
+    { runs, findings: findingsOf(unread), clock, tracker: savedAlways, parseWorkerFile },
   );
   const items: vscode.TreeItem[] = [];
   const node: RunsNode = { kind: 'run', id };

@@ -1,7 +1,9 @@
-import { readFile, stat } from 'node:fs/promises';
+import { once } from 'node:events';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { AssessmentError, systemCode } from '../errors.ts';
-import { firstHit, isObject, keyPaths, present, readJson, valueAt } from '../json.ts';
+import { Worker } from 'node:worker_threads';
+import { AssessmentError, type ErrorData, type ErrorKind, systemCode, workerCrash } from '../errors.ts';
+import { firstHit, isObject, keyPaths, present, valueAt } from '../json.ts';
 import { keptArtifact, type Run } from '../run/state/run.ts';
 
 /** Something that a crawl found that the application does. Pairs refer to it by its name, exactly as it stands here. */
@@ -27,12 +29,26 @@ export interface FeatureList {
 /** Why a features artifact is of no use; the subject of `badFeatures`. */
 export type FeaturesFault = 'absent' | 'tooLarge' | 'malformed';
 
-/** Largest features and scan_progress artifacts that are read: they are parsed on this thread. */
+/** The artifacts that the parsing worker reads besides findings. */
+export type FeatureRole = 'features' | 'scan_progress';
+
+/** What the worker starts with to read one. */
+export interface ArtifactStart {
+  readonly role: FeatureRole;
+  readonly path: string;
+}
+
+/** The worker's only answer. */
+export type ArtifactAnswer =
+  { readonly value: unknown } | { readonly error: ErrorKind; readonly data: ErrorData };
+
+/** Largest features and scan_progress artifacts that are read. */
 const maxBytes = 16 * 1024 * 1024;
 /** Most entries that are read. */
 export const maxFeatures = 10_000;
-/** Longest name that a pair can have (API reference, section 2.7). */
+/** Longest name that a pair can have (API reference, section 2.7); other texts of a feature are cut to it. */
 const maxNameLength = 5_000;
+const maxHeapMb = 1_024;
 const maxDepth = 4;
 
 const LIST = keyPaths('features discovered_features items data results');
@@ -41,11 +57,11 @@ const DESCRIPTION = keyPaths('description summary details');
 const METHOD = keyPaths('method http_method request.method');
 const URLS = keyPaths('url uri path endpoint request.url');
 
-/** Reads a run's features from its folder. Throws `badFeatures` with a `FeaturesFault`. */
-export async function readFeatures(run: Run, folder: string): Promise<FeatureList> {
-  const value = await readArtifact(run, folder, 'features');
-  if (value === undefined) throw new AssessmentError('badFeatures', { subject: 'absent' });
-  return toFeatures(value);
+/** Reads a run's features from its folder, in the parsing worker. Throws `badFeatures` with a `FeaturesFault`. */
+export async function readFeatures(run: Run, folder: string, workerFile: string | URL): Promise<FeatureList> {
+  const list = await readArtifact<FeatureList>(run, folder, 'features', workerFile);
+  if (list === undefined) throw new AssessmentError('badFeatures', { subject: 'absent' });
+  return list;
 }
 
 /** The features in the parsed artifact: a list or a map by name, bare, under a known key, in wrappers or groups; a string is a name. Throws `badFeatures` where there is no list, or no entry of it has a name. */
@@ -67,19 +83,41 @@ export function toFeatures(value: unknown): FeatureList {
   return { features: [...features.values()], repeated, unreadable, cut };
 }
 
-/** The parsed JSON of an artifact of this role; undefined where the run has none. Throws `badFeatures` for one that is too large, or no JSON. */
-export async function readArtifact(run: Run, folder: string, role: string): Promise<unknown> {
+/** What the parsing worker makes of an artifact; undefined where the run has none. Throws `badFeatures` for one that is too large or has another shape. */
+export async function readArtifact<T>(
+  run: Run,
+  folder: string,
+  role: FeatureRole,
+  workerFile: string | URL,
+): Promise<T | undefined> {
   const file = keptArtifact(run, role)?.file;
   if (file === undefined) return undefined;
   try {
     const path = join(folder, file);
     if ((await stat(path)).size > maxBytes) throw new AssessmentError('findingsTooLarge');
-    return readJson(await readFile(path, 'utf8'));
+    return (await askWorker({ role, path }, workerFile)) as T;
   } catch (cause) {
     if (systemCode(cause) === 'ENOENT') return undefined;
-    if (!(cause instanceof AssessmentError)) throw cause;
+    if (!(cause instanceof AssessmentError) || cause.kind === 'badFeatures') throw cause;
     const subject: FeaturesFault = cause.kind === 'findingsTooLarge' ? 'tooLarge' : 'malformed';
     throw new AssessmentError('badFeatures', { subject, detail: cause.data.detail }, { cause });
+  }
+}
+
+async function askWorker(start: ArtifactStart, workerFile: string | URL): Promise<unknown> {
+  const resourceLimits = { maxOldGenerationSizeMb: maxHeapMb };
+  const worker = new Worker(workerFile, { workerData: start, resourceLimits });
+  try {
+    const [answer] = (await once(worker, 'message')) as [ArtifactAnswer];
+    if ('value' in answer) return answer.value;
+    throw new AssessmentError(answer.error, answer.data);
+  } catch (error) {
+    if (error instanceof AssessmentError) throw error;
+    if (systemCode(error) === 'ERR_WORKER_OUT_OF_MEMORY')
+      throw new AssessmentError('findingsTooLarge', {}, { cause: error });
+    throw workerCrash(error);
+  } finally {
+    await worker.terminate();
   }
 }
 
@@ -106,7 +144,10 @@ function byName(map: Readonly<Record<string, unknown>>): readonly unknown[] {
 function toFeature(entry: unknown): Feature | undefined {
   const name = nameOf(entry);
   if (name === undefined) return undefined;
-  const text = (paths: typeof NAME): string | undefined => firstHit(entry, paths, toText);
+  const text = (paths: typeof NAME): string | undefined => {
+    const hit = firstHit(entry, paths, toText);
+    return hit !== undefined && hit.length > maxNameLength ? `${hit.slice(0, maxNameLength)}…` : hit;
+  };
   return { name, description: text(DESCRIPTION), method: text(METHOD), url: text(URLS) };
 }
 

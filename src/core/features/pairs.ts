@@ -147,11 +147,15 @@ export function choiceBefore(run: Run, features: readonly Feature[]): Choice {
  * The pairs that a run asks for which goes on from this one: those that a person chose for it, else those that it asked for itself. Throws `badFeatures`
  * and `badPairs`.
  */
-export async function pairsToContinue(run: Run, folder: string): Promise<Pairs | 'all' | 'unknown'> {
+export async function pairsToContinue(
+  run: Run,
+  folder: string,
+  workerFile: string | URL,
+): Promise<Pairs | 'all' | 'unknown'> {
   const kept = await readChoice(folder);
   const asked = askedPairs(run);
   // The names of its own pairs were right when it started, and its features may not be on this machine.
   if (kept === undefined && run.workflow !== 'blackbox-crawl') return asked;
-  const { features } = await readFeatures(run, folder);
+  const { features } = await readFeatures(run, folder, workerFile);
   return toPairs(kept ?? everyPair(features), features) ?? 'all';
 }

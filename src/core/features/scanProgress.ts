@@ -2,7 +2,7 @@ import { AssessmentError } from '../errors.ts';
 import { firstHit, isObject, type KeyPath, keyPaths, normalKey, present, valueAt } from '../json.ts';
 import type { Run } from '../run/state/run.ts';
 import { perspectives } from '../workflows/application.ts';
-import { readArtifact, toText } from './features.ts';
+import { maxFeatures, readArtifact, toText } from './features.ts';
 
 /** A perspective that a feature is tested from. */
 export type Perspective = (typeof perspectives)[number];
@@ -17,11 +17,22 @@ export interface ScanProgress {
   /** How many pairs were tested, and how many were not applicable. */
   readonly tested: number;
   readonly notApplicable: number;
-  /** Why not every state is known: there is no artifact, none that can be read, or entries in it that cannot be. */
+  /** Why not every state is known: there is no artifact, none that can be read, or entries in it that cannot be, or that are too many. */
   readonly problem?: 'absent' | 'unreadable' | 'partlyUnreadable' | undefined;
   /** The state of a pair; one that is not listed is `unknown` where there is a problem. */
   readonly stateOf: (featureName: string, perspective: Perspective) => PairState;
 }
+
+/** A scan_progress artifact as the parsing worker reads it. */
+export interface ListedProgress {
+  /** The keys of pairs. */
+  readonly tested: readonly string[];
+  readonly notApplicable: readonly string[];
+  readonly problem: 'unreadable' | 'partlyUnreadable' | undefined;
+}
+
+/** Most pairs that are read. */
+const maxListed = maxFeatures * perspectives.length;
 
 const WRAPPER = keyPaths('scan_progress progress data result');
 const TESTED = keyPaths('completed tested completed_pairs tested_pairs');
@@ -32,39 +43,55 @@ const PERSPECTIVE = keyPaths('perspective.name perspective perspectives');
 const perspectiveBy = new Map(perspectives.map((each) => [normalKey(each), each]));
 
 /** Reads which pairs a run has tested from its folder; what cannot be read is a problem of the answer, not a failure. */
-export async function readScanProgress(run: Run, folder: string): Promise<ScanProgress> {
+export async function readScanProgress(
+  run: Run,
+  folder: string,
+  workerFile: string | URL,
+): Promise<ScanProgress> {
   try {
-    return toScanProgress(await readArtifact(run, folder, 'scan_progress'));
+    const listed = await readArtifact<ListedProgress>(run, folder, 'scan_progress', workerFile);
+    return listed === undefined ? without('absent') : toScanProgress(listed);
   } catch (error) {
     if (error instanceof AssessmentError) return without('unreadable');
     throw error;
   }
 }
 
-/** The pairs in the parsed artifact: two lists, bare or wrapped, each of objects, of arrays, or a map by feature. */
-export function toScanProgress(value: unknown): ScanProgress {
-  if (value === undefined) return without('absent');
+/** The pairs in the parsed artifact: two lists, bare or wrapped, each of objects, of arrays, or a map by feature. A pair in both was tested. */
+export function listProgress(value: unknown): ListedProgress {
   const root = hasLists(value) ? value : firstHit(value, WRAPPER, (hit) => (hasLists(hit) ? hit : undefined));
-  if (root === undefined) return without('unreadable');
-  const states = new Map<string, PairState>();
-  let unreadable = 0;
-  const add = (paths: readonly KeyPath[], state: PairState): number => {
-    const before = states.size;
+  if (root === undefined) return { tested: [], notApplicable: [], problem: 'unreadable' };
+  const [tested, notApplicable] = [new Set<string>(), new Set<string>()];
+  let unread = 0;
+  const add = (paths: readonly KeyPath[], keys: Set<string>): void => {
     for (const { feature, perspective } of present(root, paths).flatMap((path) =>
       toPairs(valueAt(root, path)),
     )) {
-      if (feature === undefined || perspective === undefined) unreadable += 1;
-      else if (!states.has(keyOf(feature, perspective))) states.set(keyOf(feature, perspective), state);
+      const isRead = feature !== undefined && perspective !== undefined;
+      if (!isRead || tested.size + notApplicable.size >= maxListed) unread += 1;
+      else if (!tested.has(keyOf(feature, perspective))) keys.add(keyOf(feature, perspective));
     }
-    return states.size - before;
   };
+  add(TESTED, tested);
+  add(SKIPPED, notApplicable);
+  const problem = unread > 0 ? 'partlyUnreadable' : undefined;
+  return { tested: [...tested], notApplicable: [...notApplicable], problem };
+}
+
+/** The states of pairs by the lists of them. */
+export function toScanProgress(listed: ListedProgress): ScanProgress {
+  const [tested, notApplicable] = [new Set(listed.tested), new Set(listed.notApplicable)];
+  const { problem } = listed;
   return {
-    // A pair in both lists was tested.
-    tested: add(TESTED, 'tested'),
-    notApplicable: add(SKIPPED, 'notApplicable'),
-    problem: unreadable > 0 ? 'partlyUnreadable' : undefined,
-    stateOf: (feature, perspective) =>
-      states.get(keyOf(feature, perspective)) ?? (unreadable > 0 ? 'unknown' : 'notTested'),
+    tested: tested.size,
+    notApplicable: notApplicable.size,
+    problem,
+    stateOf: (feature, perspective) => {
+      const key = keyOf(feature, perspective);
+      if (tested.has(key)) return 'tested';
+      if (notApplicable.has(key)) return 'notApplicable';
+      return problem === undefined ? 'notTested' : 'unknown';
+    },
   };
 }
 
@@ -72,7 +99,7 @@ function hasLists(value: unknown): boolean {
   return present(value, [...TESTED, ...SKIPPED]).length > 0;
 }
 
-function without(problem: NonNullable<ScanProgress['problem']>): ScanProgress {
+function without(problem: 'absent' | 'unreadable'): ScanProgress {
   return { tested: 0, notApplicable: 0, problem, stateOf: () => 'unknown' };
 }
 

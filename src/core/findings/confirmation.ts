@@ -47,7 +47,7 @@ async function readConfirmation(run: Run, source: ConfirmationSource): Promise<C
   const { feature_name: feature, perspective } = pair;
   // Only this pair was assessed (rule 3), whatever words the findings have for it.
   const found = await findingsOf(run, folder, source);
-  const progress = await readScanProgress(run, folder);
+  const progress = await readScanProgress(run, folder, source.workerFile);
   const result = resultOf(run, found, progress.stateOf(feature, perspective));
   return { run, feature, perspective, result, found: found ?? [] };
 }

@@ -351,7 +351,7 @@ export async function readNamed(
   const mappingOf = (folder: string): ReturnType<typeof mappingsOf> => mappingsOf(mappings, folder);
   const resolver = createResolver({ targets: run.targets, sent, places, mappingOf });
   const isBlackbox = run.workflow === 'blackbox-assessment';
-  const progress = isBlackbox ? await readScanProgress(run, runFolder) : undefined;
+  const progress = isBlackbox ? await readScanProgress(run, runFolder, workerFile) : undefined;
   const source = { run, runFolder, sent, resolver, progress };
   const sentPaths = await sentPathsOf(findings, resolver);
   const identities = await inSlices(identitiesOf(findings, sentPaths, runIdOf(run) ?? run.id));

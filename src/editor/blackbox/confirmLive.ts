@@ -111,8 +111,8 @@ async function tryNewPair(shown: ShownFinding, deps: ConfirmDeps): Promise<void>
   if (input !== undefined) await start(shown, run, input, deps);
 }
 
-async function pickFeature(run: Run, { runs }: ConfirmDeps): Promise<string | undefined> {
-  const { features } = await readFeatures(run, runs.folderOf(run.id));
+async function pickFeature(run: Run, { runs, parseWorkerFile }: ConfirmDeps): Promise<string | undefined> {
+  const { features } = await readFeatures(run, runs.folderOf(run.id), parseWorkerFile);
   const items = features.map(({ name, method, url, description = '' }) => ({
     label: visibleLine(name),
     description: visibleLine(requestOf({ method, url })),

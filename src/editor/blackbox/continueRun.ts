@@ -80,11 +80,11 @@ type Pairs = Exclude<Awaited<ReturnType<typeof pairsToContinue>>, 'unknown'>;
 async function pairsFor(
   continuation: Continuation,
   run: Run,
-  { runs, features }: BlackboxDeps,
+  { runs, features, parseWorkerFile }: BlackboxDeps,
 ): Promise<Pairs | 'unknown'> {
   if (continuation === 'crawlFurther') return 'all';
   await features.settled();
-  return pairsToContinue(run, runs.folderOf(run.id));
+  return pairsToContinue(run, runs.folderOf(run.id), parseWorkerFile);
 }
 
 interface Source {

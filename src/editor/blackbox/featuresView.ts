@@ -49,7 +49,12 @@ const shownKey = 'features.run';
 /** Fills the Features view, which is hidden until a run is shown in it. A crawl that ends in success is shown by itself, and what was shown when the window closed is shown again. */
 export function createFeaturesView(
   lazy: LazyView<FeaturesNode>,
-  { runs, memory, attempt }: { runs: RunStore; memory: KeyValueStore; attempt: Attempt },
+  {
+    runs,
+    memory,
+    attempt,
+    parseWorkerFile,
+  }: { runs: RunStore; memory: KeyValueStore; attempt: Attempt; parseWorkerFile: string },
 ): FeaturesView {
   const changed = new vscode.EventEmitter<undefined>();
   let shown: ShownFeatures | undefined;
@@ -64,7 +69,8 @@ export function createFeaturesView(
   };
   const read = async (run: Run): Promise<Pick<ShownFeatures, 'run' | 'list' | 'progress'>> => {
     const folder = runs.folderOf(run.id);
-    return { run, list: await readFeatures(run, folder), progress: await readScanProgress(run, folder) };
+    const list = await readFeatures(run, folder, parseWorkerFile);
+    return { run, list, progress: await readScanProgress(run, folder, parseWorkerFile) };
   };
   const show = async (run: Run): Promise<void> => {
     await written.catch(() => undefined);

@@ -41,6 +41,7 @@ export interface BlackboxDeps {
   readonly requests: RequestDocuments;
   /** The worker of the credential check. */
   readonly secretWorkerFile: string;
+  readonly parseWorkerFile: string;
 }
 
 /** What is to be started, before a person is asked. */

@@ -174,22 +174,22 @@ function linkedName(run: Run): string {
 }
 
 /** How far an assessment came before its credit limit; of how many pairs only where that is known. */
-export async function progressText(run: Run, folder: string): Promise<string> {
+export async function progressText(run: Run, folder: string, workerFile: string): Promise<string> {
   const t = vscode.l10n.t;
-  const { tested, notApplicable, problem } = await readScanProgress(run, folder);
+  const { tested, notApplicable, problem } = await readScanProgress(run, folder, workerFile);
   if (problem === 'absent' || problem === 'unreadable') return t('The credit limit is reached.');
   // A continued assessment has the progress of its predecessor, too.
   const own = isContinued(run) ? undefined : run.input?.pairs?.length;
-  const total = own ?? (await countPairs(run, folder));
+  const total = own ?? (await countPairs(run, folder, workerFile));
   const counted = tested === 1 ? t('1 pair tested') : t('{0} pairs tested', formatNumber(tested));
   const done =
     total === undefined ? counted : t('{0} of {1} pairs tested', formatNumber(tested), formatNumber(total));
   return t('{0}, {1} not applicable.', done, formatNumber(notApplicable));
 }
 
-async function countPairs(run: Run, folder: string): Promise<number | undefined> {
+async function countPairs(run: Run, folder: string, workerFile: string): Promise<number | undefined> {
   try {
-    return (await readFeatures(run, folder)).features.length * perspectives.length;
+    return (await readFeatures(run, folder, workerFile)).features.length * perspectives.length;
   } catch (error) {
     if (error instanceof AssessmentError) return undefined;
     throw error;

@@ -41,6 +41,7 @@ export function showRuns(
     findings: FindingStore;
     tracker: Pick<RunTracker, 'unsavedRunId' | 'onDidFailToKeep'>;
     clock: Clock;
+    parseWorkerFile: string;
   },
 ): vscode.Disposable {
   const { runs, findings, tracker } = deps;
@@ -62,7 +63,9 @@ export function showRuns(
           .map(toRunNode);
       const run = element.kind === 'run' ? runs.get(element.id) : undefined;
       if (run === undefined) return [];
-      const progress = hasHitCreditLimit(run) ? await progressText(run, runs.folderOf(run.id)) : undefined;
+      const progress = hasHitCreditLimit(run)
+        ? await progressText(run, runs.folderOf(run.id), deps.parseWorkerFile)
+        : undefined;
       const unread = findings.failureOf(run.id);
       return [
         ...linesOf(run, deps.clock.now(), runs.all(), unread, progress),

@@ -17,6 +17,7 @@ import { describeError } from '../../../src/editor/errors/messages.ts';
 import type { LazyView } from '../../../src/lazyView.ts';
 import { silent } from '../../silentLog.ts';
 import { openFolders } from '../openFolders.ts';
+import { parseWorkerFile } from '../runLines.ts';
 import { storeCrawl, storeLiveRun } from '../storedRuns.ts';
 
 const { showQuickPick, showInputBox } = vscode.window;
@@ -66,6 +67,7 @@ describe('the Features view', () => {
     } as unknown as LazyView<FeaturesNode>;
     view = createFeaturesView(lazy, {
       runs,
+      parseWorkerFile,
       memory: {
         keys: () => [...memory.keys()],
         get: (key) => memory.get(key),
@@ -123,7 +125,7 @@ describe('the Features view', () => {
   };
   const chosen = async (run: Run): ReturnType<typeof pairsToContinue> => {
     await view.settled();
-    return pairsToContinue(run, runs.folderOf(run.id));
+    return pairsToContinue(run, runs.folderOf(run.id), parseWorkerFile);
   };
   /** Answers the next quick picks with what has these labels, one answer for each. */
   const pick = (...answers: readonly (string | readonly string[])[]): void => {

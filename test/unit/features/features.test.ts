@@ -6,9 +6,10 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { AssessmentError } from '../../../src/core/errors.ts';
 import { type FeatureList, readFeatures, toFeatures } from '../../../src/core/features/features.ts';
-import { toScanProgress } from '../../../src/core/features/scanProgress.ts';
+import { listProgress, toScanProgress } from '../../../src/core/features/scanProgress.ts';
 import { propertyRuns } from '../core/propertyRuns.ts';
 import { tempFolder } from '../run/tempFolder.ts';
+import { parseWorker } from '../findings/parseWorker.ts';
 import { crawledWith } from './crawledRun.ts';
 
 const crawled = crawledWith('features');
@@ -74,7 +75,7 @@ test('F136 of too many features the first ones are read, and the others counted'
 test('F136 features of another shape, too large or absent are said, each in its way', async (t) => {
   const folder = await tempFolder(t);
   const file = join(folder, 'features.json');
-  const read = (run = crawled): Promise<FeatureList> => readFeatures(run, folder);
+  const read = (run = crawled): Promise<FeatureList> => readFeatures(run, folder, parseWorker);
   const fault = (subject: string) => ({ kind: 'badFeatures', data: { subject } });
   const rejects = (reading: Promise<unknown>, subject: string): Promise<void> =>
     assert.rejects(reading, (error: { kind: string; data: { subject: string } }) => {
@@ -122,7 +123,7 @@ test('F136 whatever JSON an artifact holds, it is read or refused, and never mor
   fc.assert(
     fc.property(json, (value) => {
       assert.match(
-        toScanProgress(value).stateOf('Log in', 'XSS'),
+        toScanProgress(listProgress(value)).stateOf('Log in', 'XSS'),
         /^(tested|notApplicable|notTested|unknown)$/,
       );
       try {

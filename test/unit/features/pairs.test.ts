@@ -20,6 +20,7 @@ import {
 } from '../../../src/core/features/pairs.ts';
 import { propertyRuns } from '../core/propertyRuns.ts';
 import { tempFolder } from '../run/tempFolder.ts';
+import { parseWorker } from '../findings/parseWorker.ts';
 import { crawledWith } from './crawledRun.ts';
 
 const crawled = crawledWith('features');
@@ -88,7 +89,7 @@ test('F143 until a person chooses, a run is continued with the pairs that it ask
     [{ ...assessed, input }, 'all'],
     [{ ...assessed, input: undefined }, 'unknown'],
   ] as const) {
-    assert.deepEqual(await pairsToContinue(run, folder), expected);
+    assert.deepEqual(await pairsToContinue(run, folder, parseWorker), expected);
     const chosen = choiceBefore(run, features);
     const asked = expected === 'unknown' ? [] : toPairs(chosen, features);
     assert.deepEqual(asked ?? 'all', expected === 'unknown' ? [] : expected);
@@ -96,7 +97,7 @@ test('F143 until a person chooses, a run is continued with the pairs that it ask
   }
   await writeFile(join(folder, 'features.json'), JSON.stringify(features));
   await writeChoice(folder, withPairs(none, [xss('Log in')], true));
-  assert.deepEqual(await pairsToContinue({ ...assessed, input: { ...input, pairs } }, folder), [
+  assert.deepEqual(await pairsToContinue({ ...assessed, input: { ...input, pairs } }, folder, parseWorker), [
     { feature_name: 'Log in', perspective: 'XSS' },
   ]);
 });
@@ -105,19 +106,19 @@ test('the choice is kept in the folder of the run, and until there is one all pa
   const folder = await tempFolder(t);
   await writeFile(join(folder, 'features.json'), JSON.stringify(features));
   assert.equal(await readChoice(folder), undefined);
-  assert.equal(await pairsToContinue(crawled, folder), 'all');
+  assert.equal(await pairsToContinue(crawled, folder, parseWorker), 'all');
 
   const choice = withPairs(withPairs(none, [xss('Search\n')], true), [xss('Log in')], true, 'low');
   await writeChoice(folder, choice);
   assert.deepEqual(await readChoice(folder), choice);
-  assert.deepEqual(await pairsToContinue(crawled, folder), [
+  assert.deepEqual(await pairsToContinue(crawled, folder, parseWorker), [
     { feature_name: 'Search\n', perspective: 'XSS' },
     { feature_name: 'Log in', perspective: 'XSS', priority: 'low' },
   ]);
   assert.deepEqual((await readdir(folder)).toSorted(), ['chosen-pairs.json', 'features.json']);
 
   await writeFile(join(folder, 'features.json'), '["Log in"]');
-  await assert.rejects(pairsToContinue(crawled, folder), withFault('gone'));
+  await assert.rejects(pairsToContinue(crawled, folder, parseWorker), withFault('gone'));
 });
 
 test('F136 a choice that is damaged is never taken for none or for all', async (t) => {
@@ -125,7 +126,7 @@ test('F136 a choice that is damaged is never taken for none or for all', async (
   await writeFile(join(folder, 'features.json'), JSON.stringify(features));
   for (const text of ['', '{}', '[["Log in",[["Unknown",null]]]]', '[["Log in",[["XSS","urgent"]]]]']) {
     await writeFile(join(folder, 'chosen-pairs.json'), text);
-    await assert.rejects(pairsToContinue(crawled, folder), withFault('damaged'), text);
+    await assert.rejects(pairsToContinue(crawled, folder, parseWorker), withFault('damaged'), text);
   }
 });
 

@@ -4,11 +4,13 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import {
+  listProgress,
   readScanProgress,
   type ScanProgress,
   toScanProgress,
 } from '../../../src/core/features/scanProgress.ts';
 import { tempFolder } from '../run/tempFolder.ts';
+import { parseWorker } from '../findings/parseWorker.ts';
 import { crawledWith } from './crawledRun.ts';
 
 const statesOf = ({ stateOf }: ScanProgress): string[] => [
@@ -34,30 +36,34 @@ test('completed pairs were tested, skipped ones not applicable, and others not t
     },
     { scan_progress: { tested: [['Log in', 'XSS']], notApplicable: [['Log in', 'OpenRedirect']] } },
   ]) {
-    const progress = toScanProgress(shape);
+    const progress = toScanProgress(listProgress(shape));
     assert.deepEqual(statesOf(progress), ['tested', 'notApplicable', 'notTested'], JSON.stringify(shape));
     assert.deepEqual([progress.tested, progress.notApplicable, progress.problem], [1, 1, undefined]);
   }
 });
 
 test('names are compared as they are, and a pair in both lists was tested', () => {
-  const { stateOf, tested, notApplicable } = toScanProgress({
-    completed: [{ feature_name: 'Log in ', perspective: 'XSS' }],
-    skipped: [{ feature_name: 'Log in ', perspective: 'XSS' }],
-  });
+  const { stateOf, tested, notApplicable } = toScanProgress(
+    listProgress({
+      completed: [{ feature_name: 'Log in ', perspective: 'XSS' }],
+      skipped: [{ feature_name: 'Log in ', perspective: 'XSS' }],
+    }),
+  );
   assert.deepEqual([stateOf('Log in ', 'XSS'), stateOf('Log in', 'XSS')], ['tested', 'notTested']);
   assert.deepEqual([tested, notApplicable], [1, 0]);
 });
 
 test('F136 where entries cannot be read, what is not listed is not known', () => {
-  const progress = toScanProgress({
-    completed: [
-      { feature_name: 'Log in', perspective: 'XSS' },
-      { feature_name: 'Log in', perspective: 'New One' },
-      7,
-    ],
-    skipped: [],
-  });
+  const progress = toScanProgress(
+    listProgress({
+      completed: [
+        { feature_name: 'Log in', perspective: 'XSS' },
+        { feature_name: 'Log in', perspective: 'New One' },
+        7,
+      ],
+      skipped: [],
+    }),
+  );
   assert.deepEqual(statesOf(progress), ['tested', 'unknown', 'unknown']);
   assert.equal(progress.problem, 'partlyUnreadable');
 });
@@ -66,11 +72,11 @@ test('F136 progress that is absent or of another shape leaves every pair unknown
   const folder = await tempFolder(t);
   const run = crawledWith('scan_progress');
   const read = async (): Promise<unknown[]> => {
-    const progress = await readScanProgress(run, folder);
+    const progress = await readScanProgress(run, folder, parseWorker);
     return [progress.problem, ...new Set(statesOf(progress))];
   };
   assert.deepEqual(await read(), ['absent', 'unknown']);
-  assert.equal((await readScanProgress({ ...run, artifacts: [] }, folder)).problem, 'absent');
+  assert.equal((await readScanProgress({ ...run, artifacts: [] }, folder, parseWorker)).problem, 'absent');
   for (const text of ['', '{}', '7', 'null', '{"done":true}', 'not JSON']) {
     await writeFile(join(folder, 'scan_progress.json'), text);
     assert.deepEqual(await read(), ['unreadable', 'unknown'], text);

@@ -1,6 +1,9 @@
 import { readFileSync, statSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { AssessmentError, type ErrorData, type ErrorKind } from '../../errors.ts';
+import { type ArtifactAnswer, type ArtifactStart, toFeatures } from '../../features/features.ts';
+import { listProgress } from '../../features/scanProgress.ts';
+import { readJson } from '../../json.ts';
 import type { Finding } from '../finding.ts';
 import { type Cut, parseFindings } from './parse.ts';
 
@@ -59,11 +62,26 @@ function lengthOf({ title, description, recommendation, blocks, places, raw = ''
   return [...texts, ...placeTexts].reduce((sum, { length }) => sum + length + 16, 0);
 }
 
+/** What an artifact of a blackbox run holds. */
+function readArtifact({ role, path }: ArtifactStart): ArtifactAnswer {
+  try {
+    const value = readJson(readFileSync(path, 'utf8'));
+    return { value: role === 'features' ? toFeatures(value) : listProgress(value) };
+  } catch (error) {
+    if (!(error instanceof AssessmentError)) throw error;
+    return { error: error.kind, data: error.data };
+  }
+}
+
 if (parentPort !== null) {
   const port = parentPort;
-  const answers = answersTo(workerData as ParseStart);
-  port.on('message', () => {
-    const { value } = answers.next();
-    if (value !== undefined) port.postMessage(value);
-  });
+  const start = workerData as ParseStart | ArtifactStart;
+  if ('role' in start) port.postMessage(readArtifact(start));
+  else {
+    const answers = answersTo(start);
+    port.on('message', () => {
+      const { value } = answers.next();
+      if (value !== undefined) port.postMessage(value);
+    });
+  }
 }

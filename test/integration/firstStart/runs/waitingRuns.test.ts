@@ -17,7 +17,7 @@ import { storageVariable } from '../../events.ts';
 import { recordCommand, watchMessages } from '../../messages.ts';
 import { openFolders } from '../../openFolders.ts';
 import { inRestrictedMode } from '../../restrictedMode.ts';
-import { runLines, savedAlways } from '../../runLines.ts';
+import { parseWorkerFile, runLines, savedAlways } from '../../runLines.ts';
 import { storeLiveRun, storeUnsentRun } from '../../storedRuns.ts';
 import { printing, resetUserSettings, setUserSettings } from '../../userSettings.ts';
 
@@ -154,7 +154,13 @@ describe('runs that wait for a person', () => {
     let provider: vscode.TreeDataProvider<RunsNode> | undefined;
     const view = {} as unknown as vscode.TreeView<RunsNode>;
     const lazy = { view, fill: (given: vscode.TreeDataProvider<RunsNode>): void => void (provider = given) };
-    const shown = showRuns(lazy, { runs: storeOf(run), findings, clock: clockAt(0), tracker });
+    const shown = showRuns(lazy, {
+      runs: storeOf(run),
+      findings,
+      clock: clockAt(0),
+      tracker,
+      parseWorkerFile,
+    });
     const lines = (await provider!.getChildren({ kind: 'run', id: run.id })) as RunsNode[];
     shown.dispose();
     const items = lines.map((line) => provider!.getTreeItem(line) as vscode.TreeItem);
@@ -238,7 +244,13 @@ describe('runs that wait for a person', () => {
       const view = {} as unknown as vscode.TreeView<RunsNode>;
       let provider: vscode.TreeDataProvider<RunsNode> | undefined;
       const fill = (given: vscode.TreeDataProvider<RunsNode>): void => void (provider = given);
-      const deps = { runs: storeOf(run), findings: findingsOf(), clock: clockAt(0), tracker };
+      const deps = {
+        runs: storeOf(run),
+        findings: findingsOf(),
+        clock: clockAt(0),
+        tracker,
+        parseWorkerFile,
+      };
       const shown = [showStatus(item, deps), showRuns({ view, fill }, deps)];
       const row = await provider!.getTreeItem({ kind: 'run', id: run.id });
       for (const each of shown) each.dispose();
@@ -263,7 +275,13 @@ describe('runs that wait for a person', () => {
       const view = {} as unknown as vscode.TreeView<RunsNode>;
       let provider: vscode.TreeDataProvider<RunsNode> | undefined;
       const runs = storeOf(run);
-      const deps = { runs, findings: findingsOf(), clock: { ...clockAt(0), now: () => now }, tracker };
+      const deps = {
+        runs,
+        findings: findingsOf(),
+        clock: { ...clockAt(0), now: () => now },
+        tracker,
+        parseWorkerFile,
+      };
       const fill = (given: vscode.TreeDataProvider<RunsNode>): void => void (provider = given);
       const shown = [showStatus(item, deps), showRuns({ view, fill }, deps)];
       let redrawn = 0;
@@ -292,6 +310,7 @@ describe('runs that wait for a person', () => {
         findings: findingsOf(),
         clock: clockAt(now),
         tracker,
+        parseWorkerFile,
       };
       const shown = [showStatus(item, deps), showRuns({ view, fill: () => undefined }, deps)];
       assert.equal(item.text.startsWith('$(warning)'), warns);
