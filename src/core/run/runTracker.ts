@@ -3,6 +3,7 @@ import { AssessmentError, knownError } from '../errors.ts';
 import { makePrivateFolder } from '../files.ts';
 import type { Disposable } from '../ports.ts';
 import { visibleLine } from '../visibleText.ts';
+import { HeldLeases } from './disk/heldLeases.ts';
 import { withJournalLock } from './disk/lease.ts';
 import { downloadAgain, hasRemoteResults, tryToKeepSource } from './finish/downloadArtifacts.ts';
 import { removeUnneededArchives } from './finish/localCleanup.ts';
@@ -18,6 +19,7 @@ import { RunWatch } from './watch/watch.ts';
 /** What a person can do with runs: start, track, cancel, send again. One window at a time drives a run and watches it to its end. */
 export class RunTracker implements Disposable {
   readonly #deps: RunDeps;
+  readonly #leases: HeldLeases;
   readonly #watch: RunWatch;
   readonly #starter: RunStarter;
   readonly onDidEnd: RunWatch['onDidEnd'];
@@ -26,8 +28,9 @@ export class RunTracker implements Disposable {
 
   constructor(deps: RunDeps) {
     this.#deps = deps;
-    this.#watch = new RunWatch(deps);
-    this.#starter = new RunStarter(deps, this.#watch);
+    const leases = (this.#leases = new HeldLeases(deps));
+    this.#watch = new RunWatch(deps, leases);
+    this.#starter = new RunStarter({ ...deps, leases }, this.#watch);
     this.onDidEnd = this.#watch.onDidEnd;
     this.onDidNearRetention = this.#watch.onDidNearRetention;
     this.onDidFailToKeep = this.#starter.onDidFailToKeep;
@@ -190,7 +193,7 @@ export class RunTracker implements Disposable {
       await removeUnneededArchives(next, this.#deps);
       if (failure !== undefined) throw failure;
     } finally {
-      if (!isMine) await this.#watch.release(id);
+      if (!isMine) await this.#leases.release(id);
     }
   }
 

@@ -76,14 +76,11 @@ export function showRuns(
       if (element.kind === 'line') return element.item;
       if (element.kind === 'folder') return folderItem(element);
       const run = runs.get(element.id);
-      return run === undefined
-        ? new vscode.TreeItem('')
-        : runItem(
-            run,
-            deps.clock.now(),
-            findings.failureOf(run.id),
-            runIdOf(run) ?? tracker.unsavedRunId(run.id),
-          );
+      if (run === undefined) return new vscode.TreeItem('');
+      const item = runItem(run, deps.clock.now(), findings.failureOf(run.id));
+      if (tracker.unsavedRunId(run.id) !== undefined)
+        item.contextValue = `${item.contextValue ?? ''} hasRunId`;
+      return item;
     },
   };
   lazy.fill(provider);
@@ -152,12 +149,7 @@ function foreignItem({ id, createdAt }: ForeignRun): vscode.TreeItem {
   return item;
 }
 
-function runItem(
-  run: Run,
-  now: number,
-  unread: Failure | undefined,
-  runId: string | undefined,
-): vscode.TreeItem {
+function runItem(run: Run, now: number, unread: Failure | undefined): vscode.TreeItem {
   // State and time first: a narrow view cuts off the rest.
   const elapsed = isLive(run) ? [formatDuration(elapsedMs(run, now))] : [];
   const state = [stateLabel(run), ...elapsed].join(' ');
@@ -177,7 +169,7 @@ function runItem(
     ...noContinuations(run),
   ].join('\n');
   item.iconPath = attention === undefined ? iconOf(run) : new vscode.ThemeIcon('warning');
-  item.contextValue = `run ${abilitiesOf(run, now, unread, runId).join(' ')}`;
+  item.contextValue = `run ${abilitiesOf(run, now, unread).join(' ')}`;
   item.accessibilityInformation = {
     label: [titleOf(run), state, item.description].join(', '),
   };
@@ -197,18 +189,13 @@ function noContinuations(run: Run): string[] {
 }
 
 /** The words that `when` clauses in package.json match. */
-function abilitiesOf(
-  run: Run,
-  now: number,
-  unread: Failure | undefined,
-  runId: string | undefined,
-): string[] {
+function abilitiesOf(run: Run, now: number, unread: Failure | undefined): string[] {
   const isBlackbox = run.workflow !== 'whitebox-assessment';
   const abilities = [
     [run.state, true],
     ['live', isLive(run)],
     ['final', isFinal(run)],
-    ['hasRunId', runId !== undefined],
+    ['hasRunId', runIdOf(run) !== undefined],
     ['isStuck', mayStopWatching(run, now)],
     ['needsToken', needsToken(run)],
     ['hasRemoteResults', hasRemoteResults(run)],

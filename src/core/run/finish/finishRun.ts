@@ -5,20 +5,21 @@ import { isFinal, type Run } from '../state/run.ts';
 import { removeUnneededArchives } from './localCleanup.ts';
 import type { UploadRemoval } from './removeUploads.ts';
 
+interface FinishDeps extends RunDeps {
+  readonly leases: HeldLeases;
+  readonly uploads: UploadRemoval;
+}
+
 /** Finishes with runs that this window drives and that have ended or wait for a person: shows that once, cleans up and releases the lease. */
 export class Finisher {
-  readonly #deps: RunDeps;
-  readonly #leases: HeldLeases;
-  readonly #uploads: UploadRemoval;
+  readonly #deps: FinishDeps;
   readonly #ended = new Emitter<Run>();
   /** Runs whose end this window has shown: it is not shown again here where that could not be saved. */
   readonly #shown = new Set<string>();
   readonly #finishing = new Set<string>();
 
-  constructor(deps: RunDeps, leases: HeldLeases, uploads: UploadRemoval) {
+  constructor(deps: FinishDeps) {
     this.#deps = deps;
-    this.#leases = leases;
-    this.#uploads = uploads;
   }
 
   /** Called once, in one window, with each run that reached its end or came to need a person. */
@@ -26,7 +27,7 @@ export class Finisher {
 
   /** True while this window, which drives an ended run, cleans up after it. */
   isFinishing(id: string): boolean {
-    return this.#finishing.has(id) && this.#leases.has(id);
+    return this.#finishing.has(id) && this.#deps.leases.has(id);
   }
 
   /** True for an ended run whose end is still to be shown. */
@@ -40,9 +41,9 @@ export class Finisher {
     try {
       await this.#showEnd(run);
       await removeUnneededArchives(run, this.#deps);
-      if (isFinal(run)) await this.#uploads.remove(run);
+      if (isFinal(run)) await this.#deps.uploads.remove(run);
       const latest = await this.#deps.store.refresh(run.id);
-      await this.#leases.release(run.id);
+      await this.#deps.leases.release(run.id);
       return latest ?? run;
     } finally {
       this.#finishing.delete(run.id);
@@ -52,7 +53,7 @@ export class Finisher {
   /** Saved before it is shown, so that it is shown once; where that fails, it is shown all the same, and again by the next window. */
   async #showEnd(run: Run): Promise<void> {
     const { store, clock, log } = this.#deps;
-    if (!this.#leases.has(run.id)) return;
+    if (!this.#deps.leases.has(run.id)) return;
     if (this.isNoticeDue(run)) {
       this.#shown.add(run.id);
       await store.apply(run.id, { type: 'endNotified', at: clock.now() }).catch((error: unknown) => {

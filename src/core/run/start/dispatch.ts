@@ -4,10 +4,10 @@ import { isExhausted, wasNeverSent } from '../../api/failure.ts';
 import { AssessmentError, isAbortError, knownError, systemCode } from '../../errors.ts';
 import { visibleLine } from '../../visibleText.ts';
 import { workflows } from '../../workflows/workflows.ts';
+import type { HeldLeases } from '../disk/heldLeases.ts';
 import type { RunDeps } from '../runDeps.ts';
 import type { RunEvent } from '../state/advance.ts';
 import { type Run, type RunIn, toFailure } from '../state/run.ts';
-import type { RunWatch } from '../watch/watch.ts';
 
 /** Run IDs may hold the characters of a shorter password by chance. */
 const minEchoLength = 8;
@@ -15,7 +15,7 @@ const minEchoLength = 8;
 /** What sends a run depends on: the client is that of the run's service. */
 export type SendDeps = RunDeps & {
   readonly client: AssessmentClient;
-  readonly watch: RunWatch;
+  readonly leases: HeldLeases;
   readonly stopped: AbortSignal;
 };
 
@@ -87,8 +87,8 @@ export async function sendDispatch(
   return { type: 'dispatched', runId, at: clock.now() };
 }
 
-async function requireLease(id: string, { watch }: SendDeps): Promise<void> {
-  if (!(await watch.renew(id))) throw new AssessmentError('busyElsewhere');
+async function requireLease(id: string, { leases }: SendDeps): Promise<void> {
+  if (!(await leases.renew(id))) throw new AssessmentError('busyElsewhere');
 }
 
 /** While the dispatch waited, another window or a late answer may have advanced the run. */

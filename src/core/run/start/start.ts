@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { AssessmentError, isAbortError, knownError, systemCode } from '../../errors.ts';
 import { Emitter } from '../../ports.ts';
 import type { ManifestEntry } from '../../upload/archive/packing.ts';
+import type { HeldLeases } from '../disk/heldLeases.ts';
 import { type Lease, takeLease } from '../disk/lease.ts';
 import { untilSaved } from '../disk/runStore.ts';
 import type { RunDeps } from '../runDeps.ts';
@@ -40,12 +41,12 @@ export interface PackedRun {
 
 /** Starts runs, each under its lease, and hands them to the watch. Only here, and by a person's decision, a dispatch whose answer was lost is sent again. */
 export class RunStarter {
-  readonly #deps: RunDeps;
+  readonly #deps: RunDeps & { readonly leases: HeldLeases };
   readonly #watch: RunWatch;
   readonly #failToKeep = new Emitter<{ readonly id: string; readonly error: AssessmentError }>();
   readonly #unsavedRunIds = new Map<string, string>();
 
-  constructor(deps: RunDeps, watch: RunWatch) {
+  constructor(deps: RunDeps & { readonly leases: HeldLeases }, watch: RunWatch) {
     this.#deps = deps;
     this.#watch = watch;
   }
@@ -176,14 +177,14 @@ export class RunStarter {
       const deps = this.#sendDeps(run);
       return await this.#send(await intendDispatch(run, deps), deps, this.#watch.until(options.signal));
     } catch (error) {
-      await this.#watch.release(id);
+      await this.#deps.leases.release(id);
       throw error;
     }
   }
 
   #sendDeps(run: Run): SendDeps {
     const { stopped } = this.#watch;
-    return { ...this.#deps, client: this.#deps.clientFor(run), watch: this.#watch, stopped };
+    return { ...this.#deps, client: this.#deps.clientFor(run), stopped };
   }
 
   /** Sends an intended dispatch. From here on no failure on this side ends the run: it may have been accepted. */
@@ -192,7 +193,7 @@ export class RunStarter {
       const outcome = await sendDispatch(intended, deps, signal);
       return await this.#settle(await this.#save(intended, outcome));
     } catch (error) {
-      await this.#watch.release(intended.id);
+      await this.#deps.leases.release(intended.id);
       throw error;
     }
   }
@@ -233,7 +234,7 @@ export class RunStarter {
     }
     log.warn(`Run ${id}: its journal has gone since the dispatch, and is made again`);
     // The lease has gone with the folder.
-    if (!(await this.#watch.renew(id))) await this.#watch.take(id);
+    if (!(await this.#deps.leases.renew(id))) await this.#watch.take(id);
     const run = advance(intended, outcome);
     await store.create(run);
     return run;
@@ -261,7 +262,7 @@ export class RunStarter {
     } catch (failure) {
       // The disk takes no more, or another window drives the run: the next start goes on from what the journal says.
       log.error(`Run ${id}: the end of its start could not be saved: ${String(failure)}`);
-      await this.#watch.release(id);
+      await this.#deps.leases.release(id);
       throw known ?? knownError(failure);
     }
   }

@@ -17,61 +17,52 @@ import {
   type Trouble,
   waitsForToken,
 } from '../state/run.ts';
-import { WakingTime } from '../state/wakingTime.ts';
+import type { WakingTime } from '../state/wakingTime.ts';
 import type { Schedule } from './schedule.ts';
 
 type LiveRun = RunIn<'running' | 'cancelling' | 'collecting'>;
 
+interface PollDeps extends RunDeps {
+  readonly leases: HeldLeases;
+  readonly schedule: Schedule;
+  readonly finisher: Finisher;
+  readonly waking: WakingTime;
+  readonly stopped: AbortSignal;
+}
+
 /** Polls runs. Any window may ask about a run, as a person wants it; only the window that holds its lease downloads its artifacts and plans the next poll. */
 export class Poller {
-  readonly #deps: RunDeps;
-  readonly #leases: HeldLeases;
-  readonly #schedule: Schedule;
-  readonly #finisher: Finisher;
-  readonly #stopped: AbortSignal;
-  readonly #waking: WakingTime;
+  readonly #deps: PollDeps;
 
-  constructor(
-    deps: RunDeps,
-    {
-      leases,
-      schedule,
-      finisher,
-      stopped,
-    }: { leases: HeldLeases; schedule: Schedule; finisher: Finisher; stopped: AbortSignal },
-  ) {
+  constructor(deps: PollDeps) {
     this.#deps = deps;
-    this.#leases = leases;
-    this.#schedule = schedule;
-    this.#finisher = finisher;
-    this.#stopped = stopped;
-    this.#waking = new WakingTime(deps.clock);
   }
 
   /** Polls a run now, unless `Retry-After` has not passed; joins a poll that is under way. Rejects only when the trouble of a failed poll cannot be saved. */
   poll(id: string): Promise<void> {
-    return this.#schedule.oneAtATime(id, () => this.#poll(id));
+    return this.#deps.schedule.oneAtATime(id, () => this.#poll(id));
   }
 
   /** Polls every run whose time has come, and after a jump of the clocks every one with a planned poll; does not wait for them. */
   pollDue(jumped: boolean): void {
-    for (const id of this.#schedule.due(jumped))
+    for (const id of this.#deps.schedule.due(jumped))
       this.poll(id).catch((error: unknown) => this.#deps.log.error(`Run ${id}: ${String(error)}`));
   }
 
   /** Polls a run that waited for a token, now or after `tokenRetryMs`, if this window drives it. After a change of the source of tokens by a person (`isNewSource`), earlier refusals do not count. */
   async pollWithNewToken(id: string, isNewSource: boolean): Promise<void> {
-    if (!this.#leases.has(id)) return;
+    const { leases, schedule, random } = this.#deps;
+    if (!leases.has(id)) return;
     // A poll under way began with the old token.
-    await this.#schedule.whenIdle(id);
-    const waitMs = tokenRetryMs(isNewSource ? 1 : this.#schedule.countToken(id), this.#deps.random());
+    await schedule.whenIdle(id);
+    const waitMs = tokenRetryMs(isNewSource ? 1 : schedule.countToken(id), random());
     if (waitMs === 0) await this.poll(id);
-    else if (this.#schedule.nextPollAt(id) === undefined) this.#schedule.planPoll(id, waitMs);
+    else if (schedule.nextPollAt(id) === undefined) schedule.planPoll(id, waitMs);
   }
 
   /** Plans the next poll of a live run; any other has ended or waits for a person, and is finished with. Resolves with the run as its journal then has it. */
   async settle(run: Run): Promise<Run> {
-    if (!isLive(run)) return this.#finisher.finish(run);
+    if (!isLive(run)) return this.#deps.finisher.finish(run);
     this.#planNext(run);
     return run;
   }
@@ -83,9 +74,9 @@ export class Poller {
     try {
       const description = await this.#ask(asked);
       let run = await this.#advance(asked, description);
-      if (run.state === 'collecting' && this.#leases.has(id)) {
+      if (run.state === 'collecting' && this.#deps.leases.has(id)) {
         const artifacts = await this.#download(run);
-        await tryToKeepSource(run, this.#deps, this.#stopped);
+        await tryToKeepSource(run, this.#deps, this.#deps.stopped);
         run = await this.#apply(id, { type: 'collected', artifacts });
       }
       this.#noteSuccess(id);
@@ -97,17 +88,19 @@ export class Poller {
 
   /** The run, if it is live and `Retry-After` has passed. A run that has gone or ended is not driven any more. */
   async #mayAsk(id: string): Promise<LiveRun | undefined> {
-    const run = this.#deps.store.get(id);
+    const { store, schedule, leases } = this.#deps;
+    const run = store.get(id);
     if (run !== undefined && isLive(run))
-      return this.#schedule.mayPoll(id, run.trouble?.notBefore) ? run : undefined;
-    if (run === undefined || isFinal(run)) await this.#leases.release(id);
+      return schedule.mayPoll(id, run.trouble?.notBefore) ? run : undefined;
+    if (run === undefined || isFinal(run)) await leases.release(id);
     return undefined;
   }
 
   /** Asks the service once; undefined for a run whose exit is known, of which only artifacts are missing. */
   async #ask(run: LiveRun): Promise<Description | undefined> {
     if (run.state === 'collecting') return undefined;
-    return this.#deps.clientFor(run).describe(run.workflow, run.runId, { signal: this.#stopped });
+    const { clientFor, stopped } = this.#deps;
+    return clientFor(run).describe(run.workflow, run.runId, { signal: stopped });
   }
 
   async #advance(run: LiveRun, description: Description | undefined): Promise<Run> {
@@ -116,43 +109,43 @@ export class Poller {
 
   /** Downloads the artifacts that are not here yet. Throws the failure that may pass: then those that came are saved, and the next poll downloads the others. */
   async #download(run: RunIn<'collecting'>): Promise<Artifact[]> {
-    const { store, clientFor } = this.#deps;
+    const { store, clientFor, stopped } = this.#deps;
     return downloadArtifacts(run, {
       client: clientFor(run),
       folder: store.folderOf(run.id),
-      signal: this.#stopped,
+      signal: stopped,
       onDownloaded: (artifact) => this.#apply(run.id, { type: 'artifactDownloaded', artifact }),
     });
   }
 
   #noteSuccess(id: string): void {
-    this.#schedule.clearCounts(id);
-    this.#waking.step(id);
+    this.#deps.schedule.clearCounts(id);
+    this.#deps.waking.step(id);
   }
 
   #planNext(run: LiveRun): void {
-    const { clock, random } = this.#deps;
+    const { clock, random, schedule } = this.#deps;
     // The clock by which it was dispatched may have been wrong.
-    const ageMs = Math.max(clock.now() - run.dispatchedAt, this.#schedule.drivenForMs(run.id));
-    this.#schedule.planPoll(run.id, pollIntervalMs(ageMs, random()));
+    const ageMs = Math.max(clock.now() - run.dispatchedAt, schedule.drivenForMs(run.id));
+    schedule.planPoll(run.id, pollIntervalMs(ageMs, random()));
   }
 
   /** Plans the retry after `backoffMs`, or none while the run waits for a token, and saves the trouble. The watch gives up a run that has had trouble for long enough (`isGivenUp`). */
   async #recordTrouble(id: string, error: unknown): Promise<void> {
-    const { store, random, log } = this.#deps;
+    const { store, schedule, waking, random, log } = this.#deps;
     const known = knownError(error);
     const failure = toFailure(known);
     const retryAfterMs = known.data.retryAfterMs ?? 0;
-    const times = this.#schedule.countFailure(id);
+    const times = schedule.countFailure(id);
     const trouble = troubleOf(store.get(id));
     const isNew = trouble?.kind !== failure.kind || trouble.status !== failure.status;
     // Each distinct failure is a warning once: the same one may recur for days.
     log[isNew ? 'warn' : 'debug'](`Run ${id}: the poll failed (${String(times)}): ${known.message}`);
     // Before it is saved: otherwise a full disk would make every heartbeat poll again.
-    this.#schedule.planPoll(id, waitsForToken(failure) ? Infinity : backoffMs(times, retryAfterMs, random()));
-    const wakingMs = this.#waking.step(id);
+    schedule.planPoll(id, waitsForToken(failure) ? Infinity : backoffMs(times, retryAfterMs, random()));
+    const wakingMs = waking.step(id);
     const saved = await this.#apply(id, { type: 'pollFailed', failure, retryAfterMs, wakingMs });
-    this.#schedule.setNotBefore(id, troubleOf(saved)?.notBefore);
+    schedule.setNotBefore(id, troubleOf(saved)?.notBefore);
   }
 
   #apply(id: string, event: WithoutTime<RunEvent>): Promise<Run> {

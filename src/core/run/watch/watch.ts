@@ -1,6 +1,6 @@
 import { sweepTemporary } from '../../files.ts';
 import { type Disposable, Emitter } from '../../ports.ts';
-import { HeldLeases } from '../disk/heldLeases.ts';
+import type { HeldLeases } from '../disk/heldLeases.ts';
 import { Finisher } from '../finish/finishRun.ts';
 import { cleanUp } from '../finish/localCleanup.ts';
 import { UploadRemoval } from '../finish/removeUploads.ts';
@@ -20,8 +20,7 @@ const cleanUpEveryMs = 60 * 60 * 1000;
  * (`#onChange`), and at each heartbeat, every 5 s while something is left to do (`#onBeat`).
  */
 export class RunWatch {
-  readonly #deps: RunDeps;
-  readonly #leases: HeldLeases;
+  readonly #deps: RunDeps & { readonly leases: HeldLeases; readonly waking: WakingTime };
   readonly #schedule: Schedule;
   readonly #uploads: UploadRemoval;
   readonly #finisher: Finisher;
@@ -29,27 +28,24 @@ export class RunWatch {
   readonly #heartbeat: Heartbeat;
   readonly #stop = new AbortController();
   readonly #nearRetention = new Emitter<Run>();
-  readonly #waking: WakingTime;
   #cleanedUpAt = -Infinity;
   /** True while something here is due for removal and waits for its waking time. */
   #isCleanUpDue = false;
   #following: Disposable | undefined;
 
-  constructor(deps: RunDeps) {
+  constructor(runDeps: RunDeps, leases: HeldLeases) {
+    const deps = { ...runDeps, leases, waking: new WakingTime(runDeps.clock), stopped: this.stopped };
     this.#deps = deps;
-    this.#waking = new WakingTime(deps.clock);
-    const leases = (this.#leases = new HeldLeases(deps));
-    const schedule = (this.#schedule = new Schedule(leases, deps.clock));
+    this.#schedule = new Schedule(leases, deps.clock);
     this.#uploads = new UploadRemoval(deps);
-    const finisher = (this.#finisher = new Finisher(deps, leases, this.#uploads));
-    this.#poller = new Poller(deps, { leases, schedule, finisher, stopped: this.stopped });
+    this.#finisher = new Finisher({ ...deps, uploads: this.#uploads });
+    this.#poller = new Poller({ ...deps, schedule: this.#schedule, finisher: this.#finisher });
     this.#heartbeat = new Heartbeat({
       ...deps,
-      stopped: this.stopped,
       isNeeded: () => this.#isBeatNeeded(),
       onBeat: (jumped) => this.#onBeat(jumped),
     });
-    this.onDidEnd = finisher.onDidEnd;
+    this.onDidEnd = this.#finisher.onDidEnd;
   }
 
   /** Called once, in one window, with each run that reached its end or came to need a person. */
@@ -108,7 +104,7 @@ export class RunWatch {
   stop(): void {
     this.#following?.dispose();
     this.#stop.abort(new DOMException('Disposed', 'AbortError'));
-    void this.#leases.releaseAll();
+    void this.#deps.leases.releaseAll();
   }
 
   /** When this window polls a run next, in wall-clock milliseconds. */
@@ -118,19 +114,9 @@ export class RunWatch {
 
   /** Takes the lease of a run, which the heartbeat renews; false while another living window drives it, or this one does already. */
   async take(id: string): Promise<boolean> {
-    const isTaken = await this.#leases.take(id);
+    const isTaken = await this.#deps.leases.take(id);
     if (isTaken) this.#heartbeat.start();
     return isTaken;
-  }
-
-  /** Renews a run's lease; false when another window has it. */
-  renew(id: string): Promise<boolean> {
-    return this.#leases.renew(id);
-  }
-
-  /** Releases a run's lease. */
-  release(id: string): Promise<void> {
-    return this.#leases.release(id);
   }
 
   /** True while this window, which drives an ended run, cleans up after it. */
@@ -145,7 +131,7 @@ export class RunWatch {
 
   /** Removes a run of which nothing has left the machine. */
   async discard(id: string): Promise<void> {
-    await this.#leases.release(id);
+    await this.#deps.leases.release(id);
     await this.#deps.store.remove(id);
   }
 
@@ -172,7 +158,7 @@ export class RunWatch {
     this.#heartbeat.start();
     // Where no lease can be written, runs are shown as last saved.
     if (store.problem !== undefined) return;
-    const runs = store.all().filter((run) => !this.#leases.has(run.id) && needsCare(run));
+    const runs = store.all().filter((run) => !this.#deps.leases.has(run.id) && needsCare(run));
     await Promise.all(
       runs.map(({ id }) =>
         this.#takeOver(id).catch((error: unknown) => {
@@ -187,7 +173,7 @@ export class RunWatch {
     try {
       await this.#goOn(id);
     } catch (error) {
-      await this.#leases.release(id);
+      await this.#deps.leases.release(id);
       throw error;
     }
   }
@@ -200,7 +186,7 @@ export class RunWatch {
     });
     // Re-read: the previous holder may have advanced it.
     const found = await store.refresh(id);
-    if (found === undefined) return this.#leases.release(id);
+    if (found === undefined) return this.#deps.leases.release(id);
     // Nothing of it has left the machine.
     if (phaseOf(found) === 'packaging') return this.discard(id);
     const isInterrupted = isPreparing(found) || found.state === 'dispatching';
@@ -209,7 +195,7 @@ export class RunWatch {
       this.#schedule.setNotBefore(id, run.trouble?.notBefore);
       this.#schedule.planPoll(id, 0);
     } else if (isFinal(run) || isInterrupted) await this.settle(run);
-    else await this.#leases.release(id);
+    else await this.#deps.leases.release(id);
   }
 
   async #afterInterruption({ id }: Run): Promise<Run> {
@@ -239,11 +225,7 @@ export class RunWatch {
     const { clock } = this.#deps;
     if (clock.monotonic() - this.#cleanedUpAt < cleanUpEveryMs) return;
     this.#cleanedUpAt = clock.monotonic();
-    const { nearing, isDue } = await cleanUp({
-      ...this.#deps,
-      leases: this.#leases,
-      waking: this.#waking,
-    });
+    const { nearing, isDue } = await cleanUp(this.#deps);
     this.#isCleanUpDue = isDue;
     if (isDue) this.#heartbeat.start();
     for (const run of nearing) this.#nearRetention.fire(run);
@@ -251,7 +233,7 @@ export class RunWatch {
 
   /** True while this window drives a run, or something is left to do for some window. */
   #isBeatNeeded(): boolean {
-    if (this.#leases.ids().length > 0 || this.#isCleanUpDue) return true;
+    if (this.#deps.leases.ids().length > 0 || this.#isCleanUpDue) return true;
     return this.#deps.store.all().some((run) => this.#needsTime(run));
   }
 
@@ -259,14 +241,14 @@ export class RunWatch {
   async #onBeat(jumped: boolean): Promise<void> {
     const { store, clock, log } = this.#deps;
     try {
-      await this.#leases.renewAll();
+      await this.#deps.leases.renewAll();
       await store.reload();
       void this.#takeOverAll((run) => this.#isUnfinished(run));
       await this.#cleanUp();
     } catch (error) {
       log.error(`The journals could not be read: ${String(error)}`);
     }
-    for (const id of this.#leases.ids()) {
+    for (const id of this.#deps.leases.ids()) {
       const run = store.get(id);
       if (run === undefined || !isGivenUp(run, clock.now())) continue;
       this.unwatch(id, 'time').catch((error: unknown) => log.error(`Run ${id}: ${String(error)}`));
