@@ -49,7 +49,7 @@ export class Poller {
       this.poll(id).catch((error: unknown) => this.#deps.log.error(`Run ${id}: ${String(error)}`));
   }
 
-  /** Polls a run that waited for a token, now or after `tokenRetryMs`, if this window drives it. After a change of the source of tokens by a person (`isNewSource`), earlier refusals do not count. */
+  /** Polls a run of this window that waited for a token, after `tokenRetryMs`. With `isNewSource`, earlier refusals do not count. */
   async pollWithNewToken(id: string, isNewSource: boolean): Promise<void> {
     const { leases, schedule, random } = this.#deps;
     if (!leases.has(id)) return;
@@ -107,7 +107,10 @@ export class Poller {
     return description === undefined ? run : this.#apply(run.id, toAnswered(run, description));
   }
 
-  /** Downloads the artifacts that are not here yet. Throws the failure that may pass: then those that came are saved, and the next poll downloads the others. */
+  /**
+   * Downloads the artifacts that are not here yet. A failure that may pass is thrown: what came is saved, and the next poll downloads the rest.
+   * A failure that lasts is kept on its artifact, and the run ends without it.
+   */
   async #download(run: RunIn<'collecting'>): Promise<Artifact[]> {
     const { store, clientFor, stopped } = this.#deps;
     return downloadArtifacts(run, {
@@ -130,7 +133,10 @@ export class Poller {
     schedule.planPoll(run.id, pollIntervalMs(ageMs, random()));
   }
 
-  /** Plans the retry after `backoffMs`, or none while the run waits for a token, and saves the trouble. The watch gives up a run that has had trouble for long enough (`isGivenUp`). */
+  /**
+   * Plans the retry and saves the trouble. The retry comes after `Retry-After` and 1 s to 15 min more, longer with each failure (`backoffMs`). A run
+   * that waits for a token has none: its next poll comes with the token.
+   */
   async #recordTrouble(id: string, error: unknown): Promise<void> {
     const { store, schedule, waking, random, log } = this.#deps;
     const known = knownError(error);

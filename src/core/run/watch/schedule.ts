@@ -61,7 +61,10 @@ export class Schedule {
     });
   }
 
-  /** Records until when, by the wall clock, `Retry-After` lasts, which this window or another was told. From then on the monotonic clock counts, too: a wrong wall clock cannot extend the wait. */
+  /**
+   * Records until when, by the wall clock, `Retry-After` lasts, whichever window was told. From then on the monotonic clock counts, too: a wrong
+   * wall clock cannot extend the wait.
+   */
   setNotBefore(id: string, notBefore: number | undefined): void {
     const plan = this.#planOf(id);
     if (plan === undefined || notBefore === undefined || plan.notBeforeWall === notBefore) return;

@@ -89,7 +89,10 @@ export class RunWatch {
     await Promise.all(runs.map((run) => this.#poller.poll(run.id)));
   }
 
-  /** Polls the runs of this window that waited for the token that has changed (`isTokenOf`), and removes the uploads that did. `isNewSource` says that a person changed where tokens come from. */
+  /**
+   * Polls the runs of this window that waited for the changed token (`isTokenOf`), and removes the uploads that did. `isNewSource` says that a
+   * person changed where tokens come from.
+   */
   async tokenChanged(isTokenOf: (run: Run) => boolean, isNewSource: boolean): Promise<void> {
     const { store } = this.#deps;
     const waiting = store.all().filter((run) => isLive(run) && needsPerson(run) && isTokenOf(run));
@@ -237,7 +240,10 @@ export class RunWatch {
     return this.#deps.store.all().some((run) => this.#needsTime(run));
   }
 
-  /** Renews the leases, takes over what other windows left, cleans up, gives up the runs that are past `isGivenUp`, and polls those whose time has come. */
+  /**
+   * Renews the leases, takes over what other windows left, cleans up, gives runs up, and polls those whose time has come. A run is given up after
+   * 30 days without a good answer, with at least 48 polls in vain over 24 h of waking time (`isGivenUp`).
+   */
   async #onBeat(jumped: boolean): Promise<void> {
     const { store, clock, log } = this.#deps;
     try {
