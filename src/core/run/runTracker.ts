@@ -36,7 +36,7 @@ export class RunTracker implements Disposable {
     this.onDidFailToKeep = this.#starter.onDidFailToKeep;
   }
 
-  /** When this window polls a run next, in wall-clock milliseconds. */
+  /** See `RunWatch.nextPollAt`. */
   nextCheckAt(id: string): number | undefined {
     return this.#watch.nextPollAt(id);
   }
@@ -51,7 +51,7 @@ export class RunTracker implements Disposable {
     return this.#watch.focused();
   }
 
-  /** Polls one run, or all live ones, at once: see `RunWatch.checkNow`. */
+  /** See `RunWatch.checkNow`. */
   checkNow(id?: string): Promise<void> {
     return this.#watch.checkNow(id);
   }
@@ -61,7 +61,7 @@ export class RunTracker implements Disposable {
     return this.#watch.tokenChanged(isTokenOf, isNewSource);
   }
 
-  /** Claims folders for a start: see `RunStarter.claim`. */
+  /** See `RunStarter.claim`. */
   claim(folders: readonly string[]): Promise<FolderClaim> {
     return this.#starter.claim(folders);
   }
@@ -76,7 +76,7 @@ export class RunTracker implements Disposable {
     return this.#starter.pack(assessment, options);
   }
 
-  /** The service's ID of a run that it has accepted, which the disk does not take yet. */
+  /** See `RunStarter.unsavedRunId`. */
   unsavedRunId(id: string): string | undefined {
     return this.#starter.unsavedRunId(id);
   }
@@ -225,7 +225,7 @@ export class RunTracker implements Disposable {
     return undefined;
   }
 
-  /** Stops polling and releases the leases, so that another window can take over at once. */
+  /** See `RunWatch.stop`. */
   dispose(): void {
     this.#watch.stop();
   }
