@@ -65,7 +65,7 @@ export interface Cvss {
 }
 
 /**
- * One vulnerability finding of a run. `id`, `title`, `severityText`, `confidence`, `url` and `feature` are single lines in which control and bidi characters
+ * One vulnerability finding of a run. `id`, `title`, `rule`, `severityText`, `confidence`, `url` and `feature` are single lines in which control and bidi characters
  * are visible; every other text is untrusted and as it came.
  */
 export interface Finding {
@@ -77,6 +77,8 @@ export interface Finding {
   readonly isIdMade?: boolean | undefined;
   /** Empty when the file names nothing that could be one. */
   readonly title: string;
+  /** The ID of the rule that reports it, when the file names one. */
+  readonly rule?: string | undefined;
   readonly severity: Severity;
   /** The rating as written, when it is not the name of `severity` itself. */
   readonly severityText?: string | undefined;
@@ -139,11 +141,12 @@ const blockNames: Readonly<Record<BlockKind, string>> = {
 export function toPlainFinding(finding: Finding): Readonly<Record<string, unknown>> {
   const { id, title, severity, severityText, confidence, description, recommendation, places, cwes, cvss } =
     finding;
-  const { feature, perspective, method, url } = finding;
+  const { rule, feature, perspective, method, url } = finding;
   const blocks = Map.groupBy(finding.blocks, ({ kind }) => blockNames[kind]);
   const parts: readonly (readonly [string, unknown])[] = [
     ['id', id],
     ['title', title],
+    ['rule_id', rule],
     ['severity', severityText ?? severity],
     ['confidence', confidence],
     ['description', description],

@@ -249,6 +249,10 @@ function describeImportFault(fault: ImportFault, part?: string): string {
     ),
     noFindings:
       t('Nothing was imported: the file is neither a bundle nor SARIF, nor a findings file.') + about,
+    toolFailed:
+      t(
+        'Nothing was imported: the tool that wrote this file failed, so the file has no findings. Run the tool again.',
+      ) + about,
     notABundle: t('Nothing was imported: the archive is not a bundle that this extension exported.') + about,
     newerVersion: t(
       'Nothing was imported: the bundle comes from a newer version of this extension. Update it and try again.',

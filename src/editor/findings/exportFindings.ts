@@ -5,7 +5,7 @@ import { AssessmentError } from '../../core/errors.ts';
 import { type BundleFile, toBundle, zipBundle } from '../../core/findings/importExport/bundle.ts';
 import { toCsv } from '../../core/findings/importExport/csv.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
-import { type ExportTool, toSarif } from '../../core/findings/importExport/sarif.ts';
+import { type ExportTool, toSarif } from '../../core/findings/importExport/sarif/sarif.ts';
 import type { ShownRun } from '../../core/findings/shownFinding.ts';
 import { readIfThere } from '../../core/files.ts';
 import { type Run, type Target, titleOf } from '../../core/run/state/run.ts';

@@ -8,7 +8,7 @@ import { placeCentral, zipEnd, zipSegments } from '../../upload/archive/zip.ts';
 import { hasAllFindings } from '../chooseRun.ts';
 import { type Run, runIdOf } from '../../run/state/run.ts';
 import type { ShownRun } from '../shownFinding.ts';
-import type { ExportTool } from './sarif.ts';
+import type { ExportTool } from './sarif/sarif.ts';
 import { isUndecided } from '../triage/triage.ts';
 
 const sliceBytes = 1024 * 1024;

@@ -14,7 +14,7 @@ import * as yauzl from 'yauzl';
 import * as z from 'zod/mini';
 import { AssessmentError } from '../../errors.ts';
 import { visibleLine } from '../../visibleText.ts';
-import type { Cut, ParsedFindings } from '../parse/parse.ts';
+import { type Cut, type ParsedFindings, toolFailed } from '../parse/parse.ts';
 import { MAX_FINDINGS_BYTES, parseInWorker, type ReadFindingsOptions } from '../parse/readFindings.ts';
 import { parseJson } from '../../json.ts';
 import { bundlePath, bundleSchema, type RunFacts, sha256 } from './bundle.ts';
@@ -24,7 +24,15 @@ export const maxImportBytes = MAX_FINDINGS_BYTES;
 
 /** Why a file cannot be imported. */
 export type ImportFault =
-  'tooLarge' | 'notText' | 'notRead' | 'noFindings' | 'notABundle' | 'newerVersion' | 'encrypted' | 'damaged';
+  | 'tooLarge'
+  | 'notText'
+  | 'notRead'
+  | 'noFindings'
+  | 'toolFailed'
+  | 'notABundle'
+  | 'newerVersion'
+  | 'encrypted'
+  | 'damaged';
 
 /** The error of a file that cannot be imported; `part` is what inside it the fault is about. */
 export function badImport(fault: ImportFault, part?: string, cause?: unknown): AssessmentError {
@@ -103,7 +111,9 @@ async function parse(content: Buffer, options: ImportOptions): Promise<ParsedFin
   try {
     return await parseInWorker(content, { ...options, runId: 'import' });
   } catch (error) {
-    const kind = error instanceof AssessmentError ? error.kind : undefined;
+    const { kind, data } = error instanceof AssessmentError ? error : {};
+    if (kind === 'malformedFindings' && data?.subject === toolFailed)
+      throw badImport('toolFailed', data.detail, error);
     if (kind === 'findingsTooLarge') throw badImport('tooLarge', undefined, error);
     if (kind === 'malformedFindings')
       throw badImport(isTable(content) ? 'notRead' : 'noFindings', undefined, error);

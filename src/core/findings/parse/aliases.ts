@@ -20,6 +20,9 @@ export const TITLE = keyPaths(`
   rule.id
 `);
 
+/** The rule of the tool that reports the finding. */
+export const RULE = keyPaths('rule_id check_id rule.id');
+
 /** Names that say nothing but a rating. */
 export const SEVERITY_NAMES = keyPaths('severity severity_level risk risk_level level');
 

@@ -244,8 +244,40 @@ function sarifResults(log: JsonObject): readonly Item[] | undefined {
     const results = arrayAt(run, ['results']) ?? [];
     return results
       .filter((result) => valueAt(result, [normalKey('baseline_state')]) !== 'absent')
-      .map((raw) => ({ raw, rule: ruleOf(raw) }));
+      .map((raw) => ({ raw: asExported(raw), rule: ruleOf(raw) }));
   });
+}
+
+/** A result's finding as this extension exported it: whole, and its texts without the escapes of SARIF; else the result. */
+function asExported(result: unknown): unknown {
+  const finding = valueAt(result, ['properties', 'whitebox', 'finding']);
+  return isObject(finding) ? finding : result;
+}
+
+/** The notifications of SARIF runs whose tool failed and that have no results; undefined where the log is none of such runs. */
+export function toolFailureOf(root: unknown): readonly unknown[] | undefined {
+  const runs = isObject(root) ? (arrayAt(root, ['runs']) ?? []) : [];
+  const invocations = runs.flatMap((run) => arrayAt(run, ['invocations']) ?? []);
+  const notifications = invocations.flatMap((invocation) =>
+    notificationLists.flatMap((path) => arrayAt(invocation, path) ?? []),
+  );
+  const hasFailed =
+    invocations.some((invocation) => valueAt(invocation, executionSuccessful) === false) ||
+    notifications.length > 0;
+  const isWithout = runs.every((run) => (arrayAt(run, ['results']) ?? []).length === 0);
+  // A log with an empty list of results has looked, unless its tool says otherwise.
+  const isSure = runs.every((run) => arrayAt(run, ['results']) === undefined) || notifications.some(isError);
+  return hasFailed && isWithout && isSure ? notifications : undefined;
+}
+
+const executionSuccessful = [normalKey('execution_successful')];
+const notificationLists = [
+  [normalKey('tool_execution_notifications')],
+  [normalKey('tool_configuration_notifications')],
+];
+
+function isError(notification: unknown): boolean {
+  return valueAt(notification, ['level']) === 'error';
 }
 
 /** Finds the rule of a result by id, else by index (SARIF 2.1.0, 3.27.5 to 3.27.7). */

@@ -10,11 +10,12 @@ import {
   METHOD,
   PERSPECTIVE,
   RECOMMENDATION,
+  RULE,
   SUMMARY,
   TITLE,
   URL_TEXT,
 } from './aliases.ts';
-import { fieldsOf, findList, type Item } from './findList.ts';
+import { fieldsOf, findList, type Item, toolFailureOf } from './findList.ts';
 import { firstHit, isObject, type JsonObject, type KeyPath, present, readJson, valueAt } from '../../json.ts';
 import { type ListStyle, MAX_TEXT, toProse } from './prose.ts';
 import { readConfidence, readCvss, readCwes, readRating } from './rating.ts';
@@ -22,6 +23,9 @@ import { readPlaces } from './readPlaces.ts';
 
 /** Most findings that are read of a file. */
 const maxFindings = 10_000;
+
+/** The `subject` of `malformedFindings` for a SARIF log that says only that its tool failed; the `detail` is what the tool says. */
+export const toolFailed = 'toolFailed';
 
 /** A findings file as read. */
 export interface ParsedFindings {
@@ -46,7 +50,16 @@ export interface ParseOptions {
  * is no list, and `findingsTooLarge` when there is more in it than memory is for. The extension does this in a worker: see `readFindings`.
  */
 export function parseFindings(text: string, { runId }: ParseOptions): ParsedFindings {
-  const items = findList(readJson(text), isFinding);
+  const root = readJson(text);
+  const notifications = toolFailureOf(root);
+  if (notifications !== undefined) {
+    const [detail] = notifications.flatMap((each) => toProse(valueAt(each, ['message'])) || []);
+    throw new AssessmentError('malformedFindings', {
+      subject: toolFailed,
+      detail: detail && toTitle(detail),
+    });
+  }
+  const items = findList(root, isFinding);
   if (items === undefined) throw new AssessmentError('malformedFindings');
   const total = items.length;
   const chosen = total > maxFindings ? worst(items, maxFindings) : [...items.entries()];
@@ -119,6 +132,7 @@ function readFinding(item: Item, index: number, makeId: MakeId): Finding {
     id: ownId ?? makeId(title, places[0]),
     isIdMade: ownId === undefined,
     title,
+    rule: firstHit(fields, RULE, toId),
     severity,
     severityText,
     confidence: readConfidence(fields),

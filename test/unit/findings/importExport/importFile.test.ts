@@ -8,7 +8,7 @@ import { decisionFolders } from '../../../../src/core/findings/shownFinding.ts';
 import { hasAllFindings } from '../../../../src/core/findings/chooseRun.ts';
 import { importRun, undecidedBy } from '../../../../src/core/findings/importExport/importFile.ts';
 import { parseFindings } from '../../../../src/core/findings/parse/parse.ts';
-import { toSarif } from '../../../../src/core/findings/importExport/sarif.ts';
+import { toSarif } from '../../../../src/core/findings/importExport/sarif/sarif.ts';
 import { asJournaled } from '../../run/sampleRuns.ts';
 import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
@@ -17,6 +17,13 @@ import { clock as machineClock, finding, setScene, titles } from '../findingScen
 import { scratchFolder } from '../scratchFolder.ts';
 import { accepted, artifacts, findings, importOf, items } from './bundles.ts';
 import { silent } from '../../../silentLog.ts';
+
+/** A SARIF log of a tool that stopped. */
+function failedLog(results: object): string {
+  const toolExecutionNotifications = [{ level: 'error', message: { text: 'Out of memory' } }];
+  const invocations = [{ executionSuccessful: false, toolExecutionNotifications }];
+  return JSON.stringify({ version: '2.1.0', runs: [{ tool: {}, invocations, ...results }] });
+}
 
 describe('importing', () => {
   test('SARIF and any findings file come in, with nothing but their findings', async () => {
@@ -56,6 +63,8 @@ describe('importing', () => {
     ['an empty file', '', 'noFindings'],
     ['prose', 'Dear all,\nfindings attached.', 'noFindings'],
     ['JSON without a list', '{"name":"x"}', 'noFindings'],
+    ['SARIF whose tool failed', failedLog({}), 'toolFailed'],
+    ['SARIF whose tool failed with an empty list', failedLog({ results: [] }), 'toolFailed'],
     ['JSON that was cut off', '[{"title":"x"', 'noFindings'],
     ['bytes that are no text', Buffer.from([0xff, 0xfe, 0x00, 0x41]), 'notText'],
   ] as const) {

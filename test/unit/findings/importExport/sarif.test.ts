@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import type { Log, Result } from 'sarif';
 import type { ShownRun } from '../../../../src/core/findings/shownFinding.ts';
 import { parseFindings } from '../../../../src/core/findings/parse/parse.ts';
-import { toSarif } from '../../../../src/core/findings/importExport/sarif.ts';
+import { toSarif } from '../../../../src/core/findings/importExport/sarif/sarif.ts';
 import { undecided } from '../../../../src/core/findings/triage/triage.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { anyItems, anyTriage, shopRun, shownOf, sourceOf, tool } from './exportingFindings.ts';
@@ -138,7 +138,7 @@ describe('SARIF', () => {
       ['error', 86, '8.6'],
     );
     assert.deepEqual(result.taxa, [{ id: '89', toolComponent: { name: 'CWE', index: 0 } }]);
-    assert.ok(result.message.text?.startsWith('SQL injection\n\n'));
+    assert.ok(result.message.text?.startsWith('SQL injection.\n\n'));
     assert.ok(!result.message.text?.includes(']('), 'no link');
     assert.equal(typeof result.partialFingerprints?.['whiteboxFinding/v1'], 'string');
   });
@@ -197,8 +197,8 @@ describe('SARIF', () => {
     const untold = resultsOf({ ...compared, shown: source.shown });
     assert.deepEqual(
       untold.map(({ baselineState }) => baselineState),
-      [undefined, undefined, 'absent'],
-      'what is not known to be new',
+      [undefined, undefined, undefined],
+      'none where one is not known to be new',
     );
     const { findings } = parseFindings(JSON.stringify(logOf(compared)), { runId: 'run' });
     assert.deepEqual(
@@ -221,8 +221,40 @@ describe('SARIF', () => {
     const suppression = [{ kind: 'external', status: 'accepted', justification: 'seen in review' }];
     assert.deepEqual(
       resultsOf(source).map(({ suppressions }) => suppressions),
-      [suppression, suppression, undefined, undefined],
+      [suppression, suppression, [], []],
     );
+  });
+
+  test('a rule has the same texts for each wording of its findings, and comes from rule, weakness, perspective', () => {
+    const rulesOf = (items: readonly object[]) => logOf(sourceOf(items)).runs[0]?.tool.driver.rules ?? [];
+    const worded = ['SQL injection', 'Injection of SQL'].map((title) => rulesOf([{ ...injection, title }]));
+    assert.deepEqual(worded[0], worded[1]);
+    const kinds = [
+      { rule_id: 'js/sqli', cwe: 89 },
+      { cwe: 89 },
+      { perspective: 'XSS', url: 'https://shop.example/s', method: 'GET', feature_name: 'Search' },
+      {},
+    ];
+    assert.deepEqual(
+      rulesOf(kinds.map((kind) => ({ title: 'Injection', ...kind }))).map(({ id }) => id),
+      ['js/sqli', 'CWE-89', 'XSS', 'unclassified'],
+    );
+    const many = rulesOf([{ ...weak, cwe: Array.from({ length: 40 }, (_, at) => at + 1) }]);
+    assert.equal((many[0]?.properties?.['tags'] as string[]).length, 20);
+  });
+
+  test('a finding that was exported is read again as it was', () => {
+    const wording = { title: 'Use of {0}', description: 'if (a) { b } [x](y)', recommendation: 'None.' };
+    const source = sourceOf([{ ...injection, ...wording }]);
+    const [finding] = parseFindings(JSON.stringify(logOf(source)), { runId: 'run' }).findings;
+    const read = [finding?.title, finding?.description, finding?.recommendation, finding?.places];
+    assert.deepEqual(read, [...Object.values(wording), source.shown[0]?.finding.places]);
+    assert.ok(resultsOf(source)[0]?.message.text?.startsWith('Use of {{0}}.'), 'no placeholder');
+  });
+
+  test('a finding without impact is no failure, which alone may have the level none', () => {
+    const [result] = resultsOf(sourceOf([{ ...weak, severity: 'none' }]));
+    assert.deepEqual([result?.kind, result?.level], ['informational', 'none']);
   });
 
   test('a log names tool, run and commit, and nothing of the service or of this machine', () => {
