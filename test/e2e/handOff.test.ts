@@ -59,7 +59,7 @@ test('a finished run is saved as SARIF, table and bundle', async ({ service, sta
   assert.equal(log.version, '2.1.0');
   assert.equal(log.runs[0]?.results?.length, 12);
   const csv = await exportTo(stage, 'Export as CSV…', 'csv');
-  assert.ok(csv.startsWith('\uFEFFid,title,severity'));
+  assert.ok(csv.startsWith('\uFEFF"id","title","severity"'));
   const bundle = await exportTo(stage, 'Export Offline Bundle…', 'zip');
   assert.ok(bundle.startsWith('PK'));
   for (const secret of [service.token, service.baseUrl])

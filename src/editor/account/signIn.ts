@@ -175,10 +175,10 @@ function ask(
   });
 }
 
-/** Opens the walkthrough, which says where to get each answer; the question stays open. */
+/** Opens the walkthrough, whose first step says where to get each answer; the question stays open. VS Code 1.108 opens another one when a step is named. */
 async function showHelp(): Promise<void> {
-  const category = 'whitebox.whitebox-assessment#whitebox.gettingStarted';
-  await vscode.commands.executeCommand('workbench.action.openWalkthrough', { category, step: 'signIn' });
+  const walkthrough = 'whitebox.whitebox-assessment#whitebox.gettingStarted';
+  await vscode.commands.executeCommand('workbench.action.openWalkthrough', walkthrough);
 }
 
 function complaintAbout(read: () => unknown): string | undefined {

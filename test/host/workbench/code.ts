@@ -44,7 +44,10 @@ export function codeOf(page: Page, runCommand: (title: string) => Promise<void>)
 
     /** Takes one of the quick fixes that are open. */
     takeQuickFix: async (title: string): Promise<void> => {
-      await actions.locator('.monaco-list-row.action').filter({ hasText: title }).first().click();
+      const action = actions.locator('.monaco-list-row.action').filter({ hasText: title }).first();
+      // VS Code 1.108 lies over the list until the pointer has moved.
+      await action.hover({ force: true });
+      await action.click();
       await actions.waitFor({ state: 'hidden' });
     },
   };

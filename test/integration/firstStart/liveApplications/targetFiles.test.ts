@@ -121,7 +121,9 @@ describe('a target file', () => {
       new vscode.Position(1, 5),
     );
     const described = hovers.flatMap(({ contents }) => contents as vscode.MarkdownString[]);
-    assert.match(described.map(({ value }) => value).join(), /URLs of the application to crawl and test/);
+    // VS Code 1.108 escapes spaces.
+    const text = described.map(({ value }) => value.replaceAll('&nbsp;', ' ')).join();
+    assert.match(text, /URLs of the application to crawl and test/);
     // As it is typed, the JSON support warns with the same schema.
     const wrong = await open({ target_urls: ['staging.example.com'], crawl: { credit_limit: 4 } });
     const warnings = await eventually(
