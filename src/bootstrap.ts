@@ -5,6 +5,7 @@ import { watchFolder } from './core/folderWatch.ts';
 import { once } from './core/once.ts';
 import type { Disposable } from './core/ports.ts';
 import type { Surfaces } from './extension.ts';
+import { targetFileSuffix } from './core/workflows/workflow.ts';
 import { lazyView } from './lazyView.ts';
 
 /** Called by VS Code at startup. Registers empty views and commands; loads the main part when one is used, or when there are runs. */
@@ -88,7 +89,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
 
 /** What runs of live applications are started from: the main part offers that in the file. */
 function isTargetFile({ uri }: vscode.TextDocument): boolean {
-  return uri.scheme === 'file' && uri.path.endsWith('.blackbox.json');
+  return uri.scheme === 'file' && uri.path.endsWith(targetFileSuffix);
 }
 
 /** Calls `onChange` when another window changes a run. */

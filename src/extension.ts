@@ -7,12 +7,15 @@ import { type Disposable, systemClock as clock } from './core/ports.ts';
 import { RunNotes } from './core/run/disk/recoveryNotes.ts';
 import { RunStore } from './core/run/disk/runStore.ts';
 import { RunTracker } from './core/run/runTracker.ts';
+import { PasswordStore } from './core/workflows/passwordStore.ts';
 import { Accounts, followSignIn } from './editor/account/accounts.ts';
 import { keepMcpServer } from './editor/agents/copyMcpConfiguration.ts';
 import { createTools } from './editor/agents/languageModelTools.ts';
 import type { FeaturesNode } from './editor/blackbox/featureItems.ts';
+import { provideRequests } from './editor/blackbox/exactRequest.ts';
 import { createFeaturesView } from './editor/blackbox/featuresView.ts';
-import { createTargetFiles } from './editor/blackbox/targetLenses.ts';
+import { TargetDiagnostics } from './editor/blackbox/targetDiagnostics.ts';
+import { showTargetLenses } from './editor/blackbox/targetLenses.ts';
 import { createCommands, type Manifest, runCommand } from './editor/commands.ts';
 import type { Attempt } from './editor/errors/remedies.ts';
 import { showInCode } from './editor/findings/code/showInCode.ts';
@@ -65,11 +68,11 @@ export async function startExtension(
   const runs = new RunStore(storage('runs'), { clock, log });
   const notes = new RunNotes(context.globalState, { log });
   const accounts = new Accounts(secrets, { clock, log, random: Math.random });
-  const blackbox = createTargetFiles(secrets, context.globalState);
+  const passwords = new PasswordStore(secrets, context.globalState);
   const tracker = new RunTracker({
     store: runs,
-    clientFor: (place) => accounts.clientFor(place, () => blackbox.passwords.known(place)),
-    passwordsOf: (run) => blackbox.passwords.require(run),
+    clientFor: (place) => accounts.clientFor(place, () => passwords.known(place)),
+    passwordsOf: (run) => passwords.require(run),
     clock,
     random: Math.random,
     log,
@@ -112,12 +115,16 @@ export async function startExtension(
   const preparation = createPreparation(memory, secretWorkerFile);
   const preview = createUploadPreview(surfaces.uploadPreview, { ...services, ...preparation });
   const features = createFeaturesView(surfaces.features, { ...services, memory });
+  const diagnostics = new TargetDiagnostics();
+  const requests = provideRequests();
   const savingFolder = storage('saving');
   const commands = createCommands(context.extension.packageJSON as Manifest, {
     ...services,
     ...preparation,
     memory,
-    ...blackbox,
+    passwords,
+    diagnostics,
+    requests,
     findingsView: surfaces.findings.view,
     reports,
     details,
@@ -149,7 +156,9 @@ export async function startExtension(
     provideFindingJson(services),
     watchTriage(triage, triageFolder, log),
     showInCode(services),
-    blackbox,
+    diagnostics,
+    requests,
+    showTargetLenses({ passwords, secrets }),
     vscode.window.registerUriHandler({ handleUri: createLinkFollower({ ...services, details }) }),
     showNotifications(services),
     signIn,

@@ -11,9 +11,9 @@ import { choosePairs, filterFeatures, setPriority, togglePairs } from './blackbo
 import { continueRun } from './blackbox/continueRun.ts';
 import { featureRows } from './blackbox/featureItems.ts';
 import type { FeaturesView } from './blackbox/featuresView.ts';
-import { managePasswords } from './blackbox/passwordQuestions.ts';
+import { newTargetFile } from './blackbox/newTargetFile.ts';
+import { managePasswords, movePasswords } from './blackbox/passwords.ts';
 import { type BlackboxDeps, startAgain, startFromFile } from './blackbox/startBlackbox.ts';
-import { newTargetFile } from './blackbox/targetFiles.ts';
 import { describeError } from './errors/messages.ts';
 import { type Attempt, offerRemedies } from './errors/remedies.ts';
 import { showChangesSince } from './findings/code/asAssessed.ts';
@@ -198,7 +198,7 @@ export function createCommands(manifest: Manifest, deps: CommandDeps): ReadonlyM
     'whitebox.newBlackboxTarget': () => newTargetFile(),
     'whitebox.blackboxPasswords': (uri) => managePasswords(fileOf(uri), deps),
     'whitebox.moveBlackboxPasswords': (uri) =>
-      uri instanceof vscode.Uri ? deps.targetFiles.movePasswords(uri) : undefined,
+      uri instanceof vscode.Uri ? movePasswords(uri, deps) : undefined,
     'whitebox.testConnection': () => testConnection(deps),
     'whitebox.showLog': () => log.show(),
     'whitebox.showMenu': () => showMenu(deps),

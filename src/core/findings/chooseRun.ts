@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { continuedRunOf, hasHitCreditLimit, isContinued } from '../run/state/continuations.ts';
 import { endedEarly, isFinal, keptArtifact, type Run, runIdOf } from '../run/state/run.ts';
+import { applicationSubject } from '../workflows/application.ts';
 
 /** True when an ended run has a findings file on this machine. */
 export function hasFindings(run: Run): boolean {
@@ -23,7 +24,7 @@ export function isSameRun(one: Run | undefined, other: Run | undefined): boolean
 export function subjectOf({ id, workflow, input }: Run): string {
   if (workflow === 'whitebox-assessment') return 'whitebox';
   // Of a run that was started elsewhere nobody knows the URLs.
-  return `blackbox ${input === undefined ? id : JSON.stringify([...new Set(input.target_urls)].sort())}`;
+  return input === undefined ? `blackbox ${id}` : applicationSubject(input);
 }
 
 /** A folder with a subject: as such, the findings of one run are shown of it. */

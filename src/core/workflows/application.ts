@@ -175,3 +175,8 @@ export function sharedInput({
     ...(preference && { preference }),
   };
 }
+
+/** What a run of a live application is about, whatever its workflow: the set of its target URLs. */
+export function applicationSubject({ target_urls }: Pick<ApplicationInput, 'target_urls'>): string {
+  return `blackbox ${JSON.stringify([...new Set(target_urls)].sort())}`;
+}

@@ -7,6 +7,9 @@ export const workflowIds = ['whitebox-assessment', 'blackbox-crawl', 'blackbox-a
 /** The ID of a workflow (API reference, section 1). */
 export type WorkflowId = (typeof workflowIds)[number];
 
+/** How the name of a target file ends: what runs of live applications are started from. */
+export const targetFileSuffix = '.blackbox.json';
+
 /** What a run asks of its workflow, as far as a request needs it: the files of a whitebox run, the input of a blackbox one. */
 export interface RunRequest {
   readonly language: Language;

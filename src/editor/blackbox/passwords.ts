@@ -1,182 +1,257 @@
-import { hash } from 'node:crypto';
+import * as vscode from 'vscode';
 import { originOf } from '../../core/api/address.ts';
 import { AssessmentError } from '../../core/errors.ts';
-import type { KeyValueStore, SecretStore } from '../../core/ports.ts';
-import type { ApplicationInput } from '../../core/workflows/application.ts';
-import { type InputParts, partsOf } from '../../core/workflows/requestChanges.ts';
-import type { WorkflowId } from '../../core/workflows/workflow.ts';
+import { clip, visibleLine } from '../../core/visibleText.ts';
+import {
+  type KeptLogin,
+  type Login,
+  loginsOf,
+  type PasswordRequest,
+  type PasswordStore,
+} from '../../core/workflows/passwordStore.ts';
+import { changesBetween, type InputParts, partsOf } from '../../core/workflows/requestChanges.ts';
+import { readTargetFile, takePasswords } from '../../core/workflows/targetFile.ts';
+import { formatNumber } from '../formats.ts';
+import { readDestination } from '../settings.ts';
+import { askInDialog, showWarning } from '../showMessage.ts';
+import { reopenAfterReading, type RequestDocuments } from './exactRequest.ts';
+import type { TargetDiagnostics } from './targetDiagnostics.ts';
+import { isUsableTargetFile, readSaved, requestsOf } from './targetFiles.ts';
+import { describeChanges, documentOfChanges } from './whatChanged.ts';
 
-/** What a password is sent with: a run, or what may be sent for one. */
-interface SentInput {
-  readonly baseUrl: string;
-  readonly organizationId: string;
-  readonly input?: ApplicationInput | undefined;
-}
+/** Longer texts are cut in a list. */
+const maxTextLength = 200;
 
-/** What a password is asked for and kept for. */
-export interface PasswordRequest extends SentInput {
-  readonly workflow: WorkflowId;
-  /** The target file that the request comes from, absolute. */
-  readonly targetFile?: string | undefined;
-}
-
-/** Who logs in to the application. */
-export interface Login {
-  readonly id: string;
-  readonly role: string;
-}
-
-/** The last time that a password was approved for a workflow and a target file. */
-interface PasswordUse {
-  readonly workflow: WorkflowId;
-  readonly targetFile: string | undefined;
-  /** Milliseconds since 1970. */
-  readonly at: number;
-}
-
-/** A login whose password is kept, and the request it is kept for. */
-export interface KeptLogin extends Login {
-  /** In the secret storage. */
-  readonly key: string;
-  readonly origin: string;
-  readonly organizationId: string;
-  readonly parts: InputParts;
-  /** The latest first, one for each workflow and target file: the same request can come from several. */
-  readonly uses: readonly PasswordUse[];
-}
-
-/** What is kept for a login from other requests: the latest one of the same target file, or only requests of other files. */
-export type EarlierPassword =
-  | { readonly from: 'sameFile'; readonly parts: InputParts; readonly password: string }
-  | { readonly from: 'otherFile' };
-
-const prefix = 'password:';
-/** Stands before each password in the secret storage, which does not keep an empty text where the system has no keyring. */
-const mark = '=';
+/** Where asking for passwords ended: all are there, the person cancelled, or a document with all changes was opened to be read first. */
+type PasswordsOutcome = 'complete' | 'cancelled' | 'reading';
 
 /**
- * Passwords of the applications under test, in the secret storage, each for one request to one service: where its targets, exclusions,
- * instructions or preferences change, it is not found. An index without passwords says what is kept.
+ * Asks for the passwords of a request that are not kept, and keeps them for it and for `also`, another request that a person sees with it. One
+ * that was kept before the request changed is offered with the difference. When the person cancels or reads, none is kept.
  */
-export class Passwords {
-  readonly #secrets: SecretStore;
-  readonly #index: KeyValueStore;
-
-  constructor(secrets: SecretStore, index: KeyValueStore) {
-    this.#secrets = secrets;
-    this.#index = index;
+export async function askForPasswords(
+  request: PasswordRequest,
+  { passwords, requests }: { readonly passwords: PasswordStore; readonly requests: ChangesDocument },
+  also?: PasswordRequest,
+): Promise<PasswordsOutcome> {
+  const known = await passwords.of(request);
+  const logins = loginsOf(request);
+  const answers: [Login, string][] = [];
+  for (const login of logins.filter((_, index) => known[index] === undefined)) {
+    const answer = await askForPassword(request, login, passwords, requests);
+    if (typeof answer === 'string') return answer;
+    answers.push([login, answer.password]);
   }
-
-  /** The passwords of a run or request, in the order of its credentials; undefined for one that is not kept. */
-  async of(request: SentInput): Promise<(string | undefined)[]> {
-    const { keyOf } = toKept(request);
-    return Promise.all(loginsOf(request).map(async (login) => this.#get(keyOf(login))));
+  await passwords.approve(request, logins);
+  for (const [login, password] of answers) {
+    await passwords.keep(request, login, password);
+    if (also !== undefined) await passwords.keep(also, login, password);
   }
+  return 'complete';
+}
 
-  /** The passwords of a run or request that are kept: no message of the service may hold them. */
-  async known(request: SentInput): Promise<readonly string[]> {
-    return (await this.of(request)).filter((password) => password !== undefined);
-  }
+type ChangesDocument = Pick<RequestDocuments, 'showChanges' | 'hasShown'>;
+type PasswordAnswer = { readonly password: string } | 'cancelled' | 'reading';
 
-  /** The passwords that a run is dispatched with, in the order of its credentials; throws `noPassword` where one is not kept. */
-  async require(request: SentInput): Promise<readonly string[]> {
-    const passwords = await this.known(request);
-    if (passwords.length < loginsOf(request).length) throw new AssessmentError('noPassword');
-    return passwords;
-  }
-
-  /** Keeps the password of a login of a request. */
-  async keep(request: PasswordRequest, login: Login, password: string): Promise<void> {
-    // The index first: a password that is not in it could not be forgotten.
-    await this.approve(request, [login]);
-    await this.#secrets.store(toKept(request).keyOf(login), mark + password);
-  }
-
-  /** Notes that a person sends passwords with this request: later requests from the same target file are compared with it. */
-  async approve(request: PasswordRequest, logins: readonly Login[]): Promise<void> {
-    const { workflow, targetFile } = request;
-    const { keyOf, kept } = toKept(request);
-    for (const { id, role } of logins) {
-      const key = keyOf({ id, role });
-      const before = (this.#index.get(key) as Omit<KeptLogin, 'key'> | undefined)?.uses ?? [];
-      const others = before.filter((use) => use.workflow !== workflow || use.targetFile !== targetFile);
-      const uses = [{ workflow, targetFile, at: Date.now() }, ...others];
-      await this.#index.update(key, { ...kept, id, role, uses });
-    }
-  }
-
-  /** Every login whose password is kept, the latest first. */
-  async kept(): Promise<readonly KeptLogin[]> {
-    const found = this.#index
-      .keys()
-      .filter((key) => key.startsWith(prefix))
-      .map((key) => ({ ...(this.#index.get(key) as Omit<KeptLogin, 'key'>), key }));
-    const passwords = await Promise.all(found.map(async ({ key }) => this.#secrets.get(key)));
-    return found
-      .filter((_, at) => passwords[at] !== undefined)
-      .sort((a, b) => latest(b.uses) - latest(a.uses));
-  }
-
-  /** What is kept for a login with other parts of the request, if anything: of the same workflow and target file first, then of the file's other workflow. */
-  async earlier(request: PasswordRequest, { id, role }: Login): Promise<EarlierPassword | undefined> {
-    const { keyOf, kept } = toKept(request);
-    const wanted = keyOf({ id, role });
-    const others = (await this.kept()).filter(
-      (each) =>
-        each.key !== wanted &&
-        each.origin === kept.origin &&
-        each.organizationId === kept.organizationId &&
-        each.id === id &&
-        each.role === role,
+async function askForPassword(
+  request: PasswordRequest,
+  login: Login,
+  passwords: PasswordStore,
+  requests: ChangesDocument,
+): Promise<PasswordAnswer> {
+  const earlier = await passwords.earlier(request, login);
+  if (earlier === undefined) return inputAnswer(login);
+  const t = vscode.l10n.t;
+  // First, because Enter presses it, and it sends nothing.
+  const enter = t('Enter a Password…');
+  if (earlier.from === 'otherFile') {
+    const question = t('The saved password of {0} belongs to another target file.', nameOf(login));
+    const detail = t(
+      'Nothing has been sent. VS Code can’t show what changed, so you enter the password again.',
     );
-    if (others.length === 0) return undefined;
-    const { workflow, targetFile } = request;
-    const ofFile = others.flatMap(({ key, parts, uses }) =>
-      uses
-        .filter((use) => targetFile !== undefined && use.targetFile === targetFile)
-        .map((use) => ({ key, parts, use })),
-    );
-    const [before] = ofFile.sort(
-      (a, b) =>
-        Number(b.use.workflow === workflow) - Number(a.use.workflow === workflow) || b.use.at - a.use.at,
-    );
-    const password = before && (await this.#get(before.key));
-    return before === undefined || password === undefined
-      ? { from: 'otherFile' }
-      : { from: 'sameFile', parts: before.parts, password };
+    const choice = await askInDialog({ question, detail }, enter);
+    return choice === enter ? inputAnswer(login) : 'cancelled';
   }
-
-  /** Forgets a password. */
-  async forget({ key }: Pick<KeptLogin, 'key'>): Promise<void> {
-    await this.#secrets.delete(key);
-    await this.#index.update(key, undefined);
+  const after = partsOf(request.input ?? { target_urls: [] });
+  const changes = changesBetween(earlier.parts, after, request.workflow === 'blackbox-crawl');
+  if (changes.length === 0) return { password: earlier.password };
+  const { text, isWhole } = describeChanges(changes);
+  const whole = documentOfChanges(changes);
+  const use = t('Use Saved Password');
+  const showAll = t('Show All Changes');
+  const mayUse = isWhole || requests.hasShown(whole);
+  const choice = await askInDialog(
+    {
+      question: t('The request that uses the password of {0} has changed.', nameOf(login)),
+      detail: [
+        t('Nothing has been sent. Added (+) and removed (−) since this password was saved:'),
+        text,
+        ...(isWhole ? [] : [t('To use the saved password, read all changes first: “{0}”.', showAll)]),
+      ].join('\n\n'),
+    },
+    enter,
+    ...(mayUse ? [use] : []),
+    ...(isWhole ? [] : [showAll]),
+  );
+  if (choice === use) return { password: earlier.password };
+  if (choice === showAll) {
+    await requests.showChanges(whole);
+    return 'reading';
   }
+  return choice === enter ? inputAnswer(login) : 'cancelled';
+}
 
-  async #get(key: string): Promise<string | undefined> {
-    return (await this.#secrets.get(key))?.slice(mark.length);
+/** What to do after all changes were opened as a document: the confirmation comes again when the person wants it. */
+export function reopenAfterChanges<T>(reopen: () => Promise<T | undefined>): Promise<T | undefined> {
+  const message = vscode.l10n.t(
+    'Nothing has been sent. After you’ve read the changes, reopen the confirmation to continue.',
+  );
+  return reopenAfterReading(message, reopen);
+}
+
+async function inputAnswer(login: Login): Promise<PasswordAnswer> {
+  const password = await inputPassword(login);
+  return password === undefined ? 'cancelled' : { password };
+}
+
+/** The password that a person enters, which may be empty (API reference, section 2.6); undefined when they cancel. */
+function inputPassword(login: Login): Thenable<string | undefined> {
+  const t = vscode.l10n.t;
+  return vscode.window.showInputBox({
+    title: t('Password of {0}', nameOf(login)),
+    prompt: t(
+      'Use a test account, because the service logs in with it. The password is saved in VS Code’s secret storage, for this request only. It can be empty.',
+    ),
+    password: true,
+    ignoreFocusOut: true,
+    validateInput: (text) =>
+      text.length > 5000 ? t('At most {0} characters may stand here.', formatNumber(5000)) : undefined,
+  });
+}
+
+function nameOf({ id, role }: Login): string {
+  return vscode.l10n.t('{0} ({1})', clip(visibleLine(id), 80), clip(visibleLine(role), 80));
+}
+
+/** Moves the passwords in a target file to the secret storage, and saves the file without them. */
+export async function movePasswords(
+  uri: vscode.Uri,
+  {
+    passwords: store,
+    diagnostics,
+  }: { readonly passwords: PasswordStore; readonly diagnostics: TargetDiagnostics },
+): Promise<void> {
+  const t = vscode.l10n.t;
+  const destination = readDestination();
+  if (destination === undefined) throw new AssessmentError('notSignedIn');
+  const document = await vscode.workspace.openTextDocument(uri);
+  const { text, passwords } = takePasswords(document.getText());
+  const read = readTargetFile(text);
+  if (!('file' in read)) {
+    // A password is kept for a request, and there is none as long as something else is wrong.
+    diagnostics.refuse(document, read.problems);
+    return;
+  }
+  for (const [index, login] of (read.file.authentication?.credentials ?? []).entries()) {
+    const password = passwords.get(index);
+    if (password === undefined) continue;
+    for (const request of requestsOf(read.file, uri.fsPath, destination))
+      await store.keep(request, login, password);
+  }
+  const edit = new vscode.WorkspaceEdit();
+  edit.replace(uri, new vscode.Range(0, 0, document.lineCount, 0), text);
+  if (!(await vscode.workspace.applyEdit(edit)) || !(await document.save())) {
+    void showWarning(
+      t(
+        'The passwords are in the secret storage now, but {0} was not saved: they still stand in the file on disk. Save it, and if it was synced or committed with them, change them in the application.',
+        visibleLine(uri.fsPath),
+      ),
+    );
+    return;
+  }
+  void showWarning(
+    t(
+      'The passwords are in the secret storage now, and no longer in the file. If the file was saved, synced or committed with them, change them in the application.',
+    ),
+  );
+}
+
+interface LoginItem extends vscode.QuickPickItem {
+  readonly login?: Login;
+  /** Where only instructions or the like differ, one row stands for several. */
+  readonly kept?: readonly KeptLogin[];
+}
+
+/** Shows which passwords are kept, first those of a target file: the given one, or else the one in the active editor. Sets and forgets them. */
+export async function managePasswords(
+  given: vscode.Uri | undefined,
+  { passwords, diagnostics }: { passwords: PasswordStore; diagnostics: TargetDiagnostics },
+): Promise<void> {
+  const t = vscode.l10n.t;
+  const active = vscode.window.activeTextEditor?.document.uri;
+  const uri = given ?? (active && isUsableTargetFile(active) ? active : undefined);
+  const destination = readDestination();
+  if (uri !== undefined && destination === undefined) throw new AssessmentError('notSignedIn');
+  const file = uri && (await readSaved(uri, diagnostics));
+  if (uri !== undefined && file === undefined) return;
+  const requests = uri && file && destination ? requestsOf(file, uri.fsPath, destination) : [];
+  const forgetOne = t('Forget');
+  for (;;) {
+    const own = await loginsOfFile(requests, passwords);
+    const kept = Map.groupBy(await passwords.kept(), (each) =>
+      JSON.stringify([each.origin, each.organizationId, each.id, each.role, hostsOf(each.parts)]),
+    );
+    const items: LoginItem[] = [
+      ...own.map(({ login, isKept }) => ({
+        label: nameOf(login),
+        description: isKept ? t('kept') : t('not kept'),
+        login,
+      })),
+      { label: t('Kept passwords'), kind: vscode.QuickPickItemKind.Separator },
+      ...[...kept.values()].flatMap((all) =>
+        all.slice(0, 1).map((each) => ({
+          label: nameOf(each),
+          description: t('{0}, organization {1}', each.origin, each.organizationId),
+          detail: clip(visibleLine(hostsOf(each.parts)), maxTextLength),
+          kept: all,
+        })),
+      ),
+    ];
+    const picked = await vscode.window.showQuickPick(items, {
+      title: t('Blackbox Passwords'),
+      placeHolder:
+        own.length + kept.size === 0
+          ? t('No password is kept. A start asks for those that its target file needs.')
+          : t('Choose a login of the file to set its password, or a kept password to forget it'),
+      ignoreFocusOut: true,
+    });
+    if (picked?.login !== undefined) {
+      const password = await inputPassword(picked.login);
+      for (const request of password === undefined ? [] : requests)
+        await passwords.keep(request, picked.login, password ?? '');
+    } else if (picked?.kept !== undefined) {
+      const question = t('Forget the password of {0}?', picked.label);
+      const detail = t(
+        'A run that logs in with it goes on, but the password is no longer taken out of what the service says about that run.',
+      );
+      if ((await askInDialog({ question, detail }, forgetOne)) === forgetOne)
+        for (const each of picked.kept) await passwords.forget(each);
+    } else return;
   }
 }
 
-/** The logins of a request, in its order. */
-export function loginsOf(request: SentInput | undefined): readonly Login[] {
-  return request?.input?.authentication?.credentials ?? [];
+/** The logins of a target file, and whether the password of each is kept for all its requests. */
+export async function loginsOfFile(
+  requests: readonly PasswordRequest[],
+  passwords: PasswordStore,
+): Promise<readonly { readonly login: Login; readonly isKept: boolean }[]> {
+  const known = await Promise.all(requests.map((request) => passwords.of(request)));
+  return loginsOf(requests[0]).map((login, index) => ({
+    login,
+    isKept: known.every((each) => each[index] !== undefined),
+  }));
 }
 
-/** What is kept for each login of a request, and under which key; the parts, up to megabytes of text, are hashed once. */
-function toKept({ baseUrl, organizationId, input }: SentInput): {
-  readonly kept: Pick<KeptLogin, 'origin' | 'organizationId' | 'parts'>;
-  readonly keyOf: (login: Login) => string;
-} {
-  const origin = originOf(baseUrl);
-  const parts = partsOf(input ?? { target_urls: [] });
-  const partsHash = hash('sha256', JSON.stringify(parts));
-  return {
-    kept: { origin, organizationId, parts },
-    keyOf: ({ id, role }) =>
-      prefix + hash('sha256', JSON.stringify([origin, organizationId, role, id, partsHash])),
-  };
-}
-
-function latest(uses: readonly PasswordUse[]): number {
-  return uses[0]?.at ?? 0;
+function hostsOf({ targets }: InputParts): string {
+  return [...new Set(targets.map(originOf))].join(', ');
 }

@@ -1,5 +1,3 @@
-import { dirname } from 'node:path';
-import { realpath } from 'node:fs/promises';
 import * as vscode from 'vscode';
 import { AssessmentError } from '../../core/errors.ts';
 import type { Logger } from '../../core/ports.ts';
@@ -8,23 +6,21 @@ import type { RunTracker } from '../../core/run/runTracker.ts';
 import type { FolderClaim } from '../../core/run/start/start.ts';
 import { predecessorOf } from '../../core/run/state/continuations.ts';
 import { isUnsent, type Run } from '../../core/run/state/run.ts';
-import { layersAt, nameBelow } from '../../core/upload/ignore/ruleLayers.ts';
-import { findRepository, gitHome } from '../../core/upload/ignore/repository.ts';
-import type { ApplicationInput } from '../../core/workflows/application.ts';
+import { type ApplicationInput, applicationSubject } from '../../core/workflows/application.ts';
+import type { PasswordRequest, PasswordStore } from '../../core/workflows/passwordStore.ts';
 import { toInput } from '../../core/workflows/targetFile.ts';
 import type { WorkflowId } from '../../core/workflows/workflow.ts';
 import type { Accounts } from '../account/accounts.ts';
 import { signIn } from '../account/signIn.ts';
 import { withProgress } from '../progress.ts';
 import { type Destination, readAssessmentSettings, readDestination } from '../settings.ts';
-import { showInformation } from '../showMessage.ts';
 import { offerToCancel } from '../upload/startAssessment.ts';
 import type { FeaturesView } from './featuresView.ts';
-import { askForPasswords, reopenAfterChanges } from './passwordQuestions.ts';
-import type { PasswordRequest, Passwords } from './passwords.ts';
-import { type BlackboxPlan, reopenAfterReading, type RequestDocuments } from './requestDocuments.ts';
+import { askForPasswords, reopenAfterChanges } from './passwords.ts';
+import { type BlackboxPlan, reopenAfterReading, type RequestDocuments } from './exactRequest.ts';
 import { askToStart } from './startQuestion.ts';
-import { acceptTexts, isUsableTargetFile, type TargetFiles } from './targetFiles.ts';
+import type { TargetDiagnostics } from './targetDiagnostics.ts';
+import { acceptTexts, isUsableTargetFile, pickTargetFile, readSaved } from './targetFiles.ts';
 
 /** A workflow that tests a live application. */
 export type BlackboxWorkflow = Exclude<WorkflowId, 'whitebox-assessment'>;
@@ -35,8 +31,8 @@ export interface BlackboxDeps {
   readonly runs: RunStore;
   readonly tracker: RunTracker;
   readonly log: Logger;
-  readonly passwords: Passwords;
-  readonly targetFiles: TargetFiles;
+  readonly passwords: PasswordStore;
+  readonly diagnostics: TargetDiagnostics;
   readonly features: Pick<FeaturesView, 'settled' | 'show'>;
   readonly requests: RequestDocuments;
   /** The worker of the credential check. */
@@ -96,7 +92,7 @@ export async function startBlackbox(
   await runs.reload();
   const plan = toPlan(start, destination);
   // Before the questions, so that neither a second click nor another window starts a run on these targets meanwhile.
-  const claim = await tracker.claim([claimOf(start.input)]);
+  const claim = await tracker.claim([applicationSubject(start.input)]);
   let outcome;
   try {
     // Another window may have started a run before the claim.
@@ -121,11 +117,6 @@ export async function startBlackbox(
 
 /** A title names so many hosts. */
 const maxHosts = 3;
-
-/** Starts on the same URLs exclude each other, whatever the workflow. */
-function claimOf({ target_urls }: ApplicationInput): string {
-  return `blackbox ${JSON.stringify([...new Set(target_urls)].sort())}`;
-}
 
 function toPlan(start: BlackboxStart, { baseUrl, organizationId }: Destination): BlackboxPlan {
   const { workflow, input, folder, targetFile, retryOf, confirms, continuesOnePair } = start;
@@ -195,14 +186,14 @@ export async function startAgain(run: Run | undefined, deps: BlackboxDeps): Prom
 export async function readStart(
   workflow: BlackboxWorkflow,
   given: vscode.Uri | undefined,
-  { targetFiles, secretWorkerFile }: Pick<BlackboxDeps, 'targetFiles' | 'secretWorkerFile'>,
+  { diagnostics, secretWorkerFile }: Pick<BlackboxDeps, 'diagnostics' | 'secretWorkerFile'>,
 ): Promise<(BlackboxStart & { readonly targetFile: string }) | undefined> {
   const uri = given ?? (await pickTargetFile());
   if (uri === undefined) return undefined;
   const folder = vscode.workspace.getWorkspaceFolder(uri)?.uri.fsPath;
   if (!isUsableTargetFile(uri) || folder === undefined)
     throw new AssessmentError('badTargetFile', { subject: uri.fsPath });
-  const file = await targetFiles.read(uri);
+  const file = await readSaved(uri, diagnostics);
   if (file === undefined || !(await acceptTexts(uri, secretWorkerFile))) return undefined;
   return {
     workflow,
@@ -217,50 +208,4 @@ export async function readStart(
         ? { workflow: 'blackbox-assessment', input: toInput(file, 'blackbox-assessment') }
         : undefined,
   };
-}
-
-/** The only target file of the workspace, or the one that a person picks, without those in ignored folders and in those that are left out of searches. */
-async function pickTargetFile(): Promise<vscode.Uri | undefined> {
-  const t = vscode.l10n.t;
-  if (vscode.workspace.workspaceFolders === undefined) throw new AssessmentError('noFolder');
-  const found = await vscode.workspace.findFiles('**/*.blackbox.json', leftOutOfSearches());
-  const ignored = await Promise.all(found.map(isInIgnoredFolder));
-  const files = found.filter((_, index) => ignored[index] === false).map(({ fsPath }) => fsPath);
-  if (files.length === 0) {
-    const make = t('New Blackbox Target File…');
-    const message = t('There is no blackbox target file in this workspace: make one first.');
-    const pressed = await showInformation(message, make);
-    if (pressed === make) await vscode.commands.executeCommand('whitebox.newBlackboxTarget');
-    return undefined;
-  }
-  const options = { title: t('Choose a Blackbox Target File'), ignoreFocusOut: true };
-  const picked = files.length === 1 ? files[0] : await vscode.window.showQuickPick(files.sort(), options);
-  return picked === undefined ? undefined : vscode.Uri.file(picked);
-}
-
-/** The globs of `files.exclude` and `search.exclude` that are on, as one. */
-function leftOutOfSearches(): string {
-  const settings = vscode.workspace.getConfiguration();
-  const globs = ['files.exclude', 'search.exclude'].flatMap((key) =>
-    Object.entries(settings.get<Record<string, unknown>>(key, {})).flatMap(([glob, isOn]) =>
-      isOn === true && !/[{},]/.test(glob) ? [glob] : [],
-    ),
-  );
-  return `{${globs.join(',')}}`;
-}
-
-/** True for a file in a folder that ignore files leave out of an upload. */
-async function isInIgnoredFolder(uri: vscode.Uri): Promise<boolean> {
-  const root = await realpath(dirname(uri.fsPath));
-  const within = vscode.workspace.getWorkspaceFolder(uri)?.uri.fsPath;
-  const surroundings = { home: gitHome(), env: process.env };
-  const repository = await findRepository(root, surroundings);
-  const sources = {
-    surroundings,
-    nameOf: nameBelow(root),
-    onWidened: () => undefined,
-    signal: undefined,
-  };
-  const { ignoredBy } = await layersAt(root, repository, sources, { exclude: [], within });
-  return ignoredBy !== undefined;
 }

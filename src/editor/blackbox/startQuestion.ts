@@ -7,7 +7,7 @@ import { changesBetween, sentPartsOf } from '../../core/workflows/requestChanges
 import { firstLines, formatNumber, formatTime } from '../formats.ts';
 import { limitsLabel, runLabel, stateLabel } from '../labels.ts';
 import { askInDialog } from '../showMessage.ts';
-import type { BlackboxPlan } from './requestDocuments.ts';
+import type { BlackboxPlan } from './exactRequest.ts';
 import { describeChanges } from './whatChanged.ts';
 
 /** So much of the login instructions stands in the question. */

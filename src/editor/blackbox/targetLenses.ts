@@ -1,35 +1,21 @@
 import * as vscode from 'vscode';
-import type { Disposable } from '../../core/ports.ts';
+import type { PasswordStore } from '../../core/workflows/passwordStore.ts';
 import type { TargetFile } from '../../core/workflows/targetFile.ts';
-import { formatNumber } from '../formats.ts';
 import { currentDestination } from '../account/accounts.ts';
-import { loginsOfFile } from './passwordQuestions.ts';
-import { Passwords } from './passwords.ts';
-import { provideRequests, type RequestDocuments } from './requestDocuments.ts';
-import {
-  isUsableTargetFile,
-  readDocument,
-  requestsOf,
-  TargetFiles,
-  targetFileSelector,
-} from './targetFiles.ts';
+import { formatNumber } from '../formats.ts';
+import { loginsOfFile } from './passwords.ts';
+import { isUsableTargetFile, readDocument, requestsOf, targetFileSelector } from './targetFiles.ts';
 
-/** The target files of this window, the passwords for them, and the requests that are made of them. Above a file's first line stand its starts, with the credits they spend at most, and its passwords; of its texts these lenses show none. */
-export function createTargetFiles(
-  secrets: vscode.SecretStorage,
-  index: vscode.Memento,
-): {
-  readonly passwords: Passwords;
-  readonly targetFiles: TargetFiles;
-  readonly requests: RequestDocuments;
-} & Disposable {
-  const passwords = new Passwords(secrets, index);
-  const targetFiles = new TargetFiles(passwords);
-  const requests = provideRequests();
+/** Shows code lenses on line 1 of target files: the starts with their credit limits, and the passwords. They show no text of the file. */
+export function showTargetLenses({
+  passwords,
+  secrets,
+}: {
+  readonly passwords: PasswordStore;
+  readonly secrets: vscode.SecretStorage;
+}): vscode.Disposable {
   const changed = new vscode.EventEmitter<void>();
-  const subscriptions = vscode.Disposable.from(
-    targetFiles,
-    requests,
+  return vscode.Disposable.from(
     changed,
     secrets.onDidChange(() => changed.fire()),
     vscode.workspace.onDidGrantWorkspaceTrust(() => changed.fire()),
@@ -41,17 +27,9 @@ export function createTargetFiles(
       provideCodeLenses: (document) => lensesOf(document, passwords),
     }),
   );
-  return {
-    passwords,
-    targetFiles,
-    requests,
-    dispose: () => {
-      subscriptions.dispose();
-    },
-  };
 }
 
-async function lensesOf(document: vscode.TextDocument, passwords: Passwords): Promise<vscode.CodeLens[]> {
+async function lensesOf(document: vscode.TextDocument, passwords: PasswordStore): Promise<vscode.CodeLens[]> {
   if (!isUsableTargetFile(document.uri)) return [];
   const t = vscode.l10n.t;
   const read = readDocument(document);
@@ -93,7 +71,7 @@ function limitOfAssessment({ assessment }: TargetFile): string {
     : t('at most {0} + {1} credits', formatNumber(crawl), formatNumber(scan));
 }
 
-async function passwordsTitle(file: TargetFile, path: string, passwords: Passwords): Promise<string> {
+async function passwordsTitle(file: TargetFile, path: string, passwords: PasswordStore): Promise<string> {
   const destination = currentDestination() ?? { baseUrl: 'https://unset.invalid', organizationId: '' };
   const logins = await loginsOfFile(requestsOf(file, path, destination), passwords);
   const kept = logins.filter(({ isKept }) => isKept).length;

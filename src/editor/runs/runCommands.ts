@@ -3,7 +3,7 @@ import { hasRemoteResults } from '../../core/run/finish/downloadArtifacts.ts';
 import { mayStopWatching } from '../../core/run/state/deadlines.ts';
 import { isLive, type Run, titleOf } from '../../core/run/state/run.ts';
 import { visibleLine } from '../../core/visibleText.ts';
-import { askForPasswords, reopenAfterChanges } from '../blackbox/passwordQuestions.ts';
+import { askForPasswords, reopenAfterChanges } from '../blackbox/passwords.ts';
 import { formatTime } from '../formats.ts';
 import { lostAnswerLabel, workflowTitle } from '../labels.ts';
 import { withProgress, withViewProgress } from '../progress.ts';

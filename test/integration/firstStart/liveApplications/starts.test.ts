@@ -373,7 +373,7 @@ describe('starting a blackbox run', () => {
     assert.match(messages.shown.at(-1)?.detail ?? '', /Runs in progress on the same targets:\nrun of .*: /);
   });
 
-  it('goes on from a run that was started elsewhere with a target file that is chosen, outside of ignored folders and those left out of searches', async () => {
+  it('goes on from a run that was started elsewhere with a target file that is chosen, without those left out of searches', async () => {
     const uri = await write();
     const { id } = await startBy('startCrawl', uri);
     const [row] = await finish(id);
@@ -381,13 +381,9 @@ describe('starting a blackbox run', () => {
     const { input, targetFile, ...tracked } = JSON.parse(await readFile(journal, 'utf8')) as Run;
     assert.ok(row && input && targetFile);
     await writeFile(journal, JSON.stringify(tracked));
-    const hidden = ['node_modules/shop', 'ignored'].map((each) => path.join(folder, each));
-    for (const each of hidden) {
-      await mkdir(each, { recursive: true });
-      await writeFile(path.join(each, 'other.blackbox.json'), '{}');
-    }
-    const ignoreFile = path.join(folder, '.whiteboxignore');
-    await writeFile(ignoreFile, 'ignored/\n');
+    const hidden = path.join(folder, 'node_modules/shop');
+    await mkdir(hidden, { recursive: true });
+    await writeFile(path.join(hidden, 'other.blackbox.json'), '{}');
     const second = path.join(folder, 'second.blackbox.json');
     await writeFile(second, '{}');
     let offered: readonly string[] = [];
@@ -411,7 +407,7 @@ describe('starting a blackbox run', () => {
       assert.deepEqual(offered, []);
     } finally {
       await rm(second, { force: true });
-      for (const each of [...hidden, ignoreFile]) await rm(each, { recursive: true });
+      await rm(hidden, { recursive: true });
     }
   });
 });

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
-import { askForPasswords } from '../../../../src/editor/blackbox/passwordQuestions.ts';
-import { Passwords } from '../../../../src/editor/blackbox/passwords.ts';
-import { provideRequests, type RequestDocuments } from '../../../../src/editor/blackbox/requestDocuments.ts';
+import { PasswordStore } from '../../../../src/core/workflows/passwordStore.ts';
+import { askForPasswords } from '../../../../src/editor/blackbox/passwords.ts';
+import { provideRequests, type RequestDocuments } from '../../../../src/editor/blackbox/exactRequest.ts';
 import { acceptTexts } from '../../../../src/editor/blackbox/targetFiles.ts';
 import { eventually } from '../../../host/workbench/eventually.ts';
 import { type MessageWatch, type ShownMessage, watchMessages } from '../../messages.ts';
@@ -280,7 +280,7 @@ describe('the passwords of a request', () => {
   let messages: MessageWatch;
   let press: (message: ShownMessage) => string | undefined;
   let answers: (string | undefined)[];
-  let passwords: Passwords;
+  let passwords: PasswordStore;
   let requests: RequestDocuments;
   const request = {
     workflow: 'blackbox-crawl' as const,
@@ -304,7 +304,7 @@ describe('the passwords of a request', () => {
     press = () => undefined;
     messages = watchMessages((message) => press(message));
     const [secrets, index] = [new Map<string, string>(), new Map<string, unknown>()];
-    passwords = new Passwords(
+    passwords = new PasswordStore(
       {
         get: (key) => Promise.resolve(secrets.get(key)),
         store: (key, value) => Promise.resolve(secrets.set(key, value)).then(() => undefined),

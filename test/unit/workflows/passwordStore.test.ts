@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 import type { ApplicationInput } from '../../../src/core/workflows/application.ts';
 import { changesBetween, partsOf } from '../../../src/core/workflows/requestChanges.ts';
-import { Passwords } from '../../../src/editor/blackbox/passwords.ts';
+import { PasswordStore } from '../../../src/core/workflows/passwordStore.ts';
 
 const account = {
   workflow: 'blackbox-crawl' as const,
@@ -28,7 +28,7 @@ function stores() {
   return {
     secrets,
     index,
-    passwords: new Passwords(
+    passwords: new PasswordStore(
       {
         get: (key) => Promise.resolve(secrets.get(key) || undefined),
         store: (key, value) => Promise.resolve(void secrets.set(key, value)),

@@ -1,0 +1,58 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import { systemCode } from '../../core/errors.ts';
+import { readTargetFile } from '../../core/workflows/targetFile.ts';
+import { targetFileSuffix } from '../../core/workflows/workflow.ts';
+import { pickFolder } from '../folders.ts';
+import { describeProblem } from './targetDiagnostics.ts';
+
+/** Asks for the first URL of an application, writes a target file with limits for it into a workspace folder, and opens that. */
+export async function newTargetFile(): Promise<void> {
+  const t = vscode.l10n.t;
+  const folder = await pickFolder(t('New Blackbox Target File'));
+  if (folder === undefined) return;
+  const url = await vscode.window.showInputBox({
+    title: t('New Blackbox Target File'),
+    prompt: t(
+      'URL of the application to crawl or assess, such as a staging deployment. The service checks that you own it.',
+    ),
+    placeHolder: 'https://staging.example.com/',
+    ignoreFocusOut: true,
+    validateInput: (text) => complaintAbout(text.trim()),
+  });
+  if (url === undefined) return;
+  const file = await writeNew(folder.uri.fsPath, url.trim());
+  await vscode.window.showTextDocument(vscode.Uri.file(file));
+}
+
+function complaintAbout(url: string): string | undefined {
+  const read = readTargetFile(textFor(url));
+  const [problem] = 'problems' in read ? read.problems : [];
+  return problem && describeProblem(problem);
+}
+
+/** Without limits, spending has no end. */
+function textFor(url: string): string {
+  const file = {
+    target_urls: [url],
+    crawl: { credit_limit: 20 },
+    assessment: { scan_credit_limit: 50, crawl_credit_limit: 20 },
+  };
+  return `${JSON.stringify(file, undefined, 2)}\n`;
+}
+
+/** Writes beside what is there: a file is never overwritten. */
+async function writeNew(folder: string, url: string): Promise<string> {
+  const host = new URL(url).hostname.replace(/[^a-z0-9.-]/gi, '');
+  for (let number = 1; ; number += 1) {
+    const name = number === 1 ? host : `${host}-${String(number)}`;
+    const file = join(folder, name + targetFileSuffix);
+    try {
+      await writeFile(file, textFor(url), { flag: 'wx' });
+      return file;
+    } catch (error) {
+      if (systemCode(error) !== 'EEXIST') throw error;
+    }
+  }
+}

@@ -1,0 +1,137 @@
+import { basename } from 'node:path';
+import * as vscode from 'vscode';
+import { clip, visibleLine } from '../../core/visibleText.ts';
+import type { TargetProblem } from '../../core/workflows/targetFile.ts';
+import { formatBytes, formatNumber } from '../formats.ts';
+import { showWarning } from '../showMessage.ts';
+import { readDocument, targetFileSelector } from './targetFiles.ts';
+
+/** A password, and what may hide one: shown while it is there. */
+const shownAtOnce: ReadonlySet<TargetProblem['kind']> = new Set(['password', 'unchecked', 'tooLarge']);
+
+/** Shows problems of target files at their lines: a password and what may hide one at once, all others after a refused start until the text changes. */
+export class TargetDiagnostics {
+  readonly #shown = vscode.languages.createDiagnosticCollection('whitebox.blackbox');
+  /** Documents whose problems are all shown. */
+  readonly #refused = new WeakSet<vscode.TextDocument>();
+  readonly #subscriptions: vscode.Disposable;
+
+  constructor() {
+    const { workspace } = vscode;
+    for (const document of workspace.textDocuments) this.#update(document);
+    this.#subscriptions = vscode.Disposable.from(
+      this.#shown,
+      workspace.onDidOpenTextDocument((document) => this.#update(document)),
+      workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
+        if (contentChanges.length === 0) return;
+        this.#refused.delete(document);
+        this.#update(document);
+      }),
+      workspace.onDidCloseTextDocument(({ uri }) => this.#shown.delete(uri)),
+      vscode.languages.registerCodeActionsProvider(
+        targetFileSelector,
+        { provideCodeActions: (document, range, { diagnostics }) => fixesAt(document, range, diagnostics) },
+        { providedCodeActionKinds: [vscode.CodeActionKind.QuickFix] },
+      ),
+    );
+  }
+
+  dispose(): void {
+    this.#subscriptions.dispose();
+  }
+
+  /** Shows all problems of a document, and the first one in a message with the way to it. */
+  refuse(document: vscode.TextDocument, problems: readonly TargetProblem[]): void {
+    this.#refused.add(document);
+    this.#update(document);
+    const [first] = problems;
+    if (first === undefined) return;
+    const t = vscode.l10n.t;
+    const { line } = document.positionAt(first.offset);
+    const name = visibleLine(basename(document.uri.fsPath));
+    const show = t('Show in File');
+    void showWarning(
+      t('{0}, line {1}: {2} Nothing has been sent.', name, formatNumber(line + 1), describeProblem(first)),
+      show,
+    ).then((pressed) => {
+      const selection = rangeOf(document, first);
+      if (pressed === show) void vscode.window.showTextDocument(document, { selection });
+    });
+  }
+
+  #update(document: vscode.TextDocument): void {
+    if (vscode.languages.match(targetFileSelector, document) === 0) return;
+    const isRefused = this.#refused.has(document);
+    const shown = problemsOf(document).filter(({ kind }) => isRefused || shownAtOnce.has(kind));
+    this.#shown.set(
+      document.uri,
+      shown.map((problem) => {
+        const diagnostic = new vscode.Diagnostic(rangeOf(document, problem), describeProblem(problem));
+        diagnostic.source = 'Whitebox';
+        return diagnostic;
+      }),
+    );
+  }
+}
+
+function problemsOf(document: vscode.TextDocument): readonly TargetProblem[] {
+  const read = readDocument(document);
+  return 'problems' in read ? read.problems : [];
+}
+
+function fixesAt(
+  document: vscode.TextDocument,
+  { start, end }: vscode.Range,
+  diagnostics: readonly vscode.Diagnostic[],
+): vscode.CodeAction[] {
+  const isHere = ({ kind, offset }: TargetProblem): boolean => {
+    const { line } = document.positionAt(offset);
+    return kind === 'password' && line >= start.line && line <= end.line;
+  };
+  if (!problemsOf(document).some(isHere)) return [];
+  const title = vscode.l10n.t('Move Passwords to the Secret Storage');
+  const fix = new vscode.CodeAction(title, vscode.CodeActionKind.QuickFix);
+  fix.command = { title, command: 'whitebox.moveBlackboxPasswords', arguments: [document.uri] };
+  fix.diagnostics = diagnostics.filter(({ source }) => source === 'Whitebox');
+  fix.isPreferred = true;
+  return [fix];
+}
+
+function rangeOf(document: vscode.TextDocument, { offset, length }: TargetProblem): vscode.Range {
+  return new vscode.Range(document.positionAt(offset), document.positionAt(offset + length));
+}
+
+/** What is wrong at a place of a target file, and what belongs there. */
+export function describeProblem({ kind, subject = '', bound = 0, counted }: TargetProblem): string {
+  const t = vscode.l10n.t;
+  const name = clip(visibleLine(subject), 80);
+  const limit = formatNumber(bound);
+  const types = new Map([
+    ['string', t('This has to be a text in quotes.')],
+    ['array', t('This has to be a list in square brackets.')],
+    ['object', t('This has to be an object in braces.')],
+  ]);
+  const atMost = {
+    credits: t('This may be at most {0}.', limit),
+    items: t('At most {0} entries may stand here.', limit),
+    characters: t('At most {0} characters may stand here.', limit),
+  };
+  const sentences: Record<TargetProblem['kind'], string> = {
+    tooLarge: t('A target file can’t be larger than {0}.', formatBytes(bound)),
+    unchecked: t('The rest of this file wasn’t checked. Fix the problems above, or shorten the file.'),
+    notJson: t('This is not JSON as a target file needs it: no comments, no trailing commas.'),
+    missing: t('“{0}” is missing.', name),
+    unknown: t('There is no “{0}” here.', name),
+    repeated: t('“{0}” stands here twice.', name),
+    password: t('A password does not belong in this file: the quick fix moves it to the secret storage.'),
+    type: types.get(subject) ?? t('This has to be a whole number.'),
+    value: t('This has to be one of: {0}.', name),
+    url: t(
+      'This has to be a whole URL that begins with http:// or https://, without user name and password. Percent-encode spaces and other special characters, and write a host with letters beyond ASCII in Punycode (xn--…).',
+    ),
+    sameLogin: t('One login stands here twice: each ID and role may stand once.'),
+    atLeast: counted === 'credits' ? t('This has to be at least {0}.', limit) : t('This must not be empty.'),
+    atMost: atMost[counted ?? 'characters'],
+  };
+  return sentences[kind];
+}
