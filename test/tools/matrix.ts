@@ -48,7 +48,8 @@ export async function untestedRows(
 function namesIn(source: string): string[] {
   const calls = source.matchAll(/\b(?:test|it|describe|suite)(?:\.only)?\(\s*['"`](F\d[^'"`]*)/g);
   const inTables = source.matchAll(/\[\s*['"`](F\d[^'"`]*)/g);
-  return [...calls, ...inTables].map(([, name = '']) => name);
+  const keys = source.matchAll(/^ *['"`](F\d[^'"`]*)['"`]: \{/gm);
+  return [...calls, ...inTables, ...keys].map(([, name = '']) => name);
 }
 
 if (import.meta.main) {

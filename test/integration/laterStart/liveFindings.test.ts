@@ -26,6 +26,7 @@ import { silent } from '../../silentLog.ts';
 import { invent } from '../../unit/findings/shownFindings.ts';
 import { watchMessages } from '../messages.ts';
 import { openFolders } from '../openFolders.ts';
+import { parseWorkerFile } from '../runLines.ts';
 import { endedRun, storeCrawl } from '../storedRuns.ts';
 
 const { showQuickPick } = vscode.window;
@@ -131,8 +132,9 @@ describe('findings of a live application', () => {
     });
     const deps = {
       runs,
+      parseWorkerFile,
       findings: { confirmationsOf: () => Promise.resolve(confirmations) },
-      passwords: { of: () => Promise.resolve([]) },
+      passwords: { of: () => Promise.resolve([]), approve: () => Promise.resolve() },
       tracker: {
         claim: () => Promise.resolve({ release: () => Promise.resolve() }),
         answerIsSame: (id: string, isSame: boolean) => Promise.resolve(void answered.push([id, isSame])),

@@ -4,6 +4,8 @@ import type { TestContext } from 'node:test';
 export interface HeldTimers {
   /** Lets so much of their time pass. */
   readonly pass: (ms: number) => void;
+  /** How many times one of them was set back to its full length. */
+  readonly refreshes: () => number;
 }
 
 /** One of them, as far as it is used. */
@@ -12,6 +14,7 @@ class HeldTimer {
   readonly #ms: number;
   readonly act: () => void;
   due: number;
+  refreshes = 0;
 
   constructor(act: () => void, ms: number, now: () => number) {
     [this.act, this.#ms, this.#now] = [act, ms, now];
@@ -19,6 +22,7 @@ class HeldTimer {
   }
 
   refresh(): this {
+    this.refreshes += 1;
     this.due = this.#now() + this.#ms;
     return this;
   }
@@ -27,6 +31,7 @@ class HeldTimer {
 /** Holds the timers of this length for a test; all others are the machine's. */
 export function holdTimers(t: TestContext, ms: number): HeldTimers {
   const held = new Set<HeldTimer>();
+  const all: HeldTimer[] = [];
   let now = 0;
   const { setTimeout: start, clearTimeout: stop } = globalThis;
   const startHeld = (act: (...args: unknown[]) => void, delay: number, ...args: unknown[]): unknown => {
@@ -37,6 +42,7 @@ export function holdTimers(t: TestContext, ms: number): HeldTimers {
       () => now,
     );
     held.add(timer);
+    all.push(timer);
     return timer;
   };
   const stopHeld = (timer: unknown): void => {
@@ -53,5 +59,6 @@ export function holdTimers(t: TestContext, ms: number): HeldTimers {
         timer.act();
       }
     },
+    refreshes: () => all.reduce((sum, timer) => sum + timer.refreshes, 0),
   };
 }

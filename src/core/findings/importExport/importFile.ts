@@ -124,7 +124,7 @@ async function parse(content: Buffer, options: ImportOptions): Promise<ParsedFin
 /** True for a table of findings: this extension writes them, and does not read them. */
 function isTable(content: Buffer): boolean {
   const header = content.subarray(0, 1_000).toString('utf8').split('\n', 1)[0] ?? '';
-  return ['title', 'severity', 'file'].every((name) => header.split(',').includes(name));
+  return ['title', 'severity', 'file'].every((name) => header.includes(`"${name}"`));
 }
 
 /** The decisions in an untrusted list, without its other items. */
