@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { TestContext } from 'node:test';
 import { AssessmentClient } from '../../../src/core/api/client.ts';
 import { newRun } from '../../../src/core/run/state/newRun.ts';
 import type { RunStore } from '../../../src/core/run/disk/runStore.ts';
 import type { RunIn } from '../../../src/core/run/state/run.ts';
 import { tarGz } from '../service/archiveMaker.ts';
-import type { Desk, RunWindow } from './runWindow.ts';
+import { type Desk, openWindow, type RunWindow } from './runWindow.ts';
 import { answered, emptyExit } from './sampleRuns.ts';
 import { silent } from '../../silentLog.ts';
 import { whitebox } from '../../../src/core/workflows/whitebox.ts';
@@ -82,6 +83,15 @@ export async function seedUnknownRun(desk: Desk, window: RunWindow): Promise<Run
 export async function trackRemoteRun(desk: Desk, window: RunWindow): Promise<{ id: string; runId: string }> {
   const runId = await startRemoteRun(desk);
   return { id: await trackRun(desk, window, runId), runId };
+}
+
+/** A run that a window has tracked and that ended at the service after that window closed. */
+export async function trackRunThatEndsUnseen(t: TestContext, desk: Desk): Promise<string> {
+  const window = openWindow(t, desk);
+  const { id, runId } = await trackRemoteRun(desk, window);
+  window.tracker.dispose();
+  await desk.service.finishRun(runId);
+  return id;
 }
 
 /** Has a window track the run of this ID; resolves to the ID of the local run. */

@@ -4,7 +4,13 @@ import { syncBuiltinESMExports } from 'node:module';
 import { describe, test, type TestContext } from 'node:test';
 import { minuteMs, pass } from '../days.ts';
 import { type Desk, openWindow, setUpDesk } from '../runWindow.ts';
-import { seedUnknownRun, startRemoteRun, trackRemoteRun, trackRun } from '../seededRuns.ts';
+import {
+  seedUnknownRun,
+  startRemoteRun,
+  trackRemoteRun,
+  trackRun,
+  trackRunThatEndsUnseen,
+} from '../seededRuns.ts';
 import { startWith } from '../uploads.ts';
 
 /** Puts a file where the folder of the runs is: nothing can be written there, whoever runs the test. The returned function brings the folder back. */
@@ -81,10 +87,7 @@ describe('storage that cannot be written', () => {
 
   test('F66 shows a run that no window drives as it was last known, says why, and takes it up once it can', async (t) => {
     const desk = await setUpDesk(t);
-    const first = openWindow(t, desk);
-    const { id, runId } = await trackRemoteRun(desk, first);
-    first.tracker.dispose();
-    await desk.service.finishRun(runId);
+    const id = await trackRunThatEndsUnseen(t, desk);
     const makeWritable = mountReadOnly(t, desk);
     const window = openWindow(t, desk);
     const problems: (string | undefined)[] = [];

@@ -4,7 +4,7 @@ import { bury } from '../buriedWindow.ts';
 import { minuteMs, pass } from '../days.ts';
 import { storeWithoutSpaceFor } from '../preparedStore.ts';
 import { openWindow, setUpDesk } from '../runWindow.ts';
-import { trackRemoteRun } from '../seededRuns.ts';
+import { trackRunThatEndsUnseen } from '../seededRuns.ts';
 import { states } from '../uploads.ts';
 import { VirtualClock } from '../virtualClock.ts';
 import { eventually } from '../../core/eventually.ts';
@@ -37,10 +37,7 @@ describe('the end of a run', () => {
 
   test('F62 F63 is told once by windows that open together', async (t) => {
     const desk = await setUpDesk(t);
-    const first = openWindow(t, desk);
-    const { id, runId } = await trackRemoteRun(desk, first);
-    first.tracker.dispose();
-    await desk.service.finishRun(runId);
+    const id = await trackRunThatEndsUnseen(t, desk);
     const windows = Array.from({ length: 4 }, () => openWindow(t, desk));
     await Promise.all(windows.map(({ tracker }) => tracker.resume()));
     await windows[0]!.untilEnded(id);
