@@ -13,7 +13,7 @@ import manifest from '../package.json' with { type: 'json' };
 import { pathInside } from './core/files.ts';
 import { type Confirmation, readConfirmations } from './core/findings/confirmation.ts';
 import { FindingStore } from './core/findings/findingStore.ts';
-import { readingTools, type ToolFinding, type ToolRun } from './core/findings/importExport/toolAnswers.ts';
+import { readingTools, type ToolFinding, type ToolRun } from './core/findings/agents/toolAnswers.ts';
 import { decisionOf } from './core/findings/runFindings.ts';
 import { folderOf, type ShownFinding } from './core/findings/shownFinding.ts';
 import { triagePlaceOf } from './core/findings/triage/triageDisk.ts';

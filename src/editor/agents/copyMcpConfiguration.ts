@@ -10,7 +10,7 @@ import {
   type McpRuntime,
   renewMcpServer,
   toMcpConfiguration,
-} from '../../core/findings/importExport/mcpConfiguration.ts';
+} from '../../core/findings/agents/mcpConfiguration.ts';
 import type { Logger } from '../../core/ports.ts';
 import { pickFolder } from '../folders.ts';
 import { inBackground } from '../progress.ts';

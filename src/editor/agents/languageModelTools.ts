@@ -8,7 +8,7 @@ import {
   readingTools,
   readInput,
   toolInputs,
-} from '../../core/findings/importExport/toolAnswers.ts';
+} from '../../core/findings/agents/toolAnswers.ts';
 import { visibleLine } from '../../core/visibleText.ts';
 import type { TriageDecision } from '../../core/findings/triage/triage.ts';
 import type { Clock } from '../../core/ports.ts';

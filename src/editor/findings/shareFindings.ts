@@ -5,7 +5,7 @@ import {
   newIssueAddress,
   readTracker,
 } from '../../core/findings/importExport/issueTracker.ts';
-import { fenceData } from '../../core/findings/importExport/toolAnswers.ts';
+import { fenceData } from '../../core/findings/agents/toolAnswers.ts';
 import { folderOf, type ShownFinding } from '../../core/findings/shownFinding.ts';
 import { findingMarkdown, type FindingWords } from '../../core/findings/view/findingMarkdown.ts';
 import { runIdOf } from '../../core/run/state/run.ts';

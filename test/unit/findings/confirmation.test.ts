@@ -10,7 +10,7 @@ import {
   toConfirmInput,
 } from '../../../src/core/findings/confirmation.ts';
 import type { Finding } from '../../../src/core/findings/finding.ts';
-import { getFinding } from '../../../src/core/findings/importExport/toolAnswers.ts';
+import { getFinding } from '../../../src/core/findings/agents/toolAnswers.ts';
 import { advance } from '../../../src/core/run/state/advance.ts';
 import { isUnsent, type Run, runIdOf } from '../../../src/core/run/state/run.ts';
 import { blackboxAssessment } from '../../../src/core/workflows/blackboxAssessment.ts';

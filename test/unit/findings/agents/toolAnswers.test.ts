@@ -10,10 +10,10 @@ import {
   getRunStatus,
   listFindings,
   toolInputs,
-} from '../../../../src/core/findings/importExport/toolAnswers.ts';
+} from '../../../../src/core/findings/agents/toolAnswers.ts';
 import type { ShownFinding, ShownPlace } from '../../../../src/core/findings/shownFinding.ts';
 import { runOf } from '../../run/sampleRuns.ts';
-import { anyItems, shopRun, sourceOf } from './exportingFindings.ts';
+import { anyItems, shopRun, sourceOf } from '../importExport/exportingFindings.ts';
 
 const marked = new Marked({ gfm: true });
 
