@@ -18,9 +18,12 @@ import { TargetDiagnostics } from './editor/blackbox/targetDiagnostics.ts';
 import { showTargetLenses } from './editor/blackbox/targetLenses.ts';
 import { createCommands, type Manifest, runCommand } from './editor/commands.ts';
 import type { Attempt } from './editor/errors/remedies.ts';
-import { showInCode } from './editor/findings/code/showInCode.ts';
+import { provideAsAssessed } from './editor/findings/code/asAssessed.ts';
+import { showDiagnostics } from './editor/findings/code/diagnostics.ts';
 import { DisplayedFindings } from './editor/findings/code/displayedFindings.ts';
-import { decodeFile, unsavedText } from './editor/findings/code/driftWatch.ts';
+import { decodeFile, unsavedText, watchDrift } from './editor/findings/code/driftWatch.ts';
+import { registerHover } from './editor/findings/code/hover.ts';
+import { registerQuickFixes } from './editor/findings/code/quickFixes.ts';
 import { withFocusedRows } from './editor/findings/findingArguments.ts';
 import { provideFindingJson, registerFindingDetails } from './editor/findings/findingDetails.ts';
 import { Filtering } from './editor/findings/tree/filtering.ts';
@@ -155,7 +158,11 @@ export async function startExtension(
     showFindings(surfaces.findings, services),
     provideFindingJson(services),
     watchTriage(triage, triageFolder, log),
-    showInCode(services),
+    showDiagnostics(services),
+    watchDrift(services),
+    registerHover(services),
+    registerQuickFixes(services),
+    provideAsAssessed(services),
     diagnostics,
     requests,
     showTargetLenses({ passwords, secrets }),

@@ -19,7 +19,7 @@ import {
 } from '../../../src/editor/blackbox/confirmLive.ts';
 import { openUrl } from '../../../src/editor/findings/findingCommands.ts';
 import { DisplayedFindings } from '../../../src/editor/findings/code/displayedFindings.ts';
-import { showDiagnostics } from '../../../src/editor/findings/code/showInCode.ts';
+import { showDiagnostics } from '../../../src/editor/findings/code/diagnostics.ts';
 import { toItem } from '../../../src/editor/findings/tree/findingItems.ts';
 import { eventually } from '../../host/workbench/eventually.ts';
 import { silent } from '../../silentLog.ts';
@@ -85,7 +85,7 @@ describe('findings of a live application', () => {
       onDidChange: () => ({ dispose: () => undefined }),
     } as unknown as FindingStore;
     const displayed = new DisplayedFindings(store);
-    const shown = showDiagnostics(displayed, silent);
+    const shown = showDiagnostics({ displayed, log: silent });
     try {
       const found = await eventually(
         () => {

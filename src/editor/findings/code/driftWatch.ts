@@ -21,7 +21,7 @@ export function unsavedText(file: string): string | undefined {
 }
 
 /** Has findings placed again when files change, in the editor and on the disk. */
-export function watchDrift(findings: FindingStore): vscode.Disposable {
+export function watchDrift({ findings }: { readonly findings: FindingStore }): vscode.Disposable {
   const rePlace = ({ uri }: vscode.TextDocument): void => {
     if (uri.scheme === 'file') void findings.rePlace(new Set([uri.fsPath]));
   };
