@@ -1,6 +1,9 @@
 import * as vscode from 'vscode';
 import { originOf } from '../core/api/address.ts';
 import type { Cut } from '../core/findings/parse/parse.ts';
+import { zeroFindings } from '../core/findings/view/zeroFindings.ts';
+import { type Coverage, excludedIn } from '../core/run/state/coverage.ts';
+import type { Run } from '../core/run/state/run.ts';
 
 /** An account: service and organization. */
 export function formatAccount(account: { baseUrl: string; organizationId: string }): string {
@@ -19,9 +22,32 @@ export function countShown(shown: number, cut: Cut | undefined): string {
     : vscode.l10n.t('{0} of {1}', formatNumber(shown), countFindings(cut.total));
 }
 
+/** "0 findings in 239 uploaded files. 2 files were excluded.", as far as that is known of the run. */
+export function describeZero(run: Run): string {
+  return zeroFindings(run, { t: vscode.l10n.t, formatNumber });
+}
+
 /** "1 file", "7 files". */
 export function countFiles(count: number): string {
   return count === 1 ? vscode.l10n.t('1 file') : vscode.l10n.t('{0} files', formatNumber(count));
+}
+
+/** "239 files; excluded by your choice: 2": what was uploaded of a folder, and what was not, by reason. */
+export function describeCoverage(coverage: Coverage): string {
+  const t = vscode.l10n.t;
+  const { choice = 0, secret = 0 } = coverage.excluded;
+  const all = excludedIn(coverage);
+  const files = countFiles(coverage.uploaded);
+  if (all + coverage.unpacked === 0) return t('{0}, nothing excluded', files);
+  const others = all - choice - secret;
+  let text = files;
+  if (others > 0)
+    text = t('{0}; excluded by ignore files, settings, or type: {1}', text, formatNumber(others));
+  if (choice > 0) text = t('{0}; excluded by your choice: {1}', text, formatNumber(choice));
+  if (secret > 0) text = t('{0}; excluded as suspected secrets: {1}', text, formatNumber(secret));
+  if (coverage.unpacked > 0)
+    text = t('{0}; couldn’t be packaged: {1}', text, formatNumber(coverage.unpacked));
+  return text;
 }
 
 /** A duration in its two largest units, in whole minutes: "3h 12m", "2d 4h", "0m". */

@@ -227,7 +227,6 @@ export const reportStrings: ReportStrings = {
   tableOfContents: 'Contents',
   skipContents: 'Skip the contents',
   findingsBySeverity: 'Findings by severity',
-  noFindings: 'No findings.',
   copy: 'Copy',
   copied: 'Copied',
   copyFailed: 'Selected: press the copy shortcut',

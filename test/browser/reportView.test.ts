@@ -98,8 +98,9 @@ test('the summary shows title, facts and the counts by severity, in words as wel
       ],
     );
 
-    await show({ markdown: '# R', severities: [{ severity: 'high', label: 'High', count: 0 }] });
-    assert.equal(await page.innerText('.no-findings'), 'No findings.');
+    const noFindings = '0 findings in 239 uploaded files. 2 files were excluded.';
+    await show({ markdown: '# R', severities: [{ severity: 'high', label: 'High', count: 0 }], noFindings });
+    assert.equal(await page.innerText('.no-findings'), noFindings);
   });
 });
 

@@ -3,7 +3,7 @@ import { element } from './element.ts';
 
 /** The head of the page: what was assessed, its facts, how many findings of each severity there are, and what is new. */
 export function renderSummary(content: ReportContent, strings: ReportStrings): HTMLElement {
-  const { title, facts, severities, changes } = content;
+  const { title, facts, severities, noFindings, changes } = content;
   const header = element('header', { class: 'summary' }, element('h1', {}, title));
   if (facts.length > 0) {
     header.append(
@@ -22,8 +22,7 @@ export function renderSummary(content: ReportContent, strings: ReportStrings): H
     );
   }
   const most = Math.max(0, ...severities.map(({ count }) => count));
-  if (severities.length > 0 && most === 0)
-    header.append(element('p', { class: 'no-findings' }, strings.noFindings));
+  if (noFindings !== undefined) header.append(element('p', { class: 'no-findings' }, noFindings));
   const tables: HTMLElement[] = [];
   if (most > 0) {
     const rows = severities.map(({ severity, label, count }) => {

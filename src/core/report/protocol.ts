@@ -8,7 +8,6 @@ const reportStrings = z.strictObject({
   tableOfContents: text,
   skipContents: text,
   findingsBySeverity: text,
-  noFindings: text,
   copy: text,
   copied: text,
   copyFailed: text,
@@ -47,6 +46,8 @@ const reportContent = z.strictObject({
       count,
     }),
   ),
+  /** Stands in place of `severities` where there are no findings. */
+  noFindings: z.optional(text),
   /** How the findings differ from those of the run before, which `label` names; absent when there is none. */
   changes: z.optional(
     z.strictObject({ label: text, counts: z.array(z.strictObject({ label: text, count })) }),

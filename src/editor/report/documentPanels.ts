@@ -263,7 +263,6 @@ function reportStrings(): ReportStrings {
     tableOfContents: t('Contents'),
     skipContents: t('Skip the contents'),
     findingsBySeverity: t('Findings by severity'),
-    noFindings: t('No findings.'),
     copy: t('Copy'),
     copied: t('Copied'),
     copyFailed: t('Selected: press the copy shortcut'),

@@ -8,9 +8,17 @@ import type { ShownFinding, ShownPlace, ShownRun } from '../../core/findings/sho
 import { placeLinks } from '../../core/findings/place/runPlaces.ts';
 import { SEVERITIES } from '../../core/findings/finding.ts';
 import type { ReportContent } from '../../core/report/protocol.ts';
+import { coverageOf } from '../../core/run/state/coverage.ts';
 import { elapsedMs, type Run, runIdOf, titleOf } from '../../core/run/state/run.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
-import { countFiles, countFindings, formatDuration, formatNumber, formatTime } from '../formats.ts';
+import {
+  countFindings,
+  describeCoverage,
+  describeZero,
+  formatDuration,
+  formatNumber,
+  formatTime,
+} from '../formats.ts';
 import { visibleLine } from '../../core/visibleText.ts';
 import { commitLabel, severityLabel, stateLabel, verdictHeading } from '../labels.ts';
 import { placeNow, revealPlace } from '../findings/code/goToFinding.ts';
@@ -71,7 +79,7 @@ function toContent(
   labels: readonly string[],
 ): ReportContent {
   const t = vscode.l10n.t;
-  const files = run.targets.reduce((sum, { archive }) => sum + (archive?.files ?? 0), 0);
+  const coverage = coverageOf(run);
   const runId = runIdOf(run);
   const commits = run.targets.flatMap(({ commit }) => (commit === undefined ? [] : [commitLabel(commit)]));
   return {
@@ -88,7 +96,7 @@ function toContent(
             },
             { label: t('Took'), value: formatDuration(elapsedMs(run, run.createdAt)) },
           ]),
-      ...(files === 0 ? [] : [{ label: t('Source'), value: countFiles(files) }]),
+      ...(coverage === undefined ? [] : [{ label: t('Source'), value: describeCoverage(coverage) }]),
       ...(commits.length === 0 ? [] : [{ label: t('Commit'), value: commits.join(', ') }]),
       ...(runId === undefined ? [] : [{ label: t('Run ID'), value: visibleLine(runId) }]),
       ...(failure === undefined
@@ -109,6 +117,7 @@ function toContent(
       label: severityLabel(severity),
       count: shown.filter(({ finding }) => finding.severity === severity).length,
     })),
+    ...(failure === undefined && shown.length === 0 ? { noFindings: describeZero(run) } : {}),
     ...(baseline === undefined ? {} : { changes: toChanges(baseline, [...shown, ...absent], baselineCut) }),
     places: labels.map((label, index) => ({ index, label })),
     language: run.language === 'japanese' ? 'ja' : 'en',

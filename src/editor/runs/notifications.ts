@@ -9,7 +9,7 @@ import { resultsKeptUntil } from '../../core/run/state/deadlines.ts';
 import { isLive, isUnsent, roleOf, type Run, titleOf } from '../../core/run/state/run.ts';
 import { describeError, describeFailure, describeRefusal } from '../errors/messages.ts';
 import { doRemedy, type Remedy } from '../errors/remedies.ts';
-import { countShown, formatTime } from '../formats.ts';
+import { countShown, describeZero, formatTime } from '../formats.ts';
 import { continuationLabel, hasArtifact, stateLabel, workflowTitle } from '../labels.ts';
 import { inBackground } from '../progress.ts';
 import { readDisplaySettings } from '../settings.ts';
@@ -101,11 +101,11 @@ function noticeOf(run: Run, read: ShownRun | undefined): Notice {
         const message = t('The assessment of {0} has finished. {1}', title, describeFailure(failure).message);
         return { message, actions: [lost === undefined ? open : again, ...report], isGood: false };
       }
-      const message = t(
-        'The assessment of {0} has finished: {1}.',
-        title,
-        countShown(read?.shown.length ?? 0, read?.cut),
-      );
+      const count = read?.shown.length ?? 0;
+      const message =
+        count === 0
+          ? t('The assessment of {0} has finished. {1}', title, describeZero(run))
+          : t('The assessment of {0} has finished: {1}.', title, countShown(count, read?.cut));
       return { message, actions: [show, ...report], isGood: true };
     }
     case 'unknown':
@@ -145,6 +145,7 @@ function noticeOf(run: Run, read: ShownRun | undefined): Notice {
         message: [
           t('The {0} has ended: {1}.', workflowTitle(run), stateLabel(run)),
           ...(read?.failure === undefined ? [] : [describeFailure(read.failure).message]),
+          ...(read?.shown.length === 0 && read.failure === undefined ? [describeZero(run)] : []),
         ].join(' '),
         actions: [
           ...(mayContinue

@@ -18,7 +18,14 @@ import {
 import { visibleLine } from '../../core/visibleText.ts';
 import { perspectives } from '../../core/workflows/application.ts';
 import { describeFailure, describeRefusal } from '../errors/messages.ts';
-import { countFiles, formatBytes, formatDuration, formatNumber, formatTime } from '../formats.ts';
+import {
+  countFiles,
+  describeCoverage,
+  formatBytes,
+  formatDuration,
+  formatNumber,
+  formatTime,
+} from '../formats.ts';
 import {
   commitLabel,
   continuationLabel,
@@ -90,10 +97,17 @@ export function linesOf(
   for (const retry of all.filter(({ retryOf }) => retryOf === run.id))
     add(t('Tried again as'), 'debug-rerun', nameOf(retry));
   addBlackboxLines(run, all, add);
-  for (const { archive, name, commit } of run.targets) {
+  for (const { archive, name, commit, coverage } of run.targets) {
     if (archive !== undefined) {
-      const sizes = `${countFiles(archive.files)}, ${formatBytes(archive.sourceBytes)} → ${formatBytes(archive.bytes)}`;
-      add(t('Packaged {0}', name), 'package', sizes, undefined, `SHA-256 ${archive.sha256}`);
+      const files = coverage === undefined ? [] : [countFiles(coverage.uploaded)];
+      const sizes = [...files, `${formatBytes(archive.sourceBytes)} → ${formatBytes(archive.bytes)}`].join(
+        ', ',
+      );
+      const more = [
+        ...(coverage === undefined ? [] : [describeCoverage(coverage)]),
+        `SHA-256 ${archive.sha256}`,
+      ];
+      add(t('Packaged {0}', name), 'package', sizes, undefined, more.join('\n'));
     }
     if (commit !== undefined) add(t('Commit'), 'git-commit', commitLabel(commit));
   }

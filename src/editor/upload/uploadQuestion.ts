@@ -5,6 +5,7 @@ import { hasAllFindings, runsBefore } from '../../core/findings/chooseRun.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
 import { readSentFiles } from '../../core/findings/place/sentFiles.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
+import { coverageOf, isUnread } from '../../core/run/state/coverage.ts';
 import type { Assessment } from '../../core/run/state/newRun.ts';
 import { elapsedMs, type Run, runIdOf, type Target } from '../../core/run/state/run.ts';
 import type { UploadSelection } from '../../core/upload/choose/prepare.ts';
@@ -12,6 +13,7 @@ import { visibleName } from '../../core/visibleText.ts';
 import {
   countFiles,
   countShown,
+  describeCoverage,
   firstLines,
   formatBytes,
   formatDay,
@@ -40,24 +42,24 @@ export async function confirmUpload(
   const t = vscode.l10n.t;
   const { runs } = stores;
   const archives = run.targets.flatMap(({ archive }) => (archive === undefined ? [] : [archive]));
-  const files = archives.reduce((sum, archive) => sum + archive.files, 0);
   const before = archives.reduce((sum, archive) => sum + archive.sourceBytes, 0);
   const after = archives.reduce((sum, archive) => sum + archive.bytes, 0);
   const same = sameAsBefore(run, runs);
   const suspicions = prepared.flatMap(({ undecided }) => undecided);
   const added = retryOf === undefined ? [] : await addedSince(retryOf, run, runs);
-  const selections = assessment.targets.flatMap(({ name, files: chosen }) =>
-    chosen === undefined ? [] : [{ name, selection: chosen.selection }],
+  const unread = assessment.targets.flatMap(({ files }) =>
+    files === undefined ? [] : unreadIn(files.selection),
   );
-  const unread = selections.flatMap(({ selection }) => unreadIn(selection));
+  const { uploaded = 0, unpacked } = coverageOf(run) ?? {};
   const omitted = archives.flatMap(({ omitted: paths = [] }) => paths);
-  // The journal has the first names only, so the number is computed.
-  const allOmitted = selections.reduce((sum, { selection }) => sum + selection.files.length, -files);
   const detail = [
     t('Destination: {0}, organization {1}', originOf(assessment.baseUrl), assessment.organizationId),
     t('Size: {0}, compressed {1}', formatBytes(before), formatBytes(after)),
-    ...selections.map(({ name, selection }) => `${visibleName(name)}: ${leftOutText(selection)}`),
-    ...stayingOut([...unread, ...omitted], unread.length + allOmitted),
+    ...run.targets.flatMap(({ name, coverage }) =>
+      coverage === undefined ? [] : [`${visibleName(name)}: ${describeCoverage(coverage)}`],
+    ),
+    // The journal has the first names only.
+    ...stayingOut([...unread, ...omitted], unpacked),
     ...otherThanShown(prepared, preview.shown()),
     ...(added.length === 0
       ? []
@@ -79,7 +81,7 @@ export async function confirmUpload(
   const start = t('Upload and Start');
   const question = t(
     'Upload {0} of {1} for assessment?',
-    countFiles(files),
+    countFiles(uploaded),
     run.targets.map(({ name }) => visibleName(name)).join(', '),
   );
   const show = t('Show Files');
@@ -145,9 +147,7 @@ function sameAsBefore(run: Run, runs: RunStore): Run | undefined {
 
 /** Paths that stay out because they could not be read. */
 export function unreadIn({ leftOut }: UploadSelection): string[] {
-  return leftOut.flatMap(({ path, reason: { kind } }) =>
-    kind === 'unreadable' || kind === 'outsideRoot' ? [path] : [],
-  );
+  return leftOut.flatMap(({ path, reason }) => (isUnread(reason) ? [path] : []));
 }
 
 /** Names the first of `total` paths that could not be packed; empty when there are none. */
@@ -156,20 +156,4 @@ export function stayingOut(paths: readonly string[], total = paths.length): stri
   return [
     `${vscode.l10n.t('Could not be packed and stay out:')}\n${firstLines(paths.map(visibleName), total)}`,
   ];
-}
-
-function leftOutText(selection: UploadSelection): string {
-  const t = vscode.l10n.t;
-  const { leftOut } = selection;
-  const files = countFiles(selection.files.length);
-  if (leftOut.length === 0) return t('{0}, nothing left out', files);
-  const choices = leftOut.filter(({ reason }) => reason.kind === 'choice').length;
-  const secrets = leftOut.filter(({ reason }) => reason.kind === 'secret').length;
-  const others = leftOut.length - choices - secrets - unreadIn(selection).length;
-  let text = files;
-  if (others > 0)
-    text = t('{0}; left out by ignore files, settings or kind: {1}', text, formatNumber(others));
-  if (choices > 0) text = t('{0}; left out by your choice: {1}', text, formatNumber(choices));
-  if (secrets > 0) text = t('{0}; left out as suspected secrets: {1}', text, formatNumber(secrets));
-  return text;
 }

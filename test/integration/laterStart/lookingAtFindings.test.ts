@@ -150,6 +150,24 @@ describe('what is said of findings and runs', () => {
     assert.equal(stateWith(runOf.failed), 'none');
   });
 
+  it('F155 says what runs cover that found nothing, and nothing reassuring where that is not all', () => {
+    const coverage = { uploaded: 239, excluded: {}, excludedFolders: 0, unpacked: 0 };
+    const ended = { ...runOf.succeeded, targets: [{ folder: '/shop', name: 'shop', coverage }] };
+    const unpacked = {
+      ...ended,
+      targets: [{ ...ended.targets[0]!, coverage: { ...coverage, unpacked: 1 } }],
+    };
+    const filtered = { displayed: [], passing: [], mild: 0, settled: 0 };
+    const stateWith = (...runs: Run[]): string =>
+      stateOf(runs.map((run) => ({ run, shown: [] })), filtered, runs); // prettier-ignore
+    assert.equal(stateWith(ended), 'zero');
+    assert.equal(stateWith(ended, unpacked), 'zeroInPart');
+    assert.equal(stateWith(runOf.aborted), 'zeroInPart');
+    const findings = { comparison: () => undefined, folders: () => [{ run: ended, shown: [] }] };
+    const [line = ''] = describeRuns(findings as Partial<FindingStore> as FindingStore);
+    assert.match(line, /^0 findings in 239 uploaded files\. · shop · /);
+  });
+
   it('says it again when other folders are open', () => {
     const opened = new vscode.EventEmitter<vscode.WorkspaceFoldersChangeEvent>();
     const former = Object.getOwnPropertyDescriptors(vscode.workspace);

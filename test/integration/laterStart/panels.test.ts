@@ -70,6 +70,26 @@ describe('a document that stands open', () => {
     assert.match(facts.find(({ label }) => label === 'Findings')?.value ?? '', /cannot be read/);
   });
 
+  it('F155 says what a run covers that found nothing', async () => {
+    const ended = endedRun({ id: shopRunId, folder: shop, baseUrl: '', organizationId: '' });
+    const coverage = { uploaded: 239, excluded: { choice: 2 }, excludedFolders: 0, unpacked: 1 };
+    const run = { ...ended, targets: ended.targets.map((target) => ({ ...target, coverage })) };
+    const folder = path.join(process.env[storageVariable]!, 'runs', shopRunId);
+    const runs = { all: () => [], folderOf: () => folder } satisfies Partial<RunStore> as unknown as RunStore;
+    const findings = {
+      read: () => Promise.resolve({ run, shown: [] }),
+    } satisfies Partial<FindingStore> as unknown as FindingStore;
+    const { facts, noFindings } = await toReport(run, { runs, findings }).load();
+    assert.match(
+      noFindings ?? '',
+      /^0 findings in 239 uploaded files\. 2 files were excluded\. .*packaged: 1\.$/,
+    );
+    assert.equal(
+      facts.find(({ label }) => label === 'Source')?.value,
+      '239 files; excluded by your choice: 2; couldn’t be packaged: 1',
+    );
+  });
+
   it('counts as absent since the run before what that run reported, and nothing older', async () => {
     const run = endedRun({ id: shopRunId, folder: shop, baseUrl: '', organizationId: '' });
     const absentOf = (id: string) => ({ ...invent({ verdict: 'sameBytes' }), run: { ...run, id } });

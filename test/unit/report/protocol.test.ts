@@ -56,7 +56,7 @@ test('a message that inherits its type, or is not a plain object, is refused', (
 
 test('the view takes a report only when every part of it is there', () => {
   const words =
-    'tableOfContents skipContents findingsBySeverity noFindings copy copied copyFailed openInEditor done notDone code table';
+    'tableOfContents skipContents findingsBySeverity copy copied copyFailed openInEditor done notDone code table';
   const message = {
     type: 'show',
     documentId: 'r1',

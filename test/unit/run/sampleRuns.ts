@@ -55,11 +55,11 @@ const archive = {
   type: 'tar_gz',
   bytes: 5,
   sha256: 'ab',
-  files: 1,
   sourceBytes: 9,
 } as const;
+const coverage = { uploaded: 1, excluded: {}, excludedFolders: 0, unpacked: 0 };
 const launch: RunEvent[] = [
-  { type: 'archived', target: 0, archive, at },
+  { type: 'archived', target: 0, archive, coverage, at },
   { type: 'packaged', at },
   { type: 'reserved', target: 0, fileId: 'file-1', at },
   { type: 'uploaded', at },

@@ -65,7 +65,6 @@ export async function seedUnknownRun(desk: Desk, window: RunWindow): Promise<Run
           type: 'tar_gz',
           bytes: archive.length,
           sha256,
-          files: 1,
           sourceBytes: 1,
         },
         upload: { fileId, state: 'confirmed', at },

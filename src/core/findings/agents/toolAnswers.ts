@@ -2,9 +2,11 @@ import { randomBytes } from 'node:crypto';
 import * as z from 'zod/mini';
 import type { Clock } from '../../ports.ts';
 import type { RunsOnDisk } from '../../run/disk/readRuns.ts';
+import { coverageOf } from '../../run/state/coverage.ts';
 import { elapsedMs, runIdOf, titleOf } from '../../run/state/run.ts';
 import { leastOf } from '../place/evidence.ts';
 import { addressOf, hereOf, requestOf } from '../view/findingMarkdown.ts';
+import { inEnglish, zeroFindings } from '../view/zeroFindings.ts';
 import type { Confirmation, LiveResult } from '../confirmation.ts';
 import { isAtLeast, SEVERITIES, severityRank, toPlainFinding } from '../finding.ts';
 import type { ShownFinding, ShownRun } from '../shownFinding.ts';
@@ -124,7 +126,13 @@ export function listFindings(
   const page = fitting.slice(offset, offset + limit);
   return {
     // Without a run, or where one cannot be read, no finding does not mean that there is none.
-    runs: runs.map(({ run, failure }) => ({ run: run.id, state: run.state, failure: failure?.kind })),
+    runs: runs.map(({ run, failure, shown }) => ({
+      run: run.id,
+      state: run.state,
+      failure: failure?.kind,
+      coverage: coverageOf(run),
+      summary: failure === undefined && shown.length === 0 ? zeroFindings(run, inEnglish) : undefined,
+    })),
     total: fitting.length,
     // Of a file with too many only the worst are known.
     notRead:

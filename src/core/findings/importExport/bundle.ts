@@ -6,6 +6,7 @@ import { targetUrlsSchema } from '../../workflows/application.ts';
 import { workflowIds } from '../../workflows/workflow.ts';
 import { placeCentral, zipEnd, zipSegments } from '../../upload/archive/zip.ts';
 import { hasAllFindings } from '../chooseRun.ts';
+import { coverageSchema } from '../../run/state/coverage.ts';
 import { type Run, runIdOf } from '../../run/state/run.ts';
 import type { ShownRun } from '../shownFinding.ts';
 import type { ExportTool } from './sarif/sarif.ts';
@@ -32,6 +33,7 @@ const runFactsSchema = z.object({
       z.object({
         name: z.string().check(z.minLength(1), z.maxLength(256)),
         commit: z.optional(z.object({ id: z.string().check(z.maxLength(128)), dirty: z.boolean() })),
+        coverage: z.optional(coverageSchema),
       }),
     )
     .check(z.minLength(1), z.maxLength(100)),
@@ -112,7 +114,7 @@ function toRunFacts(run: Run): RunFacts {
     workflow: run.workflow === 'whitebox-assessment' ? undefined : run.workflow,
     targetUrls: run.input?.target_urls,
     endedEarly: hasAllFindings(run) ? undefined : true,
-    targets: run.targets.map(({ name, commit }) => ({ name, commit })),
+    targets: run.targets.map(({ name, commit, coverage }) => ({ name, commit, coverage })),
   };
 }
 

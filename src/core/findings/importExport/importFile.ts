@@ -233,6 +233,7 @@ export async function importRun(
         folder,
         name,
         commit: facts?.targets[index]?.commit,
+        coverage: facts?.targets[index]?.coverage,
       })),
       importedFrom: visibleLine(origin.fileName),
       artifacts: [['findings', 'findings.json'] as const, ['report', 'report.md'] as const].flatMap(

@@ -13,6 +13,7 @@ import { untilSaved } from '../disk/runStore.ts';
 import { removeFile } from '../finish/removeUploads.ts';
 import type { RunDeps } from '../runDeps.ts';
 import type { RunEvent } from '../state/advance.ts';
+import { toCoverage } from '../state/coverage.ts';
 import type { Assessment } from '../state/newRun.ts';
 import type { Run, RunIn, Target } from '../state/run.ts';
 
@@ -67,11 +68,11 @@ export async function packageTargets(
       bytes,
       sha256,
       mark: await markOf(join(folder, file)),
-      files: manifest.length,
       sourceBytes: manifest.bytes,
       omitted: omitted.length === 0 ? undefined : omitted.slice(0, maxOmitted).map(({ path }) => path),
     };
-    await store.apply(run.id, { type: 'archived', target: index, archive, at: clock.now() });
+    const coverage = toCoverage(selection.leftOut, manifest.length, omitted.length);
+    await store.apply(run.id, { type: 'archived', target: index, archive, coverage, at: clock.now() });
     manifests.push(manifest);
   }
   return manifests;

@@ -23,7 +23,7 @@ const maxEmptyExits = 5;
 
 /** What can happen to a run; `at` is wall-clock milliseconds. */
 export type RunEvent = { readonly at: number } & (
-  | { readonly type: 'archived'; readonly target: number; readonly archive: NonNullable<Target['archive']> }
+  | ({ readonly type: 'archived'; readonly target: number } & Required<Pick<Target, 'archive' | 'coverage'>>)
   | { readonly type: 'packaged' }
   | {
       readonly type: 'reserved';
@@ -74,7 +74,11 @@ export function advance(run: Run, event: RunEvent): Run {
   switch (event.type) {
     case 'archived':
       return isAt(run, 'packaging')
-        ? withTarget(run, event.target, (target) => ({ ...target, archive: event.archive }))
+        ? withTarget(run, event.target, (target) => ({
+            ...target,
+            archive: event.archive,
+            coverage: event.coverage,
+          }))
         : run;
     case 'packaged':
       return isAt(run, 'packaging') ? { ...run, step: 'uploading', packagedAt: event.at } : run;

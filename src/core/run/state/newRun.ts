@@ -109,7 +109,7 @@ export function importedRun(
   facts: Pick<RunIn<'imported'>, 'language' | 'importedFrom' | 'artifacts' | 'runId' | 'endedEarly'> & {
     readonly workflow?: WorkflowId | undefined;
     readonly targetUrls?: readonly string[] | undefined;
-    readonly targets: readonly Pick<Target, 'folder' | 'name' | 'commit'>[];
+    readonly targets: readonly Pick<Target, 'folder' | 'name' | 'commit' | 'coverage'>[];
     readonly dispatchedAt?: number | undefined;
     readonly exitedAt?: number | undefined;
   },
@@ -120,6 +120,7 @@ export function importedRun(
   const input = targetUrls === undefined ? undefined : { target_urls: [...targetUrls] };
   return {
     ...baseOf({ id, now }, { ...nowhere, language, webhookEndpointIds: [], targets, input }),
+    targets: [...targets],
     state: 'imported',
     // It is listed among the runs of its time.
     createdAt: Math.min(now, dispatchedAt ?? now),

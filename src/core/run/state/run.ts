@@ -3,6 +3,7 @@ import { archiveTypeSchema, identifierSchema, languageSchema } from '../../api/s
 import type { AssessmentError, ErrorKind } from '../../errors.ts';
 import { applicationInputSchema, looseObject } from '../../workflows/application.ts';
 import { workflowIds } from '../../workflows/workflow.ts';
+import { coverageSchema } from './coverage.ts';
 
 const time = z.number();
 const count = z.int().check(z.minimum(0));
@@ -40,7 +41,6 @@ const archiveSchema = looseObject({
   sha256: z.string(),
   /** `markOf` the archive when it was written. */
   mark: z.optional(z.string()),
-  files: count,
   sourceBytes: count,
   /** Paths of the first selected files that could not be packed; the manifest has all of them, with reasons. */
   omitted: z.optional(z.array(z.string())),
@@ -64,6 +64,7 @@ const targetSchema = looseObject({
   name: z.string(),
   commit: z.optional(looseObject({ id: z.string(), dirty: z.boolean() })),
   archive: z.optional(archiveSchema),
+  coverage: z.optional(coverageSchema),
   upload: z.optional(uploadSchema),
 });
 /** A folder that a run is about; of a whitebox run its archive, and the archive's copy on the service. Of a blackbox run the name is that of its hosts. */

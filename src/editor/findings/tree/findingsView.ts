@@ -8,6 +8,7 @@ import { isSettled } from '../../../core/findings/triage/triage.ts';
 import { activeParts, applyFilter, type FilteredFindings } from '../../../core/findings/view/filter.ts';
 import { toGroups, toVerdictGroups } from '../../../core/findings/view/groups.ts';
 import { childNodes, type OutlineNode, rootNodes } from '../../../core/findings/view/outline.ts';
+import { isInPart } from '../../../core/findings/view/zeroFindings.ts';
 import { hiddenFromProblems } from '../../../core/findings/view/problems.ts';
 import type { RunStore } from '../../../core/run/disk/runStore.ts';
 import { isOffline } from '../../../core/run/state/deadlines.ts';
@@ -21,7 +22,7 @@ import {
 } from '../../../core/run/state/run.ts';
 import type { LazyView } from '../../../lazyView.ts';
 import { hasOpenFolder } from '../../folders.ts';
-import { countFiles, countFindings, formatNumber } from '../../formats.ts';
+import { countFiles, countFindings, describeZero, formatNumber } from '../../formats.ts';
 import { commitLabel, runLabel, verdictLabel } from '../../labels.ts';
 import { readDisplaySettings } from '../../settings.ts';
 import type { DisplayedFindings } from '../code/displayedFindings.ts';
@@ -97,6 +98,7 @@ type FindingsState =
   | 'shown'
   | 'unreadable'
   | 'zero'
+  | 'zeroInPart'
   | 'hidden'
   | 'filtered'
   | 'preparing'
@@ -118,7 +120,7 @@ export function stateOf(
   if (folders.some(({ failure }) => failure !== undefined)) return 'unreadable';
   if (filtered.displayed.length > 0) return 'filtered';
   if (filtered.mild + filtered.settled > 0) return 'hidden';
-  if (folders.length > 0) return 'zero';
+  if (folders.length > 0) return folders.some(({ run }) => isInPart(run)) ? 'zeroInPart' : 'zero';
   return stateOfRuns(runs.filter((run) => !isFinal(run))) ?? (runs.some(hasFindings) ? 'cleared' : 'none');
 }
 
@@ -180,8 +182,9 @@ export function describeRuns(findings: FindingStore): string[] {
       ...describeCut(baseline, baselineCut),
     ];
   }
-  return findings.folders().map(({ run, failure, cut, changedFiles = 0 }) => {
+  return findings.folders().map(({ run, shown, failure, cut, changedFiles = 0 }) => {
     const facts = [
+      ...(shown.length === 0 && failure === undefined ? [describeZero(run)] : []),
       titleOf(run),
       runLabel(run),
       ...(endedEarly(run) ? [t('incomplete')] : []),

@@ -125,6 +125,20 @@ describe('runs, where a person decides about them', () => {
     assert.match(messages()[0]?.text ?? '', /has finished: 10,000 of 60,000 findings\.$/);
   });
 
+  it('F155 say what they cover when they found nothing, however they ended', async () => {
+    const ended = endedRun({ id: 'invented', folder, ...place });
+    const coverage = { uploaded: 239, excluded: { ignored: 2 }, excludedFolders: 0, unpacked: 0 };
+    const run = { ...ended, targets: [{ ...ended.targets[0]!, coverage }] };
+    await endWith('all', run, { ...run, state: 'aborted' }, ended);
+    const [finished, aborted, unknown] = messages().map(({ text }) => text);
+    assert.match(
+      finished ?? '',
+      /has finished\. 0 findings in 239 uploaded files\. 2 files were excluded\.$/,
+    );
+    assert.match(aborted ?? '', /has ended: .* 2 files were excluded\. The run ended early\.$/);
+    assert.match(unknown ?? '', /has finished\. 0 findings\.$/);
+  });
+
   it('are not told of when a person cancelled them and only attention is wanted', async () => {
     const cancelled = { ...runOf.cancelled, noticeDue: false };
     await endWith('attention', cancelled);

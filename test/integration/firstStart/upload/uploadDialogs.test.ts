@@ -4,9 +4,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
+import { toCoverage } from '../../../../src/core/run/state/coverage.ts';
 import type { Assessment } from '../../../../src/core/run/state/newRun.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import type { RunStore } from '../../../../src/core/run/disk/runStore.ts';
+import type { NotUploaded } from '../../../../src/core/upload/choose/prepare.ts';
 import { uploadLabel } from '../../../../src/editor/labels.ts';
 import { describeSuspicions } from '../../../../src/editor/upload/preparation.ts';
 import { confirmUpload } from '../../../../src/editor/upload/uploadQuestion.ts';
@@ -45,19 +47,14 @@ describe('what leaves the machine', () => {
       type: 'zip' as const,
       bytes: 1,
       sha256: '',
-      files: 5,
       sourceBytes: 1,
       omitted,
     };
     const ended = endedRun({ id: 'invented', folder, ...place });
     const [target] = ended.targets;
-    const run = { ...ended, targets: [{ ...target!, name: 'b\u202Eb', archive }] };
-    const files = Array.from({ length: 205 }, (_, index) => ({
-      path: String(index),
-      bytes: 0,
-      mode: 0o644 as const,
-    }));
-    const selection = { root: folder, files, leftOut: [], bytes: 0, widened: [] };
+    const coverage = toCoverage([], 5, 200);
+    const run = { ...ended, targets: [{ ...target!, name: 'b\u202Eb', archive, coverage }] };
+    const selection = { root: folder, files: [], leftOut: [], bytes: 0, widened: [] };
     await ask(run, selection);
     const [{ text, detail }] = messages() as [ShownMessage];
     assert.match(text, / of b\\u\{202E\}b for assessment\?$/);
@@ -68,8 +65,7 @@ describe('what leaves the machine', () => {
   it('F22 F23 is asked about with the names of what could not be read, and with counts of choices and secrets for themselves', async () => {
     const ended = endedRun({ id: 'invented', folder, ...place });
     const [target] = ended.targets;
-    const archive = { file: 'a', type: 'zip' as const, bytes: 1, sha256: '', files: 1, sourceBytes: 1 };
-    const run = { ...ended, targets: [{ ...target!, archive: { ...archive, omitted: [] } }] };
+    const archive = { file: 'a', type: 'zip' as const, bytes: 1, sha256: '', sourceBytes: 1 };
     const rule = { source: 'gitignore', line: 1, pattern: 'x', widened: false } as const;
     const leftOut = [
       ['locked.txt', { kind: 'unreadable', code: 'EBUSY' }],
@@ -80,6 +76,8 @@ describe('what leaves the machine', () => {
       ['x', { kind: 'ignored', rule }],
       ['y', { kind: 'link' }],
     ].map(([name, reason]) => ({ path: name, reason }));
+    const coverage = toCoverage(leftOut as NotUploaded[], 1, 0);
+    const run = { ...ended, targets: [{ ...target!, archive, coverage }] };
     const selection = {
       root: folder,
       files: [{ path: 'a', bytes: 0, mode: 0o644 }],
@@ -92,7 +90,7 @@ describe('what leaves the machine', () => {
     assert.match(detail, /stay out:\nlocked\.txt\ngone\.txt\nswapped\/\n\n/);
     assert.match(
       detail,
-      /: 1 file; left out by ignore files, settings or kind: 2; left out by your choice: 1; left out as suspected secrets: 1\n/,
+      /: 1 file; excluded by ignore files, settings, or type: 2; excluded by your choice: 1; excluded as suspected secrets: 1; couldn’t be packaged: 3\n/,
     );
   });
 

@@ -180,6 +180,19 @@ describe('what language models get', () => {
     assert.equal((listFindings([source], {}) as { notRead?: number }).notRead, undefined);
   });
 
+  test('F155 a run says what it covers, in a sentence where it found nothing', () => {
+    const coverage = { uploaded: 239, excluded: { ignored: 2 }, excludedFolders: 0, unpacked: 0 };
+    const run = { ...shopRun, targets: [{ ...shopRun.targets[0]!, coverage }] };
+    const summary = '0 findings in 239 uploaded files. 2 files were excluded.';
+    const said = { run: run.id, state: run.state, failure: undefined, coverage };
+    const runsOf = (list: Parameters<typeof listFindings>[0]): unknown =>
+      (listFindings(list, {}) as { runs: unknown }).runs;
+    assert.deepEqual(runsOf([{ run, shown: [] }]), [{ ...said, summary }]);
+    assert.deepEqual(runsOf([{ ...sourceOf(items), run }]), [{ ...said, summary: undefined }]);
+    const failure = { kind: 'malformedFindings' as const };
+    assert.deepEqual(runsOf([{ run, shown: [], failure }]), [{ ...said, failure: failure.kind, summary: undefined }]); // prettier-ignore
+  });
+
   test('long texts are cut', () => {
     const { shown } = sourceOf([{ title: 'x', file: 'a.js', description: 'y'.repeat(60_000) }]);
     assert.ok(JSON.stringify(getFinding(shown[0]!)).length < 10_000);

@@ -83,11 +83,15 @@ describe('importing', () => {
     );
   });
 
-  test('what came in becomes a run that nothing asks the service about, or leaves nothing behind', async (t) => {
+  test('F155 what came in becomes a run that nothing asks the service about and knows what it covers, or leaves nothing behind', async (t) => {
     const root = await scratchFolder(t, []);
     const clock = { now: () => 5, monotonic: () => 5, sleep: () => Promise.resolve() };
     const store = new RunStore(join(root, 'runs'), { clock, log: silent });
-    const imported = await importOf(await zipBundle(toBundle(sourceOf(items), artifacts, tool)));
+    const source = sourceOf(items);
+    const coverage = { uploaded: 239, excluded: { ignored: 2 }, excludedFolders: 0, unpacked: 0 };
+    const [sent] = source.run.targets;
+    const exported = { ...source, run: { ...source.run, targets: [{ ...sent!, coverage }] } };
+    const imported = await importOf(await zipBundle(toBundle(exported, artifacts, tool)));
     const targets = [{ folder: '/home/dev/shop', name: 'shop' }];
     const run = await importRun(imported, { fileName: 'a\u202Eb.zip', targets }, { store, clock });
     assert.equal(run.state, 'imported');
@@ -95,6 +99,7 @@ describe('importing', () => {
     await again.reload();
     assert.deepEqual(again.all(), [asJournaled(run)]);
     assert.equal(run.importedFrom, 'a\\u{202E}b.zip');
+    assert.deepEqual(run.targets[0]?.coverage, coverage);
     assert.deepEqual([run.baseUrl, run.organizationId, run.noticeDue], ['', '', false]);
     assert.deepEqual(
       run.artifacts.map(({ name }) => name),

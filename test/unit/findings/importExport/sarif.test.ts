@@ -284,6 +284,21 @@ describe('SARIF', () => {
     assert.deepEqual([findingsHere, findingsInAll], [1, 60_000]);
   });
 
+  test('F155 a log without results says what it covers, and warns where that is not all', () => {
+    const { run } = sourceOf([]);
+    const [target] = run.targets;
+    const saidFor = (unpacked: number, items: readonly object[] = []) => {
+      const coverage = { uploaded: 239, excluded: { ignored: 2 }, excludedFolders: 0, unpacked };
+      const log = logOf({ ...sourceOf(items), run: { ...run, targets: [{ ...target!, coverage }] } });
+      const invocation = log.runs[0]!.invocations![0]!;
+      assert.deepEqual(invocation.properties?.['coverage'], coverage);
+      return (invocation.toolExecutionNotifications ?? []).map(({ level, message }) => [level, message.text]);
+    };
+    assert.deepEqual(saidFor(0), [['note', '0 findings in 239 uploaded files. 2 files were excluded.']]);
+    assert.deepEqual(saidFor(1).map(([level]) => level), ['warning']); // prettier-ignore
+    assert.deepEqual(saidFor(1, [injection]), []);
+  });
+
   test('equal findings give equal text', () => {
     const write = (): string => JSON.stringify(logOf(sourceOf([injection, weak], () => undecided)));
     assert.equal(write(), write());

@@ -159,7 +159,7 @@ test('F140 while the archive is here, a quote is found elsewhere in what was sen
   const files = Object.entries(sent).map(([name, text]) => ({ path: name, content: Buffer.from(text) }));
   const archive = path.join(scene.runs.folderOf(run.id), 'archive');
   await writeFile(archive, await zipBundle(files));
-  const facts = { file: 'archive', type: 'zip' as const, bytes: 1, sha256: '', files: 2, sourceBytes: 1 };
+  const facts = { file: 'archive', type: 'zip' as const, bytes: 1, sha256: '', sourceBytes: 1 };
   const packed = { ...run, targets: run.targets.map((target) => ({ ...target, archive: facts })) };
   await scene.runs.create(packed);
   assert.deepEqual(await toldLater(scene, packed), ['elsewhere', 'notAsSent: quote']);

@@ -72,7 +72,7 @@ async function send(t: TestContext, format: ArchiveFormat): Promise<Sent> {
     path.join(runFolder, 'findings.json'),
     JSON.stringify(pointed.map((file) => ({ title: file, severity: 'high', file, line: 1 }))),
   );
-  const archive = { file: 'archive', type: format, bytes, sha256, files: manifest.length, sourceBytes: 1 };
+  const archive = { file: 'archive', type: format, bytes, sha256, sourceBytes: 1 };
   const run: Run = {
     version: 1,
     state: 'collecting',

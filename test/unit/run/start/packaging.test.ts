@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import type { Run } from '../../../../src/core/run/state/run.ts';
 import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
 import { stayAwake } from '../days.ts';
 import { openWindow, setUpDesk } from '../runWindow.ts';
@@ -46,7 +47,7 @@ describe('the archives of a run', () => {
       assert.ok(archive !== undefined && archive.omitted === undefined);
   });
 
-  test('F22 say which selected files are not in them: a hundred in the journal, all in the manifest', async (t) => {
+  test('F22 F155 say which selected files are not in them: a hundred in the journal, all in the manifest; the journal counts also what was excluded', async (t) => {
     const desk = await setUpDesk(t);
     const window = openWindow(t, desk);
     const gone = join(desk.folder, 'gone');
@@ -55,12 +56,21 @@ describe('the archives of a run', () => {
     await writeFile(join(desk.folder, 'stays.js'), '');
     const surroundings = { home: desk.root, env: {} };
     const options = { exclude: [], includeNestedRepositories: false, surroundings };
-    const selection = await selectFiles(desk.folder, options);
+    const selected = await selectFiles(desk.folder, options);
+    const excluded = ['lib/', 'own.js'].map((path) => ({ path, reason: { kind: 'choice' as const } }));
+    const locked = { path: 'locked', reason: { kind: 'unreadable' as const, code: 'EACCES' } };
+    const selection = { ...selected, leftOut: [...excluded, locked] };
     await rm(gone, { recursive: true });
     const [shop] = (await window.assessment()).targets;
     const run = await window.start({ targets: [{ ...shop!, files: { ...shop!.files!, selection } }] });
-    const { omitted, files } = run.targets[0]!.archive!;
-    assert.equal(files, 2);
+    const { omitted } = run.targets[0]!.archive!;
+    const journal = await readFile(join(window.store.folderOf(run.id), 'run.json'), 'utf8');
+    assert.deepEqual((JSON.parse(journal) as Run).targets[0]?.coverage, {
+      uploaded: 2,
+      excluded: { choice: 2 },
+      excludedFolders: 1,
+      unpacked: 121,
+    });
     assert.deepEqual([omitted?.length, omitted?.[0], omitted?.[99]], [100, 'gone/100', 'gone/199']);
     const manifest = await readFile(join(window.store.folderOf(run.id), 'manifest-0.json'), 'utf8');
     const { entries, omitted: all } = JSON.parse(manifest) as Record<

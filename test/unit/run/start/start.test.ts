@@ -221,7 +221,7 @@ describe('a start that comes to its end early', () => {
       return Promise.resolve(false);
     };
     assert.equal(await startWith(window, desk, { confirmUpload }), undefined);
-    assert.equal(asked?.targets[0]?.archive?.files, 1, 'the question knows the archive');
+    assert.equal(asked?.targets[0]?.coverage?.uploaded, 1, 'the question knows the archive');
     assert.deepEqual([desk.service.requests, window.store.all(), await readdir(desk.root)], [[], [], []]);
   });
 

@@ -21,8 +21,13 @@ const archive = fc.record({
   type: fc.constantFrom('tar_gz', 'zip'),
   bytes: fc.nat(),
   sha256: fc.string(),
-  files: fc.nat(),
   sourceBytes: fc.nat(),
+});
+const coverage = fc.record({
+  uploaded: fc.nat(),
+  excluded: fc.dictionary(fc.constantFrom('choice', 'secret'), fc.nat()),
+  excludedFolders: fc.nat(),
+  unpacked: fc.nat(),
 });
 const output = fc.record(
   {
@@ -58,7 +63,7 @@ const event = fc.oneof(
   fc.record({ type: type('runIdGiven'), runId: id, at }),
   fc.record({ type: type('dispatchStopped'), by: fc.constantFrom('person', 'windowClose'), at }),
   fc.record({ type: type('takenOver'), at }),
-  fc.record({ type: type('archived'), target, archive, at }),
+  fc.record({ type: type('archived'), target, archive, coverage, at }),
   fc.record({ type: type('pollFailed'), failure, retryAfterMs: fc.nat(), wakingMs, at }),
   fc.record({ type: type('cancelAsked'), at }),
   fc.record({ type: type('cancelSent'), at }),

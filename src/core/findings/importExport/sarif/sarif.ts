@@ -1,10 +1,12 @@
 import type { Location, Log, Result, Run as SarifRun } from 'sarif';
+import { coverageOf } from '../../../run/state/coverage.ts';
 import { type Run, runIdOf } from '../../../run/state/run.ts';
 import { hasAllFindings } from '../../chooseRun.ts';
 import { isReported, type Verdict } from '../../compare/verdict.ts';
 import { flowOf, type Place, type PlaceRole, toPlainFinding } from '../../finding.ts';
 import type { ShownFinding, ShownRun } from '../../shownFinding.ts';
 import { isUndecided, needsNote } from '../../triage/triage.ts';
+import { inEnglish, isInPart, zeroFindings } from '../../view/zeroFindings.ts';
 import {
   cweReference,
   cweTaxonomy,
@@ -72,7 +74,7 @@ export function toSarif(source: ShownRun, tool: ExportTool): Log {
   };
 }
 
-function toInvocation({ run, cut }: ShownRun): NonNullable<SarifRun['invocations']>[number] {
+function toInvocation({ run, shown, cut }: ShownRun): NonNullable<SarifRun['invocations']>[number] {
   const { dispatchedAt, exitedAt } = { dispatchedAt: undefined, exitedAt: undefined, ...run };
   const commits = run.targets.flatMap(({ name, commit }) =>
     commit === undefined ? [] : [{ folder: name, commit: commit.id, dirty: commit.dirty }],
@@ -81,10 +83,16 @@ function toInvocation({ run, cut }: ShownRun): NonNullable<SarifRun['invocations
     at === undefined ? undefined : new Date(at).toISOString();
   return {
     executionSuccessful: hasAllFindings(run),
+    ...(shown.length === 0 && {
+      toolExecutionNotifications: [
+        { level: isInPart(run) ? 'warning' : 'note', message: { text: zeroFindings(run, inEnglish) } },
+      ],
+    }),
     ...known({ startTimeUtc: toText(dispatchedAt), endTimeUtc: toText(exitedAt) }),
     properties: known({
       findingsHere: cut?.shown,
       findingsInAll: cut?.total,
+      coverage: coverageOf(run),
       runId: runIdOf(run),
       // Not in versionControlProvenance, which requires the repository's address: it is not known here.
       commits: commits.length === 0 ? undefined : commits,

@@ -1,0 +1,39 @@
+import { coverageOf, excludedIn } from '../../run/state/coverage.ts';
+import { endedEarly, type Run } from '../../run/state/run.ts';
+
+/** The language of a sentence: that of the editor, or `inEnglish`. */
+export interface Language {
+  /** As `vscode.l10n.t`. */
+  readonly t: (sentence: string, ...values: string[]) => string;
+  readonly formatNumber: (value: number) => string;
+}
+
+/** The language of exports and of answers to agents. */
+export const inEnglish: Language = {
+  t: (sentence, ...values) => sentence.replace(/\{(\d)\}/g, (_, index) => values[Number(index)] ?? ''),
+  formatNumber: (value) => value.toLocaleString('en'),
+};
+
+/** What 0 findings of a run cover: "0 findings in 239 uploaded files. 2 files were excluded." Numbers that are unknown are not mentioned. */
+export function zeroFindings(run: Run, { t, formatNumber }: Language): string {
+  const coverage = coverageOf(run);
+  const sentences = endedEarly(run) ? [t('The run ended early.')] : [];
+  if (coverage === undefined) return [t('0 findings.'), ...sentences].join(' ');
+  const { uploaded, excludedFolders, unpacked } = coverage;
+  const excluded = excludedIn(coverage);
+  if (unpacked > 0)
+    sentences.unshift(t('Files and folders that couldn’t be packaged: {0}.', formatNumber(unpacked)));
+  if (excludedFolders > 0) sentences.unshift(t('Excluded files and folders: {0}.', formatNumber(excluded)));
+  else if (excluded === 1) sentences.unshift(t('1 file was excluded.'));
+  else if (excluded > 0) sentences.unshift(t('{0} files were excluded.', formatNumber(excluded)));
+  const found =
+    uploaded === 1
+      ? t('0 findings in 1 uploaded file.')
+      : t('0 findings in {0} uploaded files.', formatNumber(uploaded));
+  return [found, ...sentences].join(' ');
+}
+
+/** True for a run that is known not to cover all that it was to assess. */
+export function isInPart(run: Run): boolean {
+  return endedEarly(run) || (coverageOf(run)?.unpacked ?? 0) > 0;
+}

@@ -1,0 +1,72 @@
+import * as z from 'zod/mini';
+import type { NotUploaded, NotUploadedReason } from '../../upload/choose/prepare.ts';
+
+const count = z.int().check(z.minimum(0));
+
+/** How many of a folder's files a run covers. Counted before the upload, since archive and manifest do not last as long as the run. */
+export const coverageSchema = z.object({
+  /** Files in the archive. */
+  uploaded: count,
+  /** Excluded paths by `NotUploadedReason`; a folder counts once, for all that it holds. */
+  excluded: z
+    .record(z.string().check(z.maxLength(32)), count)
+    .check(z.refine((reasons) => Object.keys(reasons).length <= 32)),
+  /** How many of the excluded paths are folders. */
+  excludedFolders: count,
+  /** Paths that could not be read or packed. */
+  unpacked: count,
+});
+/** What a run covers of a folder, or of all its folders. */
+export type Coverage = z.infer<typeof coverageSchema>;
+
+/** True for a path that was to be sent and could not be read. */
+export function isUnread({ kind }: NotUploadedReason): boolean {
+  return kind === 'unreadable' || kind === 'outsideRoot';
+}
+
+/** Counts what is in an archive and what is not; `omitted` are the selected files that could not be packed. */
+export function toCoverage(leftOut: readonly NotUploaded[], uploaded: number, omitted: number): Coverage {
+  const coverage = {
+    uploaded,
+    excluded: {} as Record<string, number>,
+    excludedFolders: 0,
+    unpacked: omitted,
+  };
+  for (const { path, reason } of leftOut) {
+    if (isUnread(reason)) coverage.unpacked += 1;
+    else {
+      coverage.excluded[reason.kind] = (coverage.excluded[reason.kind] ?? 0) + 1;
+      if (path.endsWith('/')) coverage.excludedFolders += 1;
+    }
+  }
+  return coverage;
+}
+
+/** The coverage of all folders of a run; undefined where it is not known of each, as of a run that was started elsewhere. */
+export function coverageOf({
+  targets,
+}: {
+  readonly targets: readonly { readonly coverage?: Coverage | undefined }[];
+}): Coverage | undefined {
+  const known = targets.flatMap(({ coverage }) => coverage ?? []);
+  return known.length < targets.length ? undefined : known.reduce<Coverage | undefined>(add, undefined);
+}
+
+function add(
+  sum: Coverage | undefined,
+  { uploaded, excluded, excludedFolders, unpacked }: Coverage,
+): Coverage {
+  const all = { ...sum?.excluded };
+  for (const [reason, paths] of Object.entries(excluded)) all[reason] = (all[reason] ?? 0) + paths;
+  return {
+    uploaded: (sum?.uploaded ?? 0) + uploaded,
+    excluded: all,
+    excludedFolders: (sum?.excludedFolders ?? 0) + excludedFolders,
+    unpacked: (sum?.unpacked ?? 0) + unpacked,
+  };
+}
+
+/** The number of excluded paths, whatever the reason. */
+export function excludedIn({ excluded }: Coverage): number {
+  return Object.values(excluded).reduce((sum, paths) => sum + paths, 0);
+}
