@@ -24,17 +24,6 @@ test('a folder is filled once', async () => {
   assert.deepEqual(await readdir(folder), ['.complete', 'whole']);
 });
 
-test('what an interrupted attempt left is removed and filled again', async () => {
-  const folder = path.join(scratch, 'interrupted');
-  const cut = installOnce(folder, 'Invented', async () => {
-    await writeFile(path.join(folder, 'half'), '');
-    throw new Error('cut off');
-  });
-  await assert.rejects(cut, /cut off/u);
-  await installOnce(folder, 'Invented', () => writeFile(path.join(folder, 'whole'), ''));
-  assert.deepEqual(await readdir(folder), ['.complete', 'whole']);
-});
-
 test('what a killed process left half-installed is removed and filled again', async () => {
   const folder = path.join(scratch, 'killed');
   const script = `

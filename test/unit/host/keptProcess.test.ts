@@ -5,6 +5,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { startKept } from '../../host/keptProcess.ts';
+import { eventually } from '../core/eventually.ts';
 
 /** Prints its own process ID and that of a grandchild, then both stay; the connection tells when they are gone. */
 const family = `
@@ -24,12 +25,10 @@ const isRunning = (pid: number): boolean => {
   }
 };
 
-/** No event tells of the end of another process's descendants. */
-const goneAll = async (pids: readonly number[]): Promise<void> => {
-  while (pids.some(isRunning)) await new Promise((resolve) => setTimeout(resolve, 20));
-};
+const goneAll = (pids: readonly number[]): Promise<void> =>
+  eventually(() => !pids.some(isRunning), 'every process is gone');
 
-test('stopping a kept process ends everything that it started', { timeout: 30_000 }, async () => {
+test('stopping a kept process ends everything that it started', async () => {
   const kept = startKept(process.execPath, ['-e', family], process.env);
   const [line] = (await once(createInterface({ input: kept.stdout }), 'line')) as [string];
   const pids = line.split(' ').map(Number);
@@ -38,22 +37,18 @@ test('stopping a kept process ends everything that it started', { timeout: 30_00
   await goneAll(pids);
 });
 
-test(
-  'a kept process and everything that it started end when the process that keeps it is killed',
-  { timeout: 30_000 },
-  async () => {
-    const module = path.resolve(import.meta.dirname, '../../host/keptProcess.ts');
-    const script = `
+test('a kept process and everything that it started end when the process that keeps it is killed', async () => {
+  const module = path.resolve(import.meta.dirname, '../../host/keptProcess.ts');
+  const script = `
     import { startKept } from ${JSON.stringify(module)};
     startKept(process.execPath, ['-e', ${JSON.stringify(family)}], process.env).stdout.pipe(process.stdout);
   `;
-    const owner = spawn(process.execPath, ['--input-type=module', '-e', script], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    const [line] = (await once(createInterface({ input: owner.stdout }), 'line')) as [string];
-    const pids = line.split(' ').map(Number);
-    assert.deepEqual(pids.map(isRunning), [true, true]);
-    owner.kill('SIGKILL');
-    await goneAll(pids);
-  },
-);
+  const owner = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [line] = (await once(createInterface({ input: owner.stdout }), 'line')) as [string];
+  const pids = line.split(' ').map(Number);
+  assert.deepEqual(pids.map(isRunning), [true, true]);
+  owner.kill('SIGKILL');
+  await goneAll(pids);
+});

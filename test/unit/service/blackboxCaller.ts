@@ -14,14 +14,14 @@ export interface BlackboxCaller extends ServiceCaller {
   readonly application: InventedApplication;
   /** An input that fits both workflows, with the sign-out left out. */
   readonly input: Readonly<Record<string, unknown>>;
-  readonly call: (workflow: BlackboxWorkflow, verb: string, body: unknown) => Promise<WireAnswer>;
+  readonly call: (workflow: string, verb: string, body: unknown) => Promise<WireAnswer>;
   readonly dispatch: (workflow: BlackboxWorkflow, change?: object) => Promise<WireAnswer>;
   /** Dispatches, waits for the work to end, and resolves to the run ID and what describe says. */
   readonly run: (
     workflow: BlackboxWorkflow,
     change?: object,
   ) => Promise<{ id: string; described: Record<string, unknown> }>;
-  readonly artifact: (workflow: BlackboxWorkflow, runId: string, name: string) => Promise<string>;
+  readonly artifact: (workflow: string, runId: string, name: string) => Promise<string>;
 }
 
 /** Starts both for the length of a test. */

@@ -15,7 +15,7 @@ async function reserve({ post }: ServiceCaller, bytes = content.length) {
 const statesOf = ({ service }: ServiceCaller) => service.files().map(({ state }) => state);
 
 describe('input files', () => {
-  test('a file is reserved, uploaded, confirmed and deleted, and each answer has the documented members only', async (t) => {
+  test('a file is reserved, uploaded, confirmed and deleted, with the documented members only', async (t) => {
     const caller = await callService(t, { uploadUrlSeconds: 60 });
     const { fileId, url, answer } = await reserve(caller);
     assert.deepEqual(answer.json, { file_id: fileId, upload_url: url, expires_in_seconds: 60 });
@@ -35,70 +35,47 @@ describe('input files', () => {
   });
 
   /** Every move from every state: 200 where section 3 has it, 409 where the file is in another state, 404 where it is gone. */
-  const moves: [
-    string,
-    string[],
-    Record<'confirm-upload' | 'cancel-upload' | 'delete' | 'dispatch', number>,
-  ][] = [
-    ['reserved', [], { 'confirm-upload': 409, 'cancel-upload': 200, delete: 409, dispatch: 409 }],
-    ['uploaded', ['PUT'], { 'confirm-upload': 200, 'cancel-upload': 200, delete: 409, dispatch: 409 }],
-    [
-      'confirmed',
-      ['PUT', 'confirm-upload'],
-      { 'confirm-upload': 409, 'cancel-upload': 409, delete: 200, dispatch: 200 },
-    ],
-    [
-      'cancelled',
-      ['cancel-upload'],
-      { 'confirm-upload': 404, 'cancel-upload': 404, delete: 404, dispatch: 404 },
-    ],
-    [
-      'deleted',
-      ['PUT', 'confirm-upload', 'delete'],
-      { 'confirm-upload': 404, 'cancel-upload': 404, delete: 404, dispatch: 404 },
-    ],
+  const verbs = ['confirm-upload', 'cancel-upload', 'delete', 'dispatch'];
+  const moves: [string, string[], number[]][] = [
+    ['reserved', [], [409, 200, 409, 409]],
+    ['uploaded', ['PUT'], [200, 200, 409, 409]],
+    ['confirmed', ['PUT', 'confirm-upload'], [409, 409, 200, 200]],
+    ['cancelled', ['cancel-upload'], [404, 404, 404, 404]],
+    ['deleted', ['PUT', 'confirm-upload', 'delete'], [404, 404, 404, 404]],
   ];
-  for (const [state, steps, expected] of moves) {
-    for (const [move, status] of Object.entries(expected)) {
-      test(`${move} of a file that is ${state} answers ${status}`, async (t) => {
+  test('each move of a file is taken only in the state that the reference names', async (t) => {
+    for (const [state, steps, expected] of moves) {
+      for (const [index, verb] of verbs.entries()) {
         const caller = await callService(t);
         const { fileId, url } = await reserve(caller);
-        for (const step of steps) {
-          if (step === 'PUT') await send('PUT', url, { body: content });
-          else await caller.post(`/input-files/${step}`, { file_id: fileId });
-        }
-        const file_upload = { file_id: fileId, archive_type: 'tar_gz' };
-        const answer =
-          move === 'dispatch'
-            ? await caller.whitebox('dispatch', {
-                input: { targets: [{ file_upload }], language: 'english' },
-              })
-            : await caller.post(`/input-files/${move}`, { file_id: fileId });
-        assert.equal(answer.status, status, answer.text);
+        const move = (name: string) => {
+          if (name === 'PUT') return send('PUT', url, { body: content });
+          if (name !== 'dispatch') return caller.post(`/input-files/${name}`, { file_id: fileId });
+          const targets = [{ file_upload: { file_id: fileId, archive_type: 'tar_gz' } }];
+          return caller.whitebox('dispatch', { input: { targets, language: 'english' } });
+        };
+        for (const step of steps) await move(step);
+        const { status, text: answer } = await move(verb);
+        assert.equal(status, expected[index], `${verb} of a file that is ${state}: ${answer}`);
         if (status !== 200) assert.deepEqual(statesOf(caller), [state]);
-      });
+      }
     }
-  }
+  });
 
-  test('reservations count against the capacity until they are cancelled or their file is deleted', async (t) => {
-    const caller = await callService(t, { capacityBytes: 20 });
+  test('reservations count against the capacity of their organization until they are cancelled or deleted', async (t) => {
+    const organizations = { 'invented-a': ['invented-a-token'], 'invented-b': ['invented-b-token'] };
+    const caller = await callService(t, { capacityBytes: 20, organizations });
     const first = await reserve(caller, 12);
     const tooMuch = await caller.post('/input-files/get-upload-url', { content_length: 9 });
     assert.equal(tooMuch.status, 413);
+    const asB = { token: 'invented-b-token', organizationId: 'invented-b' };
+    assert.equal((await caller.post('/input-files/get-upload-url', { content_length: 9 }, asB)).status, 200);
     await reserve(caller, 8);
     await caller.post('/input-files/cancel-upload', { file_id: first.fileId });
     const fileId = await caller.upload(content);
     assert.equal((await caller.post('/input-files/get-upload-url', { content_length: 1 })).status, 413);
     await caller.post('/input-files/delete', { file_id: fileId });
     await reserve(caller, 12);
-  });
-
-  test("one organization's files leave another's capacity alone", async (t) => {
-    const organizations = { 'invented-a': ['invented-a-token'], 'invented-b': ['invented-b-token'] };
-    const caller = await callService(t, { capacityBytes: 10, organizations });
-    await reserve(caller, 10);
-    const asB = { token: 'invented-b-token', organizationId: 'invented-b' };
-    assert.equal((await caller.post('/input-files/get-upload-url', { content_length: 10 }, asB)).status, 200);
   });
 
   test('a pending upload keeps its capacity after its address has expired, and can still be cancelled', async (t) => {

@@ -1,9 +1,5 @@
 import assert from 'node:assert/strict';
-import type { IncomingMessage } from 'node:http';
-import { Readable } from 'node:stream';
 import { describe, test } from 'node:test';
-import { PresignedStorage } from '../../service/storage.ts';
-import { tempFolder } from '../run/tempFolder.ts';
 import { tarGz } from './archiveMaker.ts';
 import {
   callService,
@@ -103,7 +99,7 @@ describe('presigned addresses', () => {
     assert.match(late.text, /<Message>Request has expired</);
   });
 
-  test('an upload can be repeated until it is confirmed, and the last one counts', async (t) => {
+  test('an upload can be repeated until the file is confirmed or cancelled, and the last one counts', async (t) => {
     const caller = await callService(t);
     const url = await uploadUrl(caller);
     const second = Buffer.from('TWELVE BYTES');
@@ -113,52 +109,11 @@ describe('presigned addresses', () => {
     await caller.post('/input-files/confirm-upload', { file_id: caller.service.files()[0]?.fileId });
     assert.equal((await send('PUT', url, { body: content })).status, 409);
     assert.equal(caller.service.files()[0]?.sha256, sha256(second));
-  });
-
-  test('an upload that breaks off leaves the file as it was', async (t) => {
-    const caller = await callService(t);
-    const url = await uploadUrl(caller);
-    caller.service.addFault({ match: { method: 'PUT' }, before: { kind: 'reset', afterBodyBytes: 5 } });
-    await assert.rejects(send('PUT', url, { body: content }), { name: /Error/ });
-    assert.equal(caller.service.files()[0]?.state, 'reserved');
-  });
-
-  test('an upload to a cancelled file is refused', async (t) => {
-    const caller = await callService(t);
-    const url = await uploadUrl(caller);
-    await caller.post('/input-files/cancel-upload', { file_id: caller.service.files()[0]?.fileId });
-    const answer = await send('PUT', url, { body: content });
-    assert.equal(answer.status, 404);
-    assert.match(answer.text, /<Code>NoSuchUpload</);
-  });
-
-  test('an upload is stored in the moment in which it is looked whether it still may be', async (t) => {
-    const directory = await tempFolder(t);
-    const storage = new PresignedStorage({ clock: Date, directory, origin: () => 'http://a' });
-    let isLooking = false;
-    let wasLooking: boolean | undefined;
-    const address = storage.presign(
-      {
-        method: 'PUT',
-        contentLength: content.length,
-        refusal: () => {
-          isLooking = true;
-          queueMicrotask(() => (isLooking = false));
-          return undefined;
-        },
-        store: () => {
-          wasLooking = isLooking;
-          return Promise.resolve();
-        },
-      },
-      60,
-    );
-    const url = new URL(address);
-    const body = Readable.from([content], { objectMode: false });
-    const headers = { 'content-length': String(content.length) };
-    const request = Object.assign(body, { method: 'PUT', url: address, headers });
-    assert.equal((await storage.answer(request as unknown as IncomingMessage, url))?.status, 200);
-    assert.equal(wasLooking, true);
+    const cancelled = await uploadUrl(caller);
+    await caller.post('/input-files/cancel-upload', { file_id: caller.service.files()[1]?.fileId });
+    const refused = await send('PUT', cancelled, { body: content });
+    assert.equal(refused.status, 404);
+    assert.match(refused.text, /<Code>NoSuchUpload</);
   });
 
   test('a download has the length and the type of the artifact', async (t) => {

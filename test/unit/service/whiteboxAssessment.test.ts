@@ -71,79 +71,22 @@ describe('a whitebox run on the sample workspace', () => {
     }
   });
 
-  test('every file of the archive is received, under its own name', async (t) => {
+  test('the report is written in the chosen language and quotes each place', async (t) => {
     const caller = await callService(t);
-    await caller.start(await sampleArchive());
-    await caller.service.settle();
-    const received = caller.service.runs()[0]!.archives[0]!.entries.map(({ path }) => path);
-    assert.ok(received.includes('docs/設計.md'), received.join());
-    assert.ok(received.includes('.gitignore'));
-  });
-
-  for (const { language, title, level, finding } of [
-    {
-      language: 'english',
-      title: '# Whitebox Assessment Report',
-      level: '| Critical | 3 |',
-      finding: 'SQL injection through',
-    },
-    {
-      language: 'japanese',
-      title: '# ホワイトボックス診断レポート',
-      level: '| 重大 | 3 |',
-      finding: 'SQL インジェクション',
-    },
-  ]) {
-    test(`writes the report in ${language}`, async (t) => {
-      const caller = await callService(t);
-      const runId = await caller.start(await sampleArchive(), { language });
-      const findings = await findingsOf(caller, runId);
-      const report = await artifact(caller, runId, 'report');
-      assert.ok(report.startsWith(`${title}\n`), report.slice(0, 100));
-      assert.ok(report.includes(level));
-      assert.ok(findings[0]?.title.includes(finding), findings[0]?.title);
-      for (const { title: heading, locations } of findings) {
-        assert.ok(report.includes(`. ${heading}\n`), heading);
-        for (const { file_path, start_line, snippet } of locations) {
-          assert.ok(report.includes(`\`${file_path}:${start_line}\`\n`), `${file_path}:${start_line}`);
-          assert.ok(report.includes(`\n${snippet}\n`), snippet);
-        }
-      }
-      assert.match(report, /\n```python\n {4}subprocess\.run/);
-      if (language === 'japanese') assert.doesNotMatch(report, /Severity|Recommendation|Places/);
-      else assert.doesNotMatch(report.replaceAll(/```[^]*?```/g, ''), /[ぁ-ん]/);
-    });
-  }
-});
-
-describe('what a whitebox run finds', () => {
-  const cases: [string, string, string[]][] = [
-    ['a.js', 'db.query("SELECT * FROM t WHERE id = " + id);', ['CWE-89']],
-    ['a.js', 'db.query("SELECT * FROM t WHERE id = ?", [id]); const text = "select" + "ed";', []],
-    ['a.js', 'eval(text); eval(other);', ['CWE-95', 'CWE-95']],
-    ['a.js', 'eval("1 + 1"); element.innerHTML = "";', []],
-    ['a.js', 'const config = { apiKey: "invented-0123456789", title: "long enough" };', ['CWE-798']],
-    ['a.js', 'const apiKey = process.env.API_KEY; const password = "short";', []],
-    ['a.js', 'crypto.createHash("sha256"); crypto.createHash("SHA1");', ['CWE-328']],
-    ['a.js', 'const newToken = Math.random(); const dice = Math.random();', ['CWE-338']],
-    ['a.js', '// TODO: 権限の確認\n// TODO: rename', ['CWE-546']],
-    ['a.tsx', 'const a = <p>{eval(text)}</p>;', ['CWE-95']],
-    ['a.py', 'yaml.load(data)\nyaml.load(f, Loader=yaml.SafeLoader)\n', ['CWE-502']],
-    ['a.txt', 'eval(text)', []],
-    ['node_modules/a/a.js', 'eval(text)', []],
-    ['big.js', `eval(text)\n${' '.repeat(1024 * 1024)}`, []],
-  ];
-
-  test('each rule meets its weakness and passes over the harmless neighbour', async (t) => {
-    const caller = await callService(t);
-    for (const [path, content, expected] of cases) {
-      const findings = await findingsOf(caller, await caller.start(tarGz([{ path, content }])));
-      const found = findings.flatMap(({ cwe, locations }) => locations.map(() => cwe));
-      assert.deepEqual(found, expected, content.slice(0, 80));
+    const runId = await caller.start(await sampleArchive(), { language: 'japanese' });
+    const findings = await findingsOf(caller, runId);
+    const report = await artifact(caller, runId, 'report');
+    assert.match(report, /^# ホワイトボックス診断レポート\n[^]*\| 重大 \| 3 \|/);
+    for (const { title, locations } of findings) {
+      assert.ok(report.includes(`. ${title}\n`), title);
+      for (const { file_path, start_line } of locations)
+        assert.ok(report.includes(`\`${file_path}:${start_line}\`\n`), `${file_path}:${start_line}`);
     }
   });
+});
 
-  test('lines are true with CRLF, and in a zip', async (t) => {
+describe('any other whitebox run', () => {
+  test('lines are right with CRLF, and in a zip', async (t) => {
     const caller = await callService(t);
     const archive = zip([{ path: 'フォルダー/a.js', content: '\r\n\r\neval(text);\r\n' }]);
     const findings = await findingsOf(caller, await caller.start(archive, { archiveType: 'zip' }));
@@ -151,15 +94,12 @@ describe('what a whitebox run finds', () => {
     assert.equal(findings[0]?.locations[0]?.snippet, 'eval(text);');
   });
 
-  test('with several targets, each location names its own', async (t) => {
+  test('each location names its own target', async (t) => {
     const caller = await callService(t);
-    const archives = [
-      tarGz([{ path: 'a.js', content: '' }]),
-      tarGz([{ path: 'a.js', content: 'eval(text)' }]),
-    ];
     const targets: object[] = [];
-    for (const archive of archives) {
-      targets.push({ file_upload: { file_id: await caller.upload(archive), archive_type: 'tar_gz' } });
+    for (const content of ['', 'eval(text)']) {
+      const file_id = await caller.upload(tarGz([{ path: 'a.js', content }]));
+      targets.push({ file_upload: { file_id, archive_type: 'tar_gz' } });
     }
     const dispatched = await caller.whitebox('dispatch', { input: { targets, language: 'english' } });
     const findings = await findingsOf(caller, text(dispatched, 'workflow_run_id'));
@@ -167,22 +107,6 @@ describe('what a whitebox run finds', () => {
       findings.map(({ locations }) => locations[0]?.target_index),
       [1],
     );
-  });
-
-  test('a clean archive gives an empty list and a report that says so', async (t) => {
-    const caller = await callService(t);
-    const runId = await caller.start(tarGz([{ path: 'a.js', content: 'export const a = 1;\n' }]));
-    assert.deepEqual(await findingsOf(caller, runId), []);
-    assert.match(await artifact(caller, runId, 'report'), /It found no weaknesses\./);
-  });
-
-  test('backticks in code and in a name do not break out of the report', async (t) => {
-    const caller = await callService(t);
-    const runId = await caller.start(tarGz([{ path: 'a`b|c.js', content: 'eval(a + "```")' }]));
-    await caller.service.settle();
-    const report = await artifact(caller, runId, 'report');
-    assert.ok(report.includes('\n`` a`b|c.js:1 ``\n\n````js\neval(a + "```")\n````\n'), report);
-    assert.ok(report.includes('| `` a`b\\|c.js:1 `` |'), report);
   });
 });
 
@@ -214,26 +138,22 @@ describe('archives that must not be unpacked', () => {
     ['the same name twice in a zip', 'zip', zip([plain, plain])],
   ];
 
-  for (const [what, archiveType, archive] of bad) {
-    test(`an archive with ${what} aborts the run`, async (t) => {
-      const caller = await callService(t);
+  test('an unsafe or broken archive aborts the run and names its target', async (t) => {
+    const caller = await callService(t);
+    for (const [what, archiveType, archive] of bad) {
       const runId = await caller.start(archive, { archiveType });
       await caller.service.settle();
       const { status, output, artifacts } = (await caller.describe(runId)) as {
         status: string;
-        output: {
-          kind: string;
-          abortedReason: { code: string; detail: { target_index: number; message: string } };
-        };
+        output: { kind: string; abortedReason: { code: string; detail: { target_index: number } } };
         artifacts: unknown;
       };
+      const { code, detail } = output.abortedReason;
       assert.deepEqual(
-        [status, output.kind, output.abortedReason.code],
-        ['EXITED', 'ABORTED', 'invalid_archive'],
+        [status, output.kind, code, detail.target_index, artifacts],
+        ['EXITED', 'ABORTED', 'invalid_archive', 0, []],
+        what,
       );
-      assert.equal(output.abortedReason.detail.target_index, 0);
-      assert.ok(output.abortedReason.detail.message.length > 0);
-      assert.deepEqual(artifacts, []);
-    });
-  }
+    }
+  });
 });
