@@ -117,13 +117,18 @@ export function flowOf({ places }: Pick<Finding, 'places'>): readonly Place[] {
   );
 }
 
-/** How an attack goes through the code: the flow of data where the file says it, else all places, what supports the finding last. */
-export function attackPathOf(finding: Pick<Finding, 'places'>): readonly Place[] {
-  const flow = flowOf(finding);
-  if (flow.length > 1) return flow;
+/** How an attack goes through the code: all places, each once. The source is first, then steps and places without a role in the order of the file, the sink, and what supports the finding. */
+export function attackPathOf({ places }: Pick<Finding, 'places'>): readonly Place[] {
   const rank = ({ role }: Place): number =>
     ({ source: 0, step: 1, sink: 2, evidence: 3, related: 3 })[role ?? 'step'];
-  return finding.places.toSorted((one, other) => rank(one) - rank(other));
+  const isSameLine = (one: Place, other: Place): boolean =>
+    one.path === other.path && one.startLine === other.startLine;
+  // The main place is often also listed with its role.
+  const isRepeated = (place: Place): boolean =>
+    place.role === undefined && places.some((other) => other.role !== undefined && isSameLine(place, other));
+  return places
+    .filter((place) => !isRepeated(place))
+    .toSorted((one, other) => rank(one) - rank(other));
 }
 
 const blockNames: Readonly<Record<BlockKind, string>> = {

@@ -19,9 +19,9 @@ const shopFindings = [
     recommendation:
       'Use **bound** values: `db.query(sql, [id])`. [Click](command:workbench.action.quit) ![](https://hostile.example.test/x.png) <b>now</b>',
     locations: [
-      { file: 'src/orders.js', start_line: 2, end_line: 3, message: 'the query' },
+      { file: 'src/orders.js', start_line: 2, end_line: 3, message: 'the query', role: 'source' },
       { file: 'src/server.js', start_line: 1, message: 'the request comes in here' },
-      { file: 'src/server.js', start_line: 3 },
+      { file: 'src/server.js', start_line: 3, role: 'sink' },
     ],
   },
   { id: 'WB-2', title: 'Weak hash', severity: 'high', cwe: 328, file: 'src/orders.js', line: 4 },

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import type { Verdict } from '../../../core/findings/compare/verdict.ts';
-import { isLiveFinding, type Severity } from '../../../core/findings/finding.ts';
+import { attackPathOf, isLiveFinding, type Severity } from '../../../core/findings/finding.ts';
 import { leastOf } from '../../../core/findings/place/evidence.ts';
 import type { ShownFinding } from '../../../core/findings/shownFinding.ts';
 import type { GroupTopic } from '../../../core/findings/view/groups.ts';
@@ -115,7 +115,7 @@ function findingItem(node: FindingNode): vscode.TreeItem {
     'finding',
     ...(isLiveFinding(finding) ? ['live'] : []),
     ...(finding.url === undefined ? [] : ['withUrl']),
-    ...(finding.places.length > 1 ? ['withPath'] : []),
+    ...(attackPathOf(finding).length > 1 ? ['withPath'] : []),
   ].join(' ');
   item.tooltip = tooltipOf(shown, title);
   item.accessibilityInformation = { label: [`${severity}: ${title}`, ...facts].join(', ') };

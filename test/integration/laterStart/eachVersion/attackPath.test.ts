@@ -56,13 +56,13 @@ describe('the attack path of a finding', () => {
       lines.push(`${label as string} | ${description as string}`);
     }
     assert.deepEqual(lines, [
-      '1. the query | src/orders.js:2',
+      '1. Source: the query | src/orders.js:2',
       '2. the request comes in here | src/server.js:1',
-      '3. src/server.js | src/server.js:3',
+      '3. Sink | src/server.js:3',
     ]);
   });
 
-  it('is walked with F4 and Shift+F4, and round again', async () => {
+  it('F154 is walked through all places, with and without a role, with F4 and Shift+F4, and round again', async () => {
     const here = (): Promise<string> => {
       const { document, selection } = vscode.window.activeTextEditor ?? {};
       const name = document?.uri.path.split('/').at(-1) ?? '';

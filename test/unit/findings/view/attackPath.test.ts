@@ -7,11 +7,24 @@ const pathOf = (...roles: (PlaceRole | undefined)[]): string =>
     .map(({ path }) => path)
     .join(' ');
 
-test('an attack goes from source over steps to sink, in the order of the file; what belongs to no flow is left out', () => {
-  assert.equal(pathOf(undefined, 'sink', 'step', 'step', 'source', 'related'), 'source4 step2 step3 sink1');
-});
-
-test('where the file names no flow, all places are the path, what only supports the finding last', () => {
+test('F154 all places are shown, with and without a role: the source first, the sink after all steps, what supports the finding last', () => {
+  assert.equal(
+    pathOf('source', undefined, 'step', undefined, 'sink'),
+    'source0 place1 step2 place3 sink4',
+  );
+  assert.equal(
+    pathOf(undefined, 'sink', 'step', 'step', 'source', 'related'),
+    'source4 place0 step2 step3 sink1 related5',
+  );
   assert.equal(pathOf(undefined, undefined), 'place0 place1');
   assert.equal(pathOf('evidence', undefined, 'sink', 'related'), 'place1 sink2 evidence0 related3');
+});
+
+test('F154 a line that is listed with a role is not shown a second time without one', () => {
+  const [main, source, sink] = [
+    { path: 'a.js', startLine: 9 },
+    { path: 'b.js', startLine: 1, role: 'source' as const },
+    { path: 'a.js', startLine: 9, role: 'sink' as const },
+  ];
+  assert.deepEqual(attackPathOf({ places: [main, source, sink] }), [source, sink]);
 });
