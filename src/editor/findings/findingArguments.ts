@@ -31,7 +31,7 @@ export interface FindingSources {
 /**
  * The findings that a command was called on, each once: those of the nodes that a menu gives (the one that was clicked, all that are
  * selected; a group stands for its findings), those a `FindingArgument` names; called on nothing, as from
- * the palette, the one whose details have the focus, else those at the cursor.
+ * the palette, the one whose details have the focus, else those at the cursor, else those selected in the Findings view.
  */
 export function findingsOf(args: readonly unknown[], sources: FindingSources): readonly ShownFinding[] {
   const [first, second] = args;
@@ -65,7 +65,7 @@ export async function findInRun(
 /** Says that a command was called where there is no finding. */
 export function sayNoFinding(): void {
   const message = vscode.l10n.t(
-    'No finding is here. Put the cursor on its code, or select it in the Findings view.',
+    'There is no finding here. Put the cursor on a finding’s code, or select a finding in the Findings view.',
   );
   void showInformation(message);
 }
@@ -109,14 +109,26 @@ async function focusedRows(view: vscode.TreeView<unknown>): Promise<readonly unk
   return [...focused, ...before.filter((row) => toggled.includes(row))];
 }
 
-/** The finding whose details have the focus; else those that are displayed in the line of the cursor, the narrowest first. */
-function findingsHere({ displayed, details }: FindingSources): readonly ShownFinding[] {
+/**
+ * The finding whose details have the focus; else those that are displayed in the line of the cursor, the narrowest first; else those selected in the Findings view
+ * while it is visible.
+ */
+function findingsHere({
+  displayed,
+  details,
+  findings,
+  findingsView,
+}: FindingSources): readonly ShownFinding[] {
   const detailed = details.active();
   if (detailed !== undefined) return [detailed];
   const editor = vscode.window.activeTextEditor;
-  if (editor === undefined) return [];
-  const { line } = editor.selection.active;
-  return displayed.at(editor.document.uri, new vscode.Range(line, 0, line, Number.MAX_SAFE_INTEGER));
+  const line = editor?.selection.active.line ?? 0;
+  const range = new vscode.Range(line, 0, line, Number.MAX_SAFE_INTEGER);
+  const atCursor = editor === undefined ? [] : displayed.at(editor.document.uri, range);
+  if (atCursor.length > 0 || !findingsView.visible) return atCursor;
+  // A selected group is left to commands on several findings.
+  const rows = findingsView.selection.filter((node) => isObject(node) && node['kind'] === 'finding');
+  return rows.flatMap((node) => findingsOfNode(node, findings));
 }
 
 /** A node may be older than what the store knows of its finding; a finding that is not shown any more is taken as the node has it. */

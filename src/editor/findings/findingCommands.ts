@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { isLiveFinding } from '../../core/findings/finding.ts';
 import type { ShownFinding } from '../../core/findings/shownFinding.ts';
 import { type ConfirmDeps, confirmLive } from '../blackbox/confirmLive.ts';
 import type { DocumentPanels } from '../report/documentPanels.ts';
@@ -62,7 +63,9 @@ export function createFindingCommands(deps: FindingCommandDeps): Readonly<Record
     'whitebox.copyFinding': onAll(copyFindings),
     'whitebox.fixWithAgent': onAll(fixWithAgent),
     'whitebox.showFindingJson': onOne(showFindingJson),
-    'whitebox.confirmLive': onOne((shown) => confirmLive(shown, deps)),
+    'whitebox.confirmLive': onOne((shown) =>
+      isLiveFinding(shown.finding) ? sayAlreadyLive() : confirmLive(shown, deps),
+    ),
     'whitebox.copyUrl': onOne(copyUrl),
     'whitebox.openUrl': onOne(openUrl),
     'whitebox.shareFinding': onOne(shareFinding),
@@ -96,17 +99,32 @@ async function subjectsOf(
   return (await vscode.window.showQuickPick(items, { title: t('Which Findings?') }))?.shown;
 }
 
+function sayAlreadyLive(): void {
+  void showInformation(
+    vscode.l10n.t('This finding is from a live application. “Confirm Live…” is for findings in code.'),
+  );
+}
+
 /** Copies the URL of a finding of a live application. */
 async function copyUrl({ finding: { url } }: ShownFinding): Promise<void> {
-  if (url !== undefined) await vscode.env.clipboard.writeText(url);
+  if (url === undefined) sayNoUrl();
+  else await vscode.env.clipboard.writeText(url);
+}
+
+function sayNoUrl(): void {
+  void showInformation(vscode.l10n.t('This finding has no URL.'));
 }
 
 /** Shows the URL of a finding whole, and opens it in the browser when the person agrees: whoever wrote the finding chose it. */
-export async function openUrl({ finding: { url = '' } }: ShownFinding): Promise<void> {
+export async function openUrl({ finding: { url } }: ShownFinding): Promise<void> {
   const t = vscode.l10n.t;
+  if (url === undefined) {
+    sayNoUrl();
+    return;
+  }
   const address = URL.parse(url);
   if (address === null) {
-    void showInformation(t('The finding has no whole URL: {0}', url));
+    void showInformation(t('The finding’s URL is incomplete: {0}', url));
     return;
   }
   const open = t('Open in Browser');

@@ -39,6 +39,8 @@ const reflected = {
   url: 'https://shop.example.test/search?q=%3Ci%3E&page=1',
 };
 
+const code = invent({ title: 'SQL from a request', cwes: [89], at: { path: 'src/orders.js' } });
+
 describe('findings of a live application', () => {
   let folder: string;
   let storage: string;
@@ -65,6 +67,8 @@ describe('findings of a live application', () => {
     assert.equal(finding.label, reflected.title);
     assert.equal(finding.description, `XSS · GET ${reflected.url}`);
     assert.equal(finding.contextValue, 'finding live withUrl');
+    const [, , ofCode] = itemsOf(rootNodes(toGroups([code], 'severity')));
+    assert.equal(ofCode?.contextValue, 'finding withFile');
     assert.equal(finding.command?.command, 'whitebox.showFindingDetails');
     assert.equal(typeof finding.tooltip, 'string');
     assert.match(finding.tooltip as string, /GET https:\/\/shop\.example\.test\/search/);
@@ -116,7 +120,7 @@ describe('findings of a live application', () => {
     assert.ok(question);
     assert.equal(question.text, `Open this URL? ${reflected.url}`);
     assert.deepEqual([question.isModal, question.buttons], [true, ['Open in Browser']]);
-    assert.equal(refusal?.text, 'The finding has no whole URL: /search');
+    assert.equal(refusal?.text, 'The finding’s URL is incomplete: /search');
   });
 
   /** What the command works with; a person answers its pickers with these labels, in turn. */
@@ -142,8 +146,6 @@ describe('findings of a live application', () => {
     } as unknown as ConfirmDeps;
     return { deps, answered, offered };
   }
-
-  const code = invent({ title: 'SQL from a request', cwes: [89], at: { path: 'src/orders.js' } });
 
   it('confirm one of the code: a feature, the perspective of its weakness first, and the question says what it costs', async () => {
     const stored = { id: 'crawl', folder, ...place };

@@ -67,6 +67,7 @@ describe('what is said of findings and runs', () => {
     ({
       all: () => all,
       absent: () => [],
+      find: () => undefined,
       onDidChange: () => ({ dispose: () => undefined }),
     }) as unknown as FindingStore;
 
@@ -344,7 +345,7 @@ describe('what is said of findings and runs', () => {
     );
   });
 
-  it('means, at the cursor, findings that are seen there', async () => {
+  it('F155 means, called on nothing, the findings that are seen at the cursor, else those selected in the Findings view', async () => {
     const file = vscode.Uri.file(path.join(shop, 'src', 'orders.js'));
     await vscode.window.showTextDocument(file, { selection: new vscode.Range(1, 1, 1, 1) });
     const [there, gone] = ['same', 'gone'].map((drift) => findingAt(placeIn('src/orders.js', drift)));
@@ -352,14 +353,20 @@ describe('what is said of findings and runs', () => {
     const settled = findingAt(placeIn('src/orders.js', 'same'), 'falsePositive');
     const findings = storeOf(gone, settled, there);
     const displayed = new DisplayedFindings(findings);
-    const findingsView = {} as unknown as vscode.TreeView<OutlineNode>;
+    const selected = findingAt(placeIn('elsewhere.js', 'same'));
+    const group = { kind: 'group', shown: [gone, settled] };
+    const findingsView = { visible: true, selection: [group, { kind: 'finding', shown: selected }] };
     const sources: FindingSources = {
       findings,
       displayed,
-      findingsView,
+      findingsView: findingsView as unknown as vscode.TreeView<OutlineNode>,
       details: { active: () => undefined },
     };
     assert.deepEqual(findingsOf([], sources), [there]);
+    await vscode.window.showTextDocument(file, { selection: new vscode.Range(3, 0, 3, 0) });
+    assert.deepEqual(findingsOf([], sources), [selected]);
+    findingsView.visible = false;
+    assert.deepEqual(findingsOf([], sources), []);
     displayed.dispose();
     await vscode.commands.executeCommand('workbench.action.closeActiveEditor');
   });

@@ -91,6 +91,15 @@ test('what has no effect on two compared runs is not in the palette either while
   }
 });
 
+test('F155 the palette has what can be done with the URL of a finding and on the live application, and rows offer Open as Assessed only for an uploaded file', () => {
+  for (const command of ['whitebox.confirmLive', 'whitebox.copyUrl', 'whitebox.openUrl']) {
+    const entry = menus.commandPalette.find((each) => each.command === command);
+    assert.equal(entry?.when, 'whitebox.findingsShown', command);
+  }
+  const onRow = menus['view/item/context'].find(({ command }) => command === 'whitebox.openAsAssessed');
+  assert.match(onRow?.when ?? '', /\\bwithFile\\b/);
+});
+
 test('F84 in Restricted Mode there is nothing but what views, hands on and signs out', () => {
   const always = commands
     .filter(({ enablement = '' }) => !enablement.includes('isWorkspaceTrusted'))

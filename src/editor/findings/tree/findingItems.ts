@@ -115,6 +115,7 @@ function findingItem(node: FindingNode): vscode.TreeItem {
     'finding',
     ...(isLiveFinding(finding) ? ['live'] : []),
     ...(finding.url === undefined ? [] : ['withUrl']),
+    ...(finding.places.length > 0 && shown.run.workflow === 'whitebox-assessment' ? ['withFile'] : []),
     ...(attackPathOf(finding).length > 1 ? ['withPath'] : []),
   ].join(' ');
   item.tooltip = tooltipOf(shown, title);
