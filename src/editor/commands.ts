@@ -162,7 +162,7 @@ export function createCommands(manifest: Manifest, deps: CommandDeps): ReadonlyM
       pickOf((run) => hasArtifact(run, 'features'), t('Show Features')),
       (run) => deps.features.show(run),
     ),
-    'whitebox.choosePairs': () => choosePairs(deps.features),
+    'whitebox.choosePairs': () => choosePairs(deps.features, findings),
     'whitebox.filterFeatures': () => filterFeatures(deps.features),
     'whitebox.setPriority': (...args) => setPriority(deps.features, featureRows(args)),
     'whitebox.togglePairs': (...args) => togglePairs(deps.features, featureRows(args)),

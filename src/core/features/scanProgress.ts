@@ -19,7 +19,7 @@ export interface ScanProgress {
   readonly notApplicable: number;
   /** Why not every state is known: there is no artifact, none that can be read, or entries in it that cannot be, or that are too many. */
   readonly problem?: 'absent' | 'unreadable' | 'partlyUnreadable' | undefined;
-  /** The state of a pair; one that is not listed is `unknown` where there is a problem. */
+  /** The state of a pair. One that is not listed is `unknown` where there is a problem; a crawl without progress has tested none. */
   readonly stateOf: (featureName: string, perspective: Perspective) => PairState;
 }
 
@@ -50,7 +50,9 @@ export async function readScanProgress(
 ): Promise<ScanProgress> {
   try {
     const listed = await readArtifact<ListedProgress>(run, folder, 'scan_progress', workerFile);
-    return listed === undefined ? without('absent') : toScanProgress(listed);
+    return listed === undefined
+      ? without('absent', run.workflow === 'blackbox-crawl' ? 'notTested' : 'unknown')
+      : toScanProgress(listed);
   } catch (error) {
     if (error instanceof AssessmentError) return without('unreadable');
     throw error;
@@ -99,8 +101,8 @@ function hasLists(value: unknown): boolean {
   return present(value, [...TESTED, ...SKIPPED]).length > 0;
 }
 
-function without(problem: 'absent' | 'unreadable'): ScanProgress {
-  return { tested: 0, notApplicable: 0, problem, stateOf: () => 'unknown' };
+function without(problem: 'absent' | 'unreadable', state: PairState = 'unknown'): ScanProgress {
+  return { tested: 0, notApplicable: 0, problem, stateOf: () => state };
 }
 
 interface ListedPair {

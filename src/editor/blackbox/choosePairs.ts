@@ -1,13 +1,17 @@
 import * as vscode from 'vscode';
+import { hasFindings } from '../../core/findings/chooseRun.ts';
+import type { FindingStore } from '../../core/findings/findingStore.ts';
 import { goneNames, isChosen, type Pair, pairsOf, withPairs } from '../../core/features/pairs.ts';
 import { pairStates } from '../../core/features/scanProgress.ts';
+import { normalKey } from '../../core/json.ts';
+import { visibleLine } from '../../core/visibleText.ts';
 import { perspectives, prioritySchema } from '../../core/workflows/application.ts';
 import { formatNumber } from '../formats.ts';
 import { type FeaturesNode, pairStateLabel, priorityLabel, type ShownFeatures } from './featureItems.ts';
 import { type FeaturesView, pairsBelow } from './featuresView.ts';
 
 /** Asks which of the pairs that the filter shows to choose: all, none, or those of some perspectives or states. */
-export async function choosePairs(view: FeaturesView): Promise<void> {
+export async function choosePairs(view: FeaturesView, findings: Pick<FindingStore, 'read'>): Promise<void> {
   const t = vscode.l10n.t;
   const shown = view.shown();
   if (shown === undefined) return;
@@ -16,7 +20,7 @@ export async function choosePairs(view: FeaturesView): Promise<void> {
       { label: t('All Pairs'), pick: (): Promise<Picks> => Promise.resolve(() => true) },
       { label: t('No Pairs'), pick: (): Promise<Picks> => Promise.resolve(() => false) },
       { label: t('By Perspective…'), pick: () => pickPerspectives(shown) },
-      { label: t('By State…'), pick: () => pickStates(shown) },
+      { label: t('By State…'), pick: () => pickStates(shown, findings) },
     ],
     {
       title: t('Choose Pairs'),
@@ -38,52 +42,58 @@ export async function choosePairs(view: FeaturesView): Promise<void> {
 type Picks = ((pair: Pair) => boolean) | undefined;
 
 function pickPerspectives(shown: ShownFeatures): Promise<Picks> {
-  return pickValues(shown, vscode.l10n.t('Choose Pairs by Perspective'), {
-    values: perspectives,
-    labelOf: (perspective) => perspective,
-    valueOf: ({ perspective }) => perspective,
-  });
+  const groups = perspectives.map((each) => ({
+    label: each,
+    has: ({ perspective }: Pair) => perspective === each,
+  }));
+  return pickGroups(shown, vscode.l10n.t('Choose Pairs by Perspective'), groups, true);
 }
 
-function pickStates(shown: ShownFeatures): Promise<Picks> {
-  return pickValues(shown, vscode.l10n.t('Choose Pairs by State'), {
-    values: pairStates,
-    labelOf: pairStateLabel,
-    valueOf: ({ feature, perspective }) => shown.progress.stateOf(feature, perspective),
-  });
-}
-
-/** Offers the values that pairs have, with those checked of which all pairs are chosen. */
-async function pickValues<T extends string>(
-  { passing, choice }: ShownFeatures,
-  title: string,
-  {
-    values,
-    labelOf,
-    valueOf,
-  }: { values: readonly T[]; labelOf: (value: T) => string; valueOf: (pair: Pair) => T },
+/** Nothing is checked at first, and the pairs with findings come first: they are what is tested again after a fix. */
+async function pickStates(
+  { run, progress, ...shown }: ShownFeatures,
+  findings: Pick<FindingStore, 'read'>,
 ): Promise<Picks> {
   const t = vscode.l10n.t;
-  const pairs = Map.groupBy(pairsOf(passing), valueOf);
-  const items = values.flatMap((value) => {
-    const own = pairs.get(value) ?? [];
-    if (own.length === 0) return [];
+  const found = hasFindings(run) ? (await findings.read(run)).shown : [];
+  const keyOf = (feature: string, perspective: string): string => `${normalKey(perspective)} ${feature}`;
+  const withFindings = new Set(
+    found.map(({ finding: { feature = '', perspective = '' } }) => keyOf(feature, perspective)),
+  );
+  const groups = [
+    {
+      label: t('with findings'),
+      has: ({ feature, perspective }: Pair) => withFindings.has(keyOf(visibleLine(feature), perspective)),
+    },
+    ...pairStates.map((state) => ({
+      label: pairStateLabel(state),
+      has: ({ feature, perspective }: Pair) => progress.stateOf(feature, perspective) === state,
+    })),
+  ];
+  return pickGroups(shown, t('Choose Pairs by State'), groups, false);
+}
+
+/** Offers groups of pairs that have any; where asked, with those checked of which all pairs are chosen. */
+async function pickGroups(
+  { passing, choice }: Pick<ShownFeatures, 'passing' | 'choice'>,
+  title: string,
+  groups: readonly { readonly label: string; readonly has: (pair: Pair) => boolean }[],
+  areChecked: boolean,
+): Promise<Picks> {
+  const t = vscode.l10n.t;
+  const pairs = pairsOf(passing);
+  const items = groups.flatMap(({ label, has }) => {
+    const own = pairs.filter(has);
     const chosen = own.filter((pair) => isChosen(choice, pair)).length;
-    return [
-      {
-        label: labelOf(value),
-        description: t('{0} of {1}', formatNumber(chosen), formatNumber(own.length)),
-        picked: chosen === own.length,
-        value,
-      },
-    ];
+    const description = t('{0} of {1}', formatNumber(chosen), formatNumber(own.length));
+    return own.length === 0 ? [] : [{ label, description, picked: areChecked && chosen === own.length, has }];
   });
   const picked = await vscode.window.showQuickPick(items, {
     title,
-    placeHolder: t('Check what to choose; the other pairs are left out'),
+    placeHolder: t('Select what to choose. All other pairs are excluded.'),
     canPickMany: true,
   });
-  return picked && ((pair) => picked.some(({ value }) => value === valueOf(pair)));
+  return picked && ((pair) => picked.some(({ has }) => has(pair)));
 }
 
 /** Chooses the pairs of some rows, or leaves them out where all of them are chosen or gone: what a click on the checkboxes does, by a key. */

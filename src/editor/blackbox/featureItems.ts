@@ -42,8 +42,13 @@ export function pairStateLabel(state: PairState): string {
     tested: t('tested'),
     notApplicable: t('not applicable'),
     notTested: t('not tested'),
-    unknown: t('not known whether tested'),
+    unknown: t('unknown whether tested'),
   }[state];
+}
+
+/** True after a crawl, which tests nothing: the view’s message says it once for all pairs. */
+export function isUntested({ run, progress }: ShownFeatures): boolean {
+  return run.workflow === 'blackbox-crawl' && progress.problem === 'absent';
 }
 
 /** A priority as a few words; null leaves it to the service. */
@@ -97,10 +102,13 @@ const stateIcons: Readonly<Record<PairState, string>> = {
   unknown: 'question',
 };
 
-function pairItem({ feature, perspective }: Pair, { choice, progress }: ShownFeatures): vscode.TreeItem {
-  const state = progress.stateOf(feature, perspective);
-  const priority = choice.get(feature)?.get(perspective);
-  const facts = [pairStateLabel(state), ...(priority ? [priorityLabel(priority)] : [])];
+function pairItem({ feature, perspective }: Pair, shown: ShownFeatures): vscode.TreeItem {
+  const state = shown.progress.stateOf(feature, perspective);
+  const priority = shown.choice.get(feature)?.get(perspective);
+  const facts = [
+    ...(isUntested(shown) ? [] : [pairStateLabel(state)]),
+    ...(priority ? [priorityLabel(priority)] : []),
+  ];
   const item = row(`pair ${perspective} ${feature}`, perspective, facts.join(' · '));
   item.iconPath = new vscode.ThemeIcon(stateIcons[state]);
   item.contextValue = 'pair';
@@ -111,8 +119,9 @@ function row(id: string, label: string, description: string): vscode.TreeItem {
   const item = new vscode.TreeItem(label);
   item.id = id;
   item.description = description;
-  item.tooltip = `${label}\n${description}`;
-  item.accessibilityInformation = { label: `${label}, ${description}` };
+  const texts = [label, description].filter((text) => text !== '');
+  item.tooltip = texts.join('\n');
+  item.accessibilityInformation = { label: texts.join(', ') };
   return item;
 }
 

@@ -25,7 +25,7 @@ import type { Attempt } from '../errors/remedies.ts';
 import { hasOpenFolder } from '../folders.ts';
 import { formatNumber } from '../formats.ts';
 import { runLabel } from '../labels.ts';
-import { type FeaturesNode, type ShownFeatures, toItem } from './featureItems.ts';
+import { type FeaturesNode, isUntested, type ShownFeatures, toItem } from './featureItems.ts';
 
 /** The Features view: what a crawl found, and which pairs of feature and perspective to assess. */
 export interface FeaturesView extends Disposable {
@@ -222,8 +222,9 @@ function countOf({ choice, list }: ShownFeatures): string {
     : t('{0} of {1} pairs chosen.', count, total);
 }
 
-function notesOn({ run, choice, list, progress, filter, passing, isDamaged }: ShownFeatures): string[] {
+function notesOn(shown: ShownFeatures): string[] {
   const t = vscode.l10n.t;
+  const { run, choice, list, progress, filter, passing, isDamaged } = shown;
   const { features, repeated, unreadable, cut } = list;
   const found = formatNumber(passing.length);
   const all = formatNumber(features.length);
@@ -231,7 +232,8 @@ function notesOn({ run, choice, list, progress, filter, passing, isDamaged }: Sh
   const skipped = formatNumber(progress.notApplicable);
   const notes: string[] = [];
   if (filter !== '') notes.push(t('Filter “{0}”: {1} of {2} features.', filter, found, all));
-  if (progress.problem === undefined) notes.push(t('{0} tested, {1} not applicable.', tested, skipped));
+  if (isUntested(shown)) notes.push(t('Pairs are not tested yet.'));
+  else if (progress.problem === undefined) notes.push(t('{0} tested, {1} not applicable.', tested, skipped));
   else if (progress.problem !== 'absent')
     notes.push(
       t(

@@ -9,6 +9,7 @@ import { pairsToContinue } from '../../../src/core/features/pairs.ts';
 import { perspectives } from '../../../src/core/workflows/application.ts';
 import { systemClock } from '../../../src/core/ports.ts';
 import { RunStore } from '../../../src/core/run/disk/runStore.ts';
+import type { ShownFinding, ShownRun } from '../../../src/core/findings/shownFinding.ts';
 import type { Run } from '../../../src/core/run/state/run.ts';
 import { choosePairs, filterFeatures, setPriority } from '../../../src/editor/blackbox/choosePairs.ts';
 import type { FeaturesNode } from '../../../src/editor/blackbox/featureItems.ts';
@@ -16,6 +17,7 @@ import { createFeaturesView, type FeaturesView } from '../../../src/editor/black
 import { describeError } from '../../../src/editor/errors/messages.ts';
 import type { LazyView } from '../../../src/lazyView.ts';
 import { silent } from '../../silentLog.ts';
+import { invent } from '../../unit/findings/shownFindings.ts';
 import { openFolders } from '../openFolders.ts';
 import { parseWorkerFile } from '../runLines.ts';
 import { storeCrawl, storeLiveRun } from '../storedRuns.ts';
@@ -51,6 +53,8 @@ describe('the Features view', () => {
   let tree: vscode.TreeDataProvider<FeaturesNode>;
   let failures: unknown[];
   const shownView = { message: '', description: '' };
+  const found: ShownFinding[] = [];
+  const findings = { read: () => Promise.resolve({ shown: found } as unknown as ShownRun) };
   const checks = new vscode.EventEmitter<vscode.TreeCheckboxChangeEvent<unknown>>();
   const attempted = new vscode.EventEmitter<string>();
 
@@ -187,7 +191,7 @@ describe('the Features view', () => {
     await setPriority(view, [xss]);
     view.close();
     await view.show(run);
-    assert.equal((await read((await rows())[2]))[1], '☑ XSS: not known whether tested · High priority');
+    assert.equal((await read((await rows())[2]))[1], '☑ XSS: High priority');
     assert.deepEqual(await chosen(run), [
       { feature_name: features[2]!.name, perspective: 'XSS', priority: 'high' },
     ]);
@@ -197,13 +201,13 @@ describe('the Features view', () => {
     const run = await crawl({ features, scan_progress: progress });
     await view.show(run);
     pick('No Pairs');
-    await choosePairs(view);
+    await choosePairs(view, findings);
     assert.match(shownView.message, /^0 of 33 pairs chosen\./);
     pick('By Perspective…', ['XSS', 'CORS']);
-    await choosePairs(view);
+    await choosePairs(view, findings);
     assert.match(shownView.message, /^6 of 33 pairs chosen\./);
     pick('By State…', ['tested']);
-    await choosePairs(view);
+    await choosePairs(view, findings);
     assert.match(shownView.message, /^2 of 33 pairs chosen\./);
 
     Object.assign(vscode.window, { showInputBox: () => Promise.resolve('LOGIN') });
@@ -211,9 +215,39 @@ describe('the Features view', () => {
     assert.deepEqual(await read(), ['☐ Log in: 1 of 11 · POST https://shop.example.test/login']);
     assert.match(shownView.message, /Filter “LOGIN”: 1 of 3 features\./);
     pick('All Pairs');
-    await choosePairs(view);
+    await choosePairs(view, findings);
     assert.match(shownView.message, /^12 of 33 pairs chosen\./);
     assert.equal((await chosen(run)).length, 12);
+  });
+
+  it('F155 says once, in its message, that a crawl has tested no pairs', async () => {
+    await view.show(await crawl({ features }));
+    const [pair] = await rows((await rows())[0]);
+    assert.match(shownView.message, /^33 of 33 pairs chosen\. Pairs are not tested yet\./);
+    const { description, accessibilityInformation, iconPath } = await itemOf(pair!);
+    assert.deepEqual([description, accessibilityInformation?.label], ['', 'Injection']);
+    assert.deepEqual(iconPath, new vscode.ThemeIcon('circle-outline'));
+  });
+
+  it('F155 chooses the pairs with findings for a retest: by state, nothing is checked at first', async () => {
+    found.splice(0, Infinity, invent({ feature: 'Search', perspective: 'csrf' }));
+    const offered: (readonly vscode.QuickPickItem[])[] = [];
+    Object.assign(vscode.window, {
+      showQuickPick: (items: readonly vscode.QuickPickItem[]) => {
+        offered.push(items);
+        return Promise.resolve(
+          offered.length === 1 ? items.find(({ label }) => label === 'By State…') : [items[0]],
+        );
+      },
+    });
+    const run = await crawl({ features, findings: [], scan_progress: progress });
+    await view.show({ ...run, workflow: 'blackbox-assessment', input: { target_urls: [] } });
+    await choosePairs(view, findings);
+    assert.deepEqual(
+      offered[1]?.map(({ label, picked }) => `${label} ${String(picked)}`),
+      ['with findings false', 'tested false', 'not applicable false', 'not tested false'],
+    );
+    assert.deepEqual(await chosen(run), [{ feature_name: 'Search', perspective: 'CSRF' }]);
   });
 
   it('F136 says that a chosen feature no longer exists, and lets it be unchecked', async () => {
@@ -244,7 +278,7 @@ describe('the Features view', () => {
     assert.equal(all.length, 2_001);
     assert.equal((await read()).at(-1), '… and 3 more: Filter to see them');
     pick('By Perspective…', ['XSS', 'CSRF', 'CORS', 'SSRF', 'Injection']);
-    await choosePairs(view);
+    await choosePairs(view, findings);
     assert.match(shownView.message, /^10,015 of 22,033 pairs chosen; at most 10,000 can be assessed, or all/);
     await assert.rejects(chosen(run), AssessmentError);
     await checkWith(
@@ -288,7 +322,7 @@ describe('the Features view', () => {
       /^0 of 33 pairs chosen\. What was chosen before cannot be read: choose again\./,
     );
     pick('All Pairs');
-    await choosePairs(view);
+    await choosePairs(view, findings);
     assert.equal(await chosen(run), 'all');
     assert.equal((JSON.parse(await readFile(file, 'utf8')) as unknown[]).length, 3);
   });

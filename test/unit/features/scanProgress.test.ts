@@ -11,6 +11,7 @@ import {
 } from '../../../src/core/features/scanProgress.ts';
 import { tempFolder } from '../run/tempFolder.ts';
 import { parseWorker } from '../findings/parseWorker.ts';
+import type { Run } from '../../../src/core/run/state/run.ts';
 import { crawledWith } from './crawledRun.ts';
 
 const statesOf = ({ stateOf }: ScanProgress): string[] => [
@@ -70,11 +71,17 @@ test('F136 where entries cannot be read, what is not listed is not known', () =>
 
 test('F136 progress that is absent or of another shape leaves every pair unknown, and says so', async (t) => {
   const folder = await tempFolder(t);
-  const run = crawledWith('scan_progress');
-  const read = async (): Promise<unknown[]> => {
-    const progress = await readScanProgress(run, folder, parseWorker);
+  const crawl = crawledWith('scan_progress');
+  const run: Run = { ...crawl, workflow: 'blackbox-assessment' };
+  const read = async (of: Run = run): Promise<unknown[]> => {
+    const progress = await readScanProgress(of, folder, parseWorker);
     return [progress.problem, ...new Set(statesOf(progress))];
   };
+  assert.deepEqual(
+    await read({ ...crawl, artifacts: [] }),
+    ['absent', 'notTested'],
+    'F155 a crawl tests none',
+  );
   assert.deepEqual(await read(), ['absent', 'unknown']);
   assert.equal((await readScanProgress({ ...run, artifacts: [] }, folder, parseWorker)).problem, 'absent');
   for (const text of ['', '{}', '7', 'null', '{"done":true}', 'not JSON']) {
