@@ -126,9 +126,7 @@ export function attackPathOf({ places }: Pick<Finding, 'places'>): readonly Plac
   // The main place is often also listed with its role.
   const isRepeated = (place: Place): boolean =>
     place.role === undefined && places.some((other) => other.role !== undefined && isSameLine(place, other));
-  return places
-    .filter((place) => !isRepeated(place))
-    .toSorted((one, other) => rank(one) - rank(other));
+  return places.filter((place) => !isRepeated(place)).toSorted((one, other) => rank(one) - rank(other));
 }
 
 const blockNames: Readonly<Record<BlockKind, string>> = {

@@ -43,7 +43,9 @@ interface Step {
 /** Shows how an attack goes through the code in VS Code's References view, where F4 and Shift+F4 walk it; without that view, or without any step that is here, in a quick pick. */
 export async function showAttackPath(shown: ShownFinding, findings: FindingStore): Promise<void> {
   if (attackPathOf(shown.finding).length < 2) {
-    void showInformation(vscode.l10n.t('This finding has only one location, so there is no attack path to show.'));
+    void showInformation(
+      vscode.l10n.t('This finding has only one location, so there is no attack path to show.'),
+    );
     return;
   }
   const current = (): ShownFinding => findings.find(shown.run.id, shown.finding.index) ?? shown;

@@ -8,10 +8,7 @@ const pathOf = (...roles: (PlaceRole | undefined)[]): string =>
     .join(' ');
 
 test('F154 all places are shown, with and without a role: the source first, the sink after all steps, what supports the finding last', () => {
-  assert.equal(
-    pathOf('source', undefined, 'step', undefined, 'sink'),
-    'source0 place1 step2 place3 sink4',
-  );
+  assert.equal(pathOf('source', undefined, 'step', undefined, 'sink'), 'source0 place1 step2 place3 sink4');
   assert.equal(
     pathOf(undefined, 'sink', 'step', 'step', 'source', 'related'),
     'source4 place0 step2 step3 sink1 related5',
