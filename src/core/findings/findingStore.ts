@@ -181,6 +181,16 @@ export class FindingStore implements Disposable {
     });
   }
 
+  /** These findings, which are shown, with their places by the files as they are now. */
+  async placeNow<T extends Pick<ShownFinding, 'finding' | 'places'>>(
+    some: readonly T[],
+  ): Promise<readonly T[]> {
+    const wanted = new Set(some.map(({ finding }) => finding));
+    const found = await Promise.all(this.#loaded.map((each) => each.placesNow(wanted)));
+    const places = new Map(found.flatMap((each) => [...each]));
+    return some.map((each) => ({ ...each, places: places.get(each.finding) ?? each.places }));
+  }
+
   /** All of a run's findings with what is known of them, whether they are shown or not; a file that cannot be read gives a `failure`. */
   async read(run: Run): Promise<ShownRun> {
     return toShownRun(

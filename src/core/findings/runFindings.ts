@@ -18,7 +18,7 @@ import type { Cut } from './parse/parse.ts';
 import { readFindings } from './parse/readFindings.ts';
 import { type MappingMemory, mappingsOf } from './place/mappings.ts';
 import { createResolver, type Resolver, type SentPath } from './place/resolver.ts';
-import { locateFindings, RunPlaces, toShownPlace } from './place/runPlaces.ts';
+import { locateFindings, placesAsReported, RunPlaces, toShownPlace } from './place/runPlaces.ts';
 import { type Decode, readSent } from './place/sentFiles.ts';
 import { decisionFolders, type ShownFinding, type ShownPlace, type ShownRun } from './shownFinding.ts';
 import { isSettled, isUndecided, type TriageDecision, type TriageEntry, undecided } from './triage/triage.ts';
@@ -37,6 +37,8 @@ export interface RunFindingsDeps {
   readonly workerFile: string | URL;
   /** Where true, nothing is written. */
   readonly isReadOnly?: boolean | undefined;
+  /** Where true, places are as they were reported until `placesNow` is asked for them. */
+  readonly isPlacedWhenAsked?: boolean | undefined;
   readonly log: Logger;
 }
 
@@ -189,6 +191,24 @@ export class RunFindings implements ShownRun {
     return true;
   }
 
+  /** Where those of these findings that are of this run, or absent from it, are by now. */
+  async placesNow(wanted: ReadonlySet<Finding>): Promise<ReadonlyMap<Finding, readonly ShownPlace[]>> {
+    const others = await Promise.all(this.#absent.map((each) => each.placesNow(wanted)));
+    const places = new Map(others.flatMap((each) => [...each]));
+    const findings = this.#shown.map(({ finding }) => finding).filter((finding) => wanted.has(finding));
+    if (this.#named === undefined || findings.length === 0) return places;
+    const { source } = this.#named;
+    source.resolver.forget();
+    const located = await locateFindings(source.run, findings, source);
+    const { decode, textOf } = this.#deps;
+    const placed = await new RunPlaces(source.runFolder, located, decode, undefined).placesOf(
+      findings,
+      textOf,
+    );
+    for (const [at, finding] of findings.entries()) places.set(finding, placed[at] ?? []);
+    return places;
+  }
+
   /** Gives the findings the decisions that hold now; true when any of them changes. */
   decide(): boolean {
     const others = this.#absent.map((each) => each.decide());
@@ -304,14 +324,17 @@ function isBelow(file: string, folders: ReadonlySet<string>): boolean {
 
 async function placeFindings(
   named: NamedFindings,
-  { triage, decode, textOf }: RunFindingsDeps,
+  { triage, decode, textOf, isPlacedWhenAsked }: RunFindingsDeps,
   former: RunPlaces | undefined,
 ): Promise<Read> {
   const { run, runFolder } = named.source;
   const findings = named.names.map(({ finding }) => finding);
   const located = await locateFindings(run, findings, named.source);
   const places = new RunPlaces(runFolder, located, decode, former);
-  const placed = await places.placesOf(findings, textOf);
+  const placed =
+    isPlacedWhenAsked === true
+      ? placesAsReported(findings, located)
+      : await places.placesOf(findings, textOf);
   await triage.load(run.targets.map(({ folder }) => folder));
   return { named, places, placed };
 }

@@ -73,9 +73,16 @@ export function answerText(answer: unknown): string {
   return fenceData(JSON.stringify(answer, undefined, 1));
 }
 
+/** The findings that tools list. */
+export interface ToolFindings {
+  readonly runs: readonly ToolRun[];
+  /** Those of an answer, with their places by the files as they are now. */
+  readonly place: (some: readonly ToolFinding[]) => Promise<readonly ToolFinding[]>;
+}
+
 /** What the tools that only read answer from: what VS Code shows or, without it, what is on disk. */
 export interface ToolSource {
-  readonly findings: () => readonly ToolRun[] | Promise<readonly ToolRun[]>;
+  readonly findings: () => ToolFindings | Promise<ToolFindings>;
   readonly runs: () => RunsOnDisk | Promise<RunsOnDisk>;
   /** What was tried of a finding on a live application. */
   readonly confirmationsOf: (shown: ToolFinding) => Promise<readonly Confirmation[]>;
@@ -87,12 +94,13 @@ export function readingTools({ findings, runs, confirmationsOf, clock }: ToolSou
   return {
     listFindings: async (input: unknown) => {
       const wanted = readInput(toolInputs.listFindings, input);
-      return answerText(listFindings(await findings(), wanted));
+      return answerText(await listFindings(await findings(), wanted));
     },
     getFinding: async (input: unknown) => {
       const { finding } = readInput(toolInputs.getFinding, input);
-      const all = (await findings()).flatMap(({ shown, absent = [] }) => [...shown, ...absent]);
-      const shown = findNamed(all, finding);
+      const { runs: shownRuns, place } = await findings();
+      const found = findNamed(allOf(shownRuns), finding);
+      const [shown = found] = await place([found]);
       return answerText(getFinding(shown, await confirmationsOf(shown)));
     },
     getRunStatus: async (input: unknown) => {
@@ -103,8 +111,8 @@ export function readingTools({ findings, runs, confirmationsOf, clock }: ToolSou
 }
 
 /** A page of the findings that fit, worst first; those that people have settled only when they are asked for, and those of which nobody can know it in any case. */
-export function listFindings(
-  runs: readonly ToolRun[],
+export async function listFindings(
+  { runs, place }: ToolFindings,
   {
     minimumSeverity = 'none',
     path,
@@ -112,18 +120,17 @@ export function listFindings(
     offset = 0,
     limit = usualLimit,
   }: z.infer<typeof toolInputs.listFindings>,
-): unknown {
-  const fitting = runs
-    .flatMap(({ shown, absent = [] }) => [...shown, ...absent])
+): Promise<unknown> {
+  const fitting = allOf(runs)
     .filter(
       (shown) =>
         isAtLeast(shown.finding.severity, minimumSeverity) &&
         (shown.triage === undefined ||
           (triage === undefined ? !isSettled(shown.triage.state) : triage.includes(shown.triage.state))) &&
-        (path === undefined || shown.finding.places.some((place) => addressOf(place, shown).includes(path))),
+        (path === undefined || shown.finding.places.some((each) => addressOf(each, shown).includes(path))),
     )
     .sort((one, other) => severityRank(one.finding.severity) - severityRank(other.finding.severity));
-  const page = fitting.slice(offset, offset + limit);
+  const page = await place(fitting.slice(offset, offset + limit));
   return {
     // Without a run, or where one cannot be read, no finding does not mean that there is none.
     runs: runs.map(({ run, failure, shown }) => ({
@@ -158,6 +165,10 @@ export function listFindings(
       };
     }),
   };
+}
+
+function allOf(runs: readonly ToolRun[]): ToolFinding[] {
+  return runs.flatMap(({ shown, absent = [] }) => [...shown, ...absent]);
 }
 
 const resultNames: Readonly<Record<LiveResult, string>> = {

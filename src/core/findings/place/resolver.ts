@@ -30,6 +30,8 @@ export interface Resolver {
   sentPath(place: Place): Promise<SentPath>;
   /** The file here, by its target's position. */
   locate(place: Place): Promise<Here>;
+  /** Looks at the disk again: files may have come or gone. */
+  forget(): void;
 }
 
 /** A file of a target that is here. */
@@ -49,8 +51,22 @@ export interface ResolverFacts {
   readonly links?: LinkReader | undefined;
 }
 
-/** Makes the resolver of a run; each path is looked up once. */
+/** Makes the resolver of a run; each path is looked up once, until `forget` is called. */
 export function createResolver({ targets, sent, places, mappingOf, links }: ResolverFacts): Resolver {
+  const answers: Map<string, unknown>[] = [];
+  const remembering = <From, To>(
+    ask: (from: From) => Promise<To>,
+    keyOf: (from: From) => string,
+  ): ((from: From) => Promise<To>) => {
+    const known = new Map<string, Promise<To>>();
+    answers.push(known);
+    return (from) => {
+      const key = keyOf(from);
+      const answer = known.get(key) ?? ask(from);
+      known.set(key, answer);
+      return answer;
+    };
+  };
   const folders = targets.map(({ folder, name }, target) => {
     const paths = sent[target]?.keys();
     // The folder's name is another one on another machine.
@@ -115,6 +131,9 @@ export function createResolver({ targets, sent, places, mappingOf, links }: Reso
       };
     },
     locate: remembering(locate, pathKey),
+    forget: () => {
+      for (const known of answers) known.clear();
+    },
   };
 }
 
@@ -128,17 +147,4 @@ function pathAsReported(text: string, number: string | undefined): string {
   const written = toWorkspacePath(text, '');
   const [first, ...rest] = written.kind === 'path' ? written.segments : [text];
   return (rest.length > 0 && first === number ? rest : [first, ...rest]).join('/').normalize('NFC');
-}
-
-function remembering<From, To>(
-  ask: (from: From) => Promise<To>,
-  keyOf: (from: From) => string,
-): (from: From) => Promise<To> {
-  const known = new Map<string, Promise<To>>();
-  return (from) => {
-    const key = keyOf(from);
-    const answer = known.get(key) ?? ask(from);
-    known.set(key, answer);
-    return answer;
-  };
 }

@@ -63,6 +63,19 @@ export async function locateFindings(
   return { spots, missing };
 }
 
+/** The places of findings that are files here, as they were reported: no file is read. */
+export function placesAsReported(
+  findings: readonly Finding[],
+  { spots }: LocatedPlaces,
+): readonly (readonly ShownPlace[])[] {
+  return findings.map(({ places }) =>
+    places.flatMap((place) => {
+      const spot = spots.get(place);
+      return spot === undefined ? [] : [toShownPlace(spot, place, unreadText)];
+    }),
+  );
+}
+
 const filesAtOnce = 16;
 /** So many letters of files that are followed from where they were first seen are kept in memory. */
 const maxKept = 32_000_000;

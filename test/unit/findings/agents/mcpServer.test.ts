@@ -205,6 +205,56 @@ test('what is decided where the server cannot tell whether it holds is unknown, 
   assert.deepEqual(await states(), ['unknown', 'unknown']);
 });
 
+test('F153 calls at once, and later ones, read findings once, and only the files that the answer names', async (t) => {
+  const scene = await setScene(t);
+  const file = (name: string): string => path.join(scene.root, 'shop', name);
+  const items = ['a.js', 'b.js', 'later.js'].map((name, at) => ({
+    title: name,
+    severity: (['high', 'medium', 'low'] as const)[at],
+    file: name,
+    line: 2,
+  }));
+  const text = 'one\ntwo\n';
+  const sent = { 'a.js': text, 'b.js': text, 'later.js': text };
+  const { id } = await scene.addRun(['shop'], JSON.stringify(items), sent);
+  await rm(file('later.js'));
+  const [watch, seen] = [path.join(scene.root, 'watch.cjs'), path.join(scene.root, 'seen.txt')];
+  await writeFile(watch, watchingReads(seen));
+  const { ask } = await connect(t, scene, { node: ['--require', watch] });
+  const readNow = async () => {
+    const names = (await readFile(seen, 'utf8')).trim().split('\n');
+    await writeFile(seen, '');
+    return [...new Set(names.filter((name) => name !== 'findings.json'))]
+      .sort()
+      .concat(names.filter((name) => name === 'findings.json'));
+  };
+  const worst = async () => (await ask('listFindings', { limit: 1 })).findings[0];
+
+  await Promise.all(Array.from({ length: 8 }, worst));
+  assert.deepEqual(await readNow(), ['a.js', 'findings.json']);
+  await writeFile(file('a.js'), 'one\n');
+  assert.equal((await worst())?.drift, 'gone');
+  await decide(scene, 'workspace', 'confirmed');
+  assert.equal((await worst())?.triage, 'confirmed');
+  assert.deepEqual(await readNow(), ['a.js']);
+  const later = () => ask('getFinding', { finding: `${id}:2` });
+  assert.deepEqual((await later()).placesInWorkspace, []);
+  await writeFile(file('later.js'), text);
+  assert.equal((await later()).placesInWorkspace[0]?.path, 'later.js');
+  assert.deepEqual(await readNow(), ['later.js']);
+  await writeFile(path.join(scene.runs.folderOf(id), 'findings.json'), finding('Downloaded again'));
+  assert.equal((await worst())?.title, 'Downloaded again');
+  assert.deepEqual(await readNow(), ['a.js', 'findings.json']);
+});
+
+test('F153 a storage that is not there is said, and is not the same as no findings', async (t) => {
+  const scene = await setScene(t);
+  await scene.addRun(['shop'], finding('Own'));
+  const { refusal } = await connect(t, scene, { args: ['--storage', path.join(scene.root, 'gone')] });
+  for (const tool of ['listFindings', 'getRunStatus'])
+    assert.match(await refusal(tool, {}), /^The folder of the stored runs does not exist: .*gone/);
+});
+
 test('F141 no argument reaches the runs of another folder', async (t) => {
   const scene = await setScene(t);
   await scene.addRun(['shop'], finding('Own'));
@@ -314,5 +364,20 @@ function watching(file: string): string {
     watch('dns', require('node:dns'), ['lookup', 'resolve']);
     watch('child_process', require('node:child_process').ChildProcess.prototype, ['spawn']);
     note('watched');
+  `;
+}
+
+/** A script that notes which files of findings, and which text files, are read. */
+function watchingReads(file: string): string {
+  return `
+    const fs = require('node:fs');
+    const note = fs.appendFileSync;
+    for (const key of ['readFileSync', 'open']) {
+      const real = fs[key];
+      fs[key] = function (name, ...args) {
+        if (/(findings\\.json|shop.*\\.js)$/.test(String(name))) note(${JSON.stringify(file)}, String(name).replace(/.*[\\\\/]/, '') + '\\n');
+        return real.call(this, name, ...args);
+      };
+    }
   `;
 }

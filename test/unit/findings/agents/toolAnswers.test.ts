@@ -9,6 +9,7 @@ import {
   getFinding,
   getRunStatus,
   listFindings,
+  type ToolFindings,
   toolInputs,
 } from '../../../../src/core/findings/agents/toolAnswers.ts';
 import type { ShownFinding, ShownPlace } from '../../../../src/core/findings/shownFinding.ts';
@@ -50,6 +51,21 @@ const words: FindingWords = {
   blockOf: (kind) => kind,
 };
 
+interface Listed {
+  readonly runs: unknown;
+  readonly total: number;
+  readonly notRead?: number;
+  readonly findings: readonly Record<string, unknown>[];
+}
+
+/** What tools list of these runs, whose findings are where the runs say. */
+async function list(
+  runs: ToolFindings['runs'],
+  input: Parameters<typeof listFindings>[1] = {},
+): Promise<Listed> {
+  return (await listFindings({ runs, place: (some) => Promise.resolve(some) }, input)) as Listed;
+}
+
 /** A finding of two places, the second gone from the file or moved within it. */
 function driftedTo(drift: ShownPlace['drift']): ShownFinding {
   const [shown] = sourceOf([
@@ -71,11 +87,9 @@ function driftedTo(drift: ShownPlace['drift']): ShownFinding {
 }
 
 describe('what language models get', () => {
-  test('no line is told of code that is gone, and what became of the main place, whichever is found first', () => {
+  test('no line is told of code that is gone, and what became of the main place, whichever is found first', async () => {
     const [gone, moved] = [driftedTo('gone'), driftedTo('moved')];
-    const { findings } = listFindings([{ run: shopRun, shown: [gone, moved] }], {}) as {
-      findings: Record<string, unknown>[];
-    };
+    const { findings } = await list([{ run: shopRun, shown: [gone, moved] }]);
     assert.deepEqual(
       findings.map(({ place, drift }) => [place, drift]),
       [
@@ -89,15 +103,13 @@ describe('what language models get', () => {
     assert.deepEqual(lost, { path: 'a.js', drift: 'gone' });
   });
 
-  test('F140 a list and a finding say what other runs tell, what was decided before, and whether the quote was sent', () => {
+  test('F140 a list and a finding say what other runs tell, what was decided before, and whether the quote was sent', async () => {
     const [bad, mild] = sourceOf(items).shown;
     const evidence = [{ kind: 'notAsSent', path: 'src/a.js', missing: 'quote' }] as const;
     const before = { state: 'falsePositive', note: 'escaped', at: 5 } as const;
     const reported = { ...bad!, verdict: 'backAgain', evidence, decidedBefore: before } as const;
     const absent = { ...mild!, verdict: 'sameBytes' } as const;
-    const { findings } = listFindings([{ run: shopRun, shown: [reported], absent: [absent] }], {}) as {
-      findings: Record<string, unknown>[];
-    };
+    const { findings } = await list([{ run: shopRun, shown: [reported], absent: [absent] }]);
     assert.deepEqual(
       findings.map((each) => [each['verdict'], each['evidence'], each['decidedBefore']]).toSorted(),
       [
@@ -112,7 +124,7 @@ describe('what language models get', () => {
     );
   });
 
-  test('a finding of a live application says feature, perspective and request', () => {
+  test('a finding of a live application says feature, perspective and request', async () => {
     const live = {
       feature_name: 'Search',
       perspective: 'XSS',
@@ -120,7 +132,7 @@ describe('what language models get', () => {
       url: 'https://shop.example/s?q=1',
     };
     const source = sourceOf([{ title: 'Reflected', severity: 'high', ...live }]);
-    const { findings } = listFindings([source], {}) as { findings: Record<string, unknown>[] };
+    const { findings } = await list([source]);
     const { feature, perspective, request } = findings[0]!;
     assert.deepEqual([feature, perspective, request], ['Search', 'XSS', 'GET https://shop.example/s?q=1']);
     const { told } = getFinding(source.shown[0]!) as { told: Record<string, unknown> };
@@ -145,52 +157,44 @@ describe('what language models get', () => {
     assert.notEqual(fenceData('x'), fenceData('x'), 'nobody can know the next mark');
   });
 
-  test('findings are listed worst first, page by page, without those that people settled', () => {
+  test('findings are listed worst first, page by page, without those that people settled', async () => {
     const source = sourceOf(items, (index) => ({
       state: index === 0 ? 'acceptedRisk' : 'open',
       note: '',
       at: 1,
     }));
-    const list = (
-      input: Parameters<typeof listFindings>[1],
-    ): { total: number; findings: { title: string; place: string; drift: string }[] } =>
-      listFindings([source], input) as never;
     assert.deepEqual(
-      list({}).findings.map(({ title, place, drift }) => [title, place, drift]),
+      (await list([source])).findings.map(({ title, place, drift }) => [title, place, drift]),
       [['Bad', 'src/注文.ts:7', 'unknown']],
     );
+    const triage = ['open', 'acceptedRisk'] as const;
     assert.deepEqual(
-      list({ triage: ['open', 'acceptedRisk'] }).findings.map(({ title }) => title),
+      (await list([source], { triage: [...triage] })).findings.map(({ title }) => title),
       ['Bad', 'Mild'],
     );
-    assert.deepEqual(
-      [list({ triage: ['open', 'acceptedRisk'], offset: 1, limit: 1 })].map(({ total, findings }) => [
-        total,
-        findings.map(({ title }) => title),
-      ]),
-      [[2, ['Mild']]],
-    );
-    assert.equal(list({ path: 'a.js' }).total, 0);
+    const { total, findings } = await list([source], { triage: [...triage], offset: 1, limit: 1 });
+    assert.deepEqual([total, findings.map(({ title }) => title)], [2, ['Mild']]);
+    assert.equal((await list([source], { path: 'a.js' })).total, 0);
   });
 
-  test('F69 where not all findings are known, the list says how many are not', () => {
+  test('F69 where not all findings are known, the list says how many are not', async () => {
     const source = sourceOf(items);
-    const known = listFindings([{ ...source, cut: { shown: 2, total: 60_000 } }], {}) as { notRead?: number };
+    const known = await list([{ ...source, cut: { shown: 2, total: 60_000 } }]);
     assert.equal(known.notRead, 59_998);
-    assert.equal((listFindings([source], {}) as { notRead?: number }).notRead, undefined);
+    assert.equal((await list([source])).notRead, undefined);
   });
 
-  test('F155 a run says what it covers, in a sentence where it found nothing', () => {
+  test('F155 a run says what it covers, in a sentence where it found nothing', async () => {
     const coverage = { uploaded: 239, excluded: { ignored: 2 }, excludedFolders: 0, unpacked: 0 };
     const run = { ...shopRun, targets: [{ ...shopRun.targets[0]!, coverage }] };
     const summary = '0 findings in 239 uploaded files. 2 files were excluded.';
     const said = { run: run.id, state: run.state, failure: undefined, coverage };
-    const runsOf = (list: Parameters<typeof listFindings>[0]): unknown =>
-      (listFindings(list, {}) as { runs: unknown }).runs;
-    assert.deepEqual(runsOf([{ run, shown: [] }]), [{ ...said, summary }]);
-    assert.deepEqual(runsOf([{ ...sourceOf(items), run }]), [{ ...said, summary: undefined }]);
+    const runsOf = async (runs: ToolFindings['runs']) => (await list(runs)).runs;
+    assert.deepEqual(await runsOf([{ run, shown: [] }]), [{ ...said, summary }]);
+    assert.deepEqual(await runsOf([{ ...sourceOf(items), run }]), [{ ...said, summary: undefined }]);
     const failure = { kind: 'malformedFindings' as const };
-    assert.deepEqual(runsOf([{ run, shown: [], failure }]), [{ ...said, failure: failure.kind, summary: undefined }]); // prettier-ignore
+    const failed = { ...said, failure: failure.kind, summary: undefined };
+    assert.deepEqual(await runsOf([{ run, shown: [], failure }]), [failed]);
   });
 
   test('long texts are cut', () => {
