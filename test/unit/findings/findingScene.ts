@@ -47,11 +47,14 @@ export interface Scene {
   ): Promise<Run>;
 }
 
-/** Makes a scene that goes with its test. */
-export async function setScene(t: { readonly after: (cleanUp: () => unknown) => void }): Promise<Scene> {
+/** Makes a scene that goes with its test, whose window has these folders below the root open. */
+export async function setScene(
+  t: { readonly after: (cleanUp: () => unknown) => void },
+  ...folders: readonly string[]
+): Promise<Scene> {
   const root = await mkdtemp(path.join(tmpdir(), 'finding-store-'));
   const runs = new RunStore(path.join(root, 'runs'), { clock, log: silent });
-  const open = new Set<string>();
+  const open = new Set(folders.map((name) => path.join(root, name)));
   const texts = new Map<string, string>();
   const triage = new TriageStore({
     placeFor: (folder) => ({ kind: 'file', path: path.join(folder, 'triage.json') }),

@@ -6,8 +6,7 @@ import type { Run } from '../../../src/core/run/state/run.ts';
 import { finding, setScene, titles } from './findingScene.ts';
 
 test('of each open folder the findings of its latest run are shown', async (t) => {
-  const scene = await setScene(t);
-  scene.open.add(path.join(scene.root, 'shop')).add(path.join(scene.root, 'tool'));
+  const scene = await setScene(t, 'shop', 'tool');
   await scene.addRun(['shop'], finding('old'));
   await scene.addRun(['tool'], finding('other folder'));
   await scene.addRun(['shop'], finding('new'));
@@ -16,8 +15,7 @@ test('of each open folder the findings of its latest run are shown', async (t) =
 });
 
 test('a run that a person chooses takes the place of the latest one, and clearing shows none', async (t) => {
-  const scene = await setScene(t);
-  scene.open.add(path.join(scene.root, 'shop'));
+  const scene = await setScene(t, 'shop');
   const old = await scene.addRun(['shop'], finding('old'));
   await scene.addRun(['shop'], finding('new'));
   await scene.store.show(old);
@@ -40,8 +38,7 @@ test('what a folder shows is absent from no later run of another folder', async 
 });
 
 test('listeners hear of a change once, and not of one that changes nothing here', async (t) => {
-  const scene = await setScene(t);
-  scene.open.add(path.join(scene.root, 'shop'));
+  const scene = await setScene(t, 'shop');
   let heard = 0;
   scene.store.onDidChange(() => {
     heard += 1;
@@ -52,8 +49,7 @@ test('listeners hear of a change once, and not of one that changes nothing here'
 });
 
 test('a finding has the file and the line of its place; a snippet corrects a wrong line', async (t) => {
-  const scene = await setScene(t);
-  scene.open.add(path.join(scene.root, 'shop'));
+  const scene = await setScene(t, 'shop');
   await scene.addRun(['shop'], finding('moved', { file: 'a.js', line: 1, snippet: 'three' }));
   const [place] = scene.store.all()[0]?.places ?? [];
   assert.equal(place?.file, path.join(scene.root, 'shop', 'a.js'));
@@ -61,8 +57,7 @@ test('a finding has the file and the line of its place; a snippet corrects a wro
 });
 
 test('F73 the same path in two folders of a run means the folder that the finding names by its target', async (t) => {
-  const scene = await setScene(t);
-  scene.open.add(path.join(scene.root, 'one'));
+  const scene = await setScene(t, 'one');
   const place = (target: number) => ({ title: String(target), file: 'a.js', line: 1, target_index: target });
   await scene.addRun(
     ['one', 'two'],
@@ -88,8 +83,7 @@ test('F107 why findings cannot be read is known of every run that was wanted, sh
 });
 
 test('a findings file that cannot be read says so and takes nothing else with it', async (t) => {
-  const scene = await setScene(t);
-  scene.open.add(path.join(scene.root, 'shop')).add(path.join(scene.root, 'tool'));
+  const scene = await setScene(t, 'shop', 'tool');
   await scene.addRun(['shop'], '"nothing"');
   await scene.addRun(['tool'], finding('fine'));
   assert.deepEqual(titles(scene), ['fine']);
@@ -100,8 +94,7 @@ test('a findings file that cannot be read says so and takes nothing else with it
 });
 
 test('after clearing, the findings of a run that ends later are shown', async (t) => {
-  const scene = await setScene(t);
-  scene.open.add(path.join(scene.root, 'shop')).add(path.join(scene.root, 'tool'));
+  const scene = await setScene(t, 'shop', 'tool');
   await scene.addRun(['shop'], finding('old'));
   await scene.addRun(['tool'], finding('other folder'));
   await scene.store.clear();
@@ -110,8 +103,7 @@ test('after clearing, the findings of a run that ends later are shown', async (t
 });
 
 test('after clearing, runs of folders that other windows have open are not shown here', async (t) => {
-  const scene = await setScene(t);
-  scene.open.add(path.join(scene.root, 'shop'));
+  const scene = await setScene(t, 'shop');
   await scene.addRun(['shop'], finding('old'));
   const elsewhere = await scene.addRun(['closed'], finding('of a folder that is not open'));
   await scene.store.show(elsewhere);
@@ -124,8 +116,7 @@ test('after clearing, runs of folders that other windows have open are not shown
 });
 
 test('a chosen run gives way to one that ends later, and to the latest one when it is removed', async (t) => {
-  const scene = await setScene(t);
-  scene.open.add(path.join(scene.root, 'shop'));
+  const scene = await setScene(t, 'shop');
   const chosen = await scene.addRun(['shop'], finding('chosen'));
   await scene.addRun(['shop'], finding('latest'));
   await scene.store.show(chosen);
@@ -141,8 +132,7 @@ test('a chosen run gives way to one that ends later, and to the latest one when 
 });
 
 test('choosing a run that has no findings file leaves the findings that are shown', async (t) => {
-  const scene = await setScene(t);
-  scene.open.add(path.join(scene.root, 'shop'));
+  const scene = await setScene(t, 'shop');
   const run = await scene.addRun(['shop'], finding('here'));
   const empty: Run = { ...run, id: 'run-without', createdAt: 0, ...{ artifacts: [] } };
   await scene.runs.create(empty);
@@ -151,8 +141,7 @@ test('choosing a run that has no findings file leaves the findings that are show
 });
 
 test('a finding is found by its position in the file, also when some of them are not shown', async (t) => {
-  const scene = await setScene(t);
-  scene.open.add(path.join(scene.root, 'one')).add(path.join(scene.root, 'two'));
+  const scene = await setScene(t, 'one', 'two');
   const told = [0, 1].map((target) => ({
     title: String(target),
     file: 'a.js',
@@ -167,8 +156,7 @@ test('a finding is found by its position in the file, also when some of them are
 });
 
 test('each folder of a run of two shows only its own latest findings', async (t) => {
-  const scene = await setScene(t);
-  scene.open.add(path.join(scene.root, 'one')).add(path.join(scene.root, 'two'));
+  const scene = await setScene(t, 'one', 'two');
   const both = await scene.addRun(
     ['one', 'two'],
     JSON.stringify([
@@ -243,8 +231,7 @@ test('of a run of two folders, a finding whose file is gone stays the finding of
 });
 
 test('a reading that failed does not keep the next one from being shown', async (t) => {
-  const scene = await setScene(t);
-  scene.open.add(path.join(scene.root, 'shop'));
+  const scene = await setScene(t, 'shop');
   await scene.addRun(['shop'], finding('One'), { 'a.js': 'a\nb\n' });
   const listening = scene.store.onDidChange(() => {
     throw new Error('an invented fault of a listener');

@@ -59,8 +59,7 @@ test('what happens to a file while the findings that point at it are read for th
 });
 
 test('findings that were downloaded again are shown in place of the former ones, whoever asked for them', async (t) => {
-  const scene = await setScene(t);
-  scene.open.add(path.join(scene.root, 'shop'));
+  const scene = await setScene(t, 'shop');
   const run = await scene.addRun(['shop'], '"nothing"');
   const [first] = scene.store.folders();
   assert.equal(first?.failure?.kind, 'malformedFindings');
@@ -107,8 +106,7 @@ test('runs that are shown, or compared with, have the name that a person gave th
 });
 
 test('a run that is shown is not read again to be looked at', async (t) => {
-  const scene = await setScene(t);
-  scene.open.add(path.join(scene.root, 'shop'));
+  const scene = await setScene(t, 'shop');
   const before = await scene.addRun(['shop'], finding('former', { file: 'a.js', line: 1 }));
   const run = await scene.addRun(['shop'], finding('here'));
   await writeFile(path.join(scene.runs.folderOf(run.id), 'findings.json'), '"nothing"');

@@ -109,6 +109,15 @@ export async function setUpDesk(t: Scope, options: ServiceOptions = {}): Promise
   return { service, clock, traffic, root: join(base, 'runs'), folder, sent, pullCable };
 }
 
+/** Sets a desk up and opens a window at it. */
+export async function setUpWindow(
+  t: Scope,
+  options?: WindowOptions,
+): Promise<{ desk: Desk; window: RunWindow }> {
+  const desk = await setUpDesk(t);
+  return { desk, window: openWindow(t, desk, options) };
+}
+
 /** Opens a window at a desk; it is closed with the test. */
 export function openWindow(t: Scope, desk: Desk, options: WindowOptions = {}): RunWindow {
   const { service, clock: deskClock, traffic } = desk;

@@ -7,7 +7,8 @@ import { newRun } from '../../../src/core/run/state/newRun.ts';
 import type { RunStore } from '../../../src/core/run/disk/runStore.ts';
 import type { RunIn } from '../../../src/core/run/state/run.ts';
 import { tarGz } from '../service/archiveMaker.ts';
-import { type Desk, openWindow, type RunWindow } from './runWindow.ts';
+import { type Desk, openWindow, type RunWindow, setUpWindow, type WindowOptions } from './runWindow.ts';
+import type { Scope } from './tempFolder.ts';
 import { answered, emptyExit } from './sampleRuns.ts';
 import { silent } from '../../silentLog.ts';
 import { whitebox } from '../../../src/core/workflows/whitebox.ts';
@@ -82,6 +83,12 @@ export async function seedUnknownRun(desk: Desk, window: RunWindow): Promise<Run
 export async function trackRemoteRun(desk: Desk, window: RunWindow): Promise<{ id: string; runId: string }> {
   const runId = await startRemoteRun(desk);
   return { id: await trackRun(desk, window, runId), runId };
+}
+
+/** Sets a desk up whose window tracks a run of the service. */
+export async function setUpRun(t: Scope, options?: WindowOptions) {
+  const { desk, window } = await setUpWindow(t, options);
+  return { desk, window, ...(await trackRemoteRun(desk, window)) };
 }
 
 /** A run that a window has tracked and that ended at the service after that window closed. */

@@ -22,8 +22,7 @@ async function compareTwo(scene: Scene): Promise<Run> {
 }
 
 test('a finding is new or still there since the run before of the same folders', async (t) => {
-  const scene = await setScene(t);
-  scene.open.add(path.join(scene.root, 'shop'));
+  const scene = await setScene(t, 'shop');
   const first = await scene.addRun(['shop'], file('a', 'b'));
   assert.deepEqual(verdicts(scene), { a: undefined, b: undefined });
   await scene.addRun(['shop', 'tool'], file('c'));
@@ -78,8 +77,7 @@ test('the same finding in two folders is two findings', async (t) => {
 });
 
 test('a comparison is shown until other findings are', async (t) => {
-  const scene = await setScene(t);
-  scene.open.add(path.join(scene.root, 'shop'));
+  const scene = await setScene(t, 'shop');
   const first = await scene.addRun(['shop'], file('a', 'b'));
   const second = await scene.addRun(['shop'], file('a'));
   const third = await scene.addRun(['shop'], file('a', 'b'));
@@ -101,8 +99,7 @@ test('a comparison is shown until other findings are', async (t) => {
 });
 
 test('a run that cannot be read is not compared: nothing of it is fixed or new', async (t) => {
-  const scene = await setScene(t);
-  scene.open.add(path.join(scene.root, 'shop'));
+  const scene = await setScene(t, 'shop');
   const readable = await scene.addRun(['shop'], file('a'));
   const broken = await scene.addRun(['shop'], '3');
   const why = {
@@ -155,16 +152,14 @@ test('a comparison ends when the run before is there no more', async (t) => {
 });
 
 test('a run before that cannot be read leaves nothing marked', async (t) => {
-  const scene = await setScene(t);
-  scene.open.add(path.join(scene.root, 'shop'));
+  const scene = await setScene(t, 'shop');
   await scene.addRun(['shop'], '"nothing"');
   await scene.addRun(['shop'], file('a'));
   assert.deepEqual(verdicts(scene), { a: undefined });
 });
 
 test('what an import of unknown origin found is compared with nothing by itself', async (t) => {
-  const scene = await setScene(t);
-  scene.open.add(path.join(scene.root, 'shop'));
+  const scene = await setScene(t, 'shop');
   const first = await scene.addRun(['shop'], file('a'));
   const { runId, ...rest } = (await scene.addRun(['shop'], file('other'))) as RunIn<'succeeded'>;
   const unknown = { ...rest, state: 'imported', importedFrom: 'other.sarif' } as Run;
@@ -191,8 +186,7 @@ test('a comparison with the run before that is ended is told of, although the sa
 });
 
 test('a run that comes again, as an import, is compared with the run before it and not with itself', async (t) => {
-  const scene = await setScene(t);
-  scene.open.add(path.join(scene.root, 'shop'));
+  const scene = await setScene(t, 'shop');
   const first = await scene.addRun(['shop'], file('a'));
   const second = (await scene.addRun(['shop'], file('a', 'b'))) as RunIn<'succeeded'>;
   const again = await scene.addRun(['shop'], file('a', 'b'));
@@ -204,8 +198,7 @@ test('a run that comes again, as an import, is compared with the run before it a
 });
 
 test('F69 of a run with more findings than are read nothing is called absent, and nothing is new since such a run', async (t) => {
-  const scene = await setScene(t);
-  scene.open.add(path.join(scene.root, 'shop'));
+  const scene = await setScene(t, 'shop');
   const many = JSON.stringify(
     Array.from({ length: 10_002 }, (_, at) => ({
       title: `t${String(at)}`,

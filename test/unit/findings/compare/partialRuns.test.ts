@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import path from 'node:path';
 import { test } from 'node:test';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { runsBefore } from '../../../../src/core/findings/chooseRun.ts';
@@ -7,8 +6,7 @@ import { problemsByFile } from '../../../../src/core/findings/view/problems.ts';
 import { finding, type Scene, setScene, titles, verdictsOf } from '../findingScene.ts';
 
 test('a run that ended early replaces no findings by itself and is no baseline, but can be chosen', async (t) => {
-  const scene = await setScene(t);
-  scene.open.add(path.join(scene.root, 'shop'));
+  const scene = await setScene(t, 'shop');
   const whole = await scene.addRun(['shop'], finding('whole'));
   const { id, ...rest } = await scene.addRun(['shop'], finding('part'));
   const part = { ...rest, id, state: 'cancelled' } as Run;
@@ -61,8 +59,7 @@ async function addLive(
 }
 
 test('findings of a live application stand beside those of the code, for each set of target URLs the latest', async (t) => {
-  const scene = await setScene(t);
-  scene.open.add(path.join(scene.root, 'shop'));
+  const scene = await setScene(t, 'shop');
   await scene.addRun(['shop'], finding('code'));
   await addLive(scene, 'first');
   await addLive(scene, 'second', {
@@ -77,8 +74,7 @@ test('findings of a live application stand beside those of the code, for each se
 });
 
 test('F143 a run of one pair, as of Confirm Live, and one that continues it displace no findings and are no baseline', async (t) => {
-  const scene = await setScene(t);
-  scene.open.add(path.join(scene.root, 'shop'));
+  const scene = await setScene(t, 'shop');
   await scene.addRun(['shop'], finding('code'));
   const whole = await addLive(scene, 'whole');
   const pairs = [{ feature_name: 'Search', perspective: 'XSS' }];
@@ -99,8 +95,7 @@ test('F143 a run of one pair, as of Confirm Live, and one that continues it disp
 });
 
 test('a run that hit its credit limit is shown with what it found, and is no baseline', async (t) => {
-  const scene = await setScene(t);
-  scene.open.add(path.join(scene.root, 'shop'));
+  const scene = await setScene(t, 'shop');
   await addLive(scene, 'whole');
   await addLive(scene, 'limited', { state: 'aborted', exit: limit });
   assert.deepEqual(titles(scene), ['limited']);
@@ -127,8 +122,7 @@ test('a continuation is the same assessment as the run that it goes on with: bot
 });
 
 test('F138 findings of a live application are shown, and none is a problem of a file', async (t) => {
-  const scene = await setScene(t);
-  scene.open.add(path.join(scene.root, 'shop'));
+  const scene = await setScene(t, 'shop');
   const run = await scene.addRun(
     ['shop'],
     JSON.stringify([{ ...search, path: '/a.js', evidence: '/a.js', url: 'https://shop.example/a.js' }]),

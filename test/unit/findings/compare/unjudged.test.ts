@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import path from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { ShownFinding } from '../../../../src/core/findings/shownFinding.ts';
@@ -51,8 +50,7 @@ function sameAs(at: number, keys: readonly ReadonlySet<string>[]): ReadonlySet<s
 test('F139 no sequence of runs and decisions makes a finding invisible that nobody judged', async (t) => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 4 }), async (steps) => {
-      const scene = await setScene(t);
-      scene.open.add(path.join(scene.root, 'shop'));
+      const scene = await setScene(t, 'shop');
       const { store, runs } = scene;
       /** Which vulnerability each finding is, the keys it was reported by, and the keys that a person settled. */
       const truth = new Map<string, number>();

@@ -146,8 +146,7 @@ test('F139 what an aborted run alone reported does not get lost behind the next 
 });
 
 test('F139 what a run of two folders reported stays when a later run is of one of them', async (t) => {
-  const scene = await setScene(t);
-  scene.open.add(path.join(scene.root, 'shop')).add(path.join(scene.root, 'tool'));
+  const scene = await setScene(t, 'shop', 'tool');
   const both = [0, 1].map((target) => ({ ...X, title: String(target), target_index: target }));
   await scene.addRun(['shop', 'tool'], write(both), sent);
   await scene.addRun(['shop'], write([Y]), sent);
@@ -314,8 +313,7 @@ for (const [name, before, found, how, wanted] of [
   ['nothing is known of what was tested', progress, [], {}, 'unknown'],
 ] satisfies readonly [string, object | undefined, readonly object[], { scanned?: object }, string][])
   test(`F139 a verdict on a live application: ${name}`, async (t) => {
-    const scene = await setScene(t);
-    scene.open.add(path.join(scene.root, 'shop'));
+    const scene = await setScene(t, 'shop');
     await assess(scene, [{ ...live, title: 'L' }], { scanned: before });
     const last = await assess(
       scene,

@@ -18,8 +18,7 @@ interface Shop extends Scene {
 
 /** A run that has found something in line 3 of `code`. */
 async function openShop(t: TestContext, more: Record<string, unknown> = {}, isSent = true): Promise<Shop> {
-  const scene = await setScene(t);
-  scene.open.add(path.join(scene.root, 'shop'));
+  const scene = await setScene(t, 'shop');
   const file = path.join(scene.root, 'shop', 'src.js');
   const told = finding('found', { file: 'src.js', line: 3, ...more });
   const run = await scene.addRun(['shop'], told, isSent ? { 'src.js': code } : undefined);
@@ -203,8 +202,7 @@ test('kept text that is not what was sent is not believed', async (t) => {
 });
 
 test('a change is announced once, when findings point at its file', async (t) => {
-  const scene = await setScene(t);
-  scene.open.add(path.join(scene.root, 'shop'));
+  const scene = await setScene(t, 'shop');
   const files = { 'a.js': code, 'b.js': code, 'c.js': code };
   const told = [
     {

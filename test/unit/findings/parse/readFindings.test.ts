@@ -80,8 +80,7 @@ describe('a findings file that was too large', () => {
 
   /** A scene that shows a run with a file that is too large, and the run. */
   async function setTooLarge(t: Parameters<typeof setScene>[0]): Promise<{ scene: Scene; file: string }> {
-    const scene = await setScene(t);
-    scene.open.add(path.join(scene.root, 'shop'));
+    const scene = await setScene(t, 'shop');
     const run = await scene.addRun(['shop'], tooLarge);
     assert.equal(scene.store.folders()[0]?.failure?.kind, 'findingsTooLarge');
     return { scene, file: path.join(scene.runs.folderOf(run.id), 'findings.json') };

@@ -6,8 +6,7 @@ import { pausesWhile } from '../../core/cpuTime.ts';
 import { finding, setScene } from '../findingScene.ts';
 
 test('of a file that is deleted the code is gone, also when it is not known what was scanned', async (t) => {
-  const scene = await setScene(t);
-  scene.open.add(path.join(scene.root, 'shop'));
+  const scene = await setScene(t, 'shop');
   await scene.addRun(['shop'], finding('here', { file: 'a.js', line: 2 }));
   const file = path.join(scene.root, 'shop', 'a.js');
   const place = () => scene.store.all()[0]?.places[0];
@@ -30,8 +29,7 @@ test('in a file that is too large to be read, findings stay at their reported li
 });
 
 test('many snippets that stand nowhere in a long file are looked for without a stall', async (t) => {
-  const scene = await setScene(t);
-  scene.open.add(path.join(scene.root, 'shop'));
+  const scene = await setScene(t, 'shop');
   const text = Array.from({ length: 50_000 }, (_, at) => `const a${String(at)} = ${String(at)};`).join('\n');
   const found = Array.from({ length: 200 }, (_, at) => ({
     title: 'far',

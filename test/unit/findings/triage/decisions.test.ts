@@ -7,8 +7,7 @@ import { silent } from '../../../silentLog.ts';
 import { clock, finding, setScene } from '../findingScene.ts';
 
 test('a decision holds for the finding in later runs of its folder, and for no other finding', async (t) => {
-  const scene = await setScene(t);
-  scene.open.add(path.join(scene.root, 'shop')).add(path.join(scene.root, 'tool'));
+  const scene = await setScene(t, 'shop', 'tool');
   const told = JSON.stringify([
     { title: 'one', severity: 'high', file: 'a.js', line: 1 },
     { title: 'two', severity: 'high', file: 'a.js', line: 2 },
@@ -38,8 +37,7 @@ async function inTheNextRun(
   decidedOn: string,
   next: readonly object[],
 ): Promise<Record<string, string>> {
-  const scene = await setScene(t);
-  scene.open.add(path.join(scene.root, 'shop'));
+  const scene = await setScene(t, 'shop');
   const told = (items: readonly object[]) =>
     JSON.stringify(items.map((item) => ({ severity: 'critical', cwe: 89, file: 'a.js', ...item })));
   const states = () =>
@@ -154,8 +152,7 @@ test('F109 a decision about a finding without title and quote says nothing of th
 });
 
 test('F109 a decision about one of two findings that nothing tells apart holds for that one in its run', async (t) => {
-  const scene = await setScene(t);
-  scene.open.add(path.join(scene.root, 'shop'));
+  const scene = await setScene(t, 'shop');
   const told = [1, 2].map((line) => ({ title: 'A', cwe: 89, file: 'a.js', line }));
   await scene.addRun(['shop'], JSON.stringify(told));
   await scene.store.setTriage(scene.store.all().slice(1), 'falsePositive', 'escaped');
@@ -167,8 +164,7 @@ test('F109 a decision about one of two findings that nothing tells apart holds f
 });
 
 test('what another window decided shows here', async (t) => {
-  const scene = await setScene(t);
-  scene.open.add(path.join(scene.root, 'shop'));
+  const scene = await setScene(t, 'shop');
   await scene.addRun(['shop'], finding('one'));
   const other = new TriageStore({
     placeFor: (folder) => ({ kind: 'file', path: path.join(folder, 'triage.json') }),

@@ -6,8 +6,7 @@ import { readDecisions, undecidedBy } from '../../../../src/core/findings/import
 import { setScene } from '../findingScene.ts';
 
 test('decisions with a note each are taken over in one go, with the times they were made at', async (t) => {
-  const scene = await setScene(t);
-  scene.open.add(path.join(scene.root, 'shop'));
+  const scene = await setScene(t, 'shop');
   const told = Array.from({ length: 50 }, (_, at) => ({ title: `finding ${at}`, file: 'a.js', line: 2 }));
   await scene.addRun(['shop'], JSON.stringify(told));
   const times = [...told.keys()].map((at) => Date.UTC(2030, 0, 1) + at);

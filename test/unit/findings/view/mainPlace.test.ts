@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
-import path from 'node:path';
 import { test } from 'node:test';
 import { lacksMainPlace } from '../../../../src/core/findings/shownFinding.ts';
 import { setScene } from '../findingScene.ts';
 
 test('a finding lacks its main place, whatever became of its evidence', async (t) => {
-  const scene = await setScene(t);
-  scene.open.add(path.join(scene.root, 'shop'));
+  const scene = await setScene(t, 'shop');
   const evidence = { evidence: [{ file: 'a.js', line: 1 }] };
   const told = [
     { title: 'lost', file: 'build/gone.js', line: 1, ...evidence },

@@ -9,7 +9,7 @@ import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import { bury } from '../buriedWindow.ts';
 import { minuteMs, pass } from '../days.ts';
 import { DyingStore, type Phase } from '../dyingStore.ts';
-import { type Desk, openWindow, type RunWindow, setUpDesk } from '../runWindow.ts';
+import { type Desk, openWindow, type RunWindow, setUpDesk, setUpWindow } from '../runWindow.ts';
 import { VirtualClock } from '../virtualClock.ts';
 import { silent } from '../../../silentLog.ts';
 import { stepOf } from '../sampleRuns.ts';
@@ -134,8 +134,7 @@ describe('a window that is closed', () => {
   }
 
   test('F46 before the dispatch it intended is sent has started nothing, and says so', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
+    const { desk, window } = await setUpWindow(t);
     window.store.onDidChange(({ state }) => {
       if (state === 'dispatching') window.tracker.dispose();
     });
@@ -147,8 +146,7 @@ describe('a window that is closed', () => {
   });
 
   test('F46 while its dispatch waits, having met a 429, has started nothing, and sends nothing more', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
+    const { desk, window } = await setUpWindow(t);
     const reply = { kind: 'reply' as const, status: 429, headers: { 'retry-after': '60' } };
     desk.service.addFault({ match: { path: '/dispatch', times: 1 }, before: reply });
     const started = window.tracker.start(await window.assessment());
@@ -164,8 +162,7 @@ describe('a window that is closed', () => {
   });
 
   test('F46 while its dispatch is under way knows the run all the same', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
+    const { desk, window } = await setUpWindow(t);
     const answer = Promise.withResolvers<undefined>();
     desk.service.addFault({ match: { path: '/dispatch' }, after: { kind: 'hold', until: answer.promise } });
     const started = window.tracker.start(await window.assessment());

@@ -9,15 +9,14 @@ import { RunNotes } from '../../../../src/core/run/disk/recoveryNotes.ts';
 import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import { minuteMs, pass } from '../days.ts';
 import { storeWithoutSpaceFor } from '../preparedStore.ts';
-import { openWindow, setUpDesk } from '../runWindow.ts';
+import { openWindow, setUpDesk, setUpWindow } from '../runWindow.ts';
 import { asJournaled } from '../sampleRuns.ts';
 import { memory, states } from '../uploads.ts';
 import { silent } from '../../../silentLog.ts';
 import { eventually } from '../../core/eventually.ts';
 
 async function startOnFullDisk(t: TestContext) {
-  const desk = await setUpDesk(t);
-  const window = openWindow(t, desk, { store: storeWithoutSpaceFor('dispatched', 3) });
+  const { desk, window } = await setUpWindow(t, { store: storeWithoutSpaceFor('dispatched', 3) });
   const told: AssessmentError[] = [];
   window.tracker.onDidFailToKeep(({ error }) => told.push(error));
   return { desk, window, told };
@@ -77,8 +76,9 @@ const robberies = [
 ] as const;
 for (const [what, rob] of robberies) {
   test(`F65 a run ${what} when the service has accepted it is kept all the same, and seen to its end`, async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk, { store: (root, deps) => new RobbedStore(rob, root, deps) });
+    const { desk, window } = await setUpWindow(t, {
+      store: (root, deps) => new RobbedStore(rob, root, deps),
+    });
     const told: AssessmentError[] = [];
     window.tracker.onDidFailToKeep(({ error }) => told.push(error));
     const run = await window.start();
@@ -109,8 +109,7 @@ for (const [what, rob] of robberies) {
 
 /** A start whose reservation the disk does not take, and that the service does not cancel for now; `heal` ends the latter. */
 async function reserveUnkept(t: TestContext, notes?: RunNotes) {
-  const desk = await setUpDesk(t);
-  const window = openWindow(t, desk, { store: storeWithoutSpaceFor('reserved', 5), notes });
+  const { desk, window } = await setUpWindow(t, { store: storeWithoutSpaceFor('reserved', 5), notes });
   await window.tracker.resume();
   const reply = { kind: 'reply' as const, status: 503 };
   const heal = desk.service.addFault({ match: { path: '/cancel-upload' }, before: reply });

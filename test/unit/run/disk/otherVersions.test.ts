@@ -5,8 +5,8 @@ import { describe, test } from 'node:test';
 import { RunNotes } from '../../../../src/core/run/disk/recoveryNotes.ts';
 import { silent } from '../../../silentLog.ts';
 import { dayMs, minuteMs, pass, stayAwake } from '../days.ts';
-import { type Desk, openWindow, setUpDesk } from '../runWindow.ts';
-import { trackRemoteRun } from '../seededRuns.ts';
+import { type Desk, openWindow, setUpDesk, setUpWindow } from '../runWindow.ts';
+import { trackRemoteRun, setUpRun } from '../seededRuns.ts';
 
 type Journal = Record<string, unknown>;
 
@@ -61,8 +61,7 @@ describe('a journal of another version', () => {
   }
 
   test('F99 is heard of when it comes, and when it goes', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
+    const { desk, window } = await setUpWindow(t);
     const heard: string[][] = [];
     window.store.onDidChangeForeign(() => heard.push(window.store.foreign().map(({ id }) => id)));
     const { id } = await trackRemoteRun(desk, window);
@@ -74,9 +73,7 @@ describe('a journal of another version', () => {
   });
 
   test('F99 is asked about no more by the window that watched it', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
-    const { id } = await trackRemoteRun(desk, window);
+    const { desk, id } = await setUpRun(t);
     const text = await rewrite(desk, id, (journal) => ({ ...journal, version: 2 }));
     const asked = desk.sent('/describe');
     await pass(desk, 10 * minuteMs);
@@ -116,9 +113,7 @@ describe('a journal of another version', () => {
   });
 
   test('F99 with members of its input that this version does not know keeps them, and the run goes on', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
-    const { id } = await trackRemoteRun(desk, window);
+    const { desk, window, id } = await setUpRun(t);
     const input = {
       target_urls: ['https://staging.example.com/'],
       depth: 3,

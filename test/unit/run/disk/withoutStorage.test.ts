@@ -3,14 +3,8 @@ import promises, { rename, rm, writeFile } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { describe, test, type TestContext } from 'node:test';
 import { minuteMs, pass } from '../days.ts';
-import { type Desk, openWindow, setUpDesk } from '../runWindow.ts';
-import {
-  seedUnknownRun,
-  startRemoteRun,
-  trackRemoteRun,
-  trackRun,
-  trackRunThatEndsUnseen,
-} from '../seededRuns.ts';
+import { type Desk, openWindow, setUpDesk, setUpWindow } from '../runWindow.ts';
+import { seedUnknownRun, startRemoteRun, trackRun, trackRunThatEndsUnseen, setUpRun } from '../seededRuns.ts';
 import { startWith } from '../uploads.ts';
 
 /** Puts a file where the folder of the runs is: nothing can be written there, whoever runs the test. The returned function brings the folder back. */
@@ -41,8 +35,7 @@ function mountReadOnly(t: TestContext, { root }: Desk): () => void {
 
 describe('storage that cannot be written', () => {
   test('F66 refuses a start, and to send one again, with the cause and before anything is sent', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
+    const { desk, window } = await setUpWindow(t);
     const unknown = await seedUnknownRun(desk, window);
     const remote = await startRemoteRun(desk);
     await loseStorage(desk);
@@ -56,8 +49,7 @@ describe('storage that cannot be written', () => {
   });
 
   test('F66 that is lost while a person is asked has nothing sent', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
+    const { desk, window } = await setUpWindow(t);
     const confirmUpload = async (): Promise<boolean> => {
       await loseStorage(desk);
       return true;
@@ -67,9 +59,7 @@ describe('storage that cannot be written', () => {
   });
 
   test('F66 does not keep a run whose lease is held from being asked about, and its end is saved once it can be', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
-    const { id, runId } = await trackRemoteRun(desk, window);
+    const { desk, window, id, runId } = await setUpRun(t);
     const bringBack = await loseStorage(desk);
     const asked = desk.sent('/describe');
     await pass(desk, 5 * minuteMs);

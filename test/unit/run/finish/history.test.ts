@@ -7,7 +7,7 @@ import { advance } from '../../../../src/core/run/state/advance.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import { stayAwake } from '../days.ts';
-import { openWindow, setUpDesk } from '../runWindow.ts';
+import { openWindow, setUpDesk, setUpWindow } from '../runWindow.ts';
 import { runOf } from '../sampleRuns.ts';
 import { silent } from '../../../silentLog.ts';
 
@@ -117,8 +117,7 @@ describe('the history', () => {
   });
 
   test('F65 keeps the archive of a run whose journal is damaged for a week, and no longer; the damaged journal stays', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
+    const { desk, window } = await setUpWindow(t);
     const { id } = await window.start();
     window.tracker.dispose();
     await writeFile(join(desk.root, id, 'run.json'), '{');
@@ -136,8 +135,7 @@ describe('the history', () => {
   });
 
   test('keeps the name that a person gives a run, and gives the usual one back', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
+    const { desk, window } = await setUpWindow(t);
     await window.store.create(runOf.succeeded);
     const { id } = runOf.succeeded;
     await window.tracker.rename(id, '  Before the release  ');
@@ -150,8 +148,7 @@ describe('the history', () => {
   });
 
   test('links another try to the run that failed', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
+    const { window } = await setUpWindow(t);
     const run = await window.start({ retryOf: 'failed-one' });
     assert.deepEqual([run.retryOf, run.state], ['failed-one', 'running']);
   });

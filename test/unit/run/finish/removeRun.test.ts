@@ -3,15 +3,14 @@ import { readdir } from 'node:fs/promises';
 import { describe, test, type TestContext } from 'node:test';
 import type { RunIn } from '../../../../src/core/run/state/run.ts';
 import { storeThat, storeWithoutSpaceFor } from '../preparedStore.ts';
-import { openWindow, setUpDesk } from '../runWindow.ts';
+import { openWindow, setUpDesk, setUpWindow } from '../runWindow.ts';
 import { seedUnknownRun, startRemoteRun } from '../seededRuns.ts';
 import { states } from '../uploads.ts';
 import { eventually } from '../../core/eventually.ts';
 
 /** An unknown run of one window, which another window at the same desk knows as well. */
 async function sharedUnknownRun(t: TestContext) {
-  const desk = await setUpDesk(t);
-  const window = openWindow(t, desk);
+  const { desk, window } = await setUpWindow(t);
   const { id } = await seedUnknownRun(desk, window);
   const other = openWindow(t, desk);
   await other.store.reload();
@@ -24,8 +23,7 @@ describe('a run that is removed', () => {
     [false, 'confirmed'],
   ] as const) {
     test(`while it is unknown is gone, and its file is ${left} when deleting is set to ${String(deleteSource)}`, async (t) => {
-      const desk = await setUpDesk(t);
-      const window = openWindow(t, desk, { deleteSource });
+      const { desk, window } = await setUpWindow(t, { deleteSource });
       const { id } = await seedUnknownRun(desk, window);
       await desk.clock.passUntil(window.tracker.remove(id), desk.traffic);
       assert.deepEqual([states(desk), window.store.all(), await readdir(desk.root)], [[left], [], []]);
@@ -36,8 +34,7 @@ describe('a run that is removed', () => {
   }
 
   test('after its end takes along what could not be taken off the service then', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
+    const { desk, window } = await setUpWindow(t);
     const heal = desk.service.addFault({ match: { path: '/cancel-upload' }, before: { kind: 'reset' } });
     desk.service.addFault({ match: { method: 'PUT' }, before: { kind: 'reply', status: 400 } });
     const { id } = await window.start();
@@ -49,8 +46,7 @@ describe('a run that is removed', () => {
   });
 
   test('takes a file along that was confirmed without our knowing, whatever the service answers to a cancellation of it', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
+    const { desk, window } = await setUpWindow(t);
     const heal = desk.service.addFault({ match: { path: '/confirm-upload' }, after: { kind: 'reset' } });
     const unknown = desk.service.addFault({
       match: { path: '/cancel-upload' },
@@ -66,8 +62,7 @@ describe('a run that is removed', () => {
   });
 
   test('is kept, with the reason, when its file cannot be deleted, until a person leaves it there; the log names the file', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
+    const { desk, window } = await setUpWindow(t);
     const { id, targets } = await seedUnknownRun(desk, window);
     desk.service.addFault({ match: { path: '/delete' }, before: { kind: 'reply', status: 403 } });
     const failure = await desk.clock.passUntil(window.tracker.remove(id), desk.traffic);
@@ -87,8 +82,7 @@ describe('a run that is removed', () => {
   });
 
   test('F127 names a file that stays in the log on one line', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
+    const { desk, window } = await setUpWindow(t);
     const seeded = await seedUnknownRun(desk, window);
     const upload = { ...seeded.targets[0]!.upload!, fileId: 'one\n[info] two' };
     const run = { ...seeded, id: window.store.newId(), targets: [{ ...seeded.targets[0]!, upload }] };
@@ -116,8 +110,7 @@ describe('a run that is removed', () => {
   });
 
   test('is kept when its end cannot be noted, and goes all the same when a person wants that', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk, { store: storeWithoutSpaceFor('abandoned') });
+    const { desk, window } = await setUpWindow(t, { store: storeWithoutSpaceFor('abandoned') });
     const { id } = await seedUnknownRun(desk, window);
     assert.deepEqual((await window.tracker.remove(id))?.kind, 'diskFull');
     await window.tracker.remove(id, { leavesSource: true });
@@ -170,8 +163,7 @@ describe('a run that is removed', () => {
   });
 
   test('while it uploads leaves no reservation behind', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
+    const { desk, window } = await setUpWindow(t);
     desk.service.addFault({ match: { method: 'PUT' }, before: { kind: 'stall' } });
     const stop = new AbortController();
     t.after(() => stop.abort());

@@ -7,7 +7,14 @@ import { hasUploads, removeFile } from '../../../../src/core/run/finish/removeUp
 import type { RunIn, UploadState } from '../../../../src/core/run/state/run.ts';
 import { dayMs, minuteMs, pass, stride } from '../days.ts';
 import { storeWithoutSpaceFor } from '../preparedStore.ts';
-import { type Desk, openWindow, type RunWindow, setUpDesk, type WindowOptions } from '../runWindow.ts';
+import {
+  type Desk,
+  openWindow,
+  type RunWindow,
+  setUpDesk,
+  type WindowOptions,
+  setUpWindow,
+} from '../runWindow.ts';
 import { runOf } from '../sampleRuns.ts';
 import { trackRemoteRun } from '../seededRuns.ts';
 import { states } from '../uploads.ts';
@@ -25,8 +32,7 @@ async function end(desk: Desk, window: RunWindow, run: RunIn<'running'>): Promis
 
 /** A run whose end has come, and whose file the service refused to delete with this status. */
 async function untidyRun(t: TestContext, status: number, options: WindowOptions = {}) {
-  const desk = await setUpDesk(t);
-  const window = openWindow(t, desk, options);
+  const { desk, window } = await setUpWindow(t, options);
   const run = (await window.start()) as RunIn<'running'>;
   const heal = refuse(desk, status);
   await end(desk, window, run);

@@ -3,8 +3,8 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { dayMs, leap, pass } from '../days.ts';
-import { type Desk, openWindow, setUpDesk } from '../runWindow.ts';
-import { trackRemoteRun } from '../seededRuns.ts';
+import { type Desk, openWindow, setUpWindow } from '../runWindow.ts';
+import { trackRemoteRun, setUpRun } from '../seededRuns.ts';
 import { states } from '../uploads.ts';
 import { eventually } from '../../core/eventually.ts';
 
@@ -16,9 +16,7 @@ describe('results that the service will soon keep no more', () => {
     });
 
   test('F64 and are not here are told of once, near the end, and can be downloaded again', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
-    const { id, runId } = await trackRemoteRun(desk, window);
+    const { desk, window, id, runId } = await setUpRun(t);
     const heal = breakStorage(desk);
     await desk.service.finishRun(runId);
     await window.untilEnded(id);
@@ -47,8 +45,7 @@ describe('results that the service will soon keep no more', () => {
   });
 
   test('F64 and were lost from this machine are told of; those that are here are not', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
+    const { desk, window } = await setUpWindow(t);
     const ids: string[] = [];
     for (let runs = 0; runs < 2; runs += 1) {
       const { id, runId } = await trackRemoteRun(desk, window);
@@ -69,8 +66,7 @@ describe('results that the service will soon keep no more', () => {
   });
 
   test('F64 of a run that has waited for a token since are told of while a window is open', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
+    const { desk, window } = await setUpWindow(t);
     await window.tracker.resume();
     const { id } = await trackRemoteRun(desk, window);
     window.setToken(undefined);
@@ -85,9 +81,7 @@ describe('results that the service will soon keep no more', () => {
   });
 
   test('F97 are told of also when a clock that ran ahead for a while has told of them before', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
-    const { id, runId } = await trackRemoteRun(desk, window);
+    const { desk, window, id, runId } = await setUpRun(t);
     breakStorage(desk);
     await desk.service.finishRun(runId);
     await window.untilEnded(id);
@@ -108,9 +102,7 @@ describe('results that the service will soon keep no more', () => {
   });
 
   test('F67 a download again that fails keeps what is here, and says why', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
-    const { id, runId } = await trackRemoteRun(desk, window);
+    const { desk, window, id, runId } = await setUpRun(t);
     await desk.service.finishRun(runId);
     await window.untilEnded(id);
     const findings = join(window.store.folderOf(id), 'findings.json');
@@ -123,8 +115,7 @@ describe('results that the service will soon keep no more', () => {
   });
 
   test('F67 are downloaded again for whoever was just told of the end, while the source is being deleted', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
+    const { desk, window } = await setUpWindow(t);
     const run = await window.start();
     assert.ok(run.state === 'running');
     desk.service.addFault({
@@ -142,9 +133,7 @@ describe('results that the service will soon keep no more', () => {
   });
 
   test('F67 a download again that a person stops, while it waits for the service, keeps what is here', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
-    const { id, runId } = await trackRemoteRun(desk, window);
+    const { desk, window, id, runId } = await setUpRun(t);
     await desk.service.finishRun(runId);
     await window.untilEnded(id);
     await pass(desk, 10_000);
@@ -177,8 +166,7 @@ describe('source that cannot be deleted from the service', () => {
     ['fails', {}, 1_000],
   ] as const) {
     test(`F51 is tried again in good time when the service ${answer}, not whenever the window gets the focus`, async (t) => {
-      const desk = await setUpDesk(t);
-      const window = openWindow(t, desk);
+      const { desk, window } = await setUpWindow(t);
       const heal = desk.service.addFault({
         match: { path: '/delete' },
         before: { kind: 'reply', status: 'retry-after' in headers ? 429 : 503, headers },

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { FaultRule } from '../../../service/faults.ts';
 import { minuteMs, pass } from '../days.ts';
-import { openWindow, setUpDesk } from '../runWindow.ts';
-import { seedUnknownRun, trackRemoteRun } from '../seededRuns.ts';
+import { openWindow, setUpWindow } from '../runWindow.ts';
+import { seedUnknownRun, setUpRun } from '../seededRuns.ts';
 import { states } from '../uploads.ts';
 
 const addresses = /artifact-download-url$/;
@@ -16,9 +16,7 @@ const limited = (path: string | RegExp, seconds: number, times?: number): FaultR
 
 describe('a service that wants to be left alone', () => {
   test('F51 is, for as long as it said about any artifact', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
-    const { id, runId } = await trackRemoteRun(desk, window);
+    const { desk, window, id, runId } = await setUpRun(t);
     desk.service.addFault({ match: { path: addresses, times: 4 }, before: { kind: 'reply', status: 500 } });
     const heal = desk.service.addFault(limited(addresses, 3600));
     await desk.service.finishRun(runId);
@@ -32,9 +30,7 @@ describe('a service that wants to be left alone', () => {
   });
 
   test('F51 is not asked for the next artifact either', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
-    const { id, runId } = await trackRemoteRun(desk, window);
+    const { desk, window, id, runId } = await setUpRun(t);
     const heal = desk.service.addFault(limited(addresses, 3600));
     await desk.service.finishRun(runId);
     await window.until(id, (each) => 'trouble' in each && each.trouble !== undefined);
@@ -52,8 +48,7 @@ describe('a service that wants to be left alone', () => {
   });
 
   test('F51 is, for as long as it said about a file to be deleted, by every window and by hand', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
+    const { desk, window } = await setUpWindow(t);
     const [target] = (await window.assessment()).targets;
     const run = await window.start({ targets: [target!, { ...target!, name: 'docs' }] });
     assert.ok(run.state === 'running');
@@ -75,8 +70,7 @@ describe('a service that wants to be left alone', () => {
   });
 
   test('F51 F55 is left alone with files for no longer than it can have said, when the clock was set back', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
+    const { desk, window } = await setUpWindow(t);
     const { id } = await seedUnknownRun(desk, window);
     const retryAfterMs = 24 * 3600_000;
     await window.store.apply(id, { type: 'removalDelayed', retryAfterMs, at: desk.clock.now() + 1 });

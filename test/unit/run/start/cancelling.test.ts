@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { storeWithoutSpaceFor } from '../preparedStore.ts';
-import { openWindow, setUpDesk } from '../runWindow.ts';
-import { trackRemoteRun } from '../seededRuns.ts';
+import { setUpWindow } from '../runWindow.ts';
+import { setUpRun } from '../seededRuns.ts';
 import { eventually } from '../../core/eventually.ts';
 
 describe('a cancellation', () => {
@@ -11,9 +11,7 @@ describe('a cancellation', () => {
     ['that is refused is not', 403, 'aborted'],
   ] as const) {
     test(`of a run that then ends ${what}`, async (t) => {
-      const desk = await setUpDesk(t);
-      const window = openWindow(t, desk);
-      const { id, runId } = await trackRemoteRun(desk, window);
+      const { desk, window, id, runId } = await setUpRun(t);
       const match = { path: '/cancel' };
       desk.service.addFault(
         status === undefined
@@ -29,9 +27,7 @@ describe('a cancellation', () => {
   }
 
   test('of a run whose answer was lost, and whose second is refused, is told as what it was', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
-    const { id } = await trackRemoteRun(desk, window);
+    const { desk, window, id } = await setUpRun(t);
     desk.service.addFault({ match: { path: '/cancel', nth: 1 }, after: { kind: 'reset' } });
     await desk.clock.passUntil(window.tracker.cancel(id), desk.traffic);
     assert.equal(desk.sent('/cancel'), 2);
@@ -39,25 +35,20 @@ describe('a cancellation', () => {
   });
 
   test('of a run that the service took, and that cannot be noted any more, is told as what it was', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk, { store: storeWithoutSpaceFor('cancelAsked') });
-    const { id } = await trackRemoteRun(desk, window);
+    const { desk, window, id } = await setUpRun(t, { store: storeWithoutSpaceFor('cancelAsked') });
     await assert.rejects(desk.clock.passUntil(window.tracker.cancel(id), desk.traffic), /no space/);
     assert.equal((await window.untilEnded(id)).state, 'cancelled');
   });
 
   test('is sent also when it cannot be noted first, since the run costs as long as it goes on', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk, { store: storeWithoutSpaceFor('cancelSent') });
-    const { id } = await trackRemoteRun(desk, window);
+    const { desk, window, id } = await setUpRun(t, { store: storeWithoutSpaceFor('cancelSent') });
     await desk.clock.passUntil(window.tracker.cancel(id), desk.traffic);
     assert.equal((await window.untilEnded(id)).state, 'cancelled');
     assert.equal(desk.sent('/cancel'), 1);
   });
 
   test('during the dispatch does not tear it off: the run that was paid for is known', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
+    const { desk, window } = await setUpWindow(t);
     const stop = new AbortController();
     const held = Promise.withResolvers<undefined>();
     desk.service.addFault({ match: { path: '/dispatch' }, after: { kind: 'hold', until: held.promise } });
@@ -71,8 +62,7 @@ describe('a cancellation', () => {
   });
 
   test('while the dispatch waits, with nothing accepted, ends the run at once, and no run starts later', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
+    const { desk, window } = await setUpWindow(t);
     const stop = new AbortController();
     const headers = { 'retry-after': '110' };
     desk.service.addFault({

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { startService } from '../../../service/assessmentService.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
-import { type Desk, openWindow, type RunWindow, setUpDesk } from '../runWindow.ts';
+import { type Desk, openWindow, type RunWindow, setUpDesk, setUpWindow } from '../runWindow.ts';
 import { seedUnknownRun } from '../seededRuns.ts';
 import { accepted } from '../uploads.ts';
 
@@ -70,8 +70,7 @@ describe('a dispatch', () => {
 
   for (const times of [2, Infinity]) {
     test(`F102 a machine without a descriptor to look at the journal with before the send has sent nothing, ${times === 2 ? 'and sends once it has one' : 'so that the run has failed'}`, async (t) => {
-      const desk = await setUpDesk(t);
-      const window = openWindow(t, desk);
+      const { desk, window } = await setUpWindow(t);
       const { mock } = t.mock.method(window.store, 'refresh', (id: string) => {
         if (window.store.get(id)?.state === 'dispatching' && mock.callCount() < times)
           return Promise.reject(Object.assign(new Error('too many open files'), { code: 'EMFILE' }));
@@ -116,8 +115,7 @@ describe('a dispatch', () => {
   });
 
   test('F49 a refused connection is tried again until the service is there', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
+    const { desk, window } = await setUpWindow(t);
     const { id } = await seedUnknownRun(desk, window);
     const { organizationId, token } = desk.service;
     const port = Number(new URL(desk.service.baseUrl).port);
@@ -151,8 +149,7 @@ describe('a dispatch', () => {
   });
 
   test('F49 a connection that stays refused fails the run, for nothing was started', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
+    const { desk, window } = await setUpWindow(t);
     window.store.onDidChange(({ state }) => {
       if (state === 'dispatching') t.after(desk.pullCable());
     });
@@ -214,8 +211,9 @@ describe('a dispatch', () => {
   });
 
   test('F96 a fresh token that is refused as well fails the run after two requests', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk, { refresh: () => Promise.resolve('another-invented-token') });
+    const { desk, window } = await setUpWindow(t, {
+      refresh: () => Promise.resolve('another-invented-token'),
+    });
     desk.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'reply', status: 401 } });
     const run = await window.start();
     assert.ok(run.state === 'failed');
@@ -224,8 +222,9 @@ describe('a dispatch', () => {
   });
 
   test('F96 a 401 whose fresh token a locked keyring withholds fails the run, for nothing was started', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk, { refresh: () => Promise.reject(new Error('keyring is locked')) });
+    const { desk, window } = await setUpWindow(t, {
+      refresh: () => Promise.reject(new Error('keyring is locked')),
+    });
     desk.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'reply', status: 401 } });
     const run = await window.start();
     assert.ok(run.state === 'failed');
@@ -234,8 +233,7 @@ describe('a dispatch', () => {
   });
 
   test('F96 a reply lost after the resend makes the run unknown', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk, { refresh: () => Promise.resolve(desk.service.token) });
+    const { desk, window } = await setUpWindow(t, { refresh: () => Promise.resolve(desk.service.token) });
     desk.service.addFault({ match: { path: '/dispatch', nth: 1 }, before: { kind: 'reply', status: 401 } });
     desk.service.addFault({ match: { path: '/dispatch', nth: 2 }, after: { kind: 'reset' } });
     const run = await dispatchOnly(desk, window);

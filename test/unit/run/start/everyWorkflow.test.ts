@@ -10,7 +10,7 @@ import {
   startInventedApplication,
 } from '../../../service/blackbox/inventedApplication.ts';
 import { bury } from '../buriedWindow.ts';
-import { type Desk, openWindow, type RunWindow, setUpDesk } from '../runWindow.ts';
+import { type Desk, openWindow, type RunWindow, setUpDesk, setUpWindow } from '../runWindow.ts';
 import type { Scope } from '../tempFolder.ts';
 import { accepted } from '../uploads.ts';
 
@@ -184,8 +184,7 @@ describe('a blackbox run', () => {
   });
 
   test('F130 without a kept password is not sent', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
+    const { desk, window } = await setUpWindow(t);
     const run = await window.start(inputOf('blackbox-crawl'));
     assert.equal(run.state, 'failed');
     assert.equal(desk.sent('/dispatch'), 0);

@@ -6,7 +6,7 @@ import { takeLease } from '../../../../src/core/run/disk/lease.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { bury } from '../buriedWindow.ts';
 import { storeThat } from '../preparedStore.ts';
-import { type Desk, openWindow, setUpDesk } from '../runWindow.ts';
+import { type Desk, openWindow, setUpDesk, setUpWindow } from '../runWindow.ts';
 import { seedUnknownRun } from '../seededRuns.ts';
 import { accepted, startWith } from '../uploads.ts';
 import { stepOf } from '../sampleRuns.ts';
@@ -23,8 +23,7 @@ async function takeOver(desk: Desk, id: string): Promise<void> {
 
 /** A start whose first dispatch has met a 429, and now waits to be sent again. */
 async function startAndWait(t: TestContext) {
-  const desk = await setUpDesk(t);
-  const window = openWindow(t, desk);
+  const { desk, window } = await setUpWindow(t);
   const reply = { kind: 'reply' as const, status: 429, headers: { 'retry-after': String(waitMs / 1000) } };
   desk.service.addFault({ match: { path: '/dispatch', nth: 1 }, before: reply });
   const started = window.tracker.start(await window.assessment());
@@ -37,8 +36,7 @@ async function startAndWait(t: TestContext) {
 
 describe('a dispatch', () => {
   test('F47 is neither intended nor sent by a window that lost the run during a question', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
+    const { desk, window } = await setUpWindow(t);
     const confirmUpload = async ({ id }: Run): Promise<boolean> => {
       await takeOver(desk, id);
       return true;
@@ -67,8 +65,7 @@ describe('a dispatch', () => {
   });
 
   test('F45 F49 whose TLS breaks in its middle is sent once, for the service may have accepted it', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
+    const { desk, window } = await setUpWindow(t);
     desk.service.addFault({ match: { path: '/dispatch', times: 1 }, after: { kind: 'stall' } });
     const requests: http.ClientRequest[] = [];
     const real = http.request.bind(http) as (url: URL, options: object) => http.ClientRequest;

@@ -4,7 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { minuteMs, pass } from '../days.ts';
-import { openWindow, setUpDesk } from '../runWindow.ts';
+import { openWindow, setUpDesk, setUpWindow } from '../runWindow.ts';
 import { startRemoteRun, trackRun } from '../seededRuns.ts';
 import { accepted, startAsking } from '../uploads.ts';
 
@@ -47,8 +47,7 @@ describe('starts that overlap', () => {
   });
 
   test('F104 are not kept from by a start that could not claim all of its folders', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
+    const { desk, window } = await setUpWindow(t);
     const other = `${desk.folder}-docs`;
     const { startingFolder } = window.store;
     await mkdir(startingFolder, { recursive: true });

@@ -5,15 +5,14 @@ import { describe, test } from 'node:test';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
 import { stayAwake } from '../days.ts';
-import { openWindow, setUpDesk } from '../runWindow.ts';
+import { openWindow, setUpDesk, setUpWindow } from '../runWindow.ts';
 
 const localArchives = async (folder: string): Promise<string[]> =>
   (await readdir(folder)).filter((name) => name.startsWith('archive-'));
 
 describe('the archives of a run', () => {
   test('are each of the type that is set for their folder', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
+    const { desk, window } = await setUpWindow(t);
     const { targets } = await window.assessment();
     const [shop] = targets;
     const run = await window.start({
@@ -31,8 +30,7 @@ describe('the archives of a run', () => {
   });
 
   test('tell how much of all folders is in them, and leave nothing out unsaid or said for nothing', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
+    const { window } = await setUpWindow(t);
     const assessment = await window.assessment();
     const [shop] = assessment.targets;
     const told: (readonly [number, number])[] = [];
@@ -48,8 +46,7 @@ describe('the archives of a run', () => {
   });
 
   test('F22 F155 say which selected files are not in them: a hundred in the journal, all in the manifest; the journal counts also what was excluded', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
+    const { desk, window } = await setUpWindow(t);
     const gone = join(desk.folder, 'gone');
     await mkdir(gone);
     for (let file = 100; file < 220; file += 1) await writeFile(join(gone, String(file)), '');
@@ -81,8 +78,7 @@ describe('the archives of a run', () => {
   });
 
   test('stay on this machine while the run may still need them, and leave it with its artifacts', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
+    const { desk, window } = await setUpWindow(t);
     const run = await window.start();
     assert.ok(run.state === 'running');
     const folder = window.store.folderOf(run.id);
@@ -93,8 +89,7 @@ describe('the archives of a run', () => {
   });
 
   test('stay when the answer to the dispatch is lost, and go when the run is given up', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
+    const { desk, window } = await setUpWindow(t);
     desk.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'reset' } });
     const run = await window.start();
     assert.equal(run.state, 'unknown');
@@ -106,8 +101,7 @@ describe('the archives of a run', () => {
 
   for (const how of ['while a window watches', 'while every window was closed']) {
     test(`leave this machine after seven days and one more of waking time ${how}, although the run goes on`, async (t) => {
-      const desk = await setUpDesk(t);
-      const window = openWindow(t, desk);
+      const { desk, window } = await setUpWindow(t);
       const run = await window.start();
       const folder = window.store.folderOf(run.id);
       const isShut = how.endsWith('closed');

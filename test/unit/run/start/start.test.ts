@@ -6,7 +6,7 @@ import type { Run } from '../../../../src/core/run/state/run.ts';
 import { bury } from '../buriedWindow.ts';
 import { minuteMs, pass } from '../days.ts';
 import { storeThat, storeWithoutSpaceFor } from '../preparedStore.ts';
-import { openWindow, setUpDesk } from '../runWindow.ts';
+import { openWindow, setUpDesk, setUpWindow } from '../runWindow.ts';
 import { puts, startAsking, startUnkept, startWith, states } from '../uploads.ts';
 import { VirtualClock } from '../virtualClock.ts';
 
@@ -133,8 +133,7 @@ describe('a start that comes to its end early', () => {
   }
 
   test('F24 a disk that is full before the first journal is what a person is told', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
+    const { desk, window } = await setUpWindow(t);
     const noSpace = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
     t.mock.method(window.store, 'create', () => Promise.reject(noSpace));
     await assert.rejects(window.start(), { kind: 'diskFull' });
@@ -213,8 +212,7 @@ describe('a start that comes to its end early', () => {
   });
 
   test('a refusal at the last question sends nothing and keeps nothing', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
+    const { desk, window } = await setUpWindow(t);
     let asked: Run | undefined;
     const confirmUpload = (run: Run): Promise<boolean> => {
       asked = run;
@@ -226,8 +224,7 @@ describe('a start that comes to its end early', () => {
   });
 
   test('a cancellation while packaging sends nothing and keeps nothing', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
+    const { desk, window } = await setUpWindow(t);
     const stop = new AbortController();
     const run = await startWith(window, desk, { signal: stop.signal, onPackaging: () => stop.abort() });
     assert.equal(run, undefined);
@@ -235,15 +232,13 @@ describe('a start that comes to its end early', () => {
   });
 
   test('an archive over the limit is thrown to the person, and nothing is sent or kept', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
+    const { desk, window } = await setUpWindow(t);
     await assert.rejects(window.start({ maxArchiveBytes: 10 }), { kind: 'archiveTooLarge' });
     assert.deepEqual([desk.service.requests, await readdir(desk.root)], [[], []]);
   });
 
   test('F45 an accepted dispatch that cannot be put on disk before its window goes is neither failed nor sent again', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk, { store: storeWithoutSpaceFor('dispatched') });
+    const { desk, window } = await setUpWindow(t, { store: storeWithoutSpaceFor('dispatched') });
     await startUnkept(window);
     const [accepted] = desk.service.runs();
     assert.ok(
@@ -261,8 +256,7 @@ describe('a start that comes to its end early', () => {
   });
 
   test('F47 a start whose run another window has taken over dispatches nothing', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk, { clock: new VirtualClock() });
+    const { desk, window } = await setUpWindow(t, { clock: new VirtualClock() });
     const other = openWindow(t, desk);
     const confirmUpload = async (): Promise<boolean> => {
       // The machine slept; the other window woke first and found a stale lease.

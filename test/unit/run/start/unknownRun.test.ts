@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import type { FaultRule } from '../../../service/faults.ts';
 import { storeThat } from '../preparedStore.ts';
-import { type Desk, openWindow, setUpDesk } from '../runWindow.ts';
+import { type Desk, openWindow, setUpDesk, setUpWindow } from '../runWindow.ts';
 import { endWithoutExit, seedUnknownRun, trackRemoteRun } from '../seededRuns.ts';
 import { accepted } from '../uploads.ts';
 import { eventually } from '../../core/eventually.ts';
@@ -23,8 +23,7 @@ describe('an unknown run', () => {
   }
 
   test('F94 that is abandoned is over, and its confirmed file is deleted', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
+    const { desk, window } = await setUpWindow(t);
     const { id } = await seedUnknownRun(desk, window);
     await window.tracker.abandon(id);
     const run = window.store.get(id);
@@ -43,8 +42,7 @@ describe('an unknown run', () => {
   });
 
   test('stays unknown when the service does not know the run ID', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
+    const { desk, window } = await setUpWindow(t);
     const { id } = await seedUnknownRun(desk, window);
     const given = desk.clock.passUntil(window.tracker.giveRunId(id, 'run-nobody-has'), desk.traffic);
     await assert.rejects(given, { kind: 'notFound' });
@@ -52,8 +50,7 @@ describe('an unknown run', () => {
   });
 
   test('takes no run ID that another run has, from any window, but one of a run that was let go', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
+    const { desk, window } = await setUpWindow(t);
     const { id } = await seedUnknownRun(desk, window);
     const other = openWindow(t, desk);
     const { id: tracked, runId } = await trackRemoteRun(desk, other);
@@ -188,8 +185,7 @@ describe('an unknown run', () => {
   }
 
   test('F47 sent again twice at once, in one window and in two, is sent once', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
+    const { desk, window } = await setUpWindow(t);
     const { id } = await seedUnknownRun(desk, window);
     const other = openWindow(t, desk);
     await other.store.reload();

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { unsafeAddresses } from '../../core/unsafeAddresses.ts';
 import { storeThat } from '../preparedStore.ts';
-import { type Desk, openWindow, setUpDesk } from '../runWindow.ts';
+import { type Desk, openWindow, setUpDesk, setUpWindow } from '../runWindow.ts';
 import { puts, startWith, states } from '../uploads.ts';
 
 describe('an upload address', () => {
@@ -33,8 +33,7 @@ describe('an upload address', () => {
 
   for (const status of [400, 401, 404]) {
     test(`F34 an address that storage answers ${String(status)} to is replaced as well`, async (t) => {
-      const desk = await setUpDesk(t);
-      const window = openWindow(t, desk);
+      const { desk, window } = await setUpWindow(t);
       desk.service.addFault({ match: { method: 'PUT', nth: 1 }, before: { kind: 'reply', status } });
       assert.equal((await window.start()).state, 'running');
       assert.deepEqual(states(desk), ['cancelled', 'confirmed']);
@@ -140,8 +139,7 @@ describe('an upload address', () => {
   }
 
   test("F126 a host for files that is not the service's own stands with the run", async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
+    const { desk, window } = await setUpWindow(t);
     const usual = await window.start();
     assert.equal(usual.targets[0]?.upload?.host, undefined);
     const upload_url = 'http://localhost:1/put?signature=canary';

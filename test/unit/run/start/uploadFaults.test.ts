@@ -6,7 +6,7 @@ import { describe, test } from 'node:test';
 import { defaultIdleLimits } from '../../../../src/core/api/http.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { holdTimers } from '../../api/heldTimers.ts';
-import { openWindow, setUpDesk } from '../runWindow.ts';
+import { openWindow, setUpDesk, setUpWindow } from '../runWindow.ts';
 import { archiveOf, puts, startWith, states } from '../uploads.ts';
 import { eventually } from '../../core/eventually.ts';
 
@@ -50,8 +50,7 @@ describe('an upload', () => {
   ] as const;
   for (const [how, change] of changes) {
     test(`F37 an archive that has become ${how} fails before a byte is sent`, async (t) => {
-      const desk = await setUpDesk(t);
-      const window = openWindow(t, desk);
+      const { desk, window } = await setUpWindow(t);
       const confirmUpload = async (run: Run): Promise<boolean> => {
         await change(archiveOf(window, run));
         return true;
@@ -64,8 +63,7 @@ describe('an upload', () => {
   }
 
   test('F37 an archive of the same length but other bytes is never stored', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
+    const { desk, window } = await setUpWindow(t);
     const confirmUpload = async (run: Run): Promise<boolean> => {
       const bytes = await readFile(archiveOf(window, run));
       await writeFile(archiveOf(window, run), bytes.fill(0, 30, 40));

@@ -6,14 +6,12 @@ import { mayStopWatching } from '../../../../src/core/run/state/deadlines.ts';
 import type { RunIn } from '../../../../src/core/run/state/run.ts';
 import { randomOf } from '../../../torture/chance.ts';
 import { dayMs, leap, pass, stayAwake, stride } from '../days.ts';
-import { type Desk, openWindow, type RunWindow, setUpDesk } from '../runWindow.ts';
-import { trackRemoteRun, trackRun } from '../seededRuns.ts';
+import { type Desk, openWindow, type RunWindow, setUpDesk, setUpWindow } from '../runWindow.ts';
+import { trackRemoteRun, trackRun, setUpRun } from '../seededRuns.ts';
 
 describe('a service that fails for long', () => {
   test('F52 with 5xx for a day is asked ever less, told of once in the log, and the run recovers', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk, { random: randomOf(1) });
-    const { id, runId } = await trackRemoteRun(desk, window);
+    const { desk, window, id, runId } = await setUpRun(t, { random: randomOf(1) });
     const heal = desk.service.addFault({
       match: { path: '/describe' },
       before: { kind: 'reply', status: 503 },
@@ -37,9 +35,7 @@ describe('a service that fails for long', () => {
   });
 
   test('F52 each distinct trouble is named once where warnings are', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
-    const { id } = await trackRemoteRun(desk, window);
+    const { desk, window, id } = await setUpRun(t);
     for (const status of [503, 403]) {
       const heal = desk.service.addFault({ match: { path: '/describe' }, before: { kind: 'reply', status } });
       const times = 4;
@@ -59,9 +55,7 @@ describe('a service that fails for long', () => {
 async function forgottenRun(
   t: TestContext,
 ): Promise<{ desk: Desk; window: RunWindow; id: string; heal: () => void }> {
-  const desk = await setUpDesk(t);
-  const window = openWindow(t, desk);
-  const { id } = await trackRemoteRun(desk, window);
+  const { desk, window, id } = await setUpRun(t);
   const heal = desk.service.addFault({
     match: { path: '/describe' },
     before: { kind: 'reply', status: 404 },
@@ -72,9 +66,7 @@ async function forgottenRun(
 
 describe('a run whose results come a byte now and then', () => {
   test('F125 has trouble instead, can be let go after a day, and then be removed', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
-    const { id, runId } = await trackRemoteRun(desk, window);
+    const { desk, window, id, runId } = await setUpRun(t);
     const slow = createServer((_request, response) => {
       const send = (): void => {
         if (response.destroyed) return;
@@ -184,8 +176,7 @@ describe('a run that answers no more', () => {
   });
 
   test('F97 is watched on, and keeps its source, after a wall clock that was 30 days ahead for a minute of failing looks', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
+    const { desk, window } = await setUpWindow(t);
     const { id, runId } = (await window.start()) as RunIn<'running'>;
     const match = { path: '/describe' };
     const heal = desk.service.addFault({ match, before: { kind: 'reply', status: 503 } });
@@ -217,17 +208,13 @@ describe('a run that answers no more', () => {
   }
 
   test('F95 while it goes on answering is watched, however long it runs', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
-    const { id } = await trackRemoteRun(desk, window);
+    const { desk, window, id } = await setUpRun(t);
     for (let week = 0; week < 6; week += 1) await leap(desk, 7 * dayMs);
     assert.equal(window.store.get(id)?.state, 'running');
   });
 
   test('F95 that waits for a token is not asked about, and is theirs to let go who could sign in', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
-    const { id } = await trackRemoteRun(desk, window);
+    const { desk, window, id } = await setUpRun(t);
     window.setToken(undefined);
     await window.until(id, (run) => 'trouble' in run && run.trouble?.kind === 'notSignedIn');
     const asked = desk.sent('/describe');

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { bury } from '../buriedWindow.ts';
 import { minuteMs, pass } from '../days.ts';
 import { storeWithoutSpaceFor } from '../preparedStore.ts';
-import { openWindow, setUpDesk } from '../runWindow.ts';
+import { openWindow, setUpDesk, setUpWindow } from '../runWindow.ts';
 import { trackRunThatEndsUnseen } from '../seededRuns.ts';
 import { states } from '../uploads.ts';
 import { VirtualClock } from '../virtualClock.ts';
@@ -11,8 +11,7 @@ import { eventually } from '../../core/eventually.ts';
 
 describe('the end of a run', () => {
   test('F63 F103 is told by a window that cannot note that, once, and keeps no timer going; the next window tells it again', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk, { store: storeWithoutSpaceFor('endNotified') });
+    const { desk, window } = await setUpWindow(t, { store: storeWithoutSpaceFor('endNotified') });
     const started = await window.start();
     assert.ok(started.state === 'running');
     // What is left to be tidied up has the window take the run up again.

@@ -3,14 +3,12 @@ import { describe, test, type TestContext } from 'node:test';
 import { needsToken, type Run } from '../../../../src/core/run/state/run.ts';
 import { minuteMs, pass, stride } from '../days.ts';
 import { storeWithoutSpaceFor } from '../preparedStore.ts';
-import { openWindow, type RunWindow, setUpDesk } from '../runWindow.ts';
-import { endWithoutExit, trackRemoteRun } from '../seededRuns.ts';
+import { openWindow, type RunWindow } from '../runWindow.ts';
+import { endWithoutExit, setUpRun } from '../seededRuns.ts';
 
 describe('a run that a window asks about', () => {
   test('F63 is given back, and told of, once another window has ended it', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
-    const { id } = await trackRemoteRun(desk, window);
+    const { desk, window, id } = await setUpRun(t);
     const { store } = openWindow(t, desk);
     await store.reload();
     await endWithoutExit({ store }, id, desk.clock.now());
@@ -25,9 +23,7 @@ describe('a run that a window asks about', () => {
   });
 
   test('F63 is driven no more once another window has removed it, and no timer is left', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
-    const { id } = await trackRemoteRun(desk, window);
+    const { desk, window, id } = await setUpRun(t);
     const { store } = openWindow(t, desk);
     await store.remove(id);
     await pass(desk, minuteMs);
@@ -38,9 +34,7 @@ describe('a run that a window asks about', () => {
   });
 
   test('F66 is asked about all the same when trouble with it cannot be noted, and that is logged', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk, { store: storeWithoutSpaceFor('pollFailed') });
-    const { id } = await trackRemoteRun(desk, window);
+    const { desk, window, id } = await setUpRun(t, { store: storeWithoutSpaceFor('pollFailed') });
     const heal = desk.service.addFault({
       match: { path: '/describe' },
       before: { kind: 'reply', status: 403 },
@@ -55,9 +49,7 @@ describe('a run that a window asks about', () => {
 
 /** A run whose last poll failed for want of a network, with its next poll minutes away; `plug` brings the network back. */
 async function runOffline(t: TestContext) {
-  const desk = await setUpDesk(t);
-  const window = openWindow(t, desk);
-  const { id } = await trackRemoteRun(desk, window);
+  const { desk, window, id } = await setUpRun(t);
   const plug = desk.pullCable();
   t.after(plug);
   const isFar = (): boolean => (window.tracker.nextCheckAt(id) ?? 0) - desk.clock.now() > 3 * minuteMs;
@@ -109,9 +101,7 @@ describe('a run whose service cannot be reached', () => {
   });
 
   test('F56 that waits for a token still does when a window gets the focus', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
-    const { id } = await trackRemoteRun(desk, window);
+    const { desk, window, id } = await setUpRun(t);
     desk.service.setTokens(['next-invented-token']);
     await window.until(id, needsToken);
     const asked = desk.sent('/describe');

@@ -5,13 +5,11 @@ import { AssessmentError } from '../../../../src/core/errors.ts';
 import { needsPerson } from '../../../../src/core/run/state/run.ts';
 import { minuteMs, pass, stride } from '../days.ts';
 import { openWindow, setUpDesk } from '../runWindow.ts';
-import { trackRemoteRun } from '../seededRuns.ts';
+import { trackRemoteRun, setUpRun } from '../seededRuns.ts';
 
 /** A run that waits for another token than its window has, and how often it has been asked about. */
 async function pausedRun(t: TestContext) {
-  const desk = await setUpDesk(t);
-  const window = openWindow(t, desk);
-  const { id } = await trackRemoteRun(desk, window);
+  const { desk, window, id } = await setUpRun(t);
   desk.service.setTokens(['next-invented-token']);
   await window.until(id, needsPerson);
   return { desk, window, id, asked: desk.sent('/describe') };
@@ -19,9 +17,7 @@ async function pausedRun(t: TestContext) {
 
 describe('a run that is watched', () => {
   test('that cannot be asked about keeps its state and is asked again', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
-    const { id, runId } = await trackRemoteRun(desk, window);
+    const { desk, window, id, runId } = await setUpRun(t);
     const heal = desk.service.addFault({ match: { path: '/describe' }, before: { kind: 'reset' } });
     const troubled = await window.until(id, (run) => 'trouble' in run && (run.trouble?.times ?? 0) >= 3);
     assert.ok(troubled.state === 'running');
@@ -33,9 +29,7 @@ describe('a run that is watched', () => {
   });
 
   test('F56 with a token that is refused pauses, and goes on once the token has changed', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
-    const { id } = await trackRemoteRun(desk, window);
+    const { desk, window, id } = await setUpRun(t);
     desk.service.setTokens(['next-invented-token']);
     const paused = await window.until(id, needsPerson);
     assert.ok(paused.state === 'running');
@@ -150,9 +144,7 @@ describe('a run that is watched', () => {
   });
 
   test('F89 whose token is gone pauses, is kept, and goes on after the next sign-in', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
-    const { id, runId } = await trackRemoteRun(desk, window);
+    const { desk, window, id, runId } = await setUpRun(t);
     window.setToken(undefined);
     const paused = await window.until(id, needsPerson);
     assert.equal('trouble' in paused && paused.trouble?.kind, 'notSignedIn');
@@ -167,9 +159,7 @@ describe('a run that is watched', () => {
     [404, 'notFound'],
   ] as const) {
     test(`F57 answered with ${String(status)} is kept and asked about again`, async (t) => {
-      const desk = await setUpDesk(t);
-      const window = openWindow(t, desk);
-      const { id, runId } = await trackRemoteRun(desk, window);
+      const { desk, window, id, runId } = await setUpRun(t);
       const heal = desk.service.addFault({ match: { path: '/describe' }, before: { kind: 'reply', status } });
       const troubled = await window.until(id, (run) => 'trouble' in run && run.trouble?.times === 2);
       assert.ok(troubled.state === 'running');
@@ -181,9 +171,7 @@ describe('a run that is watched', () => {
   }
 
   test('F51 answered with 429 is never asked about before its Retry-After, not even by hand', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
-    const { id } = await trackRemoteRun(desk, window);
+    const { desk, window, id } = await setUpRun(t);
     const reply = { kind: 'reply' as const, status: 429, headers: { 'retry-after': '120' } };
     desk.service.addFault({ match: { path: '/describe', times: 1 }, before: reply });
     const troubled = await window.until(id, (run) => 'trouble' in run && run.trouble !== undefined);

@@ -6,14 +6,13 @@ import { systemCode } from '../../../../src/core/errors.ts';
 import { mayStopWatching } from '../../../../src/core/run/state/deadlines.ts';
 import { keptArtifact, type Run } from '../../../../src/core/run/state/run.ts';
 import { leap } from '../days.ts';
-import { openWindow, setUpDesk } from '../runWindow.ts';
+import { openWindow, setUpDesk, setUpWindow } from '../runWindow.ts';
 import { asJournaled } from '../sampleRuns.ts';
-import { trackRemoteRun, trackRun } from '../seededRuns.ts';
+import { trackRemoteRun, trackRun, setUpRun } from '../seededRuns.ts';
 
 describe('a run', () => {
   test('goes from the folder to its findings, and its source leaves the service', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
+    const { desk, window } = await setUpWindow(t);
     const started = await window.start();
     assert.ok(started.state === 'running');
     await desk.service.finishRun(started.runId);
@@ -39,9 +38,7 @@ describe('a run', () => {
   });
 
   test('F106 knows its report and its findings by what refers to them, whatever they are called, and keeps the others', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
-    const { id, runId } = await trackRemoteRun(desk, window);
+    const { desk, window, id, runId } = await setUpRun(t);
     const contents = { 'doc-7.md': '# Seven', 'doc-9': '[]', findings: 'of another kind', 'notes/../x': 'n' };
     await desk.service.finishRun(runId, { kind: 'success', contents });
     const refer = (name: string): object => ({ artifact_name: name });
@@ -72,8 +69,7 @@ describe('a run', () => {
   });
 
   test('keeps its source on the service when the person wants that', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk, { deleteSource: false });
+    const { desk, window } = await setUpWindow(t, { deleteSource: false });
     const { targets } = await window.assessment();
     const zipped = targets.map((target) => ({ ...target, archiveType: 'zip' as const }));
     const started = await window.start({ targets: zipped, language: 'japanese' });
@@ -87,9 +83,7 @@ describe('a run', () => {
   });
 
   test('F58 shows a status, an exit kind and an abort code that nobody knows as they came', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
-    const { id } = await trackRemoteRun(desk, window);
+    const { desk, window, id } = await setUpRun(t);
     const say = (description: object): (() => void) =>
       desk.service.addFault({
         match: { path: '/describe' },
@@ -108,9 +102,7 @@ describe('a run', () => {
   });
 
   test('F127 ends also when the service says why in more levels than can be written', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
-    const { id } = await trackRemoteRun(desk, window);
+    const { desk, window, id } = await setUpRun(t);
     const detail = '['.repeat(50_000) + ']'.repeat(50_000);
     const body = `{"status":"EXITED","output":{"kind":"ABORTED","abortedReason":{"code":"odd","detail":${detail}}}}`;
     desk.service.addFault({ match: { path: '/describe' }, after: { kind: 'reply', status: 200, body } });
@@ -120,8 +112,7 @@ describe('a run', () => {
   });
 
   test('F127 has what the service says on one line, with nothing hidden, in its journal and in the log', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
+    const { desk, window } = await setUpWindow(t);
     const odd = '\u001b[2K\u202eA\r\n[info] B\u0000';
     const shown = '\\u{001B}[2K\\u{202E}A [info] B\\u{0000}';
     const say = (path: string, said: object, nth = 1): void => {
@@ -146,9 +137,7 @@ describe('a run', () => {
   });
 
   test('F59 that exited without output is described five times and then has no result', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
-    const { id, runId } = await trackRemoteRun(desk, window);
+    const { desk, window, id, runId } = await setUpRun(t);
     const asked = desk.sent('/describe');
     await desk.service.finishRun(runId, { kind: 'bare' });
     const run = await window.untilEnded(id);
@@ -157,9 +146,7 @@ describe('a run', () => {
   });
 
   test('F59 that had no result can be tracked again by its ID, once the service tells more', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
-    const { id, runId } = await trackRemoteRun(desk, window);
+    const { desk, window, id, runId } = await setUpRun(t);
     const after = { kind: 'reply' as const, status: 200, body: JSON.stringify({ status: 'EXITED' }) };
     const heal = desk.service.addFault({ match: { path: '/describe' }, after });
     assert.equal((await window.untilEnded(id)).state, 'failed');
@@ -194,18 +181,14 @@ describe('a run', () => {
   });
 
   test('F60 that had ended before the cancel arrived has the result it had', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
-    const { id, runId } = await trackRemoteRun(desk, window);
+    const { desk, window, id, runId } = await setUpRun(t);
     await desk.service.finishRun(runId);
     await desk.clock.passUntil(window.tracker.cancel(id), desk.traffic);
     assert.equal((await window.untilEnded(id)).state, 'succeeded');
   });
 
   test('F60 that the service does not cancel, and that goes on, says so', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
-    const { id } = await trackRemoteRun(desk, window);
+    const { desk, window, id } = await setUpRun(t);
     desk.service.addFault({ match: { path: '/cancel' }, before: { kind: 'reply', status: 409 } });
     await assert.rejects(desk.clock.passUntil(window.tracker.cancel(id), desk.traffic), { kind: 'conflict' });
     assert.equal(window.store.get(id)?.state, 'running');
@@ -229,9 +212,7 @@ describe('a run', () => {
     ['storage', /\/storage\//, 404],
   ] as const) {
     test(`F67 whose artifacts ${where} answers ${String(status)} to for a while has them all the same`, async (t) => {
-      const desk = await setUpDesk(t);
-      const window = openWindow(t, desk);
-      const { id, runId } = await trackRemoteRun(desk, window);
+      const { desk, window, id, runId } = await setUpRun(t);
       const heal = desk.service.addFault({ match: { path }, before: { kind: 'reply', status } });
       await desk.service.finishRun(runId);
       await window.until(id, (run) => 'trouble' in run && (run.trouble?.times ?? 0) >= 3);
@@ -246,9 +227,7 @@ describe('a run', () => {
     ['insecureUrl', { status: 200, body: '{"url":"http://files.example.test/","expires_in_seconds":60}' }],
   ] as const) {
     test(`whose artifacts a later try cannot have either (${kind}) ends at once`, async (t) => {
-      const desk = await setUpDesk(t);
-      const window = openWindow(t, desk);
-      const { id, runId } = await trackRemoteRun(desk, window);
+      const { desk, window, id, runId } = await setUpRun(t);
       desk.service.addFault({
         match: { path: /artifact-download-url$/ },
         before: { kind: 'reply', ...reply },
@@ -266,9 +245,7 @@ describe('a run', () => {
   }
 
   test('whose artifact cannot be had says so, and keeps the others', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
-    const { id, runId } = await trackRemoteRun(desk, window);
+    const { desk, window, id, runId } = await setUpRun(t);
     await desk.service.finishRun(runId);
     // The findings come first; the report comes then, and from then on only they are asked for.
     const before = { kind: 'reply' as const, status: 404 };
@@ -289,9 +266,7 @@ describe('a run', () => {
   });
 
   test('with one artifact that cannot be had for days keeps the other, downloaded once, and can be let go with it', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
-    const { id, runId } = await trackRemoteRun(desk, window);
+    const { desk, window, id, runId } = await setUpRun(t);
     // The findings come first; the report does not come from then on.
     const match = { path: /artifact-download-url$/ };
     window.store.onDidChange((run) => {
@@ -319,9 +294,7 @@ describe('a run', () => {
   });
 
   test("F61 whose artifact's address comes as a portal's page, also after hours of 5xx, is collected later", async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
-    const { id, runId } = await trackRemoteRun(desk, window);
+    const { desk, window, id, runId } = await setUpRun(t);
     await desk.service.finishRun(runId);
     const portal = { kind: 'reply' as const, status: 200, body: '<html><title>Welcome</title></html>' };
     const leave = desk.service.addFault({ match: { path: /artifact-download-url$/ }, before: portal });
@@ -345,9 +318,7 @@ describe('a run', () => {
   });
 
   test('F67 whose download is cut off is downloaded again, whole', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
-    const { id, runId } = await trackRemoteRun(desk, window);
+    const { desk, window, id, runId } = await setUpRun(t);
     await desk.service.finishRun(runId);
     const cut = { kind: 'truncate' as const, bytes: 10 };
     desk.service.addFault({ match: { method: 'GET', path: /\/storage\//, times: 1 }, after: cut });
@@ -358,8 +329,7 @@ describe('a run', () => {
   });
 
   test('F91 leaves no token and no signature in its state or in the log', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
+    const { desk, window } = await setUpWindow(t);
     const echo = (status: number) => {
       const body = `Bearer ${desk.service.token} at https://store.example/a?signature=canary`;
       return { kind: 'reply' as const, status, body };

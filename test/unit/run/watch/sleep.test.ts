@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Run } from '../../../../src/core/run/state/run.ts';
-import { openWindow, type RunWindow, setUpDesk } from '../runWindow.ts';
+import { openWindow, type RunWindow, setUpWindow } from '../runWindow.ts';
 import { stepOf } from '../sampleRuns.ts';
 import { startAsking } from '../uploads.ts';
 
@@ -16,8 +16,7 @@ function untilMade(window: RunWindow, isReached: (run: Run) => boolean): Promise
 
 describe('F54 F63 when the machine sleeps and another window wakes first', () => {
   test('an upload that a window is sending goes on', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
+    const { desk, window } = await setUpWindow(t);
     const other = openWindow(t, desk);
     await other.tracker.resume();
     desk.service.addFault({ match: { method: 'PUT' }, before: { kind: 'stall' } });
@@ -33,8 +32,7 @@ describe('F54 F63 when the machine sleeps and another window wakes first', () =>
   });
 
   test('a dispatch that a window is sending is not taken for lost', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
+    const { desk, window } = await setUpWindow(t);
     const other = openWindow(t, desk);
     await other.tracker.resume();
     const held = Promise.withResolvers<undefined>();
@@ -51,8 +49,7 @@ describe('F54 F63 when the machine sleeps and another window wakes first', () =>
   });
 
   test('a question that a window asks can still be answered', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
+    const { desk, window } = await setUpWindow(t);
     const other = openWindow(t, desk);
     await other.tracker.resume();
     const confirmUpload = async (): Promise<boolean> => {

@@ -5,8 +5,8 @@ import type { Run } from '../../../../src/core/run/state/run.ts';
 import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import { bury } from '../buriedWindow.ts';
 import { leap, minuteMs, pass, sleepOn, stayAwake } from '../days.ts';
-import { openWindow, setUpDesk } from '../runWindow.ts';
-import { seedUnknownRun, trackRemoteRun, trackRun } from '../seededRuns.ts';
+import { openWindow, setUpDesk, setUpWindow } from '../runWindow.ts';
+import { seedUnknownRun, trackRemoteRun, trackRun, setUpRun } from '../seededRuns.ts';
 import { startWith } from '../uploads.ts';
 import { VirtualClock } from '../virtualClock.ts';
 import { eventually } from '../../core/eventually.ts';
@@ -97,8 +97,7 @@ describe('a run that is watched', () => {
   });
 
   test('takes the only timer there is: an idle window sets none, nor does one whose runs have ended', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
+    const { desk, window } = await setUpWindow(t);
     const sleptInAnHour = async (): Promise<number[]> => {
       const { length } = desk.clock.slept;
       await desk.clock.passUntil(desk.clock.sleep(3600_000), desk.traffic);
@@ -115,9 +114,7 @@ describe('a run that is watched', () => {
   });
 
   test('F54 is asked about within 10 s after the machine slept', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
-    const { id, runId } = await trackRemoteRun(desk, window);
+    const { desk, window, id, runId } = await setUpRun(t);
     await desk.service.finishRun(runId);
     await desk.clock.whenAsleep();
     desk.clock.moveWall(8 * 3600_000);
@@ -134,9 +131,7 @@ describe('a run that is watched', () => {
 
   for (const days of [-1, 1]) {
     test(`F55 is asked about no more often when the clock moves by ${String(days)} day, and no less`, async (t) => {
-      const desk = await setUpDesk(t);
-      const window = openWindow(t, desk);
-      const { id, runId } = await trackRemoteRun(desk, window);
+      const { desk, window, id, runId } = await setUpRun(t);
       await desk.clock.whenAsleep();
       desk.clock.moveWall(days * 24 * 3600_000);
       const asked = desk.sent('/describe');
@@ -155,8 +150,7 @@ describe('a run that is watched', () => {
   }
 
   test('F55 that was dispatched by a clock two days ahead is asked about ever less all the same', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
+    const { desk, window } = await setUpWindow(t);
     await trackRemoteRun(desk, window);
     await desk.clock.whenAsleep();
     desk.clock.moveWall(-2 * 24 * 3600_000);
@@ -270,9 +264,7 @@ describe('a run that is watched', () => {
   });
 
   test('that is tracked twice is one run, and one that nobody knows is none', async (t) => {
-    const desk = await setUpDesk(t);
-    const window = openWindow(t, desk);
-    const { id, runId } = await trackRemoteRun(desk, window);
+    const { desk, window, id, runId } = await setUpRun(t);
     assert.equal(await trackRun(desk, window, runId), id);
     await assert.rejects(trackRun(desk, window, 'run-nobody'), { kind: 'notFound' });
     assert.equal(window.store.all().length, 1);
