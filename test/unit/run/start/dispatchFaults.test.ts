@@ -210,27 +210,19 @@ describe('a dispatch', () => {
     assert.deepEqual([asked, desk.sent('/dispatch'), accepted(desk)], [1, 2, 1]);
   });
 
-  test('F96 a fresh token that is refused as well fails the run after two requests', async (t) => {
-    const { desk, window } = await setUpWindow(t, {
-      refresh: () => Promise.resolve('another-invented-token'),
+  for (const [what, refresh, sent] of [
+    ['is refused as well', () => Promise.resolve('another-invented-token'), 2],
+    ['is withheld by a locked keyring', () => Promise.reject(new Error('keyring is locked')), 1],
+  ] as const) {
+    test(`F96 a 401 whose fresh token ${what} fails the run after requests: ${String(sent)}`, async (t) => {
+      const { desk, window } = await setUpWindow(t, { refresh });
+      desk.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'reply', status: 401 } });
+      const run = await window.start();
+      assert.ok(run.state === 'failed');
+      assert.equal(run.failure.kind, 'unauthorized');
+      assert.deepEqual([desk.sent('/dispatch'), accepted(desk)], [sent, 0]);
     });
-    desk.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'reply', status: 401 } });
-    const run = await window.start();
-    assert.ok(run.state === 'failed');
-    assert.equal(run.failure.kind, 'unauthorized');
-    assert.deepEqual([desk.sent('/dispatch'), accepted(desk)], [2, 0]);
-  });
-
-  test('F96 a 401 whose fresh token a locked keyring withholds fails the run, for nothing was started', async (t) => {
-    const { desk, window } = await setUpWindow(t, {
-      refresh: () => Promise.reject(new Error('keyring is locked')),
-    });
-    desk.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'reply', status: 401 } });
-    const run = await window.start();
-    assert.ok(run.state === 'failed');
-    assert.equal(run.failure.kind, 'unauthorized');
-    assert.deepEqual([desk.sent('/dispatch'), accepted(desk)], [1, 0]);
-  });
+  }
 
   test('F96 a reply lost after the resend makes the run unknown', async (t) => {
     const { desk, window } = await setUpWindow(t, { refresh: () => Promise.resolve(desk.service.token) });
