@@ -228,7 +228,7 @@ describe('what is said of findings and runs', () => {
     const folders = [{ run: before, shown: [] }];
     const findings = { comparison: () => undefined, folders: () => folders };
     assert.deepEqual(describeRuns(findings as unknown as FindingStore), [
-      `${path.basename(shop)} · run “Before the fix”`,
+      `0 findings. · ${path.basename(shop)} · run “Before the fix”`,
     ]);
     let offered: readonly string[] = [];
     Object.assign(vscode.window, {
