@@ -12,11 +12,11 @@ import { lazyView } from './lazyView.ts';
 export async function activate(context: vscode.ExtensionContext): Promise<void> {
   let isLoaded = false;
   const load = once(async () => {
-    const made: Disposable[] = [];
-    const dispose = (): void => made.forEach((each) => each.dispose());
+    const disposables: Disposable[] = [];
+    const dispose = (): void => disposables.forEach((each) => each.dispose());
     try {
       const { startExtension } = await import('./extension.ts');
-      const extension = await startExtension(context, surfaces, made);
+      const extension = await startExtension(context, surfaces, disposables);
       context.subscriptions.push({ dispose });
       isLoaded = true;
       return extension;

@@ -53,32 +53,31 @@ export interface Surfaces {
   readonly features: LazyView<FeaturesNode>;
 }
 
-/** Wires the extension, and returns how to run its commands, by id, and its language model tools, by name. Disposables are added to `made`, also where this throws. */
+/** Wires the extension; returns what runs its commands, by ID, and its language model tools, by name. `disposables` has what exists, even when this throws. */
 export async function startExtension(
   context: vscode.ExtensionContext,
   surfaces: Surfaces,
-  made: Disposable[],
+  disposables: Disposable[],
 ) {
-  const { extensionUri, secrets, workspaceState: memory } = context;
+  const { extensionUri, secrets, globalState, workspaceState: memory } = context;
   const storage = (name: string): string => join(context.globalStorageUri.fsPath, name);
   const dist = (...names: string[]): string => join(context.extensionPath, 'dist', ...names);
   const log = vscode.window.createOutputChannel('Whitebox', { log: true });
+  const basics = { clock, log, random: Math.random };
   const attempt: Attempt = (id, work) => runCommand(id, work, [], log);
   const workerFile = dist('archiveWorker.cjs');
   const parseWorkerFile = dist('parseWorker.cjs');
   const secretWorkerFile = dist('secretWorker.cjs');
 
-  const runs = new RunStore(storage('runs'), { clock, log });
-  const notes = new RunNotes(context.globalState, { log });
-  const accounts = new Accounts(secrets, { clock, log, random: Math.random });
-  const passwords = new PasswordStore(secrets, context.globalState);
+  const runs = new RunStore(storage('runs'), basics);
+  const notes = new RunNotes(globalState, basics);
+  const accounts = new Accounts(secrets, basics);
+  const passwords = new PasswordStore(secrets, globalState);
   const tracker = new RunTracker({
+    ...basics,
     store: runs,
     clientFor: (place) => accounts.clientFor(place, () => passwords.known(place)),
     passwordsOf: (run) => passwords.require(run),
-    clock,
-    random: Math.random,
-    log,
     workerFile,
     deleteSourceAfterRun: readDeleteSourceAfterRun,
     keepSource: (run, signal) =>
@@ -86,97 +85,62 @@ export async function startExtension(
     retainLocalDays: readRetainLocalDays,
     notes,
   });
-  const triageFolder = storage('triage');
-  const triage = createTriage(triageFolder, { clock, log });
-  const findings = new FindingStore({
-    runs,
-    log,
-    triage,
-    mappings: memory,
-    isOpenHere,
-    textOf: unsavedText,
-    decode: decodeFile,
-    workerFile: parseWorkerFile,
-  });
+  const triage = createTriage(storage('triage'), basics);
+  const openFiles = { isOpenHere, textOf: unsavedText, decode: decodeFile };
+  const findingSources = { ...openFiles, runs, log, triage, mappings: memory, workerFile: parseWorkerFile };
+  const findings = new FindingStore(findingSources);
   const filtering = new Filtering(memory);
   const displayed = new DisplayedFindings(findings);
-  const services = {
-    clock,
-    log,
-    attempt,
-    runs,
-    notes,
-    accounts,
-    tracker,
-    findings,
-    displayed,
-    filtering,
-    parseWorkerFile,
-  };
+  const stores = { runs, notes, accounts, passwords, findings, displayed, filtering, memory };
+  const workers = { workerFile, parseWorkerFile, secretWorkerFile };
+  const preparation = createPreparation(memory, secretWorkerFile);
+  const services = { ...basics, ...stores, ...workers, ...preparation, attempt, tracker };
   const reports = registerReports({ ...services, extensionUri });
   const details = registerFindingDetails({ ...services, extensionUri });
-  const preparation = createPreparation(memory, secretWorkerFile);
-  const preview = createUploadPreview(surfaces.uploadPreview, { ...services, ...preparation });
-  const features = createFeaturesView(surfaces.features, { ...services, memory });
+  const preview = createUploadPreview(surfaces.uploadPreview, services);
+  const features = createFeaturesView(surfaces.features, services);
   const diagnostics = new TargetDiagnostics();
-  const requests = provideRequests();
-  const savingFolder = storage('saving');
+  const screens = { reports, details, preview, features, diagnostics, requests: provideRequests() };
   const commands = createCommands(context.extension.packageJSON as Manifest, {
     ...services,
-    ...preparation,
-    memory,
-    passwords,
-    diagnostics,
-    requests,
+    ...screens,
+    savingFolder: storage('saving'),
     findingsView: surfaces.findings.view,
-    reports,
-    details,
-    preview,
-    features,
-    secretWorkerFile,
-    workerFile,
-    savingFolder,
     mcp: keepMcpServer(context, log),
     savedStyle: dist('webview', 'saved.css'),
   });
-
   const signIn = followSignIn(accounts, { ...services, secrets });
-  made.push(
+  disposables.push(
     log,
     // Before the first reload, which may find the problem.
     showStorageProblem(runs, surfaces.runs),
     tracker,
     findings,
-    reports,
-    details,
     displayed,
-    preview,
-    features,
+    ...Object.values(screens),
     showStatus(surfaces.status, services),
     showRuns(surfaces.runs, services),
     filtering,
     showFindings(surfaces.findings, services),
     provideFindingJson(services),
-    watchTriage(triage, triageFolder, log),
+    watchTriage(triage, storage('triage'), log),
     showDiagnostics(services),
     watchDrift(services),
     registerHover(services),
     registerQuickFixes(services),
     provideAsAssessed(services),
-    diagnostics,
-    requests,
     showTargetLenses({ passwords, secrets }),
     vscode.window.registerUriHandler({ handleUri: createLinkFollower({ ...services, details }) }),
     showNotifications(services),
     signIn,
     vscode.workspace.onDidChangeWorkspaceFolders(() => inBackground(findings.load(), log)),
   );
-  inBackground(sweepSaving(savingFolder, clock), log);
+  inBackground(sweepSaving(storage('saving'), clock), log);
   await signIn.refresh();
   await runs.reload();
-  made.push(runs.watch(), notes.follow(runs));
+  disposables.push(runs.watch(), notes.follow(runs));
   await findings.load();
-  made.push(resumeRuns(services));
+  disposables.push(resumeRuns(services));
 
   return {
     tools: createTools(services),
