@@ -4,7 +4,6 @@ import { withoutEscapes } from './contents.ts';
 import { element } from './element.ts';
 import { allowedTags } from './markdown.ts';
 
-/** What rendering a part needs. */
 interface RenderContext {
   readonly clean: Clean;
   readonly places: PlaceLinks;
@@ -102,7 +101,6 @@ function frameCode(pre: HTMLPreElement, strings: ReportStrings): void {
   frame.append(pre);
 }
 
-/** What is needed to make links of places. */
 interface PlaceLinks {
   /** Finding index by `path:line`. */
   readonly indexes: ReadonlyMap<string, number>;

@@ -26,9 +26,7 @@ export interface Position {
   readonly offsetPx: number;
 }
 
-/** A report on the page. */
 export interface ShownReport {
-  /** Where the reader is. */
   position(): Position;
   /** All of it as HTML to be saved, once it is complete. */
   html(): Promise<string>;

@@ -39,7 +39,6 @@ export function foreignHost(text: string, serviceUrl: string): string | undefine
   return hostname === new URL(serviceUrl).hostname ? undefined : host;
 }
 
-/** The origin of an address. */
 export function originOf(address: string): string {
   return new URL(address).origin;
 }

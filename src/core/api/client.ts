@@ -43,7 +43,6 @@ export interface ClientOptions {
   readonly idle?: IdleLimits;
 }
 
-/** Options of a single call. */
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   /** Called before each send of the call; when it throws, the call is not sent. */

@@ -11,7 +11,6 @@ export const CONNECTION_PARTS = [
   'organization',
 ] as const;
 
-/** One thing that has to be right for a call to succeed. */
 export type ConnectionPart = (typeof CONNECTION_PARTS)[number];
 
 /** Which part a failed call shows to be wrong; those before it in `CONNECTION_PARTS` are in order. Undefined for a failure that says nothing about the connection. */

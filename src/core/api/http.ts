@@ -19,13 +19,11 @@ export interface IdleLimits {
   readonly transferMs: number;
 }
 
-/** The limits unless a caller has others. */
 export const defaultIdleLimits: IdleLimits = { jsonMs: 30_000, transferMs: 120_000 };
 
 /** A download slower than this would delay its run for ever. */
 const minRate = { bytes: 300 * 1024, ms: 5 * 60_000 };
 
-/** Common to all requests; `secrets` were sent to the service, and no error may contain them. */
 interface TransferOptions {
   readonly signal?: AbortSignal | undefined;
   readonly idleMs: number;

@@ -7,7 +7,6 @@ import { transportFailure } from './failure.ts';
 /** Writes a body piece by piece; each piece may be used again once its `write` resolves. */
 type WriteBody = (write: (chunk: Uint8Array) => Promise<void>) => Promise<void>;
 
-/** A request, and the limits on its time. */
 export interface OutgoingRequest {
   readonly method: 'POST' | 'PUT' | 'GET';
   readonly url: URL;

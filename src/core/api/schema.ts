@@ -6,12 +6,10 @@ export const identifierSchema = z.string().check(z.minLength(1), z.maxLength(256
 
 /** Output language of a report (section 2.9). */
 export const languageSchema = z.enum(['english', 'japanese']);
-/** The output language of a report (section 2.9). */
 export type Language = z.infer<typeof languageSchema>;
 
 /** Archive types the service accepts for whitebox input (section 2.2). */
 export const archiveTypeSchema = z.enum(['tar_gz', 'zip']);
-/** An archive type the service accepts (section 2.2). */
 export type ArchiveType = z.infer<typeof archiveTypeSchema>;
 
 /** Request of get-upload-url (section 4.1). */
@@ -23,7 +21,6 @@ export const uploadUrlSchema = z.object({
   upload_url: z.string().check(z.minLength(1)),
   expires_in_seconds: z.number(),
 });
-/** Where to put an archive, and the file ID it will have (section 4.1). */
 export type UploadUrl = z.infer<typeof uploadUrlSchema>;
 
 /** Request of confirm-upload, cancel-upload and delete (section 4.1). */
@@ -83,7 +80,6 @@ export function toDescriptionSchema(secrets: () => readonly string[]) {
     ),
   });
 }
-/** The service's answer to describe (section 2.3). */
 export type Description = z.infer<ReturnType<typeof toDescriptionSchema>>;
 
 /** Request of get-artifact-download-url (section 4.2). */
@@ -97,7 +93,6 @@ export const downloadUrlSchema = z.object({
   url: z.string().check(z.minLength(1)),
   expires_in_seconds: z.number(),
 });
-/** Where an artifact can be downloaded for a while (section 4.2). */
 export type DownloadUrl = z.infer<typeof downloadUrlSchema>;
 
 /** Response of cancel: an empty object (section 4.2). */

@@ -9,7 +9,6 @@ export type Perspective = (typeof perspectives)[number];
 
 /** What is known of a pair: `completed`, `skipped` or neither (API reference, section 2.4), or nothing. */
 export const pairStates = ['tested', 'notApplicable', 'notTested', 'unknown'] as const;
-/** What is known of a pair. */
 export type PairState = (typeof pairStates)[number];
 
 /** A scan_progress artifact as read. */

@@ -50,7 +50,6 @@ export function documentHtml(frame: DocumentFrame): string {
 `;
 }
 
-/** A report as one file. */
 interface SavedReport {
   readonly title: string;
   /** As a BCP 47 tag. */

@@ -15,11 +15,8 @@ export interface RunDeps {
   /** 0 to 1, for jitter. */
   readonly random: () => number;
   readonly log: Logger;
-  /** The packaging worker's script. */
   readonly workerFile: string;
-  /** Whether confirmed files are deleted from the service once nothing needs them any more. */
   readonly deleteSourceAfterRun: () => boolean;
-  /** For how many days ended runs stay on this machine. */
   readonly retainLocalDays: () => number;
   /** Keeps what is wanted of a run's archives, once its artifacts are in its folder and before the archives are removed; a failure is logged and delays nothing. */
   readonly keepSource?: ((run: Run, signal: AbortSignal) => Promise<void>) | undefined;

@@ -36,7 +36,6 @@ export class RunTracker implements Disposable {
     this.onDidFailToKeep = this.#starter.onDidFailToKeep;
   }
 
-  /** See `RunWatch.nextPollAt`. */
   nextCheckAt(id: string): number | undefined {
     return this.#watch.nextPollAt(id);
   }
@@ -51,7 +50,6 @@ export class RunTracker implements Disposable {
     return this.#watch.focused();
   }
 
-  /** See `RunWatch.checkNow`. */
   checkNow(id?: string): Promise<void> {
     return this.#watch.checkNow(id);
   }
@@ -61,22 +59,18 @@ export class RunTracker implements Disposable {
     return this.#watch.tokenChanged(isTokenOf, isNewSource);
   }
 
-  /** See `RunStarter.claim`. */
   claim(folders: readonly string[]): Promise<FolderClaim> {
     return this.#starter.claim(folders);
   }
 
-  /** Packages, uploads and dispatches: see `RunStarter.start`. */
   start(assessment: Assessment, options?: StartOptions): Promise<Run | undefined> {
     return this.#starter.start(assessment, options);
   }
 
-  /** Makes the archives of a run and sends nothing: see `RunStarter.pack`. */
   pack(assessment: Assessment, options: InputOptions): Promise<PackedRun | undefined> {
     return this.#starter.pack(assessment, options);
   }
 
-  /** See `RunStarter.unsavedRunId`. */
   unsavedRunId(id: string): string | undefined {
     return this.#starter.unsavedRunId(id);
   }
@@ -149,7 +143,6 @@ export class RunTracker implements Disposable {
     await this.checkNow(id);
   }
 
-  /** Sends the dispatch of an `unknown` run again: see `RunStarter.resend`. */
   async resend(id: string, options?: Pick<StartOptions, 'signal'>): Promise<Run> {
     return this.#starter.resend(this.#require(id), options);
   }
@@ -171,7 +164,6 @@ export class RunTracker implements Disposable {
     await this.#deps.store.apply(id, { type: 'renamed', label, at: this.#deps.clock.now() });
   }
 
-  /** A person says whether what a run found is the finding that it was to confirm. */
   async answerIsSame(id: string, isSame: boolean): Promise<void> {
     await this.#deps.store.apply(id, { type: 'answeredIsSame', isSame, at: this.#deps.clock.now() });
   }
@@ -225,7 +217,6 @@ export class RunTracker implements Disposable {
     return undefined;
   }
 
-  /** See `RunWatch.stop`. */
   dispose(): void {
     this.#watch.stop();
   }

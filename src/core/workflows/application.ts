@@ -158,7 +158,6 @@ export const applicationInputSchema = looseObject({
   resume: z.optional(z.union([looseSchemas.crawlResume, looseSchemas.assessmentResume])),
   pairs: z.optional(looseSchemas.pairs),
 });
-/** `input` of a blackbox run as its journal keeps it (API reference, sections 2.6 to 2.8). */
 export type ApplicationInput = z.infer<typeof applicationInputSchema>;
 
 /** The members of an input that both blackbox workflows take; limits, pairs, the run that it goes on from and a crawl's instructions are not among them. */

@@ -20,7 +20,6 @@ export interface PasswordRequest extends SentInput {
   readonly targetFile?: string | undefined;
 }
 
-/** Who logs in to the application. */
 export interface Login {
   readonly id: string;
   readonly role: string;
@@ -36,7 +35,6 @@ interface PasswordUse {
 
 /** A login whose password is kept, and the request it is kept for. */
 export interface KeptLogin extends Login {
-  /** In the secret storage. */
   readonly key: string;
   readonly origin: string;
   readonly organizationId: string;
@@ -85,7 +83,6 @@ export class PasswordStore {
     return passwords;
   }
 
-  /** Keeps the password of a login of a request. */
   async keep(request: PasswordRequest, login: Login, password: string): Promise<void> {
     // The index first: a password that is not in it could not be forgotten.
     await this.approve(request, [login]);
@@ -146,7 +143,6 @@ export class PasswordStore {
       : { from: 'sameFile', parts: before.parts, password };
   }
 
-  /** Forgets a password. */
   async forget({ key }: Pick<KeptLogin, 'key'>): Promise<void> {
     await this.#secrets.delete(key);
     await this.#index.update(key, undefined);

@@ -66,7 +66,6 @@ export const targetFileSchema = z.strictObject({
     }),
   ),
 });
-/** A target file's content. */
 export type TargetFile = z.infer<typeof targetFileSchema>;
 
 /** What is wrong at a place of a target file; offset and length are in UTF-16 code units of its text. */

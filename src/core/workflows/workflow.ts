@@ -4,7 +4,6 @@ import type { ApplicationInput } from './application.ts';
 
 /** The IDs of the service's workflows (API reference, section 1). */
 export const workflowIds = ['whitebox-assessment', 'blackbox-crawl', 'blackbox-assessment'] as const;
-/** The ID of a workflow (API reference, section 1). */
 export type WorkflowId = (typeof workflowIds)[number];
 
 /** How the name of a target file ends: what runs of live applications are started from. */

@@ -80,7 +80,6 @@ export class Accounts {
     signal?.throwIfAborted();
   }
 
-  /** Stores a token for its destination. */
   async keep(destination: Destination, token: string): Promise<void> {
     await this.#secrets.store(keyOf(destination), token);
   }
@@ -102,7 +101,6 @@ export class Accounts {
     if (destination !== undefined) await this.#secrets.delete(keyOf(destination));
   }
 
-  /** Deletes every token. */
   async forgetAll(): Promise<void> {
     // Passwords of applications under test are kept there, too.
     const tokens = (await this.#secrets.keys()).filter((key) => accountOf(key) !== undefined);

@@ -75,13 +75,13 @@ export function takenOver(
 }
 
 /**
- * Asks whether to start a blackbox run, once and with everything that is sent, and starts it; undefined when the person cancels. All starts come
- * here. A person who has read the exact request can have it asked anew: `again` reads what it was read from again.
+ * Asks whether to start a blackbox run, with everything that is sent, and starts it; undefined when the person cancels. All starts come
+ * here. After reading the exact request, a person reopens the question: `restart` reads the start from its source again.
  */
 export async function startBlackbox(
   start: BlackboxStart,
   deps: BlackboxDeps,
-  again: () => Promise<Run | undefined>,
+  restart: () => Promise<Run | undefined>,
 ): Promise<Run | undefined> {
   const { accounts, runs, tracker } = deps;
   const { passwordsAlsoFor } = start;
@@ -108,10 +108,10 @@ export async function startBlackbox(
   } finally {
     await claim.release();
   }
-  if (outcome === 'reading') return reopenAfterChanges(again);
+  if (outcome === 'reading') return reopenAfterChanges(restart);
   return reopenAfterReading(
     vscode.l10n.t('Nothing has been sent. After you’ve read the request, reopen the confirmation to start.'),
-    again,
+    restart,
   );
 }
 
@@ -163,8 +163,8 @@ export async function startFromFile(
 ): Promise<Run | undefined> {
   const start = await readStart(workflow, given, deps);
   if (start === undefined) return undefined;
-  const again = () => startFromFile(workflow, vscode.Uri.file(start.targetFile), deps, retryOf);
-  return startBlackbox({ ...start, retryOf }, deps, again);
+  const restart = () => startFromFile(workflow, vscode.Uri.file(start.targetFile), deps, retryOf);
+  return startBlackbox({ ...start, retryOf }, deps, restart);
 }
 
 /** Starts a failed run again that was never sent: from its target file as it is by now, or, where it goes on from another run, with what its journal has. */

@@ -20,7 +20,6 @@ interface LostRun {
   readonly note: RunNote;
 }
 
-/** What resuming runs works with. */
 interface ResumeDeps {
   readonly notes: RunNotes;
   readonly runs: RunStore;

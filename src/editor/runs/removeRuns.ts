@@ -15,7 +15,6 @@ import { askInDialog, showInformation, showWarning } from '../showMessage.ts';
 import { pickRun } from './pickRun.ts';
 import type { RunDeps } from './trackRun.ts';
 
-/** What removing runs works with. */
 interface RemoveDeps {
   readonly tracker: RunTracker;
   readonly notes: RunNotes;

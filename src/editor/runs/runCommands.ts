@@ -95,7 +95,6 @@ export async function resend(
   if (choice === giveUp) await withViewProgress(() => tracker.abandon(run.id));
 }
 
-/** Downloads the artifacts of an ended run again. */
 export async function downloadArtifacts({ runs, tracker }: RunDeps, chosen: Run | undefined): Promise<void> {
   const t = vscode.l10n.t;
   const run = chosen ?? (await pickRun(runs.all().filter(hasRemoteResults), t('Download Artifacts Again')));

@@ -24,7 +24,6 @@ import { type Destination, readAssessmentSettings, readDestination } from '../se
 import { askInDialog, showInformation } from '../showMessage.ts';
 import { focusView } from '../../lazyView.ts';
 
-/** What commands on runs work with. */
 export interface RunDeps {
   readonly runs: RunStore;
   readonly tracker: RunTracker;
@@ -137,13 +136,11 @@ function otherAccount(account: Destination): string {
   );
 }
 
-/** What following links needs. */
 export interface LinkDeps extends Targets {
   readonly attempt: Attempt;
   readonly log: Logger;
 }
 
-/** What a link can lead to. */
 interface Targets extends RunDeps {
   readonly findings: FindingStore;
   readonly details: Pick<DocumentPanels<ShownFinding>, 'open'>;

@@ -22,7 +22,6 @@ import type { PreviewNode } from './uploadPreviewTree.ts';
 
 const id = 'whitebox.excludeFromUpload';
 
-/** What excluding works with. */
 interface ExcludeDeps {
   readonly choices: UploadChoices;
   readonly preview: Pick<UploadPreview, 'reopen'>;

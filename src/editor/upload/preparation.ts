@@ -25,7 +25,6 @@ import { askInDialog } from '../showMessage.ts';
 /** A folder's files as they would be uploaded, with the results of the credential check. */
 export type Prepared = PreparedFolder<Folder>;
 
-/** What preparing an upload works with. */
 export interface PreparationDeps {
   readonly choices: UploadChoices;
   readonly steps: PreparationSteps<Folder>;
@@ -67,11 +66,9 @@ export function createPreparation(memory: vscode.Memento, secretWorkerFile: stri
   return { choices, steps };
 }
 
-/** Archives of prepared folders, which nobody has sent. */
 interface Packed {
   /** The files in each archive. */
   readonly manifests: readonly Iterable<ManifestEntry>[];
-  /** Removes the archives. */
   discard(): Promise<void>;
 }
 
@@ -116,7 +113,6 @@ async function decideSecrets(
   return decided;
 }
 
-/** Stores the person's decisions; false when they cancel. */
 async function askAboutSecrets(prepared: readonly Prepared[], choices: UploadChoices): Promise<boolean> {
   const undecided = prepared.flatMap((each) => each.undecided);
   if (readSecretCheck() !== 'block' || undecided.length === 0) return true;
@@ -206,7 +202,6 @@ export class UploadChoices {
     return choicesBelow(this.#stored(folder), prefixOf(folder));
   }
 
-  /** Changes the choices below a folder. */
   async change(folder: Folder, change: (choices: FolderChoices) => FolderChoices): Promise<void> {
     const changed = replaceBelow(this.#stored(folder), prefixOf(folder), change(this.of(folder)));
     await this.#memory.update(keyOf(folder), changed);

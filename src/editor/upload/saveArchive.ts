@@ -18,9 +18,7 @@ import { describeSuspicions, packChecked, type PreparationDeps, type Prepared } 
 import { otherThanShown, type UploadPreview } from './uploadPreview.ts';
 import { stayingOut, unreadIn } from './uploadQuestion.ts';
 
-/** What saving an archive works with. */
 interface SaveDeps extends PreparationDeps {
-  /** The packaging worker. */
   readonly workerFile: string;
   /** Our folder for unfinished archives. */
   readonly savingFolder: string;

@@ -18,7 +18,6 @@ import { packChecked, type PreparationDeps, type Prepared } from './preparation.
 import type { UploadPreview } from './uploadPreview.ts';
 import { confirmUpload } from './uploadQuestion.ts';
 
-/** What starting an assessment works with. */
 export interface StartDeps extends PreparationDeps {
   readonly tracker: RunTracker;
   readonly runs: RunStore;

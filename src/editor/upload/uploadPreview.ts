@@ -26,17 +26,13 @@ export interface UploadPreview extends Disposable {
   open(folders: readonly Folder[]): Promise<void>;
   /** Shows prepared folders, also for the retry of a run, and brings the view to the front. */
   show(prepared: readonly Prepared[], retryOf?: string): void;
-  /** The folders that are shown. */
   shown(): readonly Prepared[];
   /** The ID of the run that would be retried with the shown folders. */
   retryOf(): string | undefined;
-  /** Selects the files of the shown folders again. */
   reopen(): Promise<void>;
-  /** Hides the view. */
   close(): void;
 }
 
-/** Fills the Upload Preview. */
 export function createUploadPreview(
   lazy: LazyView<PreviewNode>,
   deps: PreparationDeps & { attempt: Attempt; log: Logger },

@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import type { RunDeps } from '../runDeps.ts';
 import { type Lease, takeLease } from './lease.ts';
 
-/** The leases of the runs that this window drives. */
 export class HeldLeases {
   readonly #deps: Pick<RunDeps, 'store' | 'clock' | 'log'>;
   readonly #held = new Map<string, Lease>();
@@ -43,7 +42,6 @@ export class HeldLeases {
     });
   }
 
-  /** Releases every lease. */
   async releaseAll(): Promise<void> {
     await Promise.all(this.ids().map((id) => this.release(id)));
   }

@@ -21,7 +21,6 @@ const sightings = new WeakMap<Clock, Map<string, { readonly renewedMs: number; r
 export interface Lease {
   /** Renews the lease; false when another window has taken it over: then nothing more may be done under it. */
   renew(): Promise<boolean>;
-  /** Gives the lease back. */
   release(): Promise<void>;
 }
 
@@ -139,7 +138,6 @@ async function isOfDeadProcess(path: string): Promise<boolean> {
   }
 }
 
-/** True while this machine runs a process of this ID. */
 function processExists(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -4,7 +4,6 @@ import { systemCode } from '../../errors.ts';
 import { readIfThere } from '../../files.ts';
 import { type ForeignRun, parseJournal, type Run } from '../state/run.ts';
 
-/** Runs as they are on disk. */
 export interface RunsOnDisk {
   /** Newest first. */
   readonly runs: readonly Run[];
@@ -26,7 +25,6 @@ export async function readRuns(root: string): Promise<RunsOnDisk> {
   return { runs: runs.sort(newestFirst), unread };
 }
 
-/** Sorts runs as people read them. */
 export function newestFirst(one: ForeignRun, other: ForeignRun): number {
   return (other.createdAt ?? 0) - (one.createdAt ?? 0) || (other.id < one.id ? -1 : 1);
 }

@@ -43,7 +43,6 @@ export class RunNotes {
     this.#write(prefix + run.id, toNote(run));
   }
 
-  /** Writes the note of a reserved file that its run's journal does not have. */
   keepReservation(id: string, { target, fileId, host, at }: z.infer<typeof reservationSchema>): void {
     this.#write(reservationPrefix + id, { target, fileId, host, at });
   }
@@ -58,12 +57,10 @@ export class RunNotes {
     });
   }
 
-  /** Removes a note by its key. */
   async forget(key: string): Promise<void> {
     await this.#memory.update(key, undefined);
   }
 
-  /** Removes the note of a run that a person removed. */
   async forgetRun(id: string): Promise<void> {
     await this.forget(prefix + id);
     if (this.#memory.get(reservationPrefix + id) !== undefined) await this.forget(reservationPrefix + id);

@@ -45,7 +45,6 @@ export class RunStore {
   /** Called with the ID of a run that only another version understands, when it appears or disappears. */
   readonly onDidChangeForeign = this.#foreignChange.event;
 
-  /** Called when `problem` has changed. */
   readonly onDidChangeProblem = this.#problemChange.event;
 
   /** All runs, newest first. */
@@ -67,7 +66,6 @@ export class RunStore {
     return this.#runs.has(id) || this.#foreign.has(id);
   }
 
-  /** The folder with everything that is kept of a run. */
   folderOf(id: string): string {
     return join(this.#root, id);
   }
@@ -133,7 +131,6 @@ export class RunStore {
     return `${stamp}-${randomBytes(4).toString('hex')}`;
   }
 
-  /** Puts a new run on disk. */
   async create(run: Run): Promise<void> {
     await this.#queued(run.id, async () => {
       if (this.#foreign.has(run.id)) throw new AssessmentError('busyElsewhere');
@@ -154,7 +151,6 @@ export class RunStore {
     return changed ? run : undefined;
   }
 
-  /** Removes a run with everything that is kept of it. */
   async remove(id: string): Promise<void> {
     await this.#queued(id, async () => {
       // Another window may renew its lease in there meanwhile.

@@ -34,7 +34,6 @@ function artifactFile(
   return known ?? `artifact-${hash('sha256', artifact.name, 'hex').slice(0, 32)}`;
 }
 
-/** From where, to where, and until when. */
 interface Download {
   readonly client: AssessmentClient;
   readonly folder: string;
@@ -109,13 +108,11 @@ function needsAction({ kind }: Pick<AssessmentError, 'kind'>): boolean {
   return ['unauthorized', 'notSignedIn', 'tokenCommand', 'diskFull', 'storage'].includes(kind);
 }
 
-/** A run that ended with results on the service. */
 export type RunWithResults = RunIn<'succeeded' | 'aborted' | 'cancelled'> & {
   readonly runId: string;
   readonly exit: NonNullable<RunIn<'succeeded'>['exit']>;
 };
 
-/** True for an ended run whose artifacts can be downloaded again. */
 export function hasRemoteResults(run: Run): run is RunWithResults {
   return isFinal(run) && 'exit' in run && run.exit !== undefined && run.exit.artifacts.length > 0;
 }

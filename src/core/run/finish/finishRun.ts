@@ -50,7 +50,7 @@ export class Finisher {
     }
   }
 
-  /** Saved before it is shown, so that it is shown once; where that fails, it is shown all the same, and again by the next window. */
+  /** Saved before it is shown, so that it is shown once; where that fails, it is still shown here, and again by the next window. */
   async #showEnd(run: Run): Promise<void> {
     const { store, clock, log } = this.#deps;
     if (!this.#deps.leases.has(run.id)) return;

@@ -6,7 +6,7 @@ import type { Clock } from '../../ports.ts';
 import type { HeldLeases } from '../disk/heldLeases.ts';
 import type { RunStore } from '../disk/runStore.ts';
 import type { RunDeps } from '../runDeps.ts';
-import { isOutlived, isRetentionNoticeDue } from '../state/deadlines.ts';
+import { isPastLocalRetention, isRetentionNoticeDue } from '../state/deadlines.ts';
 import { isFinal, type Run } from '../state/run.ts';
 import { minWakingMs, type WakingTime } from '../state/wakingTime.ts';
 
@@ -69,7 +69,7 @@ export async function removeStrays(deps: Pick<CleanupDeps, 'store' | 'clock' | '
 async function removeOld(run: Run, deps: CleanupDeps): Promise<boolean> {
   const { store, leases, clock, log } = deps;
   const folder = store.folderOf(run.id);
-  const isOld = isOutlived(run, deps.retainLocalDays(), clock.now());
+  const isOld = isPastLocalRetention(run, deps.retainLocalDays(), clock.now());
   if (await isLongDue(isOld, join(folder, 'history-due.json'), deps)) {
     if (!(await leases.take(run.id))) return true;
     log.info(`Run ${run.id} is past its days and is removed`);
@@ -97,7 +97,6 @@ async function notifyRetention(run: Run, { store, clock }: CleanupDeps): Promise
   return store.applyIfDue(run.id, { type: 'retentionNotified', at: now });
 }
 
-/** True when every artifact of an ended run is on this machine. */
 async function hasResults(run: Run, store: RunStore): Promise<boolean> {
   if (!isFinal(run)) return false;
   for (const { file } of 'artifacts' in run ? (run.artifacts ?? []) : []) {

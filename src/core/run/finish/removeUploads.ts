@@ -8,7 +8,6 @@ import { isFinal, type Run, runIdOf, waitsForToken } from '../state/run.ts';
 
 /** A run whose uploads could not be removed in this window. */
 interface FailedRemoval {
-  /** Failures in a row. */
   readonly times: number;
   /** When to try again, by the monotonic clock; Infinity while that waits for another token. */
   readonly notBefore: number;

@@ -25,7 +25,6 @@ const pieceLength = 64 << 10;
 const minValidityMs = 30_000;
 const maxAddresses = 3;
 
-/** Shows the progress of the input files, and may stop it. */
 export interface InputOptions {
   readonly signal?: AbortSignal | undefined;
   readonly onPackaging?: OnBytes | undefined;

@@ -18,7 +18,6 @@ const claimRenewMs = 5_000;
 
 /** The right to start a run of some folders, which one start at a time has, in whichever window. */
 export interface FolderClaim {
-  /** Lets other starts of these folders begin. */
   release(): Promise<void>;
 }
 
@@ -31,7 +30,6 @@ export interface StartOptions extends InputOptions {
 /** A run whose archives are on disk. Nothing of it has left the machine. */
 export interface PackedRun {
   readonly run: Run;
-  /** The files in each archive. */
   readonly manifests: readonly Iterable<ManifestEntry>[];
   /** Uploads and dispatches: see `RunStarter.start`. Undefined after a cancellation. */
   start(): Promise<Run | undefined>;
@@ -153,7 +151,6 @@ export class RunStarter {
     };
   }
 
-  /** Uploads and dispatches a packed run. */
   async #start(run: Run, options: InputOptions & { readonly signal: AbortSignal }): Promise<Run> {
     const deps = this.#sendDeps(run);
     let intended: RunIn<'dispatching'>;

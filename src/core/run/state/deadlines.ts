@@ -4,7 +4,6 @@ import { minWakingMs } from './wakingTime.ts';
 const dayMs = 24 * 60 * 60 * 1000;
 /** The service keeps results, and files that nobody removes, at least this long (API reference, section 8). */
 export const retentionMs = 30 * dayMs;
-/** A run is given up only after this many polls in vain. */
 const minPollsInVain = 48;
 /** A person is told this long before the service may delete results that are not here. */
 const warnBeforeMs = 5 * dayMs;
@@ -32,7 +31,6 @@ export function mayStopWatching(run: Run, now: number): boolean {
   return trouble !== undefined && deniesRun(trouble) && now - (trouble.deniedSince ?? now) >= dayMs;
 }
 
-/** True when a run waits for a person, or a person may stop watching it. */
 export function needsDecision(run: Run, now: number): boolean {
   return needsPerson(run) || mayStopWatching(run, now);
 }
@@ -71,7 +69,7 @@ export function isRetentionNoticeDue(run: Run, now: number): boolean {
 }
 
 /** True for an ended run to remove after so many days: its end was shown, and nothing is left on the service. */
-export function isOutlived(run: Run, retainLocalDays: number, now: number): boolean {
+export function isPastLocalRetention(run: Run, retainLocalDays: number, now: number): boolean {
   if (!isFinal(run) || run.noticeDue) return false;
   const left = run.targets.some(
     ({ upload }) => upload?.state === 'reserved' || upload?.state === 'confirmed',

@@ -20,7 +20,6 @@ export interface Assessment {
   readonly language: Language;
   readonly webhookEndpointIds: readonly string[];
   readonly maxArchiveBytes: number;
-  /** The failed run that this one retries. */
   readonly retryOf?: string | undefined;
   readonly targets: readonly {
     folder: string;
@@ -29,13 +28,9 @@ export interface Assessment {
     files?: { readonly selection: UploadSelection; readonly archiveType: ArchiveType };
     commit?: Target['commit'];
   }[];
-  /** What a blackbox workflow is asked, without passwords. */
   readonly input?: ApplicationInput | undefined;
-  /** The target file of a blackbox workflow. */
   readonly targetFile?: string | undefined;
-  /** The fingerprint of the finding that a run of one pair is to confirm. */
   readonly confirms?: string | undefined;
-  /** True for a run that continues one of a single pair. */
   readonly continuesOnePair?: boolean | undefined;
 }
 
@@ -52,7 +47,6 @@ export const noteSchema = z.object({
 /** Where a dispatched run is, and its files there: enough to track it when its folder is lost, and nothing secret. */
 export type RunNote = z.infer<typeof noteSchema>;
 
-/** What a run has in every state. */
 function baseOf(
   { id, now }: Identity,
   { targets, webhookEndpointIds, ...plan }: Omit<Assessment, 'maxArchiveBytes'>,
@@ -77,7 +71,6 @@ function baseOf(
   };
 }
 
-/** A run at its beginning. */
 export function newRun(identity: Identity, assessment: Assessment): RunIn<'preparing'> {
   return { ...baseOf(identity, assessment), state: 'preparing', step: 'packaging' };
 }
@@ -103,7 +96,6 @@ export function trackedRun({ id, now }: Identity, note: RunNote): RunIn<'running
   };
 }
 
-/** A run whose results were brought here as a file. */
 export function importedRun(
   { id, now }: Identity,
   facts: Pick<RunIn<'imported'>, 'language' | 'importedFrom' | 'artifacts' | 'runId' | 'endedEarly'> & {

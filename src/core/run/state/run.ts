@@ -23,7 +23,6 @@ export type Failure = z.infer<typeof failureSchema>;
 const troubleSchema = z.extend(failureSchema, {
   since: time,
   times: count,
-  /** When the service first denied the run. */
   deniedSince: z.optional(time),
   notBefore: z.optional(time),
   /** Polls in vain since the last good answer, and the waking time that they took. */
@@ -46,7 +45,6 @@ const archiveSchema = looseObject({
   omitted: z.optional(z.array(z.string())),
 });
 
-/** The input file on the service. */
 const uploadSchema = looseObject({
   fileId: identifierSchema,
   state: z.enum(['reserved', 'confirmed', 'cancelled', 'deleted']),
@@ -115,7 +113,6 @@ const base = looseObject({
   continuesOnePair: z.optional(z.boolean()),
   /** Whether what it found is that finding, as a person says. */
   isSame: z.optional(z.boolean()),
-  /** The target file that it was started from. */
   targetFile: z.optional(z.string()),
   targets: z.array(targetSchema),
   createdAt: time,
@@ -174,7 +171,6 @@ export const runSchema = z.discriminatedUnion('state', [
   z.extend(base, {
     state: z.literal('unknown'),
     ...lostDispatchSchema.shape,
-    /** Why the last resend was refused. */
     refusal: z.optional(failureSchema),
   }),
   z.extend(base, {
@@ -224,7 +220,6 @@ export const runSchema = z.discriminatedUnion('state', [
     state: z.literal('imported'),
     /** When it was imported. */
     endedAt: time,
-    /** Name of the imported file. */
     importedFrom: z.string(),
     /** True for a run that was aborted or cancelled before its export. */
     endedEarly: z.optional(z.boolean()),
@@ -234,11 +229,8 @@ export const runSchema = z.discriminatedUnion('state', [
     artifacts: z.array(artifactSchema),
   }),
 ]);
-/** A run in any state, as its journal has it. */
 export type Run = z.infer<typeof runSchema>;
-/** The name of a run's state. */
 export type RunState = Run['state'];
-/** A run in one of the given states. */
 export type RunIn<S extends RunState> = Extract<Run, { state: S }>;
 
 /** True in a state that nothing leaves. */
@@ -316,7 +308,6 @@ export function keptArtifact(run: Run, role: string): Artifact | undefined {
   return keptArtifacts(run).find((artifact) => roleOf(artifact) === role);
 }
 
-/** The artifacts of a run that were downloaded. */
 export function keptArtifacts(run: Run): Artifact[] {
   const artifacts = 'artifacts' in run ? (run.artifacts ?? []) : [];
   return artifacts.filter(({ file }) => file !== undefined);

@@ -5,7 +5,6 @@ const heartbeatMs = 5_000;
 /** A longer gap between heartbeats, or between the clocks, means sleep or a changed clock. */
 const jumpMs = 30_000;
 
-/** What a heartbeat works with. */
 interface HeartbeatDeps {
   readonly clock: Clock;
   readonly log: Logger;

@@ -17,7 +17,6 @@ interface Plan {
   failures: number;
   /** Tokens that have changed since the last successful poll. */
   tokens: number;
-  /** The poll that is under way. */
   polling: Promise<void> | undefined;
 }
 
@@ -93,7 +92,6 @@ export class Schedule {
     return plan === undefined ? 1 : (plan.tokens += 1);
   }
 
-  /** Resets the counts after a successful poll. */
   clearCounts(id: string): void {
     Object.assign(this.#planOf(id) ?? {}, { failures: 0, tokens: 0 });
   }

@@ -32,6 +32,7 @@ export class RunWatch {
   /** True while something here is due for removal and waits for its waking time. */
   #isCleanUpDue = false;
   #following: Disposable | undefined;
+  readonly onDidEnd: Finisher['onDidEnd'];
 
   constructor(runDeps: RunDeps, leases: HeldLeases) {
     const deps = { ...runDeps, leases, waking: new WakingTime(runDeps.clock), stopped: this.stopped };
@@ -47,9 +48,6 @@ export class RunWatch {
     });
     this.onDidEnd = this.#finisher.onDidEnd;
   }
-
-  /** Called once, in one window, with each run that reached its end or came to need a person. */
-  readonly onDidEnd: Finisher['onDidEnd'];
 
   /** Called once, in one window, with each run whose results are not here and may soon be deleted by the service. */
   readonly onDidNearRetention = this.#nearRetention.event;
@@ -110,7 +108,6 @@ export class RunWatch {
     void this.#deps.leases.releaseAll();
   }
 
-  /** When this window polls a run next, in wall-clock milliseconds. */
   nextPollAt(id: string): number | undefined {
     return this.#schedule.nextPollAt(id);
   }
@@ -122,12 +119,10 @@ export class RunWatch {
     return isTaken;
   }
 
-  /** True while this window, which drives an ended run, cleans up after it. */
   isFinishing(id: string): boolean {
     return this.#finisher.isFinishing(id);
   }
 
-  /** Plans the next poll of a live run, and finishes any other: see `Poller.settle`. */
   settle(run: Run): Promise<Run> {
     return this.#poller.settle(run);
   }

@@ -10,13 +10,11 @@ import {
 import { tarSegments } from './tar.ts';
 import { zipSegments } from './zip.ts';
 
-/** What a packing worker starts with. */
 export interface PackStart {
   readonly root: string;
   readonly format: ArchiveFormat;
 }
 
-/** A `PackTask` as it is sent to a worker. */
 export interface PackOrder {
   readonly id: number;
   readonly first: number;

@@ -12,7 +12,6 @@ import type { SelectedFile } from '../select/selection.ts';
 /** The archive formats that the service accepts ("Input files" in the API reference). */
 export type ArchiveFormat = 'tar_gz' | 'zip';
 
-/** What packing needs to know of a file. */
 export interface FileToPack {
   readonly path: string;
   readonly mode: number;
@@ -42,7 +41,6 @@ export function toPackedPaths(files: readonly FileToPack[]): PackedPaths {
   };
 }
 
-/** Takes apart what `toPackedPaths` joined. */
 export function fromPackedPaths({ paths, lengths }: PackedPaths): FileToPack[] {
   let at = 0;
   return Array.from(lengths, (length) => {
@@ -204,7 +202,6 @@ export function freeMemory({ buffer, byteLength }: Uint8Array): void {
   if (buffer instanceof ArrayBuffer && byteLength > 0 && byteLength === buffer.byteLength) buffer.transfer(0);
 }
 
-/** A file in an archive. */
 export interface ManifestEntry {
   readonly path: string;
   readonly bytes: number;
@@ -251,7 +248,6 @@ export class Manifest implements Iterable<ManifestEntry> {
     return this.#length;
   }
 
-  /** Sum over all files. */
   get bytes(): number {
     return this.#bytes;
   }

@@ -7,7 +7,6 @@ import type { ArchiveFormat } from './packing.ts';
 
 const block = 512;
 
-/** A file in an archive. */
 export interface ArchivedFile {
   readonly path: string;
   readonly content: Buffer;

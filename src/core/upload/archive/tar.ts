@@ -81,7 +81,6 @@ function tarHeader(path: string, mode: number, bytes: number): Buffer {
   ]);
 }
 
-/** The zeros after `bytes` of content. */
 function tarPadding(bytes: number): Buffer {
   return Buffer.alloc((block - (bytes % block)) % block);
 }

@@ -18,7 +18,6 @@ import {
 import { combineCrc32, tarGzEnd, tarGzStart } from './tar.ts';
 import { placeCentral, zipEnd } from './zip.ts';
 
-/** What to write, and where. */
 export interface ArchiveOptions {
   /** `Selection.root`: absolute, free of links. */
   readonly root: string;
@@ -27,7 +26,6 @@ export interface ArchiveOptions {
   readonly format: ArchiveFormat;
   /** The file to create, mode 0600; it must not exist yet. */
   readonly to: string;
-  /** The archive may not be larger. */
   readonly maxBytes: number;
   /** The packing worker's entry: `archiveWorker.ts`, or its bundle. */
   readonly workerFile: string | URL;
@@ -37,7 +35,6 @@ export interface ArchiveOptions {
   readonly onBytes?: OnBytes | undefined;
 }
 
-/** A finished archive. */
 export interface Archive {
   readonly path: string;
   readonly format: ArchiveFormat;
@@ -45,7 +42,6 @@ export interface Archive {
   /** Hex. */
   readonly sha256: string;
   readonly manifest: Manifest;
-  /** Selected files that could not be packed. */
   readonly omitted: readonly Omission[];
 }
 
@@ -103,9 +99,7 @@ async function createPrivateFile(path: string): Promise<FileHandle> {
 
 interface WriterOptions {
   readonly format: ArchiveFormat;
-  /** The writer throws `archiveTooLarge` before it writes more. */
   readonly maxBytes: number;
-  /** All files to pack. */
   readonly files: readonly Pick<SelectedFile, 'path'>[];
 }
 

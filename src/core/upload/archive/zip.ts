@@ -13,7 +13,6 @@ const centralBytes = 46;
 /** From this size on, an entry may pass 4 GiB when it is compressed. */
 const zip64From = 0xf0000000;
 
-/** What the headers of one entry hold. */
 export interface ZipEntry {
   readonly path: string;
   readonly mode: number;
@@ -138,7 +137,6 @@ export function zipSegments(): SegmentBuilder {
   };
 }
 
-/** The header before an entry's content. */
 export function localHeader(entry: ZipEntry): Buffer {
   const name = Buffer.from(entry.path);
   // Such a large entry is streamed: its sizes follow.

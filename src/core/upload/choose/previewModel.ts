@@ -1,7 +1,6 @@
 import { includedBy } from './choices.ts';
 import { checkFiles, decide, type PreparationSteps, type Prepared, selectFolders, type StepProgress } from './prepare.ts'; // prettier-ignore
 
-/** What a preview depends on. */
 export interface PreviewDeps<F> {
   readonly steps: PreparationSteps<F>;
   /** Shows the folders; `isNew` unless the same folders were just shown with other choices. */
@@ -40,7 +39,6 @@ export class PreviewModel<F> {
     });
   }
 
-  /** Shows folders that were prepared elsewhere. */
   adopt(prepared: readonly Prepared<F>[]): void {
     this.#replace();
     this.#show(prepared, true);
@@ -56,7 +54,6 @@ export class PreviewModel<F> {
     await this.#inProgress((progress) => this.#check(progress));
   }
 
-  /** Selects the shown folders again, if there are any. */
   async reopen(): Promise<void> {
     if (this.#shown.length > 0) await this.open(this.#shown.map(({ folder }) => folder));
   }

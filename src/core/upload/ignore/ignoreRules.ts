@@ -24,7 +24,6 @@ export interface RuleLine extends IgnoreRule {
 /** With more rules, each path would take too long. */
 export const maxRules = 20_000;
 
-/** How the rules of a selection are read. */
 export interface RuleReading {
   /** git's `core.ignorecase`. */
   readonly ignoreCase: boolean;

@@ -23,7 +23,6 @@ export const globstar = Symbol('**');
 /** The patterns for the names of a path, relative to the folder of the ignore file. */
 export type PathPattern = readonly (NamePattern | typeof globstar)[];
 
-/** One rule of an ignore file. */
 export interface Pattern {
   readonly negative: boolean;
   /** Matches folders only (the rule ended in `/`). */

@@ -14,7 +14,6 @@ export interface GitSurroundings {
   readonly isOnOtherHost?: typeof isOnOtherHost;
 }
 
-/** A working tree and its git folder. */
 export interface Repository {
   /** The folder that holds `.git`. */
   readonly root: string;

@@ -8,7 +8,6 @@ import { type IgnoreSettings, readIgnoreSettings } from './gitConfig.ts';
 import { toGitBytes } from './pattern.ts';
 import { findRepository, type GitSurroundings, type Repository, repositoryAt } from './repository.ts';
 
-/** Which rules hold. */
 export interface RuleOptions {
   /** Lists of patterns in gitignore syntax, rooted at `within`, else at the folder. Each can only leave out more, and none undoes another. */
   readonly exclude: readonly (readonly string[])[];
@@ -29,7 +28,6 @@ export interface RuleLayer {
   readonly fileName: '.gitignore' | '.whiteboxignore' | undefined;
 }
 
-/** What reading rules depends on. */
 export interface RuleSources {
   readonly surroundings: GitSurroundings;
   /** The name of an ignore file for people (`nameBelow`). */

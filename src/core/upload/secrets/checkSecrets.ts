@@ -5,7 +5,6 @@ import { bytesOf, cutTasks, runInWorkers } from '../workers.ts';
 import type { ScannedFile } from './scanFile.ts';
 import type { ScanAnswer, ScanStart, ScanTask } from './secretWorker.ts';
 
-/** What to check, and with what. */
 export interface SecretCheckOptions {
   /** `Selection.root`: absolute, free of links. */
   readonly root: string;

@@ -7,7 +7,6 @@ import { maskToken, type Match } from './ourRules.ts';
 /** Finds what secretlint's recommended preset finds in a text. Comments that switch rules off are ignored: only a person decides what is sent. */
 export type PresetLint = (text: string, path: string) => Promise<Match[]>;
 
-/** Loads the preset's rules. */
 export function presetLint(): PresetLint {
   // The profiler keeps an entry for each rule and text for ever.
   secretLintProfiler.setEnabled(false);

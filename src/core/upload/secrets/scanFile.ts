@@ -25,7 +25,6 @@ const maxPerRule = 20;
 /** After this many matches the rest of a file is skipped: it would not change the decision. */
 const maxMatches = 5000;
 
-/** The result of scanning a file. */
 export interface ScannedFile {
   readonly suspicions: readonly Suspicion[];
   /** Hex, of the content that was scanned. */
@@ -141,13 +140,11 @@ function contentHash(fd: number, bytes: number, start: Buffer): string {
   return sha256.digest('hex');
 }
 
-/** How to decode a file. */
 interface Encoding {
   readonly name: 'utf8' | 'utf16le' | 'utf16be';
   readonly bomBytes: number;
 }
 
-/** A part of a file's text. */
 interface TextChunk {
   readonly text: string;
   /** Matches that start from here on belong to the next chunk. */

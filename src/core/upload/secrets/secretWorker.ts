@@ -3,12 +3,10 @@ import type { Omission } from '../sourceFile.ts';
 import { presetLint } from './preset.ts';
 import { isMarked, scanFile, type ScannedFile } from './scanFile.ts';
 
-/** What a scanning worker starts with. */
 export interface ScanStart {
   readonly root: string;
 }
 
-/** Paths to scan, below the root. */
 export interface ScanTask {
   readonly task: number;
   readonly paths: readonly string[];
@@ -16,7 +14,6 @@ export interface ScanTask {
   readonly marks: readonly (string | undefined)[];
 }
 
-/** The result for each of a task's files. */
 export interface ScanAnswer {
   readonly kind: 'done';
   readonly task: number;

@@ -22,7 +22,6 @@ import {
 import { isInPlace, isUsableName } from '../sourceFile.ts';
 import type { LeftOut, Reason, SelectedFile, Selection } from './selection.ts';
 
-/** How to select. */
 export interface SelectOptions extends RuleOptions {
   readonly includeNestedRepositories: boolean;
   /** Paths that a person chose to send although ignore files leave them out. One that ends in `/` stands for what the folder holds, less what is left out by rules that do not leave out the folder itself. */
@@ -64,20 +63,16 @@ function byPlace(one: IgnoreRule, other: IgnoreRule): number {
   return file < otherFile ? -1 : file > otherFile ? 1 : one.line - other.line;
 }
 
-/** A folder whose turn has come. */
 interface Folder {
   /** `''` for the root, else ending in `/`. */
   readonly path: string;
   readonly full: string;
-  /** The rules that hold in this folder. */
   readonly layers: readonly RuleLayer[];
   /** The rule that leaves out this folder, if the walk enters it only for what a person chose inside. */
   readonly ignoredBy: IgnoreRule | undefined;
-  /** The rest of its listing. */
   readonly entries: Iterator<FolderEntry>;
 }
 
-/** A name in a folder. */
 interface FolderEntry {
   /** As on disk; in a name that is not UTF-8 (not `wellFormed`), odd bytes are written `\xNN`. */
   readonly name: string;

@@ -1,6 +1,5 @@
 import type { IgnoreRule } from '../ignore/ignoreRules.ts';
 
-/** A regular file that would be sent. */
 export interface SelectedFile {
   /** Relative to the selection's root, with `/`, exactly as on disk. */
   readonly path: string;
@@ -36,7 +35,6 @@ export interface Selection {
   readonly root: string;
   readonly files: readonly SelectedFile[];
   readonly leftOut: readonly LeftOut[];
-  /** Sum over all files. */
   readonly bytes: number;
   /** Rules that are not read as git reads them, ordered by file and line: each leaves out more than git would, or, if negated, is dropped. */
   readonly widened: readonly IgnoreRule[];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   isNearRetentionEnd,
-  isOutlived,
+  isPastLocalRetention,
   mayStopWatching,
   needsDecision,
 } from '../../../../src/core/run/state/deadlines.ts';
@@ -73,23 +73,24 @@ test('what has no results on the service nears no end', () => {
 test('a run is outlived once it has ended, a person was told, and the days have passed', () => {
   const run = runOf.succeeded;
   assert.ok(run.state === 'succeeded');
-  const isOutlivedIn = (days: number) => (each: Run, now: number) => isOutlived(each, days, now);
+  const isPastLocalRetentionIn = (days: number) => (each: Run, now: number) =>
+    isPastLocalRetention(each, days, now);
   const told = { ...run, noticeDue: false, targets: [] };
   const moments = [3 * day, 3 * day + 1];
-  assert.deepEqual(after(isOutlivedIn(3), told, run.endedAt, moments), [false, true]);
-  assert.deepEqual(after(isOutlivedIn(3), { ...told, noticeDue: true }, run.endedAt, moments), [
+  assert.deepEqual(after(isPastLocalRetentionIn(3), told, run.endedAt, moments), [false, true]);
+  assert.deepEqual(after(isPastLocalRetentionIn(3), { ...told, noticeDue: true }, run.endedAt, moments), [
     false,
     false,
   ]);
   for (const open of [runOf.running, runOf.collecting, runOf.unknown, runOf.preparing])
-    assert.equal(isOutlived({ ...open, noticeDue: false }, 1, 365 * day), false, open.state);
+    assert.equal(isPastLocalRetention({ ...open, noticeDue: false }, 1, 365 * day), false, open.state);
 });
 
 test('a run with files on the service is kept for as long as the service may keep them', () => {
   const run = runOf.succeeded;
   assert.ok(run.state === 'succeeded');
   const leaves = (state: 'reserved' | 'confirmed' | 'deleted' | 'cancelled'): boolean =>
-    isOutlived(
+    isPastLocalRetention(
       {
         ...run,
         noticeDue: false,
