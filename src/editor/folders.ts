@@ -102,7 +102,7 @@ async function pickWorkspaceFolders(title: string): Promise<readonly Folder[] | 
       canPickMany: true,
       ignoreFocusOut: true,
       title,
-      placeHolder: vscode.l10n.t('Choose the folders to assess; each becomes an archive of its own'),
+      placeHolder: vscode.l10n.t('Choose the folders to assess. Each becomes a separate archive.'),
     },
   );
   return picked === undefined || picked.length === 0 ? undefined : picked.map(({ folder }) => folder);

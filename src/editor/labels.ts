@@ -67,7 +67,7 @@ export function limitsLabel(workflow: WorkflowId, input: ApplicationInput): stri
   return workflow === 'blackbox-crawl'
     ? t('Credits: {0}', atMost(input.credit_limit))
     : t(
-        'Credits: for crawling {0}, for testing {1}',
+        'Credits for crawling: {0}; for testing: {1}',
         atMost(input.crawl_credit_limit),
         atMost(input.scan_credit_limit),
       );
@@ -88,11 +88,11 @@ export function noContinuationLabel(continuation: Continuation, reason: NoContin
   const t = vscode.l10n.t;
   const command = continuationLabel(continuation);
   if (reason === 'noFeatures')
-    return t('{0} is off: the features of this run are not on this machine.', command);
+    return t('{0} isn’t available: this run’s features aren’t on this machine.', command);
   return continuation === 'crawlFurther'
-    ? t('{0} is off: the service goes on only from a crawl that has finished.', command)
+    ? t('{0} isn’t available: the service can continue only from a finished crawl.', command)
     : t(
-        '{0} is off: the service goes on only from a run that has finished or has reached its credit limit.',
+        '{0} isn’t available: the service can continue only from a run that finished or reached its credit limit.',
         command,
       );
 }
@@ -125,7 +125,7 @@ export function stateLabel(run: Run): string {
       if (hasHitCreditLimit(run)) return t('credit limit reached');
       return run.exit.kind === 'ABORTED'
         ? t('aborted ({0})', run.exit.abort?.code ?? '?')
-        : t('ended as {0}', run.exit.kind);
+        : t('ended ({0})', run.exit.kind);
     case 'cancelled':
       return run.mayStillRun === true ? t('no longer watched') : t('cancelled');
     case 'failed':
@@ -138,11 +138,11 @@ export function stateLabel(run: Run): string {
 /** Why there is no usable answer to a dispatch; never suggests to try again, which may cost twice. */
 export function lostAnswerLabel({ kind, status }: RunIn<'unknown'>['reason']): string {
   const t = vscode.l10n.t;
-  if (kind === 'interrupted') return t('VS Code was closed while the start was being sent.');
-  if (status === undefined) return t('No answer came.');
+  if (kind === 'interrupted') return t('VS Code was closed while the start request was being sent.');
+  if (status === undefined) return t('No response was received.');
   return kind === 'badResponse'
-    ? t('The answer could not be understood (HTTP {0}).', status)
-    : t('The answer was HTTP {0}.', status);
+    ? t('The response couldn’t be understood (HTTP {0}).', status)
+    : t('The service responded with HTTP {0}.', status);
 }
 
 /** The state of a folder's source code on the service. */
@@ -156,14 +156,14 @@ export function uploadLabel(run: Run, target: Target): string | undefined {
     case 'confirmed':
       return atHost(t('on the service since {0}', formatTime(upload.at)), upload);
     case 'cancelled':
-      return t('upload given up on {0}', formatTime(upload.at));
+      return t('upload cancelled on {0}', formatTime(upload.at));
     case 'deleted':
       return t('deleted from the service on {0}', formatTime(upload.at));
   }
 }
 
 function atHost(state: string, { host }: NonNullable<Target['upload']>): string {
-  return host === undefined ? state : vscode.l10n.t('{0}, at {1}', state, host);
+  return host === undefined ? state : vscode.l10n.t('{0}, stored at {1}', state, host);
 }
 
 /** Why files are not uploaded, as a heading over them. */
@@ -174,8 +174,8 @@ export function reasonLabel(reason: NotUploadedReason): string {
       return reason.rule.source === 'whiteboxignore'
         ? t('By .whiteboxignore')
         : reason.rule.source === 'setting'
-          ? t('By the setting archive.exclude')
-          : t('Ignored by git');
+          ? t('By the archive.exclude setting')
+          : t('Ignored by Git');
     case 'link':
       return t('Links');
     case 'special':
@@ -185,11 +185,11 @@ export function reasonLabel(reason: NotUploadedReason): string {
     case 'unreadable':
       return t('Cannot be read');
     case 'unusableName':
-      return t('Names that other systems cannot take');
+      return t('Names that aren’t valid on other systems');
     case 'outsideRoot':
       return t('Outside the folder');
     case 'repositoryData':
-      return t('Data of git, Mercurial or Subversion');
+      return t('Git, Mercurial, or Subversion data');
     case 'choice':
       return t('By your choice');
     case 'secret':
@@ -200,12 +200,12 @@ export function reasonLabel(reason: NotUploadedReason): string {
 /** A rule with its file and line. */
 export function ruleLabel({ pattern, file, line, widened }: IgnoreRule): string {
   const place = file === undefined ? pattern : `${pattern}  (${file}:${String(line)})`;
-  return widened ? vscode.l10n.t('{0}: leaves out more than git may', place) : place;
+  return widened ? vscode.l10n.t('{0}: may exclude more than Git does', place) : place;
 }
 
 /** The first ten characters of a commit's ID, and whether there were uncommitted changes. */
 export function commitLabel({ id, dirty }: NonNullable<Target['commit']>): string {
-  return dirty ? vscode.l10n.t('{0} with changes', id.slice(0, 10)) : id.slice(0, 10);
+  return dirty ? vscode.l10n.t('{0} with uncommitted changes', id.slice(0, 10)) : id.slice(0, 10);
 }
 
 /** A severity as a word. */
@@ -250,15 +250,15 @@ export function blockLabel(kind: BlockKind): string {
 /** What a place is to its finding, as a word. */
 export function roleLabel(role: PlaceRole): string {
   const t = vscode.l10n.t;
-  const [source, step, sink] = [t('Source'), t('Step'), t('Sink')];
-  return { source, step, sink, evidence: t('Evidence'), related: t('Related') }[role];
+  const source = t({ message: 'Source', comment: ['the first step of an attack path'] });
+  return { source, step: t('Step'), sink: t('Sink'), evidence: t('Evidence'), related: t('Related') }[role];
 }
 
 /** A triage state as a word. */
 export function triageLabel(state: TriageState): string {
   const t = vscode.l10n.t;
   return {
-    open: t('Still open'),
+    open: t({ message: 'Open', comment: ['a triage state'] }),
     confirmed: t('Confirmed'),
     falsePositive: t('False positive'),
     acceptedRisk: t('Accepted risk'),
@@ -271,17 +271,17 @@ export function verdictLabel(verdict: Verdict): string {
   const t = vscode.l10n.t;
   return {
     new: t('new'),
-    backAgain: t('back again'),
-    stillThere: t('still there'),
+    backAgain: t('found again'),
+    stillThere: t('still present'),
     codeChanged: t('not found, code changed'),
-    sameBytes: t('not found again, same bytes'),
-    notSent: t('not sent this time'),
+    sameBytes: t('not found, file unchanged'),
+    notSent: t('not uploaded this time'),
     reportedAgain: t('reported again'),
     carriedOver: t('carried over, not tested again'),
     pairTested: t('not found, pair tested again'),
     notApplicable: t('not applicable'),
     pairNotTested: t('pair not tested'),
-    unknown: t('unknown whether it is still there'),
+    unknown: t('unknown whether still present'),
   }[verdict];
 }
 
@@ -293,7 +293,7 @@ export function verdictHeading(verdict: Verdict | undefined): string {
 
 /** What was decided about a finding that may be the same. */
 export function decidedBeforeLabel(decision: ShownFinding['decidedBefore']): string | undefined {
-  return decision && vscode.l10n.t('decided before as “{0}”: check', triageLabel(decision.state));
+  return decision && vscode.l10n.t('earlier decision was “{0}”; check it', triageLabel(decision.state));
 }
 
 /** Whether what a place quotes was sent. */
@@ -302,20 +302,20 @@ export function evidenceLabel(evidence: Evidence): string {
   const path = visibleLine(evidence.path);
   switch (evidence.kind) {
     case 'asSent':
-      return t('in {0} as sent', path);
+      return t('in {0} as uploaded', path);
     case 'elsewhere':
-      return t('elsewhere in what was sent: {0}', path);
+      return t('elsewhere in the uploaded files: {0}', path);
     case 'notAsSent':
       return {
-        quote: t('not in {0} as sent', path),
-        line: t('line not in {0} as sent', path),
-        file: t('not in what was sent: {0}', path),
+        quote: t('not in {0} as uploaded', path),
+        line: t('line not in {0} as uploaded', path),
+        file: t('not in the uploaded files: {0}', path),
       }[evidence.missing];
     case 'unchecked':
       return {
-        sent: t('cannot be checked: not known what was sent'),
-        file: t('cannot be checked: not known which file is meant'),
-        text: t('cannot be checked: the text of {0} was not kept', path),
+        sent: t('can’t be checked: the uploaded files are unknown'),
+        file: t('can’t be checked: the file can’t be identified'),
+        text: t('can’t be checked: the content of {0} wasn’t saved', path),
         encoding: t('cannot be checked: the encoding of {0} is not known', path),
         quote: t('can’t be checked: the quote is too long'),
       }[evidence.unknown];
@@ -325,8 +325,10 @@ export function evidenceLabel(evidence: Evidence): string {
 /** Why a finding is not shown in full, and which command shows all of it. */
 export function shortfallLabel(shortfall: NonNullable<Finding['shortfall']>): string {
   return shortfall === 'clipped'
-    ? vscode.l10n.t('in part, for its length; “Show Raw JSON” shows all of it')
-    : vscode.l10n.t('little, since the findings file has it in an unknown form; “Show Raw JSON” shows it');
+    ? vscode.l10n.t('in part, because it’s too long. “Show Raw JSON” shows all of it.')
+    : vscode.l10n.t(
+        'only a little, because its format in the findings file is unknown. “Show Raw JSON” shows all of it.',
+      );
 }
 
 /** How a place's code has changed since the scan, or that its line is not known; undefined where it is as it was. */
@@ -342,8 +344,8 @@ export function driftLabel({ drift, startLine, reported }: ShownPlace): string |
     case 'unknown':
       if (startLine !== undefined) return undefined;
       return reported.startLine === undefined
-        ? t('line not known')
-        : t('line not known: the file ends before line {0}', reported.startLine);
+        ? t('line unknown')
+        : t('line unknown: the file ends before line {0}', reported.startLine);
     case 'same':
       return undefined;
   }
@@ -355,7 +357,7 @@ export function attentionLabel(run: Run, now: number): string | undefined {
   const trouble = isLive(run) ? run.trouble : undefined;
   if (trouble !== undefined && waitsForToken(trouble)) return t('sign-in needed');
   if (trouble?.kind === 'tokenCommand') return t('token command failed');
-  if (needsDecision(run, now)) return t('needs a decision');
+  if (needsDecision(run, now)) return t('needs your decision');
   if (isOffline(run)) return t('offline');
   return trouble === undefined ? undefined : t('last check failed');
 }

@@ -43,7 +43,7 @@ test('the whole report is reached by keyboard: past the contents, to every link,
         (seen ? '' : 'unseen ') + (at.matches('body') ? 'end' : at.matches('pre') ? 'code' : at.textContent);
       }`);
     await page.keyboard.press('Tab');
-    assert.equal(await focus(), 'Skip the contents');
+    assert.equal(await focus(), 'Skip the table of contents');
     await page.keyboard.press('Enter');
     assert.match(await focus(), /Security assessment of acme-shop/);
     const stops: string[] = [];

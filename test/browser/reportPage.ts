@@ -225,11 +225,11 @@ const nextFrames = '() => new Promise((done) => requestAnimationFrame(() => requ
 /** The view's words, as the English user sees them. */
 export const reportStrings: ReportStrings = {
   tableOfContents: 'Contents',
-  skipContents: 'Skip the contents',
+  skipContents: 'Skip the table of contents',
   findingsBySeverity: 'Findings by severity',
   copy: 'Copy',
   copied: 'Copied',
-  copyFailed: 'Selected: press the copy shortcut',
+  copyFailed: 'The text is selected. Press your copy shortcut.',
   openInEditor: 'Open in editor',
   done: 'Done',
   notDone: 'Not done',

@@ -137,7 +137,7 @@ test('more findings in one file than Problems can show are counted in the Findin
   await workbench.openView('Whitebox Assessment');
   await eventually(
     () => workbench.viewText('Findings'),
-    (text) => text.includes('Only here, not in Problems: 100 findings'),
+    (text) => text.includes('Shown here, but not in Problems: 100 findings'),
   );
   // With VS Code's own line that there are more.
   assert.equal(await workbench.problemCount('crowded.js'), 1_001);

@@ -86,7 +86,7 @@ test('leads out of filters that nothing passes', async ({ workbench }) => {
   await workbench.answer('nothing is called like this');
   await eventually(
     () => workbench.viewText('Findings'),
-    (text) => text.includes('No finding passes the filters.'),
+    (text) => text.includes('No findings match the filters.'),
   );
   await workbench.screenshot('tree-4-nothing.png');
   await workbench.viewButton('Findings', 'Clear Filters');
@@ -134,7 +134,7 @@ test('several findings are judged at once with a reason, and that is taken back'
   assert.equal(title, 'Set Triage State: 2 findings');
   assert.deepEqual(
     items.map(({ label, description }) => `${label} ${description}`.trim()),
-    ['Still open now: 2 findings', 'Confirmed', 'False positive', 'Accepted risk', 'Fixed'],
+    ['Open current: 2 findings', 'Confirmed', 'False positive', 'Accepted risk', 'Fixed'],
   );
   await workbench.screenshot('tree-7-triage.png');
   await workbench.pick('False positive');
@@ -145,7 +145,7 @@ test('several findings are judged at once with a reason, and that is taken back'
   );
   await workbench.answer('Invented: test code only');
   await untilHeadings(workbench, 'Critical 3', 'High 4', 'Medium 1', 'Low 1', 'No impact 1');
-  assert.match(await workbench.viewText('Findings'), /Hidden because triage settled them: 2 findings/);
+  assert.match(await workbench.viewText('Findings'), /Hidden because triage closed them: 2 findings/);
   await workbench.screenshot('tree-8-judged.png');
   await workbench.notificationButton('2 findings: False positive', 'Undo');
   await untilHeadings(workbench, 'Critical 3', 'High 4', 'Medium 3', 'Low 1', 'No impact 1');
@@ -199,9 +199,12 @@ test('two runs are compared: what is new, what is not reported any more, what is
     (rows) => rows.filter(({ description }) => description.endsWith(' · new')).length === 1,
   );
   await workbench.runCommand('Whitebox: Compare Runs…');
-  await untilHeadings(workbench, 'New 1', 'Still there 11', 'Not sent this time 1');
+  await untilHeadings(workbench, 'New 1', 'Still present 11', 'Not uploaded this time 1');
   await workbench.expandAll('Findings');
-  assert.match(await workbench.viewText('Findings'), /new: 1 · still there: 11 · not sent this time: 1/);
+  assert.match(
+    await workbench.viewText('Findings'),
+    /new: 1 · still present: 11 · not uploaded this time: 1/,
+  );
   const absent = (await workbench.treeRows('Findings')).find(({ label }) => label === 'Weak hash function');
   assert.match(absent?.ariaLabel ?? '', /src\/passwords\.js/);
   await workbench.screenshot('tree-10-compared.png');

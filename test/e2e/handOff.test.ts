@@ -34,7 +34,7 @@ async function exportTo(stage: Stage, title: string, ending: string): Promise<st
   await workbench.runCommand(`Whitebox: ${title}`);
   if (ending === 'zip') {
     const { detail } = await workbench.dialogText();
-    assert.match(detail, /Not in it: source files, tokens/);
+    assert.match(detail, /Doesn’t contain: source files, tokens/);
     await workbench.dialogButton('Save Bundle…');
   }
   await workbench.saveAs(saved(stage, ending));
@@ -92,7 +92,7 @@ test('a table that was saved is not taken in, and what to save instead is named'
   workbench,
 }) => {
   await importFrom(stage, saved(stage, 'csv'));
-  await workbench.notification('tables are not read. Export an Offline Bundle instead');
+  await workbench.notification('tables can’t be imported. Export an Offline Bundle instead');
   await workbench.dismissNotifications();
   assert.equal((await workbench.problems()).length, 12);
 });
@@ -102,7 +102,7 @@ test('what is no findings file changes nothing, and it says why', async ({ servi
   await writeFile(file, '{"name":"notes"}');
   const before = service.requests.length;
   await importFrom(stage, file);
-  await workbench.notification('Nothing was imported: the file is neither a bundle nor SARIF');
+  await workbench.notification('Nothing was imported: the file isn’t a bundle, a SARIF file');
   await workbench.dismissNotifications();
   assert.equal((await workbench.problems()).length, 12);
   assert.equal(service.requests.length, before);
@@ -131,10 +131,10 @@ test('decisions in a bundle count here only when they are taken over', async ({ 
   await writeFile(file, await zipBundle([indexFile, ...contents]));
   for (const [answer, left] of [
     ['Leave Open', 12],
-    ['Take Over', 11],
+    ['Import Decisions', 11],
   ] as const) {
     await importFrom(stage, file);
-    await workbench.notificationButton('what was decided about 1 finding', answer);
+    await workbench.notificationButton('triage decisions with notes for 1 finding', answer);
     await workbench.dismissNotifications();
     await eventually(workbench.problems, (rows) => rows.length === left);
   }
@@ -159,11 +159,11 @@ test('findings with paths of another machine get their places when their folder 
 
   await workbench.runCommand('Whitebox: Map Finding Paths to Folder…');
   await eventually(workbench.currentQuickInput, ({ title }) =>
-    title.startsWith('The Folder That the Paths of 3 findings Start In'),
+    title.startsWith('Base Folder for the Paths of 3 findings'),
   );
   await chooseFolder(stage, moved, 'app');
   const { message, detail } = await workbench.dialogText();
-  assert.equal(message, '2 of 3 findings would get a place.');
+  assert.equal(message, 'This finds locations for 2 of 3 findings.');
   assert.match(detail, /Paths that start with build\/agent are looked up in moved\./);
   await workbench.dialogButton('Map Paths');
   const problems = await eventually(workbench.problems, (rows) => rows.length === 2);
@@ -180,6 +180,6 @@ test('findings with paths of another machine get their places when their folder 
   assert.ok(rows.some(({ ariaLabel }) => ariaLabel === 'moved/app/orders.js, 2 findings'));
 
   await workbench.runCommand('Whitebox: Map Finding Paths to Folder…');
-  await workbench.pick('Forget the Mapped Paths');
+  await workbench.pick('Clear Path Mappings');
   await eventually(workbench.problems, (found) => found.length === 0);
 });

@@ -35,8 +35,8 @@ test('F92 a person chooses the folders, each is listed and becomes an archive of
   await workbench.pickSeveral(['shop', 'tool']);
   const dialog = await workbench.dialogText();
   assert.match(dialog.message, /Upload 28 files of shop, tool for assessment\?/);
-  assert.match(dialog.detail, /shop: 14 files; left out/);
-  assert.match(dialog.detail, /tool: 14 files; left out/);
+  assert.match(dialog.detail, /shop: 14 files; excluded/);
+  assert.match(dialog.detail, /tool: 14 files; excluded/);
   await workbench.dialogButton('Upload and Start');
   const [run] = await eventually(
     () => Promise.resolve(service.runs()),

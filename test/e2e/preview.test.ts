@@ -84,7 +84,7 @@ test('F5 only a person sends a file that ignore files leave out, by name; a rule
 test('Exclude from Upload writes .whiteboxignore, and can be undone', async ({ stage, workbench }) => {
   const file = path.join(stage.folder, '.whiteboxignore');
   await workbench.treeRowMenu('Upload Preview', 'README.md', 'Exclude from Upload');
-  await workbench.notification('README.md is left out of uploads from now on');
+  await workbench.notification('README.md was added to .whiteboxignore and is excluded');
   assert.match(await readFile(file, 'utf8'), /^\/README\.md$/m);
   await workbench.notificationButton('README.md is left out', 'Undo');
   await eventually(
@@ -122,7 +122,7 @@ test('F30 what looks like a secret is asked about, masked, and stays here by def
   assert.match(dialog.detail, /src\/deploy\.js:1 +github +ghp_/);
   assert.ok(!dialog.detail.includes(secret));
   await workbench.screenshot('preview-3-secret.png');
-  await workbench.dialogButton('Leave Them Out');
+  await workbench.dialogButton('Exclude These Files');
   const question = await eventually(workbench.dialogText, ({ message }) => message.startsWith('Upload '));
   assert.match(question.message, /Upload 16 files/);
   await workbench.dialogButton('Show Files');

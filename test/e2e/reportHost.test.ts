@@ -64,9 +64,9 @@ test('a browser on another machine cannot open the file to print, and saving it 
   workbench,
 }) => {
   await workbench.page.locator('.editor-actions [aria-label^="Save Report"]').click();
-  await workbench.pick('Open in the Browser to Print');
+  await workbench.pick('Open in Browser to Print');
   const { buttons } = await workbench.notification(
-    'The browser cannot open a file of this window’s machine.',
+    'The browser can’t open files on the machine that this window is connected to.',
   );
   assert.deepEqual(buttons, ['Save as HTML…']);
   await workbench.dismissNotifications();

@@ -27,7 +27,7 @@ test('starting without being signed in asks for the sign-in first', async ({ ser
   assert.equal(asked.title, 'Sign In to the Assessment Service (1/3)');
   await workbench.answer('not an address');
   await eventually(workbench.currentQuickInput, ({ message }) =>
-    message.includes('Enter an address such as https'),
+    message.includes('Enter a URL such as https'),
   );
   await workbench.answer('http://assessment.example.com');
   await eventually(workbench.currentQuickInput, ({ message }) => message.includes('not https'));
@@ -43,10 +43,10 @@ test('the sign-in says where to get what it asks for, and goes back to an earlie
     workbench.page.locator('.quick-input-titlebar').getByRole('button', { name });
   await workbench.runCommand('Whitebox: Sign In…');
   await workbench.answer(service.baseUrl);
-  assert.match((await workbench.currentQuickInput()).message, /Whoever set the service up for you/);
+  assert.match((await workbench.currentQuickInput()).message, /Ask the person who set up the service/);
   await titleButton('Where Do I Get This?').click();
   const walkthrough = workbench.page.locator('.gettingStartedContainer');
-  await walkthrough.getByText('Organization ID: from whoever set the service up').waitFor();
+  await walkthrough.getByText('Organization ID: from the person who set up the service').waitFor();
   await titleButton('Back').click();
   const first = await eventually(workbench.currentQuickInput, ({ title }) => title.includes('1/3'));
   assert.equal(first.value, service.baseUrl);
@@ -56,9 +56,7 @@ test('the sign-in says where to get what it asks for, and goes back to an earlie
 test('a service that cannot be reached is named', async ({ service, workbench }) => {
   const free = await freeAddress();
   await signIn(workbench, { ...service, baseUrl: free });
-  await workbench.notification(
-    /Sign-in failed: http:\/\/127\.0\.0\.1:\d+ cannot be reached \(ECONNREFUSED\)/,
-  );
+  await workbench.notification(/Sign-in failed: http:\/\/127\.0\.0\.1:\d+ can’t be reached \(ECONNREFUSED\)/);
   await workbench.dismissNotifications();
 });
 
@@ -73,7 +71,7 @@ test('a page in place of the API is recognised', async ({ service, workbench }) 
     },
   });
   await signIn(workbench, service);
-  await workbench.notification('answered with something that is not the assessment API');
+  await workbench.notification('isn’t responding as the assessment API');
   await workbench.dismissNotifications();
   remove();
 });
@@ -143,7 +141,7 @@ test('a lost answer to the start is not sent again; the run ID that a person fin
   service.addFault({ match: { path: '/dispatch', nth: 1 }, after: { kind: 'reset' } });
   await workbench.runCommand('Whitebox: Start Assessment…');
   await workbench.dialogButton('Upload and Start');
-  await workbench.notification('The answer to the start of the assessment of shop was lost');
+  await workbench.notification('The response to the start request for the assessment of shop was lost');
   await workbench.openView('Whitebox Assessment');
   await workbench.expandAll('Runs');
   await workbench.screenshot('trouble-1-unknown.png');
@@ -152,7 +150,7 @@ test('a lost answer to the start is not sent again; the run ID that a person fin
   assert.equal(dispatches.length, 1);
   const [run] = service.runs();
   assert.ok(run);
-  await workbench.notificationButton('The answer to the start', 'Enter Run ID…');
+  await workbench.notificationButton('The response to the start request', 'Enter Run ID…');
   await workbench.answer(run.id);
   await eventually(
     () => workbench.treeRows('Runs'),
@@ -192,12 +190,12 @@ test('a findings file that is no list is kept and named; the report still opens'
   assert.ok(run);
   await service.finishRun(run.id, { kind: 'success', contents: { findings: '"nothing"' } });
   await workbench.runCommand('Whitebox: Check Run Status Now');
-  await workbench.notification('The findings file cannot be read as a list of findings');
+  await workbench.notification('The findings file can’t be read as a list of findings');
   await eventually(
     () => workbench.treeRows('Runs'),
     (rows) => rows.some(({ description }) => description.includes('findings cannot be read')),
   );
-  await workbench.notificationButton('The findings file cannot be read', 'Open Report');
+  await workbench.notificationButton('The findings file can’t be read', 'Open Report');
   const report = await workbench.webviewFrame('Report: shop');
   await report.getByRole('heading', { name: 'Whitebox Assessment Report' }).waitFor();
   await workbench.dismissNotifications();
@@ -207,7 +205,7 @@ test('a run that was started elsewhere is tracked by its ID', async ({ workbench
   await workbench.runCommand('Whitebox: Track Existing Run by ID…');
   await workbench.answer('no-such-run');
   await workbench.pick('Whitebox assessment');
-  await workbench.notification('The service does not know this organization or run');
+  await workbench.notification('The service didn’t find this organization or run');
   await workbench.dismissNotifications();
 });
 

@@ -23,7 +23,7 @@ const urlSchema = z.string().check(
   z.refine((text) => URL.canParse(text)),
   z.meta({
     patternErrorMessage:
-      'Has to be a whole URL that begins with http:// or https://, without user name and password. Percent-encode spaces and other special characters, and write a host with letters beyond ASCII in Punycode (xn--…).',
+      'Must be a full URL that begins with http:// or https://, without a user name or password. Percent-encode spaces and other special characters. Write host names with non-ASCII letters in Punycode (xn--…).',
   }),
 );
 

@@ -101,7 +101,7 @@ async function askToken({
 function aboutAddress(): Question {
   return {
     prompt: vscode.l10n.t(
-      'Base URL of the assessment service, as it stands in the vendor’s documentation or as your administrator was given it. It may end in /v1.',
+      'Base URL of the assessment service, from your service provider’s documentation or your administrator. The ending /v1 is optional.',
     ),
     placeholder: 'https://assessment.example.com/v1',
     complaint: (text) => complaintAbout(() => toBaseUrl(text)),
@@ -111,7 +111,7 @@ function aboutAddress(): Question {
 function aboutOrganization(): Question {
   return {
     prompt: vscode.l10n.t(
-      'ID of your organization with the service, the one that its API calls orgID. Whoever set the service up for you knows it.',
+      'ID of your organization on the service (orgID in its API). Ask the person who set up the service for you.',
     ),
     placeholder: vscode.l10n.t('Organization ID'),
     complaint: (text) => (text.trim() === '' ? vscode.l10n.t('Enter the organization ID.') : undefined),
@@ -121,7 +121,7 @@ function aboutOrganization(): Question {
 function aboutToken(account: Destination): Question {
   return {
     prompt: vscode.l10n.t(
-      'Access token or API key for {0}: the vendor’s command line tool prints a token once you are signed in there; a long-lived API key works, too. It is kept in the editor’s secret storage and sent nowhere else.',
+      'Access token or API key for {0}. After you sign in to the service provider’s command-line tool, it prints a token. A long-lived API key also works. It is saved in VS Code’s secret storage and sent nowhere else.',
       formatAccount(account),
     ),
     placeholder: vscode.l10n.t('Access token or API key'),
@@ -194,10 +194,10 @@ function complaintAbout(read: () => unknown): string | undefined {
 export async function signOut(accounts: Accounts): Promise<void> {
   const t = vscode.l10n.t;
   const { isCurrent, others } = await accounts.kept();
-  const every = t('Every Account');
+  const every = t('All Accounts');
   let choice: string | undefined;
   if (others.length > 0) {
-    const detail = `${t('Tokens of other accounts are kept on this machine:')}\n${firstLines(others.map(formatAccount))}`;
+    const detail = `${t('Tokens for these other accounts are saved on this machine:')}\n${firstLines(others.map(formatAccount))}`;
     const answers = isCurrent ? [t('This Account'), every] : [every];
     choice = await askInDialog({ question: t('Sign out of which account?'), detail }, ...answers);
     if (choice === undefined) return;
@@ -206,11 +206,13 @@ export async function signOut(accounts: Accounts): Promise<void> {
   else await accounts.forget();
   void showInformation(
     hasTokenCommand()
-      ? t('The token command in the settings goes on signing in. Remove it there to stay signed out.')
+      ? t(
+          'The token command in your settings still signs you in. To stay signed out, remove it from the settings.',
+        )
       : choice === every
-        ? t('Signed out. Every token was removed from this machine; runs that were started go on.')
+        ? t('Signed out. All tokens were removed from this machine. Runs that have already started continue.')
         : isCurrent
-          ? t('Signed out. The token was removed from this machine; runs that were started go on.')
+          ? t('Signed out. The token was removed from this machine. Runs that have already started continue.')
           : t('You were not signed in.'),
   );
 }
@@ -236,14 +238,14 @@ export async function testConnection({ accounts, log }: { accounts: Accounts; lo
     offerRemedies(showError(sentences.join(' '), ...remedies), log);
     return;
   }
-  void showInformation(t('The connection works: address, token and organization are right.'));
+  void showInformation(t('The connection works. The base URL, the token, and the organization are correct.'));
 }
 
 function connectionLabel(part: ConnectionPart): string {
   const t = vscode.l10n.t;
   switch (part) {
     case 'address':
-      return t('address');
+      return t('base URL');
     case 'network':
       return t('network');
     case 'proxy':

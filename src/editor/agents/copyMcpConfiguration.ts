@@ -52,7 +52,7 @@ export async function copyMcpConfiguration({ bundled, copy, storage }: McpFiles)
     ...mcpClients.map((each) => ({ ...each, label: each.client, description: each.file })),
     { label: t('Other agents'), description: t('JSON with “mcpServers”'), format: 'json' as const },
   ];
-  const placeHolder = t('Choose the agent; it has to run on the machine that this folder is on');
+  const placeHolder = t('Choose the agent. It must run on the machine that has this folder.');
   const chosen = await vscode.window.showQuickPick(items, { title, placeHolder });
   if (chosen === undefined) return;
   await copyMcpServer(bundled, copy);
@@ -68,12 +68,12 @@ export async function copyMcpConfiguration({ bundled, copy, storage }: McpFiles)
   const message =
     'file' in chosen
       ? t(
-          'The configuration is on the clipboard. Add it to {0}, beside the servers that are there, and restart {1}.',
+          'The configuration was copied to the clipboard. Add it to {0} next to the existing servers, and restart {1}.',
           chosen.file,
           chosen.client,
         )
       : t(
-          'The configuration is on the clipboard. Add it to your agent’s own, beside the servers that are there, and restart the agent.',
+          'The configuration was copied to the clipboard. Add it to your agent’s configuration next to the existing servers, and restart the agent.',
         );
   void showInformation(message);
 }

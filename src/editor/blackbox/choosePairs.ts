@@ -135,7 +135,7 @@ export async function filterFeatures(view: FeaturesView): Promise<void> {
   if (shown === undefined) return;
   const text = await vscode.window.showInputBox({
     title: t('Filter Features by Text'),
-    prompt: t('Text to look for in name, method, URL and description; empty for all features'),
+    prompt: t('Text to find in the name, method, URL, and description. Leave empty to show all features.'),
     value: shown.filter,
   });
   if (text !== undefined) view.filterBy(text.trim());

@@ -48,10 +48,10 @@ export function confirmationLabel({ run, feature, perspective, result }: Confirm
 function resultLabel(result: LiveResult): string {
   const t = vscode.l10n.t;
   const labels = {
-    pending: t('being tried'),
-    found: t('a live finding in this pair: the same? “Confirm Live…” takes your answer'),
-    same: t('a live finding in this pair, the same by your answer'),
-    other: t('a live finding in this pair, another one by your answer'),
+    pending: t('test in progress'),
+    found: t('live finding in this pair. Is it the same? Answer with “Confirm Live…”'),
+    same: t('live finding in this pair; you marked it as the same'),
+    other: t('live finding in this pair; you marked it as a different one'),
     nothing: t('nothing found in this pair'),
     notApplicable: pairStateLabel('notApplicable'),
     notTested: pairStateLabel('notTested'),
@@ -82,13 +82,13 @@ async function pickAct(shown: ShownFinding, last: Confirmation, deps: ConfirmDep
     ...(found.length === 0
       ? []
       : [
-          { label: t('It Is the Same Finding'), act: answer(true) },
-          { label: t('It Is Another Finding'), act: answer(false) },
+          { label: t('It’s the Same Finding'), act: answer(true) },
+          { label: t('It’s a Different Finding'), act: answer(false) },
         ]),
     ...(input === undefined || result === 'pending'
       ? []
-      : [{ label: t('Try the Same Pair Again…'), act: () => start(shown, run, input, deps) }]),
-    { label: t('Try Another Pair…'), act: () => tryNewPair(shown, deps) },
+      : [{ label: t('Test Same Pair Again…'), act: () => start(shown, run, input, deps) }]),
+    { label: t('Test Another Pair…'), act: () => tryNewPair(shown, deps) },
   ];
   const title = t('Confirm Live: {0}', subjectLabel([shown]));
   return (await vscode.window.showQuickPick(items, { title, placeHolder: confirmationLabel(last) }))?.act;
@@ -101,7 +101,7 @@ async function tryNewPair(shown: ShownFinding, deps: ConfirmDeps): Promise<void>
     continuationsOf(each).get('assessPairs') === true &&
     each.input !== undefined &&
     each.confirms === undefined;
-  const none = t('No run that was started here has features to choose from. Start a crawl first.');
+  const none = t('No run started on this machine has features to choose from. Start a crawl first.');
   const run = await pickRun(deps.runs.all().filter(mayBe), t('Confirm Live: Features of Which Run?'), none);
   if (run === undefined) return;
   const feature = await pickFeature(run, deps);
@@ -134,7 +134,7 @@ async function pickPerspective({
   const proposed = proposedPerspective(finding);
   const items = perspectives.map((perspective) => ({
     label: perspective,
-    description: perspective === proposed ? t('proposed by the CWE') : '',
+    description: perspective === proposed ? t('suggested from the CWE') : '',
     perspective,
   }));
   items.sort((one, other) => Number(other.perspective === proposed) - Number(one.perspective === proposed));
@@ -152,14 +152,14 @@ async function start(
   const [pair] = input.pairs ?? [];
   const remarks = [
     t(
-      'One pair is tried: {0} · {1}. It may cost {2} credits for testing and {3} for crawling.',
+      'One pair is tested: {0} · {1}. This can spend up to {2} credits for testing and {3} for crawling.',
       clip(visibleLine(pair?.feature_name ?? ''), 200),
       pair?.perspective ?? '',
       formatNumber(confirmLimits.scan),
       formatNumber(confirmLimits.crawl),
     ),
     t(
-      'Does the deployment run this code, with the change that you want to see? The service never learns which finding is meant.',
+      'Does the deployment run this code, including the change that you want to test? The service isn’t told which finding this is for.',
     ),
   ];
   const confirms = identity.fingerprint;

@@ -106,7 +106,7 @@ async function sourceOf(
   if (input === undefined) {
     const start = await readStart(workflow, undefined, deps);
     const remark = t(
-      'The run was started elsewhere, so what it was asked is not known here. The target URLs of the chosen file have to equal the run’s, or the service refuses the start.',
+      'The run was started elsewhere, so VS Code doesn’t know its request. The target URLs in the chosen file must match the run’s, or the service refuses the start.',
     );
     const { account, folder } = before;
     return start && { start: { ...start, account, folder }, proposal: start.input, remarks: [remark] };
@@ -205,7 +205,7 @@ async function askForLimits(
     const typed = await vscode.window.showInputBox({
       title,
       prompt: t(
-        'The most credits that are spent: {0} to {1}; empty for no limit',
+        'Maximum number of credits to spend, from {0} to {1}. Leave empty for no limit.',
         formatNumber(minimum),
         formatNumber(maximum),
       ),
@@ -215,7 +215,7 @@ async function askForLimits(
         isLimit(text.trim(), minimum)
           ? undefined
           : t(
-              'Enter a whole number from {0} to {1}, or nothing.',
+              'Enter a whole number from {0} to {1}, or leave this empty.',
               formatNumber(minimum),
               formatNumber(maximum),
             ),

@@ -54,7 +54,7 @@ export function isUntested({ run, progress }: ShownFeatures): boolean {
 /** A priority as a few words; null leaves it to the service. */
 export function priorityLabel(priority: Priority): string {
   const t = vscode.l10n.t;
-  if (priority === null) return t('Priority left to the service');
+  if (priority === null) return t('Priority chosen by the service');
   return { high: t('High priority'), medium: t('Medium priority'), low: t('Low priority') }[priority];
 }
 
@@ -67,7 +67,7 @@ export function toItem(node: FeaturesNode, shown: ShownFeatures): vscode.TreeIte
     case 'pair':
       return pairItem(node.pair, shown);
     case 'gone': {
-      const why = t('no longer among the features: uncheck it');
+      const why = t('feature no longer exists: clear its checkbox');
       const item = row(`gone ${node.name}`, visibleName(node.name), why);
       item.iconPath = new vscode.ThemeIcon('warning');
       return withCheckbox(item, true);
@@ -127,7 +127,9 @@ function row(id: string, label: string, description: string): vscode.TreeItem {
 
 function withCheckbox(item: vscode.TreeItem, isChosen: boolean): vscode.TreeItem {
   const t = vscode.l10n.t;
-  const tooltip = isChosen ? t('Chosen; uncheck to leave it out') : t('Not chosen; check to choose it');
+  const tooltip = isChosen
+    ? t('Chosen. Clear the checkbox to exclude it.')
+    : t('Not chosen. Select the checkbox to choose it.');
   item.checkboxState = toCheckbox(isChosen, item.label as string, tooltip);
   return item;
 }

@@ -214,7 +214,7 @@ function countOf({ choice, list }: ShownFeatures): string {
   const total = formatNumber(list.features.length * perspectives.length);
   return faultsOf(choice, list.features).includes('tooMany')
     ? t(
-        '{0} of {1} pairs chosen; at most {2} can be assessed, or all without priorities.',
+        '{0} of {1} pairs chosen. You can assess at most {2}, or all of them without priorities.',
         count,
         total,
         formatNumber(maxPairs),
@@ -236,21 +236,21 @@ function notesOn(shown: ShownFeatures): string[] {
   else if (progress.problem === undefined) notes.push(t('{0} tested, {1} not applicable.', tested, skipped));
   else if (progress.problem !== 'absent')
     notes.push(
-      t(
-        'Not all of the scan progress can be read, so of some pairs it is not known whether they were tested.',
-      ),
+      t('Some of the assessment progress can’t be read, so it’s unknown whether some pairs were tested.'),
     );
   if (choice.size === 0 && !isDamaged && askedPairs(run) === 'unknown')
     notes.push(t('VS Code doesn’t know which pairs this run asked for.'));
-  if (isDamaged) notes.push(t('What was chosen before cannot be read: choose again.'));
+  if (isDamaged) notes.push(t('Your saved choice can’t be read. Choose again.'));
   if (faultsOf(choice, features).includes('gone'))
-    notes.push(t('Some of what was chosen is no longer among the features: uncheck it, or nothing is sent.'));
+    notes.push(t('Some chosen features no longer exist. Until you clear their checkboxes, nothing is sent.'));
   if (repeated > 0)
-    notes.push(t('Equal names are one feature; entries that repeat a name: {0}.', formatNumber(repeated)));
+    notes.push(
+      t('Entries with the same name count as one feature. Repeated entries: {0}.', formatNumber(repeated)),
+    );
   if (unreadable + cut > 0)
     notes.push(
       t(
-        'Entries without a usable name or beyond the first {0}, assessed only where all pairs are chosen: {1}.',
+        'Entries without a usable name or beyond the first {0}: {1}. They’re assessed only when all pairs are chosen.',
         formatNumber(maxFeatures),
         formatNumber(unreadable + cut),
       ),

@@ -125,7 +125,7 @@ function inputPassword(login: Login): Thenable<string | undefined> {
     password: true,
     ignoreFocusOut: true,
     validateInput: (text) =>
-      text.length > 5000 ? t('At most {0} characters may stand here.', formatNumber(5000)) : undefined,
+      text.length > 5000 ? t('At most {0} characters are allowed here.', formatNumber(5000)) : undefined,
   });
 }
 
@@ -163,7 +163,7 @@ export async function movePasswords(
   if (!(await vscode.workspace.applyEdit(edit)) || !(await document.save())) {
     void showWarning(
       t(
-        'The passwords are in the secret storage now, but {0} was not saved: they still stand in the file on disk. Save it, and if it was synced or committed with them, change them in the application.',
+        'The passwords are now in VS Code’s secret storage. {0} wasn’t saved, so the file on disk still contains them. Save the file. If it was synced or committed with the passwords, change them in the application.',
         visibleLine(uri.fsPath),
       ),
     );
@@ -171,7 +171,7 @@ export async function movePasswords(
   }
   void showWarning(
     t(
-      'The passwords are in the secret storage now, and no longer in the file. If the file was saved, synced or committed with them, change them in the application.',
+      'The passwords are now in VS Code’s secret storage and no longer in the file. If the file was saved, synced, or committed with them, change them in the application.',
     ),
   );
 }
@@ -195,7 +195,7 @@ export async function managePasswords(
   const file = uri && (await readSaved(uri, diagnostics));
   if (uri !== undefined && file === undefined) return;
   const requests = uri && file && destination ? requestsOf(file, uri.fsPath, destination) : [];
-  const forgetOne = t('Forget');
+  const deleteOne = t('Delete');
   for (;;) {
     const own = await loginsOfFile(requests, passwords);
     const kept = Map.groupBy(await passwords.kept(), (each) =>
@@ -204,10 +204,10 @@ export async function managePasswords(
     const items: LoginItem[] = [
       ...own.map(({ login, isKept }) => ({
         label: nameOf(login),
-        description: isKept ? t('kept') : t('not kept'),
+        description: isKept ? t('saved') : t('not saved'),
         login,
       })),
-      { label: t('Kept passwords'), kind: vscode.QuickPickItemKind.Separator },
+      { label: t('Saved passwords'), kind: vscode.QuickPickItemKind.Separator },
       ...[...kept.values()].flatMap((all) =>
         all.slice(0, 1).map((each) => ({
           label: nameOf(each),
@@ -218,11 +218,13 @@ export async function managePasswords(
       ),
     ];
     const picked = await vscode.window.showQuickPick(items, {
-      title: t('Blackbox Passwords'),
+      title: t('Manage Blackbox Passwords'),
       placeHolder:
         own.length + kept.size === 0
-          ? t('No password is kept. A start asks for those that its target file needs.')
-          : t('Choose a login of the file to set its password, or a kept password to forget it'),
+          ? t(
+              'No passwords are saved. When you start a run, you’re asked for the passwords that its target file needs.',
+            )
+          : t('Choose a login from the file to set its password, or a saved password to delete it'),
       ignoreFocusOut: true,
     });
     if (picked?.login !== undefined) {
@@ -230,11 +232,11 @@ export async function managePasswords(
       for (const request of password === undefined ? [] : requests)
         await passwords.keep(request, picked.login, password ?? '');
     } else if (picked?.kept !== undefined) {
-      const question = t('Forget the password of {0}?', picked.label);
+      const question = t('Delete the saved password of {0}?', picked.label);
       const detail = t(
-        'A run that logs in with it goes on, but the password is no longer taken out of what the service says about that run.',
+        'Runs that log in with it continue. VS Code can no longer remove this password from what the service says about those runs.',
       );
-      if ((await askInDialog({ question, detail }, forgetOne)) === forgetOne)
+      if ((await askInDialog({ question, detail }, deleteOne)) === deleteOne)
         for (const each of picked.kept) await passwords.forget(each);
     } else return;
   }

@@ -176,7 +176,7 @@ export async function startAgain(run: Run | undefined, deps: BlackboxDeps): Prom
   if (input === undefined) return undefined;
   const before = predecessorOf(run);
   const remarks =
-    before === undefined ? [] : [vscode.l10n.t('It goes on from the run with the ID {0}.', before)];
+    before === undefined ? [] : [vscode.l10n.t('This run continues from the run with the ID {0}.', before)];
   const kind = { workflow, confirms, continuesOnePair, retryOf: run.id };
   const start = { ...takenOver(run), ...kind, input, remarks };
   return startBlackbox(start, deps, () => startAgain(run, deps));

@@ -89,7 +89,7 @@ function fixesAt(
     return kind === 'password' && line >= start.line && line <= end.line;
   };
   if (!problemsOf(document).some(isHere)) return [];
-  const title = vscode.l10n.t('Move Passwords to the Secret Storage');
+  const title = vscode.l10n.t('Move Passwords to Secret Storage');
   const fix = new vscode.CodeAction(title, vscode.CodeActionKind.QuickFix);
   fix.command = { title, command: 'whitebox.moveBlackboxPasswords', arguments: [document.uri] };
   fix.diagnostics = diagnostics.filter(({ source }) => source === 'Whitebox');
@@ -107,30 +107,33 @@ export function describeProblem({ kind, subject = '', bound = 0, counted }: Targ
   const name = clip(visibleLine(subject), 80);
   const limit = formatNumber(bound);
   const types = new Map([
-    ['string', t('This has to be a text in quotes.')],
-    ['array', t('This has to be a list in square brackets.')],
-    ['object', t('This has to be an object in braces.')],
+    ['string', t('This value must be text in quotes.')],
+    ['array', t('This value must be a list in square brackets.')],
+    ['object', t('This value must be an object in braces.')],
   ]);
   const atMost = {
-    credits: t('This may be at most {0}.', limit),
-    items: t('At most {0} entries may stand here.', limit),
-    characters: t('At most {0} characters may stand here.', limit),
+    credits: t('This value can be at most {0}.', limit),
+    items: t('At most {0} entries are allowed here.', limit),
+    characters: t('At most {0} characters are allowed here.', limit),
   };
   const sentences: Record<TargetProblem['kind'], string> = {
     tooLarge: t('A target file can’t be larger than {0}.', formatBytes(bound)),
     unchecked: t('The rest of this file wasn’t checked. Fix the problems above, or shorten the file.'),
-    notJson: t('This is not JSON as a target file needs it: no comments, no trailing commas.'),
+    notJson: t('A target file must be plain JSON, without comments or trailing commas.'),
     missing: t('“{0}” is missing.', name),
-    unknown: t('There is no “{0}” here.', name),
-    repeated: t('“{0}” stands here twice.', name),
-    password: t('A password does not belong in this file: the quick fix moves it to the secret storage.'),
-    type: types.get(subject) ?? t('This has to be a whole number.'),
-    value: t('This has to be one of: {0}.', name),
-    url: t(
-      'This has to be a whole URL that begins with http:// or https://, without user name and password. Percent-encode spaces and other special characters, and write a host with letters beyond ASCII in Punycode (xn--…).',
+    unknown: t('“{0}” isn’t allowed here.', name),
+    repeated: t('“{0}” appears twice here.', name),
+    password: t(
+      'Passwords don’t belong in this file. The quick fix moves this one to VS Code’s secret storage.',
     ),
-    sameLogin: t('One login stands here twice: each ID and role may stand once.'),
-    atLeast: counted === 'credits' ? t('This has to be at least {0}.', limit) : t('This must not be empty.'),
+    type: types.get(subject) ?? t('This value must be a whole number.'),
+    value: t('This value must be one of: {0}.', name),
+    url: t(
+      'This value must be a full URL that begins with http:// or https://, without a user name or password. Percent-encode spaces and other special characters. Write host names with non-ASCII letters in Punycode (xn--…).',
+    ),
+    sameLogin: t('This login appears twice. Each combination of ID and role must be unique.'),
+    atLeast:
+      counted === 'credits' ? t('This value must be at least {0}.', limit) : t('This value can’t be empty.'),
     atMost: atMost[counted ?? 'characters'],
   };
   return sentences[kind];

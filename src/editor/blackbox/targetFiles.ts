@@ -35,7 +35,7 @@ export async function pickTargetFile(): Promise<vscode.Uri | undefined> {
   const files = found.map(({ fsPath }) => fsPath);
   if (files.length === 0) {
     const make = t('New Blackbox Target File…');
-    const message = t('There is no blackbox target file in this workspace: make one first.');
+    const message = t('This workspace has no blackbox target file. Create one first.');
     const pressed = await showInformation(message, make);
     if (pressed === make) await vscode.commands.executeCommand('whitebox.newBlackboxTarget');
     return undefined;
@@ -101,9 +101,9 @@ export async function acceptTexts(uri: vscode.Uri, workerFile: string): Promise<
     throw new AssessmentError('sourceUnreadable', { subject: uri.fsPath });
   const suspicions = result.suspicions.filter(({ kind }) => kind === 'content');
   if (suspicions.length === 0) return true;
-  const send = t('Send Them All the Same');
+  const send = t('Send Anyway');
   const detail = [
-    t('Nothing has been sent. These look like passwords, keys or tokens; what was found is shown masked:'),
+    t('Nothing has been sent. These look like passwords, keys, or tokens. The values are masked:'),
     describeSuspicions(suspicions),
   ].join('\n\n');
   return (await askInDialog({ question: t('Suspected secrets in the target file'), detail }, send)) === send;

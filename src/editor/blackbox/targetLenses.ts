@@ -75,5 +75,5 @@ async function passwordsTitle(file: TargetFile, path: string, passwords: Passwor
   const destination = currentDestination() ?? { baseUrl: 'https://unset.invalid', organizationId: '' };
   const logins = await loginsOfFile(requestsOf(file, path, destination), passwords);
   const kept = logins.filter(({ isKept }) => isKept).length;
-  return vscode.l10n.t('Passwords: {0} of {1}', formatNumber(kept), formatNumber(logins.length));
+  return vscode.l10n.t('Passwords saved: {0} of {1}', formatNumber(kept), formatNumber(logins.length));
 }

@@ -62,16 +62,16 @@ function ownMessages(failure: AssessmentError['data'], run: Run | undefined): Me
   const { subject = '', detail = '' } = failure;
   return {
     noFolder: () => [
-      t('Open the folder that you want to have assessed first.'),
+      t('First open the folder that you want to assess.'),
       {
         title: t('Open Folder'),
         command: 'vscode.openFolder',
       },
     ],
-    notAFolder: () => [t('This is no folder on this machine’s disk. Choose one that is: {0}', subject)],
+    notAFolder: () => [t('Choose a folder on this machine’s disk. This isn’t one: {0}', subject)],
     folderNotOpen: () => [
       t(
-        'Open the folder to try again: what you chose to leave out of it is known only where it is open: {0}',
+        'To retry, open the folder. Your choice of excluded files is available only where the folder is open: {0}',
         subject,
       ),
       {
@@ -81,11 +81,11 @@ function ownMessages(failure: AssessmentError['data'], run: Run | undefined): Me
       },
     ],
     nothingToSend: () => [
-      t('There is nothing to send: the folder is empty, or ignore files and settings leave everything out.'),
+      t('There is nothing to upload. The folder is empty, or ignore files and settings exclude everything.'),
     ],
     archiveTooLarge: () => [
       t(
-        'The archive is larger than the limit of {0}. Leave more files out, or raise the limit.',
+        'The archive is larger than the limit of {0}. Exclude more files, or raise the limit.',
         formatBytes(failure.limit ?? 0),
       ),
       openSetting('whitebox.archive.maxSizeMB'),
@@ -93,14 +93,14 @@ function ownMessages(failure: AssessmentError['data'], run: Run | undefined): Me
     diskFull: () => [t('The disk is full. Free some space and try again; nothing was lost.')],
     sourceUnreadable: () => [
       t(
-        'What decides about the files to send cannot be read: {0}. A file must be an ordinary one of a usual size that you may read, an environment variable one that git takes.',
+        'The rules for selecting files can’t be read: {0}. A rule file must be a regular, readable file of normal size. An environment variable must be valid for Git.',
         failure.subject ?? detail,
       ),
     ],
-    lengthChanged: () => [t('The archive changed on disk while it was uploaded. Start again.')],
+    lengthChanged: () => [t('The archive changed on disk while it was being uploaded. Start again.')],
     tooLarge: () => [
       t(
-        'The service sent more than the {0} that can be taken in. Ask whoever runs the service for the results.',
+        'The service sent more than the limit of {0}. Ask your service provider for the results.',
         formatBytes(failure.limit ?? 0),
       ),
       showLog(),
@@ -108,17 +108,17 @@ function ownMessages(failure: AssessmentError['data'], run: Run | undefined): Me
     malformedFindings: () => [
       (failure.subject === undefined
         ? t(
-            'The findings file cannot be read as a list of findings. It is kept as it came; the report may still open.',
+            'The findings file can’t be read as a list of findings. It is saved as received, and the report may still open.',
           )
         : t(
-            'The findings file of the run of {0} cannot be read as a list of findings. It is kept as it came; the report may still open.',
+            'The findings file of the run of {0} can’t be read as a list of findings. It is saved as received, and the report may still open.',
             failure.subject,
           )) + (failure.detail === undefined ? '' : ` (${failure.detail})`),
       showLog(),
     ],
     reportTooLarge: () => [
       t(
-        'This report has {0}, more than can be laid out here. It can be read as plain text.',
+        'This report is too large ({0}) to show with formatting. You can open it as plain text.',
         formatBytes(failure.actual ?? 0),
       ),
       openAsText(subject),
@@ -126,10 +126,10 @@ function ownMessages(failure: AssessmentError['data'], run: Run | undefined): Me
     findingsTooLarge: () => [
       failure.subject === undefined
         ? t(
-            'The findings file is larger than can be read. It is kept as it came, and is not tried again by itself; the report may still open.',
+            'The findings file is too large to read. It is saved as received and isn’t retried automatically. The report may still open.',
           )
         : t(
-            'The findings file of the run of {0} is larger than can be read. It is kept as it came, and is not tried again by itself; the report may still open.',
+            'The findings file of the run of {0} is too large to read. It is saved as received and isn’t retried automatically. The report may still open.',
             failure.subject,
           ),
       showLog(),
@@ -139,14 +139,14 @@ function ownMessages(failure: AssessmentError['data'], run: Run | undefined): Me
     badPairs: () => [describePairsFault(failure.subject as PairsFault)],
     noResult: () => [
       t(
-        'The service says that the run has ended, but not how. Track it again by its run ID later, or ask the vendor.',
+        'The service reports that the run has ended, but not how it ended. Track it again by its run ID later, or contact your service provider.',
       ),
       trackRun(),
       showLog(),
     ],
     unanswered: () => [
       t(
-        'The service has not answered about this run any more, so it is no longer watched. Should it still exist, track it again by its run ID.',
+        'The service stopped responding about this run, so it is no longer watched. If it still exists, track it again by its run ID.',
       ),
       trackRun(),
     ],
@@ -161,32 +161,32 @@ function ownMessages(failure: AssessmentError['data'], run: Run | undefined): Me
       failure.limit === undefined
         ? [
             t(
-              'The triage file cannot be read; nothing was changed. It is damaged, too large, or a newer version of this extension wrote it: {0}',
+              'The triage file can’t be read, so nothing was changed. It is damaged, too large, or from a newer version of this extension: {0}',
               subject,
             ),
             openFile(subject),
           ]
-        : [t('Only {0} triage decisions are read of those in {1}.', failure.limit, subject)],
+        : [t('Only {0} of the triage decisions in {1} are read.', failure.limit, subject)],
     outsideFolder: () => [
-      t('Choose a folder inside the assessed folder; findings never lead out of it: {0}', subject),
+      t('Choose a folder inside the assessed folder. Findings never lead outside it: {0}', subject),
     ],
     interrupted: () => [
       t(
-        'VS Code was closed before the run had started. Nothing was started: use {0}.',
+        'VS Code was closed before the run started, so nothing was started. To try again, use {0}.',
         run === undefined || run.workflow === 'whitebox-assessment' ? t('Retry Upload') : t('Start Again…'),
       ),
     ],
-    startedElsewhere: () => [t('A run is being started already. Finish or cancel that first.')],
-    busyElsewhere: () => [t('Another window is taking care of this run. Do it there, or close that window.')],
+    startedElsewhere: () => [t('Another run is already being started. Finish or cancel that start first.')],
+    busyElsewhere: () => [t('Another window is managing this run. Do this in that window, or close it.')],
     runGone: () => [
-      t('This run is not in the list any more: it was removed, or its time in the history was over.'),
+      t(
+        'This run is no longer in the Runs view. It was removed, or its retention period on this machine ended.',
+      ),
     ],
     changedMeanwhile: () => [
-      t('The run has changed meanwhile and was left as it is. See what has become of it, then decide again.'),
+      t('The run changed in the meantime, so nothing was done. Check its current state, then decide again.'),
     ],
-    runIdTaken: () => [
-      t('Another run in the list has this run ID already. Check the ID: each run has one of its own.'),
-    ],
+    runIdTaken: () => [t('Another run already has this run ID. Check the ID. Each run has its own ID.')],
     notSignedIn: () => [
       run === undefined
         ? t('Sign in to the assessment service first.')
@@ -195,17 +195,15 @@ function ownMessages(failure: AssessmentError['data'], run: Run | undefined): Me
     ],
     badTargetFile: () => [
       t(
-        'Runs are started from files named *.blackbox.json, on disk and in a folder of the workspace, not from this one: {0}',
+        'Runs can’t be started from this file: {0}. Use a file named *.blackbox.json that is on disk in a workspace folder.',
         subject,
       ),
     ],
     noPassword: () => [
-      t(
-        'The password of a login of this run is not kept any more, so nothing was sent. Start again: it is asked for then.',
-      ),
+      t('A login password for this run is no longer saved, so nothing was sent. Start again to enter it.'),
     ],
     restricted: () => [
-      t('This is off in Restricted Mode. Trust this workspace first.'),
+      t('This isn’t available in Restricted Mode. To use it, trust this workspace.'),
       {
         title: t('Manage Workspace Trust'),
         command: 'workbench.trust.manage',
@@ -217,7 +215,7 @@ function ownMessages(failure: AssessmentError['data'], run: Run | undefined): Me
       failure.subject === undefined || failure.detail === undefined
         ? t('VS Code’s storage for this extension cannot be read or written ({0}).', detail)
         : t(
-            '{0} cannot be read or written ({1}). Check that you may, and that nothing else holds it, then try again.',
+            '{0} can’t be read or written ({1}). Check that you have permission and that no other program is using it, then try again.',
             subject,
             detail,
           ),
@@ -225,12 +223,12 @@ function ownMessages(failure: AssessmentError['data'], run: Run | undefined): Me
     ],
     workerCrashed: () => [
       t(
-        'A worker of this extension ended before its work was done ({0}). Try again; should it come back, install the extension again.',
+        'A worker of this extension stopped unexpectedly ({0}). Try again. If this keeps happening, reinstall the extension.',
         detail,
       ),
       showLog(),
     ],
-    unexpected: () => [t('Something unexpected went wrong. The log has the details.'), showLog()],
+    unexpected: () => [t('Something unexpected went wrong. For details, see the log.'), showLog()],
   };
 }
 
@@ -240,25 +238,24 @@ function describeImportFault(fault: ImportFault, part?: string): string {
   const about = part === undefined ? '' : ` (${part})`;
   const sentences: Record<ImportFault, string> = {
     tooLarge: t(
-      'Nothing was imported: the file, or one inside it, is larger than {0}, or holds more than can be read.',
+      'Nothing was imported: the file, or a file inside it, is larger than {0} or contains too much to read.',
       formatBytes(maxImportBytes),
     ),
     notText: t('Nothing was imported: the file is not UTF-8 text. Save it as UTF-8 and try again.'),
     notRead: t(
-      'Nothing was imported: tables are not read. Export an Offline Bundle instead: it brings the findings and all that goes with them.',
+      'Nothing was imported: tables can’t be imported. Export an Offline Bundle instead. It contains the findings and everything that belongs to them.',
     ),
-    noFindings:
-      t('Nothing was imported: the file is neither a bundle nor SARIF, nor a findings file.') + about,
+    noFindings: t('Nothing was imported: the file isn’t a bundle, a SARIF file, or a findings file.') + about,
     toolFailed:
       t(
         'Nothing was imported: the tool that wrote this file failed, so the file has no findings. Run the tool again.',
       ) + about,
     notABundle: t('Nothing was imported: the archive is not a bundle that this extension exported.') + about,
     newerVersion: t(
-      'Nothing was imported: the bundle comes from a newer version of this extension. Update it and try again.',
+      'Nothing was imported: the bundle comes from a newer version of this extension. Update the extension and try again.',
     ),
-    encrypted: t('Nothing was imported: the archive is encrypted. A bundle never is.'),
-    damaged: t('Nothing was imported: the bundle is damaged. Have it sent again.') + about,
+    encrypted: t('Nothing was imported: the archive is encrypted. Bundles are never encrypted.'),
+    damaged: t('Nothing was imported: the bundle is damaged. Ask for it to be sent again.') + about,
   };
   return sentences[fault];
 }
@@ -268,11 +265,11 @@ function describeFeaturesFault(fault: FeaturesFault): string {
   const t = vscode.l10n.t;
   const sentences: Record<FeaturesFault, string> = {
     absent: t(
-      'The features of this run are not on this machine. Download its artifacts again; runs from before the service gave features have none.',
+      'This run’s features aren’t on this machine. Download its results again. Runs from before the service provided features have none.',
     ),
-    tooLarge: t('The features file is larger than can be read. It is kept as it came; nothing was sent.'),
+    tooLarge: t('The features file is too large to read. It is saved as received, and nothing was sent.'),
     malformed: t(
-      'The features file cannot be read as a list of features. It is kept as it came; nothing was sent.',
+      'The features file can’t be read as a list of features. It is saved as received, and nothing was sent.',
     ),
   };
   return sentences[fault];
@@ -288,10 +285,10 @@ function describePairsFault(fault: PairsFault): string {
       formatNumber(maxPairs),
     ),
     gone: t(
-      'Nothing was sent: some of what is chosen is no longer among the features. Uncheck it in the Features view.',
+      'Nothing was sent: some chosen features no longer exist. Clear their checkboxes in the Features view.',
     ),
     damaged: t(
-      'Nothing was sent: the choice of pairs that is kept with this run cannot be read. Choose again in the Features view.',
+      'Nothing was sent: the pairs chosen for this run can’t be read. Choose again in the Features view.',
     ),
   };
   return sentences[fault];
@@ -304,36 +301,36 @@ function describeBadSetting(subject: string, values: string | undefined): Messag
   const inSettings = (message: string): Message => [message, openSetting(key)];
   switch (subject) {
     case 'baseUrl':
-      return inSettings(t('Enter an address such as https://assessment.example.com/v1.'));
+      return inSettings(t('Enter a URL such as https://assessment.example.com/v1.'));
     case 'settings.json':
       return [
         t(
-          'The token was accepted and kept, but VS Code cannot write the service and the organization into its settings file. Correct that file, then sign in again, or enter both there: {0}',
+          'The token was accepted and saved. VS Code can’t write the base URL and the organization ID to its settings file. Correct the file and sign in again, or add both values to it: {0}',
           values ?? '',
         ),
         openSettingsFile(),
       ];
     case 'token':
-      return [t('A token is one line of letters, digits and signs, without spaces.')];
+      return [t('A token is one line of letters, digits, and symbols, without spaces.')];
     case 'notification.webhookEndpointIds':
       return inSettings(t('The webhook endpoints must be a list of at most 100 IDs, none of them empty.'));
     case 'runs.retainLocalDays':
-      return inSettings(t('The setting {0} must be a number of at least 1.', key));
+      return inSettings(t('The {0} setting must be a number of at least 1.', key));
     case 'archive.maxSizeMB':
-      return inSettings(t('The setting {0} must be a number above 0.', key));
+      return inSettings(t('The {0} setting must be a number greater than 0.', key));
     case 'archive.includeNestedRepositories':
     case 'runs.deleteSourceAfterRun':
-      return inSettings(t('The setting {0} must be true or false, without quotes.', key));
+      return inSettings(t('The {0} setting must be true or false, without quotes.', key));
     case 'tokenCommand':
       return inSettings(
-        t('The setting {0} must be a list: the program and then its arguments, each in quotes.', key),
+        t('The {0} setting must be a list of the program and its arguments, each in quotes.', key),
       );
     case 'archive.exclude':
-      return inSettings(t('The setting {0} must be a list of patterns.', key));
+      return inSettings(t('The {0} setting must be a list of patterns.', key));
     default:
       return values === undefined
-        ? [t('A value is not one that the service accepts: {0}', subject), showLog()]
-        : inSettings(t('The setting {0} has a value that it cannot have. It can be: {1}.', key, values));
+        ? [t('The service doesn’t accept this value: {0}', subject), showLog()]
+        : inSettings(t('The value of the {0} setting isn’t valid. Valid values: {1}.', key, values));
   }
 }
 
@@ -345,16 +342,16 @@ function describeTokenCommand(program: string, detail: string | undefined): Mess
     switch (detail) {
       case 'sameToken':
         return t(
-          'The token command printed the token again that the service has refused. Run it in a terminal, and sign in again where it takes its token from.',
+          'The token command printed the same token that the service refused. Run it in a terminal, and sign in again to the source of its token.',
         );
       case 'notOneLine':
         return t(
-          'The token command {0} printed something that is no token. It must print one line without spaces, and nothing else.',
+          'The output of the token command {0} isn’t a token. It must print exactly one line without spaces, and nothing else.',
           program,
         );
       case 'noAnswer':
         return t(
-          'The token command {0} did not end within 30 seconds. Run it in a terminal: it may wait for an answer.',
+          'The token command {0} didn’t finish within 30 seconds. Run it in a terminal. It may be waiting for input.',
           program,
         );
       case undefined:

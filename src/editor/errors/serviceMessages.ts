@@ -7,7 +7,7 @@ import { type Messages, openSetting, showLog, signInAgain } from './remedies.ts'
 
 /** The service's own words, to follow a sentence; empty where there are none. */
 export function saidBy({ detail }: AssessmentError['data']): string {
-  return detail === undefined ? '' : ` ${vscode.l10n.t('The service said: {0}', detail)}`;
+  return detail === undefined ? '' : ` ${vscode.l10n.t('Message from the service: {0}', detail)}`;
 }
 
 /** Why the service refused a call, or could not be reached, by kind. */
@@ -31,13 +31,13 @@ export function serviceMessages(
       failure.subject === 'upload'
         ? [
             t(
-              'The upload took longer than the service allows, three times. Leave more files out, or retry the upload on a faster connection.',
+              'The upload exceeded the service’s time limit three times. Exclude more files, or retry the upload on a faster connection.',
             ) + said,
             showLog(),
           ]
         : [
             t(
-              'You are not allowed to do this in this organization. Check the organization ID and your role.',
+              'You don’t have permission to do this in this organization. Check the organization ID and your role.',
             ) + said,
             signInAgain(run),
           ],
@@ -45,47 +45,47 @@ export function serviceMessages(
       failure.subject === 'artifact'
         ? [
             t(
-              'The service does not have this result of the run, or keeps it no longer. Try to download it again later, or ask whoever runs the service.',
+              'This result of the run isn’t on the service or is no longer kept there. Try the download again later, or contact your service provider.',
             ) + said,
             showLog(),
           ]
         : failure.subject === 'organization'
           ? [
               t(
-                '{0} does not know this address or this organization. Check the path of the base URL and the organization ID.',
+                '{0} doesn’t recognize this URL or this organization. Check the path of the base URL and the organization ID.',
                 origin,
               ) + said,
               signInAgain(run),
             ]
           : [
               t(
-                'The service does not know this organization or run, or its results are past their retention. Check the organization ID.',
+                'The service didn’t find this organization or run, or the retention period of the run’s results has ended. Check the organization ID.',
               ) + said,
               signInAgain(run),
             ],
     rejected: () => [
-      t('The service refused the request. The log has the details; give them to whoever runs the service.') +
-        said,
+      t('The service refused the request. Send the details in the log to your service provider.') + said,
       showLog(),
     ],
     conflict: () => [
-      t('The service cannot do this in the present state. Check the run’s status, then try again.') + said,
+      t('The service can’t do this in the run’s current state. Check the run’s status, then try again.') +
+        said,
       showLog(),
     ],
     capacity: () => [
       t(
-        'The organization’s storage on the service is full, or the archive is too large for it. Delete uploaded source that is no longer needed, or leave more files out.',
+        'The organization’s storage on the service is full, or the archive is too large for it. Delete uploaded source that is no longer needed, or exclude more files.',
       ) + said,
       { title: t('Delete Uploaded Source…'), command: 'whitebox.deleteUploadedSource' },
     ],
-    rateLimited: () => [t('The service asks to wait before the next request. Try again later.') + said],
+    rateLimited: () => [t('The service is limiting requests. Try again later.') + said],
     serverError: () => [
-      t('The service failed ({0}). Try again later.', failure.status ?? 500) + said,
+      t('The service reported an error ({0}). Try again later.', failure.status ?? 500) + said,
       showLog(),
     ],
     badResponse: () => [
       t(
-        '{0} answered with something that is not the assessment API. Check the base URL, and whether a proxy answers in its place.',
+        '{0} isn’t responding as the assessment API. Check the base URL, and check whether a proxy responds instead.',
         origin,
       ) + said,
       openSetting('whitebox.baseUrl'),
@@ -94,7 +94,7 @@ export function serviceMessages(
       failure.subject === 'files'
         ? [
             t(
-              '{0}, where the service keeps files, redirects to another address ({1}). Redirects are not followed, so that files go where the service said. Try again later; should it last, tell whoever runs the service.',
+              '{0}, the service’s file storage, redirects to another URL ({1}). Redirects aren’t followed, so files go only where the service specified. Try again later. If this keeps happening, contact your service provider.',
               origin,
               failure.status ?? '',
             ),
@@ -102,14 +102,14 @@ export function serviceMessages(
           ]
         : [
             t(
-              '{0} redirects to another address. Redirects are not followed, so that your token stays where it belongs: enter the final address as base URL.',
+              '{0} redirects to another URL. To protect your token, redirects aren’t followed. Enter the final URL as the base URL.',
               origin,
             ),
             openSetting('whitebox.baseUrl'),
           ],
     addressRefused: () => [
       t(
-        '{0}, where the service keeps files, refused the transfer ({1}). Try again later. Should a proxy or filter of your company have answered in its place, have it let this address through.',
+        '{0}, the service’s file storage, refused the transfer ({1}). Try again later. If your company’s proxy or filter responded instead, ask for this address to be allowed.',
         origin,
         failure.status ?? '',
       ) + said,
@@ -119,7 +119,7 @@ export function serviceMessages(
       isExhausted(failure.detail)
         ? [
             t(
-              'This machine has no room for another connection to {0} ({1}). Close what you do not need, then try again.',
+              'This machine can’t open another connection to {0} ({1}). Close apps that you don’t need, then try again.',
               origin,
               detail,
             ),
@@ -127,7 +127,7 @@ export function serviceMessages(
           ]
         : [
             t(
-              '{0} cannot be reached ({1}). Check the network, the base URL and the proxy settings.',
+              '{0} can’t be reached ({1}). Check the network, the base URL, and the proxy settings.',
               origin,
               detail,
             ),
@@ -135,29 +135,29 @@ export function serviceMessages(
             showLog(),
           ],
     connectionLost: () => [t('The connection to {0} was lost. Try again.', origin), showLog()],
-    timeout: () => [t('{0} did not answer in time. Try again.', origin), showLog()],
+    timeout: () => [t('{0} didn’t respond in time. Try again.', origin), showLog()],
     tls: () => [
       t(
-        'No secure connection to {0} could be made ({1}). If your company uses its own certificates, install its certificate authority on this machine.',
+        'A secure connection to {0} couldn’t be established ({1}). If your company uses its own certificates, install its certificate authority on this machine.',
         origin,
         detail,
       ),
       showLog(),
     ],
     proxy: () => [
-      t('The proxy refused the connection to {0}. Check the setting http.proxy and its credentials.', origin),
+      t('The proxy refused the connection to {0}. Check the http.proxy setting and its credentials.', origin),
       openSetting('http.proxy'),
     ],
     insecureUrl: () =>
       failure.subject === 'files'
         ? [
             t(
-              'The service names an address for files that is not used, because it is not https, contains a user name, or belongs to this machine or its local link. Tell whoever runs the service.',
+              'The service gave a URL for files that isn’t safe to use. The URL isn’t https, contains a user name, or points to this machine or its local link. Contact your service provider.',
             ),
             showLog(),
           ]
         : [
-            t('This address is not used because it is not https, or contains a user name: {0}', detail),
+            t('This URL isn’t used because it isn’t https or contains a user name: {0}', detail),
             openSetting('whitebox.baseUrl'),
           ],
   };

@@ -26,7 +26,7 @@ export async function compareRuns(called: readonly Run[], { findings, runs }: Fi
   if (run === undefined) return;
   const earlier = runsBefore(all, run);
   const candidates = second === undefined ? earlier : earlier.filter(({ id }) => id === second.id);
-  const baseline = await pickRun(candidates, t('Compare with Which Run Before?'), none);
+  const baseline = await pickRun(candidates, t('Compare with Which Earlier Run?'), none);
   if (baseline === undefined) return;
   await showComparison(run, baseline, findings);
   await focusView('findings');

@@ -79,7 +79,7 @@ export async function exportFindings(
     await vscode.workspace.fs.writeFile(to, content);
     return countShown(source.shown.length, source.cut);
   });
-  await offerToOpen(t('{0} saved in {1}.', count, posix.basename(to.path)), to, format);
+  await offerToOpen(t('{0} saved to {1}.', count, posix.basename(to.path)), to, format);
 }
 
 /** A run's findings, compared with the runs that they are compared with in the views. */
@@ -108,9 +108,9 @@ async function agreesToContents(run: Run): Promise<boolean> {
   const t = vscode.l10n.t;
   const yes = t('Save Bundle…');
   const detail = t(
-    'In it: the findings with the code that they quote, the report, your triage decisions with their notes, the list of the files that were assessed, commit and run ID. Not in it: source files, tokens, the address of the service.',
+    'Contains: the findings with the code they quote, the report, your triage decisions with notes, the list of assessed files, the commit, and the run ID. Doesn’t contain: source files, tokens, or the address of the service.',
   );
-  const question = t('Save the results of {0} as one file that can be handed on?', titleOf(run));
+  const question = t('Save the results of {0} as one file that you can share?', titleOf(run));
   return (await askInDialog({ question, detail, icon: 'info' }, yes)) === yes;
 }
 

@@ -129,7 +129,7 @@ export async function openUrl({ finding: { url } }: ShownFinding): Promise<void>
   }
   const open = t('Open in Browser');
   const detail = t(
-    'The finding chose this URL. Opening it sends the request from your browser, and may repeat the attack.',
+    'This URL comes from the finding. Opening it sends a request from your browser and may repeat the attack.',
   );
   const question = t('Open this URL? {0}', address.href);
   if ((await askInDialog({ question, detail }, open)) !== open) return;

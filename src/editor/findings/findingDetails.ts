@@ -163,9 +163,9 @@ export function standingOf({
   return [
     [t('Confidence'), finding.confidence],
     [t('Quoted code'), quoted && evidenceLabel(quoted), quoted && tones[quoted.kind]],
-    [t('Compared'), verdict && verdictLabel(verdict)],
+    [t('Compared with earlier runs'), verdict && verdictLabel(verdict)],
     [t('Earlier decision'), decidedBeforeLabel(decidedBefore), 'amber'],
-    [t('Code since the scan'), places[0] && driftLabel(places[0])],
+    [t('Code since the assessment'), places[0] && driftLabel(places[0])],
   ];
 }
 
@@ -185,7 +185,7 @@ function partsOf(shown: ShownFinding): ReportContent['parts'] {
   ]);
   const texts = [
     [t('Description'), visibleText(finding.description)],
-    [t('Places'), placesOf(shown)],
+    [t('Locations'), placesOf(shown)],
     [blockLabel('recommendation'), visibleText(finding.recommendation)],
     ...finding.blocks.map(({ kind, text }) => [blockLabel(kind), visibleText(text)] as const),
     [t('Origin'), origin.map(({ label, value }) => `- ${label}: ${escapeMarkdown(value)}`).join('\n')],
@@ -224,7 +224,7 @@ export function provideFindingJson({ findings, runs }: FindingStores): vscode.Di
       const { raw } = shown.finding;
       const json = raw && toVisibleJson(raw);
       const why = vscode.l10n.t(
-        'This finding is too long, or nested too deeply, to be shown by itself. Open Findings File on its run shows it in its file.',
+        'This finding is too long or too deeply nested to be shown by itself. To see it, use Open Findings File on its run.',
       );
       return `${json ?? `// ${why}`}\n`;
     },

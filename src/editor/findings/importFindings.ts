@@ -66,7 +66,7 @@ async function targetsOf(
     return others.length === 0 && names.indexOf(name) === names.lastIndexOf(name) ? same : undefined;
   });
   if (names.length <= 1) {
-    const folder = named[0] ?? (await pickFolder(vscode.l10n.t('Which folder are the findings about?')));
+    const folder = named[0] ?? (await pickFolder(vscode.l10n.t('Which folder do the findings belong to?')));
     return folder && [toTarget(folder)];
   }
   const left = new Set(open.filter((folder) => !named.includes(folder)));
@@ -98,10 +98,10 @@ async function askFor(
   }));
   const skip = {
     label: t('None of These'),
-    detail: t('The findings are listed without a place.'),
+    detail: t('The findings are listed without a location.'),
     folder: 'none' as const,
   };
-  const title = t('Which folder are the findings of {0} about?', name);
+  const title = t('Which folder do the findings of {0} belong to?', name);
   const picked = await vscode.window.showQuickPick([...items, skip], { title, ignoreFocusOut: true });
   return picked?.folder;
 }
@@ -116,10 +116,11 @@ async function offerDecisions(
   if (decisions.length === 0 || !vscode.workspace.isTrusted) return;
   const { byFolder, count } = undecidedBy(decisions, (await findings.read(run)).shown);
   if (count === 0) return;
-  const take = t('Take Over');
+  const take = t('Import Decisions');
   const message = t(
-    'The file also says what was decided about {0}, with notes. Take these decisions over?',
+    'The file also contains triage decisions with notes for {0}. Import them?',
     countFindings(count),
   );
-  if ((await showInformation(message, take, t('Leave Open'))) === take) await findings.takeOver(byFolder);
+  if ((await showInformation(message, take, t('Leave Findings Open'))) === take)
+    await findings.takeOver(byFolder);
 }

@@ -16,9 +16,9 @@ export async function mapFindingPaths(findings: FindingStore): Promise<void> {
   const mapped = folders.filter((folder) => findings.hasMappings(folder));
   const lost = findings.all().filter(lacksMainPlace);
   const pick = t('Choose a Folder…');
-  const forget = t('Forget the Mapped Paths');
+  const forget = t('Clear Path Mappings');
   if (lost.length === 0 && mapped.length === 0) {
-    void showInformation(t('Every finding that names a file has its place.'));
+    void showInformation(t('Every finding that names a file already has a location.'));
     return;
   }
   const choice =
@@ -38,7 +38,7 @@ async function mapTo(
   const [start] = folders;
   const [chosen] =
     (await vscode.window.showOpenDialog({
-      title: t('The Folder That the Paths of {0} Start In', countFindings(lost.length)),
+      title: t('Base Folder for the Paths of {0}', countFindings(lost.length)),
       openLabel: t('Choose'),
       canSelectFiles: false,
       canSelectFolders: true,
@@ -48,7 +48,7 @@ async function mapTo(
   const root = folders.find((folder) => isInside(chosen, vscode.Uri.file(folder)));
   const to = root === undefined ? undefined : pathInside(root, chosen.fsPath);
   if (root === undefined || to === undefined) {
-    void showWarning(t('Only a folder inside one that was assessed can be chosen.'));
+    void showWarning(t('Choose an assessed folder or a folder inside one.'));
     return;
   }
   const own = lost.filter((shown) => decisionFolders(shown).includes(root));
@@ -57,7 +57,7 @@ async function mapTo(
     planMapping(paths, { root, to, signal }),
   );
   if (plan === undefined) {
-    void showWarning(t('No finding has its file in {0}.', to === '' ? root : to));
+    void showWarning(t('None of the findings’ files are in {0}.', to === '' ? root : to));
     return;
   }
   if (await agrees(plan, own.length, to)) await findings.mapPaths(root, plan.prefix, chosen.fsPath);
@@ -71,6 +71,6 @@ async function agrees({ prefix, placed }: MappingPlan, of: number, to: string): 
     prefix === ''
       ? t('Paths are looked up in {0}.', where)
       : t('Paths that start with {0} are looked up in {1}.', prefix, where);
-  const question = t('{0} of {1} would get a place.', placed, countFindings(of));
+  const question = t('This finds locations for {0} of {1}.', placed, countFindings(of));
   return (await askInDialog({ question, detail, icon: 'info' }, yes)) === yes;
 }

@@ -31,7 +31,7 @@ export async function fixWithAgent(shown: readonly ShownFinding[]): Promise<void
   const t = vscode.l10n.t;
   const request = [
     t(
-      'Fix the vulnerabilities described below. Check each in the code first; if it is none, say so and change nothing. Keep the change small, and keep the tests green.',
+      'Fix the vulnerabilities described below. First verify each one in the code. If it isn’t a vulnerability, say so and change nothing. Keep the change small and the tests passing.',
     ),
     fenceData(findingsMarkdown(shown)),
   ].join('\n\n');
@@ -41,7 +41,9 @@ export async function fixWithAgent(shown: readonly ShownFinding[]): Promise<void
   }
   await vscode.env.clipboard.writeText(request);
   void showInformation(
-    t('There is no chat in this editor. The request is on the clipboard: paste it into your agent.'),
+    t(
+      'Chat isn’t available in this editor. The request was copied to the clipboard. Paste it into your agent.',
+    ),
   );
 }
 
@@ -56,10 +58,10 @@ export function findingsMarkdown(shown: readonly ShownFinding[]): string {
   const t = vscode.l10n.t;
   const words: FindingWords = {
     severity: t('Severity'),
-    place: t('Place'),
+    place: t('Location'),
     feature: t('Feature'),
     perspective: t('Perspective'),
-    otherPlaces: t('Other places'),
+    otherPlaces: t('Other locations'),
     triage: t('Triage'),
     description: t('Description'),
     severityOf: severityLabel,
@@ -94,7 +96,7 @@ export async function shareFinding(shown: ShownFinding): Promise<void> {
   ];
   if (items.length === 0) {
     void showInformation(
-      t('There is nothing to share: this run has no ID at a service, and no issue tracker is known here.'),
+      t('There is nothing to share. This run has no ID on a service, and VS Code found no issue tracker.'),
     );
     return;
   }
@@ -139,9 +141,11 @@ async function openIssue(
     {
       question: t('Open a page for this finding in {0}?', `${tracker.host}/${tracker.repository}`),
       detail: [
-        t('Others may see what you write there: it tells of a vulnerability that may not be fixed yet.'),
         t(
-          'The address of an issue has title and ID of the finding. The description is put on the clipboard, to be pasted into the page. Nothing is published before you submit it.',
+          'Other people may see what you write there. It describes a vulnerability that may not be fixed yet.',
+        ),
+        t(
+          'The URL for a new issue contains the title and ID of the finding. The description is copied to the clipboard so that you can paste it into the page. Nothing is published until you submit it.',
         ),
       ].join('\n\n'),
     },

@@ -36,12 +36,14 @@ export async function setTriage(shown: readonly ShownFinding[], deps: TriageDeps
     if ((await showInformation(message, undo)) !== undo) return;
     const changed = await takeBack();
     if (changed > 0)
-      void showInformation(t('Decided again since, and left as it is: {0}.', countFindings(changed)));
+      void showInformation(
+        t('Not undone because the triage state has changed since then: {0}.', countFindings(changed)),
+      );
   };
   // Not awaited: the message may stay open for hours.
   offer().catch((error: unknown) => {
     deps.log.error(`The decision could not be taken back: ${String(error)}`);
-    void showError(t('The decision could not be taken back. It stands as it was made.'));
+    void showError(t('The triage decision couldn’t be undone. It is still in effect.'));
   });
 }
 
@@ -58,8 +60,8 @@ async function pickState(shown: readonly ShownFinding[]): Promise<TriageState | 
     const present = shown.filter(({ triage }) => triage.state === state);
     const [only, ...others] = present;
     const proposal =
-      state === 'fixed' && isProposed ? t('proposed: not found any more, and the code changed') : '';
-    const now = shown.length === 1 ? t('now') : t('now: {0}', countFindings(present.length));
+      state === 'fixed' && isProposed ? t('suggested: no longer found, and the code changed') : '';
+    const now = shown.length === 1 ? t('current') : t('current: {0}', countFindings(present.length));
     return {
       label: triageLabel(state),
       iconPath: new vscode.ThemeIcon(only === undefined ? 'blank' : 'check'),
@@ -84,7 +86,9 @@ async function askForNote(
   const last = isRequired ? memory.get<string>(noteKey, '') : '';
   const note = await vscode.window.showInputBox({
     title: `${triageLabel(state)}: ${subjectLabel(shown)}`,
-    prompt: isRequired ? t('Why? Whoever reads the findings later has to know.') : t('Why? May stay empty.'),
+    prompt: isRequired
+      ? t('Enter a reason. People who read the findings later need to know it.')
+      : t('Enter a reason (optional).'),
     value: known === '' ? last : known,
     ignoreFocusOut: true,
     validateInput: (text) =>
@@ -146,10 +150,11 @@ async function offerToCopy(triage: TriageStore): Promise<void> {
   const t = vscode.l10n.t;
   const copy = t('Copy Decisions');
   const message = t(
-    'Triage decisions are kept in another place now, where nothing is decided about {0} that had a decision. Copy these decisions there?',
+    'Triage decisions are now saved in a different place. It has no decisions yet for {0}. Copy them there?',
     countFindings(count),
   );
-  if ((await showInformation(message, copy, t('Leave Open'))) === copy) await triage.takeOver(lacking);
+  if ((await showInformation(message, copy, t('Leave Findings Open'))) === copy)
+    await triage.takeOver(lacking);
 }
 
 /** Warns once about each file that cannot be read, and again if it becomes unreadable again. */

@@ -261,11 +261,11 @@ function reportStrings(): ReportStrings {
   const t = vscode.l10n.t;
   return {
     tableOfContents: t('Contents'),
-    skipContents: t('Skip the contents'),
+    skipContents: t('Skip the table of contents'),
     findingsBySeverity: t('Findings by severity'),
     copy: t('Copy'),
     copied: t('Copied'),
-    copyFailed: t('Selected: press the copy shortcut'),
+    copyFailed: t('The text is selected. Press your copy shortcut.'),
     openInEditor: t('Open in editor'),
     done: t('Done'),
     notDone: t('Not done'),

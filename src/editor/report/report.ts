@@ -94,20 +94,20 @@ function toContent(
               label: t('Started'),
               value: formatTime('dispatchedAt' in run ? (run.dispatchedAt ?? run.createdAt) : run.createdAt),
             },
-            { label: t('Took'), value: formatDuration(elapsedMs(run, run.createdAt)) },
+            { label: t('Duration'), value: formatDuration(elapsedMs(run, run.createdAt)) },
           ]),
       ...(coverage === undefined ? [] : [{ label: t('Source'), value: describeCoverage(coverage) }]),
       ...(commits.length === 0 ? [] : [{ label: t('Commit'), value: commits.join(', ') }]),
       ...(runId === undefined ? [] : [{ label: t('Run ID'), value: visibleLine(runId) }]),
       ...(failure === undefined
         ? []
-        : [{ label: t('Findings'), value: t('not known: their file is missing or cannot be read') }]),
+        : [{ label: t('Findings'), value: t('unknown: the findings file is missing or can’t be read') }]),
       ...(cut === undefined
         ? []
         : [
             {
               label: t('Findings'),
-              value: t('the worst {0} of {1}', formatNumber(cut.shown), countFindings(cut.total)),
+              value: t('the {0} most severe of {1}', formatNumber(cut.shown), countFindings(cut.total)),
             },
           ]),
     ],

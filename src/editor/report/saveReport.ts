@@ -22,15 +22,15 @@ export async function saveReport(run: Run, deps: SaveReportDeps): Promise<void> 
   const t = vscode.l10n.t;
   const picked = await vscode.window.showQuickPick(
     [
-      { label: t('Markdown'), detail: t('As it came from the service'), save: saveMarkdown },
+      { label: t('Markdown'), detail: t('As received from the service'), save: saveMarkdown },
       {
         label: t('HTML'),
-        detail: t('One file that looks like the report here and needs nothing else'),
+        detail: t('A single, self-contained file that looks like the report here'),
         save: saveHtml,
       },
       {
-        label: t('Open in the Browser to Print'),
-        detail: t('Or to save it as PDF from there'),
+        label: t('Open in Browser to Print'),
+        detail: t('Or save it as PDF from the browser'),
         save: printInBrowser,
       },
     ],
@@ -59,7 +59,7 @@ async function printInBrowser(run: Run, deps: SaveReportDeps): Promise<void> {
   const save = t('Save as HTML…');
   const choice = await showWarning(
     t(
-      'The browser cannot open a file of this window’s machine. Save the report as HTML and open that file on your own machine.',
+      'The browser can’t open files on the machine that this window is connected to. Save the report as HTML and open the file on your own machine.',
     ),
     save,
   );

@@ -40,12 +40,12 @@ export async function offerLostRuns(deps: ResumeDeps): Promise<void> {
   const message =
     lost.length === 1
       ? t(
-          'The {0} was started here, and what this editor kept of it is gone, as after a container was rebuilt. Its run ID: {1}',
+          'The {0} was started here, but its local data is gone, for example because a container was rebuilt. Run ID: {1}',
           titles,
           ids,
         )
       : t(
-          'Runs were started here, and what this editor kept of them is gone, as after a container was rebuilt: {0}. Their run IDs: {1}',
+          'Runs were started here, but their local data is gone, for example because a container was rebuilt: {0}. Run IDs: {1}',
           titles,
           ids,
         );
@@ -73,14 +73,14 @@ async function forgetLost(lost: readonly LostRun[], { notes }: { notes: RunNotes
   const [question, detail] =
     lost.length === 1
       ? [
-          t('Forget the run {0}?', ids.join()),
+          t('Forget run {0}?', ids.join()),
           t(
-            'It was paid for, and may go on at the service. Nothing here knows it any more then; only by its run ID can it be tracked again.',
+            'The run costs credits and may still be running on the service. VS Code will have no record of it. You can then track it again only by its run ID.',
           ),
         ]
       : [
           t('Forget {0} runs?', formatNumber(lost.length)),
-          `${t('They were paid for, and may go on at the service. Nothing here knows them any more then; only by their run IDs can they be tracked again:')}\n${ids.join('\n')}`,
+          `${t('The runs cost credits and may still be running on the service. VS Code will have no record of them. You can then track them again only by their run IDs:')}\n${ids.join('\n')}`,
         ];
   const forget = t('Forget');
   if ((await askInDialog({ question, detail }, forget)) !== forget) return;
@@ -97,7 +97,7 @@ async function offerToForget(
   const forget = { title: t('Forget') };
   const choice = await showError(
     t(
-      'Run {0} could not be tracked again; the next start of VS Code offers it again. {1}',
+      'Run {0} couldn’t be tracked again. VS Code offers to track it the next time it starts. {1}',
       lost.note.runId,
       message,
     ),

@@ -48,7 +48,7 @@ async function warnOfRetention(run: Run): Promise<void> {
   if (until === undefined) return;
   const remedies = isLive(run) && run.trouble !== undefined ? describeFailure(run.trouble, run).remedies : [];
   const actions: Remedy[] = hasRemoteResults(run)
-    ? [onRun(run, t('Download Artifacts Again'), 'whitebox.downloadArtifacts')]
+    ? [onRun(run, t('Download Results Again'), 'whitebox.downloadArtifacts')]
     : [{ title: t('Check Run Status Now'), command: 'whitebox.refreshRuns' }, ...remedies];
   const message = t(
     'The results of the {0} are not on this machine. The service keeps them until {1} and may delete them then.',
@@ -81,17 +81,17 @@ function noticeOf(run: Run, read: ShownRun | undefined): Notice {
   const report = hasArtifact(run, 'report') ? [onRun(run, t('Open Report'), 'whitebox.openReport')] : [];
   const show = onRun(run, t('Show Findings'), 'whitebox.showRunFindings');
   const open = onRun(run, t('Open Findings File'), 'whitebox.openFindingsFile');
-  const again = onRun(run, t('Download Artifacts Again'), 'whitebox.downloadArtifacts');
+  const again = onRun(run, t('Download Results Again'), 'whitebox.downloadArtifacts');
   const isCrawl = run.workflow === 'blackbox-crawl';
   switch (run.state) {
     case 'succeeded': {
       if (isCrawl && hasArtifact(run, 'features')) {
-        const message = t('The crawl of {0} has finished: choose what to assess of its features.', title);
+        const message = t('The crawl of {0} has finished. Choose which of its features to assess.', title);
         const features = onRun(run, t('Show Features'), 'whitebox.showFeatures');
         return { message, actions: [features], isGood: true };
       }
       if (isCrawl) {
-        const message = t('The crawl of {0} has finished, but its features are not here.', title);
+        const message = t('The crawl of {0} has finished, but its features aren’t on this machine.', title);
         return { message, actions: [again], isGood: false };
       }
       // The findings could not be downloaded.
@@ -113,11 +113,11 @@ function noticeOf(run: Run, read: ShownRun | undefined): Notice {
         message:
           run.refusal === undefined
             ? t(
-                'The answer to the start of the {0} was lost, so it may or may not be running. Nothing is sent again by itself, since a second run would cost again.',
+                'The response to the start request for the {0} was lost, so it may or may not be running. VS Code doesn’t resend the request by itself, because a second run would spend credits again.',
                 workflowTitle(run),
               )
             : t(
-                'Starting the {0} again was not accepted, and the first start may still be running. {1}',
+                'The service didn’t accept the second start request for the {0}. The run from the first request may still be in progress. {1}',
                 workflowTitle(run),
                 describeRefusal(run.refusal, run).message,
               ),

@@ -47,7 +47,7 @@ function idOf(node: unknown): string | undefined {
 export async function pickRun(
   candidates: readonly Run[],
   title: string,
-  none = vscode.l10n.t('There is no run for which this can be done.'),
+  none = vscode.l10n.t('No run is available for this action.'),
 ): Promise<Run | undefined> {
   if (candidates.length === 0) void showInformation(none);
   if (candidates.length <= 1) return candidates[0];

@@ -59,7 +59,7 @@ export async function deleteUploadedSource(
     chosen.length === 1
       ? t('Delete the uploaded source code of {0} from the service?', titleOf(first))
       : t('Delete the uploaded source code of {0} runs from the service?', formatNumber(chosen.length));
-  const detail = t('Findings and report stay. The source on this machine is not touched.');
+  const detail = t('The findings and the report are kept. The source on this machine isn’t changed.');
   if ((await askInDialog({ question, detail }, yes)) !== yes) return;
   const kept: Kept[] = [];
   await withViewProgress(async () => {
@@ -88,12 +88,12 @@ export async function removeRuns(deps: RemoveDeps, called: readonly Run[]): Prom
   const lost = chosen.flatMap((run) => (run.state === 'failed' ? (run.runId ?? []) : []));
   const detail = [
     ...(chosen.some((run) => hasArtifact(run, 'findings') || hasArtifact(run, 'report'))
-      ? [t('Findings and report are deleted from this machine.')]
+      ? [t('The findings and the report are deleted from this machine.')]
       : []),
     ...(lost.length > 0
       ? [
           t(
-            'How it ended is not known here. Should it still exist at the service, you can track it again by its run ID: {0}',
+            'VS Code doesn’t know how the run ended. If it still exists on the service, you can track it again by its run ID: {0}',
             visibleLine(lost.join(', ')),
           ),
         ]
@@ -102,11 +102,11 @@ export async function removeRuns(deps: RemoveDeps, called: readonly Run[]): Prom
       ? []
       : [
           t(
-            'An unconfirmed start is no longer watched. If the service accepted it, it goes on there and costs what it costs.',
+            'A run whose start is unconfirmed is no longer watched. If the service accepted its start request, it continues there and spends credits.',
           ),
         ]),
     ...(chosen.some(losesSource) ? [t('The uploaded source is deleted from the service.')] : []),
-    ...(chosen.length < called.length ? [t('A run that has not ended stays.')] : []),
+    ...(chosen.length < called.length ? [t('Runs that haven’t ended aren’t removed.')] : []),
   ].join('\n\n');
   const question =
     chosen.length === 1
@@ -117,15 +117,15 @@ export async function removeRuns(deps: RemoveDeps, called: readonly Run[]): Prom
   const [failed] = kept;
   if (failed === undefined) return;
   const { message, remedies } = describeError(failed.failure, failed.run);
-  const leave = { title: t('Remove, Leave the Source') };
+  const leave = { title: t('Remove Without Deleting Source') };
   const text =
     kept.length === 1
       ? t(
-          'The run was kept, since its uploaded source could not be deleted. {0} Removed all the same, its source stays until the service’s retention ends.',
+          'The run wasn’t removed because its uploaded source couldn’t be deleted. {0} If you remove it anyway, the source stays on the service until its retention period ends.',
           message,
         )
       : t(
-          '{0} runs were kept, since their uploaded source could not be deleted. {1} Removed all the same, their source stays until the service’s retention ends.',
+          '{0} runs weren’t removed because their uploaded source couldn’t be deleted. {1} If you remove them anyway, the source stays on the service until its retention period ends.',
           formatNumber(kept.length),
           message,
         );

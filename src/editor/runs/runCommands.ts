@@ -16,7 +16,7 @@ import { giveRunId, type RunDeps } from './trackRun.ts';
 export async function checkRuns({ runs, tracker }: RunDeps): Promise<void> {
   await runs.reload();
   if (runs.all().some(isLive)) await withViewProgress(() => tracker.checkNow());
-  else void showInformation(vscode.l10n.t('No run is under way that could be asked about.'));
+  else void showInformation(vscode.l10n.t('There are no runs in progress to check.'));
 }
 
 /** Cancels a run on the service, after a confirmation. */
@@ -28,13 +28,13 @@ export async function cancelRun({ runs, tracker }: RunDeps, chosen: Run | undefi
   if (run === undefined) return;
   const detail = [
     t(
-      'Credits that were spent are not given back. The run stays “cancelling” until the service says that it has ended.',
+      'Credits already spent aren’t refunded. The run stays “cancelling” until the service reports that it has ended.',
     ),
     ...(run.workflow === 'whitebox-assessment'
       ? []
       : [
           t(
-            'A cancelled run can probably not be continued. A credit limit is the way to stop a run and go on from it later.',
+            'A cancelled run probably can’t be continued. To stop a run and continue it later, use a credit limit.',
           ),
         ]),
   ].join('\n\n');
@@ -51,30 +51,34 @@ export async function resend(
   const t = vscode.l10n.t;
   const { tracker, runs } = deps;
   const unconfirmed = runs.all().filter(({ state }) => state === 'unknown');
-  const run = chosen ?? (await pickRun(unconfirmed, t('Send Dispatch Again')));
+  const run = chosen ?? (await pickRun(unconfirmed, t('Send Start Request Again')));
   // The run may have changed since the notification that offered this was shown.
   if (run?.state !== 'unknown') return;
   const haveId = t('Enter Run ID…');
   const again = t('Send Again');
-  const giveUp = t('Give This Run Up');
+  const giveUp = t('Stop Watching');
   const choice = await askInDialog(
     {
       question: t('Start the {0} again?', workflowTitle(run)),
       detail: [
-        t('The first start was sent on {0}. {1}', formatTime(run.intendedAt), lostAnswerLabel(run.reason)),
+        t(
+          'The first start request was sent on {0}. {1}',
+          formatTime(run.intendedAt),
+          lostAnswerLabel(run.reason),
+        ),
         run.workflow === 'whitebox-assessment'
           ? t(
-              'If the service accepted it, a second run starts and costs credits again. The source that is already uploaded is used.',
+              'If the service accepted that request, a second run starts and spends credits again. The source that is already uploaded is used.',
             )
           : t(
-              'If the service accepted it, a second run starts and costs credits again. The same is sent, with the passwords that are kept for it.',
+              'If the service accepted that request, a second run starts and spends credits again. The same request is sent, with its saved passwords.',
             ),
         losesSource(run)
           ? t(
-              'Given up, the run is not watched any more, and its uploaded source is deleted from the service. If the service accepted the start, it goes on and costs what it costs.',
+              'If you stop watching, VS Code no longer checks this run, and its uploaded source is deleted from the service. If the service accepted the start request, the run continues there and spends credits.',
             )
           : t(
-              'Given up, the run is not watched any more. If the service accepted the start, it goes on and costs what it costs.',
+              'If you stop watching, VS Code no longer checks this run. If the service accepted the start request, the run continues there and spends credits.',
             ),
       ].join('\n\n'),
     },
@@ -97,7 +101,7 @@ export async function resend(
 
 export async function downloadArtifacts({ runs, tracker }: RunDeps, chosen: Run | undefined): Promise<void> {
   const t = vscode.l10n.t;
-  const run = chosen ?? (await pickRun(runs.all().filter(hasRemoteResults), t('Download Artifacts Again')));
+  const run = chosen ?? (await pickRun(runs.all().filter(hasRemoteResults), t('Download Results Again')));
   if (run === undefined) return;
   await withProgress(t('Downloading the results…'), (_onStep, signal) =>
     tracker.downloadAgain(run.id, signal),
@@ -119,10 +123,10 @@ export async function stopWatching(
   const detail = [
     run.state === 'collecting'
       ? t(
-          'What could not be downloaded is left out. While the service keeps the results, Download Artifacts Again fetches them.',
+          'Results that couldn’t be downloaded will be missing. While the service keeps them, you can use Download Results Again.',
         )
       : t(
-          'Nothing is asked about it any more. If it still goes on at the service, it goes on there; you can track it again by its run ID: {0}',
+          'VS Code will no longer check this run. If it is still running on the service, it continues there. You can track it again by its run ID: {0}',
           visibleLine(run.runId),
         ),
     ...(losesSource(run) ? [t('The uploaded source is deleted from the service.')] : []),
@@ -138,7 +142,7 @@ export async function renameRun({ tracker }: RunDeps, run: Run | undefined): Pro
   const t = vscode.l10n.t;
   const label = await vscode.window.showInputBox({
     title: t('Rename Run'),
-    prompt: t('A name for this run, shown in this editor only; empty for none'),
+    prompt: t('A name for this run, shown only in this editor. Leave empty for no name.'),
     value: run.label ?? '',
     validateInput: (text) => (text.trim().length > 100 ? t('At most 100 characters.') : undefined),
   });

@@ -63,20 +63,24 @@ export function linesOf(
     const title = continuationLabel('continueAssessment');
     add(progress, 'debug-pause', title, onRun(run, title, 'whitebox.continueAssessment'));
   } else if ('exit' in run && run.exit?.abort?.detail !== undefined)
-    add(t('The service said: {0}', inBrief(inWords(run.exit.abort.detail))), 'comment');
+    add(t('Message from the service: {0}', inBrief(inWords(run.exit.abort.detail))), 'comment');
   if (run.state === 'cancelled' && run.mayStillRun === true)
     add(t('This run may still be running on the service and spending credits.'), 'eye-closed');
   if (run.state === 'imported')
     add(t('Imported from {0}', run.importedFrom), 'archive', formatTime(run.endedAt));
   if (run.state === 'unknown') {
     add(
-      t('The answer to the start was lost: a person has to decide.'),
+      t('The response to the start request was lost. Decide how to continue.'),
       'warning',
       lostAnswerLabel(run.reason),
-      onRun(run, t('Send Dispatch Again'), 'whitebox.resendDispatch'),
+      onRun(run, t('Send Start Request Again'), 'whitebox.resendDispatch'),
     );
     if (run.refusal !== undefined)
-      add(t('Sending it again was not accepted.'), 'error', describeRefusal(run.refusal, run).message);
+      add(
+        t('The service didn’t accept the second start request.'),
+        'error',
+        describeRefusal(run.refusal, run).message,
+      );
   }
   if (isLive(run) && run.trouble !== undefined) {
     const { message, remedies } = describeFailure(run.trouble, run);
@@ -85,17 +89,17 @@ export function linesOf(
   }
   if (isLive(run) && mayStopWatching(run, now)) {
     const stop = onRun(run, t('Stop Watching'), 'whitebox.stopWatching');
-    const last = t('Last answer: {0}', formatTime(lastGoodAnswerAt(run)));
+    const last = t('Last response: {0}', formatTime(lastGoodAnswerAt(run)));
     const question =
       run.state === 'collecting'
-        ? t('Not all results can be had: stop watching?')
-        : t('Does not end: stop watching?');
+        ? t('Some results can’t be downloaded. Stop watching?')
+        : t('The run doesn’t end. Stop watching?');
     add(question, 'eye-closed', last, stop);
   }
   const retried = all.find(({ id }) => id === run.retryOf);
-  if (retried !== undefined) add(t('Another try of'), 'debug-rerun', nameOf(retried));
+  if (retried !== undefined) add(t('Retry of'), 'debug-rerun', nameOf(retried));
   for (const retry of all.filter(({ retryOf }) => retryOf === run.id))
-    add(t('Tried again as'), 'debug-rerun', nameOf(retry));
+    add(t('Retried as'), 'debug-rerun', nameOf(retry));
   addBlackboxLines(run, all, add);
   for (const { archive, name, commit, coverage } of run.targets) {
     if (archive !== undefined) {
@@ -116,10 +120,9 @@ export function linesOf(
     add(t('Uploaded'), 'cloud-upload', formatTime(run.uploadedAt));
   if (hasFiles && run.confirmedAt !== undefined) add(t('Confirmed'), 'check', formatTime(run.confirmedAt));
   if ('dispatchedAt' in run && run.dispatchedAt !== undefined) {
-    add(isLive(run) ? t('Running') : t('Ran'), 'watch', formatDuration(elapsedMs(run, now)));
+    add(isLive(run) ? t('Running') : t('Run time'), 'watch', formatDuration(elapsedMs(run, now)));
   }
-  if ('exitedAt' in run && run.exitedAt !== undefined)
-    add(t('Exited'), 'milestone', formatTime(run.exitedAt));
+  if ('exitedAt' in run && run.exitedAt !== undefined) add(t('Ended'), 'milestone', formatTime(run.exitedAt));
   for (const artifact of 'artifacts' in run ? (run.artifacts ?? []) : []) {
     const what =
       artifact.failure === undefined
@@ -139,7 +142,7 @@ export function linesOf(
       }
     } else if (role === 'features') {
       add(t('Features'), 'checklist', what, on(t('Show Features'), 'whitebox.showFeatures'));
-    } else if (role === 'scan_progress') add(t('Scan progress'), 'tasklist', what);
+    } else if (role === 'scan_progress') add(t('Assessment progress'), 'tasklist', what);
     else add(artifact.name, 'file', what);
   }
   for (const target of run.targets) {
@@ -177,10 +180,10 @@ function addBlackboxLines(run: Run, all: readonly Run[], add: AddLine): void {
   const before = predecessorOf(run);
   const earlier = all.find((each) => runIdOf(each) === before);
   if (before !== undefined)
-    add(t('Goes on from'), 'arrow-left', earlier === undefined ? before : linkedName(earlier));
+    add(t('Continues'), 'arrow-left', earlier === undefined ? before : linkedName(earlier));
   const later = runIdOf(run);
   for (const next of later === undefined ? [] : all.filter((each) => predecessorOf(each) === later))
-    add(t('Gone on from by'), 'arrow-right', linkedName(next));
+    add(t('Continued by'), 'arrow-right', linkedName(next));
 }
 
 function linkedName(run: Run): string {

@@ -89,7 +89,7 @@ export function showRuns(
     lazy.view.badge =
       waiting === 0
         ? undefined
-        : { value: waiting, tooltip: vscode.l10n.t('Runs that need you: {0}', waiting) };
+        : { value: waiting, tooltip: vscode.l10n.t('Runs that need your attention: {0}', waiting) };
     changed.fire(undefined);
   };
   let unreadIds = '';
@@ -139,10 +139,10 @@ function foreignItem({ id, createdAt }: ForeignRun): vscode.TreeItem {
   const label = createdAt === undefined ? id : formatTime(createdAt);
   const item = new vscode.TreeItem(label);
   item.id = `foreign:${id}`;
-  item.description = t('made by a newer version');
+  item.description = t('created by a newer version');
   item.iconPath = new vscode.ThemeIcon('versions');
   const why = t(
-    'This run was made by a newer version of this extension and is left as it is. Update the extension to see it.',
+    'This run was created by a newer version of this extension and isn’t changed. To see it, update the extension.',
   );
   item.tooltip = why;
   item.accessibilityInformation = { label: [label, why].join(', ') };

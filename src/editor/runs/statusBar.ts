@@ -75,9 +75,9 @@ function idleStatus(count: number): { text: string; tooltip: string; label: stri
     text: count === 0 ? '$(shield)' : `$(shield) ${formatNumber(count)}`,
     tooltip:
       count === 0
-        ? t('Whitebox Assessment: no run under way')
+        ? t('Whitebox Assessment: no run in progress')
         : t('Whitebox Assessment: findings shown: {0}', count),
-    label: t('Whitebox Assessment: no run under way, findings shown: {0}', count),
+    label: t('Whitebox Assessment: no run in progress, findings shown: {0}', count),
   };
 }
 
@@ -99,11 +99,12 @@ function activeLabel(run: Run, now: number): string {
 function tooltipOf(run: Run, now: number, nextCheckAt: number | undefined): string {
   const t = vscode.l10n.t;
   const lines = [`${titleOf(run)}: ${stateLabel(run)}, ${formatDuration(elapsedMs(run, now))}`];
-  if (run.state === 'unknown') lines.push(t('The answer to the start was lost: a person has to decide.'));
+  if (run.state === 'unknown')
+    lines.push(t('The response to the start request was lost. Decide how to continue.'));
   if (isLive(run)) {
     if (run.trouble !== undefined) lines.push(describeFailure(run.trouble, run).message);
     if ('lastAnswerAt' in run && run.lastAnswerAt !== undefined)
-      lines.push(t('Last answer: {0}', formatTime(run.lastAnswerAt)));
+      lines.push(t('Last response: {0}', formatTime(run.lastAnswerAt)));
     if (nextCheckAt !== undefined) lines.push(t('Next check: {0}', formatTime(nextCheckAt)));
   }
   return lines.map((line) => line.replace(/[\\`*_{}[\]()#+\-.!<>|]/g, '\\$&')).join('  \n');
@@ -136,7 +137,7 @@ export async function showMenu({
       when: trusted && (!signedIn || waiting !== undefined),
     },
     {
-      label: `$(warning) ${t('Decide About the Unconfirmed Start…')}`,
+      label: `$(warning) ${t('Resolve Unconfirmed Start…')}`,
       command: 'whitebox.resendDispatch',
       when: trusted && all.some(({ state }) => state === 'unknown'),
     },

@@ -57,7 +57,7 @@ export async function trackRun({ runs, tracker }: RunDeps, given?: RunReference)
   const run = await withViewProgress(() => tracker.track(tracked));
   await focusView('runs');
   if (listed.includes(run.id))
-    void showInformation(vscode.l10n.t('Run {0} is in the list already: {1}.', runId, nameOf(run)));
+    void showInformation(vscode.l10n.t('Run {0} is already in the Runs view: {1}.', runId, nameOf(run)));
 }
 
 /** Asks for the run ID of an unconfirmed start, where it is not given, and watches that run. */
@@ -84,16 +84,16 @@ async function pickStart(runs: RunStore, account: Destination): Promise<Run | 'e
       description: formatTime(run.createdAt),
       start: run,
     })),
-    { label: t('A run that is not in the list'), start: 'elsewhere' as const },
+    { label: t('A run that isn’t in the Runs view'), start: 'elsewhere' as const },
   ];
-  const title = t('Which Run Is the ID Of?');
+  const title = t('Which Run Does the ID Belong To?');
   return (await vscode.window.showQuickPick(items, { title, ignoreFocusOut: true }))?.start;
 }
 
 /** Asks which workflow a run is of: the service answers about it under that alone. */
 async function pickWorkflow(): Promise<WorkflowId | undefined> {
   const items = workflowIds.map((workflow) => ({ label: workflowLabel(workflow), workflow }));
-  const title = vscode.l10n.t('Which Workflow Is the Run Of?');
+  const title = vscode.l10n.t('What Type of Run Is It?');
   return (await vscode.window.showQuickPick(items, { title, ignoreFocusOut: true }))?.workflow;
 }
 
@@ -106,13 +106,13 @@ async function askRun(account: Destination, title: string): Promise<GivenRun | u
   const text = await vscode.window.showInputBox({
     title,
     prompt: t(
-      'The run ID is in the webhook delivery, or the vendor can tell it: the service has no list of runs. A link to the run, or the body of the webhook, is taken as well.',
+      'Find the run ID in the webhook delivery, or ask your service provider. The service has no list of runs. You can also enter a link to the run or the body of the webhook.',
     ),
     ignoreFocusOut: true,
     validateInput: (typed) => {
       const reference = toReference(typed);
       if (reference === undefined)
-        return t('Give a run ID of 1 to 256 characters, a link to a run, or the body of a webhook.');
+        return t('Enter a run ID of 1 to 256 characters, a link to a run, or the body of a webhook.');
       const isOther = reference.at !== undefined && reference.at !== accountHash(account);
       return isOther ? otherAccount(account) : undefined;
     },
@@ -131,7 +131,7 @@ function toReference(text: string): GivenRun | undefined {
 /** Says that a link is for another account than this one. */
 function otherAccount(account: Destination): string {
   return vscode.l10n.t(
-    'This link belongs to another service or organization than yours ({0}). Ask whoever sent it which.',
+    'This link is for a different service or organization than yours ({0}). Ask the sender which one it is for.',
     formatAccount(account),
   );
 }
@@ -166,7 +166,7 @@ export function createLinkFollower({ attempt, log, ...deps }: LinkDeps): (uri: v
 async function followLink(reference: RunReference | undefined, deps: Targets): Promise<void> {
   const t = vscode.l10n.t;
   if (reference === undefined) {
-    void showInformation(t('This link names nothing that this version of the extension knows.'));
+    void showInformation(t('This version of the extension doesn’t support this link.'));
     return;
   }
   await deps.runs.reload();
@@ -184,9 +184,9 @@ async function followLink(reference: RunReference | undefined, deps: Targets): P
     {
       question: t('Track this run?'),
       detail: [
-        t('A link names run {0}, which is not in the list.', reference.run),
+        t('The link is for run {0}, which isn’t in the Runs view.', reference.run),
         t(
-          'The service is asked for it: {0}. Tracking starts nothing and spends no credits.',
+          'VS Code requests the run from {0}. Tracking starts nothing and spends no credits.',
           formatAccount(destination),
         ),
       ].join('\n\n'),
@@ -206,7 +206,7 @@ async function openKnown(
   if (run === undefined) return;
   if (finding === undefined) {
     await focusView('runs');
-    void showInformation(t('The run of this link is in the list already: {0}.', nameOf(run)));
+    void showInformation(t('The run in this link is already in the Runs view: {0}.', nameOf(run)));
     return;
   }
   for (const each of known) {
@@ -217,6 +217,6 @@ async function openKnown(
     return;
   }
   void showInformation(
-    t('The run of this link is in the list ({0}), but this finding is not here.', nameOf(run)),
+    t('The run in this link is in the Runs view ({0}), but the finding isn’t.', nameOf(run)),
   );
 }

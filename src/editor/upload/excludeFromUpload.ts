@@ -49,11 +49,11 @@ export async function excludeFromUpload(targets: readonly unknown[], deps: Exclu
   const message =
     others.length === 0
       ? t(
-          '{0} is left out of uploads from now on, by a line in .whiteboxignore.',
+          '{0} was added to .whiteboxignore and is excluded from future uploads.',
           visibleName(first.replace(/\/$/, '')),
         )
       : t(
-          '{0} files and folders are left out of uploads from now on, by lines in .whiteboxignore.',
+          '{0} files and folders were added to .whiteboxignore and are excluded from future uploads.',
           formatNumber(others.length + 1),
         );
   // Not awaited: the message may stay open.
@@ -100,7 +100,7 @@ async function offerUndo(message: string, excluded: readonly Exclusion[], deps: 
   for (const each of excluded) await deps.attempt(id, () => restore(each));
   if (changed.length > 0)
     void showInformation(
-      t('{0} has changed since, so that what was excluded there stays excluded.', changed.join(', ')),
+      t('{0} has changed since then, so its exclusions weren’t undone.', changed.join(', ')),
     );
   await deps.preview.reopen();
 }
@@ -151,8 +151,8 @@ export async function ensureIgnoreFile(file: string): Promise<void> {
   if (there?.isFile() === false) throw new AssessmentError('sourceUnreadable', { subject: file });
   if (there !== undefined) return;
   const lines = [
-    vscode.l10n.t('Files that are not uploaded for an assessment, besides those that .gitignore names.'),
-    vscode.l10n.t('Same syntax as .gitignore; can stand in any folder. It can only leave out more.'),
+    vscode.l10n.t('Files that aren’t uploaded for an assessment, in addition to those in .gitignore.'),
+    vscode.l10n.t('Same syntax as .gitignore. Can be in any folder. It can only exclude more files.'),
   ];
   await writeFile(file, lines.map((line) => `# ${line}\n`).join(''), { flag: 'wx' });
 }

@@ -118,18 +118,16 @@ async function askAboutSecrets(prepared: readonly Prepared[], choices: UploadCho
   if (readSecretCheck() !== 'block' || undecided.length === 0) return true;
   const t = vscode.l10n.t;
   const files = new Set(undecided.map(({ path }) => path));
-  const leave = t('Leave Them Out');
+  const leave = t('Exclude These Files');
   const each = t('Decide One by One…');
   const choice = await askInDialog(
     {
       question: t('Suspected secrets in {0}', countFiles(files.size)),
       detail: [
-        t(
-          'Nothing has been sent. These look like passwords, keys or tokens; what was found is shown masked:',
-        ),
+        t('Nothing has been sent. These look like passwords, keys, or tokens. The values are masked:'),
         describeSuspicions(undecided),
         t(
-          '“{0}” goes on without these files. “{1}” lists them, and you choose which are uploaded all the same. Cancel stops here.',
+          '“{0}” continues without these files. “{1}” lists them so that you can choose which to upload anyway. Cancel stops here.',
           leave,
           each,
         ),
@@ -176,8 +174,8 @@ async function decideOneByOne(undecided: readonly Suspicion[], choices: UploadCh
     {
       canPickMany: true,
       ignoreFocusOut: true,
-      title: vscode.l10n.t('Files That Look Like They Hold Secrets'),
-      placeHolder: vscode.l10n.t('Check those that are to be uploaded all the same; the others are left out'),
+      title: vscode.l10n.t('Files That May Contain Secrets'),
+      placeHolder: vscode.l10n.t('Select the files to upload anyway. The others are excluded.'),
     },
   );
   if (picked === undefined) return false;

@@ -116,7 +116,7 @@ function describeSaved({ to, archive, prepared }: Saved, preview: UploadPreview)
     ...stayingOut([...unreadIn(prepared.selection), ...archive.omitted.map(({ path }) => path)]),
     ...(suspicions.length === 0
       ? []
-      : [`${t('Suspected secrets that would be sent:')}\n${describeSuspicions(suspicions)}`]),
+      : [`${t('Suspected secrets that would be uploaded:')}\n${describeSuspicions(suspicions)}`]),
     ...otherThanShown([prepared], preview.shown()),
   ].join('. ');
 }

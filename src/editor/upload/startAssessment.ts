@@ -84,7 +84,7 @@ function launch(
 /** Offers to cancel a run that had started when the person cancelled its start. */
 export function offerToCancel(run: Run, log: Logger): void {
   const cancel = vscode.l10n.t('Cancel Run…');
-  showWarning(vscode.l10n.t('The run had started already.'), cancel).then(
+  showWarning(vscode.l10n.t('The run had already started.'), cancel).then(
     (choice) => {
       if (choice === cancel) void vscode.commands.executeCommand('whitebox.cancelRun', toRunNode(run));
     },
@@ -123,7 +123,7 @@ async function offerToSave(folders: readonly Folder[]): Promise<boolean> {
   );
   if (unsaved.length === 0) return true;
   const question = t(
-    'There are unsaved changes in {0}. Only what is saved is uploaded.',
+    'There are unsaved changes in {0}. Only saved content is uploaded.',
     countFiles(unsaved.length),
   );
   const save = t('Save and Continue');
@@ -150,9 +150,9 @@ async function acceptLiveRun(folders: readonly Folder[], runs: RunStore): Promis
   const another = t('Start Another Run');
   const choice = await askInDialog(
     {
-      question: t('This folder has a run already.'),
+      question: t('A run for this folder is already in progress.'),
       detail: t(
-        'Created {0}; state: {1}. Another run spends credits again.',
+        'Created: {0}. State: {1}. Another run spends credits again.',
         formatTime(live.createdAt),
         stateLabel(live),
       ),

@@ -147,5 +147,5 @@ function messageOf(prepared: readonly Prepared[]): string {
     formatBytes(bytes),
   );
   const isChecked = prepared.every(({ unchecked }) => unchecked.length === 0);
-  return isChecked ? size : `${size} ${t('Not all of it has been checked for secrets yet.')}`;
+  return isChecked ? size : `${size} ${t('Some files haven’t been checked for secrets yet.')}`;
 }

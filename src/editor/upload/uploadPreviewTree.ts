@@ -55,7 +55,7 @@ function halvesOf(of: Prepared): PreviewNode[] {
       children: () => levelOf(of),
     },
     {
-      item: line(t('Left out'), Expanded, leftOut, new vscode.ThemeIcon('exclude')),
+      item: line(t('Excluded'), Expanded, leftOut, new vscode.ThemeIcon('exclude')),
       children: () => reasonsOf(of),
     },
   ];
@@ -128,13 +128,13 @@ function leftOutNode(of: Prepared, { path, reason }: NotUploaded): PreviewNode {
 function widenedNode(rules: readonly IgnoreRule[]): PreviewNode {
   const t = vscode.l10n.t;
   const item = line(
-    t('Rules not read as git reads them'),
+    t('Rules that Git reads differently'),
     Collapsed,
     formatNumber(rules.length),
     new vscode.ThemeIcon('info'),
   );
   item.tooltip = t(
-    'Rules that are not written plainly: each leaves out more than git would, or, starting with “!”, brings nothing back. Nothing more is uploaded by them.',
+    'These rules use uncommon syntax. Each excludes more than Git would, or, if it starts with “!”, re-includes nothing. No additional files are uploaded because of them.',
   );
   const toNode = ({ pattern, file, line: number }: IgnoreRule): PreviewNode => ({
     item: line(
@@ -171,15 +171,15 @@ function refusalLabel(code: string): string {
   const t = vscode.l10n.t;
   switch (code) {
     case 'changed':
-      return t('changed again and again while it was read');
+      return t('kept changing while it was read');
     case 'changedType':
-      return t('no regular file any more');
+      return t('no longer a regular file');
     case 'vanished':
       return t('no longer there');
     case 'outsideRoot':
       return t('outside the folder');
     case 'unusableName':
-      return t('name that other systems cannot take');
+      return t('name that isn’t valid on other systems');
     case 'unreadable':
       return t('unreadable');
     default:
@@ -214,8 +214,8 @@ function line(
 function withCheckbox(item: vscode.TreeItem, isSent: boolean, path: string): vscode.TreeItem {
   const t = vscode.l10n.t;
   const tooltip = isSent
-    ? t('Would be uploaded; uncheck to leave it out')
-    : t('Left out; check to upload it all the same');
+    ? t('Included in the upload. Clear the checkbox to exclude it.')
+    : t('Excluded. Select the checkbox to upload it anyway.');
   item.checkboxState = toCheckbox(isSent, visibleName(path), tooltip);
   item.contextValue = isSent ? 'sent' : 'leftOut';
   return item;

@@ -64,15 +64,15 @@ export async function confirmUpload(
     ...(added.length === 0
       ? []
       : [
-          `${t('Not among the files of the run that is tried again: {0}', countFiles(added.length))}\n${firstLines(added.slice(0, 10).map(visibleName), added.length)}`,
+          `${t('Not in the run that you’re retrying: {0}', countFiles(added.length))}\n${firstLines(added.slice(0, 10).map(visibleName), added.length)}`,
         ]),
     t('Report language: {0}', assessment.language === 'japanese' ? t('Japanese') : t('English')),
     t(
-      'The run spends credits of your organization; the service does not say beforehand how many. It takes hours to days and goes on while VS Code is closed.',
+      'The run spends your organization’s credits. The service doesn’t say in advance how many. The run takes hours to days and continues while VS Code is closed.',
     ),
     ...(suspicions.length === 0
       ? []
-      : [`${t('Suspected secrets that would be sent:')}\n${describeSuspicions(suspicions)}`]),
+      : [`${t('Suspected secrets that would be uploaded:')}\n${describeSuspicions(suspicions)}`]),
     ...(await describeLastRun(run, stores)),
     ...(same === undefined
       ? []
@@ -125,7 +125,7 @@ async function describeLastRun(run: Run, { runs, findings }: KnownRuns): Promise
     if (!isKnown || failure !== undefined) continue;
     return [
       vscode.l10n.t(
-        'The run of {0} took {1} and found {2}. {3} of {4} differ from what it saw.',
+        'The run of {0} took {1} and reported {2}. Since then, {3} of {4} are new or changed.',
         formatDay(last.createdAt),
         formatDuration(elapsedMs(last, last.createdAt)),
         countShown(shown.length, cut),
@@ -154,6 +154,6 @@ export function unreadIn({ leftOut }: UploadSelection): string[] {
 export function stayingOut(paths: readonly string[], total = paths.length): string[] {
   if (total === 0) return [];
   return [
-    `${vscode.l10n.t('Could not be packed and stay out:')}\n${firstLines(paths.map(visibleName), total)}`,
+    `${vscode.l10n.t('Couldn’t be packaged and are excluded:')}\n${firstLines(paths.map(visibleName), total)}`,
   ];
 }

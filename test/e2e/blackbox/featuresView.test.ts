@@ -124,7 +124,7 @@ test('F136 with no pair chosen nothing is asked and nothing is sent', async ({ s
 test('a filter that no feature passes says so, and the view is closed', async ({ workbench }) => {
   await workbench.viewAction('Features', 'Filter Features…');
   await workbench.answer('nothing has this');
-  await message(workbench, 'No feature has the text that the filter asks for.');
+  await message(workbench, 'No features match the filter.');
   await workbench.screenshot('features-3-filtered.png');
   await workbench.viewButton('Features', 'Filter Features…');
   await workbench.answer('');

@@ -50,7 +50,7 @@ describe('what others wrote stays text in a message', () => {
     await signIn(service);
     await vscode.commands.executeCommand('whitebox.testConnection');
     await service.close();
-    assertPlain('You are not allowed to do this');
+    assertPlain('You don’t have permission to do this');
   });
 
   it('as the name of a file in an archive', async () => {
@@ -97,17 +97,14 @@ describe('what a message says went wrong', () => {
         subject: 'artifact',
       }),
     ].map((error) => describeError(error).message);
-    assert.match(
-      redirected ?? '',
-      /^https:\/\/files\.example, where the service keeps files, redirects .*307/,
-    );
-    assert.match(gone ?? '', /does not have this result/);
+    assert.match(redirected ?? '', /^https:\/\/files\.example, the service’s file storage, redirects .*307/);
+    assert.match(gone ?? '', /^This result of the run isn’t on the service/);
     for (const text of [redirected, gone]) assert.doesNotMatch(text ?? '', /base URL|organization/);
   });
 
   it('F111 is a worker that ended, and no disk', () => {
     const { message } = describeError(workerCrash(Object.assign(new Error(), { code: 'MODULE_NOT_FOUND' })));
-    assert.match(message, /worker of this extension ended .*MODULE_NOT_FOUND/);
+    assert.match(message, /worker of this extension stopped .*MODULE_NOT_FOUND/);
     assert.doesNotMatch(message, /storage/);
   });
 
@@ -119,6 +116,6 @@ describe('what a message says went wrong', () => {
     await vscode.commands.executeCommand('whitebox.testConnection');
     await service.close();
     const [{ text } = { text: '' }] = messages.shown;
-    assert.ok(text.includes('The service said: a\\u{001B}[2K\\u{202E}b c'), text);
+    assert.ok(text.includes('Message from the service: a\\u{001B}[2K\\u{202E}b c'), text);
   });
 });

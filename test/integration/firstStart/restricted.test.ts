@@ -29,7 +29,7 @@ describe('in Restricted Mode', () => {
     for (const command of disabled)
       assert.deepEqual(
         await refusedFor(command),
-        ['This is off in Restricted Mode. Trust this workspace first.'],
+        ['This isn’t available in Restricted Mode. To use it, trust this workspace.'],
         command,
       );
   });

@@ -51,7 +51,7 @@ describe('storage that cannot be written', () => {
         'Warning',
         false,
       ],
-      ['VS Code’s storage for this extension cannot be read or written (EEXIST).', 'Error', false],
+      ['VS Code’s storage for this extension can’t be read or written (EEXIST).', 'Error', false],
     ]);
     assert.deepEqual(service.requests, []);
   });

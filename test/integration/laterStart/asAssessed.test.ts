@@ -97,8 +97,8 @@ describe('files as they were assessed', () => {
     assert.deepEqual(
       messages().map(({ text }) => text),
       [
-        'lost.js cannot be shown as it was assessed: its text was not kept, and commit aaaaaaaaaa has another one.',
-        '../secret.js cannot be shown as it was assessed: no file that was sent is meant for certain.',
+        'lost.js cannot be shown as it was assessed: its content wasn’t saved, and commit aaaaaaaaaa contains a different version.',
+        '../secret.js cannot be shown as it was assessed: no uploaded file matches with certainty.',
       ],
     );
     for (const name of ['../secret.js', '../../secret.js', 'src/kept.js/../../../secret.js']) {
@@ -118,7 +118,7 @@ describe('files as they were assessed', () => {
         ['whitebox-assessed:inCommit.js', undefined],
       ],
     );
-    assert.match(messages()[0]?.text ?? '', /^Not compared: lost\.js: its text was not kept/);
+    assert.match(messages()[0]?.text ?? '', /^Not compared: lost\.js: its content wasn’t saved/);
   });
 
   it('fill VS Code’s own comparison of several files', async () => {

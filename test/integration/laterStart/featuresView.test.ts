@@ -166,10 +166,10 @@ describe('the Features view', () => {
     const { accessibilityInformation: ofBox } = checkboxState as {
       accessibilityInformation?: { label: string };
     };
-    assert.equal(ofBox?.label, 'Log in: Chosen; uncheck to leave it out');
+    assert.equal(ofBox?.label, 'Log in: Chosen. Clear the checkbox to exclude it.');
     assert.equal(
       shownView.message,
-      '33 of 33 pairs chosen. 2 tested, 1 not applicable. Equal names are one feature; entries that repeat a name: 1.',
+      '33 of 33 pairs chosen. 2 tested, 1 not applicable. Entries with the same name count as one feature. Repeated entries: 1.',
     );
   });
 
@@ -259,10 +259,10 @@ describe('the Features view', () => {
     await crawl({ features: [features[0], features[1]] });
     await view.show(run);
     const [gone] = await rows();
-    assert.match((await read())[0]!, /^☑ Pay.*: no longer among the features: uncheck it$/);
-    assert.match(shownView.message, /^11 of 22 pairs chosen\. Some of what was chosen is no longer among/);
+    assert.match((await read())[0]!, /^☑ Pay.*: feature no longer exists: clear its checkbox$/);
+    assert.match(shownView.message, /^11 of 22 pairs chosen\. Some chosen features no longer exist/);
     await assert.rejects(chosen(run), (error: unknown) => {
-      assert.match(describeError(error).message, /^Nothing was sent: some of what is chosen/);
+      assert.match(describeError(error).message, /^Nothing was sent: some chosen features/);
       return true;
     });
     await checkWith([gone!, Unchecked]);
@@ -279,7 +279,7 @@ describe('the Features view', () => {
     assert.equal((await read()).at(-1), '… and 3 more: Filter to see them');
     pick('By Perspective…', ['XSS', 'CSRF', 'CORS', 'SSRF', 'Injection']);
     await choosePairs(view, findings);
-    assert.match(shownView.message, /^10,015 of 22,033 pairs chosen; at most 10,000 can be assessed, or all/);
+    assert.match(shownView.message, /^10,015 of 22,033 pairs chosen\. You can assess at most 10,000, or all/);
     await assert.rejects(chosen(run), AssessmentError);
     await checkWith(
       ...all.slice(0, 3).map((node): [FeaturesNode, vscode.TreeItemCheckboxState] => [node, Unchecked]),
@@ -291,7 +291,7 @@ describe('the Features view', () => {
     await view.show(await crawl({ features: [...features, 7], scan_progress: { other: true } }));
     assert.match(
       shownView.message,
-      /Not all of the scan progress can be read.*Entries without a usable name .*: 1\./,
+      /Some of the assessment progress can’t be read.*Entries without a usable name .*: 1\./,
     );
     view.close();
 
@@ -319,7 +319,7 @@ describe('the Features view', () => {
     await view.show(run);
     assert.match(
       shownView.message,
-      /^0 of 33 pairs chosen\. What was chosen before cannot be read: choose again\./,
+      /^0 of 33 pairs chosen\. Your saved choice can’t be read\. Choose again\./,
     );
     pick('All Pairs');
     await choosePairs(view, findings);

@@ -46,7 +46,7 @@ describe('handing findings on', () => {
     );
     assert.ok(!copied.includes('SQL from a request'));
     await run('copyFinding', nodeOf(7));
-    assert.match(await clipboard(), /^## Absolute$[^]*\*\*Quoted code:\*\* not in what was sent/m);
+    assert.match(await clipboard(), /^## Absolute$[^]*\*\*Quoted code:\*\* not in the uploaded files/m);
   });
 
   it('hands on the finding whose details have the focus', async () => {
@@ -75,7 +75,10 @@ describe('handing findings on', () => {
     } finally {
       Object.assign(vscode.window, { showQuickPick, showWorkspaceFolderPick });
     }
-    assert.match(messages()[0]?.text ?? '', /^The configuration is on the clipboard\. Add it to ~\/\.cursor/);
+    assert.match(
+      messages()[0]?.text ?? '',
+      /^The configuration was copied to the clipboard\. Add it to ~\/\.cursor/,
+    );
     const { mcpServers } = JSON.parse(await clipboard()) as {
       mcpServers: Record<string, { command: string; args: string[]; env?: Record<string, string> }>;
     };
@@ -111,7 +114,7 @@ describe('handing findings on', () => {
     const assertOnClipboard = async (): Promise<void> => {
       assert.match(fenced(await clipboard()), /SQL from a request/);
       const [{ text } = { text: '' }, ...others] = messages();
-      assert.match(text, /^There is no chat in this editor\. The request is on the clipboard/);
+      assert.match(text, /^Chat isn’t available in this editor\. The request was copied to the clipboard/);
       assert.deepEqual([others, asked], [[], []]);
     };
 

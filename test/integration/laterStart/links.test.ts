@@ -77,7 +77,7 @@ describe('links to findings and runs', () => {
     assert.deepEqual(await followed(linkTo(run)), []);
     assert.deepEqual(opened, [shown]);
     const said = await followed(linkTo(run, '/finding', '1:other'));
-    assert.match(said.join(), /^The run of this link is in the list \(.+\), but this finding is not here\.$/);
+    assert.match(said.join(), /^The run in this link is in the Runs view \(.+\), but the finding isn’t\.$/);
   });
 
   it('F142 offer to track a run that is not here, and do nothing without that answer', async () => {
@@ -96,9 +96,12 @@ describe('links to findings and runs', () => {
     const other = { ...run, organizationId: 'another' } as Run;
     assert.match(
       (await followed(linkTo(other), 'Track Run')).join(),
-      /^This link belongs to another service/,
+      /^This link is for a different service/,
     );
-    assert.match((await followed(linkTo(run, '/cancel'), 'Track Run')).join(), /^This link names nothing/);
+    assert.match(
+      (await followed(linkTo(run, '/cancel'), 'Track Run')).join(),
+      /^This version of the extension doesn’t support this link/,
+    );
     assert.deepEqual([tracked, opened], [[], []]);
   });
 
@@ -143,7 +146,7 @@ describe('links to findings and runs', () => {
       const [{ text, buttons, detail } = { text: '', buttons: [], detail: '' }] = messages.shown;
       assert.equal(text, 'Open a page for this finding in github.com/acme/shop?');
       assert.deepEqual(buttons, ['Private Security Advisory', 'Open Issue']);
-      assert.match(detail, /^Others may see/);
+      assert.match(detail, /^Other people may see/);
     };
     try {
       await share();

@@ -164,11 +164,11 @@ describe('findings of a live application', () => {
       messages.end();
     }
     assert.deepEqual(offered[0], ['Search https://shop.example.test/search', 'Log in']);
-    assert.equal(offered[1]?.[0], 'Injection proposed by the CWE');
+    assert.equal(offered[1]?.[0], 'Injection suggested from the CWE');
     const question = messages.shown.find(({ isModal }) => isModal);
     assert.match(
       question?.detail ?? '',
-      /One pair is tried: Search · Injection\. It may cost 10 credits for testing and 5 for crawling\./,
+      /One pair is tested: Search · Injection\. This can spend up to 10 credits for testing and 5 for crawling\./,
     );
     assert.match(question?.detail ?? '', /Does the deployment run this code/);
     assert.deepEqual(
@@ -186,7 +186,7 @@ describe('findings of a live application', () => {
     } finally {
       messages.end();
     }
-    assert.match(messages.shown[0]?.text ?? '', /^No run that was started here has features/);
+    assert.match(messages.shown[0]?.text ?? '', /^No run started on this machine has features/);
   });
 
   it('ask whether what was found is the same, and offer the same pair again', async () => {
@@ -208,27 +208,27 @@ describe('findings of a live application', () => {
     };
     assert.match(
       confirmationLabel(tried),
-      /^a live finding in this pair: the same\? .* \(Search · Injection, /,
+      /^live finding in this pair\. Is it the same\? .* \(Search · Injection, /,
     );
-    const { deps, answered, offered } = confirming(['It Is the Same Finding'], [tried]);
+    const { deps, answered, offered } = confirming(['It’s the Same Finding'], [tried]);
     await confirmLive(code, deps);
     assert.deepEqual(offered[0], [
       `Show the Live Finding: ${reflected.title} GET ${reflected.url}`,
-      'It Is the Same Finding',
-      'It Is Another Finding',
-      'Try the Same Pair Again…',
-      'Try Another Pair…',
+      'It’s the Same Finding',
+      'It’s a Different Finding',
+      'Test Same Pair Again…',
+      'Test Another Pair…',
     ]);
     assert.deepEqual(answered, [['tried', true]]);
 
-    const again = confirming(['Try the Same Pair Again…'], [{ ...tried, result: 'nothing', found: [] }]);
+    const again = confirming(['Test Same Pair Again…'], [{ ...tried, result: 'nothing', found: [] }]);
     const messages = watchMessages();
     try {
       await confirmLive(code, again.deps);
     } finally {
       messages.end();
     }
-    assert.deepEqual(again.offered[0], ['Try the Same Pair Again…', 'Try Another Pair…']);
-    assert.match(messages.shown[0]?.detail ?? '', /One pair is tried: Search · Injection\./);
+    assert.deepEqual(again.offered[0], ['Test Same Pair Again…', 'Test Another Pair…']);
+    assert.match(messages.shown[0]?.detail ?? '', /One pair is tested: Search · Injection\./);
   });
 });

@@ -89,10 +89,10 @@ describe('what is said of findings and runs', () => {
       });
       return [first?.label, first?.description];
     };
-    const proposal = 'proposed: not found any more, and the code changed';
+    const proposal = 'suggested: no longer found, and the code changed';
     assert.deepEqual(await firstOffered('codeChanged'), ['Fixed', proposal]);
     for (const verdict of ['sameBytes', 'notSent', 'unknown', 'new', undefined] as const)
-      assert.deepEqual(await firstOffered(verdict), ['Still open', 'now']);
+      assert.deepEqual(await firstOffered(verdict), ['Open', 'current']);
   });
 
   it('says of a file that was deleted that the code is not there any more', async () => {
@@ -104,7 +104,7 @@ describe('what is said of findings and runs', () => {
     }
     assert.deepEqual(
       messages.shown.map(({ text }) => text),
-      ['The code of this finding is not in deleted.js any more.'],
+      ['The code of this finding is no longer in deleted.js.'],
     );
   });
 
@@ -205,7 +205,7 @@ describe('what is said of findings and runs', () => {
   it('names the file that decisions cannot be written to', () => {
     const error = new AssessmentError('storage', { subject: '/repo/.vscode/triage.json', detail: 'EROFS' });
     const { message } = describeError(error);
-    assert.match(message, /^\/repo\/\.vscode\/triage\.json cannot be read or written \(EROFS\)\. /);
+    assert.match(message, /^\/repo\/\.vscode\/triage\.json can’t be read or written \(EROFS\)\. /);
   });
 
   it('offers what can be done about an error', () => {
@@ -278,7 +278,7 @@ describe('what is said of findings and runs', () => {
       await resetUserSettings();
       messages.end();
     }
-    assert.match(messages.shown.at(-1)?.text ?? '', /^The token command .+ goes on signing in/);
+    assert.match(messages.shown.at(-1)?.text ?? '', /^The token command .+ still signs you in/);
   });
 
   it('can filter by every triage state that there is, since settled findings are hidden without that', async () => {
@@ -338,10 +338,10 @@ describe('what is said of findings and runs', () => {
       messages.end();
       vscode.window.showOpenDialog = showOpenDialog;
     }
-    assert.deepEqual(titles, ['The Folder That the Paths of 1 finding Start In']);
+    assert.deepEqual(titles, ['Base Folder for the Paths of 1 finding']);
     assert.deepEqual(
       messages.shown.map(({ text }) => text),
-      ['Every finding that names a file has its place.'],
+      ['Every finding that names a file already has a location.'],
     );
   });
 

@@ -67,7 +67,7 @@ describe('a document that stands open', () => {
     } satisfies Partial<FindingStore> as unknown as FindingStore;
     const { facts, severities } = await toReport(run, { runs, findings }).load();
     assert.deepEqual(severities, []);
-    assert.match(facts.find(({ label }) => label === 'Findings')?.value ?? '', /cannot be read/);
+    assert.match(facts.find(({ label }) => label === 'Findings')?.value ?? '', /can’t be read/);
   });
 
   it('F155 says what a run covers that found nothing', async () => {
@@ -124,7 +124,7 @@ describe('a document that stands open', () => {
     ]);
     assert.equal(whole, undefined);
     assert.match(long ?? '', /^in part.*Show Raw JSON/);
-    assert.match(unreadable ?? '', /unknown form.*Show Raw JSON/);
+    assert.match(unreadable ?? '', /format in the findings file is unknown.*Show Raw JSON/);
   });
 
   it('reads top-down: how bad and how sure it is, the description, its places, the recommendation, then the rest', async () => {
@@ -144,15 +144,24 @@ describe('a document that stands open', () => {
     assert.deepEqual(
       [...facts.map(({ label }) => label), ...parts.map(({ heading }) => heading)],
       [
-        ...['Severity', 'CWE', 'CVSS', 'Confidence', 'Quoted code', 'Compared', 'Earlier decision', 'Triage'],
-        ...['Description', 'Places', 'Recommendation', 'Impact', 'Origin'],
+        ...[
+          'Severity',
+          'CWE',
+          'CVSS',
+          'Confidence',
+          'Quoted code',
+          'Compared with earlier runs',
+          'Earlier decision',
+          'Triage',
+        ],
+        ...['Description', 'Locations', 'Recommendation', 'Impact', 'Origin'],
       ],
     );
     assert.deepEqual(
       facts.flatMap(({ value, tone }) => (tone === undefined ? [] : [[value, tone]])),
       [
-        ['not in src/server.js as sent', 'amber'],
-        ['decided before as “Fixed”: check', 'amber'],
+        ['not in src/server.js as uploaded', 'amber'],
+        ['earlier decision was “Fixed”; check it', 'amber'],
       ],
     );
     assert.match(parts.at(-1)?.markdown ?? '', /^- ID: WB\\-\\\[1\\\]\\\(x\\\)$/m);
@@ -173,7 +182,7 @@ describe('a document that stands open', () => {
     const places = [placeNow(0, 22, '/one/a.js'), placeNow(1, 12, '/one/a.js'), placeNow(2, 22, '/two/a.js')];
     const shown = { run, finding: finding!, places, folder: shop, identity, triage: undecided };
     const { parts, places: links } = await toDetails(shown, nothingRead).load();
-    const markdown = parts.find(({ heading }) => heading === 'Places')?.markdown ?? '';
+    const markdown = parts.find(({ heading }) => heading === 'Locations')?.markdown ?? '';
     assert.deepEqual(Object.fromEntries(links.map(({ label, index }) => [label, index])), {
       '#place-0': 0,
       '#place-1': 1,
@@ -280,7 +289,7 @@ describe('a document that stands open', () => {
       assert.ok(message?.type === 'problem');
       assert.equal(
         message.text,
-        'This report has 95 MB, more than can be laid out here. It can be read as plain text.',
+        'This report is too large (95 MB) to show with formatting. You can open it as plain text.',
       );
       assert.deepEqual(message.actions, ['Open as Text']);
       received.fire({ type: 'act', index: 0 });

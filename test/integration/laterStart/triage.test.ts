@@ -79,7 +79,7 @@ describe('deciding about findings', () => {
     pressed[0]?.('Undo');
     await eventually(
       () => Promise.resolve(messages.shown.map(({ text }) => text)),
-      (texts) => texts.includes('Decided again since, and left as it is: 1 finding.'),
+      (texts) => texts.includes('Not undone because the triage state has changed since then: 1 finding.'),
     );
     assert.match(await decision(), /a colleague’s/);
     pressed[1]?.('Undo');
@@ -100,7 +100,7 @@ describe('deciding about findings', () => {
     });
     assert.deepEqual(
       messages.shown.map(({ text }) => text),
-      ['This is off in Restricted Mode. Trust this workspace first.'],
+      ['This isn’t available in Restricted Mode. To use it, trust this workspace.'],
     );
     assert.doesNotMatch(await decision(), /unseen/);
   });

@@ -11,17 +11,22 @@ async function readJson(file: string): Promise<Record<string, string>> {
   return JSON.parse(await readFile(path.join(root, file), 'utf8')) as Record<string, string>;
 }
 
-/** Every text given to `vscode.l10n.t`, under that name or as `t`. */
+/** The key of a text in the bundle: with the comment that tells two meanings apart, where it has one. */
+function keyOf(text: ts.Expression | undefined): string | undefined {
+  if (text && ts.isStringLiteralLike(text)) return text.text;
+  const [message, comment] =
+    /^\{ message: '(.+)', comment: \['(.+)'\] \}$/.exec(text?.getText() ?? '')?.slice(1) ?? [];
+  return message && `${message}/${String(comment)}`;
+}
+
+/** The key of every text given to `vscode.l10n.t`, under that name or as `t`. */
 function textsInCode(): Set<string> {
   const texts = new Set<string>();
   const visit = (node: ts.Node): void => {
     if (ts.isCallExpression(node) && /(^|\.l10n\.)t$/.test(node.expression.getText())) {
-      const [text] = node.arguments;
-      assert.ok(
-        text !== undefined && ts.isStringLiteralLike(text),
-        `Only a literal can be translated: ${node.getText()}`,
-      );
-      texts.add(text.text);
+      const key = keyOf(node.arguments[0]);
+      assert.ok(key, `Only a literal can be translated: ${node.getText()}`);
+      texts.add(key);
     }
     ts.forEachChild(node, visit);
   };

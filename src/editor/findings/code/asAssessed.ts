@@ -109,7 +109,7 @@ export async function showChangesSince(run: Run, deps: FindingStores): Promise<v
   else if (files.size === 0)
     void showInformation(t('There is nothing to compare: {0}.', (await whyNotSent(run, deps)).why));
   else if (changes.length === 0)
-    void showInformation(t('No file with findings differs from what was assessed.'));
+    void showInformation(t('No files with findings have changed since the assessment.'));
 }
 
 function toUri({ id }: Run, { target, file }: { target: number; file: SentFile }): vscode.Uri {
@@ -152,8 +152,8 @@ async function whyNotSent({ id }: Run, { runs }: FindingStores): Promise<{ reado
   const t = vscode.l10n.t;
   const isKnown = (await readSentFiles(runs.folderOf(id), 0)) !== undefined;
   const why = isKnown
-    ? t('no file that was sent is meant for certain')
-    : t('what was sent is not known here, since the run was started elsewhere or imported');
+    ? t('no uploaded file matches with certainty')
+    : t('the uploaded files are unknown because the run was started elsewhere or imported');
   return { why };
 }
 
@@ -162,7 +162,7 @@ async function readAssessed(run: Run, index: number, path: string, runs: RunStor
   const runFolder = runs.folderOf(run.id);
   const target = run.targets[index];
   const sent = target && (await readSentFiles(runFolder, index))?.get(path);
-  if (target === undefined || sent === undefined) return { why: t('it was not sent') };
+  if (target === undefined || sent === undefined) return { why: t('it wasn’t uploaded') };
   const file = pathIn(target, path);
   let why = '';
   const content = await readAsSent(sent, { runFolder, folder: target.folder, target: index }, async () => {
@@ -181,17 +181,22 @@ async function readCommitted(
   const t = vscode.l10n.t;
   // Only a hash: the rest of git's names for commits may be anything.
   if (commit === undefined || !/^[0-9a-f]{40,64}$/.test(commit.id))
-    return { why: t('its text was not kept, and no commit is known that has it') };
+    return { why: t('its content wasn’t saved, and no known commit contains it') };
   if (!vscode.workspace.isTrusted)
-    return { why: t('its text was not kept, and git is not used in Restricted Mode') };
+    return { why: t('its content wasn’t saved, and Git isn’t used in Restricted Mode') };
   const repository = await repositoryOf(vscode.Uri.file(folder));
   const label = commitLabel({ ...commit, dirty: false });
   if (repository === undefined)
-    return { why: t('its text was not kept, and VS Code has no git repository open for commit {0}', label) };
+    return {
+      why: t('its content wasn’t saved, and VS Code has no Git repository open for commit {0}', label),
+    };
   try {
     const content = await repository.buffer(commit.id, file);
-    return { content, otherwise: t('its text was not kept, and commit {0} has another one', label) };
+    return {
+      content,
+      otherwise: t('its content wasn’t saved, and commit {0} contains a different version', label),
+    };
   } catch {
-    return { why: t('its text was not kept, and commit {0} does not have it here', label) };
+    return { why: t('its content wasn’t saved, and the local commit {0} doesn’t contain this file', label) };
   }
 }

@@ -105,5 +105,7 @@ function messageOf(finding: Finding, main: ShownPlace): string {
   const t = vscode.l10n.t;
   const message = `${severityLabel(finding.severity)}: ${titleOfFinding(finding)}`;
   if (main.startLine === undefined) return t('{0} (line unknown)', message);
-  return main.drift === 'changed' ? t('{0} (the code here has changed since the scan)', message) : message;
+  return main.drift === 'changed'
+    ? t('{0} (the code here has changed since the assessment)', message)
+    : message;
 }

@@ -23,7 +23,7 @@ export function createFindingNavigation(displayed: DisplayedFindings): (step: 1 
     current = ordered[at];
     const [place] = current?.places ?? [];
     if (current === undefined || place === undefined) {
-      void showInformation(t('No finding has a place to go to.'));
+      void showInformation(t('No finding has a location to go to.'));
       return;
     }
     await revealPlace(place);
@@ -52,7 +52,7 @@ export async function revealFinding(shown: ShownFinding | undefined): Promise<vo
 /** Says that a finding has no place in a file here. */
 export function sayNoPlace(): void {
   const message = vscode.l10n.t(
-    'This finding has no place in a file of this workspace. The report describes it.',
+    'This finding has no location in this workspace’s files. The report describes it.',
   );
   void showInformation(message);
 }
@@ -76,7 +76,7 @@ export async function revealPlace(place: ShownPlace, viewColumn?: vscode.ViewCol
 }
 
 function sayGone({ path }: ShownPlace): void {
-  void showInformation(vscode.l10n.t('The code of this finding is not in {0} any more.', path));
+  void showInformation(vscode.l10n.t('The code of this finding is no longer in {0}.', path));
 }
 
 async function openIfThere(uri: vscode.Uri): Promise<vscode.TextDocument | undefined> {

@@ -107,7 +107,7 @@ const valueLists: { readonly [P in ListPart]: ValueList<ValueOf<P>> } = {
     labelOf: featureLabel,
   },
   perspectives: {
-    labelOf: (perspective) => perspective ?? vscode.l10n.t('Without a perspective'),
+    labelOf: (perspective) => perspective ?? vscode.l10n.t('No perspective'),
   },
   verdicts: {
     labelOf: verdictHeading,
@@ -145,7 +145,7 @@ export async function groupFindings(filtering: Filtering): Promise<void> {
   const t = vscode.l10n.t;
   const items = GROUPINGS.map((grouping) => ({
     label: groupingLabel(grouping),
-    ...(grouping === filtering.grouping ? { description: t('now') } : {}),
+    ...(grouping === filtering.grouping ? { description: t('current') } : {}),
     grouping,
   }));
   const picked = await vscode.window.showQuickPick<{ label: string; grouping: Grouping }>(items, {
@@ -166,7 +166,7 @@ async function pickPart(filter: Filter): Promise<FilterPart | 'clear' | undefine
   if (active.length > 0) items.push({ label: t('Clear Filters'), part: 'clear' });
   const picked = await vscode.window.showQuickPick(items, {
     title: t('Filter Findings'),
-    placeHolder: t('What to filter by; filters add up'),
+    placeHolder: t('Choose what to filter by. Filters are combined.'),
   });
   return picked?.part;
 }
@@ -175,7 +175,7 @@ function askForText({ text = '' }: Filter): Thenable<string | undefined> {
   return vscode.window.showInputBox({
     title: vscode.l10n.t('Filter Findings by Text'),
     prompt: vscode.l10n.t(
-      'Words to look for in title, description, path, CWE, ID, feature and URL; empty for all findings',
+      'Words to find in the title, description, path, CWE, ID, feature, and URL. Leave empty to show all findings.',
     ),
     value: text,
   });
@@ -200,7 +200,7 @@ async function chooseValues(
   }));
   const picked = await vscode.window.showQuickPick(items, {
     title: vscode.l10n.t('Filter Findings by {0}', partLabel(part)),
-    placeHolder: vscode.l10n.t('Check what to show; nothing checked shows all'),
+    placeHolder: vscode.l10n.t('Select what to show. If nothing is selected, everything is shown.'),
     canPickMany: true,
     matchOnDescription: false,
   });
@@ -217,12 +217,12 @@ export function describePart(part: FilterPart, filter: Filter): string {
 
 /** A CWE by its number. */
 export function cweLabel(cwe: number | null | undefined): string {
-  return cwe === null || cwe === undefined ? vscode.l10n.t('Without a CWE') : `CWE-${String(cwe)}`;
+  return cwe === null || cwe === undefined ? vscode.l10n.t('No CWE') : `CWE-${String(cwe)}`;
 }
 
 /** A feature by its name. */
 export function featureLabel(feature: string | null | undefined): string {
-  return feature ?? vscode.l10n.t('Without a feature');
+  return feature ?? vscode.l10n.t('No feature');
 }
 
 function partLabel(part: FilterPart): string {
@@ -230,7 +230,7 @@ function partLabel(part: FilterPart): string {
   return {
     severities: t('Severity'),
     triage: t('Triage State'),
-    drift: t('Code Since the Scan'),
+    drift: t('Code Since the Assessment'),
     cwes: t('CWE'),
     features: t('Feature'),
     perspectives: t('Perspective'),
@@ -244,29 +244,29 @@ function partLabel(part: FilterPart): string {
 function driftFilterLabel(drift: (typeof DRIFTS)[number]): string {
   const t = vscode.l10n.t;
   return {
-    same: t('Code as scanned'),
+    same: t('Code unchanged'),
     moved: t('Code moved'),
     changed: t('Code changed'),
     gone: t('Code gone'),
-    unknown: t('Not known whether code changed'),
-    none: t('Without a place in this workspace'),
+    unknown: t('Unknown whether code changed'),
+    none: t('No location in this workspace'),
   }[drift];
 }
 
 function evidenceFilterLabel(evidence: (typeof EVIDENCE_FILTERS)[number]): string {
   const t = vscode.l10n.t;
   return {
-    notAsSent: t('Not in its file as sent'),
-    elsewhere: t('Elsewhere in what was sent'),
+    notAsSent: t('Not in its file as uploaded'),
+    elsewhere: t('Elsewhere in the uploaded files'),
     unchecked: t('Cannot be checked'),
-    asSent: t('In its file as sent'),
+    asSent: t('In its file as uploaded'),
     none: t('No quote'),
   }[evidence];
 }
 
 /** A folder of `Filter.folders`, relative to the workspace. */
 function folderLabel(folder: string): string {
-  if (folder === '') return vscode.l10n.t('Without a place in this workspace');
+  if (folder === '') return vscode.l10n.t('No location in this workspace');
   const uri = vscode.Uri.file(folder.slice(0, -1));
   const root = vscode.workspace.workspaceFolders?.find(({ uri: { path } }) => path === uri.path);
   return root?.name ?? vscode.workspace.asRelativePath(uri);

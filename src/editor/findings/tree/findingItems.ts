@@ -65,7 +65,7 @@ function fileItem(node: GroupNode, isExpanded: boolean): vscode.TreeItem {
   const { shown } = node;
   const place = shown[0]?.places[0];
   if (place === undefined) {
-    const item = groupItem(vscode.l10n.t('Without a place in this workspace'), node, isExpanded);
+    const item = groupItem(vscode.l10n.t('No location in this workspace'), node, isExpanded);
     item.contextValue = 'unplaced';
     item.iconPath = new vscode.ThemeIcon('question');
     return item;

@@ -174,10 +174,12 @@ export function describeRuns(findings: FindingStore): string[] {
     return [
       t('{0}: {1} compared with {2}', titleOf(run), runLabel(run), runLabel(baseline)),
       counts.join(' · '),
-      ...(hasAllFindings(run) ? [] : [t('the run did not finish, so what it does not report says nothing')]),
+      ...(hasAllFindings(run)
+        ? []
+        : [t('the run didn’t finish, so a missing finding isn’t necessarily fixed')]),
       ...(cut === undefined
         ? []
-        : [t('not all of its findings are shown, so what is not among them says nothing')]),
+        : [t('not all of its findings are shown, so a missing finding isn’t necessarily fixed')]),
       ...describeCut(run, cut),
       ...describeCut(baseline, baselineCut),
     ];
@@ -193,7 +195,7 @@ export function describeRuns(findings: FindingStore): string[] {
       ),
       ...(cut === undefined
         ? []
-        : [t('the worst {0} of {1}', formatNumber(cut.shown), countFindings(cut.total))]),
+        : [t('the {0} most severe of {1}', formatNumber(cut.shown), countFindings(cut.total))]),
       ...(changedFiles === 0 ? [] : [t('changed since: {0}', countFiles(changedFiles))]),
     ].join(' · ');
     return failure === undefined ? facts : `${facts}: ${t('the findings file cannot be read')}`;
@@ -204,7 +206,7 @@ export function describeRuns(findings: FindingStore): string[] {
 function describeCut(run: Run, cut: Cut | undefined): string[] {
   if (cut === undefined) return [];
   const counts = [formatNumber(cut.shown), countFindings(cut.total)] as const;
-  return [vscode.l10n.t('compared of {0}: the worst {1} of {2}', runLabel(run), ...counts)];
+  return [vscode.l10n.t('compared in {0}: the {1} most severe of {2}', runLabel(run), ...counts)];
 }
 
 /** How many findings settings and triage hide. */
@@ -212,7 +214,7 @@ function describeHidden({ mild, settled }: FilteredFindings): string[] {
   const t = vscode.l10n.t;
   return [
     ...(mild === 0 ? [] : [t('Hidden by minimum severity: {0}', countFindings(mild))]),
-    ...(settled === 0 ? [] : [t('Hidden because triage settled them: {0}', countFindings(settled))]),
+    ...(settled === 0 ? [] : [t('Hidden because triage closed them: {0}', countFindings(settled))]),
   ];
 }
 
@@ -222,7 +224,7 @@ function describeOnlyHere({ displayed }: FilteredFindings): string[] {
   const reported = displayed.filter(({ verdict }) => isReported(verdict));
   const absent = displayed.length - reported.length;
   const count = showInProblems ? hiddenFromProblems(reported, display) + absent : 0;
-  return count === 0 ? [] : [vscode.l10n.t('Only here, not in Problems: {0}', countFindings(count))];
+  return count === 0 ? [] : [vscode.l10n.t('Shown here, but not in Problems: {0}', countFindings(count))];
 }
 
 /** The active filter, and how many findings pass it. */

@@ -90,7 +90,7 @@ describe('what the Upload Preview shows', () => {
       const asked = messages.shown.filter(({ isModal }) => isModal);
       assert.equal(asked.length, 2);
       for (const { detail } of asked)
-        assert.match(detail, /run that is tried again: 1 file\npackages\/api\/server\.js\n/);
+        assert.match(detail, /run that you’re retrying: 1 file\npackages\/api\/server\.js\n/);
     } finally {
       await rm(path.join(storage, 'runs', id), { recursive: true });
       await run('refreshRuns');

@@ -234,8 +234,8 @@ describe('starting a blackbox run', () => {
       linesOf(stopped).includes('1 pair tested, 1 not applicable.: Continue with More Credits…'),
       linesOf(stopped).join(),
     );
-    assert.match(limited.tooltip as string, /Assess Chosen Pairs… is off: the features of this run/);
-    assert.ok(linesOf(stopped).some((line) => line.startsWith('Goes on from: Crawl, ')));
+    assert.match(limited.tooltip as string, /Assess Chosen Pairs… isn’t available: /);
+    assert.ok(linesOf(stopped).some((line) => line.startsWith('Continues from: Crawl, ')));
 
     await write({ oos_urls: [`${application.origin}/contact`] });
     const more = await startBy('continueAssessment', { kind: 'run', id: assessment.id });
@@ -255,17 +255,20 @@ describe('starting a blackbox run', () => {
     ]);
     assert.match(messages.shown.findLast(({ isModal }) => isModal)?.detail ?? '', /even if nothing new/);
     await finish(further.id);
-    assert.ok(linesOf(await runItems(crawl.id)).some((line) => line.startsWith('Gone on from by: Crawl, ')));
+    assert.ok(linesOf(await runItems(crawl.id)).some((line) => line.startsWith('Continued by: Crawl, ')));
   });
 
   it('F135 goes on from no run from which the service does not, and says why', async () => {
     const { id } = await startBy('startBlackboxAssessment', await write());
     const [row] = await finish(id, { kind: 'aborted', code: 'invented' });
     assert.doesNotMatch(row?.contextValue ?? '', /continueAssessment|assessPairs/);
-    assert.match(row?.tooltip as string, /Continue with More Credits… is off: the service goes on only/);
+    assert.match(
+      row?.tooltip as string,
+      /Continue with More Credits… isn’t available: the service can continue only/,
+    );
     const sent = dispatches().length;
     await call('continueAssessment', { kind: 'run', id });
-    assert.match(messages.shown.at(-1)?.text ?? '', /is off: the service goes on only/);
+    assert.match(messages.shown.at(-1)?.text ?? '', /isn’t available: the service can continue only/);
     assert.equal(dispatches().length, sent);
   });
 
@@ -342,8 +345,8 @@ describe('starting a blackbox run', () => {
     const { host } = new URL(application.origin);
     service.addFault({ match: { path: '/dispatch', times: 1 }, before: { kind: 'reply', status: 500 } });
     const { id } = await startBy('startCrawl', await write());
-    await notified(`The answer to the start of the crawl of ${host} was lost`);
-    press = ({ buttons }) => buttons.find((button) => button === 'Give This Run Up');
+    await notified(`The response to the start request for the crawl of ${host} was lost`);
+    press = ({ buttons }) => buttons.find((button) => button === 'Stop Watching');
     await call('resendDispatch', { kind: 'run', id });
     assert.equal(
       messages.shown.findLast(({ isModal }) => isModal)?.text,
@@ -355,7 +358,7 @@ describe('starting a blackbox run', () => {
   it('F47 asks once for two clicks that follow each other, and starts one run', async () => {
     const uri = await write();
     const sent = dispatches().length;
-    const refusal = /is being started already/;
+    const refusal = /is already being started/;
     press = async (message) => {
       if (!message.isModal) return undefined;
       // Answered once the second click has come to nothing.
@@ -399,7 +402,7 @@ describe('starting a blackbox run', () => {
       assert.deepEqual(offered, [second, file]);
       assert.deepEqual(sent['target_urls'], [`${application.origin}/`]);
       const { detail = '' } = messages.shown.findLast(({ isModal }) => isModal) ?? {};
-      assert.match(detail, /target URLs of the chosen file have to equal the run’s/);
+      assert.match(detail, /target URLs in the chosen file must match the run’s/);
       // The only one is taken without a question.
       await rm(second);
       offered = [];

@@ -130,7 +130,7 @@ describe('a target file', () => {
       () => Promise.resolve(vscode.languages.getDiagnostics(wrong.uri).map(({ message }) => message)),
       ({ length }) => length === 2,
     );
-    assert.match(warnings.join('\n'), /^Has to be a whole URL[^]*below the minimum of 5/);
+    assert.match(warnings.join('\n'), /^Must be a full URL[^]*below the minimum of 5/);
   });
 
   it('has lenses with its limits and the passwords that are kept, on disk and in trusted workspaces only', async () => {
@@ -146,7 +146,7 @@ describe('a target file', () => {
     assert.deepEqual(await shownLenses(uri, 3), [
       '▶ Start Crawl (at most 20 credits)',
       '▶ Start Assessment (at most 20 + 50 credits)',
-      'Passwords: 0 of 2',
+      'Passwords saved: 0 of 2',
     ]);
     await inRestrictedMode(async () => assert.deepEqual(await lensesOf(uri), []));
     const other = await open({ target_urls: [url], assessment: { scan_credit_limit: 50 } }, 'other');
@@ -194,9 +194,9 @@ describe('a target file', () => {
         [
           4,
           vscode.DiagnosticSeverity.Error,
-          'This has to be a whole URL that begins with http:// or https://, without user name and password. Percent-encode spaces and other special characters, and write a host with letters beyond ASCII in Punycode (xn--…).',
+          'This value must be a full URL that begins with http:// or https://, without a user name or password. Percent-encode spaces and other special characters. Write host names with non-ASCII letters in Punycode (xn--…).',
         ],
-        [7, vscode.DiagnosticSeverity.Error, 'This has to be at least 5.'],
+        [7, vscode.DiagnosticSeverity.Error, 'This value must be at least 5.'],
       ],
     );
     assert.match(
@@ -225,7 +225,7 @@ describe('a target file', () => {
       problem!.range,
       vscode.CodeActionKind.QuickFix.value,
     );
-    const fix = actions.find(({ title }) => title === 'Move Passwords to the Secret Storage');
+    const fix = actions.find(({ title }) => title === 'Move Passwords to Secret Storage');
     assert.doesNotMatch(JSON.stringify(fix), /canary/);
     const move = () =>
       vscode.commands.executeCommand(fix!.command!.command, ...(fix!.command!.arguments as unknown[]));
@@ -236,7 +236,10 @@ describe('a target file', () => {
     } finally {
       Object.assign(vscode.workspace, { applyEdit });
     }
-    assert.match(messages.shown[0]?.text ?? '', /blackbox\.json was not saved: they still stand in the file/);
+    assert.match(
+      messages.shown[0]?.text ?? '',
+      /blackbox\.json wasn’t saved, so the file on disk still contains them/,
+    );
     await move();
     assert.deepEqual(JSON.parse(await readFile(document.uri.fsPath, 'utf8')), {
       target_urls: [url],
@@ -244,8 +247,8 @@ describe('a target file', () => {
       crawl,
     });
     assert.deepEqual(problemsOf(document.uri), []);
-    assert.match(messages.shown[1]?.text ?? '', /saved, synced or committed .* change them/);
-    assert.equal((await shownLenses(document.uri, 3))[2], 'Passwords: 1 of 2');
+    assert.match(messages.shown[1]?.text ?? '', /saved, synced, or committed .* change them/);
+    assert.equal((await shownLenses(document.uri, 3))[2], 'Passwords saved: 1 of 2');
     // One row stands for both requests, of which only the crawl has these instructions; it forgets both.
     press = ({ buttons }) => buttons.find((button) => button === 'Forget');
     Object.assign(vscode.window, {
@@ -257,7 +260,7 @@ describe('a target file', () => {
       },
     });
     await call('blackboxPasswords', document.uri);
-    assert.equal((await shownLenses(document.uri, 3))[2], 'Passwords: 0 of 2');
+    assert.equal((await shownLenses(document.uri, 3))[2], 'Passwords saved: 0 of 2');
   });
 
   it('is asked about before a start where its texts look like credentials', async () => {

@@ -44,7 +44,7 @@ describe('a file that cannot be written', () => {
     it(`by ${command} is named, with the system’s code`, async () => {
       await vscode.commands.executeCommand(`whitebox.${command}`, node);
       const { text = '', buttons } = messages().at(-1) ?? {};
-      assert.ok(text.startsWith(`${to} cannot be read or written (E`), text);
+      assert.ok(text.startsWith(`${to} can’t be read or written (E`), text);
       assert.deepEqual(buttons, ['Show Log']);
     });
 
@@ -53,19 +53,19 @@ describe('a file that cannot be written', () => {
       describeError(new AssessmentError(kind, { subject: 'print', detail })).message;
     assert.match(
       told('storage', 'EACCES'),
-      /^print cannot be read or written \(EACCES\)\. Check that you may/,
+      /^print can’t be read or written \(EACCES\)\. Check that you have permission/,
     );
     assert.match(
       told('tokenCommand', 'sameToken'),
-      /^The token command printed the token again .* sign in again/,
+      /^The token command printed the same token .* sign in again/,
     );
-    assert.match(told('tokenCommand', 'notOneLine'), /print printed something that is no token\. It must /);
+    assert.match(told('tokenCommand', 'notOneLine'), /token command print isn’t a token\. It must /);
     assert.match(
       told('tokenCommand', 'noAnswer'),
-      /print did not end within 30 seconds\. Run it in a terminal/,
+      /print didn’t finish within 30 seconds\. Run it in a terminal/,
     );
     assert.match(told('tokenCommand', 'ENOENT'), /print failed \(ENOENT\)\. Run it in a terminal/);
-    assert.match(told('unsent', 'EMFILE'), /^This machine has no room for another connection .*\(EMFILE\)/);
+    assert.match(told('unsent', 'EMFILE'), /^This machine can’t open another connection .*\(EMFILE\)/);
     assert.match(told('tokenCommand'), /print failed\. Run it in a terminal/);
   });
 
@@ -76,8 +76,8 @@ describe('a file that cannot be written', () => {
       of('files').remedies.map(({ title }) => title),
       ['Show Log'],
     );
-    assert.match(of('files').message, /^The service names an address for files/);
-    assert.match(of().message, /^This address is not used .*: http:\/\/a$/);
+    assert.match(of('files').message, /^The service gave a URL for files/);
+    assert.match(of().message, /^This URL isn’t used .*: http:\/\/a$/);
   });
 
   it('for want of room is told as that, by whichever file system; what is no file’s error stays unexpected', () => {

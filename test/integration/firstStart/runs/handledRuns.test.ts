@@ -73,7 +73,7 @@ describe('a run in the hands of a person', () => {
     });
     await call('refreshRuns');
     const offered = (lines: readonly string[]): boolean =>
-      lines.some((line) => line.startsWith('Does not end: stop watching?'));
+      lines.some((line) => line.startsWith('The run doesn’t end. Stop watching?'));
     assert.ok(offered(await runLines(id)));
 
     await call('stopWatching', node);

@@ -65,7 +65,7 @@ describe('a run of which only a note is left', () => {
 
   it('F93 is offered where any of its folders is open, by its run ID', async () => {
     const { texts } = await offered('notFound', []);
-    assert.match(texts[0] ?? '', /^The assessment of docs, shop was .* Its run ID: run-77$/);
+    assert.match(texts[0] ?? '', /^The assessment of docs, shop was .* Run ID: run-77$/);
   });
 
   it('F93 is named by its workflow', async () => {
@@ -75,7 +75,7 @@ describe('a run of which only a note is left', () => {
 
   it('F93 is offered also where it is of a folder inside one that is open, and not where none is open', async () => {
     const inside = await offered('notFound', [], ['run-77'], path.join(folder, 'packages', 'api'));
-    assert.match(inside.texts[0] ?? '', /Its run ID: run-77$/);
+    assert.match(inside.texts[0] ?? '', /Run ID: run-77$/);
     assert.deepEqual((await offered('notFound', [], ['run-77'], `${folder}-other`)).texts, []);
   });
 
@@ -83,7 +83,7 @@ describe('a run of which only a note is left', () => {
     const { texts, forgotten } = await offered('notFound', ['Track Again']);
     assert.match(
       texts[1] ?? '',
-      /run-77 could not be tracked again; .* offers it again\. The service does not know/,
+      /run-77 couldn’t be tracked again\. VS Code offers .*\. The service didn’t find/,
     );
     assert.deepEqual(forgotten, []);
   });
@@ -91,7 +91,7 @@ describe('a run of which only a note is left', () => {
   it('F93 is forgotten when a person says so after that, and agrees to what it means', async () => {
     const presses = ['Track Again', 'Forget', 'Forget'];
     const { questions, forgotten } = await offered('notFound', presses);
-    assert.match(questions.join(), /^Forget the run run-77\? It was paid for/);
+    assert.match(questions.join(), /^Forget run run-77\? The run costs credits/);
     assert.deepEqual(forgotten, ['key of run-77']);
     assert.deepEqual((await offered('notFound', presses.slice(0, 2))).forgotten, []);
   });
@@ -101,9 +101,9 @@ describe('a run of which only a note is left', () => {
     const { texts, questions, forgotten } = await offered('notFound', ['Forget'], ids);
     assert.match(
       texts.join(),
-      /^Runs were started .* rebuilt: assessment of docs, shop\. Their run IDs: run-77, run-78$/,
+      /^Runs were started .* rebuilt: assessment of docs, shop\. Run IDs: run-77, run-78$/,
     );
-    assert.match(questions.join(), /^Forget 2 runs\? They were paid for.*\nrun-77\nrun-78$/s);
+    assert.match(questions.join(), /^Forget 2 runs\? The runs cost credits.*\nrun-77\nrun-78$/s);
     assert.deepEqual(forgotten, []);
     const agreed = await offered('notFound', ['Forget', 'Forget'], ids);
     assert.deepEqual(agreed.forgotten, ['key of run-77', 'key of run-78']);

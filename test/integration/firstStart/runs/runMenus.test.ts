@@ -95,7 +95,7 @@ describe('what is called in the title of the Runs view, and on its rows', () => 
     await call('assessFolder', vscode.Uri.file(part));
     await rm(part, { recursive: true });
     const [id = ''] = await newRuns();
-    assert.match((await runLines(id))[0] ?? '', /^start unconfirmed: needs a decision · /);
+    assert.match((await runLines(id))[0] ?? '', /^start unconfirmed: needs your decision · /);
     pressed = [];
     return { id, runId: service().runs().at(-1)!.id };
   };
@@ -123,7 +123,7 @@ describe('what is called in the title of the Runs view, and on its rows', () => 
     const { id, runId } = await startUnconfirmed();
     [pressed, typed] = [['Enter Run ID…'], runId];
     await call('resendDispatch');
-    assert.deepEqual(messages.shown.at(-1)?.buttons, ['Enter Run ID…', 'Send Again', 'Give This Run Up']);
+    assert.deepEqual(messages.shown.at(-1)?.buttons, ['Enter Run ID…', 'Send Again', 'Stop Watching']);
     assert.match((await runLines(id))[0] ?? '', /^running 0m: /);
   });
 
@@ -132,7 +132,7 @@ describe('what is called in the title of the Runs view, and on its rows', () => 
     const offered = pick(0);
     typed = runId;
     await call('trackRun', rowOf(id));
-    assert.deepEqual(offered, ['The unconfirmed start of part', 'A run that is not in the list']);
+    assert.deepEqual(offered, ['The unconfirmed start of part', 'A run that isn’t in the Runs view']);
     assert.deepEqual(await newRuns(), [id]);
     assert.match((await runLines(id))[0] ?? '', /^running 0m: /);
   });
@@ -146,7 +146,7 @@ describe('what is called in the title of the Runs view, and on its rows', () => 
     pick(1, 0);
     typed = runId;
     await call('trackRun', rowOf(id));
-    assert.match((await runLines(id))[0] ?? '', /^start unconfirmed: needs a decision · /);
+    assert.match((await runLines(id))[0] ?? '', /^start unconfirmed: needs your decision · /);
     const [tracked = ''] = (await newRuns()).filter((name) => name !== id);
     assert.match((await runLines(tracked))[0] ?? '', /^running 0m: /);
   });
@@ -189,7 +189,7 @@ describe('what is called in the title of the Runs view, and on its rows', () => 
       await call(command, rowOf('20260101000000-gone'));
       const texts = messages.shown.slice(shown).map(({ text }) => text);
       assert.equal(texts.length, 1, `${command}: ${texts.join()}`);
-      assert.match(texts[0] ?? '', /^This run is not in the list any more/);
+      assert.match(texts[0] ?? '', /^This run is no longer in the Runs view/);
     }
   });
 
@@ -209,10 +209,13 @@ describe('what is called in the title of the Runs view, and on its rows', () => 
     const id = '20260101000000-listed';
     await storeEndedRun(storage, stored(id), []);
     await call('refreshRuns');
-    assert.equal(messages.shown.at(-1)?.text, 'No run is under way that could be asked about.');
+    assert.equal(messages.shown.at(-1)?.text, 'There are no runs in progress to check.');
     typed = `invented-${id}`;
     await call('trackRun');
-    assert.match(messages.shown.at(-1)?.text ?? '', /^Run invented-\S+-listed is in the list already: .+\.$/);
+    assert.match(
+      messages.shown.at(-1)?.text ?? '',
+      /^Run invented-\S+-listed is already in the Runs view: .+\.$/,
+    );
     assert.deepEqual(await newRuns(), [id]);
   });
 
@@ -247,7 +250,7 @@ describe('what is called in the title of the Runs view, and on its rows', () => 
       Object.defineProperty(vscode.workspace, 'workspaceFolders', workspaceFolders);
     }
     const shown = messages.shown.map(({ text, severity }) => ({ text, severity }));
-    const text = 'Open the folder that you want to have assessed first.';
+    const text = 'First open the folder that you want to assess.';
     assert.deepEqual(shown, Array(2).fill({ text, severity: 'Information' }));
     assert.deepEqual(asked, []);
   });

@@ -46,9 +46,9 @@ describe('runs, where a person decides about them', () => {
     });
 
     const reasons: readonly (readonly [Failure, RegExp])[] = [
-      [{ kind: 'interrupted' }, /VS Code was closed while the start was being sent\./],
-      [{ kind: 'connectionLost', origin: place.baseUrl }, /No answer came\./],
-      [{ kind: 'serverError', status: 502 }, /The answer was HTTP 502\./],
+      [{ kind: 'interrupted' }, /VS Code was closed while the start request was being sent\./],
+      [{ kind: 'connectionLost', origin: place.baseUrl }, /No response was received\./],
+      [{ kind: 'serverError', status: 502 }, /The service responded with HTTP 502\./],
     ];
     for (const [reason, told] of reasons)
       it(`say what became of it after ${reason.kind}, invite nobody to pay twice, and what giving up and removing delete`, async () => {
@@ -56,10 +56,10 @@ describe('runs, where a person decides about them', () => {
         await vscode.commands.executeCommand('whitebox.refreshRuns');
         await vscode.commands.executeCommand('whitebox.resendDispatch', node);
         assert.match(detail(), told);
-        assert.doesNotMatch(detail(), /[Tt]ry again|before the run had started/);
-        assert.match(detail(), /Given up, .* its uploaded source is deleted from the service\./);
+        assert.doesNotMatch(detail(), /[Tt]ry again|before the run started/);
+        assert.match(detail(), /If you stop watching, .* its uploaded source is deleted from the service\./);
         await vscode.commands.executeCommand('whitebox.removeRun', node);
-        assert.match(detail(), /goes on there and costs what it costs\.\n\nThe uploaded source is deleted/);
+        assert.match(detail(), /continues there and spends credits\.\n\nThe uploaded source is deleted/);
       });
 
     it('F84 are not removed in Restricted Mode, since that calls the service', async () => {
@@ -70,7 +70,13 @@ describe('runs, where a person decides about them', () => {
         messages()
           .slice(-1)
           .map(({ text, isModal, buttons }) => [text, isModal, buttons]),
-        [['This is off in Restricted Mode. Trust this workspace first.', false, ['Manage Workspace Trust']]],
+        [
+          [
+            'This isn’t available in Restricted Mode. To use it, trust this workspace.',
+            false,
+            ['Manage Workspace Trust'],
+          ],
+        ],
       );
     });
   });
@@ -104,7 +110,7 @@ describe('runs, where a person decides about them', () => {
     await endWith('attention', run, { ...run, artifacts: [lost] });
     assert.equal(messages().length, 1);
     assert.match(messages()[0]!.text, /has finished\. The connection to .* was lost/);
-    assert.deepEqual(messages()[0]!.buttons, ['Download Artifacts Again']);
+    assert.deepEqual(messages()[0]!.buttons, ['Download Results Again']);
   });
 
   it('F107 have their findings file opened where it cannot be read, however they ended', async () => {
@@ -112,7 +118,7 @@ describe('runs, where a person decides about them', () => {
     const failure = { kind: 'malformedFindings' as const };
     await endHaving({ failure }, 'attention', ended, { ...ended, state: 'aborted' });
     for (const { text, buttons } of messages()) {
-      assert.match(text, /The findings file cannot be read/);
+      assert.match(text, /The findings file can’t be read/);
       assert.deepEqual(buttons, ['Open Findings File', 'Open Report']);
     }
     assert.equal(messages().length, 2);
@@ -172,7 +178,7 @@ describe('runs, where a person decides about them', () => {
     assert.equal(await saysSo(stored), false, 'a run that is tracked has no files that are known');
     await setUserSettings({ 'whitebox.runs.deleteSourceAfterRun': false });
     assert.equal(await saysSo(running), false);
-    assert.match(detail(), /^Nothing is asked about it any more\. .*: run-1$/);
+    assert.match(detail(), /^VS Code will no longer check this run\. .*: run-1$/);
   });
 
   it('offer to try again first, when they failed before the service had them', async () => {
@@ -231,7 +237,7 @@ describe('runs, where a person decides about them', () => {
       text,
       /^The results of the assessment of .* are not on this machine\. The service keeps them until /,
     );
-    assert.deepEqual(buttons, ['Download Artifacts Again']);
+    assert.deepEqual(buttons, ['Download Results Again']);
     const [{ path: asked, body } = { path: '', body: '' }] = server.requests;
     assert.ok(`${asked} ${String(body)}`.includes(`invented-${stored.id}`));
   });

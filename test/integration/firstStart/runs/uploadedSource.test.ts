@@ -27,13 +27,13 @@ describe('uploaded source that cannot be deleted', () => {
     await deleteUploadedSource({ runs, tracker: { deleteUploads } as unknown as RunTracker }, [run]);
     messages.end();
     const [, said] = messages.shown;
-    assert.match(said?.text ?? '', /could not be deleted\. You are not allowed .*not yours/);
+    assert.match(said?.text ?? '', /could not be deleted\. You don’t have permission .*not yours/);
     assert.deepEqual(said?.buttons, ['Sign In…']);
   });
 
   for (const [pressed, removed] of [
     [undefined, []],
-    ['Remove, Leave the Source', ['invented']],
+    ['Remove Without Deleting Source', ['invented']],
   ] as const)
     it(`keeps a run that is removed, and its note, when a person presses ${String(pressed)}`, async () => {
       const gone: string[] = [];
@@ -56,7 +56,7 @@ describe('uploaded source that cannot be deleted', () => {
         [run],
       );
       messages.end();
-      assert.match(messages.shown[1]?.text ?? '', /The run was kept.*cannot be reached.*retention/);
+      assert.match(messages.shown[1]?.text ?? '', /The run wasn’t removed.*can’t be reached.*retention/);
       assert.deepEqual([gone, forgotten], [removed, removed]);
     });
 });
@@ -98,8 +98,8 @@ describe('several runs that are selected', () => {
     }
     const [ofLost = '', ofEnded = ''] = details;
     assert.match(ofLost, /track it again by its run ID: run-77/);
-    assert.doesNotMatch(ofLost, /Findings and report/);
-    assert.equal(ofEnded, 'Findings and report are deleted from this machine.');
+    assert.doesNotMatch(ofLost, /findings and the report/);
+    assert.equal(ofEnded, 'The findings and the report are deleted from this machine.');
   });
 
   it('are removed but for one that goes on after all, of which they are told', async () => {
@@ -126,13 +126,13 @@ describe('several runs that are selected', () => {
       return Promise.resolve(options === undefined ? new AssessmentError('unsent') : undefined);
     };
     const notes = { forgetRun: () => Promise.resolve() } as unknown as RunNotes;
-    const messages = watchMessages(({ isModal }) => (isModal ? 'Remove' : 'Remove, Leave the Source'));
+    const messages = watchMessages(({ isModal }) => (isModal ? 'Remove' : 'Remove Without Deleting Source'));
     await removeRuns({ tracker: { remove } as unknown as RunTracker, notes }, selected);
     messages.end();
     const [question, kept, ...others] = messages.shown;
     assert.equal(question?.text, 'Remove 2 runs from the history?');
-    assert.match(question.detail, /\n\nA run that has not ended stays\.$/);
-    assert.match(kept?.text ?? '', /^2 runs were kept, .*retention ends\.$/);
+    assert.match(question.detail, /\n\nRuns that haven’t ended aren’t removed\.$/);
+    assert.match(kept?.text ?? '', /^2 runs weren’t removed .*retention period ends\.$/);
     assert.deepEqual(others, []);
     // What cannot be reached for one is not asked about the next.
     assert.deepEqual(removed, ['one false', 'one true', 'two true']);

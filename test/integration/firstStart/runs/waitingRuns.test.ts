@@ -135,7 +135,7 @@ describe('runs that wait for a person', () => {
       assert.deepEqual(answers(), []);
       await setUserSettings({ 'whitebox.tokenCommand': printing(service.token) });
       // With its token the service says that it does not know the invented run.
-      await says('The service does not know ');
+      await says('The service didn’t find ');
       assert.equal(answers()[0], 'describe 404');
     } finally {
       await rm(path.join(storage, 'runs', id), { recursive: true, maxRetries: 3 });
@@ -173,7 +173,7 @@ describe('runs that wait for a person', () => {
   });
 
   it('ask in the Runs view for the decision about an unconfirmed start, and a click on the line is the way to it', async () => {
-    const asked = await lineOf(runOf.unknown, 'The answer to the start was lost');
+    const asked = await lineOf(runOf.unknown, 'The response to the start request was lost');
     assert.equal(asked?.command?.command, 'whitebox.resendDispatch');
   });
 
@@ -216,7 +216,7 @@ describe('runs that wait for a person', () => {
     const failureOf = (): Failure => ({ kind: 'malformedFindings' });
     const run = { ...runOf.succeeded, artifacts: [{ name: 'findings', file: 'findings.json' }] } as Run;
     const line = await lineOf(run, 'Findings', Object.assign(findingsOf(), { failureOf }));
-    assert.match(String(line?.description), /cannot be read/);
+    assert.match(String(line?.description), /can’t be read/);
     assert.equal(line?.command?.command, 'whitebox.openFindingsFile');
     const said = await lineOf(run, 'Findings');
     assert.equal(said?.command?.command, 'whitebox.showRunFindings');
@@ -226,7 +226,7 @@ describe('runs that wait for a person', () => {
     const abort = { code: 'invented', detail: { why: 'It was [too](command:x) hot.' } };
     const run = { ...runOf.aborted, exit: { kind: 'ABORTED', abort, artifacts: [] } };
     const said = await lineOf(run, 'The service said: ');
-    assert.equal(said?.label, 'The service said: why: It was [too](command:x) hot.');
+    assert.equal(said?.label, 'Message from the service: why: It was [too](command:x) hot.');
   });
 
   const troubled = (kind: Failure['kind']): Run =>
@@ -236,7 +236,7 @@ describe('runs that wait for a person', () => {
     [troubled('tokenCommand'), 'running · token command failed'],
     [troubled('unsent'), 'running · offline'],
     [troubled('serverError'), 'running · last check failed'],
-    [runOf.unknown, 'start unconfirmed · needs a decision'],
+    [runOf.unknown, 'start unconfirmed · needs your decision'],
     [runOf.running, 'running'],
   ] as const)
     it(`say “${said}” to those who look and to those who listen`, async () => {

@@ -57,7 +57,7 @@ describe('signing out', () => {
     assert.match(question?.detail ?? '', /\nhttps:\/\/there\.test:8443, organization former$/);
     assert.deepEqual(
       [question?.isModal, question?.buttons, more],
-      [true, ['This Account', 'Every Account'], []],
+      [true, ['This Account', 'All Accounts'], []],
     );
     assert.deepEqual(tokens(), ['token-here', 'token-there'], 'a question that is dismissed forgets nothing');
     await shownWhen('This Account');
@@ -66,9 +66,9 @@ describe('signing out', () => {
 
   it('forgets every token when a person wants that, also where none of this account is kept', async () => {
     await accounts.keep(there, 'token-there');
-    const shown = await shownWhen('Every Account');
-    assert.deepEqual(shown[0]?.buttons, ['Every Account']);
-    assert.match(shown[1]?.text ?? '', /^Signed out\. Every token was removed/);
+    const shown = await shownWhen('All Accounts');
+    assert.deepEqual(shown[0]?.buttons, ['All Accounts']);
+    assert.match(shown[1]?.text ?? '', /^Signed out\. All tokens were removed/);
     assert.deepEqual(tokens(), []);
     assert.deepEqual(
       (await shownWhen()).map(({ text }) => text),

@@ -30,7 +30,7 @@ describe('what a person excludes from uploads', () => {
       assert.equal(messages().length, 1);
       assert.match(
         messages()[0]!.text,
-        /^What decides about the files to send cannot be read: .*\.whiteboxignore\. A file must/,
+        /^The rules for selecting files can’t be read: .*\.whiteboxignore\. A rule file must/,
       );
       assert.equal(await readFile(rules, 'utf8'), 'before\n');
     } finally {
@@ -52,7 +52,7 @@ describe('what a person excludes from uploads', () => {
       const { document } = editor;
       assert.match(
         document.getText(),
-        /^# Files that are not uploaded .*\n# Same syntax as \.gitignore; .*\n$/,
+        /^# Files that aren’t uploaded .*\n# Same syntax as \.gitignore\. .*\n$/,
       );
       const header = new vscode.Range(0, 0, document.lineCount, 0);
       await editor.edit((change) => change.replace(header, 'customers/\n'));
@@ -119,7 +119,12 @@ describe('what a person excludes from uploads', () => {
       assert.deepEqual(now(), { ...here, 'kept.txt': 'leaveOut', 'other.txt': 'leaveOut' });
       assert.deepEqual(
         watch.shown.map(({ text, buttons }) => [text, buttons]),
-        [['2 files and folders are left out of uploads from now on, by lines in .whiteboxignore.', ['Undo']]],
+        [
+          [
+            '2 files and folders were added to .whiteboxignore and are excluded from future uploads.',
+            ['Undo'],
+          ],
+        ],
       );
       await exclude('kept.txt');
       assert.deepEqual(watch.shown[1]?.buttons, [], 'nothing was added');
@@ -169,7 +174,7 @@ describe('what a person excludes from uploads', () => {
       });
       await exclude('kept.txt');
       const [told = '', ...others] = failures.map((error) => describeError(error).message);
-      assert.ok(told.startsWith(`${ignoreFile} cannot be read or written (ELOOP).`), told);
+      assert.ok(told.startsWith(`${ignoreFile} can’t be read or written (ELOOP).`), told);
       assert.deepEqual(others, []);
       assert.deepEqual(now(), { ...here, 'kept.txt': 'leaveOut' }, 'it stays excluded');
     });

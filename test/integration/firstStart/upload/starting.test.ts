@@ -44,16 +44,24 @@ describe('starting an assessment', () => {
   const refused: readonly (readonly [string, unknown, RegExp])[] = [
     ['archive.format', 'tar.gz', /whitebox\.archive\.format .* tar_gz, zip\./],
     ['secrets.checkBeforeUpload', 'Off', /whitebox\.secrets\.checkBeforeUpload .* block, warn, off\./],
-    ['runs.deleteSourceAfterRun', 'false', /whitebox\.runs\.deleteSourceAfterRun must be true or false/],
+    [
+      'runs.deleteSourceAfterRun',
+      'false',
+      /whitebox\.runs\.deleteSourceAfterRun setting must be true or false/,
+    ],
     ['report.language', 'german', /whitebox\.report\.language .* auto, english, japanese\./],
-    ['archive.maxSizeMB', '1 GB', /whitebox\.archive\.maxSizeMB must be a number above 0/],
-    ['archive.exclude', 'customers/', /whitebox\.archive\.exclude must be a list/],
+    ['archive.maxSizeMB', '1 GB', /whitebox\.archive\.maxSizeMB setting must be a number greater than 0/],
+    ['archive.exclude', 'customers/', /whitebox\.archive\.exclude setting must be a list/],
     [
       'archive.includeNestedRepositories',
       'false',
-      /whitebox\.archive\.includeNestedRepositories must be true or/,
+      /whitebox\.archive\.includeNestedRepositories setting must be true or/,
     ],
-    ['runs.retainLocalDays', '30 days', /whitebox\.runs\.retainLocalDays must be a number of at least 1/],
+    [
+      'runs.retainLocalDays',
+      '30 days',
+      /whitebox\.runs\.retainLocalDays setting must be a number of at least 1/,
+    ],
     ['notification.webhookEndpointIds', [''], /at most 100 IDs, none of them empty/],
   ];
   for (const [name, value, told] of refused)
@@ -93,10 +101,7 @@ describe('starting an assessment', () => {
       await vscode.commands.executeCommand('whitebox.refreshRuns');
       await vscode.commands.executeCommand('whitebox.retryUpload', { kind: 'run', id });
       const asked = messages.shown.find(({ isModal }) => isModal);
-      assert.match(
-        asked?.detail ?? '',
-        /Not among the files of the run that is tried again: 1 file\ncustomers\.csv\n/,
-      );
+      assert.match(asked?.detail ?? '', /Not in the run that you’re retrying: 1 file\ncustomers\.csv\n/);
       assert.ok(!asked?.detail.includes('a.js'));
     } finally {
       await rm(path.join(folder, 'customers.csv'));
@@ -129,7 +134,7 @@ describe('starting an assessment', () => {
       await vscode.commands.executeCommand('whitebox.retryUpload', { kind: 'run', id });
       assert.deepEqual(service.requests, []);
       assert.equal(messages.shown.length, 1, texts().join('\n'));
-      assert.match(messages.shown[0]!.text, /^Open the folder to try again/);
+      assert.match(messages.shown[0]!.text, /^To retry, open the folder/);
       assert.ok(messages.shown[0]!.text.endsWith(elsewhere));
       assert.deepEqual(messages.shown[0]!.buttons, ['Open Folder']);
     });

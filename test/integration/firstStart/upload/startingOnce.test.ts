@@ -14,7 +14,7 @@ import { resetUserSettings } from '../../userSettings.ts';
 
 const storage = process.env[storageVariable]!;
 const clock = { now: Date.now, monotonic: () => performance.now(), sleep: () => Promise.resolve() };
-const busy = 'A run is being started already. Finish or cancel that first.';
+const busy = 'Another run is already being started. Finish or cancel that start first.';
 const uploadQuestion = /^Upload \d+ files? of .* for assessment\?$/;
 
 describe('starting an assessment, which costs credits', () => {
@@ -99,8 +99,11 @@ describe('starting an assessment, which costs credits', () => {
     await storeLiveRun(storage, { id: '20260101000000-live', folder, baseUrl, organizationId });
     await run('startAssessment');
     const [{ text, detail, buttons } = { text: '' }, ...others] = messages.shown;
-    assert.deepEqual([text, buttons, others], ['This folder has a run already.', ['Start Another Run'], []]);
-    assert.match(detail ?? '', /; state: running\. Another run spends credits again\.$/);
+    assert.deepEqual(
+      [text, buttons, others],
+      ['A run for this folder is already in progress.', ['Start Another Run'], []],
+    );
+    assert.match(detail ?? '', /\. State: running\. Another run spends credits again\.$/);
     assert.ok(!service.requests.some(({ path: asked }) => asked.includes('input-files')));
 
     press = ({ buttons: [first] }) => (first === 'Start Another Run' ? first : undefined);

@@ -59,7 +59,7 @@ describe('what leaves the machine', () => {
     const [{ text, detail }] = messages() as [ShownMessage];
     assert.match(text, / of b\\u\{202E\}b for assessment\?$/);
     assert.ok(!(text + detail).includes('\u202E'), detail);
-    assert.match(detail, /stay out:\n(?:a\\u\{202E\}txt\.exe\\u\{000A\}Size: 0\d\n){10}… and 190 more\n/);
+    assert.match(detail, /are excluded:\n(?:a\\u\{202E\}txt\.exe\\u\{000A\}Size: 0\d\n){10}… and 190 more\n/);
   });
 
   it('F22 F23 is asked about with the names of what could not be read, and with counts of choices and secrets for themselves', async () => {
@@ -87,7 +87,7 @@ describe('what leaves the machine', () => {
     };
     await ask(run, selection);
     const detail = messages()[0]?.detail ?? '';
-    assert.match(detail, /stay out:\nlocked\.txt\ngone\.txt\nswapped\/\n\n/);
+    assert.match(detail, /are excluded:\nlocked\.txt\ngone\.txt\nswapped\/\n\n/);
     assert.match(
       detail,
       /: 1 file; excluded by ignore files, settings, or type: 2; excluded by your choice: 1; excluded as suspected secrets: 1; couldn’t be packaged: 3\n/,
@@ -151,7 +151,7 @@ describe('what leaves the machine', () => {
         ['Suspected secrets in 1 file'],
       );
       const [{ detail, buttons }] = messages() as [ShownMessage];
-      assert.match(detail, /^Nothing has been sent\. .+ shown masked:\n\nb\.js:1 {2}github {2}\S+…/);
+      assert.match(detail, /^Nothing has been sent\. .+ are masked:\n\nb\.js:1 {2}github {2}\S+…/);
       assert.ok(!detail.includes(token));
       for (const button of buttons) assert.ok(detail.includes(`“${button}”`), button);
       await assert.rejects(readFile(to), { code: 'ENOENT' });
@@ -191,7 +191,7 @@ describe('what leaves the machine', () => {
     }
     const [first, second] = messages().map(({ detail }) => detail);
     const sentence =
-      'The run of Jan 1 took 9h 1m and found 2 findings. 2 of 4 files differ from what it saw.';
+      'The run of Jan 1 took 9h 1m and reported 2 findings. Since then, 2 of 4 files are new or changed.';
     assert.ok(first?.includes(sentence), first);
     assert.doesNotMatch(second ?? '', /The run of/);
   });
@@ -203,7 +203,7 @@ describe('what leaves the machine', () => {
       'whitebox.tokenCommand': 'vendor print-token',
     });
     await vscode.commands.executeCommand('whitebox.testConnection');
-    assert.match(messages()[0]?.text ?? '', /whitebox\.tokenCommand must be a list: the program/);
+    assert.match(messages()[0]?.text ?? '', /whitebox\.tokenCommand setting must be a list of the program/);
     assert.deepEqual(messages()[0]?.buttons, ['Open Settings']);
   });
 });

@@ -58,13 +58,13 @@ describe('the Upload Preview', () => {
       'To be uploaded | 2 files, 2 bytes | cloud-upload',
       'a\\u{202E}txt.exe | 1 byte | file',
       'key.ts | 1 byte · suspected secret | warning',
-      'Left out | 3 | exclude',
+      'Excluded | 3 | exclude',
       'Outside the folder | 1 | ',
       'a\\u{202E}txt.exe/ |  | ',
       'Special files | 1 | ',
       'pipe | named pipe | ',
       'Cannot be read | 1 | ',
-      'locked.ts | changed again and again while it was read | ',
+      'locked.ts | kept changing while it was read | ',
     ]);
   });
 });

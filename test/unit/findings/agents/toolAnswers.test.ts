@@ -36,7 +36,7 @@ const words: FindingWords = {
   place: 'Place',
   feature: 'Feature',
   perspective: 'Perspective',
-  otherPlaces: 'Other places',
+  otherPlaces: 'Other locations',
   triage: 'Triage',
   description: 'Description',
   severityOf: (severity) => severity,
