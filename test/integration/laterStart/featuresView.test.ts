@@ -260,7 +260,7 @@ describe('the Features view', () => {
     await view.show(run);
     const [gone] = await rows();
     assert.match((await read())[0]!, /^☑ Pay.*: feature no longer exists: clear its checkbox$/);
-    assert.match(shownView.message, /^11 of 22 pairs chosen\. Some chosen features no longer exist/);
+    assert.match(shownView.message, /^11 of 22 pairs chosen\. Pairs are not tested yet\. Some chosen features no longer exist/);
     await assert.rejects(chosen(run), (error: unknown) => {
       assert.match(describeError(error).message, /^Nothing was sent: some chosen features/);
       return true;
@@ -273,7 +273,7 @@ describe('the Features view', () => {
   it('F136 counts more pairs than can be sent, and shows the first 2,000 features', async () => {
     const run = await crawl({ features: Array.from({ length: 2_003 }, (_, at) => `Feature ${at}`) });
     await view.show(run);
-    assert.match(shownView.message, /^22,033 of 22,033 pairs chosen\.$/);
+    assert.match(shownView.message, /^22,033 of 22,033 pairs chosen\. Pairs are not tested yet\.$/);
     const all = await rows();
     assert.equal(all.length, 2_001);
     assert.equal((await read()).at(-1), '… and 3 more: Filter to see them');
@@ -319,7 +319,7 @@ describe('the Features view', () => {
     await view.show(run);
     assert.match(
       shownView.message,
-      /^0 of 33 pairs chosen\. Your saved choice can’t be read\. Choose again\./,
+      /^0 of 33 pairs chosen\. Pairs are not tested yet\. Your saved choice can’t be read\. Choose again\./,
     );
     pick('All Pairs');
     await choosePairs(view, findings);

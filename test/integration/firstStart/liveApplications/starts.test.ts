@@ -235,7 +235,7 @@ describe('starting a blackbox run', () => {
       linesOf(stopped).join(),
     );
     assert.match(limited.tooltip as string, /Assess Chosen Pairs… isn’t available: /);
-    assert.ok(linesOf(stopped).some((line) => line.startsWith('Continues from: Crawl, ')));
+    assert.ok(linesOf(stopped).some((line) => line.startsWith('Continues: Crawl, ')));
 
     await write({ oos_urls: [`${application.origin}/contact`] });
     const more = await startBy('continueAssessment', { kind: 'run', id: assessment.id });

@@ -250,7 +250,7 @@ describe('a target file', () => {
     assert.match(messages.shown[1]?.text ?? '', /saved, synced, or committed .* change them/);
     assert.equal((await shownLenses(document.uri, 3))[2], 'Passwords saved: 1 of 2');
     // One row stands for both requests, of which only the crawl has these instructions; it forgets both.
-    press = ({ buttons }) => buttons.find((button) => button === 'Forget');
+    press = ({ buttons }) => buttons.find((button) => button === 'Delete');
     Object.assign(vscode.window, {
       showQuickPick: (items: { kept?: unknown }[]) => {
         assert.doesNotMatch(JSON.stringify(items), /canary/);

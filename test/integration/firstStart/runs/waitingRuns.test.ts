@@ -131,7 +131,7 @@ describe('runs that wait for a person', () => {
       await vscode.commands.executeCommand('whitebox.refreshRuns');
       await says('Sign in to ');
       await setUserSettings({ 'whitebox.tokenCommand': [process.execPath, '-e', ''] });
-      await says('The token command ');
+      await says('The output of the token command ');
       assert.deepEqual(answers(), []);
       await setUserSettings({ 'whitebox.tokenCommand': printing(service.token) });
       // With its token the service says that it does not know the invented run.
@@ -225,7 +225,7 @@ describe('runs that wait for a person', () => {
   it('F58 say in the Runs view what the service said of their abortion, as text', async () => {
     const abort = { code: 'invented', detail: { why: 'It was [too](command:x) hot.' } };
     const run = { ...runOf.aborted, exit: { kind: 'ABORTED', abort, artifacts: [] } };
-    const said = await lineOf(run, 'The service said: ');
+    const said = await lineOf(run, 'Message from the service: ');
     assert.equal(said?.label, 'Message from the service: why: It was [too](command:x) hot.');
   });
 
