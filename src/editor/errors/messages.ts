@@ -213,7 +213,7 @@ function ownMessages(failure: AssessmentError['data'], run: Run | undefined): Me
     tokenCommand: () => describeTokenCommand(subject, failure.detail),
     storage: () => [
       failure.subject === undefined || failure.detail === undefined
-        ? t('VS Code’s storage for this extension cannot be read or written ({0}).', detail)
+        ? t('VS Code’s storage for this extension can’t be read or written ({0}).', detail)
         : t(
             '{0} can’t be read or written ({1}). Check that you have permission and that no other program is using it, then try again.',
             subject,
