@@ -75,7 +75,7 @@ describe('starting a blackbox run', () => {
 
   after(async () => {
     // Passwords are kept for the tests of other files, too.
-    const forgetting = watchMessages(({ buttons }) => buttons.find((button) => button === 'Forget'));
+    const forgetting = watchMessages(({ buttons }) => buttons.find((button) => button === 'Delete'));
     Object.assign(vscode.window, {
       showQuickPick: (items: readonly { kept?: unknown }[]) =>
         Promise.resolve(items.find((item) => item.kept !== undefined)),
