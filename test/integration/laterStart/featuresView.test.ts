@@ -260,7 +260,10 @@ describe('the Features view', () => {
     await view.show(run);
     const [gone] = await rows();
     assert.match((await read())[0]!, /^☑ Pay.*: feature no longer exists: clear its checkbox$/);
-    assert.match(shownView.message, /^11 of 22 pairs chosen\. Pairs are not tested yet\. Some chosen features no longer exist/);
+    assert.match(
+      shownView.message,
+      /^11 of 22 pairs chosen\. Pairs are not tested yet\. Some chosen features no longer exist/,
+    );
     await assert.rejects(chosen(run), (error: unknown) => {
       assert.match(describeError(error).message, /^Nothing was sent: some chosen features/);
       return true;
