@@ -1,5 +1,6 @@
 import { CWE, FILE, ID, LIST, SEVERITY_NAMES, SEVERITY_WORDS, TITLE } from './aliases.ts';
 import { looksLikePath } from './pathText.ts';
+import { sarifResults } from './sarifLog.ts';
 import {
   type JsonObject,
   type KeyPath,
@@ -21,10 +22,10 @@ export interface Item {
 }
 
 const maxDepth = 8;
-/** So many of a list that nothing names are looked at to see whether they are findings. */
+/** This many items show whether a list under an unknown key holds findings. */
 const samples = 20;
 
-/** Keys that a finding may have a list of its own under. */
+/** Keys under which a finding may have a list of its own. */
 const ownLists = ['items', 'data'];
 /** Keys under which nothing but findings stands. */
 const sureLists = ['findings', 'vulnerabilities'];
@@ -51,8 +52,8 @@ export function fieldsOf({ raw, rule, around = {} }: Item): JsonObject {
   return kind === 'fail' || level !== undefined ? { ...fields, rule } : { ...fields, rule, severity: 'none' };
 }
 
-/** Tells whether an item by itself is a finding: one that is rated or placed, or, when it has to be `whole`, both. */
-type IsFinding = (item: Item, whole: boolean) => boolean;
+/** What shows that an item is a finding: a rating or a place; both where it could also be the head of a report. */
+export type Proof = 'ratedOrPlaced' | 'ratedAndPlaced';
 
 /** A list of findings, and the key that it stands under. */
 interface Found {
@@ -60,25 +61,35 @@ interface Found {
   readonly items: readonly Item[];
 }
 
-/** Finds the list of findings in a parsed file: bare, under a known key, in maps, groups and wrappers, in SARIF's runs, or a lone finding; undefined when there is none. */
-export function findList(root: unknown, isFinding: IsFinding): readonly Item[] | undefined {
+/**
+ * Finds the list of findings in a parsed file; undefined when there is none. In this order:
+ * 1. An array at the root: each element is a finding, or a group of findings (`inArray`).
+ * 2. SARIF's results, else the first list with findings under a key of `LIST` (`underKnownKey`): the key says that they are findings.
+ * 3. Lists under any other keys, where a severity names them or some items are findings by themselves (`inWrapper`).
+ * 4. The root itself, as a lone finding. It comes before lists that may be its own (`ownLists`, other keys), but only when it has more proof
+ *    than a report, which has a title and often a rating, too.
+ */
+export function findList(
+  root: unknown,
+  isFinding: (item: Item, proof: Proof) => boolean,
+): readonly Item[] | undefined {
   if (Array.isArray(root)) return inArray(root, 0);
   if (!isObject(root)) return undefined;
   const known = underKnownKey(root, 0);
-  const inside = known?.items ?? inWrapper(root, 0);
+  const listed = known?.items ?? inWrapper(root, 0);
   const mayBeOwn = known === undefined || (ownLists.includes(known.key) && !known.items.some(hasFields));
-  // What rates a whole report is no finding beside those that it holds.
-  const isOne = mayBeOwn && isFinding({ raw: root }, known !== undefined || areWhole(inside));
-  return isOne ? [{ raw: root }] : inside;
+  const proof = known !== undefined || areSurelyFindings(listed) ? 'ratedAndPlaced' : 'ratedOrPlaced';
+  return mayBeOwn && isFinding({ raw: root }, proof) ? [{ raw: root }] : listed;
 
-  /** Whether items are surely findings: some of the first ones name their own rating, and have a place. */
-  function areWhole(items: readonly Item[] = []): boolean {
+  function areSurelyFindings(items: readonly Item[] = []): boolean {
     return items
       .slice(0, samples)
-      .some((item) => present(fieldsOf(item), SEVERITY_NAMES).length > 0 && isFinding(item, true));
+      .some(
+        (item) => present(fieldsOf(item), SEVERITY_NAMES).length > 0 && isFinding(item, 'ratedAndPlaced'),
+      );
   }
 
-  /** Every element is an item, or a group of some. */
+  /** Each element is a finding, or a group of findings; arrays in it count as part of it. */
   function inArray(list: readonly unknown[], depth: number): readonly Item[] {
     return list.flatMap((raw: unknown) => {
       if (isObject(raw)) return inGroup(raw, depth + 1) ?? [{ raw }];
@@ -88,34 +99,38 @@ export function findList(root: unknown, isFinding: IsFinding): readonly Item[] |
     });
   }
 
-  /** The findings in an object that stands where a finding could; undefined for one that is a finding itself. */
+  /** The findings of a group, with what the group says about them; undefined for an object that is a finding itself. */
   function inGroup(group: JsonObject, depth: number): readonly Item[] | undefined {
     if (depth > maxDepth) return undefined;
-    const items = itemsOfGroup(group, depth);
+    const known = underKnownKey(group, depth);
+    const items = known === undefined ? inUnknownGroup(group, depth) : inKnownGroup(group, known);
     return items && within(aroundOf(group), items);
   }
 
-  function itemsOfGroup(group: JsonObject, depth: number): readonly Item[] | undefined {
-    const isOne = (whole: boolean): boolean => isFinding({ raw: group }, whole);
-    const known = underKnownKey(group, depth);
-    if (known === undefined) {
-      if (!Object.values(group).some(mayHoldLists)) return undefined;
-      if (!isOne(false)) return inWrapper(group, depth);
-      if (present(group, SEVERITY_NAMES).length > 0) return undefined;
-      const inside = inWrapper(group, depth);
-      return inside && areWhole(within(aroundOf(group), inside)) ? inside : undefined;
+  /** An object with a list under a known key is a group, unless the list is more likely part of a finding. */
+  function inKnownGroup(group: JsonObject, { key, items }: Found): readonly Item[] | undefined {
+    const isSure = sureLists.includes(key);
+    const isOne = (proof: Proof): boolean => isFinding({ raw: group }, proof);
+    if (items.some(hasFields)) {
+      const isGroup =
+        isSure || !isOne('ratedAndPlaced') || items.some((item) => isFinding(item, 'ratedOrPlaced'));
+      return isGroup ? items : undefined;
     }
-    const { key, items } = known;
-    if (items.some(hasFields))
-      return sureLists.includes(key) || !isOne(true) || items.some((item) => isFinding(item, false))
-        ? items
-        : undefined;
-    // Texts and nothing may be a finding's own.
+    // Texts, and an empty list, may be a finding's own.
     if (ownLists.includes(key)) return undefined;
-    return isOne(sureLists.includes(key)) ? undefined : items;
+    return isOne(isSure ? 'ratedAndPlaced' : 'ratedOrPlaced') ? undefined : items;
   }
 
-  /** What stands under a key for lists: of several keys the first with a finding. */
+  /** An object without known keys is a finding where it looks like one, unless it names no rating and what it holds are surely findings. */
+  function inUnknownGroup(group: JsonObject, depth: number): readonly Item[] | undefined {
+    if (!Object.values(group).some(mayHoldLists)) return undefined;
+    if (!isFinding({ raw: group }, 'ratedOrPlaced')) return inWrapper(group, depth);
+    if (present(group, SEVERITY_NAMES).length > 0) return undefined;
+    const inside = inWrapper(group, depth);
+    return inside && areSurelyFindings(within(aroundOf(group), inside)) ? inside : undefined;
+  }
+
+  /** SARIF's results, which only an array `runs` has; else of the known keys the first with findings, else the first without any. */
   function underKnownKey(object: JsonObject, depth: number): Found | undefined {
     const sarif = sarifResults(object);
     if (sarif !== undefined) return { key: 'runs', items: sarif };
@@ -134,35 +149,48 @@ export function findList(root: unknown, isFinding: IsFinding): readonly Item[] |
     return empty;
   }
 
-  /** An object under a key for lists: a wrapper, a lone finding, or a map by severity, file, category or id. */
+  /** An object under a known key: a wrapper with a known key again, else a lone finding, else a map by severity, file, category or ID. */
   function inNamed(map: JsonObject, key: string, depth: number): Found | undefined {
     if (depth > maxDepth) return undefined;
     if (Object.keys(map).length === 0) return { key, items: [] };
     const known = underKnownKey(map, depth);
     if (known !== undefined) return known;
-    if (isFinding({ raw: map }, false)) return { key, items: [{ raw: map }] };
-    const isSure = !ownLists.includes(key);
-    const lists = unknownEntries(map).flatMap(([name, value]): readonly (readonly Item[])[] => {
-      if (Array.isArray(value))
-        return value.length > 0 || severityName(name)
-          ? [within(nameAround(name), inArray(value, depth + 1))]
-          : [];
-      if (!isObject(value)) return [];
-      const isRating = severityName(name);
-      const around = isRating ? { severity: name } : pathAround(name);
-      const group = inGroup(value, depth + 1);
-      if (group !== undefined) return [within(around ?? {}, group)];
-      const one = { raw: value, around: around ?? { id: name } };
-      if (isRating && !isFinding(isSure ? one : { raw: value }, false)) {
-        const named = Object.keys(value).length === 0 ? [] : inNamed(value, key, depth + 1)?.items;
-        return named === undefined ? [] : [within(one.around, named)];
-      }
-      return isSure || isFinding(one, false) ? [[one]] : [];
+    if (isFinding({ raw: map }, 'ratedOrPlaced')) return { key, items: [{ raw: map }] };
+    const lists = unknownEntries(map).flatMap(([name, value]) => {
+      const items = Array.isArray(value)
+        ? listOfName(name, value, depth + 1)
+        : isObject(value) && objectOfName(name, value, key, depth + 1);
+      return items ? [items] : [];
     });
     return lists.length === 0 ? undefined : { key, items: lists.flat() };
   }
 
-  /** An object that nothing is known of: lists by severity, lists of findings under any key, or objects that hold some. */
+  /** A list in a map. An empty list counts under a severity alone: any other key may be that of a finding's part. */
+  function listOfName(name: string, list: readonly unknown[], depth: number): readonly Item[] | undefined {
+    return list.length > 0 || severityName(name) ? within(nameAround(name), inArray(list, depth)) : undefined;
+  }
+
+  /** An object in a map: a group; else a finding, under keys that may be a finding's own only with proof; under a severity also a map again. */
+  function objectOfName(
+    name: string,
+    value: JsonObject,
+    key: string,
+    depth: number,
+  ): readonly Item[] | undefined {
+    const isRating = severityName(name);
+    const isSure = !ownLists.includes(key);
+    const around = isRating ? { severity: name } : pathAround(name);
+    const group = inGroup(value, depth);
+    if (group !== undefined) return within(around ?? {}, group);
+    const one = { raw: value, around: around ?? { id: name } };
+    if (isRating && !isFinding(isSure ? one : { raw: value }, 'ratedOrPlaced')) {
+      const named = inNamed(value, key, depth)?.items;
+      return named && within(one.around, named);
+    }
+    return isSure || isFinding(one, 'ratedOrPlaced') ? [one] : undefined;
+  }
+
+  /** An object without known keys: lists by severity, other lists of findings, and objects that hold either. */
   function inWrapper(object: JsonObject, depth: number): readonly Item[] | undefined {
     if (depth > maxDepth) return undefined;
     const entries = unknownEntries(object);
@@ -173,7 +201,7 @@ export function findList(root: unknown, isFinding: IsFinding): readonly Item[] |
       if (Array.isArray(value)) {
         const items = inArray(value, depth + 1);
         if (isBySeverity(entry)) return [within(nameAround(name), items)];
-        const areFindings = items.slice(0, samples).some((item) => isFinding(item, false));
+        const areFindings = items.slice(0, samples).some((item) => isFinding(item, 'ratedOrPlaced'));
         return areFindings ? [within(pathAround(name) ?? {}, items)] : [];
       }
       if (!isObject(value)) return [];
@@ -229,84 +257,4 @@ function nameAround(key: string): Around {
 
 function pathAround(key: string): Around | undefined {
   return looksLikePath(key, 'places') ? { file: key } : undefined;
-}
-
-/**
- * The results of all runs, each with its rule; undefined when no run has results, which is not the same as none found. A result that was
- * `absent` is none (SARIF 2.1.0, 3.27.24).
- */
-function sarifResults(log: JsonObject): readonly Item[] | undefined {
-  const runs = arrayAt(log, ['runs']);
-  const runsWithResults = runs?.filter((run) => arrayAt(run, ['results']) !== undefined);
-  if (runs === undefined || (runs.length > 0 && runsWithResults?.length === 0)) return undefined;
-  return runsWithResults?.flatMap((run) => {
-    const ruleOf = createRuleFinder(run);
-    const results = arrayAt(run, ['results']) ?? [];
-    return results
-      .filter((result) => valueAt(result, [normalKey('baseline_state')]) !== 'absent')
-      .map((raw) => ({ raw: asExported(raw), rule: ruleOf(raw) }));
-  });
-}
-
-/** A result's finding as this extension exported it: whole, and its texts without the escapes of SARIF; else the result. */
-function asExported(result: unknown): unknown {
-  const finding = valueAt(result, ['properties', 'whitebox', 'finding']);
-  return isObject(finding) ? finding : result;
-}
-
-/** The notifications of SARIF runs whose tool failed and that have no results; undefined where the log is none of such runs. */
-export function toolFailureOf(root: unknown): readonly unknown[] | undefined {
-  const runs = isObject(root) ? (arrayAt(root, ['runs']) ?? []) : [];
-  const invocations = runs.flatMap((run) => arrayAt(run, ['invocations']) ?? []);
-  const notifications = invocations.flatMap((invocation) =>
-    notificationLists.flatMap((path) => arrayAt(invocation, path) ?? []),
-  );
-  const hasFailed =
-    invocations.some((invocation) => valueAt(invocation, executionSuccessful) === false) ||
-    notifications.length > 0;
-  const isWithout = runs.every((run) => (arrayAt(run, ['results']) ?? []).length === 0);
-  // A log with an empty list of results has looked, unless its tool says otherwise.
-  const isSure = runs.every((run) => arrayAt(run, ['results']) === undefined) || notifications.some(isError);
-  return hasFailed && isWithout && isSure ? notifications : undefined;
-}
-
-const executionSuccessful = [normalKey('execution_successful')];
-const notificationLists = [
-  [normalKey('tool_execution_notifications')],
-  [normalKey('tool_configuration_notifications')],
-];
-
-function isError(notification: unknown): boolean {
-  return valueAt(notification, ['level']) === 'error';
-}
-
-/** Finds the rule of a result by id, else by index (SARIF 2.1.0, 3.27.5 to 3.27.7). */
-function createRuleFinder(run: unknown): (result: unknown) => JsonObject {
-  const extensions = arrayAt(run, ['tool', 'extensions']) ?? [];
-  const rules = [
-    ...(arrayAt(run, ['tool', 'driver', 'rules']) ?? []),
-    ...extensions.flatMap((extension) => arrayAt(extension, ['rules']) ?? []),
-  ]
-    .filter(isObject)
-    .map(withDefaultLevel);
-  const byId = new Map(rules.map((rule) => [valueAt(rule, ['id']), rule]));
-  return (result) => {
-    const id = valueAt(result, [normalKey('rule_id')]) ?? valueAt(result, ['rule', 'id']);
-    const index = valueAt(result, [normalKey('rule_index')]);
-    return (
-      byId.get(id) ?? (id === undefined && typeof index === 'number' ? rules[index] : undefined) ?? ruleless
-    );
-  };
-}
-
-const ruleless = withDefaultLevel({});
-
-/** A failure without a level has its rule's, and a rule without one means `warning` (SARIF 2.1.0, 3.27.10). */
-function withDefaultLevel(rule: JsonObject): JsonObject {
-  return { defaultConfiguration: { level: 'warning' }, ...rule };
-}
-
-function arrayAt(value: unknown, path: KeyPath): readonly unknown[] | undefined {
-  const found = valueAt(value, path);
-  return Array.isArray(found) ? found : undefined;
 }

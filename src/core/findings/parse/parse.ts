@@ -15,11 +15,12 @@ import {
   TITLE,
   URL_TEXT,
 } from './aliases.ts';
-import { fieldsOf, findList, type Item, toolFailureOf } from './findList.ts';
+import { fieldsOf, findList, type Item, type Proof } from './findList.ts';
 import { firstHit, isObject, type JsonObject, type KeyPath, present, readJson, valueAt } from '../../json.ts';
 import { type ListStyle, MAX_TEXT, toProse } from './prose.ts';
 import { readConfidence, readCvss, readCwes, readRating } from './rating.ts';
 import { readPlaces } from './readPlaces.ts';
+import { toolFailureOf } from './sarifLog.ts';
 
 /** Most findings that are read of a file. */
 const maxFindings = 10_000;
@@ -148,12 +149,13 @@ function readFinding(item: Item, index: number, makeId: MakeId): Finding {
   };
 }
 
-/** Whether an item by itself is a finding: it has a name or prose, and a rating or a place, or both. */
-function isFinding(item: Item, whole: boolean): boolean {
+/** Whether an item by itself is a finding: it has a name or prose, and the asked proof. */
+function isFinding(item: Item, proof: Proof): boolean {
   const fields = fieldsOf(item);
+  const needsBoth = proof === 'ratedAndPlaced';
   const isRated = readRating(fields).severity !== 'unrated';
-  if (whole && !isRated) return false;
-  if ((whole || !isRated) && readPlaces(fields).places.length === 0) return false;
+  if (needsBoth && !isRated) return false;
+  if ((needsBoth || !isRated) && readPlaces(fields).places.length === 0) return false;
   return textsAt(fields, [...TITLE, ...DESCRIPTION]).length > 0;
 }
 

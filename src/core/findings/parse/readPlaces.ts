@@ -5,7 +5,6 @@ import {
   FILE,
   LINE_RANGE,
   MAIN_PLACES,
-  NO_SNIPPET,
   OTHER_PLACES,
   PLACE_CONTAINERS,
   PLACE_LABEL,
@@ -20,19 +19,11 @@ import {
   START_POSITION,
   TARGET_INDEX,
 } from './aliases.ts';
-import { isLeftOut } from '../drift/lineText.ts';
 import { type Place, PLACE_ROLES, type PlaceRole } from '../finding.ts';
 import { firstHit, isObject, type JsonObject, type KeyPath, present, valueAt } from '../../json.ts';
-import {
-  isLineText,
-  type Lines,
-  looksLikePath,
-  ordered,
-  splitPath,
-  toCount,
-  toLineRange,
-} from './pathText.ts';
-import { MAX_TEXT, toProse } from './prose.ts';
+import { type Lines, looksLikePath, ordered, splitPath, toCount, toLineRange } from './pathText.ts';
+import { toProse } from './prose.ts';
+import { toSnippet } from './snippet.ts';
 import { clip } from '../../visibleText.ts';
 
 /** Most places kept of one finding; the rest stand in its raw JSON. */
@@ -51,7 +42,13 @@ export interface Places {
 /** What the objects around a place say about every place in them. */
 type Surroundings = Pick<PlaceDraft, 'path' | 'label' | 'targetIndex'>;
 
-/** Reads the places of a finding, the main one first; each report of a place is a place of its own. */
+/**
+ * Reads the places of a finding, the main one first. Looked for, in this order:
+ * 1. Places that the finding lists: its own file, where that is a list, then `MAIN_PLACES`. These are usually the most exact.
+ * 2. The finding's own fields. They complete the only listed place, or are the main place before the listed ones (`withOwnFields`).
+ * 3. Places that explain the finding, such as steps of an attack (`OTHER_PLACES`). They do not take its file: without a path they are none.
+ * Each report of a place is a place of its own.
+ */
 export function readPlaces(finding: JsonObject): Places {
   const own = readDraft(finding);
   const around = { path: own.path, targetIndex: own.targetIndex };
@@ -72,8 +69,8 @@ function fileLists(finding: JsonObject): readonly PlaceSource[] {
 }
 
 /**
- * The finding's own fields complete the only place that is listed. Else they are the main place, unless the file is listed with a line; a
- * file without a line says nothing beside the same one with a line.
+ * Joins the listed places with the finding's own fields, which complete the only listed place. Else they are the main place, unless their file is
+ * listed with a line. Places without a line are dropped where the same file has one with a line.
  */
 function withOwnFields(listed: readonly Place[], own: PlaceDraft): readonly Place[] {
   const { path } = own;
@@ -92,7 +89,7 @@ function hasLine({ startLine }: Place): boolean {
   return startLine !== undefined;
 }
 
-/** A place with the lines and the code that the same object gives. */
+/** The place with the lines and the code that the fields beside it give, where it lacks them and both are in one file. */
 function completed(place: Place, beside: PlaceDraft): Place {
   if (beside.path !== undefined && beside.path !== place.path) return place;
   const { startLine, endLine, startColumn, endColumn } = place.startLine === undefined ? beside : place;
@@ -100,6 +97,7 @@ function completed(place: Place, beside: PlaceDraft): Place {
   return { ...place, startLine, endLine, startColumn, endColumn, snippet };
 }
 
+/** The places at some keys of a finding; `around` is what the finding says about each of them. */
 function placesUnder(
   finding: JsonObject,
   sources: readonly PlaceSource[],
@@ -164,13 +162,6 @@ function readRole(object: JsonObject): PlaceRole | undefined {
   return firstHit(object, PLACE_ROLE, (value) => PLACE_ROLES.find((role) => role === value));
 }
 
-const maxSnippetLines = 1_000;
-
-/** A line number as quotes have it; the one that a lone line of code does not start with; and the one that it does not if it is its own. */
-const lineNumber = /^(\d{1,7})(?: ?[|:│] ?|[\t ]|$)/;
-const singleNumber = /^(\d{1,7}) ?[|│] ?/;
-const ownNumber = /^(\d{1,7})(?: ?: ?|\t)/;
-
 /** What one object says about a place; without a path it may still complete the place of another object. */
 type PlaceDraft = Omit<Place, 'path'> & { readonly path: string | undefined };
 
@@ -199,52 +190,6 @@ function readFile(object: JsonObject, depth = 0): string | undefined {
     if (typeof first === 'string') return looksLikePath(first, 'files') ? first : undefined;
     return isObject(first) && depth === 0 ? readFile(first, 1) : undefined;
   });
-}
-
-/** Code as text, as `{text}` or as an array of lines; line numbers are not code. */
-function toSnippet(value: unknown, startLine: number | undefined): string | undefined {
-  if (Array.isArray(value)) {
-    const lines = (value as readonly unknown[])
-      .slice(0, maxSnippetLines)
-      .filter((line) => typeof line === 'string');
-    return lines.every(isLineText) ? undefined : clip(codeIn(lines.join('\n'), startLine), MAX_TEXT);
-  }
-  const text = isObject(value) && Object.hasOwn(value, 'text') ? value['text'] : value;
-  if (typeof text !== 'string' || text.trim() === '' || isLineText(text)) return undefined;
-  return text === NO_SNIPPET ? undefined : clip(codeIn(text, startLine), MAX_TEXT);
-}
-
-/** The code in a quote: without the Markdown fence around it and the line numbers in front of it. */
-function codeIn(quote: string, startLine: number | undefined): string {
-  const lines = (quote.length > MAX_TEXT ? clip(quote, MAX_TEXT) : quote).split('\n');
-  const first = lines.findIndex((line) => line.trim() !== '');
-  const last = lines.findLastIndex((line) => line.trim() !== '');
-  const isFenced =
-    last > first && lines[first]?.trimStart().startsWith('```') && lines[last]?.trim() === '```';
-  return withoutNumbers(isFenced === true ? lines.slice(first + 1, last) : lines, startLine).join('\n');
-}
-
-/** Lines without their numbers, where all have one that counts on; behind lines of dots it may be any later one. */
-function withoutNumbers(lines: readonly string[], startLine: number | undefined): readonly string[] {
-  let [next, isLeap] = [0, true];
-  const code: string[] = [];
-  for (const line of lines) {
-    if (isLeftOut(line) && next > 0) {
-      code.push(line);
-      isLeap = true;
-      continue;
-    }
-    const text = line.trimStart();
-    const marked = text.startsWith('>') ? text.slice(1).trimStart() : text;
-    const own = ownNumber.exec(marked);
-    const single = Number(own?.[1]) === startLine ? own : singleNumber.exec(marked);
-    const [head, digits] = (lines.length === 1 ? single : lineNumber.exec(marked)) ?? [];
-    const number = Number(digits);
-    if (head === undefined || (isLeap ? number < next : number !== next)) return lines;
-    [next, isLeap] = [number + 1, false];
-    code.push(line.slice(line.indexOf(head) + head.length));
-  }
-  return code;
 }
 
 function toTargetIndex(value: unknown): number | undefined {

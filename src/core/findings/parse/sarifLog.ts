@@ -1,0 +1,83 @@
+import { isObject, type JsonObject, type KeyPath, normalKey, valueAt } from '../../json.ts';
+
+/**
+ * The results of all runs, each with its rule; undefined when no run has results, which is not the same as none found. A result that was
+ * `absent` is none (SARIF 2.1.0, 3.27.24).
+ */
+export function sarifResults(
+  log: JsonObject,
+): readonly { readonly raw: unknown; readonly rule: JsonObject }[] | undefined {
+  const runs = arrayAt(log, ['runs']);
+  const runsWithResults = runs?.filter((run) => arrayAt(run, ['results']) !== undefined);
+  if (runs === undefined || (runs.length > 0 && runsWithResults?.length === 0)) return undefined;
+  return runsWithResults?.flatMap((run) => {
+    const ruleOf = createRuleFinder(run);
+    const results = arrayAt(run, ['results']) ?? [];
+    return results
+      .filter((result) => valueAt(result, [normalKey('baseline_state')]) !== 'absent')
+      .map((raw) => ({ raw: asExported(raw), rule: ruleOf(raw) }));
+  });
+}
+
+/** A result's finding as this extension exported it: whole, and its texts without the escapes of SARIF; else the result. */
+function asExported(result: unknown): unknown {
+  const finding = valueAt(result, ['properties', 'whitebox', 'finding']);
+  return isObject(finding) ? finding : result;
+}
+
+/** The notifications of SARIF runs whose tool failed and that have no results; undefined where the log is none of such runs. */
+export function toolFailureOf(root: unknown): readonly unknown[] | undefined {
+  const runs = isObject(root) ? (arrayAt(root, ['runs']) ?? []) : [];
+  const invocations = runs.flatMap((run) => arrayAt(run, ['invocations']) ?? []);
+  const notifications = invocations.flatMap((invocation) =>
+    notificationLists.flatMap((path) => arrayAt(invocation, path) ?? []),
+  );
+  const hasFailed =
+    invocations.some((invocation) => valueAt(invocation, executionSuccessful) === false) ||
+    notifications.length > 0;
+  const isWithout = runs.every((run) => (arrayAt(run, ['results']) ?? []).length === 0);
+  // A log with an empty list of results has looked, unless its tool says otherwise.
+  const isSure = runs.every((run) => arrayAt(run, ['results']) === undefined) || notifications.some(isError);
+  return hasFailed && isWithout && isSure ? notifications : undefined;
+}
+
+const executionSuccessful = [normalKey('execution_successful')];
+const notificationLists = [
+  [normalKey('tool_execution_notifications')],
+  [normalKey('tool_configuration_notifications')],
+];
+
+function isError(notification: unknown): boolean {
+  return valueAt(notification, ['level']) === 'error';
+}
+
+/** Finds the rule of a result by id, else by index (SARIF 2.1.0, 3.27.5 to 3.27.7). */
+function createRuleFinder(run: unknown): (result: unknown) => JsonObject {
+  const extensions = arrayAt(run, ['tool', 'extensions']) ?? [];
+  const rules = [
+    ...(arrayAt(run, ['tool', 'driver', 'rules']) ?? []),
+    ...extensions.flatMap((extension) => arrayAt(extension, ['rules']) ?? []),
+  ]
+    .filter(isObject)
+    .map(withDefaultLevel);
+  const byId = new Map(rules.map((rule) => [valueAt(rule, ['id']), rule]));
+  return (result) => {
+    const id = valueAt(result, [normalKey('rule_id')]) ?? valueAt(result, ['rule', 'id']);
+    const index = valueAt(result, [normalKey('rule_index')]);
+    return (
+      byId.get(id) ?? (id === undefined && typeof index === 'number' ? rules[index] : undefined) ?? ruleless
+    );
+  };
+}
+
+const ruleless = withDefaultLevel({});
+
+/** A failure without a level has its rule's, and a rule without one means `warning` (SARIF 2.1.0, 3.27.10). */
+function withDefaultLevel(rule: JsonObject): JsonObject {
+  return { defaultConfiguration: { level: 'warning' }, ...rule };
+}
+
+function arrayAt(value: unknown, path: KeyPath): readonly unknown[] | undefined {
+  const found = valueAt(value, path);
+  return Array.isArray(found) ? found : undefined;
+}
