@@ -1,8 +1,7 @@
-import { once } from 'node:events';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Worker } from 'node:worker_threads';
-import { AssessmentError, type ErrorData, type ErrorKind, systemCode, workerCrash } from '../errors.ts';
+import { askWorker } from '../askWorker.ts';
+import { AssessmentError, systemCode } from '../errors.ts';
 import { firstHit, isObject, keyPaths, present, valueAt } from '../json.ts';
 import { keptArtifact, type Run } from '../run/state/run.ts';
 
@@ -38,17 +37,12 @@ export interface ArtifactStart {
   readonly path: string;
 }
 
-/** The worker's only answer. */
-export type ArtifactAnswer =
-  { readonly value: unknown } | { readonly error: ErrorKind; readonly data: ErrorData };
-
 /** Largest features and scan_progress artifacts that are read. */
 const maxBytes = 16 * 1024 * 1024;
 /** Most entries that are read. */
 export const maxFeatures = 10_000;
 /** Longest name that a pair can have (API reference, section 2.7); other texts of a feature are cut to it. */
 const maxNameLength = 5_000;
-const maxHeapMb = 1_024;
 const maxDepth = 4;
 
 const LIST = keyPaths('features discovered_features items data results');
@@ -101,23 +95,6 @@ export async function readArtifact<T>(
     if (!(cause instanceof AssessmentError) || cause.kind === 'badFeatures') throw cause;
     const subject: FeaturesFault = cause.kind === 'findingsTooLarge' ? 'tooLarge' : 'malformed';
     throw new AssessmentError('badFeatures', { subject, detail: cause.data.detail }, { cause });
-  }
-}
-
-async function askWorker(start: ArtifactStart, workerFile: string | URL): Promise<unknown> {
-  const resourceLimits = { maxOldGenerationSizeMb: maxHeapMb };
-  const worker = new Worker(workerFile, { workerData: start, resourceLimits });
-  try {
-    const [answer] = (await once(worker, 'message')) as [ArtifactAnswer];
-    if ('value' in answer) return answer.value;
-    throw new AssessmentError(answer.error, answer.data);
-  } catch (error) {
-    if (error instanceof AssessmentError) throw error;
-    if (systemCode(error) === 'ERR_WORKER_OUT_OF_MEMORY')
-      throw new AssessmentError('findingsTooLarge', {}, { cause: error });
-    throw workerCrash(error);
-  } finally {
-    await worker.terminate();
   }
 }
 

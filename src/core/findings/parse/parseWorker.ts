@@ -1,10 +1,12 @@
 import { readFileSync, statSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
+import type { WorkerAnswer } from '../../askWorker.ts';
 import { AssessmentError, type ErrorData, type ErrorKind } from '../../errors.ts';
-import { type ArtifactAnswer, type ArtifactStart, toFeatures } from '../../features/features.ts';
+import { type ArtifactStart, toFeatures } from '../../features/features.ts';
 import { listProgress } from '../../features/scanProgress.ts';
 import { readJson } from '../../json.ts';
 import type { Finding } from '../finding.ts';
+import { type LinesStart, readLines } from '../importExport/sarif/lineHash.ts';
 import { type Cut, parseFindings } from './parse.ts';
 
 /** What a parsing worker starts with: the file's path, or its content. */
@@ -63,7 +65,7 @@ function lengthOf({ title, description, recommendation, blocks, places, raw = ''
 }
 
 /** What an artifact of a blackbox run holds. */
-function readArtifact({ role, path }: ArtifactStart): ArtifactAnswer {
+function readArtifact({ role, path }: ArtifactStart): WorkerAnswer {
   try {
     const value = readJson(readFileSync(path, 'utf8'));
     return { value: role === 'features' ? toFeatures(value) : listProgress(value) };
@@ -75,8 +77,9 @@ function readArtifact({ role, path }: ArtifactStart): ArtifactAnswer {
 
 if (parentPort !== null) {
   const port = parentPort;
-  const start = workerData as ParseStart | ArtifactStart;
-  if ('role' in start) port.postMessage(readArtifact(start));
+  const start = workerData as ParseStart | ArtifactStart | LinesStart;
+  if ('files' in start) port.postMessage({ value: readLines(start) } satisfies WorkerAnswer);
+  else if ('role' in start) port.postMessage(readArtifact(start));
   else {
     const answers = answersTo(start);
     port.on('message', () => {
