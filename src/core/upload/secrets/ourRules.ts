@@ -3,6 +3,8 @@ export interface Match {
   readonly rule: string;
   /** Where it starts in the text. */
   readonly index: number;
+  /** The credential itself: never shown, kept or sent. */
+  readonly secret: string;
   readonly masked: string;
   /** The `masked` that a rule for the secret's own form gives the same secret. */
   readonly alias?: string;
@@ -14,7 +16,9 @@ interface TokenRule {
   /** Only in files whose path matches. */
   readonly file?: RegExp;
   readonly accept?: (match: string, text: string, end: number) => boolean;
-  readonly mask?: (match: string) => Pick<Match, 'masked' | 'alias'>;
+  readonly mask?: (match: string) => Pick<Match, 'secret' | 'masked' | 'alias'>;
+  /** How the secret goes on after the match. */
+  readonly rest?: RegExp;
 }
 
 // What secretlint's recommended preset does not look for.
@@ -30,6 +34,8 @@ const tokenRules: readonly TokenRule[] = [
     rule: 'private-key',
     pattern: /-----BEGIN (?:[A-Z0-9]{1,16} ){0,4}PRIVATE KEY(?: BLOCK)?-----/g,
     accept: (_match, text, end) => /[A-Za-z0-9+/]{40}/.test(text.slice(end, end + 600)),
+    // To its end, or to that of a quote which leaves the end out.
+    rest: /[^]{0,10000}?-----END [A-Z0-9 ]{1,40}-----|(?:(?:\\[rn]|[\s"',])*[A-Za-z0-9+/=]{20,100})*/y,
   },
   { rule: 'age-secret-key', pattern: /\bAGE-SECRET-KEY-1[0-9A-Z]{58}\b/g },
   { rule: 'google-api-key', pattern: /\bAIza[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])/g },
@@ -80,12 +86,18 @@ const sampleSignatures =
 /** Finds tokens that secretlint's recommended preset misses. */
 export function findTokens(text: string, path: string): Match[] {
   const found: Match[] = [];
-  for (const { rule, pattern, file, accept, mask } of tokenRules) {
+  for (const { rule, pattern, file, accept, mask = maskWhole, rest } of tokenRules) {
     if (file?.test(path) === false) continue;
     for (const match of text.matchAll(pattern)) {
       const [all] = match;
       if (accept?.(all, text, match.index + all.length) === false) continue;
-      found.push({ rule, index: match.index, ...(mask ?? maskWhole)(all) });
+      const { secret, ...masked } = mask(all);
+      found.push({
+        rule,
+        index: match.index,
+        secret: secret + restOf(text, match.index + all.length, rest),
+        ...masked,
+      });
     }
   }
   return found;
@@ -99,14 +111,21 @@ function isSampleLogin(url: string): boolean {
   );
 }
 
-function maskWhole(match: string): Pick<Match, 'masked'> {
-  return { masked: maskToken(match) };
+function restOf(text: string, end: number, rest: RegExp | undefined): string {
+  if (rest === undefined) return '';
+  rest.lastIndex = end;
+  return rest.exec(text)?.[0] ?? '';
 }
 
-function maskNpmrc(line: string): Pick<Match, 'masked' | 'alias'> {
+function maskWhole(match: string): Pick<Match, 'secret' | 'masked'> {
+  return { secret: match, masked: maskToken(match) };
+}
+
+function maskNpmrc(line: string): Pick<Match, 'secret' | 'masked' | 'alias'> {
   const at = line.indexOf('=');
   const name = /_\w+$/.exec(line.slice(0, at).trimEnd())?.[0] ?? '';
-  return { masked: `${name}=…`, alias: maskToken(line.slice(at + 1).trim()) };
+  const secret = line.slice(at + 1).trim();
+  return { secret, masked: `${name}=…`, alias: maskToken(secret) };
 }
 
 /** Configuration files: names count in any case, and values need no quotes. */
@@ -142,6 +161,7 @@ export function findAssignments(text: string, path: string): Match[] {
     found.push({
       rule: 'assignment',
       index: match.index,
+      secret: value,
       masked: maskAssignment(name),
       alias: maskToken(value),
     });

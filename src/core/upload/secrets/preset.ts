@@ -33,7 +33,7 @@ export function presetLint(): PresetLint {
       if (rule === 'secretlint/gcp') return [gcpKey(text)];
       const token = reportedToken(data) ?? text.slice(start, end);
       if (rule === 'secretlint/sendgrid' && !isSendGrid(token)) return [];
-      return [{ rule, index: start, masked: maskToken(token) }];
+      return [{ rule, index: start, secret: token, masked: maskToken(token) }];
     });
   };
 }
@@ -47,10 +47,10 @@ function reportedToken(data: unknown): string | undefined {
   return token;
 }
 
-/** The rule reports the whole file. */
+/** The rule reports the whole file; the key in it is found by our own rule, too. */
 function gcpKey(text: string): Match {
   const index = Math.max(0, text.indexOf('"private_key"'));
-  return { rule: 'secretlint/gcp', index, masked: maskToken('-----BEGIN PRIVATE KEY-----') };
+  return { rule: 'secretlint/gcp', index, secret: '', masked: maskToken('-----BEGIN PRIVATE KEY-----') };
 }
 
 /** The rule takes `SG.default.create` of minified code for a key. */

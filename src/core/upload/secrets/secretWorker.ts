@@ -1,5 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import type { WorkerAnswer } from '../../askWorker.ts';
 import type { Omission } from '../sourceFile.ts';
+import { type MaskStart, maskTexts } from './maskTexts.ts';
 import { presetLint } from './preset.ts';
 import { isMarked, scanFile, type ScannedFile } from './scanFile.ts';
 
@@ -39,4 +41,10 @@ function serve(port: NonNullable<typeof parentPort>, { root }: ScanStart): void 
   });
 }
 
-if (parentPort !== null) serve(parentPort, workerData as ScanStart);
+if (parentPort !== null) {
+  const port = parentPort;
+  const start = workerData as ScanStart | MaskStart;
+  if ('root' in start) serve(port, start);
+  else
+    void maskTexts(start, presetLint()).then((value) => port.postMessage({ value } satisfies WorkerAnswer));
+}

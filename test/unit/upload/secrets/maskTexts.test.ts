@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { askWorker } from '../../../../src/core/askWorker.ts';
+import { randomFrom, seeds } from './secretSeeds.ts';
+
+const workerFile = new URL('../../../../src/core/upload/secrets/secretWorker.ts', import.meta.url);
+const mask = async (texts: readonly string[]): Promise<readonly string[]> =>
+  (await askWorker({ texts }, workerFile)) as readonly string[];
+
+test('F151 every kind of credential that is found in files is masked in a text, and nothing besides', async () => {
+  const invented = seeds(randomFrom(151));
+  const end = '\n\nRotate it.';
+  const masked = await mask(invented.map(({ content }) => `The file holds:\n\n${content}${end}`));
+  const missed = masked.flatMap((text, at) => {
+    const { rule, secret } = invented[at]!;
+    // Of a key each line counts, but for that which says that it is one.
+    const lines = secret.split('\n').filter((line) => line.length > 5 && !line.startsWith('-----BEGIN'));
+    return lines.some((line) => text.includes(line)) || !text.endsWith(end) ? [rule] : [];
+  });
+  assert.equal(masked.length, invented.length);
+  assert.deepEqual(missed, []);
+  const cutKey = `-----BEGIN PRIVATE ${'KEY'}-----\n${'MIICdwIBADANBgkqhkiG9w0BAQEFAASC'.repeat(2)}`;
+  assert.deepEqual(await mask([`${cutKey}\n… and so on`]), ['-----BEGIN PRIVATE KEY-----…\n… and so on']);
+});
+
+test('F151 a text without credentials stays as it is, beside any other', async () => {
+  const token = seeds(randomFrom(1)).find(({ rule }) => rule === 'postman-key')!;
+  const plain = ['SQL injection.', '', 'The password is read from {{0}}', '日本語 '.repeat(100_000)];
+  const masked = await mask([...plain, token.content]);
+  assert.deepEqual(masked.slice(0, -1), plain);
+  assert.match(masked.at(-1)!, /PMAK-…/);
+});
