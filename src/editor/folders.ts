@@ -68,6 +68,7 @@ export function hasOpenFolder({ targets }: Pick<Run, 'targets'>): boolean {
 
 /** The used part of a repository in the API of VS Code's git extension (`vscode.git`, version 1). */
 interface Repository {
+  readonly rootUri: vscode.Uri;
   readonly state: {
     readonly HEAD?: { readonly commit?: string };
     readonly remotes: readonly { readonly name: string; readonly fetchUrl?: string }[];

@@ -8,26 +8,46 @@ export interface IssueTracker {
 }
 
 /** `git@host:owner/repository`, as git takes it for ssh. */
-const scpForm = /^(?:[\w.-]+@)?([\w.-]+):(?!\/\/)\/?(.+)$/;
+const scpForm = /^(?:[\w.-]+@)?([\w.-]{2,}):(?!\/\/)\/?(.+)$/;
 
-/** Reads the tracker from the address of a git remote, which comes from the repository: anybody may have written it. Undefined for one whose tracker is not known. */
-export function readTracker(remote: string): IssueTracker | undefined {
+/** Where a git remote is, by its address, which comes from the repository: anybody may have written it. */
+interface Remote {
+  /** Without its port. */
+  readonly hostname: string;
+  /** With the port of the web server, where the address has it; the port of ssh is another one. */
+  readonly host: string;
+  readonly names: readonly string[];
+}
+
+function readRemote(remote: string): Remote | undefined {
   const [, scpHost, scpPath] = scpForm.exec(remote) ?? [];
   const text = scpHost === undefined ? remote : `ssh://${scpHost}/${scpPath ?? ''}`;
   const [, scheme = '', address = ''] = /^(https?|ssh|git):\/\/(.+)$/i.exec(text) ?? [];
   if (!URL.canParse(`https://${address}`)) return undefined;
   const { hostname, host, pathname } = new URL(`https://${address}`);
-  const kind = (['github', 'gitlab'] as const).find((each) => hostname.startsWith(`${each}.`));
   const names = pathname
     .replace(/\/+$/, '')
     .replace(/\.git$/, '')
     .split('/')
     .slice(1);
-  const isNamed = names.length >= 2 && names.every((name) => /^[\w.-]+$/.test(name) && !/^\.+$/.test(name));
-  if (kind === undefined || !isNamed || (kind === 'github' && names.length > 2)) return undefined;
-  // The port of ssh is not that of the tracker.
-  const isWeb = scheme.toLowerCase().startsWith('http');
-  return { kind, host: isWeb ? host : hostname, repository: names.join('/') };
+  const isNamed = names.length > 0 && names.every((name) => /^[\w.~-]+$/.test(name) && !/^\.+$/.test(name));
+  return isNamed
+    ? { hostname, host: scheme.toLowerCase().startsWith('http') ? host : hostname, names }
+    : undefined;
+}
+
+/** Reads the tracker from the address of a git remote. Undefined for one whose tracker is not known. */
+export function readTracker(remote: string): IssueTracker | undefined {
+  const { hostname = '', host = '', names = [] } = readRemote(remote) ?? {};
+  const kind = (['github', 'gitlab'] as const).find((each) => hostname.startsWith(`${each}.`));
+  if (kind === undefined || names.length < 2 || (kind === 'github' && names.length > 2)) return undefined;
+  return { kind, host, repository: names.join('/') };
+}
+
+/** The address of a repository on the web, from that of its git remote: host and path alone, without user information or query. */
+export function repositoryUri(remote: string): string | undefined {
+  const found = readRemote(remote);
+  return found && `https://${found.host}/${found.names.join('/')}`;
 }
 
 /** The page that opens a new issue with this title. */

@@ -13,7 +13,7 @@ import { readFindings, type ReadFindingsOptions } from '../parse/readFindings.ts
 import { createResolver, type Resolver } from './resolver.ts';
 
 /** Past this size a file's text is neither kept nor read to check a finding's lines. */
-const maxTextBytes = 5 * 1024 * 1024;
+export const maxTextBytes = 5 * 1024 * 1024;
 
 /** A file as it was sent. */
 export interface SentFile {

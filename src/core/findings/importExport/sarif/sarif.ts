@@ -3,7 +3,7 @@ import { coverageOf } from '../../../run/state/coverage.ts';
 import { type Run, runIdOf } from '../../../run/state/run.ts';
 import { hasAllFindings } from '../../chooseRun.ts';
 import { isReported, type Verdict } from '../../compare/verdict.ts';
-import { flowOf, type Place, type PlaceRole, toPlainFinding } from '../../finding.ts';
+import { type Finding, flowOf, type Place, type PlaceRole, toPlainFinding } from '../../finding.ts';
 import type { ShownFinding, ShownRun } from '../../shownFinding.ts';
 import { isUndecided, needsNote } from '../../triage/triage.ts';
 import { inEnglish, isInPart, zeroFindings } from '../../view/zeroFindings.ts';
@@ -24,12 +24,6 @@ export interface ExportTool {
   readonly version: string;
 }
 
-/** What a SARIF log begins with. */
-export const sarifVersion: Pick<Log, '$schema' | 'version'> = {
-  $schema: 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json',
-  version: '2.1.0',
-};
-
 /** What the results of a log have in common. */
 interface LogFacts {
   readonly run: Run;
@@ -43,32 +37,45 @@ export function toSarif(source: ShownRun, tool: ExportTool): Log {
   const { run, shown, absent = [] } = source;
   const all = [...shown, ...absent];
   const findings = all.map(({ finding }) => finding);
-  const rules = groupByRule(findings);
-  const ruleIds = [...rules.keys()];
   // Both are on all results or on none (2.1.0, 3.27.23 and 3.27.24).
   const facts = {
+    run,
+    ruleIds: [...groupByRule(findings).keys()],
     hasVerdicts: all.every(({ verdict }) => verdict !== undefined),
     hasSuppressions: all.some(({ triage }) => needsNote(triage.state)),
   };
+  return toLog(source, findings, tool, {
+    results: all.map((each) => toResult(each, facts)),
+  });
+}
+
+/** A log with what a run has in every form: the tool with the rules of these findings, how the run went, and whose folders its paths are relative to. */
+export function toLog(
+  source: ShownRun,
+  findings: readonly Finding[],
+  tool: ExportTool,
+  members: Partial<SarifRun>,
+): Log {
   return {
-    ...sarifVersion,
+    $schema: 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json',
+    version: '2.1.0',
     runs: [
       {
         tool: {
           driver: {
             name: tool.name,
             semanticVersion: tool.version,
-            rules: [...rules].map(([id, group]) => toDescriptor(id, group)),
+            rules: [...groupByRule(findings)].map(([id, group]) => toDescriptor(id, group)),
             supportedTaxonomies: [{ name: 'CWE', index: 0 }],
           },
         },
         invocations: [toInvocation(source)],
         originalUriBaseIds: {
-          [sourceRoot]: { description: { text: run.targets.map(({ name }) => name).join(', ') } },
+          [sourceRoot]: { description: { text: source.run.targets.map(({ name }) => name).join(', ') } },
         },
         taxonomies: [cweTaxonomy(findings)],
         columnKind: 'utf16CodeUnits',
-        results: all.map((each) => toResult(each, { run, ruleIds, ...facts })),
+        ...members,
       },
     ],
   };
@@ -94,7 +101,7 @@ function toInvocation({ run, shown, cut }: ShownRun): NonNullable<SarifRun['invo
       findingsInAll: cut?.total,
       coverage: coverageOf(run),
       runId: runIdOf(run),
-      // Not in versionControlProvenance, which requires the repository's address: it is not known here.
+      // `versionControlProvenance` requires the address of the repository, which may not be known.
       commits: commits.length === 0 ? undefined : commits,
     }),
   };
@@ -144,7 +151,7 @@ function toBaselineState(verdict: Verdict): NonNullable<Result['baselineState']>
 }
 
 /** The name under which a SARIF file speaks of the folder that a run assessed; of several, as if one held them all. */
-const sourceRoot = '%SRCROOT%';
+export const sourceRoot = '%SRCROOT%';
 
 /** A finding's places as SARIF keeps them: where it is, how data flows to it, and what else belongs to it; folders are those of `run`, which may be a later one than the finding's own. */
 function toLocations(

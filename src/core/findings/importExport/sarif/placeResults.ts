@@ -1,0 +1,237 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { askWorker } from '../../../askWorker.ts';
+import { pathInside } from '../../../files.ts';
+import type { Run } from '../../../run/state/run.ts';
+import { isLiveFinding, type Place } from '../../finding.ts';
+import {
+  locateSent,
+  maxTextBytes,
+  readSent,
+  type SentFile,
+  type SentOfRun,
+  sentIn,
+  sourceFile,
+} from '../../place/sentFiles.ts';
+import type { ShownFinding, ShownPlace } from '../../shownFinding.ts';
+import type { FileToRead, LinesOfPlace, LinesStart, Region } from './lineHash.ts';
+
+/** A repository, and the assessed folders in it with their paths from its root: empty for the root itself. */
+export interface Repository {
+  readonly root: string;
+  readonly folders: readonly { readonly folder: string; readonly path: string }[];
+}
+
+/** A file of the repository, by its path from the root, and a part of it. */
+export interface ResultPlace {
+  readonly path: string;
+  readonly region: Region;
+  /** Of its line as it was sent; absent where that text is not known. */
+  readonly hash?: string | undefined;
+  /** Of the file as it was sent, hex. */
+  readonly sha256?: string | undefined;
+}
+
+/** A finding with its places in the repository. */
+export interface PlacedFinding {
+  readonly shown: ShownFinding;
+  readonly main: ResultPlace;
+  /** Whether `main` is a file that the finding says nothing about. */
+  readonly isElsewhere: boolean;
+  /** Its places that are in the repository. */
+  readonly others: ReadonlyMap<Place, ResultPlace>;
+}
+
+/** What is read to place results. */
+export interface PlaceResultsDeps {
+  readonly runFolderOf: (runId: string) => string;
+  /** The parsing worker's entry. */
+  readonly workerFile: string | URL;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const firstLine: Region = { startLine: 1, startColumn: 1, endLine: 1, endColumn: 2 };
+
+/** Files at the root of a project, those that stand for all of it first. */
+const mainFiles = [
+  /^readme(?:\.\w+)?$/i,
+  /^package\.json$/,
+  /^(?:pyproject\.toml|go\.mod|Cargo\.toml|composer\.json|Gemfile)$/,
+  /^(?:pom\.xml|build\.gradle(?:\.kts)?)$/,
+];
+
+/** A place in a file of the repository, before its text is read. */
+interface Spot {
+  readonly path: string;
+  /** What was sent of it, and where that may still be; absent where it is not known. */
+  readonly sent?: { readonly file: SentFile; readonly candidates: readonly string[] } | undefined;
+  /** Where the place is now. */
+  readonly now?: ShownPlace | undefined;
+}
+
+/** Places findings of a run, and of those before it, in the repository: each has a file and a part of it. Of an earlier run, the part is the one of today. */
+export async function placeResults(
+  run: Run,
+  findings: readonly ShownFinding[],
+  repository: Repository,
+  deps: PlaceResultsDeps,
+): Promise<readonly PlacedFinding[]> {
+  const spots = new Map<Place, Spot>();
+  for (const group of Map.groupBy(findings, (each) => each.run.id).values())
+    await findSpots(group, repository, deps, spots);
+  const lines = await readAllLines(spots, deps);
+  const fallback = await mainFileOf(run, repository, deps);
+  return findings.map((shown) => {
+    const isEarlier = shown.run.id !== run.id;
+    const others = new Map<Place, ResultPlace>();
+    for (const place of shown.finding.places) {
+      const spot = spots.get(place);
+      const placed = spot && toResultPlace(place, spot, lines.get(place), isEarlier);
+      if (placed !== undefined) others.set(place, placed);
+    }
+    const main = mainOf(shown, others, spots, run, repository);
+    return { shown, others, main: main ?? fallback, isElsewhere: main === undefined };
+  });
+}
+
+/** The main place first: the own ones, then those with a role. */
+export function mainPlacesOf({ finding: { places } }: ShownFinding): readonly Place[] {
+  const own = places.filter(({ role }) => role === undefined);
+  return own.length > 0 ? own : places.slice(0, 1);
+}
+
+/** Undefined where the finding says nothing about a file of the repository. */
+function mainOf(
+  shown: ShownFinding,
+  placed: ReadonlyMap<Place, ResultPlace>,
+  spots: ReadonlyMap<Place, Spot>,
+  run: Run,
+  repository: Repository,
+): ResultPlace | undefined {
+  if (isLiveFinding(shown.finding)) {
+    const path = inRepository(shown.run.targetFile ?? run.targetFile, repository);
+    return path === undefined ? undefined : { path, region: firstLine };
+  }
+  const [main] = mainPlacesOf(shown);
+  const spot = main && spots.get(main);
+  if (main === undefined || spot === undefined) return undefined;
+  return placed.get(main) ?? { path: spot.path, region: firstLine, sha256: spot.sent?.file.sha256 };
+}
+
+async function findSpots(
+  findings: readonly ShownFinding[],
+  repository: Repository,
+  { runFolderOf }: PlaceResultsDeps,
+  spots: Map<Place, Spot>,
+): Promise<void> {
+  const [first] = findings;
+  if (first === undefined) return;
+  const { run } = first;
+  const runFolder = runFolderOf(run.id);
+  const sent = await readSent(run, runFolder);
+  const located = await locateSent(
+    run,
+    sent,
+    findings.flatMap(({ finding }) => finding.places),
+  );
+  for (const { finding, places } of findings)
+    for (const place of finding.places) {
+      const now = places.find(({ reported }) => reported === place);
+      // A path that a person has mapped is at a file here.
+      const mapped = now && sentIn({ run, sent }, now.folder, now.path);
+      const at = located.get(place) ?? (typeof mapped === 'object' ? mapped : undefined);
+      const folder = at === undefined ? now?.folder : run.targets[at.target]?.folder;
+      const path = at?.file.path ?? now?.path;
+      const start = repository.folders.find((each) => each.folder === folder)?.path;
+      // Of a file that was not sent nobody knows more than its name.
+      if (start === undefined || path === undefined || (at === undefined && mapped === undefined)) continue;
+      const candidates = at && [
+        sourceFile(runFolder, at.target, at.file.path),
+        join(folder ?? '', ...at.file.path.split('/')),
+      ];
+      spots.set(place, {
+        path: joined(start, path),
+        sent: at && candidates && { file: at.file, candidates },
+        now,
+      });
+    }
+}
+
+/** The lines of all places whose text may be here; the files are read in the parsing worker. */
+async function readAllLines(
+  spots: ReadonlyMap<Place, Spot>,
+  { workerFile, signal }: PlaceResultsDeps,
+): Promise<ReadonlyMap<Place, LinesOfPlace | undefined>> {
+  const byFile = Map.groupBy(spots, ([, { sent }]) => sent?.file);
+  const files = [...byFile].flatMap(([file, placed]): FileToRead[] => {
+    const candidates = placed[0]?.[1].sent?.candidates;
+    if (file === undefined || candidates === undefined || file.bytes > maxTextBytes) return [];
+    return [{ candidates, bytes: file.bytes, sha256: file.sha256, places: placed.map(([place]) => place) }];
+  });
+  if (files.length === 0) return new Map();
+  const start: LinesStart = { files };
+  const read = (await askWorker(start, workerFile, signal)) as readonly (readonly (
+    LinesOfPlace | undefined
+  )[])[];
+  return new Map(files.flatMap(({ places }, at) => places.map((place, of) => [place, read[at]?.[of]])));
+}
+
+/** Undefined for a place without a line. */
+function toResultPlace(
+  place: Place,
+  { path, sent, now }: Spot,
+  lines: LinesOfPlace | undefined,
+  isEarlier: boolean,
+): ResultPlace | undefined {
+  const sha256 = sent?.file.sha256;
+  if (isEarlier && now !== undefined && now.startLine !== undefined && now.drift !== 'gone') {
+    const isSameText = now.drift === 'same' || now.drift === 'moved';
+    const region = isSameText && lines !== undefined ? lines.region : firstLine;
+    return { path, region: movedTo(now.startLine, region), hash: lines?.hash };
+  }
+  if (lines !== undefined) return { path, ...lines, sha256 };
+  const startLine = sent === undefined ? now?.startLine : place.startLine;
+  return startLine === undefined ? undefined : { path, region: movedTo(startLine, firstLine), sha256 };
+}
+
+function movedTo(startLine: number, region: Region): Region {
+  return { ...region, startLine, endLine: startLine + region.endLine - region.startLine };
+}
+
+/** Line 1 of the first file that stands for the whole repository, among those that were sent or, where that is not known, those that are here. */
+async function mainFileOf(
+  run: Run,
+  { folders }: Repository,
+  { runFolderOf }: PlaceResultsDeps,
+): Promise<ResultPlace> {
+  const sent: SentOfRun = await readSent(run, runFolderOf(run.id));
+  const files: { readonly path: string; readonly name: string; readonly sha256?: string }[] = [];
+  for (const { folder, path } of folders) {
+    const known = sent[run.targets.findIndex((target) => target.folder === folder)];
+    const names = known === undefined ? await namesIn(folder) : [...known.keys()];
+    for (const name of names.sort()) files.push({ path: joined(path, name), name, ...known?.get(name) });
+  }
+  const first = mainFiles.flatMap((pattern) => files.find(({ name }) => pattern.test(name)) ?? [])[0];
+  const { path = 'README.md', sha256 } = first ?? files[0] ?? {};
+  return { path, region: firstLine, sha256 };
+}
+
+/** The names of the files in a folder; none where it cannot be read. */
+async function namesIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
+}
+
+/** The path of a file from the root of the repository. */
+function inRepository(file: string | undefined, { root, folders }: Repository): string | undefined {
+  if (file === undefined) return undefined;
+  for (const { folder, path } of folders) {
+    const inFolder = pathInside(folder, file);
+    if (inFolder !== undefined) return joined(path, inFolder);
+  }
+  return pathInside(root, file);
+}
+
+function joined(start: string, path: string): string {
+  return start === '' ? path : `${start}/${path}`;
+}
