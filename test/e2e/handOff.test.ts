@@ -32,6 +32,7 @@ const saved = ({ folder }: Stage, ending: string): string =>
 async function exportTo(stage: Stage, title: string, ending: string): Promise<string> {
   const workbench = stage.workbench();
   await workbench.runCommand(`Whitebox: ${title}`);
+  if (ending === 'sarif') await workbench.pick('SARIF');
   if (ending === 'zip') {
     const { detail } = await workbench.dialogText();
     assert.match(detail, /Doesn’t contain: source files, tokens/);

@@ -1,29 +1,22 @@
 import { readFile } from 'node:fs/promises';
-import { dirname, join, posix } from 'node:path';
+import { join, posix } from 'node:path';
 import * as vscode from 'vscode';
-import { AssessmentError } from '../../core/errors.ts';
 import { type BundleFile, toBundle, zipBundle } from '../../core/findings/importExport/bundle.ts';
 import { toCsv } from '../../core/findings/importExport/csv.ts';
-import type { FindingStore } from '../../core/findings/findingStore.ts';
-import { type ExportTool, toSarif } from '../../core/findings/importExport/sarif/sarif.ts';
-import type { ShownRun } from '../../core/findings/shownFinding.ts';
+import { toSarif } from '../../core/findings/importExport/sarif/sarif.ts';
+import type { ShownFinding, ShownRun } from '../../core/findings/shownFinding.ts';
+import { isDisplayed } from '../../core/findings/view/filter.ts';
 import { readIfThere } from '../../core/files.ts';
-import { type Run, type Target, titleOf } from '../../core/run/state/run.ts';
+import { type Run, titleOf } from '../../core/run/state/run.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import { countShown } from '../formats.ts';
 import { hasArtifact } from '../labels.ts';
 import { pickShownRun } from '../runs/pickRun.ts';
 import { withProgress } from '../progress.ts';
-import { askInDialog, showInformation } from '../showMessage.ts';
-import type { FindingStores } from './findingArguments.ts';
-
-/** What a run's findings can be saved as. */
-export type ExportFormat = 'sarif' | 'csv' | 'bundle';
-
-/** What exports are made from. */
-export interface ExportDeps extends FindingStores {
-  readonly tool: ExportTool;
-}
+import { askInDialog } from '../showMessage.ts';
+import { readDisplaySettings } from '../settings.ts';
+import { askWhere, type ExportDeps, type ExportFormat, offerToOpen, readSource } from './exportFile.ts';
+import { exportForCodeScanning } from './exportForCodeScanning.ts';
 
 /** The extension of a format, the title of its dialog, what the dialog calls its files, and what writes one. */
 function formatOf(format: ExportFormat) {
@@ -64,30 +57,69 @@ export async function exportFindings(
   const run = chosen ?? (await pickShownRun(deps, 'findings', which, none));
   if (run === undefined) return;
   if (format === 'bundle' && !(await agreesToContents(run))) return;
-  const { ending, title, filter, write } = formatOf(format);
-  const to = await vscode.window.showSaveDialog({
-    title,
-    defaultUri: defaultUri(run, ending),
-    filters: { [filter]: [ending] },
-  });
+  const form = format === 'sarif' ? await pickForm(deps) : everything;
+  if (form === undefined) return;
+  if (form === 'codeScanning') {
+    await exportForCodeScanning(run, deps);
+    return;
+  }
+  const { ending, write, ...words } = formatOf(format);
+  const to = await askWhere(run, ending, words);
   if (to === undefined) return;
   const count = await withProgress(t('Exporting findings…'), async (_report, signal) => {
-    const source = await readSource(run, deps.findings);
+    const { shown, absent = [], ...source } = await readSource(run, deps.findings);
+    const passing = shown.filter(form.passes);
     signal.throwIfAborted();
-    const content = await write(source, deps);
+    const content = await write({ ...source, shown: passing, absent: absent.filter(form.passes) }, deps);
     signal.throwIfAborted();
     await vscode.workspace.fs.writeFile(to, content);
-    return countShown(source.shown.length, source.cut);
+    return countShown(passing.length, passing.length < shown.length ? undefined : source.cut);
   });
-  await offerToOpen(t('{0} saved to {1}.', count, posix.basename(to.path)), to, format);
+  const saved = t('{0} saved to {1}.', count, posix.basename(to.path));
+  await offerToOpen([saved, form.saying].filter((each) => each !== '').join(' '), to, format);
 }
 
-/** A run's findings, compared with the runs that they are compared with in the views. */
-async function readSource(run: Run, findings: FindingStore): Promise<ShownRun> {
-  const read = await findings.read(run);
-  if (read.failure !== undefined) throw new AssessmentError(read.failure.kind, read.failure);
-  const compared = findings.comparison();
-  return compared?.run.id === run.id ? { ...read, absent: compared.absent } : read;
+/** Which findings an export takes, and how the message about it says so. */
+interface Taken {
+  readonly passes: (shown: ShownFinding) => boolean;
+  readonly saying: string;
+}
+
+const everything: Taken = { passes: () => true, saying: '' };
+
+/** Asks in which form findings are saved as SARIF, and which of them: code scanning takes all. */
+async function pickForm({ filtering }: ExportDeps): Promise<Taken | 'codeScanning' | undefined> {
+  const t = vscode.l10n.t;
+  const display = readDisplaySettings();
+  const all = {
+    label: 'SARIF',
+    description: t('Everything'),
+    detail: t('All findings, with verdicts, decisions, and notes.'),
+    form: { ...everything, saying: t('The file has everything, whatever the filter shows.') },
+  };
+  const filtered = {
+    label: t('SARIF, Filtered'),
+    description: t('What the filter shows'),
+    detail: t('Findings that pass the filter and the settings of the Findings view.'),
+    form: {
+      passes: (shown: ShownFinding) => isDisplayed(shown, display) && filtering.passes(shown),
+      saying: t('The file has only what the filter and the settings show.'),
+    },
+  };
+  const codeScanning = {
+    label: t('SARIF for Code Scanning'),
+    description: t('For upload to GitHub'),
+    detail: t(
+      'All findings but false positives and accepted risks, without notes. Suspected secrets are masked.',
+    ),
+    form: 'codeScanning' as const,
+  };
+  const items = [all, filtered, codeScanning];
+  const picked = await vscode.window.showQuickPick<(typeof items)[number]>(items, {
+    title: t('Export as SARIF'),
+    placeHolder: t('Choose a form'),
+  });
+  return picked?.form;
 }
 
 /** Findings and report as downloaded, and the lists of what was sent. */
@@ -112,23 +144,4 @@ async function agreesToContents(run: Run): Promise<boolean> {
   );
   const question = t('Save the results of {0} as one file that you can share?', titleOf(run));
   return (await askInDialog({ question, detail, icon: 'info' }, yes)) === yes;
-}
-
-/** Beside the folder that was assessed: a file in the folder would be uploaded the next time. */
-function defaultUri(run: Run, ending: string): vscode.Uri {
-  const isOpen = ({ folder }: Target): boolean =>
-    vscode.workspace.getWorkspaceFolder(vscode.Uri.file(folder)) !== undefined;
-  const { folder } = run.targets.find(isOpen) ?? run.targets[0] ?? { folder: '' };
-  const title = titleOf(run).replaceAll(/[\\/:*?"<>|\p{Cc}\p{Cf}\s]+/gu, '-');
-  const day = new Date(run.createdAt).toISOString().slice(0, 10);
-  return vscode.Uri.file(join(dirname(folder), `${title}-findings-${day}.${ending}`));
-}
-
-async function offerToOpen(message: string, saved: vscode.Uri, format: ExportFormat): Promise<void> {
-  const open = { title: vscode.l10n.t('Open'), command: 'vscode.open' };
-  const reveal = { title: vscode.l10n.t('Reveal in File Manager'), command: 'revealFileInOS' };
-  const isHere = vscode.env.uiKind === vscode.UIKind.Desktop && vscode.env.remoteName === undefined;
-  const actions = [...(format === 'bundle' ? [] : [open]), ...(isHere ? [reveal] : [])];
-  const choice = await showInformation(message, ...actions);
-  if (choice !== undefined) await vscode.commands.executeCommand(choice.command, saved);
 }

@@ -129,7 +129,10 @@ describe('the lines of a place as it was sent', () => {
   };
 
   test('F151 reach from the first column to past the last, unless the finding says columns', async () => {
-    const region = async (place: Omit<Place, 'path'>) => Object.values((await read(place))?.region ?? {});
+    const region = async (place: Omit<Place, 'path'>): Promise<number[]> => {
+      const found = (await read(place))?.region;
+      return found === undefined ? [] : [found.startLine, found.startColumn, found.endLine, found.endColumn];
+    };
     assert.deepEqual(await region({ startLine: 2 }), [2, 1, 2, 9]);
     assert.deepEqual(await region({ startLine: 2, endLine: 3 }), [2, 1, 3, 13]);
     assert.deepEqual(await region({ startLine: 2, startColumn: 5, endColumn: 6 }), [2, 5, 2, 6]);

@@ -1,8 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
-import { Ajv } from 'ajv';
-import addFormats from 'ajv-formats';
 import fc from 'fast-check';
 import type { Log, Result } from 'sarif';
 import type { ShownRun } from '../../../../src/core/findings/shownFinding.ts';
@@ -10,25 +7,9 @@ import { parseFindings } from '../../../../src/core/findings/parse/parse.ts';
 import { toSarif } from '../../../../src/core/findings/importExport/sarif/sarif.ts';
 import { undecided } from '../../../../src/core/findings/triage/triage.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
+import { createValidator } from './sarifSchema.ts';
 import { anyItems, anyTriage, shopRun, shownOf, sourceOf, tool } from './exportingFindings.ts';
 import { propertyRuns } from '../../core/propertyRuns.ts';
-
-/** The published schema, as OASIS gives it out; it is draft 4, whose few differences to draft 7 it does not use but for `id`. */
-async function createValidator(): Promise<(log: unknown) => void> {
-  const file = new URL(
-    '../../../../node_modules/@microsoft/jest-sarif/lib/schemas/sarif-2.1.0-rtm.5.json',
-    import.meta.url,
-  );
-  const { $schema, id, ...schema } = JSON.parse(await readFile(file, 'utf8')) as Record<string, unknown>;
-  assert.equal($schema, 'http://json-schema.org/draft-04/schema#');
-  assert.equal(typeof id, 'string');
-  const ajv = new Ajv({ strict: false, allErrors: true, unicodeRegExp: false });
-  addFormats.default(ajv);
-  const validate = ajv.compile(schema);
-  return (log) => {
-    assert.ok(validate(log), JSON.stringify(validate.errors?.slice(0, 3)));
-  };
-}
 
 const injection = {
   id: 'F-1',

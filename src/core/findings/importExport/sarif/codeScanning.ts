@@ -57,6 +57,7 @@ export function toCodeScanning(
   const hashes = hashesOf(placed);
   const ruleIds = [...groupByRule(findings).keys()];
   const folder = names.map((name) => name.replaceAll('/', '-')).join('+');
+  const results = placed.map((each, at) => toResult(each, hashes[at] ?? '', ruleIds));
   return toLog(source, findings, tool, {
     automationDetails: { id: ['whitebox', run.workflow, folder, runIdOf(run) ?? run.id].join('/') },
     ...(uri !== undefined && {
@@ -64,8 +65,8 @@ export function toCodeScanning(
         { repositoryUri: uri, ...known({ revisionId: commit }), mappedTo: { uriBaseId: sourceRoot } },
       ],
     }),
-    artifacts: artifactsOf(placed),
-    results: placed.map((each, at) => toResult(each, hashes[at] ?? '', ruleIds)),
+    artifacts: artifactsOf(results, placed),
+    results,
   });
 }
 
@@ -85,15 +86,27 @@ function hashesOf(placed: readonly PlacedFinding[]): readonly string[] {
   });
 }
 
-function artifactsOf(placed: readonly PlacedFinding[]): NonNullable<SarifRun['artifacts']> {
-  const places = placed.flatMap(({ main, others }) => [main, ...others.values()]);
-  const hashes = new Map(
-    places.flatMap(({ path, sha256 }) => (sha256 === undefined ? [] : [[path, sha256]])),
+/** The files that results name, as they were sent. */
+function artifactsOf(
+  results: readonly Result[],
+  placed: readonly PlacedFinding[],
+): NonNullable<SarifRun['artifacts']> {
+  const named = new Set(
+    results.flatMap(({ locations = [], relatedLocations = [], codeFlows = [] }) => {
+      const steps = codeFlows.flatMap(({ threadFlows }) => threadFlows.flatMap((flow) => flow.locations));
+      return [...locations, ...relatedLocations, ...steps.flatMap(({ location }) => location ?? [])].map(
+        ({ physicalLocation }) => physicalLocation?.artifactLocation?.uri,
+      );
+    }),
   );
-  return [...hashes].map(([path, sha256]) => ({
-    location: toArtifactLocation(path),
-    hashes: { 'sha-256': sha256 },
-  }));
+  const hashes = new Map(
+    placed
+      .flatMap(({ main, others }) => [main, ...others.values()])
+      .flatMap(({ path, sha256 }) => (sha256 === undefined ? [] : [[path, sha256] as const])),
+  );
+  return [...hashes]
+    .map(([path, sha256]) => ({ location: toArtifactLocation(path), hashes: { 'sha-256': sha256 } }))
+    .filter(({ location }) => named.has(location.uri));
 }
 
 function toResult(

@@ -1,6 +1,5 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { askWorker } from '../../../askWorker.ts';
 import { pathInside } from '../../../files.ts';
 import type { Run } from '../../../run/state/run.ts';
 import { isLiveFinding, type Place } from '../../finding.ts';
@@ -14,7 +13,7 @@ import {
   sourceFile,
 } from '../../place/sentFiles.ts';
 import type { ShownFinding, ShownPlace } from '../../shownFinding.ts';
-import type { FileToRead, LinesOfPlace, LinesStart, Region } from './lineHash.ts';
+import type { FileToRead, LinesOfPlace, LinesStart, readLines, Region } from './lineHash.ts';
 
 /** A repository, and the assessed folders in it with their paths from its root: empty for the root itself. */
 export interface Repository {
@@ -45,9 +44,8 @@ export interface PlacedFinding {
 /** What is read to place results. */
 export interface PlaceResultsDeps {
   readonly runFolderOf: (runId: string) => string;
-  /** The parsing worker's entry. */
-  readonly workerFile: string | URL;
-  readonly signal?: AbortSignal | undefined;
+  /** `readLines` in the parsing worker. */
+  readonly readLines: (start: LinesStart) => Promise<ReturnType<typeof readLines>>;
 }
 
 const firstLine: Region = { startLine: 1, startColumn: 1, endLine: 1, endColumn: 2 };
@@ -160,7 +158,7 @@ async function findSpots(
 /** The lines of all places whose text may be here; the files are read in the parsing worker. */
 async function readAllLines(
   spots: ReadonlyMap<Place, Spot>,
-  { workerFile, signal }: PlaceResultsDeps,
+  deps: PlaceResultsDeps,
 ): Promise<ReadonlyMap<Place, LinesOfPlace | undefined>> {
   const byFile = Map.groupBy(spots, ([, { sent }]) => sent?.file);
   const files = [...byFile].flatMap(([file, placed]): FileToRead[] => {
@@ -169,10 +167,7 @@ async function readAllLines(
     return [{ candidates, bytes: file.bytes, sha256: file.sha256, places: placed.map(([place]) => place) }];
   });
   if (files.length === 0) return new Map();
-  const start: LinesStart = { files };
-  const read = (await askWorker(start, workerFile, signal)) as readonly (readonly (
-    LinesOfPlace | undefined
-  )[])[];
+  const read = await deps.readLines({ files });
   return new Map(files.flatMap(({ places }, at) => places.map((place, of) => [place, read[at]?.[of]])));
 }
 
@@ -205,11 +200,12 @@ async function mainFileOf(
   { runFolderOf }: PlaceResultsDeps,
 ): Promise<ResultPlace> {
   const sent: SentOfRun = await readSent(run, runFolderOf(run.id));
-  const files: { readonly path: string; readonly name: string; readonly sha256?: string }[] = [];
+  const files: { readonly path: string; readonly name: string; readonly sha256: string | undefined }[] = [];
   for (const { folder, path } of folders) {
     const known = sent[run.targets.findIndex((target) => target.folder === folder)];
     const names = known === undefined ? await namesIn(folder) : [...known.keys()];
-    for (const name of names.sort()) files.push({ path: joined(path, name), name, ...known?.get(name) });
+    for (const name of names.sort())
+      files.push({ path: joined(path, name), name, sha256: known?.get(name)?.sha256 });
   }
   const first = mainFiles.flatMap((pattern) => files.find(({ name }) => pattern.test(name)) ?? [])[0];
   const { path = 'README.md', sha256 } = first ?? files[0] ?? {};

@@ -158,11 +158,12 @@ function toLocations(
   shown: ShownFinding,
   run: Run,
 ): Pick<Result, 'locations' | 'codeFlows' | 'relatedLocations'> {
-  const { places } = shown.finding;
+  // A path that only leads upwards names no file.
+  const places = shown.finding.places.filter(({ path }) => toRelativeUri(path) !== '');
   const having = (...roles: (PlaceRole | undefined)[]): Place[] =>
     roles.flatMap((role) => places.filter((place) => place.role === role));
   const own = having(undefined);
-  const flow = flowOf(shown.finding);
+  const flow = flowOf({ places });
   const related = having('evidence', 'related');
   const main = own.length > 0 ? own : places.slice(0, 1);
   const flowLocations = flow.map((place) => ({

@@ -1,0 +1,64 @@
+import { dirname, join } from 'node:path';
+import * as vscode from 'vscode';
+import { AssessmentError } from '../../core/errors.ts';
+import type { FindingStore } from '../../core/findings/findingStore.ts';
+import type { ExportTool } from '../../core/findings/importExport/sarif/sarif.ts';
+import type { ShownRun } from '../../core/findings/shownFinding.ts';
+import { type Run, type Target, titleOf } from '../../core/run/state/run.ts';
+import { showInformation } from '../showMessage.ts';
+import type { FindingStores } from './findingArguments.ts';
+import type { Filtering } from './tree/filtering.ts';
+
+/** What a run's findings can be saved as. */
+export type ExportFormat = 'sarif' | 'csv' | 'bundle';
+
+/** What exports are made from. */
+export interface ExportDeps extends FindingStores {
+  readonly tool: ExportTool;
+  readonly filtering: Filtering;
+  readonly parseWorkerFile: string;
+  readonly secretWorkerFile: string;
+}
+
+/** Asks where to save a file. */
+export function askWhere(
+  run: Run,
+  ending: string,
+  { title, filter }: { readonly title: string; readonly filter: string },
+  folder?: string,
+): Thenable<vscode.Uri | undefined> {
+  return vscode.window.showSaveDialog({
+    title,
+    defaultUri: defaultUri(run, ending, folder),
+    filters: { [filter]: [ending] },
+  });
+}
+
+/** A run's findings, compared with the runs that they are compared with in the views. */
+export async function readSource(run: Run, findings: FindingStore): Promise<ShownRun> {
+  const read = await findings.read(run);
+  if (read.failure !== undefined) throw new AssessmentError(read.failure.kind, read.failure);
+  const compared = findings.comparison();
+  return compared?.run.id === run.id ? { ...read, absent: compared.absent } : read;
+}
+
+/** Beside the folder that was assessed: a file in the folder would be uploaded the next time. */
+function defaultUri(run: Run, ending: string, only: string | undefined): vscode.Uri {
+  const isOpen = ({ folder }: Target): boolean =>
+    vscode.workspace.getWorkspaceFolder(vscode.Uri.file(folder)) !== undefined;
+  const targets = run.targets.filter(({ folder }) => only === undefined || folder === only);
+  const { folder } = targets.find(isOpen) ?? targets[0] ?? { folder: '' };
+  const title = titleOf({ targets }).replaceAll(/[\\/:*?"<>|\p{Cc}\p{Cf}\s]+/gu, '-');
+  const day = new Date(run.createdAt).toISOString().slice(0, 10);
+  return vscode.Uri.file(join(dirname(folder), `${title}-findings-${day}.${ending}`));
+}
+
+/** Says that a file was saved, and offers to open it. */
+export async function offerToOpen(message: string, saved: vscode.Uri, format: ExportFormat): Promise<void> {
+  const open = { title: vscode.l10n.t('Open'), command: 'vscode.open' };
+  const reveal = { title: vscode.l10n.t('Reveal in File Manager'), command: 'revealFileInOS' };
+  const isHere = vscode.env.uiKind === vscode.UIKind.Desktop && vscode.env.remoteName === undefined;
+  const actions = [...(format === 'bundle' ? [] : [open]), ...(isHere ? [reveal] : [])];
+  const choice = await showInformation(message, ...actions);
+  if (choice !== undefined) await vscode.commands.executeCommand(choice.command, saved);
+}

@@ -1,0 +1,230 @@
+import { realpath } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { promisify } from 'node:util';
+import * as vscode from 'vscode';
+import { gzip } from 'node:zlib';
+import { askWorker } from '../../core/askWorker.ts';
+import { endedEarly, type Run } from '../../core/run/state/run.ts';
+import { pathInside } from '../../core/files.ts';
+import { repositoryUri } from '../../core/findings/importExport/issueTracker.ts';
+import {
+  chooseForUpload,
+  codeScanningLimits,
+  textsOf,
+  toCodeScanning,
+  type Upload,
+  type UploadTarget,
+  withTexts,
+} from '../../core/findings/importExport/sarif/codeScanning.ts';
+import type { readLines } from '../../core/findings/importExport/sarif/lineHash.ts';
+import { placeResults, type Repository } from '../../core/findings/importExport/sarif/placeResults.ts';
+import { folderOf, type ShownFinding, type ShownRun } from '../../core/findings/shownFinding.ts';
+import { focusView } from '../../lazyView.ts';
+import { repositoryOf } from '../folders.ts';
+import { countFindings, countShown, formatBytes, formatNumber } from '../formats.ts';
+import { nameOf } from '../labels.ts';
+import { withProgress } from '../progress.ts';
+import { askInDialog, showWarning } from '../showMessage.ts';
+import { askWhere, type ExportDeps, offerToOpen, readSource } from './exportFile.ts';
+
+/** A repository with assessed folders, and what is known of it. */
+interface UploadRepository extends Repository, UploadTarget {
+  /** Whether `root` is that of a Git repository, and not a folder. */
+  readonly isKnown: boolean;
+}
+
+/** Saves all findings of a run for GitHub's code scanning, a file for each repository; asks first where GitHub would close what this run cannot know to be fixed. */
+export async function exportForCodeScanning(run: Run, deps: ExportDeps): Promise<void> {
+  const t = vscode.l10n.t;
+  // A comparison knows of the findings of one run before: GitHub's alerts may be of any.
+  if (deps.findings.comparison()?.run.id === run.id) await deps.findings.show(run);
+  const source = await withProgress(t('Exporting findings…'), () => readSource(run, deps.findings));
+  const upload = chooseForUpload(source);
+  if (!(await agreesToClose(source, upload, deps))) return;
+  const repositories = await repositoriesOf(run);
+  const files: { readonly repository: UploadRepository; readonly to: vscode.Uri }[] = [];
+  for (const repository of repositories) {
+    const title =
+      repositories.length === 1
+        ? t('Export Findings for Code Scanning')
+        : t('Export Findings for Code Scanning: {0}', basename(repository.root));
+    const to = await askWhere(run, 'sarif', { title, filter: 'SARIF' }, repository.folders[0]?.folder);
+    if (to === undefined) return;
+    files.push({ repository, to });
+  }
+  const saved: { readonly message: string; readonly to: vscode.Uri }[] = [];
+  for (const { repository, to } of files) {
+    const listed = upload.listed.filter((shown) => repositoryIn(repositories, shown) === repository);
+    const gzippedBytes = await withProgress(t('Exporting findings…'), async (_report, signal) => {
+      const content = await write(source, listed, repository, deps, signal);
+      signal.throwIfAborted();
+      await vscode.workspace.fs.writeFile(to, content);
+      return (await promisify(gzip)(content)).length;
+    });
+    sayLimits(basename(to.fsPath), listed.length, gzippedBytes);
+    const message = t('{0} saved to {1}.', countShown(listed.length, source.cut), basename(to.fsPath));
+    const root = t(
+      'No Git repository is known for {0}, so paths start at that folder.',
+      basename(repository.root),
+    );
+    saved.push({ message: repository.isKnown ? message : `${message} ${root}`, to });
+  }
+  await Promise.all(saved.map(({ message, to }) => offerToOpen(message, to, 'sarif')));
+}
+
+async function write(
+  source: ShownRun,
+  listed: readonly ShownFinding[],
+  repository: UploadRepository,
+  { runs, parseWorkerFile, secretWorkerFile, tool }: ExportDeps,
+  signal: AbortSignal,
+): Promise<Buffer> {
+  const placed = await placeResults(source.run, listed, repository, {
+    runFolderOf: (runId) => runs.folderOf(runId),
+    readLines: async (start) =>
+      (await askWorker(start, parseWorkerFile, signal)) as ReturnType<typeof readLines>,
+  });
+  const log = toCodeScanning(source, placed, repository, tool);
+  const masked = await askWorker({ texts: textsOf(log) }, secretWorkerFile, signal);
+  return Buffer.from(`${JSON.stringify(withTexts(log, masked as readonly string[]), undefined, 1)}\n`);
+}
+
+/** GitHub closes as fixed what an upload does not list: asks where that would close findings. */
+async function agreesToClose(source: ShownRun, upload: Upload, deps: ExportDeps): Promise<boolean> {
+  const t = vscode.l10n.t;
+  const { run } = source;
+  const reasons = reasonsInPart(source);
+  const { closed } = upload;
+  if (reasons.length === 0 && closed.length === 0) return true;
+  const unlisted = reasons.length === 0 ? undefined : await unlistedOf(source, upload, deps);
+  const go = t('Export…');
+  const review = t('Review…');
+  const question =
+    reasons.length > 0
+      ? t('Export a run that may not have found everything?')
+      : t('GitHub will close {0}', countFindings(closed.length));
+  const detail = [
+    ...reasons,
+    ...(closed.length === 0
+      ? []
+      : [
+          t(
+            'This run doesn’t report {0} that nobody has judged, and their code changed.',
+            countFindings(closed.length),
+          ),
+        ]),
+    t('GitHub closes as fixed every alert that an upload doesn’t list.'),
+    ...(unlisted === undefined
+      ? []
+      : [
+          t(
+            'It would close {0} of {1}, whether they are fixed or not.',
+            countFindings(unlisted.count),
+            nameOf(unlisted.run),
+          ),
+        ]),
+    ...(closed.length === 0 ? [] : [t('To see them in the Findings view, choose “{0}”.', review)]),
+  ].join('\n\n');
+  const choice = await askInDialog({ question, detail }, go, ...(closed.length === 0 ? [] : [review]));
+  if (choice === review) {
+    await deps.findings.show(run);
+    await deps.filtering.filterBy({ verdicts: ['codeChanged'] });
+    await focusView('findings');
+  }
+  return choice === go;
+}
+
+/** Why a run may not have found everything that there is; empty for one that has. */
+function reasonsInPart({ run, cut }: ShownRun): readonly string[] {
+  const t = vscode.l10n.t;
+  return [
+    ...(endedEarly(run) ? [t('The run ended early.')] : []),
+    ...(cut === undefined ? [] : [t('Only {0} can be exported.', countShown(cut.shown, cut))]),
+    ...(run.input?.pairs === undefined ? [] : [t('The run tested only chosen pairs.')]),
+  ];
+}
+
+/** How many findings of the run before are not listed; undefined where no run before can be read. */
+async function unlistedOf({ run }: ShownRun, { listed }: Upload, { findings }: ExportDeps) {
+  const before = findings.baselineOf(run);
+  if (before === undefined) return undefined;
+  const { shown, failure } = await findings.read(before);
+  if (failure !== undefined) return undefined;
+  const known = new Set(listed.map(({ identity }) => identity.fingerprint));
+  const { listed: earlier } = chooseForUpload({ run: before, shown });
+  return { run: before, count: earlier.filter(({ identity }) => !known.has(identity.fingerprint)).length };
+}
+
+/** The repositories that the folders of a run lie in, by VS Code's git extension; a folder that is in none known stands for one. */
+async function repositoriesOf({ targets }: Run): Promise<readonly UploadRepository[]> {
+  const found = await Promise.all(
+    targets.map(async (target) => {
+      const repository = await repositoryOf(vscode.Uri.file(target.folder));
+      const root = repository?.rootUri.fsPath ?? target.folder;
+      const path = pathInside(root, target.folder) ?? (await realPathInside(root, target.folder));
+      // Its root may be another name of a place that this folder is not in.
+      if (repository === undefined || path === undefined)
+        return { target, root: target.folder, path: '', remote: undefined };
+      const { remotes } = repository.state;
+      const { fetchUrl = '' } = remotes.find(({ name }) => name === 'origin') ?? remotes[0] ?? {};
+      return { target, root, path, remote: fetchUrl };
+    }),
+  );
+  return [...Map.groupBy(found, ({ root }) => root)].map(([root, folders]) => ({
+    root,
+    folders: folders.map(({ target, path }) => ({ folder: target.folder, path })),
+    isKnown: folders[0]?.remote !== undefined,
+    names: folders.map(({ target }) => target.name),
+    uri: repositoryUri(folders[0]?.remote ?? ''),
+    commit: folders.map(({ target }) => target.commit?.id).find((id) => id !== undefined),
+  }));
+}
+
+async function realPathInside(root: string, folder: string): Promise<string | undefined> {
+  try {
+    return pathInside(await realpath(root), await realpath(folder));
+  } catch {
+    return undefined; // the folder is gone
+  }
+}
+
+/** The repository that a finding belongs to; the first for one that names no folder. */
+function repositoryIn(
+  repositories: readonly UploadRepository[],
+  shown: ShownFinding,
+): UploadRepository | undefined {
+  const own = folderOf(shown);
+  return repositories.find(({ folders }) => folders.some(({ folder }) => folder === own)) ?? repositories[0];
+}
+
+function sayLimits(name: string, results: number, gzippedBytes: number): void {
+  const t = vscode.l10n.t;
+  const { gzippedBytes: maxBytes, results: maxResults, shownResults } = codeScanningLimits;
+  if (gzippedBytes > maxBytes)
+    void showWarning(
+      t(
+        'GitHub refuses {0}: it has {1} compressed, and the limit is {2}.',
+        name,
+        formatBytes(gzippedBytes),
+        formatBytes(maxBytes),
+      ),
+    );
+  else if (results > maxResults)
+    void showWarning(
+      t(
+        'GitHub refuses {0}: it has {1}, and the limit is {2}.',
+        name,
+        countFindings(results),
+        formatNumber(maxResults),
+      ),
+    );
+  else if (results > shownResults)
+    void showWarning(
+      t(
+        'GitHub shows only {0} of the {1} in {2}, the most severe.',
+        formatNumber(shownResults),
+        countFindings(results),
+        name,
+      ),
+    );
+}

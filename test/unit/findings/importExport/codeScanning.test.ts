@@ -1,0 +1,290 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import fc from 'fast-check';
+import type { Log, Result } from 'sarif';
+import type { Verdict } from '../../../../src/core/findings/compare/verdict.ts';
+import { repositoryUri } from '../../../../src/core/findings/importExport/issueTracker.ts';
+import { sha256 } from '../../../../src/core/findings/importExport/bundle.ts';
+import {
+  chooseForUpload,
+  textsOf,
+  toCodeScanning,
+  withTexts,
+} from '../../../../src/core/findings/importExport/sarif/codeScanning.ts';
+import { placeResults } from '../../../../src/core/findings/importExport/sarif/placeResults.ts';
+import { toSarif } from '../../../../src/core/findings/importExport/sarif/sarif.ts';
+import { parseFindings } from '../../../../src/core/findings/parse/parse.ts';
+import type { ShownFinding, ShownRun } from '../../../../src/core/findings/shownFinding.ts';
+import { type TriageState, undecided } from '../../../../src/core/findings/triage/triage.ts';
+import type { Run } from '../../../../src/core/run/state/run.ts';
+import { storeManifest } from '../../../storedManifest.ts';
+import { anyItems, anyTriage, shopRun, shownOf, tool } from './exportingFindings.ts';
+import {
+  hashLines,
+  type LinesStart,
+  readLines,
+} from '../../../../src/core/findings/importExport/sarif/lineHash.ts';
+import { brokenRules, codeScanningRules, ourRules, sarifProse } from './sarifRules.ts';
+import { createValidator } from './sarifSchema.ts';
+import { propertyRuns } from '../../core/propertyRuns.ts';
+
+const allRules = [...sarifProse, ...codeScanningRules, ...ourRules];
+
+const app = Array.from({ length: 40 }, (_, at) => `const line${at} = ${at};`).join('\n');
+const sent = {
+  'package.json': '{}',
+  'src/app.js': app,
+  'src/注文 管理/ページ#1.ts': 'one\r\ntwo\r\n',
+};
+
+describe('findings for code scanning', () => {
+  let root: string;
+  let folder: string;
+  let storage: string;
+  let run: Run;
+
+  before(async () => {
+    root = await mkdtemp(path.join(tmpdir(), 'code-scanning-'));
+    folder = path.join(root, 'services', 'shop');
+    storage = path.join(root, 'storage');
+    for (const [name, text] of Object.entries(sent)) {
+      await mkdir(path.dirname(path.join(folder, name)), { recursive: true });
+      await writeFile(path.join(folder, name), text);
+    }
+    await mkdir(storage);
+    await storeManifest(storage, 0, sent);
+    run = { ...shopRun, targets: [{ folder, name: 'shop' }] };
+  });
+  after(() => rm(root, { recursive: true }));
+
+  const findingsOf = (items: unknown, of: Run = run): ShownFinding[] =>
+    shownOf(parseFindings(JSON.stringify(items), { runId: of.id }).findings, undefined, of);
+
+  const logOf = async (source: ShownRun): Promise<Log> => {
+    const { listed } = chooseForUpload(source);
+    const repository = { root, folders: [{ folder, path: 'services/shop' }] };
+    const deps = {
+      runFolderOf: () => storage,
+      readLines: (start: LinesStart) => Promise.resolve(readLines(start)),
+    };
+    const placed = await placeResults(source.run, listed, repository, deps);
+    const target = {
+      names: ['shop'],
+      uri: repositoryUri('https://user:x@git.example/a/b.git'),
+      commit: 'c0ffee',
+    };
+    return toCodeScanning(source, placed, target, tool);
+  };
+  const resultsOf = async (items: unknown, of: Run = run): Promise<readonly Result[]> =>
+    (await logOf({ run: of, shown: findingsOf(items, of) })).runs[0]?.results ?? [];
+  const placeOf = (result: Result | undefined): unknown => {
+    const { artifactLocation, region = {} } = result?.locations?.[0]?.physicalLocation ?? {};
+    const { startLine, startColumn, endLine, endColumn } = region;
+    return [artifactLocation?.uri, startLine, startColumn, endLine, endColumn];
+  };
+
+  test('F151 keep every rule of GitHub, and the prose and the schema of SARIF, whatever they are', async () => {
+    const validate = await createValidator();
+    const states = fc.constantFrom<Verdict>('codeChanged', 'sameBytes', 'notSent', 'unknown');
+    await fc.assert(
+      fc.asyncProperty(anyItems, anyItems, anyTriage, states, async (items, former, triage, verdict) => {
+        const isBlackbox = items.length % 2 === 1;
+        const now: Run = isBlackbox
+          ? { ...run, workflow: 'blackbox-assessment', targetFile: path.join(folder, 'a b.blackbox.json') }
+          : run;
+        const earlier = { ...run, id: '20290101000000-0badcafe' };
+        const log = await logOf({
+          run: now,
+          shown: findingsOf(items, now).map((each) => ({ ...each, triage })),
+          absent: findingsOf(former, earlier).map((each) => ({ ...each, verdict })),
+        });
+        assert.deepEqual(brokenRules(log, allRules), []);
+        validate(log);
+      }),
+      { numRuns: propertyRuns(100) },
+    );
+  });
+
+  test('F151 of any form keep the prose of SARIF', () => {
+    fc.assert(
+      fc.property(anyItems, anyItems, anyTriage, (items, former, triage) => {
+        const shown = findingsOf(items).map((each) => ({ ...each, triage }));
+        const absent = findingsOf(former).map((each) => ({ ...each, verdict: 'sameBytes' as const }));
+        assert.deepEqual(brokenRules(toSarif({ run, shown, absent }, tool), sarifProse), []);
+      }),
+      { numRuns: propertyRuns(100) },
+    );
+  });
+
+  test('F151 the table refuses what each of its rules is about', async () => {
+    const log = await logOf({ run, shown: findingsOf([{ title: 'A', file: 'src/app.js', line: 3 }]) });
+    const bare: Log = {
+      version: '2.1.0',
+      runs: [{ tool: { driver: { name: '' } }, results: [{ message: {} }] }],
+    };
+    assert.deepEqual(brokenRules(log, allRules), []);
+    assert.ok(brokenRules(bare, codeScanningRules).length >= 7);
+  });
+
+  test('F151 lie where the sent text has them, from the root of the repository, with the hash of GitHub’s action', async () => {
+    const [one, other] = await resultsOf([
+      { title: 'One', cwe: 89, file: 'src/app.js', line: 3 },
+      { title: 'Other', file: 'src/注文 管理/ページ#1.ts', line: 2, start_column: 2, end_column: 3 },
+    ]);
+    const uri =
+      'services/shop/src/%E6%B3%A8%E6%96%87%20%E7%AE%A1%E7%90%86/%E3%83%9A%E3%83%BC%E3%82%B8%231.ts';
+    assert.deepEqual(placeOf(one), ['services/shop/src/app.js', 3, 1, 3, 'const line2 = 2;'.length + 1]);
+    assert.deepEqual(placeOf(other), [uri, 2, 2, 2, 3]);
+    assert.equal(one?.partialFingerprints?.['primaryLocationLineHash'], hashLines(app, new Set([3])).get(3));
+  });
+
+  test('F151 that share a hash, or have no line of their own, are told apart by our fingerprint', async () => {
+    const at = { cwe: 89, file: 'src/app.js', line: 3 };
+    const items = [
+      { title: 'One', ...at, snippet: 'const line2' },
+      { title: 'Other', ...at, snippet: 'line2 = 2;' },
+      { title: 'Of another rule', ...at, cwe: 79 },
+      { title: 'No line', cwe: 79, file: 'src/app.js' },
+      { title: 'Nowhere', cwe: 79 },
+      { title: 'Nowhere', cwe: 79 },
+    ];
+    const digits = findingsOf(items).map(({ identity }) => identity.fingerprint.split(':')[1]!.slice(0, 16));
+    const results = await resultsOf(items);
+    assert.deepEqual(
+      results.map(({ partialFingerprints }) => partialFingerprints?.['primaryLocationLineHash']),
+      [
+        `${digits[0]}:1`,
+        `${digits[1]}:1`,
+        hashLines(app, new Set([3])).get(3),
+        `${digits[3]}:1`,
+        `${digits[4]}:1`,
+        `${digits[4]}:2`,
+      ],
+    );
+    assert.deepEqual(placeOf(results[3]), ['services/shop/src/app.js', 1, 1, 1, 2]);
+    assert.deepEqual(placeOf(results[4]), ['services/shop/package.json', 1, 1, 1, 2]);
+    assert.match(results[4]?.message.text ?? '', /^Nowhere\.[^]*names no file of this repository/);
+    assert.doesNotMatch(results[3]?.message.text ?? '', /names no file/);
+  });
+
+  test('F151 of a live application lie in its target file, or in the first file where that lies outside', async () => {
+    const live = {
+      title: 'Reflected',
+      feature_name: 'Search',
+      perspective: 'XSS',
+      url: 'https://shop.example/s',
+    };
+    const of = (targetFile: string): Run => ({ ...run, workflow: 'blackbox-assessment', targetFile });
+    const [inside] = await resultsOf([live], of(path.join(folder, 'shop.blackbox.json')));
+    assert.deepEqual(placeOf(inside), ['services/shop/shop.blackbox.json', 1, 1, 1, 2]);
+    const [outside] = await resultsOf([live], of(path.join(tmpdir(), 'shop.blackbox.json')));
+    assert.deepEqual(placeOf(outside), ['services/shop/package.json', 1, 1, 1, 2]);
+    assert.match(outside?.message.text ?? '', /names no file/);
+    assert.doesNotMatch(inside?.message.text ?? '', /names no file/);
+  });
+
+  test('F151 without impact are notes, and a rule of such findings alone has no score', async () => {
+    const log = await logOf({
+      run,
+      shown: findingsOf([{ title: 'A', severity: 'none', file: 'src/app.js', line: 1 }]),
+    });
+    assert.deepEqual(
+      log.runs[0]?.results?.map(({ level, kind }) => [level, kind]),
+      [['note', undefined]],
+    );
+    assert.ok(!JSON.stringify(log).includes('security-severity'));
+  });
+
+  test('F151 that are absent stay in at their place today, unless a person settled them or their code changed', async () => {
+    const earlier = { ...run, id: '20290101000000-0badcafe' };
+    const [gone] = findingsOf([{ title: 'Gone', cwe: 89, file: 'src/app.js', line: 3 }], earlier);
+    const here = {
+      file: path.join(folder, 'src/app.js'),
+      folder,
+      path: 'src/app.js',
+      drift: 'moved' as const,
+    };
+    const absent = (verdict: Verdict, state: TriageState = 'open'): ShownFinding => ({
+      ...gone!,
+      verdict,
+      triage: { ...undecided, state },
+      places: [{ ...here, reported: gone!.finding.places[0]!, startLine: 9, endLine: 9 }],
+    });
+    const reported = (state: TriageState): ShownFinding => ({
+      ...absent('new', state),
+      verdict: undefined,
+      run,
+    });
+    const source = {
+      run,
+      shown: (['open', 'confirmed', 'fixed', 'falsePositive', 'acceptedRisk'] as const).map(reported),
+      absent: [
+        absent('sameBytes'),
+        absent('notSent', 'confirmed'),
+        absent('unknown', 'fixed'),
+        absent('codeChanged'),
+        absent('codeChanged', 'falsePositive'),
+      ],
+    };
+    const { listed, closed } = chooseForUpload(source);
+    assert.deepEqual(
+      listed.map(({ verdict, triage }) => [verdict, triage.state]),
+      [
+        [undefined, 'open'],
+        [undefined, 'confirmed'],
+        [undefined, 'fixed'],
+        ['sameBytes', 'open'],
+        ['notSent', 'confirmed'],
+      ],
+    );
+    assert.deepEqual(closed, [source.absent[3]]);
+    const log = await logOf({ run, shown: [], absent: [absent('sameBytes')] });
+    const [result] = log.runs[0]?.results ?? [];
+    assert.deepEqual(placeOf(result), ['services/shop/src/app.js', 9, 1, 9, 'const line2 = 2;'.length + 1]);
+    assert.equal(
+      result?.partialFingerprints?.['primaryLocationLineHash'],
+      hashLines(app, new Set([3])).get(3),
+    );
+  });
+
+  test('F151 name the run, the commit, and the repository without what signs in to it, and only files of results', async () => {
+    const flow = { source: { path: 'src/app.js', line: 1 }, sink: { path: 'nowhere.js', line: 1 } };
+    const log = await logOf({
+      run,
+      shown: findingsOf([{ title: 'A', file: 'src/app.js', line: 3, ...flow }]),
+    });
+    const [written] = log.runs;
+    assert.equal(written?.automationDetails?.id, 'whitebox/whitebox-assessment/shop/run-1');
+    assert.deepEqual(written.versionControlProvenance, [
+      {
+        repositoryUri: 'https://git.example/a/b',
+        revisionId: 'c0ffee',
+        mappedTo: { uriBaseId: '%SRCROOT%' },
+      },
+    ]);
+    assert.deepEqual(written.artifacts, [
+      {
+        location: { uri: 'services/shop/src/app.js', uriBaseId: '%SRCROOT%' },
+        hashes: { 'sha-256': sha256(Buffer.from(app)) },
+      },
+    ]);
+    const steps = written.results?.[0]?.codeFlows?.[0]?.threadFlows[0]?.locations;
+    assert.equal(steps?.length, 1, 'what lies outside the repository is left out');
+  });
+
+  test('F151 can have each of their texts replaced, paths by what they encode', async () => {
+    const log = await logOf({ run, shown: findingsOf([{ title: 'A b', file: 'src/app.js', line: 3 }]) });
+    const texts = textsOf(log);
+    assert.deepEqual(withTexts(log, texts), log);
+    const replaced = withTexts(
+      log,
+      texts.map((text) => text.replace('app.js', '… x').replace('A b', 'C')),
+    );
+    const [result] = replaced.runs[0]?.results ?? [];
+    assert.deepEqual(placeOf(result), ['services/shop/src/%E2%80%A6%20x', 3, 1, 3, 17]);
+    assert.match(result?.message.text ?? '', /^C\./);
+  });
+});

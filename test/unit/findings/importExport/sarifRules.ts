@@ -1,0 +1,302 @@
+import type { Location, Log, PhysicalLocation, Result, Run } from 'sarif';
+
+/** A rule for a log, in the words of its authority, and what breaks it: nothing where a log keeps it. */
+export interface SarifRule {
+  readonly says: string;
+  readonly broken: (log: Log) => readonly unknown[];
+}
+
+/** The rules that a log breaks, each with what breaks it. */
+export function brokenRules(log: Log, rules: readonly SarifRule[]): readonly string[] {
+  return rules.flatMap(({ says, broken }) => broken(log).map((each) => `${says}: ${JSON.stringify(each)}`));
+}
+
+const runsOf = ({ runs }: Log): readonly Run[] => runs;
+const resultsOf = (log: Log): readonly Result[] => log.runs.flatMap(({ results = [] }) => results);
+const rulesOf = (log: Log) => log.runs.flatMap(({ tool }) => tool.driver.rules ?? []);
+
+/** All locations of a result, whatever they are to it. */
+function locationsOf({ locations = [], relatedLocations = [], codeFlows = [] }: Result): readonly Location[] {
+  const steps = codeFlows.flatMap(({ threadFlows }) => threadFlows.flatMap((flow) => flow.locations));
+  return [...locations, ...relatedLocations, ...steps.flatMap(({ location }) => location ?? [])];
+}
+
+const placesOf = (log: Log): readonly PhysicalLocation[] =>
+  resultsOf(log)
+    .flatMap(locationsOf)
+    .flatMap(({ physicalLocation }) => physicalLocation ?? []);
+
+/** All objects in a log, with what they are called where they stand. */
+function* objectsIn(value: unknown, name = ''): Generator<readonly [string, Record<string, unknown>]> {
+  if (typeof value !== 'object' || value === null) return;
+  if (!Array.isArray(value)) yield [name, value as Record<string, unknown>];
+  for (const [key, each] of Object.entries(value)) yield* objectsIn(each, Array.isArray(value) ? name : key);
+}
+
+const onAllOrNone = (log: Log, member: 'suppressions' | 'baselineState'): readonly unknown[] => {
+  const has = new Set(resultsOf(log).map((result) => result[member] !== undefined));
+  return has.size > 1 ? [member] : [];
+};
+
+/** The prose of SARIF 2.1.0, as far as its schema does not say it. */
+export const sarifProse: readonly SarifRule[] = [
+  {
+    says: '3.4.3, 3.4.4: an artifact is named by a valid URI reference, relative to a known base and below it',
+    broken: (log) =>
+      [...objectsIn(log)]
+        .filter(([name]) => name === 'artifactLocation' || name === 'location')
+        .map(([, location]) => location)
+        .filter(({ uri }) => typeof uri === 'string')
+        .filter(({ uri, uriBaseId }) => {
+          const text = uri as string;
+          const isRelative = !URL.canParse(text) && !text.startsWith('/');
+          const isBelow = !text.split('/').some((part) => part === '..' || part === '.' || part === '');
+          const isEncoded = /^(?:[\w.~!$&'()*+,;=:@/-]|%[\dA-F]{2})+$/i.test(text);
+          const isBased =
+            uriBaseId === undefined ||
+            runsOf(log).every(({ originalUriBaseIds = {} }) => (uriBaseId as string) in originalUriBaseIds);
+          return !(isRelative && isBelow && isEncoded && isBased);
+        }),
+  },
+  {
+    says: '3.11.5: braces in a message are doubled where they are no placeholders',
+    broken: (log) =>
+      resultsOf(log)
+        .map(({ message: { text = '' } }) => text)
+        .filter((text) => /[{}]/.test(text.replace(/\{\{|\}\}/g, ''))),
+  },
+  {
+    says: '3.11.6: no text of a message becomes an embedded link',
+    broken: (log) =>
+      resultsOf(log)
+        .map(({ message: { text = '' } }) => text)
+        .filter((text) => /(?<!\\)\]\(/.test(text)),
+  },
+  {
+    says: '3.19.23, 3.27.5, 3.27.6: the ID and the index of a rule mean the same one',
+    broken: (log) =>
+      runsOf(log).flatMap(({ tool, results = [] }) =>
+        results.filter(
+          ({ ruleId, ruleIndex = -1 }) =>
+            ruleId === undefined || tool.driver.rules?.[ruleIndex]?.id !== ruleId,
+        ),
+      ),
+  },
+  {
+    says: '3.19.23: each rule is there once',
+    broken: (log) => {
+      const ids = rulesOf(log).map(({ id }) => id);
+      return ids.filter((id, at) => ids.indexOf(id) !== at);
+    },
+  },
+  {
+    says: '3.20.14: an invocation says whether it was successful',
+    broken: (log) =>
+      runsOf(log)
+        .flatMap(({ invocations = [] }) => invocations)
+        .filter(({ executionSuccessful }) => typeof executionSuccessful !== 'boolean'),
+  },
+  {
+    says: '3.23.3: a repository is named by an absolute URI',
+    broken: (log) =>
+      runsOf(log)
+        .flatMap(({ versionControlProvenance = [] }) => versionControlProvenance)
+        .filter(({ repositoryUri }) => !URL.canParse(repositoryUri)),
+  },
+  {
+    says: '3.27.10: a result that is no failure has the level none, and no other has',
+    broken: (log) =>
+      resultsOf(log).filter(({ kind = 'fail', level }) => (kind === 'fail') === (level === 'none')),
+  },
+  {
+    says: '3.27.23: all results have suppressions, or none has',
+    broken: (log) => onAllOrNone(log, 'suppressions'),
+  },
+  {
+    says: '3.27.24: all results have a baseline state, or none has',
+    broken: (log) => onAllOrNone(log, 'baselineState'),
+  },
+  {
+    says: '3.27.25: a rank is between 0 and 100',
+    broken: (log) => resultsOf(log).filter(({ rank = 0 }) => rank < 0 || rank > 100),
+  },
+  {
+    says: '3.28.2: the IDs of the locations of a result differ',
+    broken: (log) =>
+      resultsOf(log).filter((result) => {
+        const ids = locationsOf(result).flatMap(({ id }) => id ?? []);
+        return new Set(ids).size < ids.length;
+      }),
+  },
+  {
+    says: '3.30.2: a region does not end before it begins',
+    broken: (log) =>
+      placesOf(log).filter(({ region: { startLine = 1, endLine, startColumn = 1, endColumn } = {} }) => {
+        const last = endLine ?? startLine;
+        return (
+          startLine < 1 || last < startLine || (last === startLine && (endColumn ?? Infinity) < startColumn)
+        );
+      }),
+  },
+  {
+    says: '3.14.17: a log with regions says what its columns count',
+    broken: (log) => runsOf(log).filter(({ columnKind }) => columnKind === undefined),
+  },
+  {
+    says: '3.52.3, 3.54: a weakness that a result names is in the taxonomy',
+    broken: (log) =>
+      runsOf(log).flatMap(({ results = [], taxonomies = [] }) =>
+        results
+          .flatMap(({ taxa = [] }) => taxa)
+          .filter(
+            ({ id, toolComponent }) =>
+              !taxonomies[toolComponent?.index ?? -1]?.taxa?.some((each) => each.id === id),
+          ),
+      ),
+  },
+];
+
+const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
+const scoreOf = (properties: Record<string, unknown> | undefined): unknown =>
+  properties?.['security-severity'];
+
+/** GitHub's documentation "SARIF support for code scanning": its limits, the members that it requires, and what it says that it does with them. */
+export const codeScanningRules: readonly SarifRule[] = [
+  {
+    says: 'the schema and the version are required',
+    broken: ({ $schema, version }) => (isText($schema) && (version as string) === '2.1.0' ? [] : [version]),
+  },
+  {
+    says: 'a tool has a name, and a version in the form of Semantic Versioning',
+    broken: (log) =>
+      runsOf(log)
+        .map(({ tool }) => tool.driver)
+        .filter(({ name, semanticVersion = '' }) => !isText(name) || !/^\d+\.\d+\.\d+/.test(semanticVersion)),
+  },
+  {
+    says: 'at most 20 runs, 25,000 results and 25,000 rules',
+    broken: (log) =>
+      [log.runs.length > 20, resultsOf(log).length > 25_000, rulesOf(log).length > 25_000].filter(Boolean),
+  },
+  {
+    says: 'a rule has an ID, and texts that are required and no longer than 1,024 characters; its name has at most 255',
+    broken: (log) =>
+      rulesOf(log).filter(
+        ({ id, name = '', shortDescription, fullDescription, help }) =>
+          ![id, shortDescription?.text, fullDescription?.text, help?.text].every(isText) ||
+          name.length > 255 ||
+          [shortDescription, fullDescription].some((each) => (each?.text.length ?? 0) > 1_024),
+      ),
+  },
+  {
+    says: 'a rule has at most 20 tags',
+    broken: (log) =>
+      rulesOf(log).filter(
+        ({ properties }) => ((properties?.['tags'] as unknown[] | undefined) ?? []).length > 20,
+      ),
+  },
+  {
+    says: 'a security severity is a text, greater than 0.0 and up to 10.0',
+    broken: (log) =>
+      [...rulesOf(log), ...resultsOf(log)]
+        .map(({ properties }) => scoreOf(properties))
+        .filter((score) => score !== undefined)
+        .filter((score) => typeof score !== 'string' || !(Number(score) > 0 && Number(score) <= 10)),
+  },
+  {
+    says: 'a level is note, warning or error',
+    broken: (log) =>
+      [
+        ...resultsOf(log).map(({ level }) => level),
+        ...rulesOf(log).map(({ defaultConfiguration }) => defaultConfiguration?.level),
+      ].filter((level) => level === undefined || level === 'none'),
+  },
+  {
+    says: 'a result has a message, whose first sentence is shown where there is little space',
+    broken: (log) =>
+      resultsOf(log).filter(({ message: { text = '' } }) => !/^[^\n]*[.!?。！？]/.test(text.trimStart())),
+  },
+  {
+    says: 'a result has a location, and one is enough: only the first is used',
+    broken: (log) => resultsOf(log).filter(({ locations = [] }) => locations.length !== 1),
+  },
+  {
+    says: 'a location has a file, by its path from the root of the repository, and a region with all four members',
+    broken: (log) =>
+      resultsOf(log)
+        .flatMap(locationsOf)
+        .filter(({ physicalLocation: { artifactLocation, region } = {} }) => {
+          const members = [region?.startLine, region?.startColumn, region?.endLine, region?.endColumn];
+          return !isText(artifactLocation?.uri) || !members.every((each) => each !== undefined && each >= 1);
+        }),
+  },
+  {
+    says: 'a result has the fingerprint that alerts are matched by, in the form of codeql-action',
+    broken: (log) =>
+      resultsOf(log).filter(
+        ({ partialFingerprints = {} }) =>
+          !/^[\da-f]{1,16}:\d+$/.test(partialFingerprints['primaryLocationLineHash'] ?? ''),
+      ),
+  },
+  {
+    says: 'two results of a rule are told apart by their fingerprints',
+    broken: (log) => {
+      const keys = resultsOf(log).map(({ ruleId, partialFingerprints }) =>
+        JSON.stringify([ruleId, partialFingerprints?.['primaryLocationLineHash']]),
+      );
+      return keys.filter((key, at) => keys.indexOf(key) !== at);
+    },
+  },
+  {
+    says: 'at most 10,000 steps and 1,000 locations of a result, of which 1,000 and 100 are shown',
+    broken: (log) =>
+      resultsOf(log).filter(
+        ({ relatedLocations = [], codeFlows = [] }) =>
+          relatedLocations.length > 100 ||
+          codeFlows.flatMap(({ threadFlows }) => threadFlows.flatMap(({ locations }) => locations)).length >
+            1_000,
+      ),
+  },
+  {
+    says: 'the category is everything up to the last slash of the ID, and the ID of the run comes after it',
+    broken: (log) =>
+      runsOf(log)
+        .map(({ automationDetails }) => automationDetails?.id ?? '')
+        .filter((id) => !/^whitebox\/[a-z-]+\/[^/]+\/[^/]+$/.test(id)),
+  },
+];
+
+/** What the form for code scanning has besides: see "For code scanning" of the export. */
+export const ourRules: readonly SarifRule[] = [
+  {
+    says: 'no result is suppressed, absent, or has what only we read',
+    broken: (log) =>
+      resultsOf(log).filter(
+        ({ suppressions, baselineState, properties }) => suppressions ?? baselineState ?? properties,
+      ),
+  },
+  {
+    says: 'files have a SHA-256, and are there once and only where a result names them',
+    broken: (log) => {
+      const named = new Set(placesOf(log).map(({ artifactLocation }) => artifactLocation?.uri));
+      return runsOf(log)
+        .flatMap(({ artifacts = [] }) => artifacts)
+        .filter(
+          ({ location, hashes }, at, all) =>
+            !named.has(location?.uri) ||
+            !/^[\da-f]{64}$/.test(hashes?.['sha-256'] ?? '') ||
+            all.findIndex((each) => each.location?.uri === location?.uri) !== at,
+        );
+    },
+  },
+  {
+    says: 'the address of a repository has no user information and no query',
+    broken: (log) =>
+      runsOf(log)
+        .flatMap(({ versionControlProvenance = [] }) => versionControlProvenance)
+        .filter(({ repositoryUri }) => {
+          const { username, password, search, hash } = new URL(repositoryUri);
+          return `${username}${password}${search}${hash}` !== '';
+        }),
+  },
+];
