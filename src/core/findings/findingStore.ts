@@ -37,6 +37,7 @@ export class FindingStore implements Disposable {
   /** Loading and re-placing happen one after the other: each begins with what is known by then. */
   #queue: Promise<unknown> = Promise.resolve();
   #mustForce = false;
+  #isComplete = true;
   /** Whether anything changed since listeners were called. */
   #isChanged = false;
 
@@ -58,6 +59,11 @@ export class FindingStore implements Disposable {
   /** The runs that are shown. */
   folders(): readonly ShownRun[] {
     return this.#shown;
+  }
+
+  /** Whether all that is shown is compared and checked: findings are counted then, since decisions of earlier runs may hide some. */
+  isComplete(): boolean {
+    return this.#isComplete;
   }
 
   /** All findings that the shown runs report, in the order of their files. */
@@ -113,7 +119,13 @@ export class FindingStore implements Disposable {
 
   /** Decides about findings, for everyone who shares their folders' decisions. Gives and throws what `TriageStore.set` does. */
   setTriage(shown: readonly ShownFinding[], state: TriageState, note: string): Promise<TakeBack> {
-    return this.#deps.triage.set(shown.flatMap(toSubjects), state, note);
+    const isTakenBack = state === 'open' && note === '';
+    // Else a decision about the finding of an earlier run would hold again.
+    const inAllRuns = shown.flatMap((each) =>
+      [each.identity, ...(each.sameAs ?? [])].map((identity) => ({ ...each, identity })),
+    );
+    const subjects = (isTakenBack ? inAllRuns : shown).flatMap(toSubjects);
+    return this.#deps.triage.set(subjects, state, note);
   }
 
   /** Takes decisions over as `TriageStore.takeOver` does. */
@@ -226,9 +238,17 @@ export class FindingStore implements Disposable {
     this.#loaded = loaded;
     // Others may have decided while the runs were read.
     this.#decide();
-    // The findings first: what other runs tell of them takes as long as there are runs.
-    if (isOther) this.#fireIfChanged();
-    for (const each of loaded) await this.#assess(each);
+    // The findings first: to compare them takes as long as there are runs.
+    if (isOther) {
+      this.#isComplete = false;
+      this.#fireIfChanged();
+    }
+    try {
+      for (const each of loaded) await this.#assess(each);
+    } finally {
+      this.#isChanged ||= !this.#isComplete;
+      this.#isComplete = true;
+    }
   }
 
   /** The findings of a run as they are held; loaded when they are not held, could not be read or were downloaded again. */
@@ -243,6 +263,7 @@ export class FindingStore implements Disposable {
     return found;
   }
 
+  /** Compares the findings of a run with those of earlier ones, and then checks their evidence. */
   async #assess(found: RunFindings): Promise<void> {
     const all = this.#deps.runs.all();
     const { run } = found;
@@ -253,8 +274,9 @@ export class FindingStore implements Disposable {
       compared === undefined
         ? earlierRuns(all, run)
         : [compared, ...earlierRuns(all, compared).filter(isOther)];
-    const isAnew = await found.assess(earlier, compared?.id ?? this.baselineOf(run)?.id);
-    if (isAnew) this.#isChanged ||= this.#loaded.includes(found);
+    const isCompared = await found.compare(earlier, compared?.id ?? this.baselineOf(run)?.id);
+    const isChecked = await found.checkEvidence();
+    if (isCompared || isChecked) this.#isChanged ||= this.#loaded.includes(found);
   }
 
   #decide(): void {

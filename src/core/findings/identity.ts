@@ -19,23 +19,35 @@ export interface Identity {
   /** The same without the code. */
   readonly spot: string;
   readonly title: string;
-  /** What makes it unique among those of its kind and path in its run: the code as quoted, or code and title together. */
-  readonly only: readonly ('code' | 'title')[];
+  /** What makes it unique among those of its kind and path in its run: the code as quoted, or code and title together; `live` is that of a finding of a live application. */
+  readonly only: readonly ('code' | 'title' | 'live')[];
   /** The service's ID of the run, else the local one; and the position in its findings file. */
   readonly run: string;
   readonly index: number;
 }
 
 /**
- * Whether two findings are surely the same: what was decided about one holds for the other. Of two runs, the code as quoted says so where each run has it
- * once, else code and title together.
+ * Whether two findings are surely the same: a decision about one holds for the other. Of two runs, the quoted code says so where each run has it once, and code
+ * and title together where they are of a live application.
  */
 export function isSameFinding(one: Identity, other: Identity): boolean {
   if (one.fingerprint !== other.fingerprint) return false;
   if (one.run === other.run) return one.index === other.index;
-  const isBothOnlyBy = (way: Identity['only'][number]): boolean =>
-    one.only.includes(way) && other.only.includes(way);
-  return isBothOnlyBy('code') || (one.title === other.title && isBothOnlyBy('title'));
+  return isOnlyBy('code', one, other) || (one.title === other.title && isOnlyBy('live', one, other));
+}
+
+/** Whether two findings of two runs are the same if their lines are. */
+export function isSameByTitle(one: Identity, other: Identity): boolean {
+  return (
+    one.run !== other.run &&
+    one.fingerprint === other.fingerprint &&
+    one.title === other.title &&
+    isOnlyBy('title', one, other)
+  );
+}
+
+function isOnlyBy(way: Identity['only'][number], ...both: readonly Identity[]): boolean {
+  return both.every(({ only }) => only.includes(way));
 }
 
 /** The identities of a run's findings, in their order; `sentPaths` are what they are about. */
@@ -57,7 +69,7 @@ export function* identitiesOf(
   return drafts.map((draft) => {
     const only: Identity['only'] = [
       ...(keys.get(keyOf(draft)) === 1 && draft.isQuoted ? (['code'] as const) : []),
-      ...(isOnlyTitled(draft) ? (['title'] as const) : []),
+      ...(isOnlyTitled(draft) ? [draft.isLive ? ('live' as const) : ('title' as const)] : []),
     ];
     return { ...draft.identity, only };
   });
@@ -69,13 +81,15 @@ interface Draft {
   /** Equal code in two folders is two findings. */
   readonly folder: string;
   readonly isQuoted: boolean;
+  readonly isLive: boolean;
 }
 
 function draftOf(finding: Finding, sentPath: SentPath | undefined, run: string): Draft {
   const { folder = '', path = '' } = sentPath ?? {};
   const snippet = (finding.places[0]?.snippet ?? '').slice(0, maxSnippet);
   const kind = kindOf(finding);
-  const spot = finding.places.length === 0 && isLiveFinding(finding) ? liveSpotOf(finding) : [kind, path];
+  const isLive = finding.places.length === 0 && isLiveFinding(finding);
+  const spot = isLive ? liveSpotOf(finding) : [kind, path];
   const identity = {
     fingerprint: `${scheme}:${digits([...spot, compact(snippet)], 32)}`,
     spot: digits(spot, 32),
@@ -83,7 +97,7 @@ function draftOf(finding: Finding, sentPath: SentPath | undefined, run: string):
     run,
     index: finding.index,
   };
-  return { identity, folder, isQuoted: isCode(snippet) };
+  return { identity, folder, isQuoted: isCode(snippet), isLive };
 }
 
 function isCode(snippet: string): boolean {

@@ -36,9 +36,11 @@ export interface ShownFinding {
   /** Distinguishes the finding from others, in its run and in others. */
   readonly identity: Identity;
   readonly triage: TriageDecision;
-  /** What was decided about it in an earlier run, where nobody can be sure that it is the same finding, or that it still holds: it is open, and a person has to check. */
+  /** A decision of an earlier run that may be about another finding, or may not hold any more: the finding is open, and a person has to check. */
   readonly decidedBefore?: TriageDecision | undefined;
-  /** What other runs of its folders tell of it; absent where they tell nothing. */
+  /** The finding in earlier runs, the latest first: decisions about these hold for it. Absent until it is compared, and where there are none. */
+  readonly sameAs?: readonly Identity[] | undefined;
+  /** Absent until it is compared, and where earlier runs say nothing of it. */
   readonly verdict?: Verdict | undefined;
   /** Whether what its places quote was sent; absent until that is checked. */
   readonly evidence?: EvidenceOfPlaces | undefined;

@@ -33,7 +33,9 @@ export function showStatus(
     clock: Clock;
   },
 ): vscode.Disposable {
+  let count = 0;
   const render = (): void => {
+    if (deps.findings.isComplete()) count = countDisplayed(deps.findings);
     const now = deps.clock.now();
     const active = deps.runs.all().filter((run) => !isFinal(run));
     const waiting =
@@ -42,7 +44,7 @@ export function showStatus(
     const run = waiting ?? active[0];
     const { text, tooltip, label } =
       run === undefined
-        ? idleStatus(countDisplayed(deps.findings))
+        ? idleStatus(count)
         : {
             text: waiting === undefined ? activeText(run, now) : '$(warning) Whitebox',
             tooltip: active

@@ -37,7 +37,7 @@ test('what a folder shows is absent from no later run of another folder', async 
   assert.deepEqual(scene.store.absent(), []);
 });
 
-test('listeners hear of a change once, and not of one that changes nothing here', async (t) => {
+test('listeners hear of new findings and of the end of their comparison, and not of what changes nothing here', async (t) => {
   const scene = await setScene(t, 'shop');
   let heard = 0;
   scene.store.onDidChange(() => {
@@ -45,7 +45,7 @@ test('listeners hear of a change once, and not of one that changes nothing here'
   });
   await scene.addRun(['shop'], finding('first'));
   await scene.addRun(['closed'], finding('elsewhere'));
-  assert.equal(heard, 1);
+  assert.equal(heard, 2);
 });
 
 test('a finding has the file and the line of its place; a snippet corrects a wrong line', async (t) => {

@@ -8,7 +8,7 @@ import { parseWorker } from './parseWorker.ts';
 import { parseFindings } from '../../../src/core/findings/parse/parse.ts';
 import { createResolver } from '../../../src/core/findings/place/resolver.ts';
 import type { SentOfRun } from '../../../src/core/findings/place/sentFiles.ts';
-import { readNamed } from '../../../src/core/findings/runFindings.ts';
+import { readFindingsOfRun } from '../../../src/core/findings/compare/findingsOfRun.ts';
 import { atOnce, shopRun } from './importExport/exportingFindings.ts';
 import { scratchFolder } from './scratchFolder.ts';
 import { propertyRuns } from '../core/propertyRuns.ts';
@@ -144,13 +144,13 @@ test('a name is the same whatever files are here, whatever paths are mapped to, 
       await writeFile(join(runFolder, 'manifest-0.json'), JSON.stringify({ entries }));
     // What the run calls the folder is the same everywhere.
     const run = { ...shopRun, targets: [{ folder, name: 'shop' }] };
-    const read = await readNamed(run, {
+    const read = await readFindingsOfRun(run, {
       runs: { folderOf: () => runFolder },
       mappings: { get: () => ({ [folder]: [mapped] }), update: () => Promise.resolve() },
       workerFile: parseWorker,
     });
     await rm(place, { recursive: true });
-    return read.names.map(({ identity }) => identity.fingerprint);
+    return read.findings.map(({ identity }) => identity.fingerprint);
   };
   await fc.assert(
     fc.asyncProperty(

@@ -3,122 +3,154 @@ import type { PairState, ScanProgress } from '../../features/scanProgress.ts';
 import { isContinued } from '../../run/state/continuations.ts';
 import type { Run } from '../../run/state/run.ts';
 import { perspectives } from '../../workflows/application.ts';
-import { goesOnWith, hasAllFindings, isOfSameFolders } from '../chooseRun.ts';
+import { goesOnWith, hasAllFindings, isOfSameFolders, isSameRun } from '../chooseRun.ts';
 import type { Finding } from '../finding.ts';
 import type { Identity } from '../identity.ts';
 import { normalKey } from '../../json.ts';
 import type { Cut } from '../parse/parse.ts';
 import { type Decode, type RunSource, sentFileOf, sentIn } from '../place/sentFiles.ts';
-import { type NamedFinding, pairFindings } from './match.ts';
+import type { FindingsOfRun, RunFinding } from './findingsOfRun.ts';
+import { type Pair, pairFindings } from './match.ts';
 import {
   blackboxVerdict,
-  type FileThenAndNow,
+  type SentBeforeAndNow,
   type PairInRun,
   type Verdict,
   whiteboxAbsence,
 } from './verdict.ts';
 
-/** The findings of one run, each with its identity. */
-export interface NamedFindings {
-  readonly source: RunSource;
-  readonly cut: Cut | undefined;
-  /** In the order of the file. */
-  readonly names: readonly NamedFinding[];
-}
-
-/** What other runs tell of a finding. */
-export interface Told {
+/** What earlier runs say of a finding. */
+export interface AcrossRuns {
   readonly verdict: Verdict | undefined;
-  /** The same finding, as far as anybody can tell, in earlier runs; the latest of them first. */
-  readonly former: readonly Identity[];
+  /** The finding in earlier runs, the latest first: decisions about these hold for it. */
+  readonly sameAs: readonly Identity[];
+  /** What is likely the same finding in runs before those, the latest first. */
+  readonly likely: readonly Identity[];
 }
 
-/** What the runs before a run tell of its findings. */
-export interface History {
-  /** The local ID of the run before it, and of how many findings of that one, if not of all; undefined where it cannot be read. */
+/** The runs that a run is compared with, and what they say. */
+export interface RunHistory {
+  readonly earlier: readonly Run[];
+  /** The run that it is compared with first. */
+  readonly baselineId: string | undefined;
+  /** Whether all of them could be read. */
+  readonly isWhole: boolean;
+  /** The baseline where it could be read, and how many of its findings if not all. */
   readonly baseline?: { readonly id: string; readonly cut: Cut | undefined } | undefined;
   /** Of each finding, in their order. */
-  readonly told: readonly Told[];
-  /** What earlier runs reported, and no later one, by run, the latest first: nothing where the run itself may not have reached it. */
-  readonly absent: readonly (NamedFindings & { readonly told: readonly Told[] })[];
+  readonly history: readonly AcrossRuns[];
+  /** What earlier runs reported and no later one, by run, the latest first; empty where the run itself may not have reached it. */
+  readonly absent: readonly (FindingsOfRun & { readonly history: readonly AcrossRuns[] })[];
 }
 
-/** A finding of the run, or one that was last reported before it, while the runs before are gone through. */
-interface Track {
+/** Whether a history is of these runs, as they are now. */
+export function isHistoryOf(
+  history: RunHistory | undefined,
+  earlier: readonly Run[],
+  baselineId: string | undefined,
+): history is RunHistory {
+  return (
+    history?.isWhole === true &&
+    history.baselineId === baselineId &&
+    history.earlier.length === earlier.length &&
+    earlier.every((run, at) => isSameRun(run, history.earlier[at]))
+  );
+}
+
+/** A finding while the earlier runs are read, from the latest to the first. */
+interface Trace {
   /** As the latest run has it. */
-  readonly last: NamedFinding;
+  readonly last: RunFinding;
   /** As the earliest run so far has it. */
-  first: NamedFinding;
-  readonly former: Identity[];
+  first: RunFinding;
+  readonly sameAs: Identity[];
+  readonly likely: Identity[];
   /** Whether a run between did not report it. */
   isMissed: boolean;
   verdict: Verdict | undefined;
 }
 
-/** Goes through the runs before a run, the latest first, those that can be read; the baseline is one of them. */
+/** Compares a run with those before it, the latest first; `read` gives undefined for one that cannot be read. */
 export async function traceBack(
-  now: NamedFindings,
-  earlier: AsyncIterable<NamedFindings>,
+  now: FindingsOfRun,
+  earlier: readonly Run[],
   baselineId: string | undefined,
-  decode: Decode,
-): Promise<History> {
-  const own = now.names.map(toTrack);
-  const gone: Track[] = [];
-  let baseline: History['baseline'];
+  { read, decode }: { read: (run: Run) => Promise<FindingsOfRun | undefined>; decode: Decode },
+): Promise<RunHistory> {
+  const own = now.findings.map(toTrace);
+  const gone: Trace[] = [];
+  let baseline: RunHistory['baseline'];
   let predecessor: RunSource | undefined;
-  for await (const run of earlier) {
-    const isBaseline = run.source.run.id === baselineId;
-    if (isBaseline) baseline = { id: run.source.run.id, cut: run.cut };
-    const names = run.names.filter(({ folder }) => isAbout(now.source.run, folder, run.source.run));
-    const tracks = [...own, ...gone];
-    const firsts = tracks.map(({ first }) => first);
-    const pairs = await pairFindings(firsts, names, decode);
-    for (const track of tracks) {
-      const pair = pairs.get(track.first);
-      if (pair !== undefined) {
-        if (track.verdict === undefined || track.verdict === 'new')
-          track.verdict = track.isMissed ? 'backAgain' : 'stillThere';
-        track.former.push(pair.identity);
-        track.first = pair;
-      } else if (isWhole(run) && isOfSameFolders(run.source.run, now.source.run)) {
-        track.isMissed = true;
-        if (isBaseline) track.verdict ??= 'new';
+  let isWhole = true;
+  for (const run of earlier) {
+    const before = await read(run);
+    if (before === undefined) {
+      isWhole = false;
+      continue;
+    }
+    if (run.id === baselineId) baseline = { id: run.id, cut: before.cut };
+    const found = before.findings.filter(({ folder }) => isAbout(now.source.run, folder, run));
+    const traces = [...own, ...gone];
+    const pairs = await pairFindings(
+      traces.map(({ first }) => first),
+      found,
+      decode,
+    );
+    const canMiss = isComplete(before) && isOfSameFolders(run, now.source.run);
+    for (const trace of traces) {
+      const pair = pairs.get(trace.first);
+      if (pair !== undefined) prolong(trace, pair);
+      else if (canMiss) {
+        trace.isMissed = true;
+        if (run.id === baselineId) trace.verdict ??= 'new';
       }
     }
-    const known = new Set(pairs.values());
-    if (goesOnWith(now.source.run, run.source.run)) predecessor = run.source;
-    if (canLack(now)) gone.push(...names.filter((named) => !known.has(named)).map(toTrack));
+    const paired = new Set([...pairs.values()].map(({ former }) => former));
+    if (goesOnWith(now.source.run, run)) predecessor = before.source;
+    if (canLack(now)) gone.push(...found.filter((each) => !paired.has(each)).map(toTrace));
   }
-  for (const [at, track] of gone.entries()) {
+  for (const [at, trace] of gone.entries()) {
     if (at % 200 === 0) await setImmediate();
-    track.verdict = await absenceOf(track.last, now.source, predecessor);
+    trace.verdict = await absenceOf(trace.last, now.source, predecessor);
   }
-  for (const track of own.filter(({ former }) => former.length > 0 && now.source.progress))
-    track.verdict = blackboxVerdict(true, pairIn(track.last.finding, now.source, predecessor));
+  for (const trace of own.filter(({ first, last }) => first !== last && now.source.progress))
+    trace.verdict = blackboxVerdict(true, pairIn(trace.last.finding, now.source, predecessor));
   return {
+    earlier,
+    baselineId,
+    isWhole,
     baseline,
-    told: own,
-    absent: [...Map.groupBy(gone, ({ last }) => last.source)].map(([source, tracks]) => ({
+    history: own,
+    absent: [...Map.groupBy(gone, ({ last }) => last.source)].map(([source, traces]) => ({
       source,
       cut: undefined,
-      names: tracks.map(({ last }) => last),
-      told: tracks,
+      findings: traces.map(({ last }) => last),
+      history: traces,
     })),
   };
 }
 
-function toTrack(named: NamedFinding): Track {
-  return { last: named, first: named, former: [], isMissed: false, verdict: undefined };
+function toTrace(found: RunFinding): Trace {
+  return { last: found, first: found, sameAs: [], likely: [], isMissed: false, verdict: undefined };
+}
+
+/** Follows a finding into one more run. */
+function prolong(trace: Trace, { former, isSame }: Pair): void {
+  if (trace.verdict === undefined || trace.verdict === 'new')
+    trace.verdict = trace.isMissed ? 'backAgain' : 'stillThere';
+  const isSameSoFar = isSame && trace.likely.length === 0;
+  (isSameSoFar ? trace.sameAs : trace.likely).push(former.identity);
+  trace.first = former;
 }
 
 /** Whether all that a run has found is known, so that what is not among it was not found. */
-function isWhole({ source, cut }: NamedFindings): boolean {
+function isComplete({ source, cut }: FindingsOfRun): boolean {
   return hasAllFindings(source.run) && cut === undefined;
 }
 
 /** Whether what a run does not report can be said of it: of a live application it is known pair by pair, also of a run that ended early. */
-function canLack(run: NamedFindings): boolean {
-  return isWhole(run) || (run.source.progress !== undefined && run.cut === undefined);
+function canLack(run: FindingsOfRun): boolean {
+  return isComplete(run) || (run.source.progress !== undefined && run.cut === undefined);
 }
 
 /** Whether a finding of an earlier run is about a folder of a run; one that names none is, where both are of the same folders. */
@@ -129,17 +161,17 @@ function isAbout(run: Run, folder: string | undefined, earlier: Run): boolean {
 
 /** Why a run does not report a finding of an earlier one. */
 async function absenceOf(
-  { finding, source }: NamedFinding,
+  { finding, source }: RunFinding,
   now: RunSource,
   predecessor: RunSource | undefined,
 ): Promise<Verdict> {
   if (now.progress !== undefined) return blackboxVerdict(false, pairIn(finding, now, predecessor));
-  const files: (FileThenAndNow | undefined)[] = [];
+  const files: (SentBeforeAndNow | undefined)[] = [];
   for (const place of finding.places) {
-    const then = await sentFileOf(source, place);
-    const here = then && sentIn(now, source.run.targets[then.target]?.folder, then.file.path);
-    const isKnown = then !== undefined && here !== 'unknown';
-    files.push(isKnown ? { then: then.file.sha256, now: here?.file.sha256 } : undefined);
+    const before = await sentFileOf(source, place);
+    const here = before && sentIn(now, source.run.targets[before.target]?.folder, before.file.path);
+    const isKnown = before !== undefined && here !== 'unknown';
+    files.push(isKnown ? { hashBefore: before.file.sha256, hashNow: here?.file.sha256 } : undefined);
   }
   return whiteboxAbsence(files);
 }

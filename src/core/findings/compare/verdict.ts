@@ -13,7 +13,7 @@ const ABSENT = [
   'unknown',
 ] as const;
 
-/** What other runs tell of a finding, in the order in which people want to know of it. */
+/** The verdicts of earlier runs about a finding, in the order in which people want to know of it. */
 export const VERDICTS = [...REPORTED, ...ABSENT] as const;
 
 /** The name of such a verdict; `unknown` is one of absence whose cause cannot be known. */
@@ -32,19 +32,20 @@ export function countVerdicts(
   return VERDICTS.map((verdict) => ({ verdict, count: counts.get(verdict)?.length ?? 0 }));
 }
 
-/** A file that a finding is about, as the run that reported it was given it and as a later run was: a SHA-256, undefined where it was not sent. */
-export interface FileThenAndNow {
-  readonly then: string;
-  readonly now: string | undefined;
+/** The SHA-256 of a file as the run that reported a finding was given it, and as a later run was; undefined where it was not sent. */
+export interface SentBeforeAndNow {
+  readonly hashBefore: string;
+  readonly hashNow: string | undefined;
 }
 
 /** Why a whitebox run that ended well does not report a finding any more, as far as the files of its places tell, the main one first; undefined where not known. */
-export function whiteboxAbsence(files: readonly (FileThenAndNow | undefined)[]): Verdict {
+export function whiteboxAbsence(files: readonly (SentBeforeAndNow | undefined)[]): Verdict {
   const [main] = files;
   if (main === undefined) return 'unknown';
-  if (main.now === undefined) return 'notSent';
-  if (files.some((file) => file?.now !== undefined && file.now !== file.then)) return 'codeChanged';
-  if (files.some((file) => file !== undefined && file.now === undefined)) return 'notSent';
+  if (main.hashNow === undefined) return 'notSent';
+  if (files.some((file) => file?.hashNow !== undefined && file.hashNow !== file.hashBefore))
+    return 'codeChanged';
+  if (files.some((file) => file !== undefined && file.hashNow === undefined)) return 'notSent';
   return files.includes(undefined) ? 'unknown' : 'sameBytes';
 }
 
@@ -54,7 +55,7 @@ export interface PairInRun {
   readonly carried: PairState | undefined;
 }
 
-/** What a blackbox run says of a finding that an earlier run reported, too, or alone: it tells of absence only where it tested the pair itself. */
+/** Verdict for a finding of an earlier run; absence counts only if this run tested the pair. */
 export function blackboxVerdict(isFound: boolean, { state, carried }: PairInRun): Verdict {
   const isCarried = carried === 'tested' || carried === 'notApplicable';
   if (isFound) return isCarried ? 'carriedOver' : 'reportedAgain';

@@ -107,6 +107,11 @@ export class RunPlaces {
     this.missing = missing;
   }
 
+  /** Files that findings point at, absolute. */
+  get files(): Pick<ReadonlyMap<string, unknown>, 'has' | 'keys'> {
+    return this.#byFile;
+  }
+
   /** Files that findings point at and whose text is not the one that was scanned. */
   get changed(): ReadonlySet<string> {
     return this.#changed;

@@ -61,7 +61,7 @@ const entrySchema = z.object({
   path: z._default(z.string(), ''),
   fingerprint: z.string(),
   spot: z.string(),
-  only: z.array(z.enum(['code', 'title'])),
+  only: z.array(z.enum(['code', 'title', 'live'])),
   run: z.string(),
   index: z.int().check(z.minimum(0)),
 });
@@ -72,14 +72,15 @@ export function toBook(entries: readonly TriageEntry[]): TriageBook {
   return { entries, byFingerprint: Map.groupBy(entries, ({ identity }) => identity.fingerprint) };
 }
 
-/** The latest decision about a finding, in its run or in another run where it is surely the same. */
+/** The latest decision about a finding, in its run or in another run where it is surely the same; or where it is the same by another measure. */
 export function entryOf(
   { byFingerprint }: Pick<TriageBook, 'byFingerprint'>,
   identity: Identity,
+  isSame = isSameFinding,
 ): TriageEntry | undefined {
   let last: TriageEntry | undefined;
   for (const entry of byFingerprint.get(identity.fingerprint) ?? []) {
-    if (isSameFinding(entry.identity, identity) && entry.at >= (last?.at ?? 0)) last = entry;
+    if (isSame(entry.identity, identity) && entry.at >= (last?.at ?? 0)) last = entry;
   }
   return last;
 }

@@ -1,7 +1,7 @@
 import { AssessmentError } from '../../errors.ts';
 import { type Clock, Emitter, type Logger } from '../../ports.ts';
 import { takeLease } from '../../run/disk/lease.ts';
-import type { Identity } from '../identity.ts';
+import type { Identity, isSameFinding } from '../identity.ts';
 import {
   entryOf,
   isUndecided,
@@ -79,9 +79,9 @@ export class TriageStore {
     return this.#version;
   }
 
-  /** The decision about a finding of a folder, if any. */
-  of(folder: string, identity: Identity): TriageEntry | undefined {
-    return entryOf(this.#bookOf(folder), identity);
+  /** The decision about a finding of a folder, if any; by another measure of sameness where one is given. */
+  of(folder: string, identity: Identity, isSame?: typeof isSameFinding): TriageEntry | undefined {
+    return entryOf(this.#bookOf(folder), identity, isSame);
   }
 
   /** Why decisions cannot be read: `triageDamaged`, `storage`. */

@@ -136,7 +136,7 @@ function stateOfRuns(runs: readonly Run[]): FindingsState | undefined {
   return runs.length > 0 ? 'preparing' : undefined;
 }
 
-/** Writes message, description and badge of the view. A message would replace the welcome of an empty view, which gets a description instead. */
+/** Writes message, description and badge of the view, without counts until all is compared. A message would replace the welcome of an empty view, which gets a description instead. */
 export function describeFindings(
   view: vscode.TreeView<unknown>,
   state: FindingsState,
@@ -144,15 +144,16 @@ export function describeFindings(
   { findings, filtering }: { findings: FindingStore; filtering: Filtering },
 ): void {
   const comparison = findings.comparison();
-  const lines = [
-    ...describeRuns(findings),
+  const counts = [
     ...describeHidden(filtered),
     ...(comparison === undefined ? describeOnlyHere(filtered) : []),
     ...describeFilter(filtering, filtered),
   ];
+  const lines = [...describeRuns(findings), ...(findings.isComplete() ? counts : [])];
   view.message = state === 'shown' ? lines.join(' — ') : '';
   // A long description is cut at its end, so the filter comes first.
   view.description = state === 'shown' ? '' : lines.reverse().join(' · ');
+  if (!findings.isComplete()) return;
   const open = filtered.displayed.filter(
     ({ verdict, triage }) => isReported(verdict) && !isSettled(triage.state),
   ).length;

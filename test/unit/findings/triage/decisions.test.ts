@@ -12,8 +12,9 @@ test('a decision holds for the finding in later runs of its folder, and for no o
     { title: 'one', severity: 'high', file: 'a.js', line: 1 },
     { title: 'two', severity: 'high', file: 'a.js', line: 2 },
   ]);
-  await scene.addRun(['shop'], told);
-  await scene.addRun(['tool'], told);
+  const sent = { 'a.js': 'one\ntwo\n' };
+  await scene.addRun(['shop'], told, sent);
+  await scene.addRun(['tool'], told, sent);
   const [first] = scene.store.all().filter(({ run }) => run.targets[0]?.name === 'shop');
   assert.ok(first);
   await scene.store.setTriage([first], 'falsePositive', 'escaped by the driver');
@@ -25,7 +26,7 @@ test('a decision holds for the finding in later runs of its folder, and for no o
     );
   const wanted = { 'shop one': 'falsePositive', 'shop two': 'open', 'tool one': 'open', 'tool two': 'open' };
   assert.deepEqual(states(), wanted);
-  await scene.addRun(['shop'], told);
+  await scene.addRun(['shop'], told, sent);
   assert.deepEqual(states(), wanted);
   assert.equal(scene.store.find(first.run.id, 0), undefined);
 });
@@ -101,7 +102,12 @@ for (const [name, first, next, wanted] of [
     [{ title: 'other words', line: 40, snippet: `  ${query}` }, { title: 'B' }],
     { 'other words': 'fixed', B: 'open' },
   ],
-  ['the same title without a quote', [{ title: 'A' }, { title: 'B' }], [{ title: 'A' }], { A: 'fixed' }],
+  [
+    'the same title without a quote, in a file of which nobody knows what was sent',
+    [{ title: 'A' }, { title: 'B' }],
+    [{ title: 'A' }],
+    { A: 'open, before fixed' },
+  ],
   [
     'one line of context more, before',
     [{ title: 'A', line: 3, snippet: query }],

@@ -1,0 +1,76 @@
+import { setImmediate } from 'node:timers/promises';
+import { readScanProgress } from '../../features/scanProgress.ts';
+import type { RunStore } from '../../run/disk/runStore.ts';
+import { type Run, runIdOf } from '../../run/state/run.ts';
+import { inSlices } from '../../yieldingWork.ts';
+import type { Finding } from '../finding.ts';
+import { identitiesOf, type Identity } from '../identity.ts';
+import type { Cut } from '../parse/parse.ts';
+import { readFindings } from '../parse/readFindings.ts';
+import { type MappingMemory, mappingsOf } from '../place/mappings.ts';
+import { createResolver, type Resolver, type SentPath } from '../place/resolver.ts';
+import { readSent, type RunSource } from '../place/sentFiles.ts';
+
+/** A finding as runs are compared by it. */
+export interface RunFinding {
+  readonly finding: Finding;
+  /** Equal code in two folders is two findings. */
+  readonly folder: string | undefined;
+  readonly identity: Identity;
+  readonly source: RunSource;
+}
+
+/** The findings of one run, in the order of the file. */
+export interface FindingsOfRun {
+  readonly source: RunSource;
+  readonly cut: Cut | undefined;
+  readonly findings: readonly RunFinding[];
+}
+
+/** Where findings are read from. */
+export interface FindingsSource {
+  readonly runs: Pick<RunStore, 'folderOf'>;
+  readonly mappings: MappingMemory;
+  /** The parsing worker's entry. */
+  readonly workerFile: string | URL;
+  /** Where true, nothing is written. */
+  readonly isReadOnly?: boolean | undefined;
+}
+
+const chunk = 1_000;
+
+/** Reads a run's findings file, and gives every finding its identity. Throws what `readFindings` throws. */
+export async function readFindingsOfRun(
+  run: Run,
+  { runs, mappings, workerFile, isReadOnly }: FindingsSource,
+): Promise<FindingsOfRun> {
+  const runFolder = runs.folderOf(run.id);
+  const { findings, cut } = await readFindings(runFolder, { workerFile, isReadOnly, runId: run.id });
+  const sent = await readSent(run, runFolder);
+  const places = findings.flatMap((finding) => finding.places);
+  const mappingOf = (folder: string): ReturnType<typeof mappingsOf> => mappingsOf(mappings, folder);
+  const resolver = createResolver({ targets: run.targets, sent, places, mappingOf });
+  const isBlackbox = run.workflow === 'blackbox-assessment';
+  const progress = isBlackbox ? await readScanProgress(run, runFolder, workerFile) : undefined;
+  const source = { run, runFolder, sent, resolver, progress };
+  const sentPaths = await sentPathsOf(findings, resolver);
+  const identities = await inSlices(identitiesOf(findings, sentPaths, runIdOf(run) ?? run.id));
+  const identified = findings.flatMap((finding, at) => {
+    const identity = identities[at];
+    return identity === undefined ? [] : [{ finding, folder: sentPaths[at]?.folder, identity, source }];
+  });
+  return { source, cut, findings: identified };
+}
+
+/** What findings are about, one for each; yields between chunks. */
+async function sentPathsOf(findings: readonly Finding[], resolver: Resolver): Promise<readonly SentPath[]> {
+  const sentPaths: SentPath[] = [];
+  for (let start = 0; start < findings.length; start += chunk) {
+    const some = findings.slice(start, start + chunk);
+    sentPaths.push(
+      ...(await Promise.all(some.map(({ places: [place] }) => resolver.sentPath(place ?? { path: '' })))),
+    );
+    await setImmediate();
+  }
+  return sentPaths;
+}

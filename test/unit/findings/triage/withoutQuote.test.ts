@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import { test } from 'node:test';
+import { type Scene, setScene } from '../findingScene.ts';
+
+const lines = Array.from({ length: 20 }, (_, at) => `statement(${String(at)});`);
+const sent = { 'a.js': lines.join('\n') };
+const moved = { 'a.js': ['// above', '// above', ...lines].join('\n') };
+const gone = { 'a.js': lines.slice(5).join('\n') };
+const onLine = (line: number, title = 'Injection'): object => ({ title, cwe: 89, file: 'a.js', line });
+
+function toText(...found: readonly object[]): string {
+  return JSON.stringify(found.map((each) => ({ severity: 'high', ...each })));
+}
+
+/** What holds for the findings that are shown: the triage state, else the earlier decision. */
+function decisionsIn({ store }: Scene): string[] {
+  return store
+    .all()
+    .map(({ triage, decidedBefore }) =>
+      decidedBefore === undefined ? triage.state : `${triage.state}, before ${decidedBefore.state}`,
+    );
+}
+
+type Sent = Readonly<Record<string, string>> | undefined;
+
+for (const [name, before, [next, line], wanted] of [
+  ['on the same line of equal bytes holds', sent, [sent, 3], 'falsePositive'],
+  ['on the line that its code has moved to holds', sent, [moved, 5], 'falsePositive'],
+  ['on another line of equal bytes is one to check', sent, [sent, 12], 'open, before falsePositive'],
+  [
+    'on the same line number, where other code is now, is one to check',
+    sent,
+    [moved, 3],
+    'open, before falsePositive',
+  ],
+  ['whose code is gone is one to check', sent, [gone, 3], 'open, before falsePositive'],
+  ['in a text that nobody knows is one to check', undefined, [sent, 3], 'open, before falsePositive'],
+  ['for a text that nobody knows is one to check', sent, [undefined, 3], 'open, before falsePositive'],
+] satisfies readonly [string, Sent, [Sent, number], string][])
+  test(`F148 a decision about the same title without a quote ${name}`, async (t) => {
+    const scene = await setScene(t, 'shop');
+    await scene.addRun(['shop'], toText(onLine(3)), before);
+    await scene.store.setTriage(scene.store.all(), 'falsePositive', 'a constant');
+    await scene.addRun(['shop'], toText(onLine(line)), next);
+    assert.deepEqual(decisionsIn(scene), [wanted]);
+  });
+
+test('F148 a decision is one to check where the text that was sent is neither kept nor here', async (t) => {
+  const scene = await setScene(t, 'shop');
+  const first = await scene.addRun(['shop'], toText(onLine(3)), sent);
+  await scene.store.setTriage(scene.store.all(), 'falsePositive', 'a constant');
+  await rm(path.join(scene.runs.folderOf(first.id), 'source'), { recursive: true });
+  await scene.addRun(['shop'], toText(onLine(5)), moved);
+  assert.deepEqual(decisionsIn(scene), ['open, before falsePositive']);
+});
+
+test('F148 a title that another finding of its kind and file has, too, carries no decision', async (t) => {
+  const scene = await setScene(t, 'shop');
+  await scene.addRun(['shop'], toText(onLine(3), onLine(12)), sent);
+  await scene.store.setTriage(scene.store.all().slice(0, 1), 'falsePositive', 'a constant');
+  await scene.addRun(['shop'], toText(onLine(3)), sent);
+  assert.deepEqual(decisionsIn(scene), ['open, before falsePositive']);
+});
+
+test('F148 until runs are compared, a decision is one to check, and nothing is counted', async (t) => {
+  const scene = await setScene(t, 'shop');
+  await scene.addRun(['shop'], toText(onLine(3)), sent);
+  await scene.store.setTriage(scene.store.all(), 'falsePositive', 'a constant');
+  const seen: unknown[] = [];
+  scene.store.onDidChange(() => seen.push([...decisionsIn(scene), scene.store.isComplete()]));
+  await scene.addRun(['shop'], toText(onLine(3)), sent);
+  assert.deepEqual(seen, [
+    ['open, before falsePositive', false],
+    ['falsePositive', true],
+  ]);
+});
+
+test('F148 a decision holds over several runs, and the latest counts', async (t) => {
+  const scene = await setScene(t, 'shop');
+  await scene.addRun(['shop'], toText(onLine(3)), sent);
+  await scene.store.setTriage(scene.store.all(), 'falsePositive', 'a constant');
+  await scene.addRun(['shop'], toText(onLine(5)), moved);
+  await scene.addRun(['shop'], toText(onLine(3)), sent);
+  assert.deepEqual(decisionsIn(scene), ['falsePositive']);
+  await scene.store.setTriage(scene.store.all(), 'confirmed', '');
+  await scene.addRun(['shop'], toText(onLine(5)), moved);
+  assert.deepEqual(decisionsIn(scene), ['confirmed']);
+});
+
+test('F148 a decision from before a run that reports other lines is one to check', async (t) => {
+  const scene = await setScene(t, 'shop');
+  await scene.addRun(['shop'], toText(onLine(3)), sent);
+  await scene.store.setTriage(scene.store.all(), 'falsePositive', 'a constant');
+  await scene.addRun(['shop'], toText(onLine(3)));
+  await scene.addRun(['shop'], toText(onLine(3)), sent);
+  assert.deepEqual(decisionsIn(scene), ['open, before falsePositive']);
+});
+
+test('F148 a finding that a person opens again stays open, although an earlier run had a decision, and that can be undone', async (t) => {
+  const scene = await setScene(t, 'shop');
+  await scene.addRun(['shop'], toText(onLine(3)), sent);
+  await scene.store.setTriage(scene.store.all(), 'falsePositive', 'a constant');
+  await scene.addRun(['shop'], toText(onLine(3)), sent);
+  const takeBack = await scene.store.setTriage(scene.store.all(), 'open', '');
+  assert.deepEqual(decisionsIn(scene), ['open']);
+  assert.equal(await takeBack(), 0);
+  assert.deepEqual(decisionsIn(scene), ['falsePositive']);
+});
+
+test('F148 a decision about a finding of a live application needs its title alone', async (t) => {
+  const scene = await setScene(t, 'shop');
+  const live = toText({
+    title: 'Script',
+    perspective: 'XSS',
+    feature_name: 'Search',
+    url: 'https://shop.example/s',
+  });
+  await scene.addRun(['shop'], live);
+  await scene.store.setTriage(scene.store.all(), 'falsePositive', 'escaped');
+  await scene.addRun(['shop'], live);
+  assert.deepEqual(decisionsIn(scene), ['falsePositive']);
+});
