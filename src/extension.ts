@@ -30,7 +30,7 @@ import { Filtering } from './editor/findings/tree/filtering.ts';
 import { showFindings } from './editor/findings/tree/findingsView.ts';
 import { createTriage, watchTriage } from './editor/findings/triage.ts';
 import { isOpenHere } from './editor/folders.ts';
-import { inBackground } from './editor/progress.ts';
+import { inBackground } from './core/yieldingWork.ts';
 import { registerReports } from './editor/report/report.ts';
 import { resumeRuns, showStorageProblem } from './editor/runs/lostRuns.ts';
 import { showNotifications } from './editor/runs/notifications.ts';

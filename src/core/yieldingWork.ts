@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import type { Logger } from './ports.ts';
 
 /** Longest work in one go: the thread is shared with every other extension. */
 const sliceMs = 8;
@@ -27,4 +28,11 @@ export async function inSlices<T>(steps: Iterator<unknown, T>, signal?: AbortSig
     signal?.throwIfAborted();
     pauseAt = performance.now() + sliceMs;
   }
+}
+
+/** Lets work run that no one awaits; a failure is logged. */
+export function inBackground(work: PromiseLike<unknown>, log: Logger): void {
+  work.then(undefined, (error: unknown) =>
+    log.error(error instanceof Error ? (error.stack ?? error.message) : String(error)),
+  );
 }

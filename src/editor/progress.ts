@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { Logger, OnBytes } from '../core/ports.ts';
+import type { OnBytes } from '../core/ports.ts';
 import { formatBytes } from './formats.ts';
 import { plainLine } from './showMessage.ts';
 
@@ -38,11 +38,4 @@ export function byteSteps(
     shown = percent;
     onStep(text(formatBytes(done), formatBytes(total)));
   };
-}
-
-/** Lets work run that no one awaits; a failure is logged. */
-export function inBackground(work: PromiseLike<unknown>, log: Logger): void {
-  work.then(undefined, (error: unknown) =>
-    log.error(error instanceof Error ? (error.stack ?? error.message) : String(error)),
-  );
 }

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { AssessmentError } from '../errors.ts';
 import { type Disposable, Emitter } from '../ports.ts';
 import { type Failure, isFinal, type Run, runIdOf } from '../run/state/run.ts';
+import { inBackground } from '../yieldingWork.ts';
 import { baselineAmong, earlierRuns, FolderChoices, hasFindings, isSameRun } from './chooseRun.ts';
 import { type Confirmation, readConfirmations } from './confirmation.ts';
 import { allowReading } from './parse/readFindings.ts';
@@ -45,7 +46,8 @@ export class FindingStore implements Disposable {
     this.#deps = deps;
     this.#subscriptions = [
       deps.runs.onDidChange((run) => {
-        if (isFinal(run) || this.#shown.some((shown) => shown.run.id === run.id)) void this.load();
+        if (isFinal(run) || this.#shown.some((shown) => shown.run.id === run.id))
+          inBackground(this.load(), deps.log);
       }),
       deps.triage.onDidChange(() => {
         this.#decide();

@@ -12,7 +12,7 @@ import { AssessmentError } from '../../core/errors.ts';
 import type { Clock, Disposable, Logger } from '../../core/ports.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';
 import { visibleLine } from '../../core/visibleText.ts';
-import { inBackground } from '../progress.ts';
+import { inBackground } from '../../core/yieldingWork.ts';
 import { type Destination, hasTokenCommand, readDestination, readTokenCommand } from '../settings.ts';
 
 /** Tokens by destination, and clients that send the token of their own destination only. */

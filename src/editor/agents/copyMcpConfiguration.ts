@@ -13,7 +13,7 @@ import {
 } from '../../core/findings/agents/mcpConfiguration.ts';
 import type { Logger } from '../../core/ports.ts';
 import { pickFolder } from '../folders.ts';
-import { inBackground } from '../progress.ts';
+import { inBackground } from '../../core/yieldingWork.ts';
 import { readTriageStorage } from '../settings.ts';
 import { showInformation } from '../showMessage.ts';
 

@@ -5,6 +5,7 @@ import { needsNote, TRIAGE_STATES, type TriageState } from '../../core/findings/
 import { type TriagePlace, triagePlaceOf } from '../../core/findings/triage/triageDisk.ts';
 import { TriageStore } from '../../core/findings/triage/triageStore.ts';
 import type { Clock, Disposable, Logger } from '../../core/ports.ts';
+import { inBackground } from '../../core/yieldingWork.ts';
 import { describeError } from '../errors/messages.ts';
 import { offerRemedies } from '../errors/remedies.ts';
 import { countFindings } from '../formats.ts';
@@ -116,7 +117,7 @@ export function createTriage(storageFolder: string, deps: { clock: Clock; log: L
 
 /** Reads decisions again when another window, git or a person has changed them, or when the setting moves them. */
 export function watchTriage(triage: TriageStore, storageFolder: string, log: Logger): vscode.Disposable {
-  const reload = (): void => void triage.reload();
+  const reload = (): void => inBackground(triage.reload(), log);
   const storage = new vscode.RelativePattern(vscode.Uri.file(storageFolder), '*.json');
   const watchers = [storage, '**/.vscode/whitebox-triage/**'].map((pattern) =>
     vscode.workspace.createFileSystemWatcher(pattern),

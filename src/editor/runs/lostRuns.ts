@@ -10,7 +10,7 @@ import { doRemedy } from '../errors/remedies.ts';
 import { hasOpenFolder } from '../folders.ts';
 import { formatNumber } from '../formats.ts';
 import { workflowTitle } from '../labels.ts';
-import { inBackground } from '../progress.ts';
+import { inBackground } from '../../core/yieldingWork.ts';
 import { askInDialog, showError, showWarning } from '../showMessage.ts';
 import { focusView, type LazyView } from '../../lazyView.ts';
 

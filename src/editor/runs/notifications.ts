@@ -11,7 +11,7 @@ import { describeError, describeFailure, describeRefusal } from '../errors/messa
 import { doRemedy, type Remedy } from '../errors/remedies.ts';
 import { countShown, describeZero, formatTime } from '../formats.ts';
 import { continuationLabel, hasArtifact, stateLabel, workflowTitle } from '../labels.ts';
-import { inBackground } from '../progress.ts';
+import { inBackground } from '../../core/yieldingWork.ts';
 import { readDisplaySettings } from '../settings.ts';
 import { showError, showInformation, showWarning } from '../showMessage.ts';
 import { onRun } from './pickRun.ts';

@@ -68,6 +68,7 @@ describe('what is said of findings and runs', () => {
       all: () => all,
       absent: () => [],
       find: () => undefined,
+      isComplete: () => true,
       onDidChange: () => ({ dispose: () => undefined }),
     }) as unknown as FindingStore;
 

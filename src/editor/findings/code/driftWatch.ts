@@ -1,5 +1,7 @@
 import * as vscode from 'vscode';
 import type { FindingStore } from '../../../core/findings/findingStore.ts';
+import type { Logger } from '../../../core/ports.ts';
+import { inBackground } from '../../../core/yieldingWork.ts';
 
 /** Changes on the disk come in bursts, as when another branch is checked out. */
 const gatherMs = 100;
@@ -20,13 +22,32 @@ export function unsavedText(file: string): string | undefined {
   return vscode.workspace.textDocuments.find(isEdited)?.getText();
 }
 
-/** Has findings placed again when files change, in the editor and on the disk. */
-export function watchDrift({ findings }: { readonly findings: FindingStore }): vscode.Disposable {
+/** Places findings again when files change, in the editor and on the disk; files are watched while a run with findings is shown. */
+export function watchDrift({
+  findings,
+  log,
+}: {
+  readonly findings: FindingStore;
+  readonly log: Logger;
+}): vscode.Disposable {
+  let watches: vscode.Disposable | undefined;
+  const follow = (): void => {
+    if (findings.folders().length > 0) watches ??= watchFiles(findings, log);
+    else {
+      watches?.dispose();
+      watches = undefined;
+    }
+  };
+  follow();
+  return vscode.Disposable.from(findings.onDidChange(follow), { dispose: () => watches?.dispose() });
+}
+
+function watchFiles(findings: FindingStore, log: Logger): vscode.Disposable {
   const rePlace = ({ uri }: vscode.TextDocument): void => {
-    if (uri.scheme === 'file') void findings.rePlace(new Set([uri.fsPath]));
+    if (uri.scheme === 'file') inBackground(findings.rePlace(new Set([uri.fsPath])), log);
   };
   return vscode.Disposable.from(
-    watchDisk(findings),
+    watchDisk(findings, log),
     // An event without changes says that the document is edited from now on, or is saved.
     vscode.workspace.onDidChangeTextDocument(({ document }) => rePlace(document)),
     vscode.workspace.onDidCloseTextDocument(rePlace),
@@ -37,13 +58,13 @@ export function watchDrift({ findings }: { readonly findings: FindingStore }): v
   );
 }
 
-function watchDisk(findings: FindingStore): vscode.Disposable {
+function watchDisk(findings: FindingStore, log: Logger): vscode.Disposable {
   const changed = new Set<string>();
   const createdOrDeleted = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
   const report = (): void => {
     timer = undefined;
-    void findings.rePlace(new Set(changed), new Set(createdOrDeleted));
+    inBackground(findings.rePlace(new Set(changed), new Set(createdOrDeleted)), log);
     changed.clear();
     createdOrDeleted.clear();
   };

@@ -57,6 +57,7 @@ describe('runs that wait for a person', () => {
       all: () => states.map((state) => ({ finding: { severity: 'high' }, triage: { state } })),
       count: () => states.length,
       failureOf: () => undefined,
+      isComplete: () => true,
       onDidChange: () => ({ dispose: () => undefined }),
     }) as unknown as FindingStore;
   const tracker = { ...savedAlways, nextCheckAt: () => undefined };
