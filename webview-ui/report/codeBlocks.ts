@@ -37,12 +37,11 @@ export class BlockFinisher {
     window.addEventListener('resize', this.#onResize);
   }
 
-  /** From now on the blocks of a section that is complete are finished when it comes near the screen. */
+  /** Finishes the blocks of a complete section once it comes near the screen. */
   observe(section: HTMLElement): void {
     this.#observer.observe(section);
   }
 
-  /** Colours a section's code now. */
   colour(section: Element): void {
     for (const pre of section.querySelectorAll<HTMLPreElement>('.code > pre:not([data-coloured])')) {
       pre.dataset['coloured'] = '';

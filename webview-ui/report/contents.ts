@@ -64,7 +64,6 @@ export function createContents(label: string, sectionCount: number): Contents {
   };
 }
 
-/** Scrolls to a place in the page and moves the focus there. */
 export function goTo(target: HTMLElement): void {
   target.scrollIntoView({ block: 'start' });
   target.setAttribute('tabindex', '-1');

@@ -76,7 +76,6 @@ export function splitSections(markdown: string): ReportSource {
   return { sections: sections.end(), definitions: definitions.trimEnd() };
 }
 
-/** Collects the sections of a source, which is read line by line. */
 class Sections {
   readonly #source: string;
   readonly #sections: Section[] = [];
@@ -89,7 +88,6 @@ class Sections {
     this.#source = source;
   }
 
-  /** Starts a block that is independent of all before it. */
   startBlock(at: number, isHeading: boolean): void {
     this.#endBlock(at);
     const length = at - this.#sectionStart;

@@ -13,7 +13,6 @@ export interface Feature {
   readonly url?: string | undefined;
 }
 
-/** A features artifact as read. */
 export interface FeatureList {
   /** Those with a name that pairs can refer to, in the order of the file, each name once. */
   readonly features: readonly Feature[];
@@ -113,7 +112,6 @@ function listIn(value: unknown, depth: number): readonly unknown[] | undefined {
   return nameOf(value) === undefined ? undefined : [value];
 }
 
-/** The entries of a map whose keys are the names. */
 function byName(map: Readonly<Record<string, unknown>>): readonly unknown[] {
   return Object.entries(map).map(([name, entry]) => (isObject(entry) ? { name, ...entry } : { name }));
 }

@@ -25,7 +25,6 @@ export type Choice = ReadonlyMap<string, ReadonlyMap<Perspective, Priority>>;
 /** Why pairs cannot be assessed; the subject of `badPairs`. */
 export type PairsFault = 'none' | 'tooMany' | 'gone' | 'damaged';
 
-/** Every pair of these features. */
 export function pairsOf(features: readonly Pick<Feature, 'name'>[]): readonly Pair[] {
   return features.flatMap(({ name }) => perspectives.map((perspective) => ({ feature: name, perspective })));
 }
@@ -52,12 +51,10 @@ export function withPairs(
   return new Map([...new Map([...choice, ...next])].filter(([, chosen]) => chosen.size > 0));
 }
 
-/** True for a pair that is chosen. */
 export function isChosen(choice: Choice, { feature, perspective }: Pair): boolean {
   return choice.get(feature)?.has(perspective) ?? false;
 }
 
-/** How many pairs of these features are chosen. */
 export function countChosen(choice: Choice, features: readonly Feature[]): number {
   return features.reduce((sum, { name }) => sum + (choice.get(name)?.size ?? 0), 0);
 }
@@ -82,7 +79,6 @@ export function toPairs(choice: Choice, features: readonly Feature[]): Applicati
   );
 }
 
-/** Why a choice cannot be sent; empty where it can. */
 export function faultsOf(choice: Choice, features: readonly Feature[]): readonly PairsFault[] {
   const count = countChosen(choice, features);
   const isTooMany = count > maxPairs && !isEverything(choice, features);
@@ -117,7 +113,6 @@ export async function readChoice(folder: string): Promise<Choice | undefined> {
   }
 }
 
-/** Keeps the choice in a run's folder. */
 export async function writeChoice(folder: string, choice: Choice): Promise<void> {
   const entries = [...choice].map(([name, chosen]) => [name, [...chosen]]);
   await writeFileAtomic(join(folder, fileName), JSON.stringify(entries));

@@ -4,14 +4,12 @@ import type { Run } from '../run/state/run.ts';
 import { perspectives } from '../workflows/application.ts';
 import { maxFeatures, readArtifact, toText } from './features.ts';
 
-/** A perspective that a feature is tested from. */
 export type Perspective = (typeof perspectives)[number];
 
 /** What is known of a pair: `completed`, `skipped` or neither (API reference, section 2.4), or nothing. */
 export const pairStates = ['tested', 'notApplicable', 'notTested', 'unknown'] as const;
 export type PairState = (typeof pairStates)[number];
 
-/** A scan_progress artifact as read. */
 export interface ScanProgress {
   /** How many pairs were tested, and how many were not applicable. */
   readonly tested: number;
@@ -22,9 +20,7 @@ export interface ScanProgress {
   readonly stateOf: (featureName: string, perspective: Perspective) => PairState;
 }
 
-/** A scan_progress artifact as the parsing worker reads it. */
 export interface ListedProgress {
-  /** The keys of pairs. */
   readonly tested: readonly string[];
   readonly notApplicable: readonly string[];
   readonly problem: 'unreadable' | 'partlyUnreadable' | undefined;
@@ -79,7 +75,6 @@ export function listProgress(value: unknown): ListedProgress {
   return { tested: [...tested], notApplicable: [...notApplicable], problem };
 }
 
-/** The states of pairs by the lists of them. */
 export function toScanProgress(listed: ListedProgress): ScanProgress {
   const [tested, notApplicable] = [new Set(listed.tested), new Set(listed.notApplicable)];
   const { problem } = listed;

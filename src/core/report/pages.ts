@@ -1,12 +1,9 @@
 import { createHash } from 'node:crypto';
 
-/** What goes into the frame of a document page. */
 interface DocumentFrame {
   readonly scriptUri: string;
   readonly styleUri: string;
-  /** The webview's `cspSource`. */
   readonly cspSource: string;
-  /** Fresh for every page. */
   readonly nonce: string;
   /** Language of the editor, as a BCP 47 tag. */
   readonly language: string;
@@ -56,7 +53,6 @@ interface SavedReport {
   readonly language: string;
   /** As the view serialised it. */
   readonly body: string;
-  /** Our own style sheet. */
   readonly style: string;
 }
 

@@ -71,7 +71,6 @@ const problemMessage = z.strictObject({
   documentId: text,
   /** A sentence in the user's language that says what to do next. */
   text,
-  /** Names of the buttons that do it. */
   actions: z.array(text),
 });
 
@@ -111,7 +110,6 @@ export type ReportStrings = z.infer<typeof reportStrings>;
 export type ShowMessage = z.infer<typeof showMessage>;
 /** The host says why a document cannot be shown. */
 export type ProblemMessage = z.infer<typeof problemMessage>;
-/** Host to webview. */
 export type HostMessage = z.infer<typeof hostMessage>;
 /** Webview to host; places and actions are named by index only, never by path or command. */
 export type WebviewMessage = z.infer<typeof webviewMessage>;

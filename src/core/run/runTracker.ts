@@ -40,12 +40,10 @@ export class RunTracker implements Disposable {
     return this.#watch.nextPollAt(id);
   }
 
-  /** To be called when the window starts: see `RunWatch.resume`. */
   resume(): Promise<void> {
     return this.#watch.resume();
   }
 
-  /** To be called when the window gets the focus: see `RunWatch.focused`. */
   focused(): Promise<void> {
     return this.#watch.focused();
   }

@@ -160,7 +160,7 @@ export const applicationInputSchema = looseObject({
 });
 export type ApplicationInput = z.infer<typeof applicationInputSchema>;
 
-/** The members of an input that both blackbox workflows take; limits, pairs, the run that it goes on from and a crawl's instructions are not among them. */
+/** The members of an input that both blackbox workflows take; not limits, pairs, the continued run and a crawl's instructions. */
 export function sharedInput({
   target_urls,
   oos_urls,

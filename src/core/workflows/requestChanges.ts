@@ -1,13 +1,13 @@
 import { exactLine } from '../visibleText.ts';
 import type { ApplicationInput } from './application.ts';
 
-/** The parts of an input that decide where passwords go: logins, limits, pairs and the run that is gone on from are not among them. */
+/** The parts of an input that decide where passwords go: not logins, limits, pairs and the continued run. */
 export type InputPart = 'targets' | 'exclusions' | 'loginInstructions' | 'crawlInstructions' | 'preferences';
 
 /** What an input says in each part, in an order that does not depend on the input's. */
 export type InputParts = Readonly<Record<InputPart, readonly string[]>>;
 
-/** The parts of what is sent that a person is told the changes of: all but the credit limits, which are told by themselves. */
+/** The parts of what is sent whose changes a person reads: all but the credit limits, which the question shows by themselves. */
 export type SentPart = InputPart | 'logins' | 'language' | 'webhooks';
 
 /** What was added to a part and removed from it. */

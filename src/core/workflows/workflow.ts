@@ -29,10 +29,10 @@ export interface RunEnd {
   readonly artifacts: readonly string[];
 }
 
-/** How a run can be gone on from: by which request of which workflow. */
+/** What can be started from the results of an ended run. */
 export type Continuation = 'assessPairs' | 'continueAssessment' | 'crawlFurther';
 
-/** Why a run cannot be gone on from. */
+/** Why an ended run does not allow a continuation. */
 export type NoContinuation = 'notEligible' | 'noFeatures';
 
 /** All that differs between workflows. */
@@ -44,7 +44,7 @@ export interface Workflow {
   readonly toRequest: (run: RunRequest, passwords: readonly string[]) => unknown;
   /** The file that each artifact is kept as, by its role (API reference, section 2.4). */
   readonly artifacts: Readonly<Record<string, string>>;
-  /** How an ended run of this workflow can be gone on from, and where not, why. */
+  /** Which continuations an ended run of this workflow allows, and for the others why not. */
   readonly continuations: (end: RunEnd) => ReadonlyMap<Continuation, true | NoContinuation>;
 }
 

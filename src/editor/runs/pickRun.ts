@@ -13,7 +13,6 @@ export interface RunNode {
   readonly id: string;
 }
 
-/** The argument that makes a command act on this run. */
 export function toRunNode({ id }: Pick<Run, 'id'>): RunNode {
   return { kind: 'run', id };
 }

@@ -20,7 +20,6 @@ interface RemoveDeps {
   readonly notes: RunNotes;
 }
 
-/** A run that could not be removed, or whose source could not, and why. */
 interface Kept {
   readonly run: Run;
   readonly failure: AssessmentError;

@@ -19,7 +19,6 @@ export async function checkRuns({ runs, tracker }: RunDeps): Promise<void> {
   else void showInformation(vscode.l10n.t('There are no runs in progress to check.'));
 }
 
-/** Cancels a run on the service, after a confirmation. */
 export async function cancelRun({ runs, tracker }: RunDeps, chosen: Run | undefined): Promise<void> {
   const t = vscode.l10n.t;
   const running = runs.all().filter(({ state }) => state === 'running');
@@ -109,7 +108,6 @@ export async function downloadArtifacts({ runs, tracker }: RunDeps, chosen: Run 
   void showInformation(t('The results of {0} were downloaded.', titleOf(run)));
 }
 
-/** Stops watching a run that no longer answers, after a confirmation. */
 export async function stopWatching(
   { runs, tracker }: RunDeps,
   chosen: Run | undefined,

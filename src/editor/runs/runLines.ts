@@ -167,7 +167,7 @@ export function unsavedLines(run: Run, runId: string | undefined): vscode.TreeIt
 
 type AddLine = (text: string, icon: string, detail?: string, command?: vscode.Command, more?: string) => void;
 
-/** What a blackbox run was asked, and the runs that it goes on from and that go on from it. */
+/** What a blackbox run was asked, and the runs that it continues and that continue it. */
 function addBlackboxLines(run: Run, all: readonly Run[], add: AddLine): void {
   const t = vscode.l10n.t;
   const { workflow, input, targetFile } = run;

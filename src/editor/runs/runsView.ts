@@ -27,7 +27,6 @@ import { type RunNode, toRunNode } from './pickRun.ts';
 import { hasSource } from './removeRuns.ts';
 import { linesOf, progressText, unsavedLines } from './runLines.ts';
 
-/** A line of the Runs view. */
 export type RunsNode =
   | RunNode
   | { readonly kind: 'folder'; readonly key: string; readonly name: string }

@@ -65,7 +65,6 @@ export function showStatus(
   );
 }
 
-/** The number of findings that the settings do not filter out. */
 function countDisplayed(findings: FindingStore): number {
   const display = readDisplaySettings();
   return findings.all().filter((shown) => isDisplayed(shown, display)).length;

@@ -28,7 +28,6 @@ interface ExcludeDeps {
   readonly attempt: Attempt;
 }
 
-/** What was excluded in a workspace folder, and the choices before. */
 interface Exclusion {
   readonly folder: vscode.WorkspaceFolder;
   /** A folder's path ends in `/`. */
@@ -139,7 +138,6 @@ export async function editIgnoreFile(): Promise<void> {
   await vscode.window.showTextDocument(vscode.Uri.file(file));
 }
 
-/** The path of a workspace folder's own `.whiteboxignore`. */
 export function ignoreFileOf(folder: vscode.WorkspaceFolder): string {
   return join(folder.uri.fsPath, '.whiteboxignore');
 }

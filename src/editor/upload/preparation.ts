@@ -67,7 +67,6 @@ export function createPreparation(memory: vscode.Memento, secretWorkerFile: stri
 }
 
 interface Packed {
-  /** The files in each archive. */
   readonly manifests: readonly Iterable<ManifestEntry>[];
   discard(): Promise<void>;
 }

@@ -20,7 +20,6 @@ import { stayingOut, unreadIn } from './uploadQuestion.ts';
 
 interface SaveDeps extends PreparationDeps {
   readonly workerFile: string;
-  /** Our folder for unfinished archives. */
   readonly savingFolder: string;
   readonly preview: UploadPreview;
   readonly clock: Clock;

@@ -25,7 +25,6 @@ import { askInDialog } from '../showMessage.ts';
 import { describeSuspicions, type Prepared } from './preparation.ts';
 import { otherThanShown, type UploadPreview } from './uploadPreview.ts';
 
-/** The runs that are on this machine, with their findings. */
 interface KnownRuns {
   readonly runs: RunStore;
   readonly findings: Pick<FindingStore, 'read'>;

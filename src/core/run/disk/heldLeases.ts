@@ -5,7 +5,6 @@ import { type Lease, takeLease } from './lease.ts';
 export class HeldLeases {
   readonly #deps: Pick<RunDeps, 'store' | 'clock' | 'log'>;
   readonly #held = new Map<string, Lease>();
-  /** Runs whose lease the disk did not take the last renewal of. */
   readonly #failed = new Set<string>();
 
   constructor(deps: Pick<RunDeps, 'store' | 'clock' | 'log'>) {

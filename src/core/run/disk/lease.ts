@@ -5,7 +5,6 @@ import { AssessmentError, systemCode } from '../../errors.ts';
 import { createExclusive } from '../../files.ts';
 import type { Clock } from '../../ports.ts';
 
-/** Wait between two tries to take a journal lock. */
 const lockRetryMs = 10;
 
 /** A lease not renewed for this long looks abandoned. */

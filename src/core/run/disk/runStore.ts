@@ -39,7 +39,6 @@ export class RunStore {
     this.#log = deps.log;
   }
 
-  /** Called with a run after each change of it, here or by another window. */
   readonly onDidChange = this.#change.event;
 
   /** Called with the ID of a run that only another version understands, when it appears or disappears. */

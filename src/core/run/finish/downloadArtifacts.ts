@@ -20,7 +20,6 @@ import {
 } from '../state/run.ts';
 
 const maxArtifactBytes = 512 * 1024 * 1024;
-/** Failures of an artifact that a later try cannot fix. */
 const permanent: readonly ErrorKind[] = ['rejected', 'tooLarge', 'insecureUrl'];
 /** Other failures (an artifact that is not there yet, a captive portal, a certificate, a proxy) count as permanent after this many tries in a row. */
 const maxTries = 20;

@@ -184,7 +184,7 @@ export class RunStarter {
     return { ...this.#deps, client: this.#deps.clientFor(run), stopped };
   }
 
-  /** Sends an intended dispatch. From here on no failure on this side ends the run: it may have been accepted. */
+  /** Sends an intended dispatch. No later failure on this side ends the run: the service may have accepted it. */
   async #send(intended: RunIn<'dispatching'>, deps: SendDeps, signal: AbortSignal): Promise<Run> {
     try {
       const outcome = await sendDispatch(intended, deps, signal);
@@ -222,7 +222,7 @@ export class RunStarter {
     try {
       const run = await store.apply(id, outcome);
       if (outcome.type === 'dispatched' && runIdOf(run) !== outcome.runId) {
-        log.warn(`Run ${id} has advanced since its dispatch, which the service accepted all the same`);
+        log.warn(`Run ${id} has advanced since its dispatch, although the service accepted it`);
         await store.create(advance({ ...intended, id: store.newId() }, outcome));
       }
       return run;

@@ -21,7 +21,6 @@ import {
 /** After this many answers that say EXITED without saying how, no better one is expected. */
 const maxEmptyExits = 5;
 
-/** What can happen to a run; `at` is wall-clock milliseconds. */
 export type RunEvent = { readonly at: number } & (
   | ({ readonly type: 'archived'; readonly target: number } & Required<Pick<Target, 'archive' | 'coverage'>>)
   | { readonly type: 'packaged' }

@@ -2,7 +2,7 @@ import { type Continuation, creditLimitReached, type NoContinuation } from '../.
 import { workflows } from '../../workflows/workflows.ts';
 import { keptArtifacts, isFinal, roleOf, type Run } from './run.ts';
 
-/** How a run that has ended can be gone on from, and where not, why (API reference, sections 2.7 and 2.8); empty before its end. */
+/** Which continuations an ended run allows, and for the others why not (API reference, sections 2.7 and 2.8); empty before its end. */
 export function continuationsOf(run: Run): ReadonlyMap<Continuation, true | NoContinuation> {
   // Only a run that the service knows can be referred to, and of an imported one it is not known which service that is.
   if (!isFinal(run) || run.state === 'imported' || run.runId === undefined) return new Map();

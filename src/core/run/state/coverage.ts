@@ -5,7 +5,6 @@ const count = z.int().check(z.minimum(0));
 
 /** How many of a folder's files a run covers. Counted before the upload, since archive and manifest do not last as long as the run. */
 export const coverageSchema = z.object({
-  /** Files in the archive. */
   uploaded: count,
   /** Excluded paths by `NotUploadedReason`; a folder counts once, for all that it holds. */
   excluded: z
@@ -13,7 +12,6 @@ export const coverageSchema = z.object({
     .check(z.refine((reasons) => Object.keys(reasons).length <= 32)),
   /** How many of the excluded paths are folders. */
   excludedFolders: count,
-  /** Paths that could not be read or packed. */
   unpacked: count,
 });
 /** What a run covers of a folder, or of all its folders. */

@@ -5,7 +5,7 @@ const dayMs = 24 * 60 * 60 * 1000;
 /** The service keeps results, and files that nobody removes, at least this long (API reference, section 8). */
 export const retentionMs = 30 * dayMs;
 const minPollsInVain = 48;
-/** A person is told this long before the service may delete results that are not here. */
+/** The notice comes this long before the service may delete results that are not here. */
 const warnBeforeMs = 5 * dayMs;
 
 /** True while no request leaves this machine. */
@@ -40,7 +40,7 @@ export function isPastWatching(run: Run, now: number): boolean {
   return isLive(run) && now - lastGoodAnswerAt(run) >= retentionMs;
 }
 
-/** True for such a run that was also polled in vain often enough, over enough waking time. One that waits for a person or for the network is kept. */
+/** True for a run past watching that was also polled in vain often enough, over enough waking time. A run that waits for a person or the network is kept. */
 export function isGivenUp(run: Run, now: number): boolean {
   if (!isLive(run) || run.trouble === undefined || !isPastWatching(run, now)) return false;
   const { pollsInVain, wakingMs } = run.trouble;
@@ -55,13 +55,12 @@ export function resultsKeptUntil(run: Run): number | undefined {
     : undefined;
 }
 
-/** True in the last days before the service may delete a run's results. */
 export function isNearRetentionEnd(run: Run, now: number): boolean {
   const until = resultsKeptUntil(run);
   return until !== undefined && now < until && until - now <= warnBeforeMs;
 }
 
-/** True in those days until a person is told; what was told under a wrong clock, or before the run went on, does not count. */
+/** True in those days until the notice was shown; a notice under a wrong clock, or before the run went on, does not count. */
 export function isRetentionNoticeDue(run: Run, now: number): boolean {
   if (!isNearRetentionEnd(run, now)) return false;
   const notifiedAt = run.retentionNoticedAt;

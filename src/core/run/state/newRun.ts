@@ -5,7 +5,6 @@ import type { ApplicationInput } from '../../workflows/application.ts';
 import { type WorkflowId, workflowIds } from '../../workflows/workflow.ts';
 import type { RunIn, Target } from './run.ts';
 
-/** Which local run this is, and when it was made here. */
 interface Identity {
   readonly id: string;
   readonly now: number;
@@ -34,7 +33,6 @@ export interface Assessment {
   readonly continuesOnePair?: boolean | undefined;
 }
 
-/** The form in which a run is noted. */
 export const noteSchema = z.object({
   workflow: z.enum(workflowIds),
   baseUrl: z.string(),

@@ -38,7 +38,6 @@ const archiveSchema = looseObject({
   type: archiveTypeSchema,
   bytes: count,
   sha256: z.string(),
-  /** `markOf` the archive when it was written. */
   mark: z.optional(z.string()),
   sourceBytes: count,
   /** Paths of the first selected files that could not be packed; the manifest has all of them, with reasons. */
@@ -72,7 +71,6 @@ const exitSchema = looseObject({
   kind: z.string(),
   abort: z.optional(looseObject({ code: z.string(), detail: z.optional(z.unknown()) })),
   artifacts: z.array(identifierSchema),
-  /** The roles of artifacts whose name is not their role. */
   roles: z.optional(z.array(looseObject({ name: identifierSchema, role: z.string() }))),
 });
 /** How the service says a run ended (API reference, section 2.5), with values as they came. */
@@ -125,7 +123,7 @@ const base = looseObject({
   label: z.optional(z.string()),
   /** The failed run that this one retries. */
   retryOf: z.optional(idSchema),
-  /** When a person was told that the service will soon delete its results. */
+  /** When a notice said that the service will soon delete its results. */
   retentionNoticedAt: z.optional(time),
   /** `Retry-After` of the removal of its uploads. */
   removeNotBefore: z.optional(time),
@@ -269,7 +267,7 @@ export function phaseOf(run: Run): RunState | RunIn<'preparing'>['step'] {
 /** True when the run waits for a person: a lost dispatch, or a token that no longer works. */
 export function needsPerson(run: Run): boolean {
   if (!isLive(run)) return run.state === 'unknown';
-  // A token command that failed may work the next time, so such a run is polled all the same.
+  // A token command that failed may work the next time, so such a run is still polled.
   return run.trouble !== undefined && (waitsForToken(run.trouble) || run.trouble.kind === 'tokenCommand');
 }
 
@@ -325,12 +323,10 @@ export function elapsedMs(run: Run, now: number): number {
   return Math.max(0, end - start);
 }
 
-/** The names of the folders a run assesses, as its title. */
 export function titleOf({ targets }: { readonly targets: readonly { readonly name: string }[] }): string {
   return targets.map(({ name }) => name).join(', ');
 }
 
-/** The journal form of an error. */
 export function toFailure(error: AssessmentError): Failure {
   const { status, detail, subject, origin, limit, actual } = error.data;
   const facts = Object.entries({ status, detail, subject, origin, limit, actual }).filter(

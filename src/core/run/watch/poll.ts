@@ -67,7 +67,6 @@ export class Poller {
     return run;
   }
 
-  /** One poll, step by step. */
   async #poll(id: string): Promise<void> {
     const asked = await this.#mayAsk(id);
     if (asked === undefined) return;

@@ -5,9 +5,7 @@ import { maxServiceWaitMs } from '../state/backoff.ts';
 
 /** When a run that this window drives is polled next. */
 interface Plan {
-  /** Since when it is driven, by the monotonic clock. */
   readonly since: number;
-  /** The time of the next poll, by each clock. */
   nextWall: number;
   nextMonotonic: number;
   /** When `Retry-After` has passed, by the wall clock, as the journal has it, and by the monotonic clock. */
@@ -31,7 +29,6 @@ export class Schedule {
     this.#clock = clock;
   }
 
-  /** How long this window has driven a run, in milliseconds. */
   drivenForMs(id: string): number {
     const now = this.#clock.monotonic();
     return now - (this.#planOf(id)?.since ?? now);
@@ -61,8 +58,8 @@ export class Schedule {
   }
 
   /**
-   * Records until when, by the wall clock, `Retry-After` lasts, whichever window was told. From then on the monotonic clock counts, too: a wrong
-   * wall clock cannot extend the wait.
+   * Records until when `Retry-After` lasts by the wall clock, also where another window got it. The monotonic clock ends the wait, too: a wrong wall
+   * clock cannot extend it.
    */
   setNotBefore(id: string, notBefore: number | undefined): void {
     const plan = this.#planOf(id);

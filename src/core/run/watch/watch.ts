@@ -52,12 +52,10 @@ export class RunWatch {
   /** Called once, in one window, with each run whose results are not here and may soon be deleted by the service. */
   readonly onDidNearRetention = this.#nearRetention.event;
 
-  /** Aborts when watching stops. */
   get stopped(): AbortSignal {
     return this.#stop.signal;
   }
 
-  /** Aborts when the given signal does, or when watching stops. */
   until(cancelled: AbortSignal | undefined): AbortSignal {
     return AbortSignal.any([this.stopped, ...(cancelled === undefined ? [] : [cancelled])]);
   }

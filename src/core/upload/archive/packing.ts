@@ -27,7 +27,6 @@ export interface PackTask {
 
 /** The same files in the form that costs least to send to a worker. */
 export interface PackedPaths {
-  /** All paths in one string. */
   readonly paths: string;
   /** The length of each path in `paths`; `-1 - length` for an executable file. */
   readonly lengths: Int32Array<ArrayBuffer>;
@@ -50,7 +49,6 @@ export function fromPackedPaths({ paths, lengths }: PackedPaths): FileToPack[] {
   });
 }
 
-/** A finished part of an archive. */
 export interface Segment {
   readonly data: Buffer;
   /** tar.gz: CRC-32 and length of the uncompressed data. */
@@ -69,15 +67,12 @@ export interface SegmentBuilder {
   /** Starts a file of `bytes` that follows in slices. */
   begin(file: FileToPack, bytes: number): void;
   slice(content: Buffer, last: boolean): void;
-  /** The segment since the last call; undefined if nothing was added. */
   take(): Segment | undefined;
-  /** Saves the state after the last `take`, for `undo`. */
   mark(): void;
   /** Returns to `mark`: what was added since is not part of the archive. */
   undo(): void;
 }
 
-/** The result of packing one task, in order. */
 export type PackMessage =
   | ({
       readonly kind: 'segment';
@@ -91,7 +86,6 @@ export type PackMessage =
   | { readonly kind: 'undo'; readonly task: number }
   | { readonly kind: 'done'; readonly task: number; readonly omitted: readonly Omission[] };
 
-/** Files from this size on are packed in slices. */
 export const largeBytes = 4 << 20;
 const sliceBytes = 1 << 20;
 /** How far back a deflate stream can refer. */
@@ -252,7 +246,6 @@ export class Manifest implements Iterable<ManifestEntry> {
     return this.#bytes;
   }
 
-  /** Adds the result of `toRecords`. */
   add(records: Uint8Array<ArrayBuffer>): void {
     this.#blocks.push(records);
     const view = new DataView(records.buffer);

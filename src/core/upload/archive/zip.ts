@@ -41,7 +41,6 @@ export function zipSegments(): SegmentBuilder {
   let pieces: Buffer[] = [];
   let central: Buffer[] = [];
   let offsets: number[] = [];
-  /** Bytes of this task's pieces so far. */
   let position = 0;
   let marked = 0;
   let streamed: Streamed | undefined;
