@@ -86,12 +86,7 @@ export class AssessmentClient {
   ): Promise<void> {
     const url = toPresignedUrl(target.upload_url, this.#options.baseUrl);
     await this.#logged('PUT', `${url.origin} (upload)`, () =>
-      putFile(url, archive, {
-        ...options,
-        idleMs: this.#idle.transferMs,
-        clock: this.#options.clock,
-        secrets: this.#secrets,
-      }),
+      putFile(url, archive, { ...options, ...this.#transferOptions }),
     );
   }
 
@@ -171,12 +166,7 @@ export class AssessmentClient {
       const address = await namingNotFound('artifact', asked);
       const url = toPresignedUrl(address.url, this.#options.baseUrl);
       return this.#logged('GET', `${url.origin} (artifact)`, () =>
-        getFile(url, path, {
-          ...options,
-          idleMs: this.#idle.transferMs,
-          clock: this.#options.clock,
-          secrets: this.#secrets,
-        }),
+        getFile(url, path, { ...options, ...this.#transferOptions }),
       );
     };
     const mayRetry = (error: AssessmentError): boolean =>
@@ -196,6 +186,10 @@ export class AssessmentClient {
       idempotent,
       options,
     );
+  }
+
+  get #transferOptions() {
+    return { idleMs: this.#idle.transferMs, clock: this.#options.clock, secrets: this.#secrets };
   }
 
   get #secrets(): readonly string[] {

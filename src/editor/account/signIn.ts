@@ -243,20 +243,13 @@ export async function testConnection({ accounts, log }: { accounts: Accounts; lo
 
 function connectionLabel(part: ConnectionPart): string {
   const t = vscode.l10n.t;
-  switch (part) {
-    case 'address':
-      return t('base URL');
-    case 'network':
-      return t('network');
-    case 'proxy':
-      return t('proxy');
-    case 'certificate':
-      return t('certificate');
-    case 'service':
-      return t('service');
-    case 'token':
-      return t('token');
-    case 'organization':
-      return t('organization');
-  }
+  return {
+    address: t('base URL'),
+    network: t('network'),
+    proxy: t('proxy'),
+    certificate: t('certificate'),
+    service: t('service'),
+    token: t('token'),
+    organization: t('organization'),
+  }[part];
 }

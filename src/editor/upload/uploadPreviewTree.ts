@@ -169,33 +169,24 @@ function detailOf(reason: NotUploadedReason): string {
 /** Why a file could not be read; a code of the system as it is. */
 function refusalLabel(code: string): string {
   const t = vscode.l10n.t;
-  switch (code) {
-    case 'changed':
-      return t('kept changing while it was read');
-    case 'changedType':
-      return t('no longer a regular file');
-    case 'vanished':
-      return t('no longer there');
-    case 'outsideRoot':
-      return t('outside the folder');
-    case 'unusableName':
-      return t('name that isn’t valid on other systems');
-    case 'unreadable':
-      return t('unreadable');
-    default:
-      return code;
-  }
+  const labels: Readonly<Record<string, string>> = {
+    changed: t('kept changing while it was read'),
+    changedType: t('no longer a regular file'),
+    vanished: t('no longer there'),
+    outsideRoot: t('outside the folder'),
+    unusableName: t('name that isn’t valid on other systems'),
+    unreadable: t('unreadable'),
+  };
+  return labels[code] ?? code;
 }
 
 function specialLabel(type: 'fifo' | 'socket' | 'device'): string {
-  switch (type) {
-    case 'fifo':
-      return vscode.l10n.t('named pipe');
-    case 'socket':
-      return vscode.l10n.t('socket');
-    case 'device':
-      return vscode.l10n.t('device');
-  }
+  const t = vscode.l10n.t;
+  return {
+    fifo: t('named pipe'),
+    socket: t('socket'),
+    device: t('device'),
+  }[type];
 }
 
 function line(
