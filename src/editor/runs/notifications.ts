@@ -101,11 +101,17 @@ function noticeOf(run: Run, read: ShownRun | undefined): Notice {
         const message = t('The assessment of {0} has finished. {1}', title, describeFailure(failure).message);
         return { message, actions: [lost === undefined ? open : again, ...report], isGood: false };
       }
-      const count = read?.shown.length ?? 0;
+      if (read === undefined) {
+        const message = t(
+          'The assessment of {0} has finished, but its findings aren’t on this machine.',
+          title,
+        );
+        return { message, actions: [again, ...report], isGood: false };
+      }
       const message =
-        count === 0
+        read.shown.length === 0
           ? t('The assessment of {0} has finished. {1}', title, describeZero(run))
-          : t('The assessment of {0} has finished: {1}.', title, countShown(count, read?.cut));
+          : t('The assessment of {0} has finished: {1}.', title, countShown(read.shown.length, read.cut));
       return { message, actions: [show, ...report], isGood: true };
     }
     case 'unknown':

@@ -145,6 +145,11 @@ describe('runs, where a person decides about them', () => {
     assert.match(unknown ?? '', /has finished\. 0 findings\.$/);
   });
 
+  it('F155 claim no number of findings where the service gave no findings file', async () => {
+    await endWith('attention', { ...endedRun({ id: 'invented', folder, ...place }), artifacts: [] });
+    assert.match(messages()[0]?.text ?? '', /has finished, but its findings aren’t on this machine\.$/);
+  });
+
   it('are not told of when a person cancelled them and only attention is wanted', async () => {
     const cancelled = { ...runOf.cancelled, noticeDue: false };
     await endWith('attention', cancelled);
