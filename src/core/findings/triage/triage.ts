@@ -150,7 +150,8 @@ function toJson({ identity, state, note, at, path }: TriageEntry): z.input<typeo
   };
 }
 
-function parseJson(text: string): unknown {
+/** Reads JSON; undefined when it is none. */
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch (error) {

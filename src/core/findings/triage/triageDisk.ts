@@ -2,9 +2,27 @@ import { createHash } from 'node:crypto';
 import { mkdir, opendir, readFile, realpath, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { AssessmentError, systemCode } from '../../errors.ts';
-import { markOf, pathInside, readRegularFile, writeFileAtomic } from '../../files.ts';
+import {
+  makePrivateFolder,
+  markOf,
+  pathInside,
+  readIfThere,
+  readRegularFile,
+  writeFileAtomic,
+} from '../../files.ts';
 import { inParallel } from '../../yieldingWork.ts';
 import { isSameFinding } from '../identity.ts';
+import {
+  type Acceptance,
+  type DecisionFile,
+  digestOf,
+  formatAcceptance,
+  noAcceptance,
+  parseAcceptance,
+  type Proposal,
+  sortDecisions,
+  withAnswers,
+} from './acceptance.ts';
 import {
   entryName,
   formatBook,
@@ -16,12 +34,13 @@ import {
   type TriageEntry,
 } from './triage.ts';
 
-/** Where the decisions about a folder's findings are: all in one file, or each in a file of its own in a folder, which a repository shares. */
-export interface TriagePlace {
-  readonly kind: 'file' | 'folder';
-  /** Absolute. */
-  readonly path: string;
-}
+/**
+ * Where the decisions about a folder's findings are: all in one file, or each in a file of its own in a folder, which a repository shares; `acceptance` is the
+ * file with the answers of this machine to those. Absolute paths.
+ */
+export type TriagePlace =
+  | { readonly kind: 'file'; readonly path: string }
+  | { readonly kind: 'folder'; readonly path: string; readonly acceptance: string };
 
 /** Where the decisions about a folder's findings are stored: in the extension's storage (`storageFolder`), which all windows use, or shared in the folder. */
 export function triagePlaceOf(
@@ -29,9 +48,11 @@ export function triagePlaceOf(
   storageFolder: string,
   storage: 'workspace' | 'shared',
 ): TriagePlace {
-  if (storage === 'shared') return { kind: 'folder', path: join(folder, '.vscode', 'whitebox-triage') };
   const name = createHash('sha256').update(folder).digest('hex').slice(0, 32);
-  return { kind: 'file', path: join(storageFolder, `${name}.json`) };
+  const path = join(storageFolder, `${name}.json`);
+  if (storage === 'workspace') return { kind: 'file', path };
+  const acceptance = join(storageFolder, `${name}.accepted.json`);
+  return { kind: 'folder', path: join(folder, '.vscode', 'whitebox-triage'), acceptance };
 }
 
 /** Decisions as they were read. */
@@ -39,19 +60,23 @@ export interface ReadBook {
   readonly place: TriagePlace;
   /** Differs when the content does; undefined when it must be read again. */
   readonly mark: string | undefined;
+  /** The decisions that count. */
   readonly book: TriageBook;
-  /** The files of a folder, by name. */
+  /** Of a folder: its files, the decisions that count, both by name, and the others. */
   readonly files: ReadonlyMap<string, EntryFile>;
+  readonly counting: ReadonlyMap<string, TriageEntry>;
+  readonly proposals: readonly Proposal[];
+  readonly acceptance: Acceptance;
   /** Why not all that is there can be read. */
   readonly failure?: AssessmentError | undefined;
 }
 
-interface EntryFile {
+interface EntryFile extends DecisionFile {
   readonly mark: string;
   readonly bytes: number;
-  /** Undefined when it holds no decision. */
-  readonly entry: TriageEntry | undefined;
 }
+
+const noFiles = { files: new Map(), counting: new Map(), proposals: [], acceptance: noAcceptance } as const;
 
 const maxBookBytes = 64 * 1024 * 1024;
 /** Limits on what is read of a repository. */
@@ -68,28 +93,35 @@ export async function readDecisions(
 ): Promise<ReadBook> {
   const former = known?.place.path === place.path && known.place.kind === place.kind ? known : undefined;
   try {
-    return await (place.kind === 'file' ? readBook : readFolder)(folder, place, former);
+    return await (place.kind === 'file'
+      ? readBook(folder, place, former)
+      : readFolder(folder, place, former));
   } catch (error) {
     const failure = toStorageError(error, place.path);
-    return { place, mark: undefined, book: toBook([]), files: new Map(), failure };
+    return { ...noFiles, place, mark: undefined, book: toBook([]), failure };
   }
 }
 
 /** Writes decisions that were read and changed. Throws why they cannot be read, when writing would overwrite them; `storage`. */
 export async function writeDecisions(
   folder: string,
-  { place, files, failure }: ReadBook,
+  known: ReadBook,
   book: TriageBook,
+  now: number,
 ): Promise<void> {
-  if (failure !== undefined && (place.kind === 'file' || failure.kind === 'storage')) throw failure;
+  const { place, failure } = known;
+  if (failure !== undefined && place.kind === 'file') throw failure;
   try {
-    await makeFolder(folder, dirname(place.path));
     if (place.kind === 'file') {
+      await makeFolder(folder, dirname(place.path));
       await writeFileAtomic(place.path, formatBook(book));
       return;
     }
+    const { written, removed, answers } = changesOf(known, book, now);
+    // First: what is written without it would be a proposal.
+    await writeAcceptance(known, answers);
+    await makeFolder(folder, dirname(place.path));
     await makeFolder(folder, place.path);
-    const { written, removed } = changesOf(files, book);
     await inParallel(written, filesAtOnce, ([name, entry]) =>
       writeFileAtomic(join(place.path, name), formatEntry(entry)),
     );
@@ -99,55 +131,90 @@ export async function writeDecisions(
   }
 }
 
+/** Writes the answers to a folder's decisions. Throws why these could not be read; `storage`. */
+export async function writeAcceptance(
+  { place, mark, failure }: ReadBook,
+  acceptance: Acceptance,
+): Promise<void> {
+  if (mark === undefined && failure !== undefined) throw failure;
+  if (place.kind === 'file') return;
+  try {
+    await makePrivateFolder(dirname(place.acceptance));
+    await writeFileAtomic(place.acceptance, formatAcceptance(acceptance));
+  } catch (error) {
+    throw toStorageError(error, place.acceptance);
+  }
+}
+
 /**
  * What is to be written, by file name, and removed. A first decision gets a file that nobody else makes, so that git has nothing to merge in it; another
- * one about the same finding takes its file, since git would take a new file for the old one under another name.
+ * one made here about the same finding takes its file, since git would take a new file for the old one under another name. Files of others are not
+ * touched: one that does not count any more is refused, and one that counts again is accepted.
  */
 function changesOf(
-  files: ReadBook['files'],
+  { files, counting, acceptance }: ReadBook,
   { entries }: TriageBook,
-): { written: ReadonlyMap<string, TriageEntry>; removed: readonly string[] } {
-  const former = new Set([...files.values()].map(({ entry }) => entry));
+  now: number,
+): {
+  readonly written: ReadonlyMap<string, TriageEntry>;
+  readonly removed: readonly string[];
+  readonly answers: Acceptance;
+} {
   const left = new Set(entries);
   const free = new Map<string, { readonly name: string; readonly entry: TriageEntry }[]>();
-  for (const [name, { entry }] of files) {
-    if (entry === undefined || left.has(entry)) continue;
+  const refused: string[] = [];
+  for (const [name, entry] of counting) {
+    if (left.has(entry)) continue;
     const { spot } = entry.identity;
-    free.set(spot, [...(free.get(spot) ?? []), { name, entry }]);
+    const { digest = '' } = files.get(name) ?? {};
+    if (acceptance.answers.get(digest)?.as === 'accepted') refused.push(digest);
+    else free.set(spot, [...(free.get(spot) ?? []), { name, entry }]);
   }
+  const byEntry = new Map([...files.values()].map(({ entry, digest }) => [entry, digest]));
+  const former = new Set(counting.values());
+  const accepted: string[] = [];
   const written = new Map<string, TriageEntry>();
   for (const entry of entries.filter((each) => !former.has(each))) {
+    const again = byEntry.get(entry);
+    if (again !== undefined) {
+      accepted.push(again);
+      continue;
+    }
     const candidates = free.get(entry.identity.spot) ?? [];
     const at = candidates.findIndex((each) => isSameFinding(each.entry.identity, entry.identity));
     const [taken] = at < 0 ? [] : candidates.splice(at, 1);
     written.set(taken?.name ?? entryName(entry), entry);
   }
-  return { written, removed: [...free.values()].flat().map(({ name }) => name) };
+  const made = [...written.values()].map((entry) => digestOf(formatEntry(entry)));
+  let answers = withAnswers(acceptance, refused, { as: 'refused', at: now });
+  answers = withAnswers(answers, accepted, { as: 'accepted', at: now });
+  answers = withAnswers(answers, made, { as: 'made', at: now });
+  return { written, removed: [...free.values()].flat().map(({ name }) => name), answers };
 }
 
 async function readBook(folder: string, place: TriagePlace, former: ReadBook | undefined): Promise<ReadBook> {
   const { path } = place;
-  const files = new Map<string, never>();
   const mark = (await markOf(path)) ?? 'none';
   if (former?.mark === mark) return former;
-  if (mark === 'none') return { place, mark, book: toBook([]), files };
+  if (mark === 'none') return { ...noFiles, place, mark, book: toBook([]) };
   await refuseOutside(folder, path, path);
   try {
     const found = await stat(path);
     if (!found.isFile() || found.size > maxBookBytes) throw damaged(path);
-    return { place, mark, book: parseBook(await readFile(path, 'utf8'), path), files };
+    return { ...noFiles, place, mark, book: parseBook(await readFile(path, 'utf8'), path) };
   } catch (error) {
     if (!(error instanceof AssessmentError)) throw error;
-    return { place, mark, book: toBook([]), files, failure: error };
+    return { ...noFiles, place, mark, book: toBook([]), failure: error };
   }
 }
 
 async function readFolder(
   folder: string,
-  place: TriagePlace,
+  place: Extract<TriagePlace, { kind: 'folder' }>,
   former: ReadBook | undefined,
 ): Promise<ReadBook> {
   const { path } = place;
+  const acceptanceMark = (await markOf(place.acceptance)) ?? 'none';
   const names = await namesIn(folder, path);
   const files = new Map<string, EntryFile>();
   let bytesLeft = maxFolderBytes;
@@ -162,7 +229,7 @@ async function readFolder(
   });
   // In the order of their names, whatever was read first.
   const sorted = [...files].sort(([one], [other]) => (one < other ? -1 : 1));
-  const mark = sorted.map(([name, { mark: each }]) => `${name} ${each}`).join('\n');
+  const mark = [acceptanceMark, ...sorted.map(([name, { mark: each }]) => `${name} ${each}`)].join('\n');
   if (former?.mark === mark) return former;
   const unread = sorted.find(([, { entry }]) => entry === undefined)?.[0];
   const failure =
@@ -171,8 +238,11 @@ async function readFolder(
       : unread === undefined
         ? undefined
         : damaged(join(path, unread));
-  const entries = sorted.flatMap(([, { entry }]) => entry ?? []);
-  return { place, mark, book: toBook(entries), files: new Map(sorted), failure };
+  const text = await readIfThere(place.acceptance);
+  const acceptance = text === undefined ? noAcceptance : parseAcceptance(text, place.acceptance);
+  const { counting, proposals } = sortDecisions(new Map(sorted), acceptance);
+  const book = toBook([...counting.values()]);
+  return { place, mark, book, files: new Map(sorted), counting, proposals, acceptance, failure };
 }
 
 /** The names of the files of decisions in a folder, one more than are read at most. */
@@ -194,10 +264,11 @@ function readEntry(file: string, bytesLeft: number): Omit<EntryFile, 'mark'> {
   try {
     const maxBytes = Math.min(maxFileBytes, bytesLeft);
     const content = maxBytes > 0 ? readRegularFile(file, { maxBytes, followLink: false }) : undefined;
-    return { bytes: content?.length ?? 0, entry: content && parseEntry(content.toString('utf8')) };
+    const text = content?.toString('utf8') ?? '';
+    return { bytes: content?.length ?? 0, digest: digestOf(text), entry: parseEntry(text) };
   } catch (error) {
     if (!(error instanceof AssessmentError)) throw error;
-    return { bytes: 0, entry: undefined }; // too large, or the system does not give it
+    return { bytes: 0, digest: '', entry: undefined }; // too large, or the system does not give it
   }
 }
 

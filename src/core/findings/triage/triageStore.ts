@@ -12,7 +12,14 @@ import {
   undecided,
   withDecisions,
 } from './triage.ts';
-import { type ReadBook, readDecisions, type TriagePlace, writeDecisions } from './triageDisk.ts';
+import type { Acceptance, Proposal } from './acceptance.ts';
+import {
+  type ReadBook,
+  readDecisions,
+  type TriagePlace,
+  writeAcceptance,
+  writeDecisions,
+} from './triageDisk.ts';
 
 /** A finding that is decided about; `path` is for people who read the file. */
 export interface TriageSubject {
@@ -23,6 +30,13 @@ export interface TriageSubject {
 
 /** Decisions by folder. */
 export type DecisionsByFolder = ReadonlyMap<string, readonly TriageEntry[]>;
+
+/** The decisions of others in a folder: `path` is where their files are. */
+export interface SharedDecisions {
+  readonly path: string;
+  readonly proposals: readonly Proposal[];
+  readonly acceptance: Acceptance;
+}
 
 /** Takes decisions back; resolves to how many findings have a later decision, which stays. */
 export type TakeBack = () => Promise<number>;
@@ -116,6 +130,19 @@ export class TriageStore {
     return new Map([...this.#books].map(([folder, { book }]) => [folder, book.entries]));
   }
 
+  /** The decisions that came with each folder whose decisions are shared, and what was answered to them. */
+  shared(): ReadonlyMap<string, SharedDecisions> {
+    const shared = [...this.#books].filter(([, { place }]) => place.kind === 'folder');
+    return new Map(shared.map(([folder, { place, ...book }]) => [folder, { ...book, path: place.path }]));
+  }
+
+  /** Changes the answers to a folder's decisions; on disk when it resolves. Throws `triageDamaged`, `storage`. */
+  answer(folder: string, change: (acceptance: Acceptance) => Acceptance): Promise<void> {
+    return this.#queued(() =>
+      this.#rewrite([folder], (known) => writeAcceptance(known, change(known.acceptance))),
+    );
+  }
+
   /** The decisions among these whose findings have none here. */
   lacking(decisions: DecisionsByFolder): DecisionsByFolder {
     return new Map(
@@ -123,9 +150,17 @@ export class TriageStore {
     );
   }
 
-  /** Takes decisions over as they are, for findings that have none by then. Throws what `set` throws. */
+  /** Takes decisions over, for findings that have none by then; one dated in the future counts as made now. Throws what `set` throws. */
   async takeOver(decisions: DecisionsByFolder): Promise<void> {
-    const some = new Map([...decisions].filter(([, entries]) => entries.length > 0));
+    const now = this.#deps.clock.now();
+    const some = new Map(
+      [...decisions]
+        .filter(([, entries]) => entries.length > 0)
+        .map(([folder, entries]) => [
+          folder,
+          entries.map((entry) => ({ ...entry, at: Math.min(entry.at, now) })),
+        ]),
+    );
     await this.#queued(() => this.#changeAll(some, withoutThose));
   }
 
@@ -151,13 +186,25 @@ export class TriageStore {
     decisions: DecisionsByFolder,
     change: (entries: readonly TriageEntry[], book: TriageBook, folder: string) => readonly TriageEntry[],
   ): Promise<void> {
+    const now = this.#deps.clock.now();
+    await this.#rewrite(decisions.keys(), (known, folder) => {
+      const decided = change(decisions.get(folder) ?? [], known.book, folder);
+      return writeDecisions(folder, known, withDecisions(known.book, decided), now);
+    });
+  }
+
+  /** Reads what is stored of these folders, writes it, and reads it again. */
+  async #rewrite(
+    folders: Iterable<string>,
+    write: (known: ReadBook, folder: string) => Promise<void>,
+  ): Promise<void> {
     try {
       await this.#locked(async () => {
-        for (const [folder, entries] of decisions) {
+        for (const folder of folders) {
           await this.#load(folder);
           const known = this.#books.get(folder);
           if (known === undefined) continue;
-          await writeDecisions(folder, known, withDecisions(known.book, change(entries, known.book, folder)));
+          await write(known, folder);
           await this.#load(folder);
         }
       });

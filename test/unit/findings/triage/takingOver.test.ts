@@ -9,7 +9,7 @@ test('decisions with a note each are taken over in one go, with the times they w
   const scene = await setScene(t, 'shop');
   const told = Array.from({ length: 50 }, (_, at) => ({ title: `finding ${at}`, file: 'a.js', line: 2 }));
   await scene.addRun(['shop'], JSON.stringify(told));
-  const times = [...told.keys()].map((at) => Date.UTC(2030, 0, 1) + at);
+  const times = [...told.keys()].map((at) => Date.UTC(2020, 0, 1) + at);
   const decisions = readDecisions([
     ...times.map((at, index) => ({ index, state: 'falsePositive', note: `note ${index}`, at })),
     { index: 0, state: 'confirmed', note: '', at: 1e300 },

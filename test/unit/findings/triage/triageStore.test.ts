@@ -6,6 +6,8 @@ import path from 'node:path';
 import { spawnSync } from 'node:child_process';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { withAnswers } from '../../../../src/core/findings/triage/acceptance.ts';
+import { triagePlaceOf } from '../../../../src/core/findings/triage/triageDisk.ts';
 import { TriageStore, type TriageSubject } from '../../../../src/core/findings/triage/triageStore.ts';
 import { silent } from '../../../silentLog.ts';
 import { clock as sceneClock } from '../findingScene.ts';
@@ -34,11 +36,12 @@ function openWindow(root: string): TriageStore {
   });
 }
 
-/** A store whose decisions are in the folders themselves, as a repository has them. */
-function shared(root: string): TriageStore {
+/** A store of one person's machine whose decisions are in the folders themselves, as a repository has them. */
+function shared(root: string, machine = 'mine'): TriageStore {
+  const lockFolder = path.join(root, machine);
   return new TriageStore({
-    placeFor: (folder) => ({ kind: 'folder', path: sharedIn(folder) }),
-    lockFolder: path.join(root, 'lock'),
+    placeFor: (folder) => triagePlaceOf(folder, lockFolder, 'shared'),
+    lockFolder,
     clock,
     log: silent,
   });
@@ -131,7 +134,9 @@ test('decisions are taken over to another place where nothing is decided there, 
   let isShared = false;
   const store = new TriageStore({
     placeFor: (folder) =>
-      isShared ? { kind: 'folder', path: sharedIn(folder) } : { kind: 'file', path: book(root) },
+      isShared
+        ? triagePlaceOf(folder, path.join(root, 'lock'), 'shared')
+        : { kind: 'file', path: book(root) },
     lockFolder: path.join(root, 'lock'),
     clock,
     log: silent,
@@ -160,8 +165,19 @@ test('what two people share, git merges by itself, also about one finding, and t
     const identity = ['-c', 'user.name=x', '-c', 'user.email=x@example.test'];
     return spawnSync('git', [...identity, ...args], { cwd: shop }).status;
   };
+  /** Each person has a machine, and accepts what the other one shares. */
+  const openOn = async (machine: string): Promise<TriageStore> => {
+    const store = shared(root, machine);
+    await store.load([shop]);
+    const { proposals = [] } = store.shared().get(shop) ?? {};
+    const digests = proposals.map(({ digest }) => digest);
+    await store.answer(shop, (known) => withAnswers(known, digests, { as: 'accepted', at: clock.now() }));
+    return store;
+  };
   const decide = async (names: readonly string[], note: string): Promise<void> => {
-    await shared(root).set(
+    await (
+      await openOn(note.split(' ')[0] ?? '')
+    ).set(
       names.map((name) => about(name, shop)),
       'falsePositive',
       note,
@@ -170,7 +186,7 @@ test('what two people share, git merges by itself, also about one finding, and t
     git('commit', '-qm', note);
   };
   git('init', '-qb', 'main');
-  await decide(['again', 'common'], 'first');
+  await decide(['again', 'common'], 'mine first');
   git('branch', 'theirs');
   await decide(['mine 1', 'mine 2', 'both'], 'mine');
   git('checkout', '-q', 'theirs');
@@ -178,24 +194,22 @@ test('what two people share, git merges by itself, also about one finding, and t
   git('checkout', '-q', 'main');
   assert.equal(git('merge', '-q', 'theirs', '-m', 'merged'), 0);
   const notes = async (): Promise<unknown> => {
-    const store = shared(root);
-    await store.load([shop]);
+    const store = await openOn('mine');
     const names = ['again', 'common', 'mine 1', 'mine 2', 'theirs 1', 'theirs 2', 'both'];
     return [
       ...names.map((name) => decided(store, name, shop)?.replace('falsePositive ', '')),
       store.failures().map(({ kind }) => kind),
     ];
   };
-  const others = ['first', 'mine', 'mine', 'theirs', 'theirs', 'theirs'];
-  assert.deepEqual(await notes(), ['first', ...others, []]);
+  const others = ['mine first', 'mine', 'mine', 'theirs', 'theirs', 'theirs'];
+  assert.deepEqual(await notes(), ['mine first', ...others, []]);
   git('branch', '-f', 'theirs');
   await decide(['again', 'common'], 'mine again');
   git('checkout', '-q', 'theirs');
   await decide(['again'], 'theirs again');
   git('checkout', '-q', 'main');
-  // What both changed, a person has to decide; it hides nothing until then, and takes nothing else with it.
-  assert.equal(git('merge', '-q', 'theirs', '-m', 'merged'), 1);
-  assert.deepEqual(await notes(), [undefined, 'mine again', ...others.slice(1), ['triageDamaged']]);
+  assert.equal(git('merge', '-q', 'theirs', '-m', 'merged'), 0);
+  assert.deepEqual(await notes(), ['theirs again', 'mine again', ...others.slice(1), []]);
 });
 
 test('a file that a person can read tells each shared decision, with nothing of the code', async (t) => {
