@@ -27,6 +27,7 @@ import { registerQuickFixes } from './editor/findings/code/quickFixes.ts';
 import { withFocusedRows } from './editor/findings/findingArguments.ts';
 import { provideFindingJson, registerFindingDetails } from './editor/findings/findingDetails.ts';
 import { Filtering } from './editor/findings/tree/filtering.ts';
+import { acceptLaterDecisions } from './editor/findings/sharedDecisions.ts';
 import { showFindings } from './editor/findings/tree/findingsView.ts';
 import { createTriage, watchTriage } from './editor/findings/triage.ts';
 import { isOpenHere } from './editor/folders.ts';
@@ -91,7 +92,7 @@ export async function startExtension(
   const findings = new FindingStore(findingSources);
   const filtering = new Filtering(memory);
   const displayed = new DisplayedFindings(findings);
-  const stores = { runs, notes, accounts, passwords, findings, displayed, filtering, memory };
+  const stores = { runs, notes, accounts, passwords, triage, findings, displayed, filtering, memory };
   const workers = { workerFile, parseWorkerFile, secretWorkerFile };
   const preparation = createPreparation(memory, secretWorkerFile);
   const services = { ...basics, ...stores, ...workers, ...preparation, attempt, tracker };
@@ -124,6 +125,7 @@ export async function startExtension(
     showFindings(surfaces.findings, services),
     provideFindingJson(services),
     watchTriage(triage, storage('triage'), log),
+    acceptLaterDecisions(services, log),
     showDiagnostics(services),
     watchDrift(services),
     registerHover(services),

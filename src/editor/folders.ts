@@ -92,6 +92,17 @@ export async function repositoryOf(folder: vscode.Uri): Promise<Repository | und
   return git?.enabled === true ? (git.getAPI(1).getRepository(folder) ?? undefined) : undefined;
 }
 
+/** The addresses of a folder's git remotes, that of `origin` first, without user names and passwords. */
+export async function remotesOf(folder: string): Promise<readonly string[]> {
+  const remotes = (await repositoryOf(vscode.Uri.file(folder)))?.state.remotes ?? [];
+  const originFirst = [...remotes.filter(({ name }) => name === 'origin'), ...remotes];
+  return originFirst.flatMap(({ fetchUrl }) => {
+    const url = URL.parse(fetchUrl ?? '');
+    if (url !== null) Object.assign(url, { username: '', password: '' });
+    return url?.href ?? fetchUrl ?? [];
+  });
+}
+
 /** Several folders become one run with one archive each. */
 async function pickWorkspaceFolders(title: string): Promise<readonly Folder[] | undefined> {
   const folders = vscode.workspace.workspaceFolders ?? [];

@@ -266,6 +266,14 @@ export function triageLabel(state: TriageState): string {
   }[state];
 }
 
+/** Says that decisions came with a folder. */
+export function proposalsLabel(count: number): string {
+  const t = vscode.l10n.t;
+  return count === 1
+    ? t('1 new decision came with this folder: Review…')
+    : t('{0} new decisions came with this folder: Review…', formatNumber(count));
+}
+
 /** What other runs tell of a finding. */
 export function verdictLabel(verdict: Verdict): string {
   const t = vscode.l10n.t;

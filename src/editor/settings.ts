@@ -105,18 +105,17 @@ export function readRetainLocalDays(): number {
 
 /** Which findings and notifications are shown; an invalid value hides nothing. */
 export function readDisplaySettings() {
-  const settings = vscode.workspace.getConfiguration('whitebox');
-  const minimum = settings.get<unknown>('findings.minimumSeverity');
+  const minimum = own('findings.minimumSeverity');
   return {
     minimumSeverity: SEVERITIES.find((each) => each === minimum && each !== 'unrated') ?? 'none',
-    hideTriaged: settings.get('findings.hideTriaged', true),
-    showInProblems: settings.get('findings.showInProblems', true),
+    hideTriaged: own('findings.hideTriaged') !== false,
+    showInProblems: own('findings.showInProblems') !== false,
     notifications: notificationsSchema.safeParse(own('notifications.level')).data ?? 'all',
   };
 }
 
 /**
- * A setting that decides where code and tokens go, or what runs: the user's own value or the manifest's default, never a workspace's. The manifest's
+ * A setting that decides where code and tokens go, what runs, or what is hidden: the user's own value or the manifest's default, never a workspace's. The manifest's
  * scope says the same; this holds even where an editor does not keep to it.
  */
 function own(key: string): unknown {

@@ -18,11 +18,13 @@ import {
 } from './findingArguments.ts';
 import { mapFindingPaths } from './mapPaths.ts';
 import { copyFindings, fixWithAgent, shareFinding } from './shareFindings.ts';
+import { reviewSharedDecisions, type SharedDecisionDeps } from './sharedDecisions.ts';
 import { filterFindings, type Filtering, groupFindings } from './tree/filtering.ts';
 import { setTriage, subjectLabel, type TriageDeps } from './triage.ts';
 
 /** What commands on findings and on their view need. */
-export interface FindingCommandDeps extends TriageDeps, FindingStores, FindingSources, ConfirmDeps {
+export interface FindingCommandDeps
+  extends TriageDeps, FindingStores, FindingSources, ConfirmDeps, SharedDecisionDeps {
   readonly details: DocumentPanels<ShownFinding>;
   readonly filtering: Filtering;
 }
@@ -60,6 +62,7 @@ export function createFindingCommands(deps: FindingCommandDeps): Readonly<Record
     'whitebox.revealFinding': (...args) => revealFinding(findingOf(args, deps)),
     'whitebox.showFindingDetails': onOne((shown) => deps.details.open(shown)),
     'whitebox.setTriage': onAll((shown) => setTriage(shown, deps)),
+    'whitebox.reviewSharedDecisions': (folder) => reviewSharedDecisions(folder, deps),
     'whitebox.copyFinding': onAll(copyFindings),
     'whitebox.fixWithAgent': onAll(fixWithAgent),
     'whitebox.showFindingJson': onOne(showFindingJson),

@@ -10,7 +10,7 @@ import { folderOf, type ShownFinding } from '../../core/findings/shownFinding.ts
 import { findingMarkdown, type FindingWords } from '../../core/findings/view/findingMarkdown.ts';
 import { runIdOf } from '../../core/run/state/run.ts';
 import { clip, visibleLine } from '../../core/visibleText.ts';
-import { repositoryOf } from '../folders.ts';
+import { remotesOf } from '../folders.ts';
 import { countFindings } from '../formats.ts';
 import { blockLabel, severityLabel, titleOfFinding, triageLabel } from '../labels.ts';
 import { askInDialog, showInformation } from '../showMessage.ts';
@@ -121,10 +121,8 @@ async function copyLink(link: string): Promise<void> {
 /** The tracker of the remote `origin`, else of the first whose tracker is known. */
 async function trackerOf(shown: ShownFinding): Promise<IssueTracker | undefined> {
   const folder = folderOf(shown) ?? shown.run.targets[0]?.folder;
-  const repository = folder === undefined ? undefined : await repositoryOf(vscode.Uri.file(folder));
-  const remotes = repository?.state.remotes ?? [];
-  const originFirst = [...remotes.filter(({ name }) => name === 'origin'), ...remotes];
-  return originFirst.map(({ fetchUrl = '' }) => readTracker(fetchUrl)).find((each) => each !== undefined);
+  const remotes = folder === undefined ? [] : await remotesOf(folder);
+  return remotes.map(readTracker).find((each) => each !== undefined);
 }
 
 async function openIssue(

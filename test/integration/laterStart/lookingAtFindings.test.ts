@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
@@ -9,7 +10,7 @@ import type { Run } from '../../../src/core/run/state/run.ts';
 import type { RunStore } from '../../../src/core/run/disk/runStore.ts';
 import { compareRuns } from '../../../src/editor/findings/compareRuns.ts';
 import { silent } from '../../silentLog.ts';
-import { setTriage } from '../../../src/editor/findings/triage.ts';
+import { createTriage, setTriage } from '../../../src/editor/findings/triage.ts';
 import { childNodes, type OutlineNode, rootNodes } from '../../../src/core/findings/view/outline.ts';
 import { toGroups } from '../../../src/core/findings/view/groups.ts';
 import { toItem } from '../../../src/editor/findings/tree/findingItems.ts';
@@ -188,7 +189,9 @@ describe('what is said of findings and runs', () => {
     const view = {} as unknown as vscode.TreeView<OutlineNode>;
     try {
       const displayed = new DisplayedFindings(findings);
-      const deps = { findings, displayed, runs, filtering };
+      const lockFolder = tmpdir();
+      const triage = createTriage(lockFolder, { clock: systemClock, log: silent });
+      const deps = { findings, displayed, runs, filtering, triage };
       const shown = showFindings({ view, fill: () => undefined }, deps);
       openFolder({ uri: vscode.Uri.file(runOf.running.targets[0]?.folder ?? ''), name: '', index: 0 });
       opened.fire({ added: [], removed: [] });

@@ -78,4 +78,9 @@ describe('settings in a workspace of two folders', () => {
       );
     }
   });
+
+  it('F147 a workspace’s settings hide no finding', () => {
+    const { minimumSeverity, showInProblems } = readDisplaySettings();
+    assert.deepEqual({ minimumSeverity, showInProblems }, { minimumSeverity: 'none', showInProblems: true });
+  });
 });

@@ -50,6 +50,8 @@ const hostileSettings = {
   'whitebox.archive.maxSizeMB': 1,
   'whitebox.runs.deleteSourceAfterRun': false,
   'whitebox.notifications.level': 'none',
+  'whitebox.findings.minimumSeverity': 'critical',
+  'whitebox.findings.showInProblems': false,
 };
 
 /** Makes a workspace of two folders, `shop` and `many`, each with an ended run in the extension's storage. */

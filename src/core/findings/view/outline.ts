@@ -27,8 +27,16 @@ interface MoreNode {
   readonly parent: GroupNode | undefined;
 }
 
+/** Decisions that came with a folder, and that nobody has answered. */
+interface ProposalsNode {
+  readonly kind: 'proposals';
+  readonly id: string;
+  readonly folder: string;
+  readonly count: number;
+}
+
 /** A line of a tree of findings. */
-export type OutlineNode = GroupNode | FindingNode | MoreNode;
+export type OutlineNode = GroupNode | FindingNode | MoreNode | ProposalsNode;
 
 /** The most children of one node: more help nobody and cost seconds. */
 export const maxChildren = 2_000;

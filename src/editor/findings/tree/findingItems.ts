@@ -14,6 +14,7 @@ import {
   decidedBeforeLabel,
   driftLabel,
   evidenceLabel,
+  proposalsLabel,
   severityLabel,
   titleOfFinding,
   triageLabel,
@@ -39,7 +40,17 @@ function itemOf(node: OutlineNode, isExpanded: boolean): vscode.TreeItem {
       return findingItem(node);
     case 'more':
       return moreItem(node.count);
+    case 'proposals':
+      return proposalsItem(node.folder, node.count);
   }
+}
+
+function proposalsItem(folder: string, count: number): vscode.TreeItem {
+  const item = new vscode.TreeItem(proposalsLabel(count));
+  item.tooltip = `${folder}\n${vscode.l10n.t('A decision hides nothing until you accept it.')}`;
+  item.iconPath = new vscode.ThemeIcon('inbox');
+  item.command = { title: '', command: 'whitebox.reviewSharedDecisions', arguments: [folder] };
+  return item;
 }
 
 /** `name` stands for the label where that alone does not say what is meant. */

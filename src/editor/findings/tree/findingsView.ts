@@ -5,6 +5,7 @@ import type { FindingStore } from '../../../core/findings/findingStore.ts';
 import type { Cut } from '../../../core/findings/parse/parse.ts';
 import type { ShownRun } from '../../../core/findings/shownFinding.ts';
 import { isSettled } from '../../../core/findings/triage/triage.ts';
+import type { TriageStore } from '../../../core/findings/triage/triageStore.ts';
 import { activeParts, applyFilter, type FilteredFindings } from '../../../core/findings/view/filter.ts';
 import { toGroups, toVerdictGroups } from '../../../core/findings/view/groups.ts';
 import { childNodes, type OutlineNode, rootNodes } from '../../../core/findings/view/outline.ts';
@@ -23,7 +24,7 @@ import {
 import type { LazyView } from '../../../lazyView.ts';
 import { hasOpenFolder } from '../../folders.ts';
 import { countFiles, countFindings, describeZero, formatNumber } from '../../formats.ts';
-import { commitLabel, runLabel, verdictLabel } from '../../labels.ts';
+import { commitLabel, proposalsLabel, runLabel, verdictLabel } from '../../labels.ts';
 import { readDisplaySettings } from '../../settings.ts';
 import type { DisplayedFindings } from '../code/displayedFindings.ts';
 import { describePart, type Filtering } from './filtering.ts';
@@ -38,6 +39,7 @@ export interface FindingsViewDeps {
   readonly displayed: DisplayedFindings;
   readonly runs: RunStore;
   readonly filtering: Filtering;
+  readonly triage: TriageStore;
 }
 
 /** Fills the Findings view: groups, files, findings; its message names runs, what settings hide and the filter. */
@@ -45,12 +47,15 @@ export function showFindings(lazy: LazyView<OutlineNode>, deps: FindingsViewDeps
   const { findings, runs, filtering } = deps;
   const changed = new vscode.EventEmitter<undefined>();
   let filtered = readFiltered(deps);
-  const roots = (): readonly OutlineNode[] =>
-    rootNodes(
+  const roots = (): readonly OutlineNode[] => {
+    const nodes = rootNodes(
       findings.comparison() === undefined
         ? toGroups(filtered.passing, filtering.grouping)
         : toVerdictGroups(filtered.passing),
     );
+    // A row in an empty view would replace its welcome.
+    return nodes.length === 0 ? nodes : [...proposalsIn(deps.triage), ...nodes];
+  };
   lazy.fill({
     onDidChangeTreeData: changed.event,
     getChildren: (node) => [...(node === undefined ? roots() : childNodes(node))],
@@ -73,6 +78,7 @@ export function showFindings(lazy: LazyView<OutlineNode>, deps: FindingsViewDeps
   return vscode.Disposable.from(
     changed,
     filtering.onDidChange(render),
+    deps.triage.onDidChange(render),
     deps.displayed.onDidChange(render),
     runs.onDidChange(describe),
     vscode.workspace.onDidChangeWorkspaceFolders(describe),
@@ -87,6 +93,18 @@ function readFiltered({ findings, filtering }: FindingsViewDeps): FilteredFindin
   const display = { minimumSeverity, hideTriaged: hideTriaged && !asksForTriage };
   const { shown, absent = [] } = comparison ?? { shown: findings.all(), absent: findings.absent() };
   return applyFilter([...shown, ...absent], display, filtering.passes);
+}
+
+/** The folders with decisions that nobody has answered. */
+function proposalsIn(triage: Pick<TriageStore, 'shared'>) {
+  return [...triage.shared()]
+    .filter(([, { proposals }]) => proposals.length > 0)
+    .map(([folder, { proposals }]) => ({
+      kind: 'proposals' as const,
+      id: `proposals:${folder}`,
+      folder,
+      count: proposals.length,
+    }));
 }
 
 function setContext(key: string, value: unknown): void {
@@ -141,7 +159,11 @@ export function describeFindings(
   view: vscode.TreeView<unknown>,
   state: FindingsState,
   filtered: FilteredFindings,
-  { findings, filtering }: { findings: FindingStore; filtering: Filtering },
+  {
+    findings,
+    filtering,
+    triage,
+  }: { findings: FindingStore; filtering: Filtering; triage: Pick<TriageStore, 'shared'> },
 ): void {
   const comparison = findings.comparison();
   const counts = [
@@ -150,6 +172,8 @@ export function describeFindings(
     ...describeFilter(filtering, filtered),
   ];
   const lines = [...describeRuns(findings), ...(findings.isComplete() ? counts : [])];
+  const proposed = proposalsIn(triage).reduce((sum, { count }) => sum + count, 0);
+  if (proposed > 0 && state !== 'shown') lines.push(proposalsLabel(proposed));
   view.message = state === 'shown' ? lines.join(' — ') : '';
   // A long description is cut at its end, so the filter comes first.
   view.description = state === 'shown' ? '' : lines.reverse().join(' · ');

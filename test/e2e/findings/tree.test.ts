@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { Workbench } from '../host/workbench.ts';
-import { eventually, readWithin } from '../host/workbench/eventually.ts';
-import type { TreeRowReading } from '../host/workbench/trees.ts';
-import { signedIn, startAssessment } from './stage.ts';
-import { test } from './fixtures.ts';
+import type { Workbench } from '../../host/workbench.ts';
+import { eventually, readWithin } from '../../host/workbench/eventually.ts';
+import type { TreeRowReading } from '../../host/workbench/trees.ts';
+import { signedIn, startAssessment } from '../stage.ts';
+import { test } from '../fixtures.ts';
 
 test.describe.configure({ mode: 'serial' });
 test.use({ stageOptions: { service: { runDurationMs: 3_600_000 }, settings: signedIn } });

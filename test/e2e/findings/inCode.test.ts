@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { Workbench } from '../host/workbench.ts';
-import { eventually } from '../host/workbench/eventually.ts';
-import { storeEndedRun } from '../integration/storedRuns.ts';
-import type { Stage } from './stage.ts';
-import { test } from './fixtures.ts';
+import type { Workbench } from '../../host/workbench.ts';
+import { eventually } from '../../host/workbench/eventually.ts';
+import { storeEndedRun } from '../../integration/storedRuns.ts';
+import type { Stage } from '../stage.ts';
+import { test } from '../fixtures.ts';
 
 const trusting = (): Record<string, unknown> => ({ 'security.workspace.trust.enabled': false });
 

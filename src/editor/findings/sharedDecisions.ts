@@ -1,0 +1,229 @@
+import { basename, join } from 'node:path';
+import * as vscode from 'vscode';
+import type { FindingStore } from '../../core/findings/findingStore.ts';
+import { isSameFinding } from '../../core/findings/identity.ts';
+import { decisionFolders } from '../../core/findings/shownFinding.ts';
+import { type Answer, type Proposal, withAnswers, withdrawn } from '../../core/findings/triage/acceptance.ts';
+import type { SharedDecisions, TriageStore } from '../../core/findings/triage/triageStore.ts';
+import type { Clock, Logger } from '../../core/ports.ts';
+import { clip, visibleLine } from '../../core/visibleText.ts';
+import { describeError } from '../errors/messages.ts';
+import { remotesOf } from '../folders.ts';
+import { formatNumber, moreLabel } from '../formats.ts';
+import { triageLabel } from '../labels.ts';
+import { showError, showInformation } from '../showMessage.ts';
+import { toArgument } from './findingArguments.ts';
+import { subjectLabel } from './triage.ts';
+
+/** What the review of shared decisions needs. */
+export interface SharedDecisionDeps {
+  readonly triage: TriageStore;
+  readonly findings: FindingStore;
+  readonly clock: Clock;
+}
+
+interface Row extends vscode.QuickPickItem {
+  readonly act?: () => unknown;
+  readonly refuse?: () => Promise<void>;
+}
+
+/** Each is compared with the findings of its fingerprint. */
+const maxListed = 500;
+const maxText = 200;
+
+/** Lists the decisions that came with a folder, to accept or refuse them and to take that back. Enter accepts nothing at first. */
+export async function reviewSharedDecisions(given: unknown, deps: SharedDecisionDeps): Promise<void> {
+  const t = vscode.l10n.t;
+  const shared = deps.triage.shared();
+  const folder =
+    typeof given === 'string' && shared.has(given) ? given : await pickShared([...shared].filter(hasAny));
+  const decisions = folder === undefined ? undefined : shared.get(folder);
+  if (folder === undefined || decisions === undefined) return;
+  const pick = vscode.window.createQuickPick<Row>();
+  pick.title = t('Review Shared Decisions: {0}', basename(folder));
+  pick.placeholder = t('A decision hides nothing until you accept it.');
+  pick.matchOnDescription = true;
+  pick.matchOnDetail = true;
+  pick.items = await rowsOf(folder, decisions, deps);
+  pick.activeItems = pick.items.filter(({ refuse }) => refuse !== undefined).slice(0, 1);
+  const act = await new Promise<Row['act']>((resolve) => {
+    pick.onDidAccept(() => resolve(pick.selectedItems[0]?.act));
+    pick.onDidTriggerItemButton(({ item: { refuse } }) =>
+      resolve(async () => {
+        await refuse?.();
+        if ((deps.triage.shared().get(folder)?.proposals ?? []).length > 0)
+          await reviewSharedDecisions(folder, deps);
+      }),
+    );
+    pick.onDidHide(() => resolve(undefined));
+    pick.show();
+  });
+  pick.dispose();
+  await act?.();
+}
+
+/** The folder whose decisions are meant, which a person picks where several have some. */
+async function pickShared(
+  shared: readonly (readonly [string, SharedDecisions])[],
+): Promise<string | undefined> {
+  const t = vscode.l10n.t;
+  if (shared.length === 0)
+    void showInformation(t('No decisions of others are in the folders with findings.'));
+  if (shared.length <= 1) return shared[0]?.[0];
+  const items = shared.map(([folder, { proposals }]) => ({
+    label: basename(folder),
+    description: t('New: {0}', formatNumber(proposals.length)),
+    folder,
+  }));
+  return (await vscode.window.showQuickPick(items, { title: t('Review Shared Decisions') }))?.folder;
+}
+
+function hasAny([, { proposals, acceptance }]: readonly [string, SharedDecisions]): boolean {
+  return proposals.length > 0 || answeredIn(acceptance).length > 0 || acceptance.laterFrom !== undefined;
+}
+
+/** The answers to decisions of others. */
+function answeredIn({ answers }: SharedDecisions['acceptance']): readonly Answer[] {
+  return [...answers.values()].filter(({ as }) => as !== 'made');
+}
+
+async function rowsOf(
+  folder: string,
+  { path, proposals, acceptance }: SharedDecisions,
+  deps: SharedDecisionDeps,
+): Promise<Row[]> {
+  const t = vscode.l10n.t;
+  const { triage, clock } = deps;
+  const listed = proposals.slice(0, maxListed);
+  const answer = (as: Answer['as'], some: readonly Proposal[], laterFrom?: string): Promise<void> =>
+    triage.answer(folder, (known) => {
+      const digests = some.map(({ digest }) => digest);
+      const answered = withAnswers(known, digests, { as, at: clock.now() });
+      return laterFrom === undefined ? answered : { ...answered, laterFrom };
+    });
+  const [remote] = await remotesOf(folder);
+  const icon = (name: string) => ({ iconPath: new vscode.ThemeIcon(name) });
+  const accept: Row = {
+    ...icon('check'),
+    label: t('Accept'),
+    description: t('The decisions below count here.'),
+    act: () => answer('accepted', listed),
+  };
+  const acceptLater: Row = {
+    ...icon('check-all'),
+    label: t('Accept These and Later Ones'),
+    description: t('For this folder and {0}', remote ?? ''),
+    act: () => answer('accepted', listed, remote),
+  };
+  const refuse: Row = {
+    ...icon('close'),
+    label: t('Refuse'),
+    description: t('The decisions below hide nothing here. Their files do not change.'),
+    act: () => answer('refused', listed),
+  };
+  const answered = answeredIn(acceptance);
+  const counts = [
+    t('Accepted: {0}', formatNumber(answered.filter(({ as }) => as === 'accepted').length)),
+    t('Refused: {0}', formatNumber(answered.filter(({ as }) => as === 'refused').length)),
+    ...(acceptance.laterFrom === undefined ? [] : [t('Later ones from {0}', acceptance.laterFrom)]),
+  ];
+  const takeBack: Row = {
+    ...icon('discard'),
+    label: t('Take Back Answers'),
+    description: counts.join(' · '),
+    detail: t('All decisions of others are new again, and hide nothing.'),
+    act: () => triage.answer(folder, withdrawn),
+  };
+  const more = proposals.length - listed.length;
+  const answers = [accept, ...(remote === undefined ? [] : [acceptLater]), refuse];
+  return [
+    ...(listed.length > 0 ? answers : []),
+    ...(answered.length > 0 || acceptance.laterFrom !== undefined ? [takeBack] : []),
+    { label: t('New: {0}', formatNumber(proposals.length)), kind: vscode.QuickPickItemKind.Separator },
+    ...proposalRows(folder, path, listed, deps).map((row, at) => ({
+      ...row,
+      refuse: () => answer('refused', listed.slice(at, at + 1)),
+    })),
+    ...(more > 0 ? [{ label: moreLabel(more) }] : []),
+  ];
+}
+
+/** A row for each proposal. It names the finding that the decision would apply to: the file may claim to be about another one. */
+function proposalRows(
+  folder: string,
+  path: string,
+  listed: readonly Proposal[],
+  { findings }: SharedDecisionDeps,
+): readonly Row[] {
+  const t = vscode.l10n.t;
+  const inFolder = [...findings.all(), ...findings.absent()].filter((shown) =>
+    decisionFolders(shown).includes(folder),
+  );
+  const byFingerprint = Map.groupBy(inFolder, ({ identity }) => identity.fingerprint);
+  const buttons = [{ iconPath: new vscode.ThemeIcon('close'), tooltip: t('Refuse') }];
+  return listed.map(({ file, entry }) => {
+    const shown = (byFingerprint.get(entry.identity.fingerprint) ?? []).filter(({ identity }) =>
+      isSameFinding(identity, entry.identity),
+    );
+    const [first] = shown;
+    const subject =
+      first === undefined
+        ? t('no finding here; the file names “{0}”', visibleLine(clip(entry.identity.title, maxText)))
+        : subjectLabel(shown);
+    return {
+      label: `${triageLabel(entry.state)} — ${subject}`,
+      description: visibleLine(first?.places[0]?.path ?? clip(entry.path, maxText)),
+      detail: visibleLine(clip(entry.note, maxText)),
+      buttons,
+      act: () =>
+        first === undefined
+          ? vscode.window.showTextDocument(vscode.Uri.file(join(path, file)))
+          : vscode.commands.executeCommand('whitebox.showFindingDetails', toArgument(first)),
+    };
+  });
+}
+
+/** Accepts decisions that arrive in folders whose later decisions a person accepted, while the git remote is the same, and says so. */
+export function acceptLaterDecisions(
+  { triage, clock }: Pick<SharedDecisionDeps, 'triage' | 'clock'>,
+  log: Logger,
+): vscode.Disposable {
+  const accept = async (): Promise<void> => {
+    for (const [folder, { proposals, acceptance }] of triage.shared()) {
+      const { laterFrom } = acceptance;
+      if (laterFrom === undefined || proposals.length === 0 || !vscode.workspace.isTrusted) continue;
+      if ((await remotesOf(folder))[0] !== laterFrom) continue;
+      let arrived: readonly string[] = [];
+      await triage.answer(folder, (known) => {
+        // Another window may have accepted them, or a person taken that back.
+        if (known.laterFrom === laterFrom)
+          arrived = proposals.map(({ digest }) => digest).filter((each) => !known.answers.has(each));
+        return withAnswers(known, arrived, { as: 'accepted', at: clock.now() });
+      });
+      if (arrived.length > 0) void sayArrived(folder, arrived.length);
+    }
+  };
+  const run = (): void => {
+    accept().catch((error: unknown) => {
+      log.error(`Later decisions could not be accepted: ${String(error)}`);
+      void showError(describeError(error).message);
+    });
+  };
+  return vscode.Disposable.from(
+    triage.onDidChange(run),
+    // VS Code's git extension may not have known the folder's remote before.
+    vscode.window.onDidChangeWindowState(run),
+  );
+}
+
+async function sayArrived(folder: string, count: number): Promise<void> {
+  const t = vscode.l10n.t;
+  const name = basename(folder);
+  const review = t('Review Shared Decisions…');
+  const message =
+    count === 1
+      ? t('1 new decision came with {0}. You accepted later ones, so it counts now.', name)
+      : t('{0} new decisions came with {1}. You accepted later ones, so they count now.', count, name);
+  if ((await showInformation(message, review)) === review)
+    await vscode.commands.executeCommand('whitebox.reviewSharedDecisions', folder);
+}

@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { identitiesOf } from '../../../src/core/findings/identity.ts';
+import { entryName, formatEntry, type TriageEntry } from '../../../src/core/findings/triage/triage.ts';
+import type { Workbench } from '../../host/workbench.ts';
+import { eventually } from '../../host/workbench/eventually.ts';
+import { storeEndedRun } from '../../integration/storedRuns.ts';
+import { invent } from '../../unit/findings/shownFindings.ts';
+import { test } from '../fixtures.ts';
+import { makeSampleWorkspace, signedIn } from '../stage.ts';
+
+const remote = 'https://git.example.test/acme/shop.git';
+const found = [
+  {
+    title: 'SQL injection through a composed statement',
+    severity: 'critical',
+    cwe: 89,
+    locations: [
+      {
+        file: 'src/orders.js',
+        start_line: 5,
+        snippet: "db.query('SELECT * FROM orders WHERE customer_id = ' + req.query.customer);",
+      },
+    ],
+  },
+  {
+    title: 'Weak hash function',
+    severity: 'medium',
+    cwe: 328,
+    locations: [
+      {
+        file: 'src/passwords.js',
+        start_line: 7,
+        snippet: "return createHash('md5').update(text).digest('hex');",
+      },
+    ],
+  },
+];
+
+/** Puts a decision of a colleague about one of the findings into the folder, as a clone or a pull does. Its title is the one that its file claims. */
+async function share(folder: string, at: number, title: string): Promise<void> {
+  const { cwe = 0, locations: [place] = [] } = found[at] ?? {};
+  const { file = '', snippet } = place ?? {};
+  const { finding } = invent({ title, cwes: [cwe] });
+  const naming = identitiesOf(
+    [{ ...finding, places: [{ path: file, snippet }] }],
+    [{ folder, path: file }],
+    'theirs',
+  );
+  let step = naming.next();
+  while (step.done !== true) step = naming.next();
+  const [identity] = step.value;
+  assert.ok(identity);
+  const entry: TriageEntry = {
+    identity,
+    state: 'falsePositive',
+    note: 'Invented reason.',
+    at: 1_000,
+    path: file,
+  };
+  const decisions = path.join(folder, '.vscode/whitebox-triage');
+  await mkdir(decisions, { recursive: true });
+  await writeFile(path.join(decisions, entryName(entry)), formatEntry(entry));
+}
+
+const makeClone = async (scratch: string): Promise<string> => {
+  const folder = await makeSampleWorkspace(path.join(scratch, 'shop'));
+  await share(folder, 0, 'Unused import');
+  const settings = {
+    'whitebox.triage.storage': 'shared',
+    'whitebox.findings.minimumSeverity': 'critical',
+    'whitebox.findings.showInProblems': false,
+  };
+  await writeFile(path.join(folder, '.vscode/settings.json'), JSON.stringify(settings));
+  const git = (...args: string[]): unknown => execFileSync('git', ['-C', folder, ...args]);
+  git('remote', 'add', 'origin', remote);
+  git('add', '-A');
+  git('-c', 'user.name=Ann', '-c', 'user.email=ann@example.test', 'commit', '-qm', 'Invented');
+  return folder;
+};
+
+test.describe.configure({ mode: 'serial' });
+test.use({ stageOptions: { settings: signedIn, makeFolder: makeClone } });
+
+test.beforeAll(({ stage }) => {
+  const { baseUrl, organizationId } = stage.service;
+  return storeEndedRun(stage.storage, { id: 'first', folder: stage.folder, baseUrl, organizationId }, found);
+});
+
+const review = '1 new decision came with this folder: Review…';
+const topRows = async ({ treeRows }: Workbench): Promise<string> =>
+  (await treeRows('Findings'))
+    .filter(({ level }) => level === 1)
+    .map(({ label, description }) => `${label} ${description}`.trim())
+    .join(', ');
+const untilRows = (workbench: Workbench, expected: string): Promise<string> =>
+  eventually(
+    () => topRows(workbench),
+    (rows) => rows === expected,
+  );
+
+test('F147 a decision and settings that came with a clone hide nothing, and the review names the finding that the decision is about', async ({
+  workbench,
+}) => {
+  await workbench.openView('Whitebox Assessment');
+  await untilRows(workbench, `${review}, Critical 1, Medium 1`);
+  await eventually(workbench.problems, (rows) => rows.length === 2);
+  await workbench.screenshot('shared-1-proposal.png');
+  await workbench.treeRowClick('Findings', review);
+  const { title, items } = await workbench.currentQuickInput();
+  assert.equal(title, 'Review Shared Decisions: shop');
+  assert.deepEqual(
+    items.map(({ label }) => label),
+    [
+      'Accept',
+      'Accept These and Later Ones',
+      'Refuse',
+      'False positive — Critical: SQL injection through a composed statement',
+    ],
+  );
+  assert.equal(items[1]?.description, `For this folder and ${remote}`);
+  await workbench.screenshot('shared-2-review.png');
+  // Enter shows the finding: it accepts nothing.
+  await workbench.page.keyboard.press('Enter');
+  await workbench.webviewFrame('SQL injection through a composed statement');
+  await untilRows(workbench, `${review}, Critical 1, Medium 1`);
+});
+
+test('F147 what is accepted hides its finding, and what is taken back opens it again at once', async ({
+  workbench,
+}) => {
+  await workbench.runCommand('Whitebox: Review Shared Decisions…');
+  await workbench.pick('Accept');
+  await untilRows(workbench, 'Medium 1');
+  assert.match(await workbench.viewText('Findings'), /Hidden because triage settled them: 1 finding/);
+  await workbench.screenshot('shared-3-accepted.png');
+  await workbench.runCommand('Whitebox: Review Shared Decisions…');
+  await workbench.pick('Take Back Answers');
+  await untilRows(workbench, `${review}, Critical 1, Medium 1`);
+});
+
+test('F147 later decisions of the same remote count when they arrive, which is said, until that is taken back', async ({
+  stage,
+  workbench,
+}) => {
+  await workbench.runCommand('Whitebox: Review Shared Decisions…');
+  await workbench.pick('Accept These and Later Ones');
+  await untilRows(workbench, 'Medium 1');
+  await share(stage.folder, 1, 'Weak hash function');
+  await workbench.notification('1 new decision came with shop. You accepted later ones, so it counts now.');
+  await workbench.screenshot('shared-4-later.png');
+  await workbench.notificationButton('1 new decision came with shop', 'Review Shared Decisions…');
+  await workbench.pick('Take Back Answers');
+  await untilRows(workbench, '2 new decisions came with this folder: Review…, Critical 1, Medium 1');
+});
