@@ -270,8 +270,8 @@ export function triageLabel(state: TriageState): string {
 export function proposalsLabel(count: number): string {
   const t = vscode.l10n.t;
   return count === 1
-    ? t('1 new decision came with this folder: Review…')
-    : t('{0} new decisions came with this folder: Review…', formatNumber(count));
+    ? t('1 new decision came with this folder')
+    : t('{0} new decisions came with this folder', formatNumber(count));
 }
 
 /** What other runs tell of a finding. */

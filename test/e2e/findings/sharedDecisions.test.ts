@@ -89,7 +89,7 @@ test.beforeAll(({ stage }) => {
   return storeEndedRun(stage.storage, { id: 'first', folder: stage.folder, baseUrl, organizationId }, found);
 });
 
-const review = '1 new decision came with this folder: Review…';
+const review = 'Review Shared Decisions…';
 const topRows = async ({ treeRows }: Workbench): Promise<string> =>
   (await treeRows('Findings'))
     .filter(({ level }) => level === 1)
@@ -105,7 +105,8 @@ test('F147 a decision and settings that came with a clone hide nothing, and the 
   workbench,
 }) => {
   await workbench.openView('Whitebox Assessment');
-  await untilRows(workbench, `${review}, Critical 1, Medium 1`);
+  await untilRows(workbench, `${review} 1, Critical 1, Medium 1`);
+  assert.match(await workbench.viewText('Findings'), /1 new decision came with this folder/);
   await eventually(workbench.problems, (rows) => rows.length === 2);
   await workbench.screenshot('shared-1-proposal.png');
   await workbench.treeRowClick('Findings', review);
@@ -125,7 +126,7 @@ test('F147 a decision and settings that came with a clone hide nothing, and the 
   // Enter shows the finding: it accepts nothing.
   await workbench.page.keyboard.press('Enter');
   await workbench.webviewFrame('SQL injection through a composed statement');
-  await untilRows(workbench, `${review}, Critical 1, Medium 1`);
+  await untilRows(workbench, `${review} 1, Critical 1, Medium 1`);
 });
 
 test('F147 what is accepted hides its finding, and what is taken back opens it again at once', async ({
@@ -138,7 +139,7 @@ test('F147 what is accepted hides its finding, and what is taken back opens it a
   await workbench.screenshot('shared-3-accepted.png');
   await workbench.runCommand('Whitebox: Review Shared Decisions…');
   await workbench.pick('Take Back Answers');
-  await untilRows(workbench, `${review}, Critical 1, Medium 1`);
+  await untilRows(workbench, `${review} 1, Critical 1, Medium 1`);
 });
 
 test('F147 later decisions of the same remote count when they arrive, which is said, until that is taken back', async ({
@@ -153,5 +154,5 @@ test('F147 later decisions of the same remote count when they arrive, which is s
   await workbench.screenshot('shared-4-later.png');
   await workbench.notificationButton('1 new decision came with shop', 'Review Shared Decisions…');
   await workbench.pick('Take Back Answers');
-  await untilRows(workbench, '2 new decisions came with this folder: Review…, Critical 1, Medium 1');
+  await untilRows(workbench, `${review} 2, Critical 1, Medium 1`);
 });

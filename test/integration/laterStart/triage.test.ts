@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { rm } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
@@ -105,7 +105,62 @@ describe('deciding about findings', () => {
     assert.doesNotMatch(await decision(), /unseen/);
   });
 
+  it('F147 a decision that a pull changed hides nothing until it is accepted, and refusing it changes no file', async () => {
+    const { createQuickPick } = vscode.window;
+    /** Picks an item of the review by its label, or presses the button of the first decision; gives all labels. */
+    const review = async (label?: string): Promise<readonly string[]> => {
+      let labels: readonly string[] = [];
+      type Row = vscode.QuickPickItem & { readonly refuse?: unknown };
+      const answers: Record<'accept' | 'button', (event?: unknown) => void> = {
+        accept: () => undefined,
+        button: () => undefined,
+      };
+      const pick = {
+        items: [] as readonly Row[],
+        selectedItems: [] as readonly Row[],
+        onDidAccept: (listener: () => void) => (answers.accept = listener),
+        onDidTriggerItemButton: (listener: () => void) => (answers.button = listener),
+        onDidHide: () => undefined,
+        dispose: () => undefined,
+        show: () => {
+          labels = pick.items.map((item) => item.label);
+          pick.selectedItems = pick.items.filter((item) => item.label === label);
+          if (label !== undefined) answers.accept();
+          else answers.button({ item: pick.items.find(({ refuse }) => refuse !== undefined) });
+        },
+      };
+      Object.assign(vscode.window, { createQuickPick: () => pick });
+      try {
+        await vscode.commands.executeCommand('whitebox.reviewSharedDecisions', shop.fsPath);
+      } finally {
+        Object.assign(vscode.window, { createQuickPick });
+      }
+      return labels;
+    };
+    await setStorage('shared');
+    await decide('falsePositive', 'mine');
+    await eventually(decision, (text) => text.includes('mine'));
+    const folder = path.join(shop.fsPath, '.vscode', 'whitebox-triage');
+    const [name = ''] = await readdir(folder);
+    const file = path.join(folder, name);
+    const changed = (await readFile(file, 'utf8')).replace('mine', 'a colleague’s');
+    await writeFile(file, changed);
+    await eventually(decision, (text) => !text.includes('falsePositive'));
+    const proposal = 'False positive — No impact: Style [here](command:workbench.action.quit)';
+    assert.deepEqual(await review(), ['Accept', 'Refuse', 'New: 1', proposal]);
+    assert.doesNotMatch(await decision(), /falsePositive/);
+    assert.equal(await readFile(file, 'utf8'), changed);
+    assert.deepEqual(await review('Take Back Answers'), ['Take Back Answers', 'New: 0']);
+    assert.deepEqual(await review('Accept'), ['Accept', 'Refuse', 'New: 1', proposal]);
+    assert.match(await decision(), /falsePositive[^]*a colleague’s/);
+    await inRestrictedMode(() => review('Take Back Answers'));
+    assert.match(messages.shown.at(-1)?.text ?? '', /Restricted Mode/);
+    assert.match(await decision(), /falsePositive/);
+  });
+
   it('offers to copy decisions to where they are kept from now on', async () => {
+    await setStorage(undefined);
+    await rm(path.join(shop.fsPath, '.vscode', 'whitebox-triage'), { recursive: true, force: true });
     await decide('falsePositive', 'kept with VS Code');
     press = ({ buttons }) => buttons.find((button) => button === 'Copy Decisions');
     await setStorage('shared');

@@ -46,8 +46,9 @@ function itemOf(node: OutlineNode, isExpanded: boolean): vscode.TreeItem {
 }
 
 function proposalsItem(folder: string, count: number): vscode.TreeItem {
-  const item = new vscode.TreeItem(proposalsLabel(count));
-  item.tooltip = `${folder}\n${vscode.l10n.t('A decision hides nothing until you accept it.')}`;
+  const item = new vscode.TreeItem(vscode.l10n.t('Review Shared Decisions…'));
+  item.description = formatNumber(count);
+  item.tooltip = `${folder}: ${proposalsLabel(count)}\n${vscode.l10n.t('A decision hides nothing until you accept it.')}`;
   item.iconPath = new vscode.ThemeIcon('inbox');
   item.command = { title: '', command: 'whitebox.reviewSharedDecisions', arguments: [folder] };
   return item;

@@ -173,7 +173,7 @@ export function describeFindings(
   ];
   const lines = [...describeRuns(findings), ...(findings.isComplete() ? counts : [])];
   const proposed = proposalsIn(triage).reduce((sum, { count }) => sum + count, 0);
-  if (proposed > 0 && state !== 'shown') lines.push(proposalsLabel(proposed));
+  if (proposed > 0) lines.push(proposalsLabel(proposed));
   view.message = state === 'shown' ? lines.join(' — ') : '';
   // A long description is cut at its end, so the filter comes first.
   view.description = state === 'shown' ? '' : lines.reverse().join(' · ');

@@ -255,6 +255,22 @@ test('F153 a storage that is not there is said, and is not the same as no findin
     assert.match(await refusal(tool, {}), /^The folder of the stored runs does not exist: .*gone/);
 });
 
+test('F147 a decision that came with the folder is not the state that an agent is told', async (t) => {
+  const scene = await setScene(t);
+  await scene.addRun(['shop'], finding('Weak hash'));
+  await decide(scene, 'shared', 'falsePositive');
+  const { ask } = await connect(t, scene, { args: ['--triage', 'shared'] });
+  assert.equal((await ask('listFindings')).total, 0, 'it was made on this machine');
+  const place = triagePlaceOf(path.join(scene.root, 'shop'), path.join(scene.root, 'triage'), 'shared');
+  assert.ok(place.kind === 'folder');
+  await rm(place.acceptance);
+  const { findings } = await ask('listFindings');
+  assert.deepEqual(
+    findings.map(({ triage }) => triage),
+    ['open'],
+  );
+});
+
 test('F141 no argument reaches the runs of another folder', async (t) => {
   const scene = await setScene(t);
   await scene.addRun(['shop'], finding('Own'));
