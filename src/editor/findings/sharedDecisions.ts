@@ -118,7 +118,7 @@ async function rowsOf(
   const refuse: Row = {
     ...icon('close'),
     label: t('Refuse'),
-    description: t('The decisions below hide nothing here. Their files do not change.'),
+    description: t('The decisions below hide nothing here. Their files don’t change.'),
     act: () => answer('refused', listed),
   };
   const answered = answeredIn(acceptance);

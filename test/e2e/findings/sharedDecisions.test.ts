@@ -135,7 +135,7 @@ test('F147 what is accepted hides its finding, and what is taken back opens it a
   await workbench.runCommand('Whitebox: Review Shared Decisions…');
   await workbench.pick('Accept');
   await untilRows(workbench, 'Medium 1');
-  assert.match(await workbench.viewText('Findings'), /Hidden because triage settled them: 1 finding/);
+  assert.match(await workbench.viewText('Findings'), /Hidden because triage closed them: 1 finding/);
   await workbench.screenshot('shared-3-accepted.png');
   await workbench.runCommand('Whitebox: Review Shared Decisions…');
   await workbench.pick('Take Back Answers');
