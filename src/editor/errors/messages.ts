@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { AssessmentError, type OwnErrorKind, systemCode } from '../../core/errors.ts';
 import type { FeaturesFault } from '../../core/features/features.ts';
 import { maxPairs, type PairsFault } from '../../core/features/pairs.ts';
-import { type ImportFault, maxImportBytes } from '../../core/findings/importExport/importFile.ts';
+import { type ImportFault, maxImportBytes } from '../../core/findings/importExport/readContent.ts';
 import { type Failure, isLive, type Run } from '../../core/run/state/run.ts';
 import { visibleLine } from '../../core/visibleText.ts';
 import { formatAccount, formatBytes, formatNumber } from '../formats.ts';

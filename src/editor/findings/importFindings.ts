@@ -3,14 +3,12 @@ import * as vscode from 'vscode';
 import { AssessmentError } from '../../core/errors.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
 import {
-  badImport,
-  type Decision,
   importRun,
   type ImportTarget,
-  maxImportBytes,
   readImport,
   undecidedBy,
 } from '../../core/findings/importExport/importFile.ts';
+import { badImport, type Decision, maxImportBytes } from '../../core/findings/importExport/readContent.ts';
 import type { Clock } from '../../core/ports.ts';
 import type { Run } from '../../core/run/state/run.ts';
 import { type Folder, pickFolder } from '../folders.ts';

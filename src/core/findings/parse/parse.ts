@@ -22,8 +22,12 @@ import { readConfidence, readCvss, readCwes, readRating } from './rating.ts';
 import { readPlaces } from './readPlaces.ts';
 import { toolFailureOf } from './sarifLog.ts';
 
+/** Largest findings file that is read. */
+export const maxFindingsBytes = 64 * 1024 * 1024;
 /** Most findings that are read of a file. */
 const maxFindings = 10_000;
+/** Letters of all findings: what a file says once may be repeated in each of many places. */
+const maxLength = 256 * 1024 * 1024;
 
 /** The `subject` of `malformedFindings` for a SARIF log that says only that its tool failed; the `detail` is what the tool says. */
 export const toolFailed = 'toolFailed';
@@ -65,10 +69,20 @@ export function parseFindings(text: string, { runId }: ParseOptions): ParsedFind
   const total = items.length;
   const chosen = total > maxFindings ? worst(items, maxFindings) : [...items.entries()];
   const idOf = createIds(runId);
+  const findings = chosen.map(([index, item]) => readFinding(item, index, idOf));
+  if (findings.reduce((sum, each) => sum + lengthOf(each), 0) > maxLength)
+    throw new AssessmentError('findingsTooLarge');
   return {
-    findings: chosen.map(([index, item]) => readFinding(item, index, idOf)),
+    findings,
     cut: total > maxFindings ? { shown: maxFindings, total } : undefined,
   };
+}
+
+/** Letters of a finding, and some for each of its parts. */
+export function lengthOf({ title, description, recommendation, blocks, places, raw = '' }: Finding): number {
+  const texts = [title, description, recommendation, raw, ...blocks.map(({ text }) => text)];
+  const placeTexts = places.flatMap(({ path, snippet = '', label = '' }) => [path, snippet, label]);
+  return [...texts, ...placeTexts].reduce((sum, { length }) => sum + length + 16, 0);
 }
 
 /** The worst items with their positions, in the order of the file: a critical finding must not be lost for standing late in it. */

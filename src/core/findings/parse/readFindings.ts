@@ -7,9 +7,6 @@ import type { Finding } from '../finding.ts';
 import type { ParsedFindings } from './parse.ts';
 import type { ParseAnswer, ParseStart } from './parseWorker.ts';
 
-/** Largest findings file that is read. */
-export const MAX_FINDINGS_BYTES = 64 * 1024 * 1024;
-
 const maxHeapMb = 1_024;
 
 /** Where in a run's folder it is noted which version of its findings file was too large. */
@@ -49,13 +46,13 @@ export async function allowReading(runFolder: string): Promise<void> {
   await rm(join(runFolder, noteName), { force: true });
 }
 
-/** Parses a findings file, given by its path or its content, in a worker. Throws as `readFindings` does. */
-export async function parseInWorker(
-  source: string | Uint8Array,
+/** Throws as `readFindings` does. */
+async function parseInWorker(
+  file: string,
   { workerFile, runId, signal }: ReadFindingsOptions,
 ): Promise<ParsedFindings> {
   signal?.throwIfAborted();
-  const start: ParseStart = { source, runId, maxBytes: MAX_FINDINGS_BYTES };
+  const start: ParseStart = { file, runId };
   const worker = new Worker(workerFile, {
     workerData: start,
     resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },

@@ -1,4 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
+import { once } from '../../once.ts';
+import { inSlices } from '../../yieldingWork.ts';
 import { MAX_PATH } from '../finding.ts';
 import {
   decodingLast,
@@ -21,7 +23,7 @@ export interface Files {
   /** The file with exactly this path. */
   look(path: string): Promise<Found>;
   /** The only file whose path ends as this one does, with as many segments as any, and at least two. */
-  lookByEnd(segments: readonly string[]): Found;
+  lookByEnd(segments: readonly string[]): Promise<Found>;
 }
 
 /** What a path text means among files: a file by its target's position, and its path in the target's folder, with `/`. */
@@ -53,8 +55,8 @@ export function createSearch(all: readonly Files[], reported: readonly ReadonlyS
       ? files.look(segments.slice(prefix.length).join('/'))
       : none('notFound');
   };
-  const byEnd: Way = (files, segments) =>
-    Promise.resolve(segments.length <= maxDepth ? files.lookByEnd(segments) : none('notFound'));
+  const byEnd: Way = async (files, segments) =>
+    segments.length <= maxDepth ? files.lookByEnd(segments) : none('notFound');
 
   const searchAsIs: Search = async (text, among) => {
     const asked = all.filter(({ target }) => among.includes(target));
@@ -140,9 +142,9 @@ async function commonPrefix(
 
 /** The files of a target that were sent, whatever is here. Their names may be any that the system takes; those that would lead out of a folder are left out. */
 export function sentFilesOf(target: number, names: readonly string[], paths: Iterable<string>): Files {
-  const safe = new Set([...paths].filter(isSafe));
-  const byPath = new Map([...safe].map((path) => [comparable(path), path]));
-  let ends: readonly string[] | undefined;
+  // There may be hundreds of thousands.
+  const byName = once(() => inSlices(namesOf(paths)));
+  const byEnd = once(async () => inSlices(endsOf((await byName()).comparable.keys())));
   const toFound = (path: string | undefined): Found =>
     path === undefined ? none('notFound') : { kind: 'file', target, path };
   return {
@@ -157,13 +159,14 @@ export function sentFilesOf(target: number, names: readonly string[], paths: Ite
       const readings = (isSame ? [literal] : [literal, plain]).filter(({ length }) => length > 0);
       return readings.length === 0 && written.kind === 'none' ? written.reason : readings;
     },
-    look: (path) => Promise.resolve(toFound(safe.has(path) ? path : byPath.get(comparable(path)))),
-    lookByEnd: (segments) => {
-      ends ??= [...byPath.keys()]
-        .filter((path) => path.split('/', maxDepth + 1).length <= maxDepth)
-        .map(backwards)
-        .sort();
-      const end = [...segments].reverse().map(comparable);
+    look: async (path) => {
+      const { safe, comparable } = await byName();
+      return toFound(safe.has(path) ? path : comparable.get(toComparable(path)));
+    },
+    lookByEnd: async (segments) => {
+      const ends = await byEnd();
+      const { comparable } = await byName();
+      const end = [...segments].reverse().map(toComparable);
       for (let length = end.length; length >= 2; length -= 1) {
         const start = `${end.slice(0, length).join('/')}/`;
         const at = firstFrom(ends, start);
@@ -173,7 +176,9 @@ export function sentFilesOf(target: number, names: readonly string[], paths: Ite
         const top = path.split('/').at(-2) ?? '';
         // `packages/a/src/index.ts` and `packages/b/src/index.ts` end alike, and are two files.
         const isOther = path.split('/').length - 1 > length && end.slice(length).includes(top);
-        return isOther ? none('notFound') : toFound(byPath.get(backwards(path.slice(0, -1)).slice(0, -1)));
+        return isOther
+          ? none('notFound')
+          : toFound(comparable.get(backwards(path.slice(0, -1)).slice(0, -1)));
       }
       return none('notFound');
     },
@@ -193,7 +198,7 @@ export function filesHere(target: number, names: readonly string[], root: string
       const found = await visit(path);
       return found.kind === 'file' ? { kind: 'file', target, path } : found;
     },
-    lookByEnd: () => none('notFound'),
+    lookByEnd: () => Promise.resolve(none('notFound')),
   };
 }
 
@@ -206,8 +211,36 @@ function isSafe(path: string): boolean {
   return written.kind === 'path' && written.segments.join('/') === path;
 }
 
+/** The paths that are in a folder, as they are and by their comparable form. */
+function* namesOf(
+  paths: Iterable<string>,
+): Generator<
+  undefined,
+  { readonly safe: ReadonlySet<string>; readonly comparable: ReadonlyMap<string, string> }
+> {
+  const safe = new Set<string>();
+  const comparable = new Map<string, string>();
+  for (const path of paths) {
+    yield;
+    if (!isSafe(path)) continue;
+    safe.add(path);
+    comparable.set(toComparable(path), path);
+  }
+  return { safe, comparable };
+}
+
+/** Paths from their ends, sorted; without deeper ones. */
+function* endsOf(paths: Iterable<string>): Generator<undefined, readonly string[]> {
+  const ends: string[] = [];
+  for (const path of paths) {
+    yield;
+    if (path.split('/', maxDepth + 1).length <= maxDepth) ends.push(backwards(path));
+  }
+  return ends.sort();
+}
+
 /** macOS and Japanese input disagree on how `が` is composed; the service may send either. */
-function comparable(path: string): string {
+function toComparable(path: string): string {
   return path.normalize('NFC');
 }
 

@@ -3,6 +3,7 @@ import { hash } from 'node:crypto';
 import { closeSync, constants, fstatSync, open, read } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { ScanProgress } from '../../features/scanProgress.ts';
 import { markOf, readIfThere } from '../../files.ts';
@@ -73,6 +74,7 @@ export async function readSentFiles(
   const text = await readIfThere(join(runFolder, `manifest-${String(target)}.json`));
   if (text === undefined) return undefined;
   const { entries } = JSON.parse(text) as { entries: readonly SentFile[] };
+  await setImmediate(); // both take long
   return new Map(entries.map((entry) => [entry.path, entry]));
 }
 

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { type BundleFile, toBundle, zipBundle } from '../../../../src/core/findings/importExport/bundle.ts';
 import { centralRecord, localHeader, zipEnd } from '../../../../src/core/upload/archive/zip.ts';
 import { anyItems, anyTriage, shopRun, sourceOf, tool } from './exportingFindings.ts';
-import { accepted, artifacts, findings, importOf, items, report } from './bundles.ts';
+import { accepted, artifacts, findings, importOf, items, report, textOf } from './bundles.ts';
 import { propertyRuns } from '../../core/propertyRuns.ts';
 
 /** A zip as another program may write it: any names, sizes and flags. */
@@ -69,7 +69,7 @@ describe('an offline bundle', () => {
     const read = await importOf(await zipBundle(toBundle(source, artifacts, tool)));
     assert.deepEqual(Buffer.from(read.files.get('findings.json') ?? ''), findings);
     assert.deepEqual([...read.files.keys()], ['findings.json', 'report.md', 'manifest-0.json']);
-    assert.equal(String(read.files.get('report.md')), '# 報告書\n');
+    assert.equal(textOf(read, 'report.md'), '# 報告書\n');
     assert.deepEqual(read.decisions, [{ index: 0, ...accepted }]);
     assert.deepEqual(read.folders, ['shop']);
     assert.deepEqual(read.run, {
@@ -107,14 +107,14 @@ describe('an offline bundle', () => {
     const read = await importOf(
       await zipBundle(toBundle(sourceOf([]), [{ path: 'findings.json', content: large }], tool)),
     );
-    assert.deepEqual(read.files.get('findings.json'), large);
+    assert.deepEqual(Buffer.from(read.files.get('findings.json') ?? ''), large);
     await fc.assert(
       fc.asyncProperty(anyItems, anyTriage, async (some, triage) => {
         const content = Buffer.from(JSON.stringify(some));
         const source = sourceOf(some, () => triage);
         const files = toBundle(source, [{ path: 'findings.json', content }], tool);
         const back = await importOf(await zipBundle(files));
-        assert.deepEqual(back.files.get('findings.json'), content);
+        assert.deepEqual(Buffer.from(back.files.get('findings.json') ?? ''), content);
         assert.equal(back.findings, some.length);
       }),
       { numRuns: propertyRuns(8, 1_000) },

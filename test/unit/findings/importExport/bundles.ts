@@ -1,5 +1,6 @@
 import { parseWorker } from '../parseWorker.ts';
-import { type ImportedFile, readImport } from '../../../../src/core/findings/importExport/importFile.ts';
+import { readImport } from '../../../../src/core/findings/importExport/importFile.ts';
+import type { ImportedFile } from '../../../../src/core/findings/importExport/readContent.ts';
 
 /** The findings of a run. */
 export const items = [
@@ -37,3 +38,8 @@ export const accepted = { state: 'acceptedRisk', note: '社内のみ', at: 7 } a
 /** Reads a file as an import does. */
 export const importOf = (content: Buffer | string): Promise<ImportedFile> =>
   readImport(Buffer.from(content), { workerFile: parseWorker });
+
+/** The text of a file that was imported. */
+export function textOf({ files }: ImportedFile, name: string): string {
+  return new TextDecoder().decode(files.get(name));
+}

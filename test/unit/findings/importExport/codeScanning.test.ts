@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import type { Log, Result } from 'sarif';
 import type { Verdict } from '../../../../src/core/findings/compare/verdict.ts';
 import { repositoryUri } from '../../../../src/core/findings/importExport/issueTracker.ts';
-import { sha256 } from '../../../../src/core/findings/importExport/bundle.ts';
+import { sha256 } from '../../../../src/core/findings/importExport/readContent.ts';
 import {
   chooseForUpload,
   textsOf,

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { sha256, toBundle, zipBundle } from '../../../../src/core/findings/importExport/bundle.ts';
+import { toBundle, zipBundle } from '../../../../src/core/findings/importExport/bundle.ts';
+import { sha256 } from '../../../../src/core/findings/importExport/readContent.ts';
 import { toCsv } from '../../../../src/core/findings/importExport/csv.ts';
 import { decisionFolders } from '../../../../src/core/findings/shownFinding.ts';
 import { hasAllFindings } from '../../../../src/core/findings/chooseRun.ts';
@@ -15,7 +16,7 @@ import type { Run } from '../../../../src/core/run/state/run.ts';
 import { sourceOf, tool } from './exportingFindings.ts';
 import { clock as machineClock, finding, setScene, titles } from '../findingScene.ts';
 import { scratchFolder } from '../scratchFolder.ts';
-import { accepted, artifacts, findings, importOf, items } from './bundles.ts';
+import { accepted, artifacts, findings, importOf, items, textOf } from './bundles.ts';
 import { silent } from '../../../silentLog.ts';
 
 /** A SARIF log of a tool that stopped. */
@@ -40,7 +41,7 @@ describe('importing', () => {
       const read = await importOf(content);
       assert.ok(read.findings > 0);
       assert.deepEqual([read.decisions, read.folders], [[], []]);
-      const text = String(read.files.get('findings.json'));
+      const text = textOf(read, 'findings.json');
       assert.equal(parseFindings(text, { runId: 'x' }).findings.length, read.findings);
     }
   });

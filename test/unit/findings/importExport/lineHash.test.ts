@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import fc from 'fast-check';
-import { sha256 } from '../../../../src/core/findings/importExport/bundle.ts';
+import { sha256 } from '../../../../src/core/findings/importExport/readContent.ts';
 import {
   type FileToRead,
   hashLines,

@@ -2,17 +2,26 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
-import { MAX_FINDINGS_BYTES, parseInWorker } from '../../../../src/core/findings/parse/readFindings.ts';
+import { maxFindingsBytes } from '../../../../src/core/findings/parse/parse.ts';
+import { readFindings, type ReadFindingsOptions } from '../../../../src/core/findings/parse/readFindings.ts';
 import { pausesWhile } from '../../core/cpuTime.ts';
+import { type Scope, tempFolder } from '../../run/tempFolder.ts';
 import { finding, type Scene, setScene, titles } from '../findingScene.ts';
 import { parseWorker } from '../parseWorker.ts';
 
 const options = { runId: 'run', workerFile: parseWorker };
 const isTooLarge = { kind: 'findingsTooLarge' };
 
+/** Reads a findings file with this content, in a folder of its own. */
+async function read(t: Scope, content: string | Uint8Array, more: Partial<ReadFindingsOptions> = {}) {
+  const folder = await tempFolder(t);
+  await writeFile(path.join(folder, 'findings.json'), content);
+  return readFindings(folder, { ...options, ...more });
+}
+
 /** A file of some findings that is as long as may be. */
 function manyFindings(count: number): string {
-  const length = Math.floor(MAX_FINDINGS_BYTES / count) - 110;
+  const length = Math.floor(maxFindingsBytes / count) - 110;
   const item = {
     title: 'SQL injection',
     severity: 'high',
@@ -24,17 +33,17 @@ function manyFindings(count: number): string {
 }
 
 describe('reading a findings file in a worker', () => {
-  test('F69 of 50,000 findings in 64 MiB the worst 10,000 are read, without a stall', async () => {
+  test('F69 of 50,000 findings in 64 MiB the worst 10,000 are read, without a stall', async (t) => {
     const content = Buffer.from(manyFindings(50_000));
-    assert.ok(content.length > 0.95 * MAX_FINDINGS_BYTES && content.length <= MAX_FINDINGS_BYTES);
-    const { result, pausesMs } = await pausesWhile(() => parseInWorker(content, options));
+    assert.ok(content.length > 0.95 * maxFindingsBytes && content.length <= maxFindingsBytes);
+    const { result, pausesMs } = await pausesWhile(() => read(t, content));
     assert.deepEqual(result.cut, { shown: 10_000, total: 50_000 });
     assert.deepEqual([result.findings.length, result.findings[0]?.index], [10_000, 1]);
     const p99 = pausesMs[Math.floor(pausesMs.length * 0.99)] ?? Infinity;
     assert.ok(p99 < 50, `p99 ${String(p99)} ms of ${String(pausesMs.length)} turns`);
   });
 
-  test('F118 a file of more bytes or values than are read is too large, and this process goes on', async () => {
+  test('F118 a file of more bytes or values than are read is too large, and this process goes on', async (t) => {
     for (const content of [
       Buffer.alloc(130_000_000, '0,'),
       Buffer.from(`[${'0,'.repeat(33_000_000)}0]`),
@@ -42,35 +51,35 @@ describe('reading a findings file in a worker', () => {
       Buffer.from(`${'['.repeat(33_000_000)}${']'.repeat(33_000_000)}`),
       Buffer.from('{}\n'.repeat(22_000_000)),
     ])
-      await assert.rejects(parseInWorker(content, options), isTooLarge);
+      await assert.rejects(read(t, content), isTooLarge);
   });
 
-  test('F118 what a file says once and means many times is too large when it does not fit in memory', async () => {
+  test('F118 what a file says once and means many times is too large when it does not fit in memory', async (t) => {
     const file = 'a/'.repeat(2_000);
     const item = { title: 't', file, locations: Array.from({ length: 300 }, (_, at) => ({ line: at + 1 })) };
     const content = Buffer.from(JSON.stringify(Array.from({ length: 300 }, () => item)));
     assert.ok(content.length < 8_000_000);
-    await assert.rejects(parseInWorker(content, options), isTooLarge);
+    await assert.rejects(read(t, content), isTooLarge);
   });
 
-  test('F118 groups in groups and wrappers in wrappers end, however deep', async () => {
+  test('F118 groups in groups and wrappers in wrappers end, however deep', async (t) => {
     const nest = (open: string, close: string): string => `${open.repeat(200_000)}${close.repeat(200_000)}`;
     for (const text of [nest('{"data":', '{}}'), nest('[{"findings":', '[]}]'), nest('{"data":{"x":', '1}}')])
-      await parseInWorker(Buffer.from(text), options).catch((error: unknown) => {
+      await read(t, text).catch((error: unknown) => {
         assert.equal((error as { kind?: string }).kind, 'malformedFindings');
       });
   });
 
-  test('reading stops with the reason of the signal', async () => {
+  test('reading stops with the reason of the signal', async (t) => {
     const reason = new DOMException('closed', 'AbortError');
     const controller = new AbortController();
-    const reading = parseInWorker(Buffer.from(finding('x')), { ...options, signal: controller.signal });
+    const reading = read(t, finding('x'), { signal: controller.signal });
     controller.abort(reason);
     await assert.rejects(reading, (error) => error === reason);
   });
 
-  test('F111 a worker that is not there is named as what it is, and is no file that is too large', async () => {
-    const reading = parseInWorker(Buffer.from('[]'), { ...options, workerFile: '/no/such/worker.cjs' });
+  test('F111 a worker that is not there is named as what it is, and is no file that is too large', async (t) => {
+    const reading = read(t, '[]', { workerFile: '/no/such/worker.cjs' });
     await assert.rejects(reading, { kind: 'workerCrashed' });
   });
 });

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import { readDecisions, undecidedBy } from '../../../../src/core/findings/importExport/importFile.ts';
+import { undecidedBy } from '../../../../src/core/findings/importExport/importFile.ts';
+import { readDecisions } from '../../../../src/core/findings/importExport/readContent.ts';
 import { setScene } from '../findingScene.ts';
 
 test('decisions with a note each are taken over in one go, with the times they were made at', async (t) => {

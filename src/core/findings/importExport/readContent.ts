@@ -1,0 +1,262 @@
+import { isUtf8 } from 'node:buffer';
+import { createHash } from 'node:crypto';
+import { buffer } from 'node:stream/consumers';
+import * as yauzl from 'yauzl';
+import * as z from 'zod/mini';
+import { identifierSchema, languageSchema } from '../../api/schema.ts';
+import { AssessmentError } from '../../errors.ts';
+import { parseJson } from '../../json.ts';
+import { coverageSchema } from '../../run/state/coverage.ts';
+import { visibleLine } from '../../visibleText.ts';
+import { targetUrlsSchema } from '../../workflows/application.ts';
+import { workflowIds } from '../../workflows/workflow.ts';
+import {
+  type Cut,
+  maxFindingsBytes,
+  type ParsedFindings,
+  parseFindings,
+  toolFailed,
+} from '../parse/parse.ts';
+import { TRIAGE_STATES, type TriageDecision } from '../triage/triage.ts';
+
+/** The largest file that is imported, and the largest file inside a bundle. */
+export const maxImportBytes = maxFindingsBytes;
+
+/** Why a file cannot be imported. */
+export type ImportFault =
+  | 'tooLarge'
+  | 'notText'
+  | 'notRead'
+  | 'noFindings'
+  | 'toolFailed'
+  | 'notABundle'
+  | 'newerVersion'
+  | 'encrypted'
+  | 'damaged';
+
+/** The error of a file that cannot be imported; `part` is what inside it the fault is about. */
+export function badImport(fault: ImportFault, part?: string, cause?: unknown): AssessmentError {
+  return new AssessmentError('badImport', { subject: fault, detail: part, limit: maxImportBytes }, { cause });
+}
+
+/** The most files of a bundle, and the most bytes of all of them unpacked. */
+const maxFiles = 128;
+const maxUnpackedBytes = 4 * maxImportBytes;
+
+/** Most values of a JSON file beside the findings, and of all manifests together: 200,000 files have as many, and the extension host parses them in 200 ms. */
+const maxValues = 800_000;
+const maxPath = 4_096;
+const maxSegments = 256;
+
+const pathSchema = z.string().check(
+  z.maxLength(maxPath),
+  z.refine((path) => path.split('/', maxSegments + 1).length <= maxSegments),
+);
+const manifestSchema = z.object({ entries: z.array(z.looseObject({ path: pathSchema })) });
+
+/** A later time has a year of five digits, which files of decisions do not accept. */
+const maxTime = Date.parse('9999-12-31T00:00:00Z');
+
+const digits = z.int().check(z.minimum(0), z.maximum(8.64e15));
+
+/** What a bundle says about its run: no address, no organization, no folder of this machine. */
+const runFactsSchema = z.object({
+  runId: z.optional(identifierSchema),
+  /** Absent for a whitebox assessment. */
+  workflow: z.optional(z.enum(workflowIds)),
+  targetUrls: z.optional(targetUrlsSchema),
+  language: languageSchema,
+  dispatchedAt: z.optional(digits),
+  exitedAt: z.optional(digits),
+  /** True for a run that ended early, or tried one pair alone: it may not have found all. */
+  endedEarly: z.optional(z.boolean()),
+  targets: z
+    .array(
+      z.object({
+        name: z.string().check(z.minLength(1), z.maxLength(256)),
+        commit: z.optional(z.object({ id: z.string().check(z.maxLength(128)), dirty: z.boolean() })),
+        coverage: z.optional(coverageSchema),
+      }),
+    )
+    .check(z.minLength(1), z.maxLength(100)),
+});
+/** What is known of a run that came as a file. */
+export type RunFacts = z.infer<typeof runFactsSchema>;
+
+/** The index of a bundle, `bundle.json`: its version, its run and its other files. */
+export const bundleSchema = z.object({
+  kind: z.literal('whitebox-assessment-bundle'),
+  version: z.literal(1),
+  tool: z.object({ name: z.string(), version: z.string() }),
+  run: runFactsSchema,
+  files: z.array(z.object({ path: z.string(), bytes: z.int().check(z.minimum(0)), sha256: z.string() })),
+});
+
+/** The names a bundle may have files under: its index, the artifacts as downloaded, decisions, and what was sent of each folder. */
+const bundlePath = /^(bundle\.json|findings\.json|report\.md|triage\.json|manifest-\d{1,2}\.json)$/;
+
+const decisionSchema = z.object({
+  index: z.int().check(z.minimum(0)),
+  state: z.enum(TRIAGE_STATES),
+  note: z.string().check(z.maxLength(10_000)),
+  at: z.number().check(z.minimum(0), z.maximum(maxTime)),
+});
+
+/** A decision that came with findings, and the position of its finding in their file: equal code in two folders is two findings. */
+export type Decision = z.infer<typeof decisionSchema> & TriageDecision;
+
+/** What the parsing worker starts with to read an untrusted file. */
+export interface ImportStart {
+  readonly content: Uint8Array;
+}
+
+/** A file that holds findings, read whole and checked. */
+export interface ImportedFile {
+  /** What goes into the run's folder, by name: `findings.json` always. */
+  readonly files: ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
+  /** How many findings are shown of it. */
+  readonly findings: number;
+  readonly cut: Cut | undefined;
+  /** What the file says about the run, when it does. */
+  readonly run?: RunFacts | undefined;
+  /** The names of the folders that the findings are of, in the order in which places count them; empty when it does not say. */
+  readonly folders: readonly string[];
+  readonly decisions: readonly Decision[];
+}
+
+/** Reads the content of a bundle, a SARIF log or any findings file, in the parsing worker; nothing is written. Throws `badImport`. */
+export async function readContent(bytes: Uint8Array): Promise<ImportedFile> {
+  const content = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (content.length > maxImportBytes) throw badImport('tooLarge');
+  const isZip = content.subarray(0, 2).toString('latin1') === 'PK';
+  if (!isZip && !isUtf8(content)) throw badImport('notText');
+  const files = new Map([['findings.json', content]]);
+  const read = isZip ? await fromBundle(content) : { files, folders: [], decisions: [] };
+  const { findings, cut } = parse(read.files.get('findings.json') ?? content);
+  const decided = new Map(read.decisions.map((decision) => [decision.index, decision]));
+  // Of a finding that is not shown nobody takes the decision over.
+  const decisions = findings.flatMap(({ index }) => decided.get(index) ?? []);
+  // Each in memory of its own, which the worker can give away.
+  const own = new Map([...read.files].map(([path, file]) => [path, Uint8Array.from(file)]));
+  return { ...read, files: own, decisions, findings: findings.length, cut };
+}
+
+type BundleContent = Pick<ImportedFile, 'run' | 'folders' | 'decisions'> & {
+  readonly files: ReadonlyMap<string, Buffer>;
+};
+
+async function fromBundle(content: Buffer): Promise<BundleContent> {
+  const { files, run } = await readBundle(content);
+  const triage = files.get('triage.json');
+  const decisions = triage === undefined ? [] : readJson(triage, 'triage.json');
+  return {
+    files: new Map([...files].filter(([path]) => path !== 'triage.json')),
+    run,
+    folders: run.targets.map(({ name }) => visibleLine(name)),
+    decisions: Array.isArray(decisions) ? readDecisions(decisions) : [],
+  };
+}
+
+function parse(content: Buffer): ParsedFindings {
+  try {
+    return parseFindings(content.toString('utf8'), { runId: 'import' });
+  } catch (error) {
+    const { kind, data } = error instanceof AssessmentError ? error : {};
+    if (kind === 'malformedFindings' && data?.subject === toolFailed)
+      throw badImport('toolFailed', data.detail, error);
+    if (kind === 'findingsTooLarge') throw badImport('tooLarge', undefined, error);
+    if (kind === 'malformedFindings')
+      throw badImport(isTable(content) ? 'notRead' : 'noFindings', undefined, error);
+    throw error;
+  }
+}
+
+/** True for a table of findings: this extension writes them, and does not read them. */
+function isTable(content: Buffer): boolean {
+  const header = content.subarray(0, 1_000).toString('utf8').split('\n', 1)[0] ?? '';
+  return ['title', 'severity', 'file'].every((name) => header.includes(`"${name}"`));
+}
+
+/** The decisions in an untrusted list, without its other items. */
+export function readDecisions(list: readonly unknown[]): readonly Decision[] {
+  return list.flatMap((entry) => {
+    const read = decisionSchema.safeParse(entry);
+    return read.success ? [read.data] : [];
+  });
+}
+
+/** Unpacks a bundle in memory, with limits on the bytes that are really there; nothing is written. Its files by path: `findings.json` always, never the index. Throws `badImport`. */
+export async function readBundle(
+  zip: Buffer,
+): Promise<{ readonly run: RunFacts; readonly files: ReadonlyMap<string, Buffer> }> {
+  const files = await unpack(zip);
+  const index = readIndex(files.get('bundle.json'));
+  files.delete('bundle.json');
+  for (const { path, bytes, sha256: expected } of index.files) {
+    const content = files.get(path);
+    if (content?.length !== bytes || sha256(content) !== expected) throw badImport('damaged', path);
+  }
+  const listed = new Set(index.files.map(({ path }) => path));
+  let valuesLeft = maxValues;
+  for (const [path, content] of files) {
+    if (!listed.has(path)) throw badImport('damaged', path);
+    if (!path.startsWith('manifest-')) continue;
+    const { value, values } = readCounted(content, path, valuesLeft);
+    valuesLeft -= values;
+    if (!manifestSchema.safeParse(value).success) throw badImport('damaged', path);
+  }
+  if (!files.has('findings.json')) throw badImport('notABundle');
+  return { run: index.run, files };
+}
+
+/** The JSON of an entry; throws `badImport` where it is none. */
+function readJson(content: Buffer, path: string): unknown {
+  return readCounted(content, path, maxValues).value;
+}
+
+function readCounted(content: Buffer, path: string, valuesLeft: number): ReturnType<typeof parseJson> {
+  try {
+    return parseJson(content.toString('utf8'), valuesLeft);
+  } catch (cause) {
+    if (cause instanceof AssessmentError) throw badImport('tooLarge', path, cause);
+    throw badImport('damaged', path, cause);
+  }
+}
+
+function readIndex(content: Buffer | undefined): z.infer<typeof bundleSchema> {
+  if (content === undefined) throw badImport('notABundle');
+  const value = readJson(content, 'bundle.json');
+  const version = z.object({ kind: bundleSchema.shape.kind, version: z.number() }).safeParse(value);
+  if (!version.success) throw badImport('notABundle');
+  if (version.data.version !== 1) throw badImport('newerVersion');
+  const index = bundleSchema.safeParse(value);
+  if (!index.success) throw badImport('damaged', 'bundle.json');
+  return index.data;
+}
+
+async function unpack(zip: Buffer): Promise<Map<string, Buffer>> {
+  const files = new Map<string, Buffer>();
+  let unpackedBytes = 0;
+  try {
+    const opened = await yauzl.fromBufferPromise(zip, { lazyEntries: true, strictFileNames: true });
+    if (opened.entryCount > maxFiles) throw badImport('notABundle');
+    for await (const entry of opened.eachEntry()) {
+      const { fileName, uncompressedSize } = entry;
+      if (!bundlePath.test(fileName) || files.has(fileName)) throw badImport('notABundle', fileName);
+      if (entry.isEncrypted()) throw badImport('encrypted');
+      unpackedBytes += uncompressedSize;
+      if (uncompressedSize > maxImportBytes || unpackedBytes > maxUnpackedBytes) throw badImport('tooLarge');
+      // The stream fails when an entry unpacks to more, or to less, than it says.
+      files.set(fileName, await buffer(await opened.openReadStreamPromise(entry)));
+    }
+  } catch (error) {
+    if (error instanceof AssessmentError) throw error;
+    throw badImport('damaged', undefined, error);
+  }
+  return files;
+}
+
+/** SHA-256 in hex. */
+export function sha256(content: Uint8Array): string {
+  return createHash('sha256').update(content).digest('hex');
+}

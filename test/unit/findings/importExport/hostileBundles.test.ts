@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { type BundleFile, toBundle, zipBundle } from '../../../../src/core/findings/importExport/bundle.ts';
+import { importRun } from '../../../../src/core/findings/importExport/importFile.ts';
+import type { ImportedFile } from '../../../../src/core/findings/importExport/readContent.ts';
+import { testBlocks, type Work } from '../../core/blockedLoop.ts';
+import { clock, type Scene, setScene, titles } from '../findingScene.ts';
+import { artifacts, importOf } from './bundles.ts';
+import { sourceOf, tool } from './exportingFindings.ts';
+
+const items = Array.from({ length: 100 }, (_, at) => ({
+  title: `Finding ${at}`,
+  file: `src/a${at}.js`,
+  line: 1,
+}));
+
+/** Taking over what the worker answers. */
+const maxMs = 15;
+
+/** A bundle with these files in the place of its own of the same name. */
+async function bundleOf(...files: readonly BundleFile[]): Promise<Buffer> {
+  const names = new Set(files.map(({ path }) => path));
+  const others = artifacts.filter(({ path }) => !names.has(path));
+  return zipBundle(toBundle(sourceOf(items), [...others, ...files], tool));
+}
+
+function jsonOf(path: string, value: unknown): BundleFile {
+  return { path, content: Buffer.from(JSON.stringify(value)) };
+}
+
+/** What the editor does with a bundle: the worker reads it, whatever it holds. */
+function work(bundle: () => Promise<Buffer>, act: (imported: ImportedFile, scene: Scene) => unknown): Work {
+  return {
+    maxMs,
+    prepare: async (after) => {
+      const scene = await setScene({ after });
+      const content = await bundle();
+      return async () => act(await importOf(content), scene);
+    },
+  };
+}
+
+const pathOf = (at: number): string => `packages/part${at % 1000}/src/module/file-of-some-length-${at}.ts`;
+const files = Array.from({ length: 190_000 }, (_, at) => ({ path: pathOf(at), bytes: 1, sha256: 'ab' }));
+
+await testBlocks(import.meta.filename, {
+  'F146 a bundle of a run of 190,000 files is read': work(
+    () => bundleOf(jsonOf('manifest-0.json', { entries: files })),
+    ({ files: { size } }) => assert.equal(size, 3),
+  ),
+  'F146 of 150,000 decisions those of findings that are shown are read': work(
+    async () => {
+      const source = sourceOf(items.slice(0, 1));
+      const [one] = source.shown;
+      const shown = files.slice(0, 150_000).map((_, index) => ({
+        ...one!,
+        finding: { ...one!.finding, index },
+        triage: { state: 'confirmed' as const, note: 'x', at: 1 },
+      }));
+      return zipBundle(toBundle({ ...source, shown }, artifacts, tool));
+    },
+    ({ decisions }) => assert.equal(decisions.length, 1),
+  ),
+  'F146 a bundle of 120 MB is read': work(
+    () =>
+      bundleOf(jsonOf('findings.json', [{ title: 'x', description: 'y'.repeat(60_000_000) }]), {
+        path: 'report.md',
+        content: Buffer.alloc(60_000_000, 'z'),
+      }),
+    ({ findings }) => assert.equal(findings, 1),
+  ),
+  'F146 a run of 190,000 files is shown': {
+    prepare: async (after) => {
+      const scene = await setScene({ after });
+      const folder = join(scene.root, 'shop');
+      scene.open.add(folder);
+      const imported = await importOf(
+        await bundleOf(jsonOf('findings.json', items), jsonOf('manifest-0.json', { entries: files })),
+      );
+      await importRun(
+        imported,
+        { fileName: 'b.zip', targets: [{ folder, name: 'shop' }] },
+        { store: scene.runs, clock },
+      );
+      return async () => {
+        await scene.store.load();
+        assert.equal(titles(scene).length, items.length);
+      };
+    },
+  },
+});
