@@ -46,11 +46,14 @@ function areDistinct(items: readonly unknown[]): boolean {
   return new Set(logins).size === logins.length;
 }
 
-/** The most credits spent on scanning (API reference, section 2.7). */
-export const scanLimitSchema = z.int().check(z.minimum(10), z.maximum(100_000));
+/** The lowest and the highest credit limits for scanning and for crawling (API reference, sections 2.7 and 2.8). */
+export const creditLimits = { minScan: 10, minCrawl: 5, max: 100_000 };
 
-/** The most credits spent on crawling (API reference, sections 2.7 and 2.8). */
-export const crawlLimitSchema = z.int().check(z.minimum(5), z.maximum(100_000));
+export const scanLimitSchema = z.int().check(z.minimum(creditLimits.minScan), z.maximum(creditLimits.max));
+export const crawlLimitSchema = z.int().check(z.minimum(creditLimits.minCrawl), z.maximum(creditLimits.max));
+
+/** In UTF-16 units (API reference, section 2.6). */
+export const maxPasswordLength = 5000;
 
 /** What a feature can be tested for (API reference, section 2.7). */
 export const perspectives = [
@@ -140,7 +143,7 @@ export const requestInput = {
   authentication: z.optional(
     toAuthenticationSchema(
       z.strictObject,
-      z.strictObject({ ...credential, password: z.string().check(z.maxLength(5000)) }),
+      z.strictObject({ ...credential, password: z.string().check(z.maxLength(maxPasswordLength)) }),
     ),
   ),
 };

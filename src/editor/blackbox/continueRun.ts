@@ -4,7 +4,7 @@ import { pairsToContinue } from '../../core/features/pairs.ts';
 import { isOnePair } from '../../core/findings/chooseRun.ts';
 import { continuationsOf } from '../../core/run/state/continuations.ts';
 import { type Run, runIdOf } from '../../core/run/state/run.ts';
-import { type ApplicationInput, sharedInput } from '../../core/workflows/application.ts';
+import { type ApplicationInput, creditLimits, sharedInput } from '../../core/workflows/application.ts';
 import { changesBetween, sentPartsOf } from '../../core/workflows/requestChanges.ts';
 import { clip, visibleLine } from '../../core/visibleText.ts';
 import { readTargetFile, type TargetFile, toInput } from '../../core/workflows/targetFile.ts';
@@ -193,12 +193,13 @@ async function askForLimits(
   proposal: ApplicationInput,
 ): Promise<Limits | undefined> {
   const t = vscode.l10n.t;
+  const { minScan, minCrawl, max } = creditLimits;
   const wanted =
     workflow === 'blackbox-crawl'
-      ? ([['credit_limit', t('Credits for crawling'), 5]] as const)
+      ? ([['credit_limit', t('Credits for crawling'), minCrawl]] as const)
       : ([
-          ['scan_credit_limit', t('Credits for testing'), 10],
-          ['crawl_credit_limit', t('Credits for crawling'), 5],
+          ['scan_credit_limit', t('Credits for testing'), minScan],
+          ['crawl_credit_limit', t('Credits for crawling'), minCrawl],
         ] as const);
   let limits: Limits = {};
   for (const [name, title, minimum] of wanted) {
@@ -207,7 +208,7 @@ async function askForLimits(
       prompt: t(
         'Maximum number of credits to spend, from {0} to {1}. Leave empty for no limit.',
         formatNumber(minimum),
-        formatNumber(maximum),
+        formatNumber(max),
       ),
       value: proposal[name]?.toString() ?? '',
       ignoreFocusOut: true,
@@ -217,7 +218,7 @@ async function askForLimits(
           : t(
               'Enter a whole number from {0} to {1}, or leave this empty.',
               formatNumber(minimum),
-              formatNumber(maximum),
+              formatNumber(max),
             ),
     });
     if (typed === undefined) return undefined;
@@ -226,8 +227,8 @@ async function askForLimits(
   return limits;
 }
 
-const maximum = 100_000;
-
 function isLimit(text: string, minimum: number): boolean {
-  return text === '' || (/^\d{1,6}$/.test(text) && Number(text) >= minimum && Number(text) <= maximum);
+  return (
+    text === '' || (/^\d{1,6}$/.test(text) && Number(text) >= minimum && Number(text) <= creditLimits.max)
+  );
 }

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { originOf } from '../../core/api/address.ts';
 import { AssessmentError } from '../../core/errors.ts';
 import { clip, visibleLine } from '../../core/visibleText.ts';
+import { maxPasswordLength } from '../../core/workflows/application.ts';
 import {
   type KeptLogin,
   type Login,
@@ -125,7 +126,9 @@ function inputPassword(login: Login): Thenable<string | undefined> {
     password: true,
     ignoreFocusOut: true,
     validateInput: (text) =>
-      text.length > 5000 ? t('At most {0} characters are allowed here.', formatNumber(5000)) : undefined,
+      text.length > maxPasswordLength
+        ? t('At most {0} characters are allowed here.', formatNumber(maxPasswordLength))
+        : undefined,
   });
 }
 
