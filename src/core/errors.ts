@@ -20,7 +20,6 @@ export type ServiceErrorKind =
   | 'proxy'
   | 'insecureUrl';
 
-/** Why something failed here. */
 export type OwnErrorKind =
   // what leaves the machine
   | 'noFolder'
@@ -66,13 +65,11 @@ export type ErrorKind = ServiceErrorKind | OwnErrorKind;
 
 /** Facts that go with an error; values are redacted before they get here. */
 export interface ErrorData {
-  /** HTTP status, when a reply arrived. */
   readonly status?: number | undefined;
   /** What the service (or the system) said, redacted and at most 500 characters. */
   readonly detail?: string | undefined;
   /** The operation, file or setting the error is about. */
   readonly subject?: string | undefined;
-  /** Origin of the address that was called. */
   readonly origin?: string | undefined;
   /** Milliseconds the service asked us to wait. */
   readonly retryAfterMs?: number | undefined;

@@ -132,7 +132,6 @@ export async function onDisk<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** The text of a file, or undefined when there is none. */
 export async function readIfThere(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8');
@@ -177,7 +176,6 @@ export async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** The mark of a file with these facts. */
 export function toMark({ ino, size, mtimeNs }: { ino: bigint; size: bigint; mtimeNs: bigint }): string {
   return [ino, size, mtimeNs].join(':');
 }

@@ -56,7 +56,6 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 /** Keys from the outside in, each in the form `normalKey` gives. */
 export type KeyPath = readonly string[];
 
-/** True for an object that is neither null nor an array. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -53,7 +53,6 @@ export type Event<T> = (listener: (value: T) => void) => Disposable;
 export class Emitter<T> {
   readonly #listeners = new Set<(value: T) => void>();
 
-  /** Subscribes a listener. */
   readonly event: Event<T> = (listener): Disposable => {
     this.#listeners.add(listener);
     return { dispose: () => this.#listeners.delete(listener) };

@@ -4,7 +4,6 @@ import { AssessmentError } from '../core/errors.ts';
 import { pathInside } from '../core/files.ts';
 import type { Run } from '../core/run/state/run.ts';
 
-/** A folder that may be assessed. */
 export interface Folder {
   readonly uri: vscode.Uri;
   readonly name: string;
@@ -35,7 +34,6 @@ export async function pickFolder(placeHolder: string): Promise<Folder | undefine
   return folder;
 }
 
-/** The folder that a menu was opened on. */
 export function folderAt(uri: vscode.Uri): Folder {
   return { uri, name: posix.basename(uri.path) };
 }

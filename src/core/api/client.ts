@@ -100,7 +100,6 @@ export class AssessmentClient {
     await this.#fileCall('cancel-upload', fileId, options);
   }
 
-  /** Deletes an input file (section 4.1). */
   async deleteFile(fileId: string, options: CallOptions = {}): Promise<void> {
     await this.#fileCall('delete', fileId, options);
   }
@@ -134,7 +133,6 @@ export class AssessmentClient {
     );
   }
 
-  /** Asks the service to end a run (section 4.2). */
   async cancel(workflow: string, runId: string, options: CallOptions = {}): Promise<void> {
     await this.#call(
       `workflows/${workflow}/cancel`,

@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process';
 import { AssessmentError } from '../errors.ts';
 import type { SecretStore } from '../ports.ts';
 
-/** Where a call gets its token. */
 export interface TokenSource {
   /** The token to send now; undefined when there is none, and then a person must sign in. */
   get(signal?: AbortSignal): Promise<string | undefined>;

@@ -8,7 +8,6 @@ import { parseHttpDate, parseRetryAfter } from './retry.ts';
 const maxErrorBytes = 64 * 1024;
 
 interface FailureOptions {
-  /** What no error may contain. */
   readonly secrets: readonly string[];
   readonly clock: Clock;
 }

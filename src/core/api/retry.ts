@@ -1,7 +1,6 @@
 import { AssessmentError } from '../errors.ts';
 import type { Clock } from '../ports.ts';
 
-/** How often a call may be tried, and after which failures. */
 export interface RetryPolicy {
   /** Sends in all. */
   readonly attempts: number;

@@ -12,10 +12,10 @@ export type Language = z.infer<typeof languageSchema>;
 export const archiveTypeSchema = z.enum(['tar_gz', 'zip']);
 export type ArchiveType = z.infer<typeof archiveTypeSchema>;
 
-/** Request of get-upload-url (section 4.1). */
+// Requests and responses of the operations (sections 4.1 and 4.2).
+
 export const getUploadUrlRequestSchema = z.strictObject({ content_length: z.int().check(z.minimum(1)) });
 
-/** Response of get-upload-url (section 4.1). */
 export const uploadUrlSchema = z.object({
   file_id: identifierSchema,
   upload_url: z.string().check(z.minLength(1)),
@@ -23,10 +23,7 @@ export const uploadUrlSchema = z.object({
 });
 export type UploadUrl = z.infer<typeof uploadUrlSchema>;
 
-/** Request of confirm-upload, cancel-upload and delete (section 4.1). */
 export const fileRequestSchema = z.strictObject({ file_id: identifierSchema });
-
-/** Response of confirm-upload, cancel-upload and delete (section 4.1). */
 export const fileResponseSchema = z.object({ file_id: z.string() });
 
 /** Who is notified of the end of a run: 1 to 100 webhook endpoints (section 2.6). */
@@ -34,10 +31,7 @@ export const notificationSchema = z.strictObject({
   webhook_endpoint_ids: z.array(z.string()).check(z.minLength(1), z.maxLength(100)),
 });
 
-/** Response of dispatch (section 4.2). */
 export const dispatchResponseSchema = z.object({ workflow_run_id: identifierSchema });
-
-/** Request of describe and cancel (section 4.2). */
 export const runRequestSchema = z.strictObject({ workflow_run_id: identifierSchema });
 
 /** What the reference names, and decisions depend on: it stays as it came, though a password may be part of it. */
@@ -82,13 +76,11 @@ export function toDescriptionSchema(secrets: () => readonly string[]) {
 }
 export type Description = z.infer<ReturnType<typeof toDescriptionSchema>>;
 
-/** Request of get-artifact-download-url (section 4.2). */
 export const artifactRequestSchema = z.strictObject({
   workflow_run_id: identifierSchema,
   artifact_name: identifierSchema,
 });
 
-/** Response of get-artifact-download-url (section 4.2). */
 export const downloadUrlSchema = z.object({
   url: z.string().check(z.minLength(1)),
   expires_in_seconds: z.number(),

@@ -33,7 +33,6 @@ interface PasswordUse {
   readonly at: number;
 }
 
-/** A login whose password is kept, and the request it is kept for. */
 export interface KeptLogin extends Login {
   readonly key: string;
   readonly origin: string;

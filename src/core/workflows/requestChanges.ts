@@ -10,7 +10,6 @@ export type InputParts = Readonly<Record<InputPart, readonly string[]>>;
 /** The parts of what is sent whose changes a person reads: all but the credit limits, which the question shows by themselves. */
 export type SentPart = InputPart | 'logins' | 'language' | 'webhooks';
 
-/** What was added to a part and removed from it. */
 export interface PartChange<Part extends SentPart = SentPart> {
   readonly part: Part;
   readonly added: readonly string[];

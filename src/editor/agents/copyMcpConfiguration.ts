@@ -17,7 +17,6 @@ import { inBackground } from '../../core/yieldingWork.ts';
 import { readTriageStorage } from '../settings.ts';
 import { showInformation } from '../showMessage.ts';
 
-/** Where the MCP server is. */
 export interface McpFiles {
   /** In the extension. */
   readonly bundled: string;

@@ -128,7 +128,6 @@ export async function setPriority(view: FeaturesView, nodes: readonly FeaturesNo
   });
 }
 
-/** Asks for the text that features have to contain. */
 export async function filterFeatures(view: FeaturesView): Promise<void> {
   const t = vscode.l10n.t;
   const shown = view.shown();

@@ -23,7 +23,6 @@ import { pickRun } from '../runs/pickRun.ts';
 import { pairStateLabel } from './featureItems.ts';
 import { type BlackboxDeps, startBlackbox, takenOver } from './startBlackbox.ts';
 
-/** What confirming a finding on a live application works with. */
 export type ConfirmDeps = BlackboxDeps & {
   readonly findings: FindingStore;
   readonly details: Pick<DocumentPanels<ShownFinding>, 'open'>;

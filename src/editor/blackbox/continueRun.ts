@@ -89,7 +89,6 @@ async function pairsFor(
 
 interface Source {
   readonly start: Omit<BlackboxStart, 'workflow'>;
-  /** Whose credit limits are proposed. */
   readonly proposal: ApplicationInput;
   readonly remarks: readonly string[];
 }

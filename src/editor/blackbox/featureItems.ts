@@ -8,7 +8,6 @@ import { visibleName, visibleText } from '../../core/visibleText.ts';
 import { toCheckbox } from '../../lazyView.ts';
 import { moreLabel } from '../formats.ts';
 
-/** The features of a run as the view shows them. */
 export interface ShownFeatures {
   readonly run: Run;
   readonly list: FeatureList;
@@ -18,7 +17,6 @@ export interface ShownFeatures {
   readonly isDamaged: boolean;
   /** The text that features have to contain; empty for all. */
   readonly filter: string;
-  /** The features that contain it. */
   readonly passing: readonly Feature[];
 }
 
@@ -35,7 +33,6 @@ export function featureRows([clicked, selected]: readonly unknown[]): readonly F
   return rows.filter((row): row is FeaturesNode => typeof row === 'object' && row !== null && 'kind' in row);
 }
 
-/** What is known of a pair, as a few words. */
 export function pairStateLabel(state: PairState): string {
   const t = vscode.l10n.t;
   return {

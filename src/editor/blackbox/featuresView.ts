@@ -31,7 +31,6 @@ import { type FeaturesNode, isUntested, type ShownFeatures, toItem } from './fea
 export interface FeaturesView extends Disposable {
   /** Shows the features of a run; throws `badFeatures` where it has none that can be read. */
   show(run: Run): Promise<void>;
-  /** What is shown; undefined while the view is hidden. */
   shown(): ShownFeatures | undefined;
   /** Changes which pairs are chosen, and keeps that with the run. */
   choose(change: (shown: ShownFeatures) => Choice): Promise<void>;
@@ -39,11 +38,9 @@ export interface FeaturesView extends Disposable {
   filterBy(text: string): void;
   /** Resolves when what was chosen is kept, or could not be. */
   settled(): Promise<unknown>;
-  /** Hides the view. */
   close(): void;
 }
 
-/** The ID of the run that is shown, in the workspace's memory. */
 const shownKey = 'features.run';
 
 /** Fills the Features view, which is hidden until a run is shown in it. A crawl that ends in success is shown by itself, and what was shown when the window closed is shown again. */
@@ -153,7 +150,6 @@ export function createFeaturesView(
   };
 }
 
-/** True for a crawl that has ended in success. */
 function isEndedCrawl({ workflow, state }: Run): boolean {
   return workflow === 'blackbox-crawl' && state === 'succeeded';
 }
@@ -180,7 +176,6 @@ function childrenOf(node: FeaturesNode | undefined, shown: ShownFeatures): Featu
   return node.kind === 'feature' ? pairsOf([node.feature]).map((pair) => ({ kind: 'pair', pair })) : [];
 }
 
-/** The pairs that a row stands for. */
 export function pairsBelow(node: FeaturesNode): readonly Pair[] {
   switch (node.kind) {
     case 'feature':

@@ -20,7 +20,6 @@ import type { TargetDiagnostics } from './targetDiagnostics.ts';
 import { isUsableTargetFile, readSaved, requestsOf } from './targetFiles.ts';
 import { describeChanges, documentOfChanges } from './whatChanged.ts';
 
-/** Longer texts are cut in a list. */
 const maxTextLength = 200;
 
 /** Where asking for passwords ended: all are there, the person cancelled, or a document with all changes was opened to be read first. */

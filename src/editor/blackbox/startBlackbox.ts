@@ -22,10 +22,8 @@ import { askToStart } from './startQuestion.ts';
 import type { TargetDiagnostics } from './targetDiagnostics.ts';
 import { acceptTexts, isUsableTargetFile, pickTargetFile, readSaved } from './targetFiles.ts';
 
-/** A workflow that tests a live application. */
 export type BlackboxWorkflow = Exclude<WorkflowId, 'whitebox-assessment'>;
 
-/** What starting a blackbox run works with. */
 export interface BlackboxDeps {
   readonly accounts: Accounts;
   readonly runs: RunStore;
@@ -35,12 +33,10 @@ export interface BlackboxDeps {
   readonly diagnostics: TargetDiagnostics;
   readonly features: Pick<FeaturesView, 'settled' | 'show'>;
   readonly requests: RequestDocuments;
-  /** The worker of the credential check. */
   readonly secretWorkerFile: string;
   readonly parseWorkerFile: string;
 }
 
-/** What is to be started, before a person is asked. */
 export interface BlackboxStart {
   readonly workflow: BlackboxWorkflow;
   /** All that is sent but language and passwords. */
@@ -54,13 +50,9 @@ export interface BlackboxStart {
   readonly language?: Run['language'] | undefined;
   /** By default those of the settings. */
   readonly webhookEndpointIds?: readonly string[] | undefined;
-  /** The failed run that this one retries. */
   readonly retryOf?: string | undefined;
-  /** The fingerprint of the finding that it is to confirm. */
   readonly confirms?: string | undefined;
-  /** True for a run that continues one of a single pair. */
   readonly continuesOnePair?: boolean | undefined;
-  /** Further paragraphs of the question. */
   readonly remarks?: readonly string[];
   /** What a person has read with this input: passwords that are asked for are kept for it too. */
   readonly passwordsAlsoFor?: Pick<PasswordRequest, 'workflow' | 'input'> | undefined;

@@ -17,7 +17,6 @@ import { documentHtml } from '../../core/report/pages.ts';
 export interface PanelDocument {
   /** Kept by the panel across a reload of the window. */
   readonly id: string;
-  /** Title of the panel. */
   readonly title: string;
   /** Reads the document; called whenever the panel becomes visible. */
   load(): Promise<ReportContent>;
@@ -25,7 +24,6 @@ export interface PanelDocument {
   openPlace(index: number): Promise<void>;
 }
 
-/** What panels need beside their documents. */
 export interface PanelDeps {
   readonly extensionUri: vscode.Uri;
   readonly attempt: Attempt;
@@ -115,7 +113,6 @@ export class DocumentPanels<T> implements Disposable {
   }
 }
 
-/** What was sent to the page. */
 interface Sent {
   readonly text: string;
   readonly places: ReadonlySet<number>;

@@ -9,11 +9,9 @@ import { withProgress } from '../progress.ts';
 import { showInformation, showWarning } from '../showMessage.ts';
 import type { DocumentPanels } from './documentPanels.ts';
 
-/** What saving a report needs. */
 export interface SaveReportDeps {
   readonly runs: RunStore;
   readonly reports: DocumentPanels<Run>;
-  /** Path of the style sheet of saved reports. */
   readonly savedStyle: string;
 }
 

@@ -7,14 +7,12 @@ import { type FolderChoices, includedBy, leavingOut } from './choices.ts';
 /** What a person decided about content that looks like a credential, by the content's SHA-256. */
 export type SecretDecision = 'send' | 'leaveOut';
 
-/** How files that look like they hold credentials are treated. */
 export interface SecretRules {
   /** `block`: files with undecided suspicions are left out. */
   readonly mode: 'block' | 'warn' | 'off';
   readonly decisionOf: (sha256: string) => SecretDecision | undefined;
 }
 
-/** Why a path is not uploaded. */
 export type NotUploadedReason =
   | Reason
   /** A person left it out. */
@@ -40,13 +38,10 @@ interface KnownFiles<F> {
   readonly selected: Selection;
   /** `includedBy` the choices when the files were selected: with another, they have to be selected again. */
   readonly include: readonly string[];
-  /** The results of the credential check so far. */
   readonly checks: SecretCheck;
 }
 
-/** A folder's files as they would be uploaded. */
 export interface Prepared<F> extends KnownFiles<F> {
-  /** The person's choices that were applied. */
   readonly choices: FolderChoices;
   readonly selection: UploadSelection;
   /** Suspicions about which nobody has decided. */

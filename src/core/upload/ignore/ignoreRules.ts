@@ -1,6 +1,5 @@
 import { globstar, type NamePattern, parsePattern, type PathPattern, toGitBytes } from './pattern.ts';
 
-/** Where a rule stands. */
 type RuleSource = 'gitignore' | 'infoExclude' | 'coreExcludesFile' | 'whiteboxignore' | 'setting';
 
 /** A rule that leaves something out, and where a person finds it. */
@@ -58,7 +57,6 @@ export function settingLines(patterns: readonly string[]): RuleLine[] {
   );
 }
 
-/** A rule and its place in its file. */
 interface Placed {
   readonly rule: IgnoreRule;
   readonly order: number;

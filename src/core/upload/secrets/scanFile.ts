@@ -203,7 +203,6 @@ function* textChunks(fd: number, bytes: number, start: Buffer, encoding: Encodin
 /** Size of the first chunk with its overlap. */
 const startBytes = chunkBytes + overlapBytes;
 
-/** How many lines end in a part of a text. */
 function linesIn(text: string, from: number, to: number): number {
   let lines = 0;
   for (let at = text.indexOf('\n', from); at >= 0 && at < to; at = text.indexOf('\n', at + 1)) lines++;

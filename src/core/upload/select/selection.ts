@@ -4,11 +4,9 @@ export interface SelectedFile {
   /** Relative to the selection's root, with `/`, exactly as on disk. */
   readonly path: string;
   readonly bytes: number;
-  /** The mode in the archive. */
   readonly mode: 0o644 | 0o755;
 }
 
-/** Why a selection leaves something out. */
 export type Reason =
   | { readonly kind: 'ignored'; readonly rule: IgnoreRule }
   | { readonly kind: 'link' }
