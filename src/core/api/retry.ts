@@ -48,7 +48,8 @@ export function isTransient({ kind }: Pick<AssessmentError, 'kind'>): boolean {
   return ['unsent', 'connectionLost', 'timeout', 'rateLimited', 'serverError'].includes(kind);
 }
 
-const maxRetryAfterMs = 24 * 60 * 60 * 1000;
+/** No wait that the service asks for is kept for longer: the wall clock may be wrong. */
+export const maxRetryAfterMs = 24 * 60 * 60 * 1000;
 
 /** Milliseconds a `Retry-After` header asks for: seconds or an HTTP date, as seen at `now`; 0 when past or absent or neither, at most a day. */
 export function parseRetryAfter(header: string | undefined, now: number): number {

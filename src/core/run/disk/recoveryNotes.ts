@@ -3,7 +3,7 @@ import { identifierSchema } from '../../api/schema.ts';
 import type { Disposable, KeyValueStore, Logger } from '../../ports.ts';
 import { visibleLine } from '../../visibleText.ts';
 import { noteSchema, type RunNote } from '../state/newRun.ts';
-import { isFinal, isLive, type Run, runIdOf, type RunIn } from '../state/run.ts';
+import { isFinal, isLive, type LiveRun, type Run, runIdOf, type RunIn } from '../state/run.ts';
 import type { RunStore } from './runStore.ts';
 
 const prefix = 'run:';
@@ -14,8 +14,6 @@ const reservationSchema = z.object({
   host: z.optional(z.string()),
   at: z.number(),
 });
-
-type LiveRun = RunIn<'running' | 'cancelling' | 'collecting'>;
 
 /**
  * Notes of live runs, and of reserved files that are in no journal, in a store that outlives the extension's folder (a rebuilt container). Each

@@ -157,6 +157,6 @@ async function readDue(path: string): Promise<z.infer<typeof dueSchema> | undefi
   try {
     return dueSchema.safeParse(JSON.parse(text ?? 'null')).data;
   } catch {
-    return undefined; // damaged: it counts from now on
+    return undefined; // damaged: counting starts again
   }
 }

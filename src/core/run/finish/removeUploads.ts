@@ -1,8 +1,9 @@
 import type { AssessmentClient } from '../../api/client.ts';
+import { maxRetryAfterMs } from '../../api/retry.ts';
 import { AssessmentError } from '../../errors.ts';
 import { visibleLine } from '../../visibleText.ts';
 import type { RunDeps } from '../runDeps.ts';
-import { backoffMs, maxServiceWaitMs, tokenRetryMs } from '../state/backoff.ts';
+import { backoffMs, tokenRetryMs } from '../state/backoff.ts';
 import { retentionMs } from '../state/deadlines.ts';
 import { isFinal, type Run, runIdOf, waitsForToken } from '../state/run.ts';
 
@@ -111,7 +112,7 @@ export async function removeUploads(
 ): Promise<AssessmentError | undefined> {
   const waitMs = (run.removeNotBefore ?? 0) - clock.now();
   // A longer wait was written by a clock that has been set back since.
-  if (waitMs > 0 && waitMs <= maxServiceWaitMs)
+  if (waitMs > 0 && waitMs <= maxRetryAfterMs)
     return new AssessmentError('rateLimited', { retryAfterMs: waitMs });
   const client = clientFor(run);
   let failure: AssessmentError | undefined;

@@ -9,6 +9,7 @@ import {
   isLive,
   isPreparing,
   keptArtifacts,
+  type LiveRun,
   mayBeInVain,
   type Run,
   type RunIn,
@@ -267,11 +268,7 @@ function collected(run: RunIn<'collecting'>, artifacts: readonly Artifact[], at:
 }
 
 /** Ends a live run that no longer answers, while that is still so; one that has exited keeps its exit, and lacks what could not be downloaded. */
-function unwatched(
-  run: RunIn<'running' | 'cancelling' | 'collecting'>,
-  by: 'person' | 'time',
-  at: number,
-): Run {
+function unwatched(run: LiveRun, by: 'person' | 'time', at: number): Run {
   if (!(by === 'person' ? mayStopWatching(run, at) : isGivenUp(run, at))) return run;
   const { runId, dispatchedAt } = run;
   const failure: Failure = { kind: 'unanswered' };

@@ -3,8 +3,6 @@ const maxPollMs = 10 * 60_000;
 const maxBackoffMs = 15 * 60_000;
 /** With 10 %, the unluckiest run would be polled more than 240 times in its first day. */
 const maxJitter = 0.08;
-/** No wait that the service asks for is kept for longer: the wall clock may be wrong. */
-export const maxServiceWaitMs = 24 * 60 * 60 * 1000;
 
 /** Milliseconds until a run of this age is polled again: 5 % of its age, at most 10 min, minus up to 8 % jitter (`random` in 0..1), at least 15 s. */
 export function pollIntervalMs(ageMs: number, random: number): number {

@@ -1,4 +1,4 @@
-import { deniesRun, isFinal, isLive, mayBeInVain, needsPerson, type Run, type RunIn } from './run.ts';
+import { deniesRun, isFinal, isLive, type LiveRun, mayBeInVain, needsPerson, type Run } from './run.ts';
 import { minWakingMs } from './wakingTime.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -14,7 +14,7 @@ export function isOffline(run: Run): boolean {
 }
 
 /** When the service last answered about a live run, in wall-clock milliseconds. */
-export function lastGoodAnswerAt(run: RunIn<'running' | 'cancelling' | 'collecting'>): number {
+export function lastGoodAnswerAt(run: LiveRun): number {
   return run.state === 'collecting' ? run.exitedAt : (run.lastAnswerAt ?? run.dispatchedAt);
 }
 

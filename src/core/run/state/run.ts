@@ -230,6 +230,7 @@ export const runSchema = z.discriminatedUnion('state', [
 export type Run = z.infer<typeof runSchema>;
 export type RunState = Run['state'];
 export type RunIn<S extends RunState> = Extract<Run, { state: S }>;
+export type LiveRun = RunIn<'running' | 'cancelling' | 'collecting'>;
 
 /** True in a state that nothing leaves. */
 export function isFinal(
@@ -245,7 +246,7 @@ export function endedEarly(run: Run): boolean {
 }
 
 /** True while the service has the run and this side has to poll or to download. */
-export function isLive(run: Run): run is RunIn<'running' | 'cancelling' | 'collecting'> {
+export function isLive(run: Run): run is LiveRun {
   return ['running', 'cancelling', 'collecting'].includes(run.state);
 }
 

@@ -11,6 +11,7 @@ import {
   type Artifact,
   isFinal,
   isLive,
+  type LiveRun,
   type Run,
   type RunIn,
   toFailure,
@@ -19,8 +20,6 @@ import {
 } from '../state/run.ts';
 import type { WakingTime } from '../state/wakingTime.ts';
 import type { Schedule } from './schedule.ts';
-
-type LiveRun = RunIn<'running' | 'cancelling' | 'collecting'>;
 
 interface PollDeps extends RunDeps {
   readonly leases: HeldLeases;

@@ -1,7 +1,7 @@
+import { maxRetryAfterMs } from '../../api/retry.ts';
 import type { Clock } from '../../ports.ts';
 import type { HeldLeases } from '../disk/heldLeases.ts';
 import type { Lease } from '../disk/lease.ts';
-import { maxServiceWaitMs } from '../state/backoff.ts';
 
 /** When a run that this window drives is polled next. */
 interface Plan {
@@ -66,7 +66,7 @@ export class Schedule {
     if (plan === undefined || notBefore === undefined || plan.notBeforeWall === notBefore) return;
     plan.notBeforeWall = notBefore;
     const waitMs = Math.max(0, notBefore - this.#clock.now());
-    plan.notBeforeMonotonic = this.#clock.monotonic() + Math.min(waitMs, maxServiceWaitMs);
+    plan.notBeforeMonotonic = this.#clock.monotonic() + Math.min(waitMs, maxRetryAfterMs);
   }
 
   /** True when `Retry-After`, which lasts until `notBefore` by the wall clock, has passed. */
