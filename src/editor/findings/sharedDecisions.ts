@@ -156,15 +156,15 @@ function proposalRows(
   { findings }: SharedDecisionDeps,
 ): readonly Row[] {
   const t = vscode.l10n.t;
-  const inFolder = [...findings.all(), ...findings.absent()].filter((shown) =>
-    decisionFolders(shown).includes(folder),
-  );
-  const byFingerprint = Map.groupBy(inFolder, ({ identity }) => identity.fingerprint);
+  const identified = [...findings.all(), ...findings.absent()]
+    .filter((shown) => decisionFolders(shown).includes(folder))
+    .flatMap((shown) => [shown.identity, ...(shown.sameAs ?? [])].map((identity) => ({ shown, identity })));
+  const byFingerprint = Map.groupBy(identified, ({ identity }) => identity.fingerprint);
   const buttons = [{ iconPath: new vscode.ThemeIcon('close'), tooltip: t('Refuse') }];
   return listed.map(({ file, entry }) => {
-    const shown = (byFingerprint.get(entry.identity.fingerprint) ?? []).filter(({ identity }) =>
-      isSameFinding(identity, entry.identity),
-    );
+    const candidates = byFingerprint.get(entry.identity.fingerprint) ?? [];
+    const same = candidates.filter(({ identity }) => isSameFinding(identity, entry.identity));
+    const shown = [...new Set(same.map((each) => each.shown))];
     const [first] = shown;
     const subject =
       first === undefined
