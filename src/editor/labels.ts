@@ -59,6 +59,16 @@ export function workflowLabel(workflow: WorkflowId): string {
   }[workflow];
 }
 
+/** What a run does, in lists of runs. */
+export function kindLabel({ workflow, confirms }: Pick<Run, 'workflow' | 'confirms'>): string {
+  return confirms === undefined ? workflowLabel(workflow) : vscode.l10n.t('Confirm Live');
+}
+
+/** What a run does, and to which folders or application, in plain text. */
+export function runTitle(run: Pick<Run, 'workflow' | 'confirms' | 'targets'>): string {
+  return `${kindLabel(run)} · ${visibleLine(titleOf(run))}`;
+}
+
 /** The credits that a blackbox run spends at most. */
 export function limitsLabel(workflow: WorkflowId, input: ApplicationInput): string {
   const t = vscode.l10n.t;
@@ -304,7 +314,7 @@ export function decidedBeforeLabel(decision: ShownFinding['decidedBefore']): str
   return decision && vscode.l10n.t('earlier decision was “{0}”; check it', triageLabel(decision.state));
 }
 
-/** Whether what a place quotes was sent. */
+/** Whether what a place quotes was uploaded. */
 export function evidenceLabel(evidence: Evidence): string {
   const t = vscode.l10n.t;
   const path = visibleLine(evidence.path);
@@ -324,7 +334,7 @@ export function evidenceLabel(evidence: Evidence): string {
         sent: t('can’t be checked: the uploaded files are unknown'),
         file: t('can’t be checked: the file can’t be identified'),
         text: t('can’t be checked: the content of {0} wasn’t saved', path),
-        encoding: t('cannot be checked: the encoding of {0} is not known', path),
+        encoding: t('can’t be checked: the encoding of {0} is unknown', path),
         quote: t('can’t be checked: the quote is too long'),
       }[evidence.unknown];
   }

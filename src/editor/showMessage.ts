@@ -20,6 +20,13 @@ export const showWarning: Show = (text, ...buttons) => window.showWarningMessage
 /** The same as an error. */
 export const showError: Show = (text, ...buttons) => window.showErrorMessage(plainLine(text), ...buttons);
 
+/** Shows a notification about a text on the clipboard, with a button that opens the text. */
+export async function offerText(message: string, content: string): Promise<void> {
+  const show = vscode.l10n.t('Show');
+  if ((await showInformation(message, show)) !== show) return;
+  await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ content }));
+}
+
 /** The text of a dialog. VS Code makes no links in it. */
 interface Question {
   readonly question: string;

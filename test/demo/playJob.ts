@@ -39,7 +39,7 @@ export async function playJob(stage: Stage, { step, picture, running }: Audience
   await workbench.openView('Whitebox Assessment');
   await eventually(
     () => workbench.treeRows('Runs'),
-    (rows) => rows.some(({ label }) => label.startsWith('running')),
+    (rows) => rows.some(({ description }) => description.startsWith('running')),
   );
   await workbench.expandAll('Runs');
   await picture('close');

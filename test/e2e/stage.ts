@@ -201,7 +201,7 @@ export async function startAssessment(stage: Stage): Promise<void> {
   await workbench.openView('Whitebox Assessment');
   await eventually(
     () => workbench.treeRows('Runs'),
-    (rows) => rows.some(({ label }) => label.startsWith('running')),
+    (rows) => rows.some(({ description }) => description.startsWith('running')),
   );
 }
 

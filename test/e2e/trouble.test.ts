@@ -154,7 +154,7 @@ test('a lost answer to the start is not sent again; the run ID that a person fin
   await workbench.answer(run.id);
   await eventually(
     () => workbench.treeRows('Runs'),
-    (rows) => rows.some(({ label }) => label.startsWith('running')),
+    (rows) => rows.some(({ description }) => description.startsWith('running')),
   );
 });
 
@@ -166,7 +166,7 @@ test('a run is cancelled after a question, and stays "cancelling" until the serv
   await workbench.dialogButton('Cancel Run');
   await eventually(
     () => workbench.treeRows('Runs'),
-    (rows) => rows.some(({ label }) => label.startsWith('cancelling')),
+    (rows) => rows.some(({ description }) => description.startsWith('cancelling')),
   );
   const [run] = service.runs();
   assert.ok(run);
@@ -174,7 +174,7 @@ test('a run is cancelled after a question, and stays "cancelling" until the serv
   await workbench.runCommand('Whitebox: Check Run Status Now');
   await eventually(
     () => workbench.treeRows('Runs'),
-    (rows) => rows.some(({ label }) => label.startsWith('cancelled')),
+    (rows) => rows.some(({ description }) => description.startsWith('cancelled')),
   );
   await workbench.notification('The assessment of shop has ended: cancelled');
   await workbench.dismissNotifications();

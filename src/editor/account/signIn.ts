@@ -6,7 +6,7 @@ import { AssessmentError, isAbortError } from '../../core/errors.ts';
 import type { Logger } from '../../core/ports.ts';
 import type { Run } from '../../core/run/state/run.ts';
 import { describeError } from '../errors/messages.ts';
-import { offerRemedies } from '../errors/remedies.ts';
+import { doRemedy, offerRemedies, openSetting } from '../errors/remedies.ts';
 import { firstLines, formatAccount } from '../formats.ts';
 import { withProgress } from '../progress.ts';
 import {
@@ -204,16 +204,19 @@ export async function signOut(accounts: Accounts): Promise<void> {
   }
   if (choice === every) await accounts.forgetAll();
   else await accounts.forget();
+  if (hasTokenCommand()) {
+    const message = t(
+      'The token command in your settings still signs you in. To stay signed out, remove it from the settings.',
+    );
+    await doRemedy(await showInformation(message, openSetting('whitebox.tokenCommand')));
+    return;
+  }
   void showInformation(
-    hasTokenCommand()
-      ? t(
-          'The token command in your settings still signs you in. To stay signed out, remove it from the settings.',
-        )
-      : choice === every
-        ? t('Signed out. All tokens were removed from this machine. Runs that have already started continue.')
-        : isCurrent
-          ? t('Signed out. The token was removed from this machine. Runs that have already started continue.')
-          : t('You were not signed in.'),
+    choice === every
+      ? t('Signed out. All tokens were removed from this machine. Runs that have already started continue.')
+      : isCurrent
+        ? t('Signed out. The token was removed from this machine. Runs that have already started continue.')
+        : t('You were not signed in.'),
   );
 }
 

@@ -15,7 +15,7 @@ import type { Logger } from '../../core/ports.ts';
 import { pickFolder } from '../folders.ts';
 import { inBackground } from '../../core/yieldingWork.ts';
 import { readTriageStorage } from '../settings.ts';
-import { showInformation } from '../showMessage.ts';
+import { offerText } from '../showMessage.ts';
 
 export interface McpFiles {
   /** In the extension. */
@@ -74,7 +74,7 @@ export async function copyMcpConfiguration({ bundled, copy, storage }: McpFiles)
       : t(
           'The configuration was copied to the clipboard. Add it to your agent’s configuration next to the existing servers, and restart the agent.',
         );
-  void showInformation(message);
+  await offerText(message, configuration);
 }
 
 /** The server is built for it. */

@@ -11,7 +11,7 @@ import type { FindingStore } from '../../core/findings/findingStore.ts';
 import type { ShownFinding } from '../../core/findings/shownFinding.ts';
 import { requestOf } from '../../core/findings/view/findingMarkdown.ts';
 import { continuationsOf } from '../../core/run/state/continuations.ts';
-import type { Run } from '../../core/run/state/run.ts';
+import { maxLabelLength, type Run } from '../../core/run/state/run.ts';
 import { clip, visibleLine } from '../../core/visibleText.ts';
 import { type ApplicationInput, perspectives } from '../../core/workflows/application.ts';
 import { findInRun } from '../findings/findingArguments.ts';
@@ -22,6 +22,8 @@ import type { DocumentPanels } from '../report/documentPanels.ts';
 import { pickRun } from '../runs/pickRun.ts';
 import { pairStateLabel } from './featureItems.ts';
 import { type BlackboxDeps, startBlackbox, takenOver } from './startBlackbox.ts';
+import { doRemedy } from '../errors/remedies.ts';
+import { showInformation } from '../showMessage.ts';
 
 export type ConfirmDeps = BlackboxDeps & {
   readonly findings: FindingStore;
@@ -100,8 +102,14 @@ async function tryNewPair(shown: ShownFinding, deps: ConfirmDeps): Promise<void>
     continuationsOf(each).get('assessPairs') === true &&
     each.input !== undefined &&
     each.confirms === undefined;
-  const none = t('No run started on this machine has features to choose from. Start a crawl first.');
-  const run = await pickRun(deps.runs.all().filter(mayBe), t('Confirm Live: Features of Which Run?'), none);
+  const runs = deps.runs.all().filter(mayBe);
+  if (runs.length === 0) {
+    const none = t('No run started on this machine has features to choose from. Start a crawl first.');
+    const crawl = { title: t('Start Crawl…'), command: 'whitebox.startCrawl' };
+    await doRemedy(await showInformation(none, crawl));
+    return;
+  }
+  const run = await pickRun(runs, t('Confirm Live: Features of Which Run?'));
   if (run === undefined) return;
   const feature = await pickFeature(run, deps);
   if (feature === undefined) return;
@@ -142,7 +150,7 @@ async function pickPerspective({
 }
 
 async function start(
-  { identity }: ShownFinding,
+  { identity, finding }: ShownFinding,
   run: Run,
   input: ApplicationInput,
   deps: ConfirmDeps,
@@ -161,8 +169,8 @@ async function start(
       'Does the deployment run this code, including the change that you want to test? The service isn’t told which finding this is for.',
     ),
   ];
-  const confirms = identity.fingerprint;
-  const plan = { ...takenOver(run), workflow: 'blackbox-assessment' as const, input, confirms, remarks };
+  const about = { confirms: identity.fingerprint, label: clip(titleOfFinding(finding), maxLabelLength) };
+  const plan = { ...takenOver(run), workflow: 'blackbox-assessment' as const, input, ...about, remarks };
   const ask = (): Promise<Run | undefined> => startBlackbox(plan, deps, ask);
   await ask();
 }

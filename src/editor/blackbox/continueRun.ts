@@ -22,6 +22,7 @@ import {
   takenOver,
 } from './startBlackbox.ts';
 import { describeChanges } from './whatChanged.ts';
+import { doRemedy, showRuns } from '../errors/remedies.ts';
 
 /** Goes on from a run, which a person picks where none is given: with its input as its journal has it, and credit limits that are asked for. */
 export async function continueRun(
@@ -37,17 +38,18 @@ export async function continueRun(
   const allowed = continuationsOf(run).get(continuation);
   if (allowed !== true) {
     // By a key or a link: menus show it only where it is allowed.
-    void showInformation(noContinuationLabel(continuation, allowed ?? 'notEligible'));
+    const why = noContinuationLabel(continuation, allowed ?? 'notEligible');
+    await doRemedy(await showInformation(why, showRuns()));
     return undefined;
   }
   const pairs = await pairsFor(continuation, run, deps);
   if (pairs === 'unknown') {
     await deps.features.show(run);
-    void showInformation(
-      vscode.l10n.t(
-        'VS Code doesn’t know which pairs this run asked for. Choose pairs in the Features view, then try again.',
-      ),
+    const message = vscode.l10n.t(
+      'VS Code doesn’t know which pairs this run asked for. Choose pairs in the Features view, then try again.',
     );
+    const choose = { title: vscode.l10n.t('Choose Pairs…'), command: 'whitebox.choosePairs' };
+    await doRemedy(await showInformation(message, choose));
     return undefined;
   }
   const workflow = continuation === 'crawlFurther' ? 'blackbox-crawl' : 'blackbox-assessment';
@@ -66,7 +68,7 @@ export async function continueRun(
         ...(pairs === 'all' ? {} : { pairs }),
       },
       ...(continuation === 'continueAssessment' && pairs.length === 1 && isOnePair(run)
-        ? { continuesOnePair: true, confirms: run.confirms }
+        ? { continuesOnePair: true, confirms: run.confirms, label: run.label }
         : {}),
       remarks: [describeContinuation(continuation, run, pairs), ...source.remarks],
     },

@@ -19,6 +19,7 @@ import { reopenAfterReading, type RequestDocuments } from './exactRequest.ts';
 import type { TargetDiagnostics } from './targetDiagnostics.ts';
 import { isUsableTargetFile, readSaved, requestsOf } from './targetFiles.ts';
 import { describeChanges, documentOfChanges } from './whatChanged.ts';
+import { doRemedy, openFile } from '../errors/remedies.ts';
 
 const maxTextLength = 200;
 
@@ -160,22 +161,21 @@ export async function movePasswords(
     for (const request of requestsOf(read.file, uri.fsPath, destination))
       await store.keep(request, login, password);
   }
+  const open = { ...openFile(uri.fsPath), title: t('Show') };
   const edit = new vscode.WorkspaceEdit();
   edit.replace(uri, new vscode.Range(0, 0, document.lineCount, 0), text);
   if (!(await vscode.workspace.applyEdit(edit)) || !(await document.save())) {
-    void showWarning(
-      t(
-        'The passwords are now in VS Code’s secret storage. {0} wasn’t saved, so the file on disk still contains them. Save the file. If it was synced or committed with the passwords, change them in the application.',
-        visibleLine(uri.fsPath),
-      ),
+    const message = t(
+      'The passwords are now in VS Code’s secret storage. {0} wasn’t saved, so the file on disk still contains them. Save the file. If it was synced or committed with the passwords, change them in the application.',
+      visibleLine(uri.fsPath),
     );
+    await doRemedy(await showWarning(message, open));
     return;
   }
-  void showWarning(
-    t(
-      'The passwords are now in VS Code’s secret storage and no longer in the file. If the file was saved, synced, or committed with them, change them in the application.',
-    ),
+  const message = t(
+    'The passwords are now in VS Code’s secret storage and no longer in the file. If the file was saved, synced, or committed with them, change them in the application.',
   );
+  await doRemedy(await showWarning(message, open));
 }
 
 interface LoginItem extends vscode.QuickPickItem {

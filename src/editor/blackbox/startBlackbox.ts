@@ -52,6 +52,8 @@ export interface BlackboxStart {
   readonly webhookEndpointIds?: readonly string[] | undefined;
   readonly retryOf?: string | undefined;
   readonly confirms?: string | undefined;
+  /** The name that the run has at first. */
+  readonly label?: string | undefined;
   readonly continuesOnePair?: boolean | undefined;
   readonly remarks?: readonly string[];
   /** What a person has read with this input: passwords that are asked for are kept for it too. */
@@ -111,7 +113,7 @@ export async function startBlackbox(
 const maxHosts = 3;
 
 function toPlan(start: BlackboxStart, { baseUrl, organizationId }: Destination): BlackboxPlan {
-  const { workflow, input, folder, targetFile, retryOf, confirms, continuesOnePair } = start;
+  const { workflow, input, folder, targetFile, retryOf, confirms, label, continuesOnePair } = start;
   const settings = readAssessmentSettings(vscode.Uri.file(folder));
   const hosts = [...new Set(input.target_urls.map((url) => new URL(url).host))];
   const more = hosts.length > maxHosts ? [`+${String(hosts.length - maxHosts)}`] : [];
@@ -127,6 +129,7 @@ function toPlan(start: BlackboxStart, { baseUrl, organizationId }: Destination):
     targetFile,
     retryOf,
     confirms,
+    label,
     continuesOnePair,
   };
 }
@@ -162,14 +165,14 @@ export async function startFromFile(
 /** Starts a failed run again that was never sent: from its target file as it is by now, or, where it goes on from another run, with what its journal has. */
 export async function startAgain(run: Run | undefined, deps: BlackboxDeps): Promise<Run | undefined> {
   if (run === undefined || !isUnsent(run) || run.workflow === 'whitebox-assessment') return undefined;
-  const { workflow, input, targetFile, confirms, continuesOnePair } = run;
+  const { workflow, input, targetFile, confirms, label, continuesOnePair } = run;
   const isFromFile = targetFile !== undefined && input?.resume === undefined;
   if (isFromFile) return startFromFile(workflow, vscode.Uri.file(targetFile), deps, run.id);
   if (input === undefined) return undefined;
   const before = predecessorOf(run);
   const remarks =
     before === undefined ? [] : [vscode.l10n.t('This run continues from the run with the ID {0}.', before)];
-  const kind = { workflow, confirms, continuesOnePair, retryOf: run.id };
+  const kind = { workflow, confirms, label, continuesOnePair, retryOf: run.id };
   const start = { ...takenOver(run), ...kind, input, remarks };
   return startBlackbox(start, deps, () => startAgain(run, deps));
 }

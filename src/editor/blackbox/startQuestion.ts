@@ -5,7 +5,7 @@ import { isFinal, type Run } from '../../core/run/state/run.ts';
 import type { ApplicationInput } from '../../core/workflows/application.ts';
 import { changesBetween, sentPartsOf } from '../../core/workflows/requestChanges.ts';
 import { firstLines, formatNumber, formatTime } from '../formats.ts';
-import { limitsLabel, runLabel, stateLabel } from '../labels.ts';
+import { kindLabel, limitsLabel, nameOf, stateLabel } from '../labels.ts';
 import { askInDialog } from '../showMessage.ts';
 import type { BlackboxPlan } from './exactRequest.ts';
 import { describeChanges } from './whatChanged.ts';
@@ -155,6 +155,8 @@ function liveRuns({ target_urls }: ApplicationInput, runs: readonly Run[]): stri
     (run) => !isFinal(run) && run.input?.target_urls.some((url) => origins.has(originOf(url))) === true,
   );
   if (live.length === 0) return [];
-  const lines = live.map((run) => `${visibleLine(runLabel(run))}: ${visibleLine(stateLabel(run))}`);
+  const lines = live.map(
+    (run) => `${kindLabel(run)}, ${visibleLine(nameOf(run))}: ${visibleLine(stateLabel(run))}`,
+  );
   return [vscode.l10n.t('Runs in progress on the same targets:'), firstLines(lines)];
 }

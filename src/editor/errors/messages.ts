@@ -15,6 +15,7 @@ import {
   openSetting,
   openSettingsFile,
   showLog,
+  showRuns,
   signInAgain,
   trackRun,
 } from './remedies.ts';
@@ -53,7 +54,8 @@ export function describeFailure(
 ): ErrorMessage {
   const messages = { ...serviceMessages(failure, run), ...ownMessages(failure, run) };
   const [message, ...remedies] = messages[failure.kind]();
-  return { message, remedies };
+  // VS Code cuts off a message without a button.
+  return { message, remedies: remedies.length === 0 ? [showLog()] : remedies };
 }
 
 /** Why something could not be done here, by kind. */
@@ -82,6 +84,7 @@ function ownMessages(failure: AssessmentError['data'], run: Run | undefined): Me
     ],
     nothingToSend: () => [
       t('There is nothing to upload. The folder is empty, or ignore files and settings exclude everything.'),
+      { title: t('Preview Files to Upload'), command: 'whitebox.previewUpload' },
     ],
     archiveTooLarge: () => [
       t(
@@ -136,7 +139,10 @@ function ownMessages(failure: AssessmentError['data'], run: Run | undefined): Me
     ],
     badImport: () => [describeImportFault(failure.subject as ImportFault, failure.detail), showLog()],
     badFeatures: () => [describeFeaturesFault(failure.subject as FeaturesFault), showLog()],
-    badPairs: () => [describePairsFault(failure.subject as PairsFault)],
+    badPairs: () => [
+      describePairsFault(failure.subject as PairsFault),
+      { title: t('Show'), command: 'whitebox.features.focus' },
+    ],
     noResult: () => [
       t(
         'The service reports that the run has ended, but not how it ended. Track it again by its run ID later, or contact your service provider.',
@@ -175,6 +181,7 @@ function ownMessages(failure: AssessmentError['data'], run: Run | undefined): Me
         'VS Code was closed before the run started, so nothing was started. To try again, use {0}.',
         run === undefined || run.workflow === 'whitebox-assessment' ? t('Retry Upload') : t('Start Again…'),
       ),
+      showRuns(),
     ],
     startedElsewhere: () => [t('Another run is already being started. Finish or cancel that start first.')],
     busyElsewhere: () => [t('Another window is managing this run. Do this in that window, or close it.')],
@@ -182,11 +189,16 @@ function ownMessages(failure: AssessmentError['data'], run: Run | undefined): Me
       t(
         'This run is no longer in the Runs view. It was removed, or its retention period on this machine ended.',
       ),
+      showRuns(),
     ],
     changedMeanwhile: () => [
       t('The run changed in the meantime, so nothing was done. Check its current state, then decide again.'),
+      showRuns(),
     ],
-    runIdTaken: () => [t('Another run already has this run ID. Check the ID. Each run has its own ID.')],
+    runIdTaken: () => [
+      t('Another run already has this run ID. Check the ID. Each run has its own ID.'),
+      showRuns(),
+    ],
     notSignedIn: () => [
       run === undefined
         ? t('Sign in to the assessment service first.')
@@ -201,6 +213,7 @@ function ownMessages(failure: AssessmentError['data'], run: Run | undefined): Me
     ],
     noPassword: () => [
       t('A login password for this run is no longer saved, so nothing was sent. Start again to enter it.'),
+      { title: t('Manage Blackbox Passwords…'), command: 'whitebox.blackboxPasswords' },
     ],
     restricted: () => [
       t('This isn’t available in Restricted Mode. To use it, trust this workspace.'),

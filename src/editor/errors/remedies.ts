@@ -40,6 +40,11 @@ export function showLog(): Remedy {
   return { title: vscode.l10n.t('Show Log'), command: 'whitebox.showLog' };
 }
 
+/** Brings the Runs view to the front. */
+export function showRuns(): Remedy {
+  return { title: vscode.l10n.t('Show Runs'), command: 'whitebox.runs.focus' };
+}
+
 /** Opens a file as its default editor shows it. */
 export function openFile(path = ''): Remedy {
   return { title: vscode.l10n.t('Open File'), command: 'vscode.open', arguments: [vscode.Uri.file(path)] };

@@ -6,7 +6,7 @@ import { pathInside } from '../../core/files.ts';
 import { isInside } from '../folders.ts';
 import { countFindings } from '../formats.ts';
 import { withProgress } from '../progress.ts';
-import { askInDialog, showInformation, showWarning } from '../showMessage.ts';
+import { showInformation, showWarning } from '../showMessage.ts';
 
 /** Asks for the folder that the paths of findings without a place are relative to, and asks again with the number of findings that this would place. */
 export async function mapFindingPaths(findings: FindingStore): Promise<void> {
@@ -72,5 +72,5 @@ async function agrees({ prefix, placed }: MappingPlan, of: number, to: string): 
       ? t('Paths are looked up in {0}.', where)
       : t('Paths that start with {0} are looked up in {1}.', prefix, where);
   const question = t('This finds locations for {0} of {1}.', placed, countFindings(of));
-  return (await askInDialog({ question, detail, icon: 'info' }, yes)) === yes;
+  return (await showInformation([question, detail].join(' '), yes)) === yes;
 }

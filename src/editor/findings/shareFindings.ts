@@ -13,7 +13,7 @@ import { clip, visibleLine } from '../../core/visibleText.ts';
 import { remotesOf } from '../folders.ts';
 import { countFindings } from '../formats.ts';
 import { blockLabel, severityLabel, titleOfFinding, triageLabel } from '../labels.ts';
-import { askInDialog, showInformation } from '../showMessage.ts';
+import { askInDialog, offerText, showInformation } from '../showMessage.ts';
 import { toAddress } from './findingArguments.ts';
 import { standingOf } from './findingDetails.ts';
 
@@ -40,10 +40,11 @@ export async function fixWithAgent(shown: readonly ShownFinding[]): Promise<void
     return;
   }
   await vscode.env.clipboard.writeText(request);
-  void showInformation(
+  await offerText(
     t(
       'Chat isn’t available in this editor. The request was copied to the clipboard. Paste it into your agent.',
     ),
+    request,
   );
 }
 
@@ -95,9 +96,11 @@ export async function shareFinding(shown: ShownFinding): Promise<void> {
         ]),
   ];
   if (items.length === 0) {
-    void showInformation(
-      t('There is nothing to share. This run has no ID on a service, and VS Code found no issue tracker.'),
+    const copy = t('Copy Finding as Markdown');
+    const message = t(
+      'There is nothing to share. This run has no ID on a service, and VS Code found no issue tracker.',
     );
+    if ((await showInformation(message, copy)) === copy) await copyFindings([shown]);
     return;
   }
   const title = t('Share “{0}”', clip(titleOfFinding(shown.finding), 60));

@@ -7,7 +7,7 @@ import { TriageStore } from '../../core/findings/triage/triageStore.ts';
 import type { Clock, Disposable, Logger } from '../../core/ports.ts';
 import { inBackground } from '../../core/yieldingWork.ts';
 import { describeError } from '../errors/messages.ts';
-import { offerRemedies } from '../errors/remedies.ts';
+import { offerRemedies, showLog } from '../errors/remedies.ts';
 import { countFindings } from '../formats.ts';
 import { severityLabel, titleOfFinding, triageLabel } from '../labels.ts';
 import { readTriageStorage } from '../settings.ts';
@@ -44,7 +44,8 @@ export async function setTriage(shown: readonly ShownFinding[], deps: TriageDeps
   // Not awaited: the message may stay open for hours.
   offer().catch((error: unknown) => {
     deps.log.error(`The decision could not be taken back: ${String(error)}`);
-    void showError(t('The triage decision couldn’t be undone. It is still in effect.'));
+    const message = t('The triage decision couldn’t be undone. It is still in effect.');
+    offerRemedies(showError(message, showLog()), deps.log);
   });
 }
 

@@ -6,7 +6,7 @@ import type { RunStore } from '../../core/run/disk/runStore.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';
 import { visibleLine } from '../../core/visibleText.ts';
 import { describeError } from '../errors/messages.ts';
-import { doRemedy } from '../errors/remedies.ts';
+import { doRemedy, showLog } from '../errors/remedies.ts';
 import { hasOpenFolder } from '../folders.ts';
 import { formatNumber } from '../formats.ts';
 import { workflowTitle } from '../labels.ts';
@@ -144,6 +144,6 @@ export function showStorageProblem(runs: RunStore, { view }: LazyView<unknown>):
     view.message = message;
     if (problem === undefined || isSaid) return;
     isSaid = true;
-    void showWarning(message);
+    void showWarning(message, showLog()).then(doRemedy);
   });
 }

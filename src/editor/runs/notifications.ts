@@ -8,7 +8,7 @@ import { continuationsOf } from '../../core/run/state/continuations.ts';
 import { resultsKeptUntil } from '../../core/run/state/deadlines.ts';
 import { isLive, isUnsent, roleOf, type Run, titleOf } from '../../core/run/state/run.ts';
 import { describeError, describeFailure, describeRefusal } from '../errors/messages.ts';
-import { doRemedy, type Remedy } from '../errors/remedies.ts';
+import { doRemedy, type Remedy, showRuns } from '../errors/remedies.ts';
 import { countShown, describeZero, formatTime } from '../formats.ts';
 import { continuationLabel, hasArtifact, stateLabel, workflowTitle } from '../labels.ts';
 import { inBackground } from '../../core/yieldingWork.ts';
@@ -159,6 +159,7 @@ function noticeOf(run: Run, read: ShownRun | undefined): Notice {
             : []),
           ...(hasArtifact(run, 'findings') ? [read?.failure === undefined ? show : open] : []),
           ...report,
+          ...(hasArtifact(run, 'findings') || report.length > 0 ? [] : [showRuns()]),
         ],
         // The person who cancelled it needs no attention.
         isGood: run.state === 'cancelled',

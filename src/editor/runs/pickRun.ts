@@ -2,9 +2,9 @@ import * as vscode from 'vscode';
 import { AssessmentError } from '../../core/errors.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
-import { type Run, titleOf } from '../../core/run/state/run.ts';
+import type { Run } from '../../core/run/state/run.ts';
 import { formatTime } from '../formats.ts';
-import { commitLabel, hasArtifact, stateLabel } from '../labels.ts';
+import { commitLabel, hasArtifact, runTitle, stateLabel } from '../labels.ts';
 import { showInformation } from '../showMessage.ts';
 
 /** A run as the argument of a command: its row in the Runs view, or what a notification's button passes. */
@@ -51,9 +51,9 @@ export async function pickRun(
   if (candidates.length === 0) void showInformation(none);
   if (candidates.length <= 1) return candidates[0];
   const items = candidates.map((run) => ({
-    label: run.label ?? titleOf(run),
+    label: runTitle(run),
     description: [
-      ...(run.label === undefined ? [] : [titleOf(run)]),
+      ...(run.label === undefined ? [] : [run.label]),
       formatTime(run.createdAt),
       stateLabel(run),
       ...run.targets.flatMap(({ commit }) => (commit === undefined ? [] : [commitLabel(commit)])),

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { hasRemoteResults } from '../../core/run/finish/downloadArtifacts.ts';
 import { mayStopWatching } from '../../core/run/state/deadlines.ts';
-import { isLive, type Run, titleOf } from '../../core/run/state/run.ts';
+import { isLive, maxLabelLength, type Run, titleOf } from '../../core/run/state/run.ts';
 import { visibleLine } from '../../core/visibleText.ts';
 import { askForPasswords, reopenAfterChanges } from '../blackbox/passwords.ts';
 import { formatTime } from '../formats.ts';
@@ -129,7 +129,7 @@ export async function stopWatching(
         ),
     ...(losesSource(run) ? [t('The uploaded source is deleted from the service.')] : []),
   ].join('\n\n');
-  const question = t('Stop watching the run of {0}?', titleOf(run));
+  const question = t('Stop watching the {0}?', workflowTitle(run));
   const choice = await askInDialog({ question, detail }, yes);
   if (choice === yes) await withViewProgress(() => tracker.stopWatching(run.id));
 }
@@ -142,7 +142,8 @@ export async function renameRun({ tracker }: RunDeps, run: Run | undefined): Pro
     title: t('Rename Run'),
     prompt: t('A name for this run, shown only in this editor. Leave empty for no name.'),
     value: run.label ?? '',
-    validateInput: (text) => (text.trim().length > 100 ? t('At most 100 characters.') : undefined),
+    validateInput: (text) =>
+      text.trim().length > maxLabelLength ? t('At most {0} characters.', maxLabelLength) : undefined,
   });
   if (label !== undefined) await tracker.rename(run.id, label);
 }

@@ -29,11 +29,11 @@ import {
 import {
   commitLabel,
   continuationLabel,
+  kindLabel,
   limitsLabel,
   lostAnswerLabel,
   nameOf,
   uploadLabel,
-  workflowLabel,
 } from '../labels.ts';
 import { onRun } from './pickRun.ts';
 
@@ -187,7 +187,7 @@ function addBlackboxLines(run: Run, all: readonly Run[], add: AddLine): void {
 }
 
 function linkedName(run: Run): string {
-  return `${workflowLabel(run.workflow)}, ${nameOf(run)}`;
+  return `${kindLabel(run)}, ${nameOf(run)}`;
 }
 
 /** How far an assessment came before its credit limit; of how many pairs only where that is known. */

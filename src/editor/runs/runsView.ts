@@ -19,9 +19,15 @@ import {
   runIdOf,
   titleOf,
 } from '../../core/run/state/run.ts';
-import { visibleLine } from '../../core/visibleText.ts';
 import { formatDay, formatDuration, formatTime } from '../formats.ts';
-import { attentionLabel, hasArtifact, noContinuationLabel, stateLabel, workflowLabel } from '../labels.ts';
+import {
+  attentionLabel,
+  hasArtifact,
+  kindLabel,
+  noContinuationLabel,
+  runTitle,
+  stateLabel,
+} from '../labels.ts';
 import type { LazyView } from '../../lazyView.ts';
 import { type RunNode, toRunNode } from './pickRun.ts';
 import { hasSource } from './removeRuns.ts';
@@ -149,20 +155,20 @@ function foreignItem({ id, createdAt }: ForeignRun): vscode.TreeItem {
 }
 
 function runItem(run: Run, now: number, unread: Failure | undefined): vscode.TreeItem {
-  // State and time first: a narrow view cuts off the rest.
+  // A narrow view cuts off the rest. The folder of a whitebox run is the row above, and the icon tells the state.
+  const title = run.workflow === 'whitebox-assessment' ? kindLabel(run) : runTitle(run);
   const elapsed = isLive(run) ? [formatDuration(elapsedMs(run, now))] : [];
   const state = [stateLabel(run), ...elapsed].join(' ');
-  const item = new vscode.TreeItem(state, vscode.TreeItemCollapsibleState.Collapsed);
+  const item = new vscode.TreeItem(title, vscode.TreeItemCollapsibleState.Collapsed);
   item.id = `run:${run.id}`;
   const attention =
     attentionLabel(run, now) ?? (unread === undefined ? undefined : vscode.l10n.t('findings cannot be read'));
   const name = run.label ?? (run.state === 'imported' ? run.importedFrom : undefined);
-  const what = run.workflow === 'whitebox-assessment' ? [] : [blackboxTitle(run)];
-  item.description = [attention, ...what, name, formatDay(run.createdAt)]
+  item.description = [attention, name, state, formatDay(run.createdAt)]
     .filter((part) => part !== undefined)
     .join(' · ');
   item.tooltip = [
-    [titleOf(run), name].filter((part) => part !== undefined).join(', '),
+    [runTitle(run), name].filter((part) => part !== undefined).join(', '),
     [state, attention].filter((part) => part !== undefined).join(', '),
     formatTime(run.createdAt),
     ...noContinuations(run),
@@ -170,14 +176,9 @@ function runItem(run: Run, now: number, unread: Failure | undefined): vscode.Tre
   item.iconPath = attention === undefined ? iconOf(run) : new vscode.ThemeIcon('warning');
   item.contextValue = `run ${abilitiesOf(run, now, unread).join(' ')}`;
   item.accessibilityInformation = {
-    label: [titleOf(run), state, item.description].join(', '),
+    label: [runTitle(run), item.description].join(', '),
   };
   return item;
-}
-
-/** A workflow and the hosts that it is run on, in plain text. */
-function blackboxTitle(run: Run): string {
-  return `${workflowLabel(run.workflow)} · ${visibleLine(titleOf(run))}`;
 }
 
 /** Why commands that go on from a run are off. */

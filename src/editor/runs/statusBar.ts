@@ -5,19 +5,11 @@ import type { Clock } from '../../core/ports.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';
 import { mayStopWatching, needsDecision } from '../../core/run/state/deadlines.ts';
-import {
-  elapsedMs,
-  isFinal,
-  isLive,
-  isUnsent,
-  needsToken,
-  type Run,
-  titleOf,
-} from '../../core/run/state/run.ts';
+import { elapsedMs, isFinal, isLive, isUnsent, needsToken, type Run } from '../../core/run/state/run.ts';
 import type { Accounts } from '../account/accounts.ts';
 import { describeFailure } from '../errors/messages.ts';
 import { countFindings, formatAccount, formatDuration, formatNumber, formatTime } from '../formats.ts';
-import { attentionLabel, hasArtifact, stateLabel } from '../labels.ts';
+import { attentionLabel, hasArtifact, runTitle, stateLabel } from '../labels.ts';
 import { readDisplaySettings } from '../settings.ts';
 import { focusView } from '../../lazyView.ts';
 import { toRunNode } from './pickRun.ts';
@@ -91,7 +83,7 @@ function activeText(run: Run, now: number): string {
 function activeLabel(run: Run, now: number): string {
   return vscode.l10n.t(
     'Whitebox Assessment: {0}, {1}, for {2}',
-    titleOf(run),
+    runTitle(run),
     [stateLabel(run), attentionLabel(run, now)].filter((part) => part !== undefined).join(', '),
     formatDuration(elapsedMs(run, now)),
   );
@@ -99,7 +91,7 @@ function activeLabel(run: Run, now: number): string {
 
 function tooltipOf(run: Run, now: number, nextCheckAt: number | undefined): string {
   const t = vscode.l10n.t;
-  const lines = [`${titleOf(run)}: ${stateLabel(run)}, ${formatDuration(elapsedMs(run, now))}`];
+  const lines = [`${runTitle(run)}: ${stateLabel(run)}, ${formatDuration(elapsedMs(run, now))}`];
   if (run.state === 'unknown')
     lines.push(t('The response to the start request was lost. Decide how to continue.'));
   if (isLive(run)) {

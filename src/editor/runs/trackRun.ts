@@ -12,17 +12,18 @@ import {
   readPasted,
   type RunReference,
 } from '../../core/run/state/runLink.ts';
-import { type Run, runIdOf, titleOf } from '../../core/run/state/run.ts';
+import { type Run, runIdOf } from '../../core/run/state/run.ts';
 import { type WorkflowId, workflowIds } from '../../core/workflows/workflow.ts';
 import type { Attempt } from '../errors/remedies.ts';
 import { pickFolder } from '../folders.ts';
 import { formatAccount, formatTime } from '../formats.ts';
-import { nameOf, workflowLabel } from '../labels.ts';
+import { nameOf, workflowLabel, workflowTitle } from '../labels.ts';
 import { withViewProgress } from '../progress.ts';
 import type { DocumentPanels } from '../report/documentPanels.ts';
 import { type Destination, readAssessmentSettings, readDestination } from '../settings.ts';
 import { askInDialog, showInformation } from '../showMessage.ts';
 import { focusView } from '../../lazyView.ts';
+import { doRemedy, openSetting, showRuns } from '../errors/remedies.ts';
 
 export interface RunDeps {
   readonly runs: RunStore;
@@ -80,7 +81,7 @@ async function pickStart(runs: RunStore, account: Destination): Promise<Run | 'e
   if (starts.length === 0) return 'elsewhere';
   const items = [
     ...starts.map((run) => ({
-      label: t('The unconfirmed start of {0}', titleOf(run)),
+      label: t('Unconfirmed start of the {0}', workflowTitle(run)),
       description: formatTime(run.createdAt),
       start: run,
     })),
@@ -175,7 +176,8 @@ async function followLink(reference: RunReference | undefined, deps: Targets): P
   const destination = readDestination();
   if (destination === undefined) throw new AssessmentError('notSignedIn');
   if (reference.at !== undefined && reference.at !== accountHash(destination)) {
-    void showInformation(otherAccount(destination));
+    const settings = openSetting('whitebox.organizationId');
+    void showInformation(otherAccount(destination), settings).then(doRemedy);
     return;
   }
   if (!vscode.workspace.isTrusted) throw new AssessmentError('restricted');
@@ -216,7 +218,6 @@ async function openKnown(
     details.open(meant);
     return;
   }
-  void showInformation(
-    t('The run in this link is in the Runs view ({0}), but the finding isn’t.', nameOf(run)),
-  );
+  const message = t('The run in this link is in the Runs view ({0}), but the finding isn’t.', nameOf(run));
+  void showInformation(message, showRuns()).then(doRemedy);
 }

@@ -19,6 +19,7 @@ import { showInformation } from '../showMessage.ts';
 import type { UploadChoices } from './preparation.ts';
 import type { UploadPreview } from './uploadPreview.ts';
 import type { PreviewNode } from './uploadPreviewTree.ts';
+import { doRemedy, openFile } from '../errors/remedies.ts';
 
 const id = 'whitebox.excludeFromUpload';
 
@@ -97,10 +98,10 @@ async function offerUndo(message: string, excluded: readonly Exclusion[], deps: 
   };
   // A failure in one folder does not stop the others.
   for (const each of excluded) await deps.attempt(id, () => restore(each));
-  if (changed.length > 0)
-    void showInformation(
-      t('{0} has changed since then, so its exclusions weren’t undone.', changed.join(', ')),
-    );
+  if (changed.length > 0) {
+    const message = t('{0} has changed since then, so its exclusions weren’t undone.', changed.join(', '));
+    void showInformation(message, openFile(changed[0])).then(doRemedy);
+  }
   await deps.preview.reopen();
 }
 

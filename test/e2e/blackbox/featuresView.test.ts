@@ -50,9 +50,9 @@ test('the features of a run are shown from its row, as plain text with checkboxe
   await workbench.openView('Whitebox Assessment');
   await eventually(
     () => workbench.treeRows('Runs'),
-    (rows) => rows.some(({ label }) => label === 'finished'),
+    (rows) => rows.some(({ label }) => label === 'Crawl · shop'),
   );
-  await workbench.treeRowAction('Runs', 'finished', 'Show Features');
+  await workbench.treeRowAction('Runs', 'Crawl · shop', 'Show Features');
   await message(workbench, '33 of 33 pairs chosen. 2 tested, 1 not applicable.');
   const rows = await workbench.treeRows('Features');
   assert.deepEqual(

@@ -102,6 +102,14 @@ describe('what a message says went wrong', () => {
     for (const text of [redirected, gone]) assert.doesNotMatch(text ?? '', /base URL|organization/);
   });
 
+  it('F155 has a button, since VS Code cuts off a message without one', () => {
+    const buttonsOf = (error: AssessmentError): unknown =>
+      describeError(error).remedies.map(({ title }) => title);
+    assert.deepEqual(buttonsOf(new AssessmentError('badPairs', { subject: 'none' })), ['Show']);
+    assert.deepEqual(buttonsOf(new AssessmentError('runGone')), ['Show Runs']);
+    assert.deepEqual(buttonsOf(new AssessmentError('diskFull')), ['Show Log']);
+  });
+
   it('F111 is a worker that ended, and no disk', () => {
     const { message } = describeError(workerCrash(Object.assign(new Error(), { code: 'MODULE_NOT_FOUND' })));
     assert.match(message, /worker of this extension stopped .*MODULE_NOT_FOUND/);

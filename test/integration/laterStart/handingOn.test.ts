@@ -75,10 +75,9 @@ describe('handing findings on', () => {
     } finally {
       Object.assign(vscode.window, { showQuickPick, showWorkspaceFolderPick });
     }
-    assert.match(
-      messages()[0]?.text ?? '',
-      /^The configuration was copied to the clipboard\. Add it to ~\/\.cursor/,
-    );
+    const [{ text, buttons } = { text: '', buttons: [] }] = messages();
+    assert.match(text, /^The configuration was copied to the clipboard\. Add it to ~\/\.cursor/);
+    assert.deepEqual(buttons, ['Show']);
     const { mcpServers } = JSON.parse(await clipboard()) as {
       mcpServers: Record<string, { command: string; args: string[]; env?: Record<string, string> }>;
     };
@@ -114,7 +113,7 @@ describe('handing findings on', () => {
     const assertOnClipboard = async (): Promise<void> => {
       assert.match(fenced(await clipboard()), /SQL from a request/);
       const [{ text } = { text: '' }, ...others] = messages();
-      assert.match(text, /^Chat isn’t available in this editor\. The request was copied to the clipboard/);
+      assert.match(text, /^Chat isn’t available in this editor\. The request was copied to the clipboard\./);
       assert.deepEqual([others, asked], [[], []]);
     };
 

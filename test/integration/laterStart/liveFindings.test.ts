@@ -67,7 +67,9 @@ describe('findings of a live application', () => {
     assert.equal(finding.label, reflected.title);
     assert.equal(finding.description, `XSS · GET ${reflected.url}`);
     assert.equal(finding.contextValue, 'finding live withUrl');
-    const [, , ofCode] = itemsOf(rootNodes(toGroups([code], 'severity')));
+    const inCode = { ...code.finding, places: [{ path: 'src/orders.js' }] };
+    const ended = { ...code, finding: inCode, run: endedRun({ id: 'code', folder, ...place }) };
+    const [, , ofCode] = itemsOf(rootNodes(toGroups([ended], 'severity')));
     assert.equal(ofCode?.contextValue, 'finding withFile');
     assert.equal(finding.command?.command, 'whitebox.showFindingDetails');
     assert.equal(typeof finding.tooltip, 'string');
@@ -127,6 +129,7 @@ describe('findings of a live application', () => {
   function confirming(picks: string[], confirmations: readonly Confirmation[] = []) {
     const answered: (readonly [string, boolean])[] = [];
     const offered: (readonly string[])[] = [];
+    const started: Pick<Run, 'confirms' | 'label'>[] = [];
     Object.assign(vscode.window, {
       showQuickPick: (items: readonly vscode.QuickPickItem[]) => {
         offered.push(items.map(({ label, description = '' }) => `${label} ${description}`.trim()));
@@ -140,11 +143,12 @@ describe('findings of a live application', () => {
       findings: { confirmationsOf: () => Promise.resolve(confirmations) },
       passwords: { of: () => Promise.resolve([]), approve: () => Promise.resolve() },
       tracker: {
+        start: (plan: Run) => Promise.resolve(void started.push(plan)),
         claim: () => Promise.resolve({ release: () => Promise.resolve() }),
         answerIsSame: (id: string, isSame: boolean) => Promise.resolve(void answered.push([id, isSame])),
       },
     } as unknown as ConfirmDeps;
-    return { deps, answered, offered };
+    return { deps, answered, offered, started };
   }
 
   it('confirm one of the code: a feature, the perspective of its weakness first, and the question says what it costs', async () => {
@@ -186,7 +190,9 @@ describe('findings of a live application', () => {
     } finally {
       messages.end();
     }
-    assert.match(messages.shown[0]?.text ?? '', /^No run started on this machine has features/);
+    const [{ text, buttons } = { text: '', buttons: [] }] = messages.shown;
+    assert.match(text, /^No run started on this machine has features/);
+    assert.deepEqual(buttons, ['Start Crawl…']);
   });
 
   it('ask whether what was found is the same, and offer the same pair again', async () => {
@@ -222,7 +228,7 @@ describe('findings of a live application', () => {
     assert.deepEqual(answered, [['tried', true]]);
 
     const again = confirming(['Test Same Pair Again…'], [{ ...tried, result: 'nothing', found: [] }]);
-    const messages = watchMessages();
+    const messages = watchMessages(({ buttons }) => buttons[0]);
     try {
       await confirmLive(code, again.deps);
     } finally {
@@ -230,5 +236,7 @@ describe('findings of a live application', () => {
     }
     assert.deepEqual(again.offered[0], ['Test Same Pair Again…', 'Test Another Pair…']);
     assert.match(messages.shown[0]?.detail ?? '', /One pair is tested: Search · Injection\./);
+    const [{ confirms, label } = {}] = again.started;
+    assert.deepEqual([confirms, label], [code.identity.fingerprint, 'SQL from a request'], 'F155');
   });
 });

@@ -15,7 +15,7 @@ import { childNodes, type OutlineNode, rootNodes } from '../../../src/core/findi
 import { toGroups } from '../../../src/core/findings/view/groups.ts';
 import { toItem } from '../../../src/editor/findings/tree/findingItems.ts';
 import { describeRuns, stateOf } from '../../../src/editor/findings/tree/findingsView.ts';
-import { countFindings } from '../../../src/editor/formats.ts';
+import { countFindings, formatTime } from '../../../src/editor/formats.ts';
 import { describeError } from '../../../src/editor/errors/messages.ts';
 import { showFindings } from '../../../src/editor/findings/tree/findingsView.ts';
 import { mapFindingPaths } from '../../../src/editor/findings/mapPaths.ts';
@@ -120,6 +120,20 @@ describe('what is said of findings and runs', () => {
     assert.equal(descriptionOf('gone'), 'gone');
   });
 
+  it('F155 starts the row of a finding whose quote was not uploaded with that doubt', () => {
+    const labelOf = (kind: 'notAsSent' | 'asSent'): unknown => {
+      const quoted = kind === 'asSent' ? { kind } : { kind, missing: 'quote' as const };
+      const evidence = [{ ...quoted, path: 'src/a.js' }];
+      const [severity] = rootNodes(
+        toGroups([invent({ title: 'SQL', at: { path: 'src/a.js' }, evidence })], 'severity'),
+      );
+      const [file] = childNodes(severity!);
+      return toItem(childNodes(file!)[0]!, true).label;
+    };
+    assert.equal(labelOf('asSent'), 'SQL');
+    assert.equal(labelOf('notAsSent'), '⚠ not in a.js as uploaded · SQL');
+  });
+
   it('takes a minimum severity that is mistyped for none', async () => {
     const settings = vscode.workspace.getConfiguration('whitebox');
     const set = (value: string | undefined): Thenable<void> =>
@@ -151,6 +165,30 @@ describe('what is said of findings and runs', () => {
     assert.equal(stateWith(troubled('unsent'), runOf.unknown), 'unconfirmed');
     assert.equal(stateWith(runOf.running, runOf.unknown, troubled('notSignedIn')), 'signIn');
     assert.equal(stateWith(runOf.failed), 'none');
+  });
+
+  it('F155 leads on from a crawl, and from a run that reached its credit limit, where it has no findings', () => {
+    const stateWith = (runs: Run[], shown: Run[] = []): string =>
+      stateOf(
+        shown.map((run) => ({ run, shown: [] })),
+        { displayed: [], passing: [], mild: 0, settled: 0 },
+        runs,
+      );
+    const artifacts = [{ name: 'features', file: 'features.json' }];
+    const exit = { kind: 'SUCCESS', artifacts: ['features'] };
+    const crawl = { ...runOf.succeeded, workflow: 'blackbox-crawl', exit, artifacts } as Run;
+    const abort = { code: 'credit_limit_reached' };
+    const limited = {
+      ...runOf.aborted,
+      workflow: 'blackbox-assessment',
+      exit: { kind: 'ABORTED', abort, artifacts: ['features'] },
+      artifacts,
+    } as Run;
+    assert.deepEqual(
+      [stateWith([crawl, limited]), stateWith([limited, crawl]), stateWith([limited], [limited])],
+      ['crawled', 'limited', 'limited'],
+    );
+    assert.equal(stateWith([runOf.running, crawl]), 'running');
   });
 
   it('F155 says what runs cover that found nothing, and nothing reassuring where that is not all', () => {
@@ -236,15 +274,16 @@ describe('what is said of findings and runs', () => {
     ]);
     let offered: readonly string[] = [];
     Object.assign(vscode.window, {
-      showQuickPick: (items: readonly { label: string }[]) => {
-        offered = items.map(({ label }) => label);
+      showQuickPick: (items: readonly { label: string; description: string }[]) => {
+        offered = items.map(({ label, description }) => `${label}: ${description.split(' · ')[0] ?? ''}`);
         return Promise.resolve(undefined);
       },
     });
     const last = { ...after, id: 'invented-2', createdAt: 2 };
     const runs = { all: () => [last, after, before] } as unknown as RunStore;
     await compareRuns([last], { findings: {} as unknown as FindingStore, runs });
-    assert.deepEqual(offered, [path.basename(shop), 'Before the fix']);
+    const title = `Whitebox assessment · ${path.basename(shop)}`;
+    assert.deepEqual(offered, [`${title}: ${formatTime(1)}`, `${title}: Before the fix`]);
   });
 
   it('takes the report of the run that is shown, of all that are on this machine', async () => {
@@ -274,7 +313,7 @@ describe('what is said of findings and runs', () => {
   });
 
   it('says after signing out that a token command signs in again', async () => {
-    const messages = watchMessages(({ buttons }) => buttons[0]);
+    const messages = watchMessages(({ isModal, buttons }) => (isModal ? buttons[0] : undefined));
     await setUserSettings({ 'whitebox.tokenCommand': ['print-a-token'] });
     try {
       await vscode.commands.executeCommand('whitebox.signOut');
@@ -282,7 +321,9 @@ describe('what is said of findings and runs', () => {
       await resetUserSettings();
       messages.end();
     }
-    assert.match(messages.shown.at(-1)?.text ?? '', /^The token command .+ still signs you in/);
+    const { text, buttons } = messages.shown.at(-1) ?? {};
+    assert.match(text ?? '', /^The token command in your settings still signs you in\./);
+    assert.deepEqual(buttons, ['Open Settings']);
   });
 
   it('can filter by every triage state that there is, since settled findings are hidden without that', async () => {

@@ -13,14 +13,21 @@ interface Entry {
 const root = path.resolve(import.meta.dirname, '../../..');
 let menus: Readonly<Record<'view/title' | 'view/item/context' | 'commandPalette', readonly Entry[]>>;
 let commands: readonly { readonly command: string; readonly enablement?: string; readonly icon?: string }[];
+let welcomes: readonly { readonly contents: string; readonly when: string }[];
 let views: readonly { readonly id: string; readonly when?: string }[];
 
 before(async () => {
   const manifest = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')) as {
-    contributes: { menus: typeof menus; commands: typeof commands; views: { whitebox: typeof views } };
+    contributes: {
+      menus: typeof menus;
+      commands: typeof commands;
+      views: { whitebox: typeof views };
+      viewsWelcome: typeof welcomes;
+    };
   };
   ({ menus, commands } = manifest.contributes);
   views = manifest.contributes.views.whitebox;
+  welcomes = manifest.contributes.viewsWelcome;
 });
 
 const ofRuns = (entries: readonly Entry[]): readonly Entry[] =>
@@ -62,6 +69,21 @@ test('F107 where findings cannot be read, their row and the Findings view lead t
     onRow.map(({ group }) => group.replace(/@.*/, '')),
     ['inline', '1_results'],
   );
+});
+
+test('F155 after a crawl, and after a run that reached its credit limit, the Findings view offers what continues it, and no new start', async () => {
+  const texts = JSON.parse(await readFile(path.join(root, 'package.nls.json'), 'utf8')) as Readonly<
+    Record<string, string>
+  >;
+  for (const [state, command] of [
+    ['crawled', 'assessChosenPairs'],
+    ['limited', 'continueAssessment'],
+  ] as const) {
+    const shown = welcomes.find(({ when }) => when === `whitebox.findingsView == ${state}`);
+    const text = texts[shown?.contents.replaceAll('%', '') ?? ''] ?? '';
+    assert.match(text, new RegExp(`\\(command:whitebox\\.${command}\\)`));
+    assert.doesNotMatch(text, /startAssessment/);
+  }
 });
 
 test('the Upload Preview stands alone while it is the question', () => {

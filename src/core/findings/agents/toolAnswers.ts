@@ -229,8 +229,10 @@ export function getRunStatus({ runs, unread }: RunsOnDisk, now: number): unknown
     notRead: unread || undefined,
     runs: runs.slice(0, maxRuns).map((run) => ({
       run: run.id,
+      workflow: run.workflow,
       folders: titleOf(run),
-      state: run.state,
+      // An unconfirmed start that is no longer watched was not cancelled on the service.
+      state: run.state === 'cancelled' && run.mayStillRun === true ? 'no longer watched' : run.state,
       createdAt: new Date(run.createdAt).toISOString(),
       lastAnswerAt: 'lastAnswerAt' in run ? toIso(run.lastAnswerAt) : undefined,
       elapsedMinutes: Math.floor(elapsedMs(run, now) / 60_000),

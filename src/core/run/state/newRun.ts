@@ -30,6 +30,7 @@ export interface Assessment {
   readonly input?: ApplicationInput | undefined;
   readonly targetFile?: string | undefined;
   readonly confirms?: string | undefined;
+  readonly label?: string | undefined;
   readonly continuesOnePair?: boolean | undefined;
 }
 
@@ -65,6 +66,7 @@ function baseOf(
     input,
     targetFile,
     confirms: plan.confirms,
+    label: plan.label,
     continuesOnePair: plan.continuesOnePair,
   };
 }

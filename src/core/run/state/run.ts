@@ -89,6 +89,9 @@ const artifactSchema = looseObject({
 /** An artifact of an ended run: the file it was saved as, or why it could not be downloaded. */
 export type Artifact = z.infer<typeof artifactSchema>;
 
+/** Longest name of a run, in UTF-16 units. */
+export const maxLabelLength = 100;
+
 /** The local ID of a run, which is also the name of its folder. */
 export const idSchema = z.string().check(z.regex(/^[0-9a-z-]{1,64}$/));
 
@@ -119,7 +122,7 @@ const base = looseObject({
   confirmedAt: z.optional(time),
   /** True until the end of the run was shown. */
   noticeDue: z.boolean(),
-  /** A person's own name for the run. */
+  /** A person's own name for the run, at first the title of the finding that it is to confirm. */
   label: z.optional(z.string()),
   /** The failed run that this one retries. */
   retryOf: z.optional(idSchema),

@@ -29,6 +29,8 @@ import type { FindingStores } from '../findingArguments.ts';
 import { toRange } from './displayedFindings.ts';
 import { decodeFile, unsavedText } from './driftWatch.ts';
 import { sayNoPlace } from './goToFinding.ts';
+import { doRemedy, showRuns } from '../../errors/remedies.ts';
+import { toArgument } from '../findingArguments.ts';
 
 const scheme = 'whitebox-assessed';
 const saidMs = 10_000;
@@ -51,10 +53,11 @@ export function provideAsAssessed({ runs }: Pick<FindingStores, 'runs'>): vscode
 }
 
 /** Opens the file of a finding's main place exactly as it was sent, with the finding selected; says so where it cannot be had. */
-export async function openAsAssessed({ run, finding }: ShownFinding, deps: FindingStores): Promise<void> {
+export async function openAsAssessed(finding: ShownFinding, deps: FindingStores): Promise<void> {
   const t = vscode.l10n.t;
+  const { run } = finding;
   const { located, shown } = await locateAll(run, deps);
-  const places = shown.find((each) => each.finding.index === finding.index)?.finding.places ?? [];
+  const places = shown.find((each) => each.finding.index === finding.finding.index)?.finding.places ?? [];
   const place = places.find((each) => located.has(each)) ?? places[0];
   if (place === undefined) {
     sayNoPlace();
@@ -68,7 +71,10 @@ export async function openAsAssessed({ run, finding }: ShownFinding, deps: Findi
       : await readAssessed(run, at.target, at.file.path, deps.runs);
   if (at === undefined || 'why' in found) {
     const why = 'why' in found ? found.why : '';
-    void showInformation(t('{0} cannot be shown as it was assessed: {1}.', path, why));
+    const message = t('{0} cannot be shown as it was assessed: {1}.', path, why);
+    const command = 'whitebox.showFindingDetails';
+    const details = { title: t('Show Details'), command, arguments: [toArgument(finding)] };
+    void showInformation(message, details).then(doRemedy);
     return;
   }
   const document = await vscode.workspace.openTextDocument(toUri(run, at));
@@ -105,10 +111,13 @@ export async function showChangesSince(run: Run, deps: FindingStores): Promise<v
       t('Since the assessment: {0}', nameOf(run)),
       changes,
     );
-  if (left.length > 0) void showWarning(t('Not compared: {0}', firstLines(left).replaceAll('\n', '; ')));
-  else if (files.size === 0)
-    void showInformation(t('There is nothing to compare: {0}.', (await whyNotSent(run, deps)).why));
-  else if (changes.length === 0)
+  if (left.length > 0) {
+    const message = t('Not compared: {0}', firstLines(left).replaceAll('\n', '; '));
+    void showWarning(message, showRuns()).then(doRemedy);
+  } else if (files.size === 0) {
+    const message = t('There is nothing to compare: {0}.', (await whyNotSent(run, deps)).why);
+    void showInformation(message, showRuns()).then(doRemedy);
+  } else if (changes.length === 0)
     void showInformation(t('No files with findings have changed since the assessment.'));
 }
 

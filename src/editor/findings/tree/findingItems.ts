@@ -104,8 +104,13 @@ function findingItem(node: FindingNode): vscode.TreeItem {
   const title = titleOfFinding(finding);
   const severity = severityLabel(finding.severity);
   const isSaid = verdict !== undefined && !usual.has(verdict) && heading !== 'verdict';
-  const isDoubtful = quoted?.kind === 'notAsSent' || quoted?.kind === 'elsewhere';
+  // In a narrow view only the start of a row is seen, and a model may have invented what is not in its file.
+  const doubt =
+    quoted?.kind === 'notAsSent'
+      ? `⚠ ${evidenceLabel({ ...quoted, path: basename(quoted.path) })}`
+      : undefined;
   const facts = [
+    quoted?.kind === 'elsewhere' ? evidenceLabel(quoted) : undefined,
     place === undefined ? reported && visibleLine(reported.path) : undefined,
     place?.startLine === undefined || place.drift === 'gone' ? undefined : t('line {0}', place.startLine),
     finding.perspective,
@@ -114,10 +119,10 @@ function findingItem(node: FindingNode): vscode.TreeItem {
     isSaid ? verdictLabel(verdict) : undefined,
     triage.state === 'open' ? undefined : triageLabel(triage.state),
     decidedBeforeLabel(shown.decidedBefore),
-    isDoubtful ? `⚠ ${evidenceLabel(quoted)}` : undefined,
     place && driftLabel(place),
   ].filter((fact) => fact !== undefined);
-  const item = new vscode.TreeItem(title);
+  const label = [doubt, title].filter((part) => part !== undefined).join(' · ');
+  const item = new vscode.TreeItem(label);
   item.description = (heading === 'severity' ? facts : [severity, ...facts]).join(' · ');
   // A settled finding shows its triage state instead of its severity.
   item.iconPath = isSettled(triage.state)
@@ -131,7 +136,7 @@ function findingItem(node: FindingNode): vscode.TreeItem {
     ...(attackPathOf(finding).length > 1 ? ['withPath'] : []),
   ].join(' ');
   item.tooltip = tooltipOf(shown, title);
-  item.accessibilityInformation = { label: [`${severity}: ${title}`, ...facts].join(', ') };
+  item.accessibilityInformation = { label: [`${severity}: ${label}`, ...facts].join(', ') };
   const isOnlyLive = place === undefined && isLiveFinding(finding);
   item.command = {
     title: isOnlyLive ? t('Show Details') : t('Show in Editor'),

@@ -12,6 +12,7 @@ import { childNodes, type OutlineNode, rootNodes } from '../../../core/findings/
 import { isInPart } from '../../../core/findings/view/zeroFindings.ts';
 import { hiddenFromProblems } from '../../../core/findings/view/problems.ts';
 import type { RunStore } from '../../../core/run/disk/runStore.ts';
+import { continuationsOf, hasHitCreditLimit } from '../../../core/run/state/continuations.ts';
 import { isOffline } from '../../../core/run/state/deadlines.ts';
 import {
   endedEarly,
@@ -125,10 +126,12 @@ type FindingsState =
   | 'offline'
   | 'signIn'
   | 'tokenCommand'
+  | 'crawled'
+  | 'limited'
   | 'cleared'
   | 'none';
 
-/** Why there are findings, or none; `runs` are those of the folders that are open. */
+/** Why there are findings, or none; `runs` are those of the folders that are open, the latest first. */
 export function stateOf(
   folders: readonly ShownRun[],
   filtered: FilteredFindings,
@@ -138,8 +141,23 @@ export function stateOf(
   if (folders.some(({ failure }) => failure !== undefined)) return 'unreadable';
   if (filtered.displayed.length > 0) return 'filtered';
   if (filtered.mild + filtered.settled > 0) return 'hidden';
+  if (folders.some(({ run }) => mayContinue(run))) return 'limited';
   if (folders.length > 0) return folders.some(({ run }) => isInPart(run)) ? 'zeroInPart' : 'zero';
-  return stateOfRuns(runs.filter((run) => !isFinal(run))) ?? (runs.some(hasFindings) ? 'cleared' : 'none');
+  return stateOfRuns(runs.filter((run) => !isFinal(run))) ?? stateOfEnded(runs);
+}
+
+/** What the latest of ended runs leads to where no findings are shown. */
+function stateOfEnded(runs: readonly Run[]): FindingsState {
+  const [latest] = runs;
+  if (latest !== undefined && mayContinue(latest)) return 'limited';
+  const isCrawl = latest?.workflow === 'blackbox-crawl';
+  if (isCrawl && continuationsOf(latest).get('assessPairs') === true) return 'crawled';
+  return runs.some(hasFindings) ? 'cleared' : 'none';
+}
+
+/** True for an assessment that stopped at its credit limit and can be continued. */
+function mayContinue(run: Run): boolean {
+  return hasHitCreditLimit(run) && continuationsOf(run).get('continueAssessment') === true;
 }
 
 /** The state of the runs that have not ended; one that waits for a person comes first. */

@@ -196,7 +196,7 @@ describe('starting a blackbox run', () => {
     const crawled = await finish(crawl.id);
     const { host } = new URL(application.origin);
     assert.deepEqual(await notified(`The crawl of ${host} has finished`), ['Show Features']);
-    assert.match(linesOf(crawled)[0] ?? '', new RegExp(`^finished: Crawl · ${host} · `));
+    assert.match(linesOf(crawled)[0] ?? '', new RegExp(`^Crawl · ${host}: finished · `));
     const lines = linesOf(crawled).join('\n');
     assert.match(lines, /Target file: starts\.blackbox\.json\nCredits: at most 20/);
     assert.doesNotMatch(lines, /Uploaded|Packaged|Confirmed/);
@@ -228,7 +228,8 @@ describe('starting a blackbox run', () => {
     const [limited] = stopped;
     const offered = await notified(`The assessment of ${host} has ended: credit limit reached.`);
     assert.equal(offered[0], 'Continue with More Credits…');
-    assert.equal(limited?.label, 'credit limit reached');
+    assert.match(String(limited?.description), /^credit limit reached · /);
+    assert.ok(limited);
     assert.equal((limited.iconPath as vscode.ThemeIcon).color?.id, 'list.warningForeground');
     assert.ok(
       linesOf(stopped).includes('1 pair tested, 1 not applicable.: Continue with More Credits…'),
@@ -352,7 +353,7 @@ describe('starting a blackbox run', () => {
       messages.shown.findLast(({ isModal }) => isModal)?.text,
       `Start the crawl of ${host} again?`,
     );
-    assert.match((await runLines(id))[0] ?? '', /^no longer watched: /);
+    assert.match((await runLines(id))[0] ?? '', /: no longer watched · /);
   });
 
   it('F47 asks once for two clicks that follow each other, and starts one run', async () => {
@@ -373,7 +374,10 @@ describe('starting a blackbox run', () => {
     assert.equal(messages.shown.filter(({ isModal }) => isModal).length, 1);
     press = () => undefined;
     await call('startCrawl', uri);
-    assert.match(messages.shown.at(-1)?.detail ?? '', /Runs in progress on the same targets:\nrun of .*: /);
+    assert.match(
+      messages.shown.at(-1)?.detail ?? '',
+      /Runs in progress on the same targets:\n(?:Crawl|Blackbox assessment), .*: /,
+    );
   });
 
   it('goes on from a run that was started elsewhere with a target file that is chosen, without those left out of searches', async () => {

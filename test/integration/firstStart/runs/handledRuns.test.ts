@@ -49,8 +49,11 @@ describe('a run in the hands of a person', () => {
       await call('renameRun', node);
       return (await runLines(id))[0] ?? '';
     };
-    assert.match(await type(' Before the release '), /^finished: Before the release · /);
-    assert.match(await type(undefined), /^finished: Before the release · /);
+    assert.match(
+      await type(' Before the release '),
+      /^Whitebox assessment: Before the release · finished · /,
+    );
+    assert.match(await type(undefined), /^Whitebox assessment: Before the release · finished · /);
     assert.equal(await type(''), unnamed);
   });
 
@@ -78,7 +81,7 @@ describe('a run in the hands of a person', () => {
 
     await call('stopWatching', node);
     const [{ text, detail, isModal, buttons } = {}, ...others] = messages.shown;
-    assert.match(text ?? '', /^Stop watching the run of /);
+    assert.match(text ?? '', /^Stop watching the assessment of /);
     assert.match(detail ?? '', new RegExp(`track it again by its run ID: invented-${id}$`));
     assert.deepEqual([isModal, buttons, others], [true, ['Stop Watching'], []]);
     assert.ok(offered(await runLines(id)), 'it is watched on when the question is dismissed');
@@ -86,7 +89,7 @@ describe('a run in the hands of a person', () => {
     pressed = 'Stop Watching';
     await call('stopWatching', node);
     const lines = await runLines(id);
-    assert.match(lines[0] ?? '', /^no longer watched: /);
+    assert.match(lines[0] ?? '', /: no longer watched · /);
     assert.ok(!offered(lines));
   });
 

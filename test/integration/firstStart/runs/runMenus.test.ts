@@ -95,7 +95,10 @@ describe('what is called in the title of the Runs view, and on its rows', () => 
     await call('assessFolder', vscode.Uri.file(part));
     await rm(part, { recursive: true });
     const [id = ''] = await newRuns();
-    assert.match((await runLines(id))[0] ?? '', /^start unconfirmed: needs your decision · /);
+    assert.match(
+      (await runLines(id))[0] ?? '',
+      /^Whitebox assessment: needs your decision · start unconfirmed · /,
+    );
     pressed = [];
     return { id, runId: service().runs().at(-1)!.id };
   };
@@ -116,7 +119,7 @@ describe('what is called in the title of the Runs view, and on its rows', () => 
     const { id, runId } = await startUnconfirmed();
     typed = runId;
     await call('giveRunId', rowOf(id));
-    assert.match((await runLines(id))[0] ?? '', /^running 0m: /);
+    assert.match((await runLines(id))[0] ?? '', /: running 0m · /);
   });
 
   it('asks in the dialog about an unconfirmed start for its ID, too', async () => {
@@ -124,7 +127,7 @@ describe('what is called in the title of the Runs view, and on its rows', () => 
     [pressed, typed] = [['Enter Run ID…'], runId];
     await call('resendDispatch');
     assert.deepEqual(messages.shown.at(-1)?.buttons, ['Enter Run ID…', 'Send Again', 'Stop Watching']);
-    assert.match((await runLines(id))[0] ?? '', /^running 0m: /);
+    assert.match((await runLines(id))[0] ?? '', /: running 0m · /);
   });
 
   it('asks whether an ID is of the unconfirmed start, before it lists the run a second time', async () => {
@@ -132,9 +135,12 @@ describe('what is called in the title of the Runs view, and on its rows', () => 
     const offered = pick(0);
     typed = runId;
     await call('trackRun', rowOf(id));
-    assert.deepEqual(offered, ['The unconfirmed start of part', 'A run that isn’t in the Runs view']);
+    assert.deepEqual(offered, [
+      'Unconfirmed start of the assessment of part',
+      'A run that isn’t in the Runs view',
+    ]);
     assert.deepEqual(await newRuns(), [id]);
-    assert.match((await runLines(id))[0] ?? '', /^running 0m: /);
+    assert.match((await runLines(id))[0] ?? '', /: running 0m · /);
   });
 
   it('tracks another run although the row of an unconfirmed start has the focus', async () => {
@@ -146,9 +152,12 @@ describe('what is called in the title of the Runs view, and on its rows', () => 
     pick(1, 0);
     typed = runId;
     await call('trackRun', rowOf(id));
-    assert.match((await runLines(id))[0] ?? '', /^start unconfirmed: needs your decision · /);
+    assert.match(
+      (await runLines(id))[0] ?? '',
+      /^Whitebox assessment: needs your decision · start unconfirmed · /,
+    );
     const [tracked = ''] = (await newRuns()).filter((name) => name !== id);
-    assert.match((await runLines(tracked))[0] ?? '', /^running 0m: /);
+    assert.match((await runLines(tracked))[0] ?? '', /: running 0m · /);
   });
 
   it('asks before it cancels a run, with the button that keeps it running and no third one', async () => {
@@ -161,7 +170,7 @@ describe('what is called in the title of the Runs view, and on its rows', () => 
       assert.deepEqual(messages.shown.at(-1)?.buttons, ['Cancel Run', 'Keep Running']);
     }
     assert.ok(!service().requests.some(({ path: at }) => at.endsWith('/cancel')));
-    assert.match((await runLines(id))[0] ?? '', /^running 1h 0m: /);
+    assert.match((await runLines(id))[0] ?? '', / running 1h 0m · /);
   });
 
   it('compares runs that have findings alone, and says so of others', async () => {

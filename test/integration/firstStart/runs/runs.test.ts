@@ -164,7 +164,7 @@ describe('runs, where a person decides about them', () => {
     await endWith('all', { ...aborted, artifacts: [] }, aborted, { ...ended, state: 'cancelled' });
     assert.deepEqual(
       messages().map(({ buttons }) => buttons),
-      [[], ['Show Findings', 'Open Report'], ['Show Findings', 'Open Report']],
+      [['Show Runs'], ['Show Findings', 'Open Report'], ['Show Findings', 'Open Report']],
     );
   });
 

@@ -256,14 +256,46 @@ describe('runs that wait for a person', () => {
       const row = await provider!.getTreeItem({ kind: 'run', id: run.id });
       for (const each of shown) each.dispose();
       const [state = '', attention] = said.split(' · ');
-      assert.equal(row.label, run.state === 'unknown' ? state : `${state} 0m`);
-      assert.match(String(row.description), /^(?:[a-z -]+ · )?Jan 1$/);
-      assert.equal(String(row.description).split(' · ').slice(0, -1).join(), attention ?? '');
-      assert.ok(row.accessibilityInformation?.label.endsWith(`${row.label}, ${String(row.description)}`));
+      assert.equal(row.label, 'Whitebox assessment');
+      const time = run.state === 'unknown' ? '' : ' 0m';
+      const facts = [...(attention === undefined ? [] : [attention]), `${state}${time}`, 'Jan 1'];
+      assert.equal(row.description, facts.join(' · '));
+      assert.ok(row.accessibilityInformation?.label.endsWith(`, ${facts.join(' · ')}`));
       assert.equal((row.iconPath as vscode.ThemeIcon).id, said === 'running' ? 'sync~spin' : 'warning');
       const heard = item.accessibilityInformation?.label ?? '';
       assert.ok(heard.endsWith(`, ${said.replace(' · ', ', ')}, for 0m`), heard);
     });
+
+  it('F155 are told apart by what they do and to which application, and Confirm Live by its finding', async () => {
+    const hosts = [{ folder: '/shop', name: 'shop.example.test' }];
+    const crawl = { ...runOf.running, workflow: 'blackbox-crawl', targets: hosts } as Run;
+    const confirming = {
+      ...crawl,
+      workflow: 'blackbox-assessment',
+      confirms: 'invented',
+      label: 'SQL from a request',
+    } as Run;
+    for (const [run, label, description] of [
+      [crawl, 'Crawl · shop.example.test', 'running 0m · Jan 1'],
+      [confirming, 'Confirm Live · shop.example.test', 'SQL from a request · running 0m · Jan 1'],
+    ] as const) {
+      const item = {} as vscode.StatusBarItem;
+      let provider: vscode.TreeDataProvider<RunsNode> | undefined;
+      const lazy = {
+        view: {} as unknown as vscode.TreeView<RunsNode>,
+        fill: (given: vscode.TreeDataProvider<RunsNode>): void => void (provider = given),
+      };
+      const clock = clockAt(0);
+      const deps = { runs: storeOf(run), findings: findingsOf(), clock, tracker, parseWorkerFile };
+      const shown = [showStatus(item, deps), showRuns(lazy, deps)];
+      const row = await provider!.getTreeItem({ kind: 'run', id: run.id });
+      for (const each of shown) each.dispose();
+      assert.deepEqual([row.label, row.description], [label, description]);
+      const { value } = item.tooltip as vscode.MarkdownString;
+      assert.ok(value.replaceAll('\\', '').startsWith(`${label}: running, 0m`), value);
+      assert.ok(item.accessibilityInformation?.label.includes(`: ${label}, running`));
+    }
+  });
 
   it('tell the time that passes each minute, in the status item and in the Runs view', () => {
     const beats: (() => void)[] = [];

@@ -209,6 +209,12 @@ describe('what language models get', () => {
     assert.deepEqual([told.locations.length, told.locations.at(-1)], [51, '… and 10 more']);
   });
 
+  test('an unconfirmed start that is no longer watched is not called cancelled', () => {
+    const left = { ...runOf.cancelled, mayStillRun: true } as typeof runOf.cancelled;
+    const { runs } = getRunStatus({ runs: [left], unread: 0 }, 2e12) as { runs: Record<string, unknown>[] };
+    assert.equal(runs[0]?.['state'], 'no longer watched');
+  });
+
   test('the state of runs names no address, organization or folder of this machine', () => {
     const text = JSON.stringify(getRunStatus({ runs: [shopRun, ...Object.values(runOf)], unread: 0 }, 2e12));
     assert.ok(text.includes('"succeeded"') && text.includes('"imported"'));
