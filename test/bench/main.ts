@@ -1,14 +1,17 @@
-// `npm run bench [-- --big] [--corpus FOLDER] [--pairs N] [--only activation,folders,start,upload,secrets,findings,reports,cold] [--json]`: ours against the native tools, in one
+// `npm run bench [-- --big] [--corpus FOLDER] [--pairs N] [--only activation,folders,start,upload,secrets,findings,mcp,blocks,matching,reports,cold] [--json]`: ours against the native tools, in one
 // run, on folders it makes or is given. Ratios carry over to other machines, times do not. Exits 1 when a target is missed. `cold` drops the page cache, which takes root.
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { measureActivation } from './cases/activationCase.ts';
+import { measureBlocks } from './cases/blockedCase.ts';
 import { measureColdSelection } from './cases/coldCase.ts';
 import { makeCorpus } from './corpus.ts';
 import { measureFindings } from './cases/findingsCase.ts';
 import { type Corpus, growthRows, measureFolder, type Seen } from './cases/folderCases.ts';
+import { measureMatching } from './cases/ignoreCase.ts';
+import { measureMcp } from './cases/mcpCase.ts';
 import { measureReports } from './cases/reportCase.ts';
 import { isKept, type Row, toTable } from './rows.ts';
 import { measureSecretCheck } from './cases/secretCase.ts';
@@ -21,7 +24,10 @@ const { values } = parseArgs({
     big: { type: 'boolean', default: false },
     corpus: { type: 'string' },
     pairs: { type: 'string', default: '5' },
-    only: { type: 'string', default: 'activation,folders,start,upload,secrets,findings,reports' },
+    only: {
+      type: 'string',
+      default: 'activation,folders,start,upload,secrets,findings,mcp,blocks,matching,reports',
+    },
     json: { type: 'boolean', default: false },
   },
 });
@@ -68,6 +74,9 @@ if (only.includes('findings')) {
     rows.push(...(await measureFindings(count, subjects, scratch, pairs)));
   }
 }
+if (only.includes('mcp')) rows.push(...(await measureMcp(scratch, pairs)));
+if (only.includes('blocks')) rows.push(...measureBlocks(pairs));
+if (only.includes('matching')) rows.push(...(await measureMatching(pairs)));
 if (only.includes('reports')) rows.push(...(await measureReports(pairs)));
 say(`load ${(loadavg()[0] ?? 0).toFixed(1)} at the end`);
 console.log(values.json ? JSON.stringify(rows, undefined, 2) : toTable(rows));

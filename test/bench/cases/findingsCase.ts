@@ -43,7 +43,7 @@ function openTarget(count: number): Pick<Row, 'target'> {
 }
 
 /** Stores an invented ended run below `root`; returns the file with many findings. */
-function makeRun(root: string, count: number): string {
+export function makeRun(root: string, count: number): string {
   const folder = join(root, 'shop');
   const files = new Map<string, string>([[busy.path, textOf('busy', busy.lines)]]);
   for (let at = 0; at < (count - busy.findings) / findingsPerFile; at++) {
