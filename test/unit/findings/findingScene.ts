@@ -27,6 +27,12 @@ function makeMemory(): { get(key: string): unknown; update(key: string, value: u
   };
 }
 
+type RunParts = readonly [
+  folders: readonly string[],
+  findings: string,
+  sent?: Readonly<Record<string, string | Buffer>>,
+];
+
 /** A finding store on a disk of its own. */
 export interface Scene {
   readonly root: string;
@@ -40,11 +46,9 @@ export interface Scene {
   /** The findings as a window that starts now has them; its worker's entry may be none. */
   reopen(workerFile: string): FindingStore;
   /** Stores an ended run of folders below the root; later ones are newer. What was `sent` of each is kept as a run keeps it. */
-  addRun(
-    folders: readonly string[],
-    findings: string,
-    sent?: Readonly<Record<string, string | Buffer>>,
-  ): Promise<Run>;
+  addRun(...args: RunParts): Promise<Run>;
+  /** The same; the findings are not loaded. */
+  storeRun(...args: RunParts): Promise<Run>;
 }
 
 /** Makes a scene that goes with its test, whose window has these folders below the root open. */
@@ -81,7 +85,7 @@ export async function setScene(
     await rm(root, { recursive: true, force: true });
   });
   let count = 0;
-  return {
+  const scene: Scene = {
     root,
     store,
     runs,
@@ -93,7 +97,12 @@ export async function setScene(
       return store.rePlace(new Set([file]));
     },
     reopen: openStore,
-    addRun: async (folders, findings, sent) => {
+    addRun: async (...args) => {
+      const run = await scene.storeRun(...args);
+      await store.load();
+      return run;
+    },
+    storeRun: async (folders, findings, sent) => {
       count += 1;
       const id = `run-${String(count)}`;
       const targets = folders.map((name) => ({ folder: path.join(root, name), name }));
@@ -124,10 +133,10 @@ export async function setScene(
       };
       if (sent !== undefined) await keepSent(run, runs.folderOf(id), sent);
       await runs.create(run);
-      await store.load();
       return run;
     },
   };
+  return scene;
 }
 
 async function keepSent(

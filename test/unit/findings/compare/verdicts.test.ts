@@ -18,8 +18,9 @@ async function play(scene: Scene, runs: readonly Told[]): Promise<readonly Run[]
   const played: Run[] = [];
   for (const [sent, ...findings] of runs) {
     if (sent !== undefined) await rm(path.join(scene.root, 'shop', 'src'), { recursive: true, force: true });
-    played.push(await scene.addRun(['shop'], write(findings), sent));
+    played.push(await scene.storeRun(['shop'], write(findings), sent));
   }
+  await scene.store.load();
   return played;
 }
 
@@ -252,7 +253,7 @@ async function assess(
   found: readonly object[],
   { scanned, ...rest }: { scanned?: object | undefined; [member: string]: unknown },
 ): Promise<Run> {
-  const run = (await scene.addRun(['shop'], write(found))) as RunIn<'succeeded'>;
+  const run = (await scene.storeRun(['shop'], write(found))) as RunIn<'succeeded'>;
   const { artifacts } = run;
   const file = 'artifact-progress';
   if (scanned !== undefined)
@@ -265,7 +266,6 @@ async function assess(
     input: { target_urls: ['https://shop.example/'], ...(rest['input'] as object | undefined) },
   } as Run;
   await scene.runs.create(blackbox);
-  await scene.store.load({ force: true });
   return blackbox;
 }
 
