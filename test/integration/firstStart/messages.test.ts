@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
+import { after, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { AssessmentError, workerCrash } from '../../../src/core/errors.ts';
 import { zipBundle } from '../../../src/core/findings/importExport/bundle.ts';
 import { describeError } from '../../../src/editor/errors/messages.ts';
 import { type AssessmentService, startService } from '../../service/assessmentService.ts';
-import { link, type MessageWatch, watchMessages } from '../messages.ts';
+import { answer, link, type MessageWatch, watchMessages } from '../person.ts';
 import { openFolders } from '../openFolders.ts';
 import { signIn } from '../signedIn.ts';
 import { resetUserSettings } from '../userSettings.ts';
@@ -17,20 +17,13 @@ const hostile = '[Sign in](command:workbench.action.quit)';
 describe('what others wrote stays text in a message', () => {
   let folder: string;
   let messages: MessageWatch;
-  let showOpenDialog: typeof vscode.window.showOpenDialog;
 
   before(async () => {
     [folder = ''] = await openFolders(1);
-    showOpenDialog = vscode.window.showOpenDialog;
   });
 
   beforeEach(() => {
     messages = watchMessages();
-  });
-
-  afterEach(() => {
-    messages.end();
-    vscode.window.showOpenDialog = showOpenDialog;
   });
 
   after(resetUserSettings);
@@ -56,7 +49,7 @@ describe('what others wrote stays text in a message', () => {
   it('as the name of a file in an archive', async () => {
     const file = path.join(folder, 'bundle.zip');
     await writeFile(file, await zipBundle([{ path: hostile, content: Buffer.from('{}') }]));
-    vscode.window.showOpenDialog = () => Promise.resolve([vscode.Uri.file(file)]);
+    answer({ showOpenDialog: () => [vscode.Uri.file(file)] });
     await vscode.commands.executeCommand('whitebox.importFindings');
     await rm(file);
     assertPlain('Nothing was imported');
@@ -69,8 +62,6 @@ describe('what a message says went wrong', () => {
   beforeEach(() => {
     messages = watchMessages();
   });
-
-  afterEach(() => messages.end());
 
   after(resetUserSettings);
 

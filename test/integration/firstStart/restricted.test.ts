@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'mocha';
 import * as vscode from 'vscode';
-import { watchMessages } from '../messages.ts';
+import { watchMessages } from '../person.ts';
 import { inRestrictedMode } from '../restrictedMode.ts';
 
 const manifest = vscode.extensions.getExtension('whitebox.whitebox-assessment')!.packageJSON as {
@@ -17,14 +17,10 @@ describe('in Restricted Mode', () => {
       assert(disabled.includes(`whitebox.${command}`), command);
     const refusedFor = async (command: string): Promise<string[]> => {
       const messages = watchMessages();
-      try {
-        await inRestrictedMode(() =>
-          vscode.commands.executeCommand(command, vscode.workspace.workspaceFolders?.[0]?.uri),
-        );
-        return messages.shown.map(({ text }) => text);
-      } finally {
-        messages.end();
-      }
+      await inRestrictedMode(() =>
+        vscode.commands.executeCommand(command, vscode.workspace.workspaceFolders?.[0]?.uri),
+      );
+      return messages.shown.map(({ text }) => text);
     };
     for (const command of disabled)
       assert.deepEqual(

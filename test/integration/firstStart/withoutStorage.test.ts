@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { type AssessmentService, startService } from '../../service/assessmentService.ts';
 import { storageVariable } from '../events.ts';
-import { type MessageWatch, watchMessages } from '../messages.ts';
+import { watchMessages } from '../person.ts';
 import { openFolders } from '../openFolders.ts';
 import { signIn } from '../signedIn.ts';
 import { resetUserSettings } from '../userSettings.ts';
@@ -16,7 +16,6 @@ const storage = process.env[storageVariable]!;
 describe('storage that cannot be written', () => {
   const names = ['runs', 'starting'].map((name) => path.join(storage, name));
   let service: AssessmentService;
-  let messages: MessageWatch;
 
   before(async () => {
     const [folder = ''] = await openFolders(1);
@@ -29,11 +28,9 @@ describe('storage that cannot be written', () => {
       await rename(name, `${name}.kept`).catch(() => undefined);
       await writeFile(name, '');
     }
-    messages = watchMessages();
   });
 
   after(async () => {
-    messages.end();
     await resetUserSettings();
     await service.close();
     for (const name of names) {
@@ -43,6 +40,7 @@ describe('storage that cannot be written', () => {
   });
 
   it('F66 refuses a start with the cause, before any question and before anything is sent', async () => {
+    const messages = watchMessages();
     await vscode.commands.executeCommand('whitebox.startAssessment');
     const shown = messages.shown.map(({ text, severity, isModal }) => [text, severity, isModal]);
     assert.deepEqual(shown, [

@@ -18,7 +18,7 @@ import {
 import type { FindingStores } from '../../../src/editor/findings/findingArguments.ts';
 import { storeManifest } from '../../storedManifest.ts';
 import { noIdentity as identity } from '../../unit/findings/shownFindings.ts';
-import { recordCommand, watchEachTest } from '../messages.ts';
+import { recordCommand, watchEachTest } from '../person.ts';
 import { endedRun } from '../storedRuns.ts';
 
 const { getExtension } = vscode.extensions;
@@ -109,7 +109,7 @@ describe('files as they were assessed', () => {
 
   it('are compared with what is here now in one view, which says what it lacks', async () => {
     const opened = recordCommand('vscode.changes');
-    await showChangesSince(shown[0]!.run, deps).finally(opened.end);
+    await showChangesSince(shown[0]!.run, deps);
     const [[, changes] = []] = opened.calls as [string, (vscode.Uri | undefined)[][]][];
     assert.deepEqual(
       changes?.map((uris) => uris.slice(1).map((uri) => uri && `${uri.scheme}:${path.basename(uri.path)}`)),

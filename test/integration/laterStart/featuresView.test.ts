@@ -21,8 +21,8 @@ import { invent } from '../../unit/findings/shownFindings.ts';
 import { openFolders } from '../openFolders.ts';
 import { parseWorkerFile } from '../runLines.ts';
 import { storeCrawl, storeLiveRun } from '../storedRuns.ts';
+import { answer } from '../person.ts';
 
-const { showQuickPick, showInputBox } = vscode.window;
 const { Checked, Unchecked } = vscode.TreeItemCheckboxState;
 
 // The features and their progress are invented, as their file formats are.
@@ -93,7 +93,6 @@ describe('the Features view', () => {
   });
 
   afterEach(async () => {
-    Object.assign(vscode.window, { showQuickPick, showInputBox });
     view.close();
     view.dispose();
     await rm(storage, { recursive: true, force: true });
@@ -134,14 +133,12 @@ describe('the Features view', () => {
   /** Answers the next quick picks with what has these labels, one answer for each. */
   const pick = (...answers: readonly (string | readonly string[])[]): void => {
     const left = [...answers];
-    Object.assign(vscode.window, {
+    answer({
       showQuickPick: (items: readonly { label: string }[]) => {
         const answer = left.shift();
-        return Promise.resolve(
-          typeof answer === 'string'
-            ? items.find(({ label }) => label === answer)
-            : items.filter(({ label }) => answer?.includes(label)),
-        );
+        return typeof answer === 'string'
+          ? items.find(({ label }) => label === answer)
+          : items.filter(({ label }) => answer?.includes(label));
       },
     });
   };
@@ -210,7 +207,7 @@ describe('the Features view', () => {
     await choosePairs(view, findings);
     assert.match(shownView.message, /^2 of 33 pairs chosen\./);
 
-    Object.assign(vscode.window, { showInputBox: () => Promise.resolve('LOGIN') });
+    answer({ showInputBox: () => 'LOGIN' });
     await filterFeatures(view);
     assert.deepEqual(await read(), ['☐ Log in: 1 of 11 · POST https://shop.example.test/login']);
     assert.match(shownView.message, /Filter “LOGIN”: 1 of 3 features\./);
@@ -232,12 +229,10 @@ describe('the Features view', () => {
   it('F155 chooses the pairs with findings for a retest: by state, nothing is checked at first', async () => {
     found.splice(0, Infinity, invent({ feature: 'Search', perspective: 'csrf' }));
     const offered: (readonly vscode.QuickPickItem[])[] = [];
-    Object.assign(vscode.window, {
+    answer({
       showQuickPick: (items: readonly vscode.QuickPickItem[]) => {
         offered.push(items);
-        return Promise.resolve(
-          offered.length === 1 ? items.find(({ label }) => label === 'By State…') : [items[0]],
-        );
+        return offered.length === 1 ? items.find(({ label }) => label === 'By State…') : [items[0]];
       },
     });
     const run = await crawl({ features, findings: [], scan_progress: progress });

@@ -4,7 +4,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
-import { watchEachTest } from '../messages.ts';
+import { answer, watchEachTest } from '../person.ts';
 import { openFolders } from '../openFolders.ts';
 import { until } from '../until.ts';
 import { setUserSettings } from '../userSettings.ts';
@@ -63,18 +63,12 @@ describe('handing findings on', () => {
   });
 
   it('copies what starts the MCP server, for a program that is not VS Code', async () => {
-    const { showQuickPick, showWorkspaceFolderPick } = vscode.window;
-    Object.assign(vscode.window, {
+    answer({
       showWorkspaceFolderPick: () =>
-        Promise.resolve(vscode.workspace.workspaceFolders?.find(({ uri }) => uri.fsPath === shop)),
-      showQuickPick: (items: readonly { label: string }[]) =>
-        Promise.resolve(items.find(({ label }) => label === 'Cursor')),
+        vscode.workspace.workspaceFolders?.find(({ uri }) => uri.fsPath === shop),
+      showQuickPick: (items: readonly { label: string }[]) => items.find(({ label }) => label === 'Cursor'),
     });
-    try {
-      await run('copyMcpConfiguration');
-    } finally {
-      Object.assign(vscode.window, { showQuickPick, showWorkspaceFolderPick });
-    }
+    await run('copyMcpConfiguration');
     const [{ text, buttons } = { text: '', buttons: [] }] = messages();
     assert.match(text, /^The configuration was copied to the clipboard\. Add it to ~\/\.cursor/);
     assert.deepEqual(buttons, ['Show']);

@@ -11,14 +11,12 @@ import { shareFinding } from '../../../src/editor/findings/shareFindings.ts';
 import { createLinkFollower } from '../../../src/editor/runs/trackRun.ts';
 import { silent } from '../../silentLog.ts';
 import { invent } from '../../unit/findings/shownFindings.ts';
-import { recordCommand, watchMessages } from '../messages.ts';
+import { answer, recordCommand, watchMessages, replace } from '../person.ts';
 import { openFolders } from '../openFolders.ts';
 import { endedRun } from '../storedRuns.ts';
 import { resetUserSettings, setUserSettings } from '../userSettings.ts';
 
 const account = { baseUrl: 'https://assessment.example.test/v1', organizationId: 'invented' };
-const { showQuickPick, showWorkspaceFolderPick } = vscode.window;
-const { getExtension } = vscode.extensions;
 
 describe('links to findings and runs', () => {
   let run: Run;
@@ -50,14 +48,12 @@ describe('links to findings and runs', () => {
       details: { open: (source: ShownFinding) => void opened.push(source) } as never,
       attempt: (_id, work) => work(),
     });
-    Object.assign(vscode.window, {
-      showWorkspaceFolderPick: () => Promise.resolve(vscode.workspace.workspaceFolders?.[0]),
+    answer({
+      showWorkspaceFolderPick: () => vscode.workspace.workspaceFolders?.[0],
     });
   });
 
   after(async () => {
-    Object.assign(vscode.window, { showQuickPick, showWorkspaceFolderPick });
-    Object.assign(vscode.extensions, { getExtension });
     await resetUserSettings();
   });
 
@@ -65,11 +61,7 @@ describe('links to findings and runs', () => {
     vscode.Uri.parse(`vscode://whitebox.whitebox-assessment${path}?${toLinkQuery(of, { finding })}`);
   const followed = async (uri: vscode.Uri, press?: string): Promise<string[]> => {
     const messages = watchMessages(() => press);
-    try {
-      await follow(uri);
-    } finally {
-      messages.end();
-    }
+    await follow(uri);
     return messages.shown.map(({ text }) => text);
   };
 
@@ -113,13 +105,12 @@ describe('links to findings and runs', () => {
     await Promise.all([follow(linkTo(run)), follow(linkTo(run, '/run')), follow(linkTo(run, '/x'))]);
     answer.resolve('Cancel');
     await first;
-    messages.end();
     assert.deepEqual([messages.shown.length, tracked], [1, []]);
   });
 
   it('are copied with title and run ID, in the form that other machines follow', async () => {
-    Object.assign(vscode.extensions, { getExtension: () => undefined });
-    Object.assign(vscode.window, { showQuickPick: (items: readonly object[]) => Promise.resolve(items[0]) });
+    replace(vscode.extensions, { getExtension: () => undefined });
+    answer({ showQuickPick: (items: readonly object[]) => items[0] });
     await shareFinding(shown);
     const [title, id, link = ''] = (await vscode.env.clipboard.readText()).split('\n');
     assert.deepEqual([title, id], ['Weak hash', 'Run invented-linked']);
@@ -136,26 +127,21 @@ describe('links to findings and runs', () => {
       state: { remotes: [{ name: 'origin', fetchUrl: 'git@github.com:acme/shop.git' }] },
     };
     const git = { enabled: true, getAPI: () => ({ getRepository: () => repository }) };
-    Object.assign(vscode.extensions, { getExtension: () => ({ activate: () => Promise.resolve(git) }) });
-    Object.assign(vscode.window, { showQuickPick: (items: readonly object[]) => Promise.resolve(items[1]) });
+    replace(vscode.extensions, { getExtension: () => ({ activate: () => Promise.resolve(git) }) });
+    answer({ showQuickPick: (items: readonly object[]) => items[1] });
     const pages = recordCommand('vscode.open');
     const share = async (press?: string): Promise<void> => {
       const messages = watchMessages(() => press);
       await shareFinding(shown);
-      messages.end();
       const [{ text, buttons, detail } = { text: '', buttons: [], detail: '' }] = messages.shown;
       assert.equal(text, 'Open a page for this finding in github.com/acme/shop?');
       assert.deepEqual(buttons, ['Private Security Advisory', 'Open Issue']);
       assert.match(detail, /^Other people may see/);
     };
-    try {
-      await share();
-      assert.deepEqual(pages.calls, []);
-      await share('Open Issue');
-      await share('Private Security Advisory');
-    } finally {
-      pages.end();
-    }
+    await share();
+    assert.deepEqual(pages.calls, []);
+    await share('Open Issue');
+    await share('Private Security Advisory');
     assert.deepEqual(pages.calls.flat(), [
       'https://github.com/acme/shop/issues/new?title=Weak+hash+%28WB-1%29',
       'https://github.com/acme/shop/security/advisories/new',

@@ -24,12 +24,11 @@ import { toItem } from '../../../src/editor/findings/tree/findingItems.ts';
 import { eventually } from '../../host/workbench/eventually.ts';
 import { silent } from '../../silentLog.ts';
 import { invent } from '../../unit/findings/shownFindings.ts';
-import { watchMessages } from '../messages.ts';
+import { answer, watchMessages } from '../person.ts';
 import { openFolders } from '../openFolders.ts';
 import { parseWorkerFile } from '../runLines.ts';
 import { endedRun, storeCrawl } from '../storedRuns.ts';
 
-const { showQuickPick } = vscode.window;
 const place = { baseUrl: 'https://assessment.example.test/v1', organizationId: 'invented' };
 const reflected = {
   title: 'Reflected cross-site scripting',
@@ -53,7 +52,6 @@ describe('findings of a live application', () => {
   });
 
   afterEach(async () => {
-    Object.assign(vscode.window, { showQuickPick });
     await rm(storage, { recursive: true, force: true });
   });
 
@@ -112,12 +110,8 @@ describe('findings of a live application', () => {
 
   it('open their URL only after it was shown whole, and none that is not whole', async () => {
     const messages = watchMessages();
-    try {
-      await openUrl(invent(reflected));
-      await openUrl(invent({ ...reflected, url: '/search' }));
-    } finally {
-      messages.end();
-    }
+    await openUrl(invent(reflected));
+    await openUrl(invent({ ...reflected, url: '/search' }));
     const [question, refusal] = messages.shown;
     assert.ok(question);
     assert.equal(question.text, `Open this URL? ${reflected.url}`);
@@ -130,11 +124,11 @@ describe('findings of a live application', () => {
     const answered: (readonly [string, boolean])[] = [];
     const offered: (readonly string[])[] = [];
     const started: Pick<Run, 'confirms' | 'label'>[] = [];
-    Object.assign(vscode.window, {
+    answer({
       showQuickPick: (items: readonly vscode.QuickPickItem[]) => {
         offered.push(items.map(({ label, description = '' }) => `${label} ${description}`.trim()));
         const pick = picks.shift();
-        return Promise.resolve(items.find(({ label }) => label === pick));
+        return items.find(({ label }) => label === pick);
       },
     });
     const deps = {
@@ -162,11 +156,7 @@ describe('findings of a live application', () => {
     await runs.create({ ...crawl, input: { target_urls: ['https://shop.example.test/'] } });
     const { deps, offered } = confirming(['Search', 'Injection']);
     const messages = watchMessages();
-    try {
-      await confirmLive(code, deps);
-    } finally {
-      messages.end();
-    }
+    await confirmLive(code, deps);
     assert.deepEqual(offered[0], ['Search https://shop.example.test/search', 'Log in']);
     assert.equal(offered[1]?.[0], 'Injection suggested from the CWE');
     const question = messages.shown.find(({ isModal }) => isModal);
@@ -185,11 +175,7 @@ describe('findings of a live application', () => {
   it('say so where no run has features', async () => {
     const { deps } = confirming([]);
     const messages = watchMessages();
-    try {
-      await confirmLive(code, deps);
-    } finally {
-      messages.end();
-    }
+    await confirmLive(code, deps);
     const [{ text, buttons } = { text: '', buttons: [] }] = messages.shown;
     assert.match(text, /^No run started on this machine has features/);
     assert.deepEqual(buttons, ['Start Crawl…']);
@@ -229,11 +215,7 @@ describe('findings of a live application', () => {
 
     const again = confirming(['Test Same Pair Again…'], [{ ...tried, result: 'nothing', found: [] }]);
     const messages = watchMessages(({ buttons }) => buttons[0]);
-    try {
-      await confirmLive(code, again.deps);
-    } finally {
-      messages.end();
-    }
+    await confirmLive(code, again.deps);
     assert.deepEqual(again.offered[0], ['Test Same Pair Again…', 'Test Another Pair…']);
     assert.match(messages.shown[0]?.detail ?? '', /One pair is tested: Search · Injection\./);
     const [{ confirms, label } = {}] = again.started;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterEach, before, describe, it } from 'mocha';
+import { before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import type { FindingStore } from '../../../src/core/findings/findingStore.ts';
 import type { ShownFinding, ShownPlace } from '../../../src/core/findings/shownFinding.ts';
@@ -28,24 +28,18 @@ import { revealPlace } from '../../../src/editor/findings/code/goToFinding.ts';
 import { readDisplaySettings } from '../../../src/editor/settings.ts';
 import { showStatus } from '../../../src/editor/runs/statusBar.ts';
 import { eventually } from '../../host/workbench/eventually.ts';
-import { recordCommand, watchMessages } from '../messages.ts';
+import { answer, recordCommand, watchMessages } from '../person.ts';
 import { runOf } from '../../unit/run/sampleRuns.ts';
 import { invent } from '../../unit/findings/shownFindings.ts';
 import { openFolders } from '../openFolders.ts';
 import { endedRun } from '../storedRuns.ts';
 import { resetUserSettings, setUserSettings } from '../userSettings.ts';
 
-const { showQuickPick } = vscode.window;
-
 describe('what is said of findings and runs', () => {
   let shop: string;
 
   before(async () => {
     [shop = ''] = await openFolders(2);
-  });
-
-  afterEach(() => {
-    Object.assign(vscode.window, { showQuickPick });
   });
 
   const placeIn = (name: string, drift: string): ShownPlace =>
@@ -82,7 +76,7 @@ describe('what is said of findings and runs', () => {
         [first] = items;
         return Promise.resolve(undefined);
       };
-      Object.assign(vscode.window, { showQuickPick: pick });
+      answer({ showQuickPick: pick });
       const shown = { ...findingAt(placeIn('a.js', 'gone')), verdict };
       await setTriage([shown], {
         findings: storeOf(),
@@ -99,11 +93,7 @@ describe('what is said of findings and runs', () => {
 
   it('says of a file that was deleted that the code is not there any more', async () => {
     const messages = watchMessages();
-    try {
-      await revealPlace(placeIn('deleted.js', 'gone'));
-    } finally {
-      messages.end();
-    }
+    await revealPlace(placeIn('deleted.js', 'gone'));
     assert.deepEqual(
       messages.shown.map(({ text }) => text),
       ['The code of this finding is no longer in deleted.js.'],
@@ -237,7 +227,6 @@ describe('what is said of findings and runs', () => {
       displayed.dispose();
     } finally {
       Object.defineProperties(vscode.workspace, former);
-      set.end();
       filtering.dispose();
     }
     const states = set.calls.filter(([key]) => key === 'whitebox.findingsView').map(([, value]) => value);
@@ -273,10 +262,10 @@ describe('what is said of findings and runs', () => {
       `0 findings. · ${path.basename(shop)} · run “Before the fix”`,
     ]);
     let offered: readonly string[] = [];
-    Object.assign(vscode.window, {
+    answer({
       showQuickPick: (items: readonly { label: string; description: string }[]) => {
         offered = items.map(({ label, description }) => `${label}: ${description.split(' · ')[0] ?? ''}`);
-        return Promise.resolve(undefined);
+        return undefined;
       },
     });
     const last = { ...after, id: 'invented-2', createdAt: 2 };
@@ -297,7 +286,6 @@ describe('what is said of findings and runs', () => {
     const messages = watchMessages();
     folders[0]!.run = runOf.failed;
     assert.equal(await pickShownRun({ runs, findings }, 'report', 'Open Report'), undefined);
-    messages.end();
     assert.equal(messages.shown[0]?.text, 'The findings that are shown came without a report.');
   });
 
@@ -319,7 +307,6 @@ describe('what is said of findings and runs', () => {
       await vscode.commands.executeCommand('whitebox.signOut');
     } finally {
       await resetUserSettings();
-      messages.end();
     }
     const { text, buttons } = messages.shown.at(-1) ?? {};
     assert.match(text ?? '', /^The token command in your settings still signs you in\./);
@@ -331,8 +318,8 @@ describe('what is said of findings and runs', () => {
     const filtering = new Filtering(memory);
     const pick = (items: readonly { part?: string }[]): unknown =>
       items.find(({ part }) => part === 'triage') ?? items;
-    Object.assign(vscode.window, {
-      showQuickPick: (items: readonly object[]) => Promise.resolve(pick(items)),
+    answer({
+      showQuickPick: (items: readonly object[]) => pick(items),
     });
     await filterFindings(filtering, storeOf(findingAt(placeIn('src/orders.js', 'same'), 'falsePositive')));
     assert.deepEqual(filtering.filter, { triage: ['falsePositive'] });
@@ -360,12 +347,8 @@ describe('what is said of findings and runs', () => {
   });
 
   it('asks for a folder for findings whose main place is missing, though others of their places are here', async () => {
-    const { showOpenDialog } = vscode.window;
     const titles: (string | undefined)[] = [];
-    vscode.window.showOpenDialog = (options) => {
-      titles.push(options?.title);
-      return Promise.resolve(undefined);
-    };
+    answer({ showOpenDialog: (options?: vscode.OpenDialogOptions) => void titles.push(options?.title) });
     const messages = watchMessages();
     const told = [{ path: 'main.js' }, { path: 'other.js' }];
     const found = (at: number): ShownFinding => {
@@ -375,14 +358,9 @@ describe('what is said of findings and runs', () => {
     };
     const mapAmong = (...all: ShownFinding[]): Promise<void> =>
       mapFindingPaths(Object.assign(storeOf(...all), { folders: () => [] }));
-    try {
-      await mapAmong(found(0));
-      assert.deepEqual(titles, []);
-      await mapAmong(found(0), found(1));
-    } finally {
-      messages.end();
-      vscode.window.showOpenDialog = showOpenDialog;
-    }
+    await mapAmong(found(0));
+    assert.deepEqual(titles, []);
+    await mapAmong(found(0), found(1));
     assert.deepEqual(titles, ['Base Folder for the Paths of 1 finding']);
     assert.deepEqual(
       messages.shown.map(({ text }) => text),

@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
+import { after, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { eventually } from '../../host/workbench/eventually.ts';
-import { link, type MessageWatch, type ShownMessage, watchMessages } from '../messages.ts';
+import { answer, link, type MessageWatch, type ShownMessage, watchMessages } from '../person.ts';
 import { openFolders } from '../openFolders.ts';
 import { inRestrictedMode } from '../restrictedMode.ts';
 import { shopRunId } from './workspace.ts';
-
-const { showQuickPick, showInputBox } = vscode.window;
 
 describe('deciding about findings', () => {
   let shop: vscode.Uri;
@@ -28,11 +26,6 @@ describe('deciding about findings', () => {
     messages = watchMessages((message) => press(message));
   });
 
-  afterEach(() => {
-    messages.end();
-    Object.assign(vscode.window, { showQuickPick, showInputBox });
-  });
-
   const setStorage = (value: string | undefined): Thenable<void> =>
     vscode.workspace
       .getConfiguration('whitebox', shop)
@@ -42,15 +35,12 @@ describe('deciding about findings', () => {
     await setStorage(undefined);
     await rm(path.join(shop.fsPath, '.vscode', 'whitebox-triage'), { recursive: true, force: true });
     await decide('open');
-    messages.end();
-    Object.assign(vscode.window, { showQuickPick, showInputBox });
   });
 
   const decide = async (state: string, note = ''): Promise<void> => {
-    Object.assign(vscode.window, {
-      showQuickPick: (items: { state: string }[]) =>
-        Promise.resolve(items.find((item) => item.state === state)),
-      showInputBox: () => Promise.resolve(note),
+    answer({
+      showQuickPick: (items: { state: string }[]) => items.find((item) => item.state === state),
+      showInputBox: () => note,
     });
     await vscode.commands.executeCommand('whitebox.setTriage', finding);
   };

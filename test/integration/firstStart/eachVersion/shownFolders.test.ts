@@ -5,7 +5,7 @@ import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { type AssessmentService, startService } from '../../../service/assessmentService.ts';
 import { storageVariable } from '../../events.ts';
-import { type MessageWatch, watchMessages } from '../../messages.ts';
+import { answer, type MessageWatch, watchMessages } from '../../person.ts';
 import { openFolders } from '../../openFolders.ts';
 import { storeUnsentRun } from '../../storedRuns.ts';
 import { signIn } from '../../signedIn.ts';
@@ -21,7 +21,6 @@ describe('what the Upload Preview shows', () => {
   let service: AssessmentService;
   let messages: MessageWatch;
   let press: string | undefined;
-  const { showSaveDialog } = vscode.window;
 
   before(async () => {
     [folder = ''] = await openFolders(1);
@@ -40,8 +39,6 @@ describe('what the Upload Preview shows', () => {
 
   afterEach(async () => {
     await run('closePreview');
-    messages.end();
-    vscode.window.showSaveDialog = showSaveDialog;
     await resetUserSettings();
   });
 
@@ -53,7 +50,7 @@ describe('what the Upload Preview shows', () => {
 
   it('of a folder is what its ▶ asks about and its 💾 saves, and what another start or archive holds besides is told', async () => {
     const to = path.join(folder, '..', 'saved.tar.gz');
-    vscode.window.showSaveDialog = () => Promise.resolve(vscode.Uri.file(to));
+    answer({ showSaveDialog: () => vscode.Uri.file(to) });
     await run('assessFolder', api);
     press = undefined;
     try {

@@ -14,12 +14,10 @@ import type { RunOutcome } from '../../../service/runs/run.ts';
 import { eventually } from '../../../host/workbench/eventually.ts';
 import { storageVariable } from '../../events.ts';
 import { runItems, runLines } from '../../runLines.ts';
-import { link, type MessageWatch, type ShownMessage, watchMessages } from '../../messages.ts';
+import { answer, link, type MessageWatch, type ShownMessage, watchMessages } from '../../person.ts';
 import { openFolders } from '../../openFolders.ts';
 import { call, signIn } from '../../signedIn.ts';
 import { resetUserSettings } from '../../userSettings.ts';
-
-const { showInputBox, showQuickPick } = vscode.window;
 
 const storage = process.env[storageVariable]!;
 
@@ -45,14 +43,12 @@ describe('starting a blackbox run', () => {
     inputs = [];
     former = await storedIds();
     messages = watchMessages((message) => press(message));
-    Object.assign(vscode.window, {
+    answer({
       showInputBox: (options: vscode.InputBoxOptions) => {
         inputs.push(options.title ?? '');
         if (options.password === true)
-          return Promise.resolve(
-            application.credentials.find(({ id }) => options.title?.includes(id))?.password,
-          );
-        return Promise.resolve(options.value);
+          return application.credentials.find(({ id }) => options.title?.includes(id))?.password;
+        return options.value;
       },
     });
     await signIn(service);
@@ -66,8 +62,6 @@ describe('starting a blackbox run', () => {
       await rm(path.join(storage, 'runs', id), { recursive: true });
     }
     await call('refreshRuns');
-    messages.end();
-    Object.assign(vscode.window, { showInputBox, showQuickPick });
     await resetUserSettings();
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
     await rm(file, { force: true });
@@ -75,14 +69,11 @@ describe('starting a blackbox run', () => {
 
   after(async () => {
     // Passwords are kept for the tests of other files, too.
-    const forgetting = watchMessages(({ buttons }) => buttons.find((button) => button === 'Delete'));
-    Object.assign(vscode.window, {
-      showQuickPick: (items: readonly { kept?: unknown }[]) =>
-        Promise.resolve(items.find((item) => item.kept !== undefined)),
+    watchMessages(({ buttons }) => buttons.find((button) => button === 'Delete'));
+    answer({
+      showQuickPick: (items: readonly { kept?: unknown }[]) => items.find((item) => item.kept !== undefined),
     });
     await call('blackboxPasswords');
-    forgetting.end();
-    Object.assign(vscode.window, { showQuickPick });
     await application.close();
     await service.close();
   });
@@ -394,10 +385,10 @@ describe('starting a blackbox run', () => {
     const second = path.join(folder, 'second.blackbox.json');
     await writeFile(second, '{}');
     let offered: readonly string[] = [];
-    Object.assign(vscode.window, {
+    answer({
       showQuickPick: (items: readonly string[]) => {
         offered = items;
-        return Promise.resolve(file);
+        return file;
       },
     });
     try {

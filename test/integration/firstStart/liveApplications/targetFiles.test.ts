@@ -2,20 +2,19 @@ import assert from 'node:assert/strict';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
+import { afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { PasswordStore } from '../../../../src/core/workflows/passwordStore.ts';
 import { askForPasswords } from '../../../../src/editor/blackbox/passwords.ts';
 import { provideRequests, type RequestDocuments } from '../../../../src/editor/blackbox/exactRequest.ts';
 import { acceptTexts } from '../../../../src/editor/blackbox/targetFiles.ts';
 import { eventually } from '../../../host/workbench/eventually.ts';
-import { type MessageWatch, type ShownMessage, watchMessages } from '../../messages.ts';
+import { answer, type MessageWatch, type ShownMessage, watchMessages } from '../../person.ts';
 import { openFolders } from '../../openFolders.ts';
 import { inRestrictedMode } from '../../restrictedMode.ts';
 import { call } from '../../signedIn.ts';
 import { resetUserSettings, setUserSettings } from '../../userSettings.ts';
 
-const { showInputBox, showQuickPick } = vscode.window;
 const url = 'https://staging.example.com/';
 const alice = { id: 'alice@example.com', role: 'buyer' };
 const bob = { id: 'bob@example.com', role: 'seller' };
@@ -39,16 +38,10 @@ describe('a target file', () => {
   });
 
   afterEach(async () => {
-    messages.end();
-    Object.assign(vscode.window, { showInputBox, showQuickPick });
     await resetUserSettings();
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
     for (const name of await readdir(folder))
       if (name.endsWith('.blackbox.json')) await rm(path.join(folder, name));
-  });
-
-  after(() => {
-    Object.assign(vscode.window, { showInputBox, showQuickPick });
   });
 
   let opened = 0;
@@ -80,7 +73,7 @@ describe('a target file', () => {
 
   it('is made with the first URL and with limits, opened, and never written over another', async () => {
     let complaint: unknown;
-    Object.assign(vscode.window, {
+    answer({
       showInputBox: async (options: vscode.InputBoxOptions) => {
         complaint = await options.validateInput?.('ftp://staging.example.com/');
         assert.equal(await options.validateInput?.(url), undefined);
@@ -251,12 +244,12 @@ describe('a target file', () => {
     assert.equal((await shownLenses(document.uri, 3))[2], 'Passwords saved: 1 of 2');
     // One row stands for both requests, of which only the crawl has these instructions; it forgets both.
     press = ({ buttons }) => buttons.find((button) => button === 'Delete');
-    Object.assign(vscode.window, {
+    answer({
       showQuickPick: (items: { kept?: unknown }[]) => {
         assert.doesNotMatch(JSON.stringify(items), /canary/);
         const kept = items.filter((item) => item.kept !== undefined);
         assert.ok(kept.length <= 1);
-        return Promise.resolve(kept[0]);
+        return kept[0];
       },
     });
     await call('blackboxPasswords', document.uri);
@@ -321,18 +314,16 @@ describe('the passwords of a request', () => {
     );
     requests = provideRequests();
     answers = [];
-    Object.assign(vscode.window, {
+    answer({
       showInputBox: (options: vscode.InputBoxOptions) => {
         assert.equal(options.password, true);
-        return Promise.resolve(answers.shift());
+        return answers.shift();
       },
     });
   });
 
   afterEach(() => {
-    messages.end();
     requests.dispose();
-    Object.assign(vscode.window, { showInputBox });
   });
 
   const ask = (asked: Parameters<typeof askForPasswords>[0]) =>

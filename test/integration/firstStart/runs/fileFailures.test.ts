@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { after, before, describe, it } from 'mocha';
+import { after, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { AssessmentError, type ErrorKind } from '../../../../src/core/errors.ts';
 import { describeError } from '../../../../src/editor/errors/messages.ts';
 import { storageVariable } from '../../events.ts';
-import { watchEachTest } from '../../messages.ts';
+import { answer, watchEachTest } from '../../person.ts';
 import { openFolders } from '../../openFolders.ts';
 import { storeEndedRun } from '../../storedRuns.ts';
 
@@ -17,7 +17,6 @@ describe('a file that cannot be written', () => {
   const node = { kind: 'run', id };
   let folder: string;
   let to: string;
-  const { showSaveDialog, showQuickPick } = vscode.window;
   const messages = watchEachTest();
 
   before(async () => {
@@ -28,12 +27,13 @@ describe('a file that cannot be written', () => {
     const account = { baseUrl: 'https://invented.test/v1', organizationId: 'invented' };
     await storeEndedRun(storage, { id, folder, ...account }, { findings: [] });
     await vscode.commands.executeCommand('whitebox.refreshRuns');
-    vscode.window.showSaveDialog = () => Promise.resolve(vscode.Uri.file(to));
-    Object.assign(vscode.window, { showQuickPick: ([first]: unknown[]) => Promise.resolve(first) });
   });
 
+  beforeEach(() =>
+    answer({ showSaveDialog: () => vscode.Uri.file(to), showQuickPick: ([first]: unknown[]) => first }),
+  );
+
   after(async () => {
-    Object.assign(vscode.window, { showSaveDialog, showQuickPick });
     await rm(path.join(folder, 'a.js'));
     await rm(to, { recursive: true });
     await rm(path.join(storage, 'runs', id), { recursive: true });

@@ -4,14 +4,13 @@ import path from 'node:path';
 import { afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { storageVariable } from '../../events.ts';
-import { type MessageWatch, watchMessages } from '../../messages.ts';
+import { answer, type MessageWatch, watchMessages } from '../../person.ts';
 import { openFolders } from '../../openFolders.ts';
 import { runLines } from '../../runLines.ts';
 import { call, signInEachTest } from '../../signedIn.ts';
 import { storeEndedRun, storeLiveRun } from '../../storedRuns.ts';
 
 const storage = process.env[storageVariable]!;
-const { showInputBox } = vscode.window;
 const dayMs = 24 * 60 * 60 * 1000;
 
 describe('a run in the hands of a person', () => {
@@ -32,8 +31,6 @@ describe('a run in the hands of a person', () => {
   });
 
   afterEach(async () => {
-    messages.end();
-    Object.assign(vscode.window, { showInputBox });
     await rm(path.join(storage, 'runs', id), { recursive: true, force: true });
     await call('refreshRuns');
   });
@@ -45,7 +42,7 @@ describe('a run in the hands of a person', () => {
     await call('refreshRuns');
     const [unnamed = ''] = await runLines(id);
     const type = async (name: string | undefined): Promise<string> => {
-      Object.assign(vscode.window, { showInputBox: () => Promise.resolve(name) });
+      answer({ showInputBox: () => name });
       await call('renameRun', node);
       return (await runLines(id))[0] ?? '';
     };

@@ -7,7 +7,7 @@ import type { RunNote } from '../../../../src/core/run/state/newRun.ts';
 import type { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import type { RunTracker } from '../../../../src/core/run/runTracker.ts';
 import { offerLostRuns } from '../../../../src/editor/runs/lostRuns.ts';
-import { watchMessages } from '../../messages.ts';
+import { watchMessages } from '../../person.ts';
 import { openFolders } from '../../openFolders.ts';
 import { silent } from '../../../silentLog.ts';
 
@@ -47,12 +47,8 @@ describe('a run of which only a note is left', () => {
     const track = (): Promise<void> => Promise.reject(new AssessmentError(kind));
     const left = [...presses];
     const messages = watchMessages(() => left.shift());
-    try {
-      const tracker = { track } as unknown as RunTracker;
-      await offerLostRuns({ notes, runs: {} as unknown as RunStore, tracker, log: silent });
-    } finally {
-      messages.end();
-    }
+    const tracker = { track } as unknown as RunTracker;
+    await offerLostRuns({ notes, runs: {} as unknown as RunStore, tracker, log: silent });
     const [questions, told] = [true, false].map((modal) =>
       messages.shown.filter(({ isModal }) => isModal === modal),
     );

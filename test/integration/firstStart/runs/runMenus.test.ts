@@ -3,7 +3,7 @@ import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
-import { type MessageWatch, watchMessages } from '../../messages.ts';
+import { answer, type MessageWatch, replace, watchMessages } from '../../person.ts';
 import { storageVariable } from '../../events.ts';
 import { openFolders } from '../../openFolders.ts';
 import { runLines } from '../../runLines.ts';
@@ -18,7 +18,7 @@ import {
 import { setUserSettings } from '../../userSettings.ts';
 
 const storage = process.env[storageVariable]!;
-const { createInputBox, showInputBox, showQuickPick } = vscode.window;
+const { createInputBox } = vscode.window;
 
 /** The title of a view gives the row that has the focus to its commands, as a row gives itself to its own. */
 describe('what is called in the title of the Runs view, and on its rows', () => {
@@ -38,7 +38,7 @@ describe('what is called in the title of the Runs view, and on its rows', () => 
     [pressed, asked, typed] = [[], [], undefined];
     former = await storedRuns();
     messages = watchMessages(({ buttons }) => buttons.find((button) => pressed.includes(button)));
-    Object.assign(vscode.window, {
+    replace(vscode.window, {
       createInputBox: () => {
         const input = createInputBox();
         const hidden = new vscode.EventEmitter<void>();
@@ -49,16 +49,16 @@ describe('what is called in the title of the Runs view, and on its rows', () => 
         };
         return input;
       },
+    });
+    answer({
       showInputBox: ({ title }: vscode.InputBoxOptions) => {
         asked.push(title ?? '');
-        return Promise.resolve(typed);
+        return typed;
       },
     });
   });
 
   afterEach(async () => {
-    messages.end();
-    Object.assign(vscode.window, { createInputBox, showInputBox, showQuickPick });
     for (const id of await newRuns()) await rm(path.join(storage, 'runs', id), { recursive: true });
     await call('refreshRuns');
   });
@@ -77,10 +77,10 @@ describe('what is called in the title of the Runs view, and on its rows', () => 
   /** Takes the place of the person before quick picks, who picks the entry at each of these places, then the first. */
   const pick = (...at: number[]): string[] => {
     const offered: string[] = [];
-    Object.assign(vscode.window, {
+    answer({
       showQuickPick: (items: readonly { label: string }[]) => {
         offered.push(...items.map(({ label }) => label));
-        return Promise.resolve(items[at.shift() ?? 0]);
+        return items[at.shift() ?? 0];
       },
     });
     return offered;
@@ -231,18 +231,14 @@ describe('what is called in the title of the Runs view, and on its rows', () => 
   it('shows in the view that the service is waited for', async () => {
     const { withProgress } = vscode.window;
     const places: unknown[] = [];
-    Object.assign(vscode.window, {
+    replace(vscode.window, {
       withProgress: (options: vscode.ProgressOptions, ...rest: [never]) => {
         places.push(options.location);
         return withProgress(options, ...rest);
       },
     });
-    try {
-      await storeLiveRun(storage, stored('20260101000000-asked'));
-      await call('refreshRuns');
-    } finally {
-      Object.assign(vscode.window, { withProgress });
-    }
+    await storeLiveRun(storage, stored('20260101000000-asked'));
+    await call('refreshRuns');
     assert.deepEqual(places, [{ viewId: 'whitebox.runs' }]);
   });
 

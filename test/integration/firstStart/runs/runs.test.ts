@@ -15,7 +15,7 @@ import { downloadArtifacts, stopWatching } from '../../../../src/editor/runs/run
 import { runOf } from '../../../unit/run/sampleRuns.ts';
 import { eventually } from '../../../host/workbench/eventually.ts';
 import { storageVariable } from '../../events.ts';
-import { watchEachTest, watchMessages } from '../../messages.ts';
+import { watchEachTest, replace, watchMessages } from '../../person.ts';
 import { openFolders } from '../../openFolders.ts';
 import { startRecording } from '../../recordingServer.ts';
 import { endedRun, storeEndedRun, storeUnknownRun } from '../../storedRuns.ts';
@@ -230,7 +230,6 @@ describe('runs, where a person decides about them', () => {
         (count) => count > 0,
       );
     } finally {
-      watch.end();
       notices.dispose();
       await server.close();
       // What is being downloaded may still be written.
@@ -248,7 +247,6 @@ describe('runs, where a person decides about them', () => {
   });
 
   it('stop downloading their results when a person cancels that', async () => {
-    const { withProgress } = vscode.window;
     const cancelled: vscode.CancellationToken = {
       isCancellationRequested: true,
       onCancellationRequested: (listener: (event: unknown) => unknown) => {
@@ -256,7 +254,9 @@ describe('runs, where a person decides about them', () => {
         return new vscode.Disposable(() => undefined);
       },
     };
-    vscode.window.withProgress = (_options, task) => task({ report: () => undefined }, cancelled);
+    const withProgress: typeof vscode.window.withProgress = (_options, task) =>
+      task({ report: () => undefined }, cancelled);
+    replace(vscode.window, { withProgress });
     const downloadAgain = (_id: string, signal?: AbortSignal): Promise<void> => {
       signal?.throwIfAborted();
       return Promise.resolve();
@@ -265,7 +265,6 @@ describe('runs, where a person decides about them', () => {
     const runs = { all: () => [] } as unknown as RunStore;
     const run = endedRun({ id: 'invented', folder, ...place });
     const download = downloadArtifacts({ runs, tracker }, run);
-    vscode.window.withProgress = withProgress;
     await assert.rejects(download, { name: 'AbortError' });
   });
 });

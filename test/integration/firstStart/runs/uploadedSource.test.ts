@@ -7,7 +7,7 @@ import type { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import type { RunTracker } from '../../../../src/core/run/runTracker.ts';
 import { deleteUploadedSource, removeRuns } from '../../../../src/editor/runs/removeRuns.ts';
 import { runOf } from '../../../unit/run/sampleRuns.ts';
-import { watchMessages } from '../../messages.ts';
+import { watchMessages } from '../../person.ts';
 import { endedRun } from '../../storedRuns.ts';
 
 const stored = { folder: '/shop', baseUrl: 'https://a.test/v1', organizationId: 'o' };
@@ -25,7 +25,6 @@ describe('uploaded source that cannot be deleted', () => {
       Promise.resolve(new AssessmentError('forbidden', { detail: 'not yours' }));
     const messages = watchMessages(({ isModal }) => (isModal ? 'Delete' : undefined));
     await deleteUploadedSource({ runs, tracker: { deleteUploads } as unknown as RunTracker }, [run]);
-    messages.end();
     const [, said] = messages.shown;
     assert.match(said?.text ?? '', /could not be deleted\. You don’t have permission .*not yours/);
     assert.deepEqual(said?.buttons, ['Sign In…']);
@@ -55,7 +54,6 @@ describe('uploaded source that cannot be deleted', () => {
         { tracker: { remove } as unknown as RunTracker, notes: { forgetRun } as unknown as RunNotes },
         [run],
       );
-      messages.end();
       assert.match(messages.shown[1]?.text ?? '', /The run wasn’t removed.*can’t be reached.*retention/);
       assert.deepEqual([gone, forgotten], [removed, removed]);
     });
@@ -73,7 +71,6 @@ describe('several runs that are selected', () => {
     };
     const messages = watchMessages(({ isModal }) => (isModal ? 'Delete' : undefined));
     await deleteUploadedSource({ runs, tracker: { deleteUploads } as unknown as RunTracker }, selected);
-    messages.end();
     assert.deepEqual(
       messages.shown.map(({ text }) => text),
       ['Delete the uploaded source code of 2 runs from the service?', 'The uploaded source was deleted.'],
@@ -93,7 +90,6 @@ describe('several runs that are selected', () => {
     for (const chosen of [[lost], [endedRun({ id: 'ended', ...stored })]]) {
       const messages = watchMessages();
       await removeRuns({ tracker: {} as unknown as RunTracker, notes: {} as unknown as RunNotes }, chosen);
-      messages.end();
       details.push(messages.shown[0]?.detail ?? '');
     }
     const [ofLost = '', ofEnded = ''] = details;
@@ -113,7 +109,6 @@ describe('several runs that are selected', () => {
     const messages = watchMessages(({ isModal }) => (isModal ? 'Remove' : undefined));
     const done = removeRuns({ tracker: { remove } as unknown as RunTracker, notes }, selected);
     await assert.rejects(async () => done, { kind: 'changedMeanwhile' });
-    messages.end();
     assert.deepEqual([removed, messages.shown.length], [['two'], 1]);
   });
   it('are removed after one question, but for those that go on, and kept together where their source stays', async () => {
@@ -128,7 +123,6 @@ describe('several runs that are selected', () => {
     const notes = { forgetRun: () => Promise.resolve() } as unknown as RunNotes;
     const messages = watchMessages(({ isModal }) => (isModal ? 'Remove' : 'Remove Without Deleting Source'));
     await removeRuns({ tracker: { remove } as unknown as RunTracker, notes }, selected);
-    messages.end();
     const [question, kept, ...others] = messages.shown;
     assert.equal(question?.text, 'Remove 2 runs from the history?');
     assert.match(question.detail, /\n\nRuns that haven’t ended aren’t removed\.$/);

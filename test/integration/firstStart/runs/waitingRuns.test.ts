@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import { afterEach, before, beforeEach, describe, it } from 'mocha';
+import { before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import type { FindingStore } from '../../../../src/core/findings/findingStore.ts';
 import type { Failure, Run } from '../../../../src/core/run/state/run.ts';
@@ -14,7 +14,7 @@ import { runOf } from '../../../unit/run/sampleRuns.ts';
 import { eventually } from '../../../host/workbench/eventually.ts';
 import { startService } from '../../../service/assessmentService.ts';
 import { storageVariable } from '../../events.ts';
-import { recordCommand, watchMessages } from '../../messages.ts';
+import { answer, recordCommand, watchMessages } from '../../person.ts';
 import { openFolders } from '../../openFolders.ts';
 import { inRestrictedMode } from '../../restrictedMode.ts';
 import { parseWorkerFile, runLines, savedAlways } from '../../runLines.ts';
@@ -28,7 +28,6 @@ const refused = {
   ...runOf.running,
   trouble: { kind: 'unauthorized', since: 0, times: 1, pollsInVain: 1, wakingMs: 0 },
 } as Run;
-const { showQuickPick } = vscode.window;
 
 describe('runs that wait for a person', () => {
   let folder: string;
@@ -38,11 +37,7 @@ describe('runs that wait for a person', () => {
     [folder = ''] = await openFolders(1);
   });
 
-  beforeEach(() => answer());
-
-  afterEach(() => {
-    Object.assign(vscode.window, { showQuickPick });
-  });
+  beforeEach(() => choose());
 
   const storeOf = (...all: readonly Run[]): RunStore =>
     ({
@@ -64,13 +59,13 @@ describe('runs that wait for a person', () => {
   const clockAt = (now: number) => ({ now: () => now, monotonic: () => now, sleep: () => Promise.resolve() });
 
   /** Takes the place of the person before a quick pick, who presses the entry with this name, or none. */
-  const answer = (name?: string): void => {
-    Object.assign(vscode.window, {
+  const choose = (name?: string): void => {
+    answer({
       showQuickPick: (items: readonly { label: string; description?: string }[]) => {
         offered = items.map(({ label, description = '' }) =>
           `${label.replace(/^\$\(.*?\) /, '')} ${description}`.trim(),
         );
-        return Promise.resolve(items[offered.indexOf(name ?? '')]);
+        return items[offered.indexOf(name ?? '')];
       },
     });
   };
@@ -90,8 +85,8 @@ describe('runs that wait for a person', () => {
 
   it('are tried again from the menu without a question which, when the newest failed unsent', async () => {
     const retried = recordCommand('whitebox.retryUpload');
-    answer('Retry Upload');
-    await open(findingsOf(), 0, runOf.failed, runOf.running).finally(retried.end);
+    choose('Retry Upload');
+    await open(findingsOf(), 0, runOf.failed, runOf.running);
     assert.deepEqual(retried.calls, [[{ kind: 'run', id: runOf.failed.id }]]);
   });
 
@@ -206,7 +201,6 @@ describe('runs that wait for a person', () => {
     const message =
       'VS Code can’t write to this extension’s storage (EROFS). Until it can, no run can start, and runs are shown as they were last saved.';
     assert.deepEqual(above, [message, '', message]);
-    said.end();
     assert.deepEqual(
       said.shown.map(({ text, severity }) => [text, severity]),
       [[message, 'Warning']],

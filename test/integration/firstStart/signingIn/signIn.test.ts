@@ -5,7 +5,7 @@ import type { Accounts } from '../../../../src/editor/account/accounts.ts';
 import { describeError, describeFailure } from '../../../../src/editor/errors/messages.ts';
 import { readRawDestination } from '../../../../src/editor/settings.ts';
 import { signIn } from '../../../../src/editor/account/signIn.ts';
-import { watchMessages } from '../../messages.ts';
+import { replace, watchMessages } from '../../person.ts';
 import { endedRun } from '../../storedRuns.ts';
 import { resetUserSettings, setUserSettings } from '../../userSettings.ts';
 
@@ -17,17 +17,19 @@ const { createInputBox } = vscode.window;
 /** Takes the place of the person before the questions, each of which is answered with what stands there, the last with a token; gives the questions. */
 function answerQuestions(): readonly string[] {
   const prompts: string[] = [];
-  vscode.window.createInputBox = () => {
-    const input = createInputBox();
-    const accepted = new vscode.EventEmitter<void>();
-    Object.defineProperty(input, 'onDidAccept', { value: accepted.event });
-    input.show = () => {
-      prompts.push(input.prompt ?? '');
-      if (input.password) input.value = ' invented-token ';
-      accepted.fire();
-    };
-    return input;
-  };
+  replace(vscode.window, {
+    createInputBox: () => {
+      const input = createInputBox();
+      const accepted = new vscode.EventEmitter<void>();
+      Object.defineProperty(input, 'onDidAccept', { value: accepted.event });
+      input.show = () => {
+        prompts.push(input.prompt ?? '');
+        if (input.password) input.value = ' invented-token ';
+        accepted.fire();
+      };
+      return input;
+    },
+  });
   return prompts;
 }
 
@@ -49,10 +51,7 @@ function willingAccounts(): { accounts: Accounts; checked: unknown[]; kept: unkn
 }
 
 describe('the token of a run whose service or organization the settings name no more', () => {
-  afterEach(async () => {
-    vscode.window.createInputBox = createInputBox;
-    await resetUserSettings();
-  });
+  afterEach(resetUserSettings);
 
   it('F83 is asked for by name, with a button that passes the run', () => {
     for (const kind of ['unauthorized', 'notSignedIn'] as const) {
@@ -69,9 +68,8 @@ describe('the token of a run whose service or organization the settings name no 
     });
     const prompts = answerQuestions();
     const { accounts, checked, kept } = willingAccounts();
-    const messages = watchMessages();
+    watchMessages();
     assert.equal(await signIn(accounts, run), true);
-    messages.end();
     assert.equal(prompts.length, 1);
     assert.match(prompts[0] ?? '', /Access token or API key for https:\/\/former\.test, organization former/);
     assert.deepEqual([checked, kept], [[[former, 'invented-token']], [[former, 'invented-token']]]);
@@ -83,7 +81,6 @@ describe('a token that was accepted', () => {
   const { getConfiguration } = vscode.workspace;
 
   afterEach(async () => {
-    vscode.window.createInputBox = createInputBox;
     Object.assign(vscode.workspace, { getConfiguration });
     await resetUserSettings();
   });

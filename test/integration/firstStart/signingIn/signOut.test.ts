@@ -4,7 +4,7 @@ import type * as vscode from 'vscode';
 import { Accounts } from '../../../../src/editor/account/accounts.ts';
 import { signOut } from '../../../../src/editor/account/signIn.ts';
 import { silent } from '../../../silentLog.ts';
-import { type ShownMessage, watchMessages } from '../../messages.ts';
+import { type ShownMessage, watchMessages } from '../../person.ts';
 import { resetUserSettings, setUserSettings } from '../../userSettings.ts';
 
 const clock = { now: Date.now, monotonic: () => performance.now(), sleep: () => Promise.resolve() };
@@ -34,11 +34,7 @@ describe('signing out', () => {
   /** What a person who presses this is shown. */
   const shownWhen = async (pressed?: string): Promise<readonly ShownMessage[]> => {
     const messages = watchMessages(() => pressed);
-    try {
-      await signOut(accounts);
-    } finally {
-      messages.end();
-    }
+    await signOut(accounts);
     return messages.shown;
   };
   const tokens = (): string[] => [...kept.values()];

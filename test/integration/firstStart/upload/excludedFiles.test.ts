@@ -8,7 +8,7 @@ import { excludeFromUpload } from '../../../../src/editor/upload/excludeFromUplo
 import { describeError } from '../../../../src/editor/errors/messages.ts';
 import { UploadChoices } from '../../../../src/editor/upload/preparation.ts';
 import { skipBecause } from '../../events.ts';
-import { type MessageWatch, watchEachTest, watchMessages } from '../../messages.ts';
+import { type MessageWatch, watchEachTest, watchMessages } from '../../person.ts';
 import { openFolders } from '../../openFolders.ts';
 
 describe('what a person excludes from uploads', () => {
@@ -92,7 +92,6 @@ describe('what a person excludes from uploads', () => {
     });
 
     afterEach(async () => {
-      watch.end();
       for (const name of ['kept.txt', 'other.txt', '.whiteboxignore'])
         await rm(path.join(folder, name), { force: true });
     });
@@ -140,7 +139,6 @@ describe('what a person excludes from uploads', () => {
 
     it('and Undo says so when somebody has taken the line out already', async () => {
       press = 'Undo';
-      watch.end();
       watch = watchMessages(async () => {
         await writeFile(ignoreFile, '');
         return press;
@@ -152,7 +150,6 @@ describe('what a person excludes from uploads', () => {
 
     it('and Undo gives the choices back where nobody left a .whiteboxignore to take lines from', async () => {
       press = 'Undo';
-      watch.end();
       watch = watchMessages(async () => {
         await rm(ignoreFile);
         return press;
@@ -166,7 +163,6 @@ describe('what a person excludes from uploads', () => {
     it('and Undo says so when the line cannot be taken out', async function () {
       if (process.platform === 'win32') skipBecause(this, 'links need a right of their own on Windows');
       press = 'Undo';
-      watch.end();
       watch = watchMessages(async () => {
         await rm(ignoreFile);
         await symlink(ignoreFile, ignoreFile);

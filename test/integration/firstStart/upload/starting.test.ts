@@ -6,7 +6,7 @@ import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { type AssessmentService, startService } from '../../../service/assessmentService.ts';
 import { storageVariable } from '../../events.ts';
-import { type MessageWatch, type ShownMessage, watchMessages } from '../../messages.ts';
+import { type MessageWatch, type ShownMessage, watchMessages } from '../../person.ts';
 import { openFolders } from '../../openFolders.ts';
 import { storeUnsentRun } from '../../storedRuns.ts';
 import { signIn } from '../../signedIn.ts';
@@ -33,7 +33,6 @@ describe('starting an assessment', () => {
   });
 
   afterEach(async () => {
-    messages.end();
     await resetUserSettings();
   });
 

@@ -6,7 +6,7 @@ import * as vscode from 'vscode';
 import { takeLease } from '../../../../src/core/run/disk/lease.ts';
 import { type AssessmentService, startService } from '../../../service/assessmentService.ts';
 import { storageVariable } from '../../events.ts';
-import { type MessageWatch, type ShownMessage, watchMessages } from '../../messages.ts';
+import { type MessageWatch, type ShownMessage, watchMessages } from '../../person.ts';
 import { openFolders } from '../../openFolders.ts';
 import { storeLiveRun } from '../../storedRuns.ts';
 import { signIn } from '../../signedIn.ts';
@@ -38,7 +38,6 @@ describe('starting an assessment, which costs credits', () => {
   });
 
   afterEach(async () => {
-    messages.end();
     await rm(path.join(folder, 'once.js'));
     for (const id of await readdir(path.join(storage, 'runs')))
       await rm(path.join(storage, 'runs', id), { recursive: true, maxRetries: 3 });

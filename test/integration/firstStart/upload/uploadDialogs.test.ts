@@ -15,7 +15,7 @@ import { confirmUpload } from '../../../../src/editor/upload/uploadQuestion.ts';
 import { storeManifest } from '../../../storedManifest.ts';
 import { invent } from '../../../unit/findings/shownFindings.ts';
 import { storageVariable } from '../../events.ts';
-import { type ShownMessage, watchEachTest, watchMessages } from '../../messages.ts';
+import { answer, type ShownMessage, watchEachTest, watchMessages } from '../../person.ts';
 import { openFolders } from '../../openFolders.ts';
 import { endedRun } from '../../storedRuns.ts';
 import { setUserSettings } from '../../userSettings.ts';
@@ -100,10 +100,9 @@ describe('what leaves the machine', () => {
     [undefined, []],
   ] as const)
     it(`is told by an Upload Preview, which says that nothing was sent, until a person agrees: ${answer ?? 'Cancel'}`, async () => {
-      const watch = watchMessages(() => answer);
+      watchMessages(() => answer);
       const selection = { root: folder, files: [], leftOut: [], bytes: 0, widened: [] };
       assert.deepEqual(await ask(endedRun({ id: 'invented', folder, ...place }), selection), becomes);
-      watch.end();
     });
 
   it('is told as still there where an ended run could not give it back', () => {
@@ -113,7 +112,6 @@ describe('what leaves the machine', () => {
   });
 
   it('is saved without touching what lies beside', async () => {
-    const { showSaveDialog } = vscode.window;
     const to = path.join(folder, '..', 'saved.tar.gz');
     const source = path.join(folder, 'b.js');
     await writeFile(source, 'two();\n');
@@ -122,27 +120,27 @@ describe('what leaves the machine', () => {
     const cutOff = path.join(storage, 'saving', '0.part');
     await writeFile(cutOff, 'of a window that was killed');
     await utimes(cutOff, 1, 1);
-    vscode.window.showSaveDialog = () => Promise.resolve(vscode.Uri.file(to));
+    answer({ showSaveDialog: () => vscode.Uri.file(to) });
     try {
       await vscode.commands.executeCommand('whitebox.saveArchive');
       assert.match(messages().at(-1)?.text ?? '', /^Saved /);
       assert.deepEqual(await readdir(path.join(storage, 'saving')), []);
       assert.equal(await readFile(`${to}.part`, 'utf8'), 'mine');
     } finally {
-      vscode.window.showSaveDialog = showSaveDialog;
       for (const file of [source, to, `${to}.part`]) await rm(file, { force: true });
     }
   });
 
   it('F30 is saved as it was checked: what becomes a secret while the save dialog stands open is asked about, and told of in warn mode', async () => {
-    const { showSaveDialog } = vscode.window;
     const to = path.join(folder, '..', 'saved.tar.gz');
     const source = path.join(folder, 'b.js');
     const token = `ghp_${'Ab1'.repeat(12)}`;
-    vscode.window.showSaveDialog = async () => {
-      await writeFile(source, `const key = '${token}';\n`);
-      return vscode.Uri.file(to);
-    };
+    answer({
+      showSaveDialog: async () => {
+        await writeFile(source, `const key = '${token}';\n`);
+        return vscode.Uri.file(to);
+      },
+    });
     try {
       await writeFile(source, 'two();\n');
       await vscode.commands.executeCommand('whitebox.saveArchive');
@@ -160,7 +158,6 @@ describe('what leaves the machine', () => {
       await vscode.commands.executeCommand('whitebox.saveArchive');
       assert.match(messages().at(-1)?.text ?? '', /^Saved .*Suspected secrets [^:]*: b\.js:1 github \S+…/);
     } finally {
-      vscode.window.showSaveDialog = showSaveDialog;
       for (const file of [source, to]) await rm(file, { force: true });
     }
   });

@@ -8,6 +8,7 @@ import { eventually, readWithin } from '../../../host/workbench/eventually.ts';
 import { invent } from '../../../unit/findings/shownFindings.ts';
 import { openFolders } from '../../openFolders.ts';
 import { shopRunId } from '../workspace.ts';
+import { answer } from '../../person.ts';
 
 interface Input {
   readonly contextValue: string;
@@ -88,25 +89,20 @@ describe('the attack path of a finding', () => {
   });
 
   it('is offered as a list with the same steps where there is no References view, or no step is here', async () => {
-    const { showQuickPick } = vscode.window;
     const lists: string[][] = [];
     const places = [
       { path: 'src/gone.js', startLine: 3, role: 'sink' as const },
       { path: 'src/in.js', label: 'a $(shield) name', role: 'source' as const },
     ];
-    Object.assign(vscode.window, {
+    answer({
       showQuickPick: (items: readonly { label: string; description: string }[]) => {
         lists.push(items.map(({ label, description }) => `${label} | ${description}`));
-        return Promise.resolve(items[0]);
+        return items[0];
       },
     });
-    try {
-      const findings = { find: () => undefined } as unknown as FindingStore;
-      const shown = invent({ title: 'Invented' });
-      await showAttackPath({ ...shown, finding: { ...shown.finding, places } }, findings);
-    } finally {
-      Object.assign(vscode.window, { showQuickPick });
-    }
+    const findings = { find: () => undefined } as unknown as FindingStore;
+    const shown = invent({ title: 'Invented' });
+    await showAttackPath({ ...shown, finding: { ...shown.finding, places } }, findings);
     assert.deepEqual(lists, [
       [
         '1. Source: a $\u2060(shield) name | src/in.js · not in this workspace',

@@ -12,26 +12,45 @@ export interface ShownMessage {
   readonly buttons: readonly string[];
 }
 
-/** The messages since the watch began. */
+/** The messages since the watch began, to the end of the test. */
 export interface MessageWatch {
   readonly shown: readonly ShownMessage[];
-  /** From now on VS Code shows messages itself. */
-  end(): void;
+}
+
+type Members = Readonly<Record<string, (...args: never[]) => unknown>>;
+
+const undo: (() => void)[] = [];
+
+// Before and after each test of the whole run.
+for (const hook of [beforeEach, afterEach])
+  hook(() => {
+    for (const each of undo.splice(0).reverse()) each();
+  });
+
+/** Replaces members of a part of VS Code's API until the test has ended. */
+export function replace(part: object, members: Members): void {
+  const own = Object.fromEntries(Object.keys(members).map((name) => [name, Reflect.get(part, name)]));
+  undo.push(() => void Object.assign(part, own));
+  Object.assign(part, members);
+}
+
+/** Answers dialogs (`showInputBox`, `showQuickPick` and so on) in the place of a person until the test has ended. */
+export function answer(dialogs: Members): void {
+  const answers = Object.entries(dialogs).map(
+    ([name, give]) => [name, (...args: never[]) => Promise.resolve(give(...args))] as const,
+  );
+  replace(vscode.window, Object.fromEntries(answers));
 }
 
 /** What VS Code makes a link, and a click on it a command (`linkedText.ts`). */
 export const link = /\[([^\]]+)\]\(((?:https?:\/\/|command:|file:)[^)\s]+)(?: (["'])(.+?)(\3))?\)/i;
-type Show = (text: string, ...rest: unknown[]) => Promise<unknown>;
 
 /** Takes the place of the person before messages: `press` names the button for each, at once or later; undefined dismisses it. */
 export function watchMessages(
   press: (message: ShownMessage) => string | undefined | Promise<string | undefined> = () => undefined,
 ): MessageWatch {
   const shown: ShownMessage[] = [];
-  const window = vscode.window as unknown as Record<string, Show>;
   const severities = ['Information', 'Warning', 'Error'] as const;
-  const nameOf = (severity: ShownMessage['severity']): string => `show${severity}Message`;
-  const own = severities.map((severity) => [nameOf(severity), window[nameOf(severity)]!] as const);
   const showAs = async (
     severity: ShownMessage['severity'],
     text: string,
@@ -48,28 +67,23 @@ export function watchMessages(
     const pressed = await press(message);
     return buttons.find((button) => titleOf(button) === pressed);
   };
-  for (const severity of severities)
-    window[nameOf(severity)] = (text, ...rest) => showAs(severity, text, rest);
-  return {
-    shown,
-    end: () => {
-      for (const [name, original] of own) window[name] = original;
-    },
-  };
+  const members = severities.map((severity) => [
+    `show${severity}Message`,
+    (text: string, ...rest: unknown[]) => showAs(severity, text, rest),
+  ]);
+  replace(vscode.window, Object.fromEntries(members) as Members);
+  return { shown };
 }
 
 /** The calls of one command of VS Code, each with its arguments, which it does not get; all other commands go on to it. */
-export function recordCommand(recorded: string): {
-  readonly calls: readonly unknown[][];
-  readonly end: () => void;
-} {
+export function recordCommand(recorded: string): { readonly calls: readonly unknown[][] } {
   const { executeCommand } = vscode.commands;
   const calls: unknown[][] = [];
-  Object.assign(vscode.commands, {
+  replace(vscode.commands, {
     executeCommand: (command: string, ...args: unknown[]) =>
       command === recorded ? Promise.resolve(void calls.push(args)) : executeCommand(command, ...args),
   });
-  return { calls, end: () => void Object.assign(vscode.commands, { executeCommand }) };
+  return { calls };
 }
 
 /** The messages of the test that runs, for a suite whose tests let VS Code show none; settings that a test makes are taken back after it. */
@@ -78,10 +92,7 @@ export function watchEachTest(): () => readonly ShownMessage[] {
   beforeEach(() => {
     watch = watchMessages();
   });
-  afterEach(async () => {
-    watch?.end();
-    await resetUserSettings();
-  });
+  afterEach(resetUserSettings);
   return () => watch?.shown ?? [];
 }
 
