@@ -12,7 +12,7 @@ const maxLineChars = 500;
 hljs.registerLanguage('dockerfile', dockerfile);
 hljs.registerLanguage('http', http);
 
-/** Finishes code blocks and tables: colours, and a tab stop where they scroll sideways. It watches sections, since the browser's work in every frame grows with what is watched. */
+/** Colours code blocks, and gives those that scroll sideways a tab stop. It watches sections: each watched element costs time. */
 export class BlockFinisher {
   readonly #clean: Clean;
   readonly #near = new Set<Element>();

@@ -104,7 +104,7 @@ export class AssessmentClient {
     await this.#fileCall('delete', fileId, options);
   }
 
-  /** Starts a run and spends credits (section 4.2). Sent again only when provably not accepted: never sent, 429, or a 401 with a fresh token. A cancellation is thrown only when nothing was accepted. */
+  /** Starts a run and spends credits (section 4.2). Repeated, or cancelled, only where surely nothing was accepted. */
   async dispatch(
     workflow: { readonly id: string; readonly request: z.ZodMiniType },
     request: unknown,

@@ -13,7 +13,7 @@ export const CONNECTION_PARTS = [
 
 export type ConnectionPart = (typeof CONNECTION_PARTS)[number];
 
-/** Which part a failed call shows to be wrong; those before it in `CONNECTION_PARTS` are in order. Undefined for a failure that says nothing about the connection. */
+/** The part that a failed call shows to be wrong; those before it work. Undefined where the failure says nothing of the connection. */
 export function failedPart(kind: ErrorKind): ConnectionPart | undefined {
   switch (kind) {
     case 'insecureUrl':

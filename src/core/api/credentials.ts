@@ -5,7 +5,7 @@ import type { SecretStore } from '../ports.ts';
 export interface TokenSource {
   /** The token to send now; undefined when there is none, and then a person must sign in. */
   get(signal?: AbortSignal): Promise<string | undefined>;
-  /** After a 401 on `rejected`: another token if one can be had, else undefined; throws `tokenCommand` when a command should have made one, with `sameToken` as `detail` when it made the rejected one again. */
+  /** After a 401: another token, if any. Throws `tokenCommand` where the command gave none, or the same one (`detail`: `sameToken`). */
   refresh(rejected: string, signal?: AbortSignal): Promise<string | undefined>;
 }
 
@@ -56,7 +56,7 @@ export function storedToken(
   };
 }
 
-/** Runs the token command (program and arguments, no shell, 30 s, 64 KiB) and reads the token it prints; throws `tokenCommand` without any of its output, but with how it ended, `noAnswer` or `notOneLine`, as `detail`. */
+/** Runs the token command (no shell, 30 s, 64 KiB). Throws `tokenCommand`, with how it ended as `detail` and none of its output. */
 export async function runTokenCommand(command: readonly string[], signal?: AbortSignal): Promise<string> {
   const [program, ...args] = command;
   if (program === undefined) throw new AssessmentError('tokenCommand');

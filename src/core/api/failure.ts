@@ -44,7 +44,7 @@ export async function replyFailure(
 /** How object storage, or a proxy before it, says that an address is no longer valid. */
 const refusals: readonly ErrorKind[] = ['unauthorized', 'forbidden', 'notFound', 'rejected', 'conflict'];
 
-/** As `replyFailure`, for a presigned address: no token was sent there, so a refusal is about the address (`addressRefused`); a redirect has `files` as its `subject`. */
+/** As `replyFailure` for a presigned address: no token was sent, so a refusal is `addressRefused`; a redirect's `subject` is `files`. */
 export async function presignedFailure(
   response: http.IncomingMessage,
   url: URL,
@@ -140,7 +140,7 @@ const maxLength = 500;
 /** Less than `maxErrorBytes`, so that a body that was cut off there is cut here, too. */
 const maxReadLength = 16 * 1024;
 
-/** The message in an error body, read as findings-format.md "Errors of the service" lists it; redacted, one line without hidden characters, at most 500 characters; undefined when there is none. */
+/** The message in an error body, whatever its form: redacted, one visible line, at most 500 characters; undefined without one. */
 export function serviceMessage(body: string, secrets: readonly string[]): string | undefined {
   const said = inBrief(fromJson(body) ?? fromMarkup(body, secrets), secrets);
   return said === '' ? undefined : said;
@@ -171,7 +171,7 @@ function toJson(value: unknown): string {
   }
 }
 
-/** The start of a text, redacted, on one line. It is cut before it is redacted, since a reply may be long; the end of the cut is dropped, because half a secret there would not be found. */
+/** The start of a text, redacted, on one line. The end of the cut is dropped: half a secret there would not be found. */
 function startOf(text: string, secrets: readonly string[]): string {
   const start = redact(text.slice(0, maxReadLength), secrets);
   // A character takes up to nine when encoded.

@@ -69,7 +69,7 @@ export async function postJson(
   );
 }
 
-/** Sends a file to a presigned address with its exact length and without Authorization (section 4.1); throws `lengthChanged` when the file is not the one that was hashed. */
+/** Sends a file with its exact length, without Authorization (section 4.1); throws `lengthChanged` for another file than was hashed. */
 export async function putFile(
   url: URL,
   file: HashedFile,

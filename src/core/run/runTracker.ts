@@ -52,7 +52,7 @@ export class RunTracker implements Disposable {
     return this.#watch.checkNow(id);
   }
 
-  /** To be called when a token was stored or removed, in any window, or when a person has changed the settings that tokens come from (`isNewSource`). `isTokenOf` says which runs use the token. */
+  /** For a stored or removed token, or (`isNewSource`) changed settings of where tokens come from. `isTokenOf` says which runs use it. */
   tokenChanged(isTokenOf: (run: Run) => boolean = () => true, { isNewSource = false } = {}): Promise<void> {
     return this.#watch.tokenChanged(isTokenOf, isNewSource);
   }
@@ -73,7 +73,7 @@ export class RunTracker implements Disposable {
     return this.#starter.unsavedRunId(id);
   }
 
-  /** Watches a run that was started elsewhere, or that has a recovery note; throws when the service does not know it. One that is watched already, or whose end is known, is returned without a request. */
+  /** Watches a run of the service; throws when the service does not know it. A run that is already watched, or ended, is returned unasked. */
   async track(place: RunNote): Promise<Run> {
     const { store, clock, clientFor } = this.#deps;
     const find = (): Run | undefined => store.all().find((run) => isWatchedAs(run, place));
@@ -166,7 +166,7 @@ export class RunTracker implements Disposable {
     await this.#deps.store.apply(id, { type: 'answeredIsSame', isSame, at: this.#deps.clock.now() });
   }
 
-  /** Downloads the artifacts of an ended run again; throws the first failure, after those that came are saved. A cancellation is thrown, and everything stays as it was. */
+  /** Downloads the artifacts of an ended run again. Throws the first failure after saving the others; a cancellation changes nothing. */
   async downloadAgain(id: string, cancelled?: AbortSignal): Promise<void> {
     const { store, clock, clientFor } = this.#deps;
     const run = this.#require(id);
@@ -236,7 +236,7 @@ export class RunTracker implements Disposable {
     return run;
   }
 
-  /** Removes the uploads of a run that has ended or is given up by this; returns the first failure. Throws `changedMeanwhile` when another window has advanced it. */
+  /** Removes the uploads of an ended run, or gives the run up first. Returns the first failure; throws `changedMeanwhile`. */
   async #removeRemaining(run: Run): Promise<AssessmentError | undefined> {
     const { store, clock, deleteSourceAfterRun } = this.#deps;
     const confirmedToo = deleteSourceAfterRun();
@@ -253,7 +253,7 @@ export class RunTracker implements Disposable {
   }
 }
 
-/** True for a local run that is this one of the service. Not for one that ended without an exit, such as one no longer watched: tracked again, it may have more. */
+/** True for a local run that is this one of the service. One that ended without an exit is not: tracked again, it may have results. */
 function isWatchedAs(run: Run, place: Pick<RunNote, 'baseUrl' | 'organizationId' | 'runId'>): boolean {
   return (
     runIdOf(run) === place.runId &&

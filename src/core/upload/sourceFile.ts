@@ -95,7 +95,10 @@ function openSource(root: string, path: string): SourceFile | Omission {
   }
 }
 
-/** Node has no `openat`, so links in the path are looked for after the file is opened and before it is read. Where the system knows the open file's own path, only that counts: between two checks by name, a folder can become a link and a folder again. */
+/**
+ * Looks for links in the path after the file is opened and before it is read, since Node has no `openat`. Where the system knows the open file's
+ * path, only that counts: between two checks by name, a folder can become a link and a folder again.
+ */
 function misplaced(fd: number, root: string, full: string, stat: Stats): OmissionReason | undefined {
   const real = process.platform === 'linux' ? openPath(fd) : undefined;
   if (real === full) return undefined;

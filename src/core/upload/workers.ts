@@ -36,8 +36,8 @@ interface PoolOptions {
   /** The message that starts a task. */
   readonly toMessage: (task: FileTask) => unknown;
   /**
-   * The worker compresses: it is asked to exit, not terminated. Node aborts the whole process where a thread is terminated between the creation of a compression stream and its
-   * initialisation ("close before init", `CompressionStream::Close` in node_zlib.cc).
+   * For workers that compress: they are asked to exit, not terminated. Node aborts the process where a thread is terminated before its compression
+   * stream is initialised ("close before init", `CompressionStream::Close` in node_zlib.cc).
    */
   readonly exitsItself?: boolean;
 }
@@ -79,7 +79,7 @@ export function bytesOf(files: readonly SelectedFile[]): number {
   return files.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-/** Runs tasks in worker threads and yields the answers in the order of the tasks. The workers end with the iteration, and when the signal aborts; its reason is thrown then. */
+/** Runs tasks in workers and yields the answers in task order. Workers end with the iteration or the signal, whose reason is thrown. */
 export async function* runInWorkers<A extends Answer>(
   tasks: readonly FileTask[],
   { workerFile, workerData, resourceLimits = {}, signal, toMessage, exitsItself, ...options }: PoolOptions,

@@ -12,7 +12,7 @@ import {
   targetUrlsSchema,
 } from './application.ts';
 
-/** A target file, `*.blackbox.json`: what both blackbox workflows are started from, in the API's words (API reference, sections 2.6 to 2.8). Its descriptions are what the editor shows on hovering. */
+/** A target file, in the API's words (API reference, sections 2.6 to 2.8). The editor shows its descriptions in hovers. */
 export const targetFileSchema = z.strictObject({
   $schema: z.optional(z.string().check(z.describe('Address of a JSON schema. Never sent.'))),
   target_urls: targetUrlsSchema.check(
@@ -231,7 +231,7 @@ function isMovable(node: Node | undefined): boolean {
   return node?.type === 'string' || node?.type === 'number';
 }
 
-/** A target file's text without the passwords in it, and the passwords, by the place of their login in the file. A text that is not read to its end stays as it is. */
+/** The text without passwords, and these by the position of their login. A text that is not read to its end stays as it is. */
 export function takePasswords(text: string): {
   readonly text: string;
   readonly passwords: ReadonlyMap<number, string>;

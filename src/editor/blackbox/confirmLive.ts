@@ -30,10 +30,7 @@ export type ConfirmDeps = BlackboxDeps & {
   readonly details: Pick<DocumentPanels<ShownFinding>, 'open'>;
 };
 
-/**
- * Tries one pair of feature and perspective of a live application for a finding about code. Where that was done before, offers to look at what was found, to say whether
- * it is the same, and to try the same pair again.
- */
+/** Tries one pair of a live application for a finding about code. After an earlier try, offers its result, the answer to it, and another try. */
 export async function confirmLive(shown: ShownFinding, deps: ConfirmDeps): Promise<void> {
   const [last] = await deps.findings.confirmationsOf(shown);
   const act = last === undefined ? () => tryNewPair(shown, deps) : await pickAct(shown, last, deps);

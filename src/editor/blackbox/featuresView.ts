@@ -43,7 +43,7 @@ export interface FeaturesView extends Disposable {
 
 const shownKey = 'features.run';
 
-/** Fills the Features view, which is hidden until a run is shown in it. A crawl that ends in success is shown by itself, and what was shown when the window closed is shown again. */
+/** Fills the Features view, hidden until a run is shown: by a command, after its crawl, or since it was shown when the window closed. */
 export function createFeaturesView(
   lazy: LazyView<FeaturesNode>,
   {
@@ -189,7 +189,7 @@ export function pairsBelow(node: FeaturesNode): readonly Pair[] {
   }
 }
 
-/** Writes message and description of the view, and returns what it shows, as the manifest's `whitebox.featuresView` conditions name it. A message would replace the welcome of an empty view. */
+/** Writes the view's message and description; returns its state for `when` clauses. A message would hide the welcome of an empty view. */
 function describeFeatures(
   view: vscode.TreeView<unknown>,
   shown: ShownFeatures,

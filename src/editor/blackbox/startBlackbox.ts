@@ -177,7 +177,7 @@ export async function startAgain(run: Run | undefined, deps: BlackboxDeps): Prom
   return startBlackbox(start, deps, () => startAgain(run, deps));
 }
 
-/** Reads the start of a target file, which a person picks where none is given; undefined where the file is not right, or its texts are not to be sent. Throws `badTargetFile` for one that nothing is started from. */
+/** Reads a start from a target file, given or picked; undefined for one with problems or refused texts. Throws `badTargetFile`. */
 export async function readStart(
   workflow: BlackboxWorkflow,
   given: vscode.Uri | undefined,

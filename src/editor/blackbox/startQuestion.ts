@@ -13,7 +13,7 @@ import { describeChanges } from './whatChanged.ts';
 /** So much of the login instructions stands in the question. */
 const maxInstructions = 500;
 
-/** Shows what a blackbox run would do, where and for how many credits, the most important first; `runs` are all there are, the newest first. `remarks` say what else it does. */
+/** Shows what a run would do, where and for how many credits, the most important first; `runs` are all, the newest first. */
 export async function askToStart(
   plan: BlackboxPlan,
   runs: readonly Run[],

@@ -22,7 +22,7 @@ export function onRun(run: Pick<Run, 'id'>, title: string, command: string): vsc
   return { title, command, arguments: [toRunNode(run)] };
 }
 
-/** The run that a command's argument names; undefined where it names none. Throws `runGone` if the run is gone, so that the command never acts on a different run. */
+/** The run that a command's argument names, if any. Throws `runGone`, so that the command never acts on a different run. */
 export function runOf(node: unknown, runs: RunStore): Run | undefined {
   const id = idOf(node);
   if (id === undefined) return undefined;

@@ -138,7 +138,7 @@ export async function removeRuns(deps: RemoveDeps, called: readonly Run[]): Prom
   else await doRemedy(remedies.find((remedy) => remedy === choice));
 }
 
-/** The failure of another run of the same account that this run would meet, too: the service was not reachable, its Retry-After has not passed, or the token is refused. */
+/** A failure of another run that this one of the same account would meet, too: service, `Retry-After` or token. */
 function sharedFailure(kept: readonly Kept[], run: Run): AssessmentError | undefined {
   const isSame = (other: Run): boolean =>
     other.baseUrl === run.baseUrl && other.organizationId === run.organizationId;

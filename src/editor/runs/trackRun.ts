@@ -73,7 +73,7 @@ export async function giveRunId(
   if (reference !== undefined) await withViewProgress(() => tracker.giveRunId(run.id, reference.run));
 }
 
-/** Asks which unconfirmed start of this account the ID belongs to. If the ID were listed as a second run, giving up the start would delete the source that the run uses. */
+/** Asks which unconfirmed start the ID is of: a second run with that ID would lose its source when the start is given up. */
 async function pickStart(runs: RunStore, account: Destination): Promise<Run | 'elsewhere' | undefined> {
   const t = vscode.l10n.t;
   const own = accountHash(account);

@@ -98,7 +98,7 @@ export async function packChecked<P extends Packed>(
   }
 }
 
-/** Asks about suspected secrets, if the setting says so, and applies the decisions; undefined when the person cancels. Throws `nothingToSend` for a folder without files left. */
+/** Asks about suspected secrets and applies the decisions; undefined when cancelled. Throws `nothingToSend` for a folder without files. */
 async function decideSecrets(
   prepared: readonly Prepared[],
   { choices, steps }: PreparationDeps,

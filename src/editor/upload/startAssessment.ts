@@ -26,7 +26,7 @@ export interface StartDeps extends PreparationDeps {
   readonly preview: Pick<UploadPreview, 'show' | 'shown' | 'close'>;
 }
 
-/** Packages the folders, asks for confirmation of what would be uploaded, uploads and starts the run; `retryOf` is the run that is retried. Undefined when the person cancels before anything was sent. */
+/** Packs folders, asks, uploads and starts the run. Undefined when the person cancels before anything was sent. */
 export async function startAssessment(
   { folders, retryOf }: { readonly folders: readonly Folder[]; readonly retryOf?: Run | undefined },
   deps: StartDeps,

@@ -11,7 +11,7 @@ export interface RunsOnDisk {
   readonly unread: number;
 }
 
-/** Reads the journals below the folder of the runs, and changes nothing there: `RunStore`, which owns them, sets damaged ones aside. Throws the system's error when that folder cannot be read. */
+/** Reads the journals and changes nothing: `RunStore` sets damaged ones aside. Throws the system's error for an unreadable folder. */
 export async function readRuns(root: string): Promise<RunsOnDisk> {
   const runs: Run[] = [];
   let unread = 0;

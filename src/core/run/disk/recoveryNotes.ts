@@ -28,7 +28,7 @@ export class RunNotes {
     this.#log = deps.log;
   }
 
-  /** Writes a note of every live run and removes it once the run is final. Gives an `unknown` run the run ID of its note, and a journal the reserved file of its note. */
+  /** Keeps a note of every live run until it is final. Restores from notes what a journal lacks: a run ID, a reserved file. */
   follow(store: RunStore): Disposable {
     for (const run of store.all()) this.#update(run, store);
     return store.onDidChange((run) => {

@@ -116,7 +116,7 @@ export function hasRemoteResults(run: Run): run is RunWithResults {
   return isFinal(run) && 'exit' in run && run.exit !== undefined && run.exit.artifacts.length > 0;
 }
 
-/** Downloads every artifact of an ended run again; one that fails stays as it is here, and after a rate limit none is requested. Returns them with the first failure. */
+/** Downloads every artifact again, none after a rate limit. One that fails stays as it is here. Returns the first failure, too. */
 export async function downloadAgain(
   run: RunWithResults,
   deps: Download & { readonly clock: Clock },

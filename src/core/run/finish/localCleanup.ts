@@ -44,7 +44,7 @@ export async function cleanUp(deps: CleanupDeps): Promise<{ nearing: readonly Ru
   return { nearing, isDue };
 }
 
-/** Removes folders whose process died before the first journal (a fresh one may still be in use), and old archives beside a damaged journal. True while such archives are due and not removed yet. */
+/** Removes folders that got no journal within a minute, and old archives beside a damaged one; true while such archives wait. */
 export async function removeStrays(deps: Pick<CleanupDeps, 'store' | 'clock' | 'waking'>): Promise<boolean> {
   const { store, clock } = deps;
   let isDue = false;
@@ -133,7 +133,7 @@ async function removeArchives(run: Run, folder: string): Promise<void> {
 
 const dueSchema = z.object({ wakingMs: z.number(), at: z.number() });
 
-/** True once something was due, at every check, for 24 h of waking time. Since when is recorded in a file, to which several windows may add; the file is removed when it is not due any more. */
+/** True once something was due at every check for 24 h of waking time. A file, to which windows add, counts it while it is due. */
 async function isLongDue(
   isDue: boolean,
   path: string,

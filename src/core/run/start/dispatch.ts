@@ -19,7 +19,7 @@ export type SendDeps = RunDeps & {
   readonly stopped: AbortSignal;
 };
 
-/** Puts the intent to dispatch on disk, for a run whose files are confirmed or knowingly again for an `unknown` one; throws `busyElsewhere` when another window drives the run or has advanced it. */
+/** Puts the intent to dispatch on disk, for a prepared or an `unknown` run. Throws `busyElsewhere` where another window drives it. */
 export async function intendDispatch(run: Run, deps: SendDeps): Promise<RunIn<'dispatching'>> {
   await requireLease(run.id, deps);
   const intended = await deps.store.applyIfDue(run.id, { type: 'dispatchIntended', at: deps.clock.now() });
@@ -99,7 +99,7 @@ async function requireIntent({ id, intendedAt }: RunIn<'dispatching'>, deps: Sen
     throw new AssessmentError('busyElsewhere');
 }
 
-/** True when the service cannot have done what was requested: the request never left, or it answered 4xx. Not for 408, which proxies send after they have passed a request on. */
+/** True when the service cannot have acted: nothing was sent, or it answered 4xx. Proxies send 408 after passing a request on. */
 export function wasRefused(error: AssessmentError): boolean {
   const status = error.data.status ?? 0;
   return wasNeverSent(error) || (status >= 400 && status < 500 && status !== 408);

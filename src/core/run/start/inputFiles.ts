@@ -145,7 +145,7 @@ interface SendOptions {
   readonly onBytes: OnBytes;
 }
 
-/** Reserves an address and PUTs an archive to it, sending it whole again after a fault and replacing the address when it has expired (API reference, section 4.1). */
+/** Reserves an address and PUTs an archive; repeats it whole after a fault, and at a new address after expiry (API reference, section 4.1). */
 async function sendArchive(
   run: Run,
   index: number,

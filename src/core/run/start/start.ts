@@ -49,7 +49,7 @@ export class RunStarter {
     this.#watch = watch;
   }
 
-  /** Called with the ID of a local run and `notKept`, whose subject is the run ID, when the service has accepted the run and the disk does not take that. It is written again until the window closes. */
+  /** Called with the local ID and `notKept` (subject: the run ID) when a run was accepted and the disk does not take that yet. */
   readonly onDidFailToKeep = this.#failToKeep.event;
 
   /** The service's ID of a run that it has accepted, while the disk does not take it. */
@@ -110,7 +110,7 @@ export class RunStarter {
     });
   }
 
-  /** Claims folders, all of them or none, by leases that are renewed for as long as a person reads questions; throws `startedElsewhere`, and `storage` where runs cannot be saved. */
+  /** Claims all folders or none, by leases that are renewed until released; throws `startedElsewhere` and `storage`. */
   async claim(folders: readonly string[]): Promise<FolderClaim> {
     const { store, clock, log } = this.#deps;
     await store.requireWritable();
@@ -215,7 +215,7 @@ export class RunStarter {
     return run;
   }
 
-  /** Applies the outcome of a dispatch to its journal. A journal that was removed or damaged meanwhile is made again, and a run that was accepted after the journal had moved on becomes a run of its own. */
+  /** Saves the outcome of a dispatch. Recreates a lost journal; where the journal has moved on, an accepted run becomes another one. */
   async #trySave(intended: RunIn<'dispatching'>, outcome: RunEvent): Promise<Run> {
     const { store, log } = this.#deps;
     const { id } = intended;

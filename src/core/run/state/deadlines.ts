@@ -47,7 +47,7 @@ export function isGivenUp(run: Run, now: number): boolean {
   return mayBeInVain(run.trouble) && pollsInVain >= minPollsInVain && wakingMs >= minWakingMs;
 }
 
-/** Until when the service keeps a run's results at least, in wall-clock milliseconds, counted from when it was last seen running; undefined for a run without results there. */
+/** Until when (wall clock, ms) the service keeps a run's results, from when it was last seen running; undefined without results. */
 export function resultsKeptUntil(run: Run): number | undefined {
   if (run.state === 'running' || run.state === 'cancelling') return lastGoodAnswerAt(run) + retentionMs;
   return 'exit' in run && run.exit !== undefined && run.exitedAt !== undefined

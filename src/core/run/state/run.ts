@@ -30,7 +30,7 @@ const troubleSchema = z.extend(failureSchema, {
   // The monotonic clock counts fractions of a millisecond.
   wakingMs: z.number().check(z.minimum(0)),
 });
-/** Failed polls of a live run: the latest failure, how many of its kind came in a row, since when every poll has failed, and until when `Retry-After` asks to wait. */
+/** The latest failed poll, how many of its kind in a row, since when all polls fail, and until when `Retry-After` lasts. */
 export type Trouble = z.infer<typeof troubleSchema>;
 
 const archiveSchema = looseObject({

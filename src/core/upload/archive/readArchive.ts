@@ -12,7 +12,7 @@ export interface ArchivedFile {
   readonly content: Buffer;
 }
 
-/** The wanted files of an archive that `writeArchive` made, in its order; reading stops after the last of them. Throws `storage` if the archive is damaged or missing, and the signal's reason. */
+/** The wanted files of our archive, in its order, up to the last one. Throws `storage` for a damaged or missing one, and the signal's reason. */
 export async function* readArchive(
   file: string,
   format: ArchiveFormat,

@@ -121,7 +121,7 @@ export function levelBelow(
   return { folders: [...folders.values()], files: direct };
 }
 
-/** The line for this path (relative to the ignore file; a folder's ends in `/`). It matches no other path, except one that differs in a line break only, which a line cannot express. */
+/** The line for a path relative to the ignore file (a folder's ends in `/`). It matches that path alone, apart from line breaks. */
 export function toIgnoreLine(path: string): string {
   const escaped = path
     .replace(/[\\*?[\]]/g, '\\$&')

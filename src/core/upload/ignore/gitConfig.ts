@@ -10,7 +10,7 @@ export interface IgnoreSettings {
   /** Names are compared in composed form (macOS). */
   readonly composeNames: boolean;
   readonly excludesFile: string | undefined;
-  /** What may be the `excludesFile` instead: those of conditional includes, whose conditions are not evaluated, and the person's own where the repository's configuration names another. */
+  /** Further possible excludes files: of conditional includes, and the person's own where the repository's configuration names another. */
   readonly possibleExcludesFiles: readonly string[];
   readonly infoExclude: string | undefined;
 }
@@ -93,7 +93,7 @@ function systemConfig(env: GitSurroundings['env']): string | undefined {
   return env['PROGRAMFILES'] && join(env['PROGRAMFILES'], 'Git', 'etc', 'gitconfig');
 }
 
-/** A path value of a configuration file; undefined if empty. Throws `sourceUnreadable` for git's own folder (`%(prefix)`) and another user's home, which are unknown. */
+/** A configured path; undefined if empty. Throws `sourceUnreadable` for git's own folder (`%(prefix)`) and another user's home. */
 function expand(value: string, home: string, base: string): string | undefined {
   if (value === '') return undefined;
   const [, user, below = ''] = /^~([^/]*)(.*)$/s.exec(value) ?? [];
@@ -104,7 +104,7 @@ function expand(value: string, home: string, base: string): string | undefined {
   throw unreadable(value, 'ENOENT');
 }
 
-/** The settings that the environment counts (`GIT_CONFIG_COUNT`). Throws `sourceUnreadable` for what git itself refuses, and for a git's own `-c` that may change what is ignored. */
+/** The settings in `GIT_CONFIG_COUNT`. Throws `sourceUnreadable` for what git refuses, and for a `-c` that may change ignoring. */
 function settingsOf(env: GitSurroundings['env']): GitSetting[] {
   if (/core\.(?:excludesfile|ignorecase|precomposeunicode)|include/i.test(env['GIT_CONFIG_PARAMETERS'] ?? ''))
     throw unreadable('GIT_CONFIG_PARAMETERS', 'EINVAL');
@@ -160,7 +160,7 @@ const lineStart =
 
 const escapes: Readonly<Record<string, string>> = { n: '\n', t: '\t', b: '\b', '\n': '' };
 
-/** The value that starts at `at`, and the end of its last line: quotes, escapes, escaped line breaks and comments are read, and blanks around it count only inside quotes. */
+/** The value from `start`, and where its last line ends. Handles quotes, escapes, continued lines and comments; trims unquoted blanks. */
 function readValue(text: string, start: number): { value: string; end: number } {
   let value = '';
   let length = 0; // of the value without unquoted blanks at its end

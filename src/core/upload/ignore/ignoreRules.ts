@@ -30,7 +30,7 @@ export interface RuleReading {
   readonly onWidened: (rule: IgnoreRule) => void;
 }
 
-/** The lines of an ignore file, cut as git cuts them: a BOM at the start, CR before LF and everything after a NUL are dropped. Stops after `maxRules` and one more. */
+/** The lines of an ignore file, cut as git does: without BOM, CR before LF, and all after a NUL. Stops one after `maxRules`. */
 export function readLines(content: Uint8Array, from: Omit<IgnoreRule, 'line' | 'pattern'>): RuleLine[] {
   const bom = content[0] === 0xef && content[1] === 0xbb && content[2] === 0xbf;
   const text = Buffer.from(content.buffer, content.byteOffset, content.byteLength).toString('latin1');

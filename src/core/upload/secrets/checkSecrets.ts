@@ -24,12 +24,12 @@ export type SecretCheck = ReadonlyMap<string, ScannedFile | Omission>;
 
 const taskBytes = 1 << 20;
 
-/** The place of a file's result in `SecretCheckOptions.memory`. The same file below another root has a result of its own: its path, which is judged as well, is another one there. */
+/** A key of `SecretCheckOptions.memory`. It holds the root, since a file's path below the root is judged as well. */
 export function memoryKey(root: string, path: string): string {
   return `${root}\0${path}`;
 }
 
-/** Looks for credentials in the selected files, and in their names, in worker threads. Throws the signal's reason; the workers have ended then, as they have when it returns. */
+/** Looks for credentials in the selected files and their names, in workers that have ended when it returns. Throws the signal's reason. */
 export async function checkSecrets(options: SecretCheckOptions): Promise<SecretCheck> {
   const {
     root,

@@ -24,7 +24,7 @@ import type { LeftOut, Reason, SelectedFile, Selection } from './selection.ts';
 
 export interface SelectOptions extends RuleOptions {
   readonly includeNestedRepositories: boolean;
-  /** Paths that a person chose to send although ignore files leave them out. One that ends in `/` stands for what the folder holds, less what is left out by rules that do not leave out the folder itself. */
+  /** Ignored paths that a person chose to send. One that ends in `/` is a folder: the rules that hold inside it still apply. */
   readonly include?: readonly string[] | undefined;
   /** Called every few milliseconds with the number of files found so far. */
   readonly onProgress?: ((files: number) => void) | undefined;
@@ -87,7 +87,7 @@ const sliceMs = 5;
 /** Names without any of these are usable; to test only this for most names saves time. */
 const mayBeUnusable = /[\\:\ud800-\udfff]/;
 
-/** Walks a folder once, in the byte order of paths. Asks the file system synchronously: with a warm cache, a call takes a fraction of a round trip to another thread. */
+/** Walks a folder once, in byte order, with synchronous calls: with a warm cache these take a fraction of a round trip to a thread. */
 class Walk {
   readonly files: SelectedFile[] = [];
   readonly leftOut: LeftOut[] = [];
