@@ -371,6 +371,20 @@ describe('starting a blackbox run', () => {
     );
   });
 
+  it('F143 shows the features of an assessment that was started elsewhere, and sends nothing before a person has chosen pairs', async () => {
+    const { id } = await startBy('startBlackboxAssessment', await write());
+    await finish(id);
+    const journal = path.join(storage, 'runs', id, 'run.json');
+    const { input, targetFile, ...tracked } = JSON.parse(await readFile(journal, 'utf8')) as Run;
+    assert.ok(input && targetFile);
+    await writeFile(journal, JSON.stringify(tracked));
+    await call('refreshRuns');
+    const sent = dispatches().length;
+    await call('continueAssessment', { kind: 'run', id });
+    assert.match(messages.shown.at(-1)?.text ?? '', /doesn’t know which pairs this run asked for/);
+    assert.equal(dispatches().length, sent);
+  });
+
   it('goes on from a run that was started elsewhere with a target file that is chosen, without those left out of searches', async () => {
     const uri = await write();
     const { id } = await startBy('startCrawl', uri);
