@@ -52,7 +52,7 @@ interface FolderChoice {
   readonly folder: string;
   readonly runId: string | undefined;
   /** The IDs of the runs that had findings when the person chose. */
-  readonly over: ReadonlySet<string>;
+  readonly runsWhenChosen: ReadonlySet<string>;
 }
 
 /** Chooses which run's findings each folder shows of each subject; lists of runs come newest first. */
@@ -73,7 +73,7 @@ export class FolderChoices {
 
   /**
    * The run that is shown of a folder and a subject, undefined for none, by `shownAs`: of each folder that is open, or that a person chose for. Only a person chooses a run
-   * that ended early, but for one that hit its credit limit, and one that tried a single pair. What is not in the answer shows the findings of any run that is shown.
+   * that ended early, but for one that hit its credit limit, and one that tried a single pair. A folder missing from the map accepts findings of every shown run.
    */
   runsToShow(
     all: readonly Run[],
@@ -93,13 +93,14 @@ export class FolderChoices {
   }
 
   #choose(run: Run, runId: string | undefined, all: readonly Run[]): void {
-    const over = new Set(all.filter(hasFindings).map(({ id }) => id));
-    for (const { folder } of run.targets) this.#choices.set(shownAs(run, folder), { folder, runId, over });
+    const runsWhenChosen = new Set(all.filter(hasFindings).map(({ id }) => id));
+    for (const { folder } of run.targets)
+      this.#choices.set(shownAs(run, folder), { folder, runId, runsWhenChosen });
   }
 }
 
-function follow({ runId, over }: FolderChoice, candidates: readonly Run[]): Run | undefined {
-  const since = candidates.find((run) => !over.has(run.id) && isShownByItself(run));
+function follow({ runId, runsWhenChosen }: FolderChoice, candidates: readonly Run[]): Run | undefined {
+  const since = candidates.find((run) => !runsWhenChosen.has(run.id) && isShownByItself(run));
   if (since !== undefined || runId === undefined) return since;
   // The chosen run may have been removed.
   return candidates.find(({ id }) => id === runId) ?? shownByItself(candidates);

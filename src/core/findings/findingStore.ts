@@ -229,13 +229,22 @@ export class FindingStore implements Disposable {
     // It may have been removed.
     const baseline = this.#compared && this.#deps.runs.get(this.#compared.baseline.id);
     if (baseline === undefined || !hasFindings(baseline)) this.#compared = undefined;
-    const loaded = await Promise.all(runs.map((run) => this.#get(run, force)));
     const byFolder = new Map([...chosen].map(([folder, run]) => [folder, run?.id]));
-    const isOther = loaded.some((each) => !this.#loaded.some(({ run }) => run.id === each.run.id));
+    const [before, byFolderBefore] = [this.#loaded, this.#byFolder];
+    const showEarly = (early: RunFindings): void => {
+      const others = this.#loaded.filter(({ run }) => runs.some(({ id }) => id === run.id));
+      this.#loaded = [...others, early];
+      this.#byFolder = byFolder;
+      this.#isComplete = false;
+      this.#isChanged = true;
+      this.#fireIfChanged();
+    };
+    const loaded = await Promise.all(runs.map((run) => this.#get(run, force, showEarly)));
+    const isOther = loaded.some((each) => !before.some(({ run }) => run.id === each.run.id));
     this.#isChanged ||=
-      loaded.length !== this.#loaded.length ||
-      loaded.some((each, at) => each !== this.#loaded[at]) ||
-      !isDeepStrictEqual(byFolder, this.#byFolder);
+      loaded.length !== before.length ||
+      loaded.some((each, at) => each !== before[at]) ||
+      !isDeepStrictEqual(byFolder, byFolderBefore);
     this.#byFolder = byFolder;
     this.#loaded = loaded;
     // Others may have decided while the runs were read.
@@ -254,11 +263,11 @@ export class FindingStore implements Disposable {
   }
 
   /** The findings of a run as they are held; loaded when they are not held, could not be read or were downloaded again. */
-  async #get(run: Run, force: boolean): Promise<RunFindings> {
+  async #get(run: Run, force: boolean, showEarly?: (early: RunFindings) => void): Promise<RunFindings> {
     const now = this.#deps.runs.get(run.id) ?? run;
     const former = this.#loaded.find((each) => each.run.id === run.id);
     const isCurrent = !force && former?.failure === undefined && isSameRun(former?.run, now);
-    const found = isCurrent && former ? former : await RunFindings.load(now, this.#deps, former);
+    const found = isCurrent && former ? former : await RunFindings.load(now, this.#deps, former, showEarly);
     if (found.rename(now)) this.#isChanged ||= found === former;
     this.#isChanged ||= this.#failures.get(run.id)?.kind !== found.failure?.kind;
     this.#failures.set(run.id, found.failure);

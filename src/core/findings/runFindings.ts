@@ -69,15 +69,21 @@ export class RunFindings implements ShownRun {
   /**
    * Reads a run's findings file and finds its places here; a file that cannot be read gives a `failure`. `former` is the run as it was loaded before: its files are
    * followed on, history and evidence stay (evidence only with equal mappings), and it is returned itself where the failure is still the same.
+   * Of a run that was not loaded before, `onUnchanged` gets the findings in files that are as they were sent, before changed files are followed.
    */
-  static async load(run: Run, deps: RunFindingsDeps, former?: RunFindings): Promise<RunFindings> {
+  static async load(
+    run: Run,
+    deps: RunFindingsDeps,
+    former?: RunFindings,
+    onUnchanged?: (early: RunFindings) => void,
+  ): Promise<RunFindings> {
     try {
       const [read] = await Promise.all([
         readFindingsOfRun(run, deps),
         deps.triage.load(run.targets.map(({ folder }) => folder)),
       ]);
       const loaded = new RunFindings(run, deps, read);
-      await loaded.#place(read, former);
+      await loaded.#place(read, former, former === undefined ? onUnchanged : undefined);
       if (former !== undefined && isSameRun(former.#run, run)) await loaded.#takeOver(former);
       return loaded;
     } catch (error) {
@@ -242,24 +248,34 @@ export class RunFindings implements ShownRun {
     return places;
   }
 
-  /** Finds the places here; files that `former` follows are followed on. */
-  async #place({ source, findings }: FindingsOfRun, former: RunFindings | undefined): Promise<void> {
+  /** Finds the places here; files that `former` follows are followed on. Those in unchanged files are shown first, if anybody waits for them. */
+  async #place(
+    { source, findings }: FindingsOfRun,
+    former: RunFindings | undefined,
+    onUnchanged?: (early: RunFindings) => void,
+  ): Promise<void> {
     const { decode, textOf, isPlacedWhenAsked } = this.#deps;
     const all = findings.map(({ finding }) => finding);
     const located = await locateFindings(source.run, all, source);
     this.#places = new RunPlaces(source.runFolder, located, decode, former && former.#places);
-    const placed =
-      isPlacedWhenAsked === true ? placesAsReported(all, located) : await this.#places.placesOf(all, textOf);
-    const run = this.#run;
-    this.#shown = findings.map(({ finding, folder, identity }, at) => ({
-      run,
-      finding,
-      folder,
-      identity,
-      places: placed[at] ?? [],
-      triage: undecided,
-    }));
-    this.decide();
+    const show = (placed: readonly (readonly ShownPlace[] | undefined)[]): void => {
+      this.#shown = findings.flatMap(({ finding, folder, identity }, at) => {
+        const places = placed[at];
+        return places === undefined
+          ? []
+          : [{ run: this.#run, finding, folder, identity, places, triage: undecided }];
+      });
+      this.decide();
+    };
+    if (isPlacedWhenAsked === true) show(placesAsReported(all, located));
+    else
+      show(
+        await this.#places.placesOf(all, textOf, (placed) => {
+          if (onUnchanged === undefined) return;
+          show(placed);
+          onUnchanged(this);
+        }),
+      );
   }
 
   async #takeOver(former: RunFindings): Promise<void> {

@@ -31,7 +31,7 @@ export type Job =
   | { readonly kind: 'cancel'; readonly root: string; readonly to: string }
   | { readonly kind: 'secrets'; readonly root: string }
   | { readonly kind: 'upload'; readonly url: string; readonly file: HashedFile }
-  /** Opens a stored run's findings, then types in a file; `ms` is opening, the first key, further keys. */
+  /** Opens a stored run's findings, then types in a file; `ms` is the first problem, all of them placed, the first key, further keys. */
   | { readonly kind: 'findings'; readonly storage: string; readonly file: string }
   /** Does nothing for so long: what the machine alone does to an event loop. */
   | { readonly kind: 'idle'; readonly ms: number }
@@ -116,8 +116,8 @@ async function perform(job: Job): Promise<Partial<Outcome>> {
       return { ms: [await timed(() => putFile(new URL(job.url), job.file, options))] };
     }
     case 'findings': {
-      const { openMs, findings, firstKeyMs, keyMs } = await openFindings(job.storage, job.file);
-      return { ms: [openMs, firstKeyMs, ...keyMs], files: findings };
+      const { firstMs, placedMs, findings, firstKeyMs, keyMs } = await openFindings(job.storage, job.file);
+      return { ms: [firstMs, placedMs, firstKeyMs, ...keyMs], files: findings };
     }
     case 'idle':
       await setTimeout(job.ms);

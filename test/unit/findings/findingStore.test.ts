@@ -4,6 +4,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import type { Run } from '../../../src/core/run/state/run.ts';
 import { finding, setScene, titles } from './findingScene.ts';
+import { parseWorker } from './parseWorker.ts';
 
 test('of each open folder the findings of its latest run are shown', async (t) => {
   const scene = await setScene(t, 'shop', 'tool');
@@ -241,4 +242,25 @@ test('a reading that failed does not keep the next one from being shown', async 
   await scene.addRun(['shop'], finding('Two'), { 'a.js': 'a\nb\n' });
   await scene.store.load({ force: true });
   assert.deepEqual(titles(scene), ['Two']);
+});
+
+test('findings in files that are as they were sent are shown before changed files are followed', async (t) => {
+  const scene = await setScene(t, 'shop');
+  const places = ['a.js', 'b.js'].map((file) => ({ title: file, severity: 'high', file, line: 1 }));
+  const both = { title: 'both', severity: 'high', locations: places };
+  const run = JSON.stringify([...places, both]);
+  await scene.addRun(['shop'], run, { 'a.js': 'one();\n', 'b.js': 'two();\n' });
+  await writeFile(path.join(scene.root, 'shop', 'b.js'), '// above\ntwo();\n');
+  const store = scene.reopen(parseWorker);
+  const seen: unknown[] = [];
+  store.onDidChange(() => {
+    seen.push(store.all().map(({ finding: { title }, places: [main] }) => [title, main?.startLine]));
+  });
+  await store.load();
+  const all = [
+    ['a.js', 1],
+    ['b.js', 2],
+    ['both', 1],
+  ];
+  assert.deepEqual(seen, [[['a.js', 1]], all, all]);
 });

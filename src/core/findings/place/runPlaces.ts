@@ -80,6 +80,8 @@ const filesAtOnce = 16;
 /** So many letters of files that are followed from where they were first seen are kept in memory. */
 const maxKept = 32_000_000;
 
+type FilePlaces = readonly [file: string, placed: readonly (readonly [Place, Spot])[]];
+
 /** Where the findings of a run are, in files that change. */
 export class RunPlaces {
   readonly #runFolder: string;
@@ -117,21 +119,43 @@ export class RunPlaces {
     return this.#changed;
   }
 
-  /** The places of findings that are files here, as they are now; `textOf` gives the text of a file that is being edited. */
+  /**
+   * The places of findings that are files here, as they are now; `textOf` gives the text of a file that is being edited. Where some files have changed since they were sent,
+   * `onUnchanged` gets the places in the others first, undefined for a finding with places in the changed ones.
+   */
   async placesOf(
     findings: readonly Finding[],
     textOf: (file: string) => string | undefined,
+    onUnchanged?: (places: readonly (readonly ShownPlace[] | undefined)[]) => void,
   ): Promise<readonly (readonly ShownPlace[])[]> {
     const shown = new Map<Place, ShownPlace>();
     // Files are read side by side, but the slices of several would be one long one.
     let placing = Promise.resolve();
-    const look = async ([file, placed]: [string, readonly (readonly [Place, Spot])[]]): Promise<void> => {
-      const now = await this.textNow(file, textOf);
-      if (now === undefined) return;
+    const show = async ([, placed]: FilePlaces, now: TextNow): Promise<void> => {
       placing = placing.then(() => inSlices(showPlaces(placed, now, shown)));
       await placing;
     };
-    await inParallel(this.#byFile, filesAtOnce, look);
+    const changed: FilePlaces[] = [];
+    await inParallel(this.#byFile, filesAtOnce, async (entry) => {
+      const [file, [first]] = entry;
+      const disk = first && textOf(file) === undefined ? await this.#readDisk(first[1]) : undefined;
+      if (first !== undefined && disk?.isSent === true)
+        await show(entry, await this.#textOnDisk(first[1], disk));
+      else changed.push(entry);
+    });
+    const isChanged = new Set(changed.flatMap(([, placed]) => placed.map(([place]) => place)));
+    if (changed.length > 0 && shown.size > 0)
+      onUnchanged?.(
+        findings.map(({ places }) =>
+          places.some((place) => isChanged.has(place))
+            ? undefined
+            : places.flatMap((place) => shown.get(place) ?? []),
+        ),
+      );
+    await inParallel(changed, filesAtOnce, async (entry) => {
+      const now = await this.textNow(entry[0], textOf);
+      if (now !== undefined) await show(entry, now);
+    });
     return findings.map(({ places }) => places.flatMap((place) => shown.get(place) ?? []));
   }
 
@@ -148,13 +172,12 @@ export class RunPlaces {
     const text = textOf(file);
     const tracked = this.#tracked.get(file);
     return text === undefined || tracked === undefined
-      ? this.#textOnDisk(spot)
+      ? this.#textOnDisk(spot, await this.#readDisk(spot))
       : this.#look(spot, tracked, splitLines(text));
   }
 
-  async #textOnDisk(spot: Spot): Promise<TextNow> {
+  async #textOnDisk(spot: Spot, disk: DiskText): Promise<TextNow> {
     const { file } = spot;
-    const disk = await this.#readDisk(spot);
     if (disk.lines.length === 0) {
       const now = existsSync(file) ? unreadText : noText;
       if (now.isChanged) this.#changed.add(file);
