@@ -8,7 +8,7 @@ export default tseslint.config(
   {
     languageOptions: {
       parserOptions: {
-        projectService: { allowDefaultProject: ['*.mjs'] },
+        projectService: { allowDefaultProject: ['*.mjs', 'examples/*.mjs'] },
         tsconfigRootDir: import.meta.dirname,
       },
     },
@@ -71,7 +71,14 @@ export default tseslint.config(
   {
     files: ['**/*.mjs'],
     extends: [tseslint.configs.disableTypeChecked],
-    languageOptions: { globals: { process: 'readonly', console: 'readonly', URL: 'readonly' } },
+    languageOptions: {
+      globals: Object.fromEntries(
+        ['AbortSignal', 'Buffer', 'URL', 'URLSearchParams', 'console', 'fetch', 'process'].map((name) => [
+          name,
+          'readonly',
+        ]),
+      ),
+    },
     rules: { 'no-restricted-exports': 'off' },
   },
 );

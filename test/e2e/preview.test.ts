@@ -86,7 +86,7 @@ test('Exclude from Upload writes .whiteboxignore, and can be undone', async ({ s
   await workbench.treeRowMenu('Upload Preview', 'README.md', 'Exclude from Upload');
   await workbench.notification('README.md was added to .whiteboxignore and is excluded');
   assert.match(await readFile(file, 'utf8'), /^\/README\.md$/m);
-  await workbench.notificationButton('README.md is left out', 'Undo');
+  await workbench.notificationButton('README.md was added', 'Undo');
   await eventually(
     () => readFile(file, 'utf8'),
     (text) => !text.includes('README'),

@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { text } from 'node:stream/consumers';
+import { Webhook } from 'standardwebhooks';
 import { readPasted } from '../../../src/core/run/state/runLink.ts';
 import { eventually } from '../../host/workbench/eventually.ts';
 
@@ -24,7 +22,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Runs the relay of the README beside a chat; `post` is a delivery, with the status that it got. */
+/** Runs the relay beside a chat; `post` is a delivery, with the status that it got. */
 async function startRelay(t: TestContext, env: Readonly<Record<string, string>> = {}) {
   const said: string[] = [];
   const chat = createServer((request, response) => {
@@ -35,14 +33,9 @@ async function startRelay(t: TestContext, env: Readonly<Record<string, string>> 
   }).listen(0, '127.0.0.1');
   await once(chat, 'listening');
   t.after(() => chat.close());
-  const readme = await readFile(path.resolve(import.meta.dirname, '../../../README.md'), 'utf8');
-  const [, source = ''] = /```js\n(\/\/ relay\.mjs[^]*?)```/.exec(readme) ?? [];
-  const folder = await mkdtemp(path.join(tmpdir(), 'relay-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
-  await writeFile(path.join(folder, 'relay.mjs'), source);
   const port = String(await freePort());
   const chatUrl = `http://127.0.0.1:${String((chat.address() as AddressInfo).port)}/hook`;
-  const relay = spawn(process.execPath, [path.join(folder, 'relay.mjs')], {
+  const relay = spawn(process.execPath, [path.resolve(import.meta.dirname, '../../../examples/relay.mjs')], {
     env: { PORT: port, CHAT_URL: chatUrl, ...env },
     stdio: 'inherit',
   });
@@ -58,7 +51,7 @@ async function startRelay(t: TestContext, env: Readonly<Record<string, string>> 
   return { said, post };
 }
 
-test('the relay of the README posts a link that the extension reads as the run of the event', async (t) => {
+test('the relay posts a link that the extension reads as the run of the event', async (t) => {
   const { said, post } = await startRelay(t, { AT: '0123456789ab' });
   assert.equal(await post(JSON.stringify(event)), 204);
   assert.equal(said.length, 1);
@@ -67,7 +60,7 @@ test('the relay of the README posts a link that the extension reads as the run o
   });
 });
 
-test('F142 the relay of the README passes on nothing but IDs, and no body without end', async (t) => {
+test('F142 the relay passes on nothing but IDs, and no body without end', async (t) => {
   const { said, post } = await startRelay(t);
   const hostile = [
     { ...event, data: { ...data, workflow_run_id: 'x https://hostile.example.test' } },
@@ -81,12 +74,41 @@ test('F142 the relay of the README passes on nothing but IDs, and no body withou
   assert.deepEqual(said, []);
 });
 
-test('the relay of the README refuses a delivery with another signature', async (t) => {
-  const { said, post } = await startRelay(t, { SECRET: 'invented' });
+/** The headers of a delivery as npm `standardwebhooks` signs it. */
+function signed(secret: string, id: string, body: string, time = new Date()): Record<string, string> {
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(Math.floor(time.getTime() / 1000)),
+    'webhook-signature': new Webhook(secret).sign(id, time, body),
+  };
+}
+
+test('the relay takes what Standard Webhooks signs, once for each delivery, and nothing else', async (t) => {
+  // Invented.
+  const [secret, other] = [0, 1].map(
+    (at) => `whsec_${Buffer.alloc(24, `key ${String(at)}`).toString('base64')}`,
+  );
+  const { said, post } = await startRelay(t, { SECRET: secret! });
   const body = JSON.stringify(event);
-  const sign = (secret: string): string => createHmac('sha256', secret).update(body).digest('hex');
-  assert.equal(await post(body), 401);
-  assert.equal(await post(body, { 'x-signature': sign('other') }), 401);
+  const genuine = signed(secret!, 'msg_1', body);
+  const refused: [string, Record<string, string>][] = [
+    [body, {}],
+    [body, signed(other!, 'msg_1', body)],
+    [`${body} `, genuine],
+    [body, { ...genuine, 'webhook-id': 'msg_2' }],
+    [body, { ...genuine, 'webhook-signature': genuine['webhook-signature']!.replace('v1,', 'v2,') }],
+    [body, signed(secret!, 'msg_1', body, new Date(Date.now() - 6 * 60_000))],
+    [body, signed(secret!, 'msg_1', body, new Date(Date.now() + 6 * 60_000))],
+  ];
+  for (const [sent, headers] of refused) assert.equal(await post(sent, headers), 401);
   assert.deepEqual(said, []);
-  assert.equal(await post(body, { 'x-signature': sign('invented') }), 204);
+  const rotated = `${signed(other!, 'msg_1', body)['webhook-signature']!} ${genuine['webhook-signature']!}`;
+  assert.equal(await post(body, { ...genuine, 'webhook-signature': rotated }), 204);
+  assert.equal(await post(body, genuine), 204);
+  assert.equal(said.length, 1);
+});
+
+test('the relay asks its sender to try again when the chat does not take a link', async (t) => {
+  const { post } = await startRelay(t, { CHAT_URL: `http://127.0.0.1:${String(await freePort())}/` });
+  assert.equal(await post(JSON.stringify(event)), 502);
 });

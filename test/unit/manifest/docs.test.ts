@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import * as z from 'zod/mini';
+import { workflows } from '../../../src/core/workflows/workflows.ts';
+
+const root = path.resolve(import.meta.dirname, '../../..');
+
+interface JsonSchema {
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly items?: JsonSchema;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+}
+
+/** The bounds of a schema, as docs/api.md writes them. */
+function boundsOf(schema: JsonSchema): string {
+  const [unit, least, most] =
+    schema.items !== undefined
+      ? [' items', schema.minItems, schema.maxItems]
+      : schema.maxLength !== undefined
+        ? [' characters', schema.minLength, schema.maxLength]
+        : ['', schema.minimum, schema.maximum];
+  return `${least === undefined ? 'at most ' : `${String(least)} to `}${String(most)}${unit}`;
+}
+
+test('the bounds in docs/api.md are those of the schemas that requests are checked with', () => {
+  const inputs = Object.values(workflows).map(
+    ({ request }) => (z.toJSONSchema(request) as JsonSchema).properties?.['input'],
+  );
+  const text = readFileSync(path.join(root, 'docs/api.md'), 'utf8');
+  const rows = [...text.matchAll(/^\| `([a-z_.[\]]+)` \| ((?:at most )?\d[^|]*) \|$/gm)];
+  assert.equal(rows.length, 19);
+  for (const [, field = '', bounds] of rows) {
+    const steps = field.replaceAll('[]', '.[]').split('.');
+    const found = inputs.flatMap(
+      (input) =>
+        steps.reduce<JsonSchema | undefined>(
+          (schema, step) => (step === '[]' ? schema?.items : schema?.properties?.[step]),
+          input,
+        ) ?? [],
+    );
+    assert.notEqual(found.length, 0, field);
+    for (const schema of found) assert.equal(boundsOf(schema), bounds, field);
+  }
+});
+
+function readJson(file: string): Record<string, string> {
+  return JSON.parse(readFileSync(path.join(root, file), 'utf8')) as Record<string, string>;
+}
+
+function cellsOf(file: string): string[][] {
+  const lines = readFileSync(path.join(root, file), 'utf8').split('\n');
+  return lines
+    .filter((line) => line.startsWith('| '))
+    .map((line) => line.split('|').map((cell) => cell.trim()));
+}
+
+test('no text on screen has a word that docs/terms.md says is never used for its term', () => {
+  const bundle = readJson('l10n/bundle.l10n.ja.json');
+  const english = [...Object.keys(bundle), ...Object.values(readJson('package.nls.json'))];
+  const japanese = [...Object.values(bundle), ...Object.values(readJson('package.nls.ja.json'))];
+  const rows = cellsOf('docs/terms.md').slice(1);
+  assert.ok(rows.length > 40);
+  for (const [, , never = '', , neverJapanese = ''] of rows) {
+    for (const word of never.split(', ').filter((each) => each !== '')) {
+      const pattern = new RegExp(`\\b${word}\\b`, 'i');
+      assert.deepEqual(
+        english.filter((text) => pattern.test(text)),
+        [],
+        word,
+      );
+    }
+    for (const word of neverJapanese.split('、').filter((each) => each !== ''))
+      assert.deepEqual(
+        japanese.filter((text) => text.includes(word)),
+        [],
+        word,
+      );
+  }
+});
+
+test('docs/commands.md has every command, and every setting with its scope and default', () => {
+  const names = readJson('package.nls.json');
+  const { contributes } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {
+    contributes: {
+      commands: readonly { title: string }[];
+      configuration: { properties: Readonly<Record<string, { default: unknown; scope: string }>> };
+    };
+  };
+  const rows = cellsOf('docs/commands.md');
+  const listed = rows.flatMap(([, first = '']) => first.split(', '));
+  assert.deepEqual(
+    contributes.commands
+      .map(({ title }) => names[title.slice(1, -1)])
+      .filter((title) => !listed.includes(title ?? '')),
+    [],
+  );
+  const scopes: Readonly<Record<string, string>> = { application: 'user', resource: 'folder' };
+  for (const [key, { default: value, scope }] of Object.entries(contributes.configuration.properties)) {
+    const row = rows.find(([, first]) => first === `\`${key}\``);
+    const shown = value === '' ? '' : `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``;
+    assert.deepEqual(row?.slice(2, 4), [scopes[scope] ?? scope, shown], key);
+  }
+});
