@@ -93,7 +93,7 @@ export function continuationLabel(continuation: Continuation): string {
   }[continuation];
 }
 
-/** Why a run cannot be gone on from (API reference, sections 2.7 and 2.8). */
+/** Why a run cannot be gone on from (docs/api.md, sections 2.7 and 2.8). */
 export function noContinuationLabel(continuation: Continuation, reason: NoContinuation): string {
   const t = vscode.l10n.t;
   const command = continuationLabel(continuation);

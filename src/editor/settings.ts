@@ -44,7 +44,7 @@ const retainLocalDaysSchema = z.number().check(z.minimum(1));
 const notificationsSchema = z.enum(['all', 'attention', 'none']);
 const endpointIdsSchema = z.array(identifierSchema).check(z.maxLength(100));
 
-/** The settings of an assessment of a folder. Throws `badSetting` for an invalid value of any setting that matters to a run, also of those that are read later with a fallback (API reference, section 8). */
+/** The settings of an assessment of a folder. Throws `badSetting` for an invalid value of any setting that matters to a run, also of those that are read later with a fallback (docs/api.md, section 8). */
 export function readAssessmentSettings(folder: vscode.Uri | undefined) {
   const settings = vscode.workspace.getConfiguration('whitebox', folder);
   ownChecked('runs.retainLocalDays', retainLocalDaysSchema);

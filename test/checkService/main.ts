@@ -21,7 +21,7 @@ const artifacts: Readonly<Record<WorkflowId, Readonly<Record<string, z.ZodMiniTy
   'whitebox-assessment': {},
 };
 
-/** What we send to and take from each operation (API reference, section 4). */
+/** What we send to and take from each operation (docs/api.md, section 4). */
 type Operation = Readonly<Partial<Record<Direction, z.ZodMiniType>>>;
 const file: Operation = { request: ours.fileRequestSchema, response: ours.fileResponseSchema };
 const operations: Readonly<Record<string, Operation>> = {

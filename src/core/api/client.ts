@@ -49,7 +49,7 @@ export interface CallOptions {
   readonly beforeSend?: (() => Promise<void>) | undefined;
 }
 
-/** Talks to one organization of one service; one method per endpoint (API reference, section 4). */
+/** Talks to one organization of one service; one method per endpoint (docs/api.md, section 4). */
 export class AssessmentClient {
   readonly #options: ClientOptions;
   readonly #idle: IdleLimits;
@@ -63,7 +63,7 @@ export class AssessmentClient {
     this.#idle = options.idle ?? defaultIdleLimits;
   }
 
-  /** Reserves storage for `bytes` (section 4.1); a lost reply leaves a reservation that only expires. */
+  /** Reserves storage for `bytes` (docs/api.md, section 4.1); a lost reply leaves a reservation that only expires. */
   getUploadUrl(bytes: number, options: CallOptions = {}): Promise<UploadUrl> {
     return namingNotFound(
       'organization',
@@ -78,7 +78,7 @@ export class AssessmentClient {
     );
   }
 
-  /** Sends an archive to its upload address, once, without a token (section 4.1). */
+  /** Sends an archive to its upload address, once, without a token (docs/api.md, section 4.1). */
   async putArchive(
     target: UploadUrl,
     archive: HashedFile,
@@ -90,12 +90,12 @@ export class AssessmentClient {
     );
   }
 
-  /** Makes an uploaded file usable as input (section 4.1). */
+  /** Makes an uploaded file usable as input (docs/api.md, section 4.1). */
   async confirmUpload(fileId: string, options: CallOptions = {}): Promise<void> {
     await this.#fileCall('confirm-upload', fileId, options);
   }
 
-  /** Gives up a pending upload and its reservation (section 4.1). */
+  /** Gives up a pending upload and its reservation (docs/api.md, section 4.1). */
   async cancelUpload(fileId: string, options: CallOptions = {}): Promise<void> {
     await this.#fileCall('cancel-upload', fileId, options);
   }
@@ -104,7 +104,7 @@ export class AssessmentClient {
     await this.#fileCall('delete', fileId, options);
   }
 
-  /** Starts a run and spends credits (section 4.2). Repeated, or cancelled, only where surely nothing was accepted. */
+  /** Starts a run and spends credits (docs/api.md, section 4.2). Repeated, or cancelled, only where surely nothing was accepted. */
   async dispatch(
     workflow: { readonly id: string; readonly request: z.ZodMiniType },
     request: unknown,
@@ -121,7 +121,7 @@ export class AssessmentClient {
     return reply.workflow_run_id;
   }
 
-  /** Asks for a run's status, once (section 4.2): asking again is for the poll schedule. */
+  /** Asks for a run's status, once (docs/api.md, section 4.2): asking again is for the poll schedule. */
   describe(workflow: string, runId: string, options: CallOptions = {}): Promise<Description> {
     return this.#call(
       `workflows/${workflow}/describe`,
@@ -144,7 +144,7 @@ export class AssessmentClient {
     );
   }
 
-  /** Downloads an artifact into a file, asking for a new address when one fails (section 4.2). Returns its bytes. */
+  /** Downloads an artifact into a file, asking for a new address when one fails (docs/api.md, section 4.2). Returns its bytes. */
   async downloadArtifact(
     workflow: string,
     runId: string,

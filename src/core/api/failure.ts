@@ -12,7 +12,7 @@ interface FailureOptions {
   readonly clock: Clock;
 }
 
-/** Maps a reply that is no success to an error, reading at most 64 KiB of its body (API reference, section 7: bodies are not shown). */
+/** Maps a reply that is no success to an error, reading at most 64 KiB of its body (docs/api.md, section 7: bodies are not shown). */
 export async function replyFailure(
   response: http.IncomingMessage,
   url: URL,

@@ -69,7 +69,7 @@ export async function postJson(
   );
 }
 
-/** Sends a file with its exact length, without Authorization (section 4.1); throws `lengthChanged` for another file than was hashed. */
+/** Sends a file with its exact length, without Authorization (docs/api.md, section 4.1); throws `lengthChanged` for another file than was hashed. */
 export async function putFile(
   url: URL,
   file: HashedFile,

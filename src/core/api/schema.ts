@@ -1,18 +1,18 @@
 import * as z from 'zod/mini';
 import { inBrief, redactedJson } from './failure.ts';
 
-/** An identifier as the service bounds it: 1 to 256 characters (API reference, section 8). */
+/** An identifier as the service bounds it: 1 to 256 characters (docs/api.md, section 8). */
 export const identifierSchema = z.string().check(z.minLength(1), z.maxLength(256));
 
-/** Output language of a report (section 2.9). */
+/** Output language of a report (docs/api.md, section 2.9). */
 export const languageSchema = z.enum(['english', 'japanese']);
 export type Language = z.infer<typeof languageSchema>;
 
-/** Archive types the service accepts for whitebox input (section 2.2). */
+/** Archive types the service accepts for whitebox input (docs/api.md, section 2.2). */
 export const archiveTypeSchema = z.enum(['tar_gz', 'zip']);
 export type ArchiveType = z.infer<typeof archiveTypeSchema>;
 
-// Requests and responses of the operations (sections 4.1 and 4.2).
+// Requests and responses of the operations (docs/api.md, sections 4.1 and 4.2).
 
 export const getUploadUrlRequestSchema = z.strictObject({ content_length: z.int().check(z.minimum(1)) });
 
@@ -26,7 +26,7 @@ export type UploadUrl = z.infer<typeof uploadUrlSchema>;
 export const fileRequestSchema = z.strictObject({ file_id: identifierSchema });
 export const fileResponseSchema = z.object({ file_id: z.string() });
 
-/** Who is notified of the end of a run: 1 to 100 webhook endpoints (section 2.6). */
+/** Who is notified of the end of a run: 1 to 100 webhook endpoints (docs/api.md, section 2.6). */
 export const notificationSchema = z.strictObject({
   webhook_endpoint_ids: z.array(z.string()).check(z.minLength(1), z.maxLength(100)),
 });
@@ -40,7 +40,7 @@ const progressSchema = z.looseObject({ scan_progress: z.object({ artifact_name: 
 
 /**
  * Response of describe; `output` and `artifacts` are absent until EXITED, and dropped when they cannot be read, as is a single artifact among
- * others (section 2.3). Members beyond `kind` and values not in the reference are kept as they came, shortened and redacted (section 2.5).
+ * others (docs/api.md, section 2.3). Members beyond `kind` and values not in the reference are kept as they came, shortened and redacted (docs/api.md, section 2.5).
  */
 export function toDescriptionSchema(secrets: () => readonly string[]) {
   const brief = (said: string): string => (known.has(said) ? said : inBrief(said, secrets()));
@@ -87,5 +87,5 @@ export const downloadUrlSchema = z.object({
 });
 export type DownloadUrl = z.infer<typeof downloadUrlSchema>;
 
-/** Response of cancel: an empty object (section 4.2). */
+/** Response of cancel: an empty object (docs/api.md, section 4.2). */
 export const emptySchema = z.object({});

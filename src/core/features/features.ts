@@ -40,7 +40,7 @@ export interface ArtifactStart {
 const maxBytes = 16 * 1024 * 1024;
 /** Most entries that are read. */
 export const maxFeatures = 10_000;
-/** Longest name that a pair can have (API reference, section 2.7); other texts of a feature are cut to it. */
+/** Longest name that a pair can have (docs/api.md, section 2.7); other texts of a feature are cut to it. */
 const maxNameLength = 5_000;
 const maxDepth = 4;
 

@@ -7,7 +7,7 @@ import { type Feature, readFeatures } from './features.ts';
 import { type ApplicationInput, perspectives, prioritySchema } from '../workflows/application.ts';
 import type { Perspective } from './scanProgress.ts';
 
-/** Most pairs of a request (API reference, section 2.7). */
+/** Most pairs of a request (docs/api.md, section 2.7). */
 export const maxPairs = 10_000;
 
 /** How early a pair is assessed; null leaves it to the service. */
@@ -65,7 +65,7 @@ export function goneNames(choice: Choice, features: readonly Feature[]): string[
   return [...choice.keys()].filter((name) => !names.has(name));
 }
 
-/** The choice as `pairs` of a request; undefined, which means all (rule 3), where all are chosen and none has a priority. Throws `badPairs` with a `PairsFault`. */
+/** The choice as `pairs` of a request; undefined, which means all (docs/api.md, section 2.7, rule 3), where all are chosen and none has a priority. Throws `badPairs` with a `PairsFault`. */
 export function toPairs(choice: Choice, features: readonly Feature[]): ApplicationInput['pairs'] {
   const [fault] = faultsOf(choice, features);
   if (fault !== undefined) throw new AssessmentError('badPairs', { subject: fault });

@@ -6,7 +6,7 @@ import { maxFeatures, readArtifact, toText } from './features.ts';
 
 export type Perspective = (typeof perspectives)[number];
 
-/** What is known of a pair: `completed`, `skipped` or neither (API reference, section 2.4), or nothing. */
+/** What is known of a pair: `completed`, `skipped` or neither (docs/api.md, section 2.4), or nothing. */
 export const pairStates = ['tested', 'notApplicable', 'notTested', 'unknown'] as const;
 export type PairState = (typeof pairStates)[number];
 

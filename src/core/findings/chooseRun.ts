@@ -160,7 +160,7 @@ function foldersOf(run: Run): string {
   return JSON.stringify([subjectOf(run), ...folders]);
 }
 
-/** True for a run that goes on with another one: both are one assessment (API reference, section 2.7). */
+/** True for a run that goes on with another one: both are one assessment (docs/api.md, section 2.7). */
 export function goesOnWith(run: Run, other: Run): boolean {
   return continuedRunOf(run) !== undefined && continuedRunOf(run) === runIdOf(other);
 }

@@ -45,7 +45,7 @@ async function readConfirmation(run: Run, source: ConfirmationSource): Promise<C
   const [pair] = run.input?.pairs ?? [];
   if (pair === undefined) return undefined;
   const { feature_name: feature, perspective } = pair;
-  // Only this pair was assessed (rule 3), whatever words the findings have for it.
+  // Only this pair was assessed (docs/api.md, section 2.7, rule 3), whatever words the findings have for it.
   const found = await findingsOf(run, folder, source);
   const progress = await readScanProgress(run, folder, source.workerFile);
   const result = resultOf(run, found, progress.stateOf(feature, perspective));
@@ -76,7 +76,7 @@ async function findingsOf(
   }
 }
 
-/** The credits that trying one pair may cost at most: the least that the service takes as limits (API reference, section 2.7). */
+/** The credits that trying one pair may cost at most: the least that the service takes as limits (docs/api.md, section 2.7). */
 export const confirmLimits = { scan: 10, crawl: 5 } as const;
 
 const proposals: ReadonlyMap<number, Perspective> = new Map([
@@ -98,7 +98,7 @@ export function proposedPerspective({ cwes }: Finding): Perspective | undefined 
   return cwes.map((cwe) => proposals.get(cwe)).find((each) => each !== undefined);
 }
 
-/** What tests one pair of a run's features again, by the rest of what that run was asked (API reference, section 2.7); undefined where nobody here knows that. */
+/** What tests one pair of a run's features again, by the rest of what that run was asked (docs/api.md, section 2.7); undefined where nobody here knows that. */
 export function toConfirmInput(
   run: Run,
   feature: string,

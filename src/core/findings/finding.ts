@@ -97,7 +97,7 @@ export interface Finding {
   readonly url?: string | undefined;
   /** The name of the feature of the application that has it. */
   readonly feature?: string | undefined;
-  /** How the feature was tested, in the service's word (API reference, section 2.7). */
+  /** How the feature was tested, in the service's word (docs/api.md, section 2.7). */
   readonly perspective?: string | undefined;
   /** When the other members do not tell all: texts or places were cut, or the item is no object and only `raw` tells of it. */
   readonly shortfall?: 'clipped' | 'unreadable' | undefined;

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { identifierSchema, languageSchema } from '../api/schema.ts';
 
-/** A free text for the service: 1 to 5,000 characters (API reference, section 8). */
+/** A free text for the service: 1 to 5,000 characters (docs/api.md, section 8). */
 export const instructionsSchema = z.string().check(z.minLength(1), z.maxLength(5000));
 
 /** A character that a URI may hold anywhere after its scheme: without `/ ? # @ : [ ]`. */
@@ -9,7 +9,7 @@ const uriCharacter = "(?:[\\w.~!$&'()*+,;=-]|%[\\dA-Fa-f]{2})";
 const uriText = `(?:${uriCharacter}|[/?:@])*`;
 
 /**
- * The address of a live application: at most 5,000 characters, a fully qualified URI (API reference, section 2.6; RFC 3986). Beyond the API, and
+ * The address of a live application: at most 5,000 characters, a fully qualified URI (docs/api.md, section 2.6; RFC 3986). Beyond the API, and
  * ours: http or https alone, and no user information.
  */
 const urlSchema = z.string().check(
@@ -27,10 +27,10 @@ const urlSchema = z.string().check(
   }),
 );
 
-/** The addresses of the application: 1 to 100 (API reference, section 2.6). */
+/** The addresses of the application: 1 to 100 (docs/api.md, section 2.6). */
 export const targetUrlsSchema = z.array(urlSchema).check(z.minLength(1), z.maxLength(100));
 
-/** Addresses that are neither tested nor crawled: at most 100 (API reference, section 2.6). */
+/** Addresses that are neither tested nor crawled: at most 100 (docs/api.md, section 2.6). */
 export const oosUrlsSchema = z.array(urlSchema).check(z.maxLength(100));
 
 const credential = {
@@ -46,16 +46,16 @@ function areDistinct(items: readonly unknown[]): boolean {
   return new Set(logins).size === logins.length;
 }
 
-/** The lowest and the highest credit limits for scanning and for crawling (API reference, sections 2.7 and 2.8). */
+/** The lowest and the highest credit limits for scanning and for crawling (docs/api.md, sections 2.7 and 2.8). */
 export const creditLimits = { minScan: 10, minCrawl: 5, max: 100_000 };
 
 export const scanLimitSchema = z.int().check(z.minimum(creditLimits.minScan), z.maximum(creditLimits.max));
 export const crawlLimitSchema = z.int().check(z.minimum(creditLimits.minCrawl), z.maximum(creditLimits.max));
 
-/** In UTF-16 units (API reference, section 2.6). */
+/** In UTF-16 units (docs/api.md, section 2.6). */
 export const maxPasswordLength = 5000;
 
-/** What a feature can be tested for (API reference, section 2.7). */
+/** What a feature can be tested for (docs/api.md, section 2.7). */
 export const perspectives = [
   'Injection',
   'XSS',
@@ -69,7 +69,7 @@ export const perspectives = [
   'Clickjacking',
   'CORS',
 ] as const;
-/** How early a pair is assessed (API reference, section 2.7). */
+/** How early a pair is assessed (docs/api.md, section 2.7). */
 export const prioritySchema = z.enum(['high', 'medium', 'low']);
 
 type ToObject = typeof z.strictObject;
@@ -77,7 +77,7 @@ type ToObject = typeof z.strictObject;
 /** An object of a journal: members that a later version added survive a rewrite. */
 export const looseObject: ToObject = z.looseObject;
 
-/** How the service logs in, with logins in a form of their own: with a password on the wire, and nowhere else (API reference, section 2.6). */
+/** How the service logs in, with logins in a form of their own: with a password on the wire, and nowhere else (docs/api.md, section 2.6). */
 function toAuthenticationSchema<Login extends z.ZodMiniType>(toObject: ToObject, login: Login) {
   return toObject({
     credentials: z.optional(
@@ -94,9 +94,9 @@ function toAuthenticationSchema<Login extends z.ZodMiniType>(toObject: ToObject,
 function toInputSchemas(toObject: ToObject) {
   const runReference = toObject({ workflow_id: identifierSchema, workflow_run_id: identifierSchema });
   return {
-    /** How the service logs in, without passwords (API reference, section 2.6). */
+    /** How the service logs in, without passwords (docs/api.md, section 2.6). */
     authentication: toAuthenticationSchema(toObject, toObject(credential)),
-    /** Wishes that guide a run, which it need not follow (API reference, section 2.6). */
+    /** Wishes that guide a run, which it need not follow (docs/api.md, section 2.6). */
     preference: toObject({
       preferences: z
         .array(
@@ -107,17 +107,17 @@ function toInputSchemas(toObject: ToObject) {
         )
         .check(z.minLength(1), z.maxLength(100)),
     }),
-    /** The crawl that a crawl goes on from (API reference, section 2.8). */
+    /** The crawl that a crawl goes on from (docs/api.md, section 2.8). */
     crawlResume: toObject({
       workflow_id: z.literal('blackbox-crawl'),
       workflow_run_id: identifierSchema,
     }),
-    /** The run that an assessment goes on from, and how (API reference, section 2.7). */
+    /** The run that an assessment goes on from, and how (docs/api.md, section 2.7). */
     assessmentResume: z.discriminatedUnion('kind', [
       toObject({ kind: z.literal('assess_crawled_features'), assess_crawled_features: runReference }),
       toObject({ kind: z.literal('continue_assessment'), continue_assessment: runReference }),
     ]),
-    /** The pairs of a feature and a perspective that alone are assessed: at most 10,000 (API reference, section 2.7). */
+    /** The pairs of a feature and a perspective that alone are assessed: at most 10,000 (docs/api.md, section 2.7). */
     pairs: z
       .array(
         toObject({
@@ -134,7 +134,7 @@ function toInputSchemas(toObject: ToObject) {
 export const strictSchemas = toInputSchemas(z.strictObject);
 const looseSchemas = toInputSchemas(looseObject);
 
-/** The members of `input` on the wire that the two blackbox workflows share; the passwords are among them (API reference, section 2.6). */
+/** The members of `input` on the wire that the two blackbox workflows share; the passwords are among them (docs/api.md, section 2.6). */
 export const requestInput = {
   target_urls: targetUrlsSchema,
   oos_urls: z.optional(oosUrlsSchema),
@@ -148,7 +148,7 @@ export const requestInput = {
   ),
 };
 
-/** `input` of a blackbox run as its journal keeps it: the API's words and shapes without language and passwords (API reference, sections 2.6 to 2.8). */
+/** `input` of a blackbox run as its journal keeps it: the API's words and shapes without language and passwords (docs/api.md, sections 2.6 to 2.8). */
 export const applicationInputSchema = looseObject({
   target_urls: targetUrlsSchema,
   oos_urls: z.optional(oosUrlsSchema),

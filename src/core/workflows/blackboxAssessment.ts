@@ -3,7 +3,7 @@ import { notificationSchema } from '../api/schema.ts';
 import { crawlLimitSchema, requestInput, scanLimitSchema, strictSchemas } from './application.ts';
 import { creditLimitReached, toApplicationRequest, type Workflow } from './workflow.ts';
 
-/** Tests a live web application for vulnerabilities (API reference, sections 2.6 and 2.7). */
+/** Tests a live web application for vulnerabilities (docs/api.md, sections 2.6 and 2.7). */
 export const blackboxAssessment: Workflow = {
   id: 'blackbox-assessment',
   request: z.strictObject({

@@ -3,7 +3,7 @@ import { notificationSchema } from '../api/schema.ts';
 import { crawlLimitSchema, instructionsSchema, requestInput, strictSchemas } from './application.ts';
 import { toApplicationRequest, type Workflow } from './workflow.ts';
 
-/** Discovers the features of a live web application (API reference, sections 2.6 and 2.8). */
+/** Discovers the features of a live web application (docs/api.md, sections 2.6 and 2.8). */
 export const blackboxCrawl: Workflow = {
   id: 'blackbox-crawl',
   request: z.strictObject({

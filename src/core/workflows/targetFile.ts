@@ -12,7 +12,7 @@ import {
   targetUrlsSchema,
 } from './application.ts';
 
-/** A target file, in the API's words (API reference, sections 2.6 to 2.8). The editor shows its descriptions in hovers. */
+/** A target file, in the API's words (docs/api.md, sections 2.6 to 2.8). The editor shows its descriptions in hovers. */
 export const targetFileSchema = z.strictObject({
   $schema: z.optional(z.string().check(z.describe('Address of a JSON schema. Never sent.'))),
   target_urls: targetUrlsSchema.check(
@@ -218,7 +218,7 @@ function problemAt(
   return { ...problem, offset, length };
 }
 
-/** The `input` of a request that a target file makes, without language and passwords (API reference, sections 2.6 to 2.8). */
+/** The `input` of a request that a target file makes, without language and passwords (docs/api.md, sections 2.6 to 2.8). */
 export function toInput(
   file: TargetFile,
   workflow: 'blackbox-crawl' | 'blackbox-assessment',

@@ -2,7 +2,7 @@ import type * as z from 'zod/mini';
 import type { ArchiveType, Language } from '../api/schema.ts';
 import type { ApplicationInput } from './application.ts';
 
-/** The IDs of the service's workflows (API reference, section 1). */
+/** The IDs of the service's workflows (docs/api.md, section 1). */
 export const workflowIds = ['whitebox-assessment', 'blackbox-crawl', 'blackbox-assessment'] as const;
 export type WorkflowId = (typeof workflowIds)[number];
 
@@ -21,7 +21,7 @@ export interface RunRequest {
   readonly input?: ApplicationInput | undefined;
 }
 
-/** How a run ended, as far as the rules for going on from it need it (API reference, sections 2.7 and 2.8). */
+/** How a run ended, as far as the rules for going on from it need it (docs/api.md, sections 2.7 and 2.8). */
 export interface RunEnd {
   readonly kind: string;
   readonly abortCode?: string | undefined;
@@ -38,20 +38,20 @@ export type NoContinuation = 'notEligible' | 'noFeatures';
 /** All that differs between workflows. */
 export interface Workflow {
   readonly id: WorkflowId;
-  /** The dispatch body (API reference, sections 2.6 to 2.9). */
+  /** The dispatch body (docs/api.md, sections 2.6 to 2.9). */
   readonly request: z.ZodMiniType;
   /** The dispatch body of a run; `passwords` are in the order of the credentials of its input. */
   readonly toRequest: (run: RunRequest, passwords: readonly string[]) => unknown;
-  /** The file that each artifact is kept as, by its role (API reference, section 2.4). */
+  /** The file that each artifact is kept as, by its role (docs/api.md, section 2.4). */
   readonly artifacts: Readonly<Record<string, string>>;
   /** Which continuations an ended run of this workflow allows, and for the others why not. */
   readonly continuations: (end: RunEnd) => ReadonlyMap<Continuation, true | NoContinuation>;
 }
 
-/** The abort code of an assessment that hit its scan credit limit (API reference, section 2.5). */
+/** The abort code of an assessment that hit its scan credit limit (docs/api.md, section 2.5). */
 export const creditLimitReached = 'credit_limit_reached';
 
-/** The dispatch body of a blackbox run: its input as the journal has it, with the language and each credential's password (API reference, section 2.6). */
+/** The dispatch body of a blackbox run: its input as the journal has it, with the language and each credential's password (docs/api.md, section 2.6). */
 export function toApplicationRequest(run: RunRequest, passwords: readonly string[]): unknown {
   const { authentication, ...input } = run.input ?? {};
   const credentials = authentication?.credentials?.map((credential, index) => ({
@@ -62,7 +62,7 @@ export function toApplicationRequest(run: RunRequest, passwords: readonly string
   return withNotification({ ...input, language: run.language, ...(login && { authentication: login }) }, run);
 }
 
-/** Adds the recipients of the end's notification to a dispatch body (API reference, section 2.6). */
+/** Adds the recipients of the end's notification to a dispatch body (docs/api.md, section 2.6). */
 export function withNotification(
   input: Readonly<Record<string, unknown>>,
   { webhookEndpointIds }: Pick<RunRequest, 'webhookEndpointIds'>,

@@ -115,7 +115,7 @@ async function inputAnswer(login: Login): Promise<PasswordAnswer> {
   return password === undefined ? 'cancelled' : { password };
 }
 
-/** The password that a person enters, which may be empty (API reference, section 2.6); undefined when they cancel. */
+/** The password that a person enters, which may be empty (docs/api.md, section 2.6); undefined when they cancel. */
 function inputPassword(login: Login): Thenable<string | undefined> {
   const t = vscode.l10n.t;
   return vscode.window.showInputBox({

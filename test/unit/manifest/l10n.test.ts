@@ -84,28 +84,6 @@ test('no error or state is worded outside of messages that can be translated', (
   }
 });
 
-test('the README names every command and every setting, with its default', async () => {
-  const readme = await readFile(path.join(root, 'README.md'), 'utf8');
-  const names = await readJson('package.nls.json');
-  const { contributes } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')) as {
-    contributes: {
-      commands: readonly { title: string }[];
-      configuration: { properties: Readonly<Record<string, { default: unknown }>> };
-    };
-  };
-  const titles = contributes.commands.map(({ title }) => names[title.slice(1, -1)] ?? '');
-  assert.deepEqual(
-    titles.filter((title) => !readme.includes(title)),
-    [],
-  );
-  for (const [key, { default: value }] of Object.entries(contributes.configuration.properties)) {
-    const row = readme.split('\n').find((line) => line.startsWith(`| \`${key}\` |`)) ?? '';
-    const shown = row.split('|')[3]?.trim();
-    const expected = value === '' ? '' : `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``;
-    assert.equal(shown, expected, key);
-  }
-});
-
 test('every setting that has fixed values says what each of them means', async () => {
   const { contributes } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')) as {
     contributes: {

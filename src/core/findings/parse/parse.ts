@@ -204,7 +204,7 @@ function toId(value: unknown): string | undefined {
   return typeof value === 'string' ? visibleLine(value.slice(0, maxIdLength)) || undefined : undefined;
 }
 
-/** Longest feature name and address (API reference, section 2.7). */
+/** Longest feature name and address (docs/api.md, section 2.7). */
 const maxLineLength = 5_000;
 
 /** What a finding of a live application says of the place where it was found; nothing of a finding about code. */

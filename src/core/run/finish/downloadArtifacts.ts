@@ -24,7 +24,7 @@ const permanent: readonly ErrorKind[] = ['rejected', 'tooLarge', 'insecureUrl'];
 /** Other failures (an artifact that is not there yet, a captive portal, a certificate, a proxy) count as permanent after this many tries in a row. */
 const maxTries = 20;
 
-/** The file name of an artifact in the run's folder (API reference, section 2.4). */
+/** The file name of an artifact in the run's folder (docs/api.md, section 2.4). */
 function artifactFile(
   { workflow }: Pick<Run, 'workflow'>,
   artifact: Pick<Artifact, 'name' | 'role'>,

@@ -102,7 +102,7 @@ function isSurelyConfirmed(run: Run, upload: { readonly isSure?: boolean | undef
 
 /**
  * Removes a run's files from the service: pending ones are cancelled, also those that may be wrongly believed to be confirmed, and confirmed ones
- * deleted when `confirmedToo` (API reference, section 4.1). Returns the first failure, or the one with the longest `Retry-After`: then a file
+ * deleted when `confirmedToo` (docs/api.md, section 4.1). Returns the first failure, or the one with the longest `Retry-After`: then a file
  * may still be there. Sends nothing before `Retry-After` has passed.
  */
 export async function removeUploads(
@@ -192,7 +192,7 @@ async function removeReservation(fileId: string, client: AssessmentClient): Prom
   }
 }
 
-/** True for the answers to a call about a file in another state; the reference does not say which they are (section 7). */
+/** True for the answers to a call about a file in another state; the reference does not say which they are (docs/api.md, section 7). */
 function isOtherState(error: unknown): boolean {
   return isKind(error, 'conflict') || isKind(error, 'rejected') || isKind(error, 'notFound');
 }

@@ -29,7 +29,7 @@ export async function intendDispatch(run: Run, deps: SendDeps): Promise<RunIn<'d
 
 /**
  * Sends the dispatch that a run intends, and resolves with the outcome, to be put on disk. When the service may have accepted it unnoticed, that
- * is `dispatchLost` (DESIGN, "Dispatch is sent at most once per intent"). A cancellation and the window's end count before and between sends: a
+ * is `dispatchLost` (docs/architecture.md, one run, step 6). A cancellation and the window's end count before and between sends: a
  * request that was sent is never aborted. Throws `busyElsewhere` when nothing was sent because another window drives the run or has advanced it.
  */
 export async function sendDispatch(

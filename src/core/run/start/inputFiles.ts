@@ -91,7 +91,7 @@ function* manifestText(entries: Iterable<ManifestEntry>, omitted: readonly Omiss
   yield `${piece}],"omitted":${JSON.stringify(omitted)}}`;
 }
 
-/** Uploads and confirms every archive of a packaged run (API reference, section 1, step 1). */
+/** Uploads and confirms every archive of a packaged run (docs/api.md, section 1, step 1). */
 export async function uploadTargets(
   run: Run,
   deps: UploadDeps,
@@ -145,7 +145,7 @@ interface SendOptions {
   readonly onBytes: OnBytes;
 }
 
-/** Reserves an address and PUTs an archive; repeats it whole after a fault, and at a new address after expiry (API reference, section 4.1). */
+/** Reserves an address and PUTs an archive; repeats it whole after a fault, and at a new address after expiry (docs/api.md, section 4.1). */
 async function sendArchive(
   run: Run,
   index: number,

@@ -2,7 +2,7 @@ import { type Continuation, creditLimitReached, type NoContinuation } from '../.
 import { workflows } from '../../workflows/workflows.ts';
 import { keptArtifacts, isFinal, roleOf, type Run } from './run.ts';
 
-/** Which continuations an ended run allows, and for the others why not (API reference, sections 2.7 and 2.8); empty before its end. */
+/** Which continuations an ended run allows, and for the others why not (docs/api.md, sections 2.7 and 2.8); empty before its end. */
 export function continuationsOf(run: Run): ReadonlyMap<Continuation, true | NoContinuation> {
   // Only a run that the service knows can be referred to, and of an imported one it is not known which service that is.
   if (!isFinal(run) || run.state === 'imported' || run.runId === undefined) return new Map();
@@ -14,12 +14,12 @@ export function continuationsOf(run: Run): ReadonlyMap<Continuation, true | NoCo
   });
 }
 
-/** True for an assessment that stopped where its credits ended (API reference, section 2.5): it can be continued. */
+/** True for an assessment that stopped where its credits ended (docs/api.md, section 2.5): it can be continued. */
 export function hasHitCreditLimit(run: Run): boolean {
   return run.state === 'aborted' && run.exit.abort?.code === creditLimitReached;
 }
 
-/** True for an assessment that goes on where its predecessor stopped, with what that had found (API reference, section 2.7). */
+/** True for an assessment that goes on where its predecessor stopped, with what that had found (docs/api.md, section 2.7). */
 export function isContinued(run: Pick<Run, 'input'>): boolean {
   return continuedRunOf(run) !== undefined;
 }

@@ -2,7 +2,7 @@ import { deniesRun, isFinal, isLive, type LiveRun, mayBeInVain, needsPerson, typ
 import { minWakingMs } from './wakingTime.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
-/** The service keeps results, and files that nobody removes, at least this long (API reference, section 8). */
+/** The service keeps results, and files that nobody removes, at least this long (docs/api.md, section 8). */
 export const retentionMs = 30 * dayMs;
 const minPollsInVain = 48;
 /** The notice comes this long before the service may delete results that are not here. */

@@ -4,10 +4,10 @@ import { workflows } from '../../workflows/workflows.ts';
 import type { RunEvent } from './advance.ts';
 import type { Exit, Run } from './run.ts';
 
-/** No more artifacts of a run are downloaded; no workflow has more than four (API reference, section 2.4). */
+/** No more artifacts of a run are downloaded; no workflow has more than four (docs/api.md, section 2.4). */
 const maxArtifacts = 50;
 
-/** Reads the service's answer about a run (API reference, sections 2.4 and 2.5). */
+/** Reads the service's answer about a run (docs/api.md, sections 2.4 and 2.5). */
 export function toAnswered(
   { workflow }: Pick<Run, 'workflow'>,
   description: Description,
@@ -44,7 +44,7 @@ function toExit(description: Description, known: readonly string[]): Exit | unde
 
 const referenceSchema = z.object({ artifact_name: identifierSchema });
 
-/** The artifacts that the detail of an abort refers to: `scan_progress`, after a credit limit (API reference, section 2.5). */
+/** The artifacts that the detail of an abort refers to: `scan_progress`, after a credit limit (docs/api.md, section 2.5). */
 function referencesIn(detail: unknown): { name: string; role: string }[] {
   if (typeof detail !== 'object' || detail === null) return [];
   return Object.entries(detail).flatMap(([role, value]) => {

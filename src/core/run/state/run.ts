@@ -73,7 +73,7 @@ const exitSchema = looseObject({
   artifacts: z.array(identifierSchema),
   roles: z.optional(z.array(looseObject({ name: identifierSchema, role: z.string() }))),
 });
-/** How the service says a run ended (API reference, section 2.5), with values as they came. */
+/** How the service says a run ended (docs/api.md, section 2.5), with values as they came. */
 export type Exit = z.infer<typeof exitSchema>;
 
 const artifactSchema = looseObject({
@@ -295,7 +295,7 @@ export function deniesRun({ kind }: Pick<Failure, 'kind'>): boolean {
   return kind === 'notFound' || kind === 'forbidden';
 }
 
-/** The role of an artifact: the member of the service's output that refers to it, else its name (API reference, section 2.5). */
+/** The role of an artifact: the member of the service's output that refers to it, else its name (docs/api.md, section 2.5). */
 export function roleOf({ name, role = name }: Pick<Artifact, 'name' | 'role'>): string {
   return role;
 }

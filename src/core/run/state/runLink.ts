@@ -22,7 +22,7 @@ const referenceSchema = z.object({
 /** What a link, or an event of the service, names: a run of a service, and a finding in it. Anybody can write one. */
 export type RunReference = z.infer<typeof referenceSchema>;
 
-/** API reference, section 6. Nothing else of an event counts. */
+/** docs/api.md, section 6. Nothing else of an event counts. */
 const eventSchema = z.object({
   data: z.object({ workflow_id: z.enum(workflowIds), workflow_run_id: identifierSchema }),
 });
