@@ -4,6 +4,12 @@ import path from 'node:path';
 import type { Log } from 'sarif';
 import { zipBundle } from '../../src/core/findings/importExport/bundle.ts';
 import { readBundle, sha256 } from '../../src/core/findings/importExport/readContent.ts';
+import {
+  brokenRules,
+  codeScanningRules,
+  ourRules,
+  sarifProse,
+} from '../unit/findings/importExport/sarifRules.ts';
 import { eventually } from '../host/workbench/eventually.ts';
 import { importFrom, signedIn, startAssessment, type Stage } from './stage.ts';
 import { test } from './fixtures.ts';
@@ -29,17 +35,17 @@ test.use({ stageOptions: { service: { runDurationMs: 3_600_000 }, settings: sign
 const saved = ({ folder }: Stage, ending: string): string =>
   path.join(path.dirname(folder), `shop-findings-${new Date().toISOString().slice(0, 10)}.${ending}`);
 
-async function exportTo(stage: Stage, title: string, ending: string): Promise<string> {
+async function exportTo(stage: Stage, title: string, ending: string, form = 'SARIF'): Promise<string> {
   const workbench = stage.workbench();
   await workbench.runCommand(`Whitebox: ${title}`);
-  if (ending === 'sarif') await workbench.pick('SARIF');
+  if (ending.endsWith('sarif')) await workbench.pick(form);
   if (ending === 'zip') {
     const { detail } = await workbench.dialogText();
     assert.match(detail, /Doesn’t contain: source files, tokens/);
     await workbench.dialogButton('Save Bundle…');
   }
   await workbench.saveAs(saved(stage, ending));
-  await workbench.notification(`12 findings saved in ${path.basename(saved(stage, ending))}`);
+  await workbench.notification(`12 findings saved to ${path.basename(saved(stage, ending))}`);
   await workbench.dismissNotifications();
   return readFile(saved(stage, ending), 'utf8');
 }
@@ -65,6 +71,25 @@ test('a finished run is saved as SARIF, table and bundle', async ({ service, sta
   assert.ok(bundle.startsWith('PK'));
   for (const secret of [service.token, service.baseUrl])
     assert.ok(![bundle, csv, JSON.stringify(log)].some((text) => text.includes(secret)));
+});
+
+test('F151 a finished run is saved in the form that GitHub’s code scanning accepts', async ({
+  stage,
+  workbench,
+}) => {
+  await workbench.runCommand('Whitebox: Export as SARIF…');
+  await eventually(workbench.currentQuickInput, ({ items }) => items.length === 3);
+  await workbench.screenshot('export-1-form.png');
+  await workbench.dismissQuickInput();
+  const log = JSON.parse(
+    await exportTo(stage, 'Export as SARIF…', 'github.sarif', 'SARIF for Code Scanning'),
+  ) as Log;
+  assert.deepEqual(brokenRules(log, [...sarifProse, ...codeScanningRules, ...ourRules]), []);
+  const files = new Set(
+    log.runs[0]?.results?.map(({ locations }) => locations?.[0]?.physicalLocation?.artifactLocation?.uri),
+  );
+  assert.equal(log.runs[0]?.results?.length, 12);
+  assert.ok(files.has('src/orders.js'), [...files].join(' '));
 });
 
 for (const ending of ['zip', 'sarif'] as const) {

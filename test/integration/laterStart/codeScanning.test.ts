@@ -1,0 +1,232 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
+import type { Log } from 'sarif';
+import * as vscode from 'vscode';
+import type { FindingStore } from '../../../src/core/findings/findingStore.ts';
+import { parseFindings } from '../../../src/core/findings/parse/parse.ts';
+import type { ShownFinding, ShownRun } from '../../../src/core/findings/shownFinding.ts';
+import type { Filter } from '../../../src/core/findings/view/filter.ts';
+import type { RunStore } from '../../../src/core/run/disk/runStore.ts';
+import type { Run } from '../../../src/core/run/state/run.ts';
+import type { ExportDeps } from '../../../src/editor/findings/exportFile.ts';
+import { exportFindings } from '../../../src/editor/findings/exportFindings.ts';
+import type { Filtering } from '../../../src/editor/findings/tree/filtering.ts';
+import { storeManifest } from '../../storedManifest.ts';
+import {
+  brokenRules,
+  codeScanningRules,
+  ourRules,
+  sarifProse,
+} from '../../unit/findings/importExport/sarifRules.ts';
+import { shownOf } from '../../unit/findings/importExport/exportingFindings.ts';
+import { type MessageWatch, watchMessages } from '../messages.ts';
+import { endedRun } from '../storedRuns.ts';
+
+const { getExtension } = vscode.extensions;
+const { showQuickPick, showSaveDialog } = vscode.window;
+const text = 'one\ntwo\nthree\n';
+const secret = ['AKIA', 'QWERTYUIOPASDFGH'].join('');
+
+describe('exporting findings as SARIF', () => {
+  let root = '';
+  let run: Run;
+  let deps: ExportDeps;
+  let source: ShownRun;
+  let messages: MessageWatch;
+  let pressed: string | undefined;
+  let filters: Filter[];
+  const calls: string[] = [];
+  const extension = getExtension('whitebox.whitebox-assessment')!;
+  const dist = (name: string): string => path.join(extension.extensionPath, 'dist', name);
+
+  const findingsOf = (items: readonly object[], of: Run = run): ShownFinding[] => {
+    const { findings } = parseFindings(JSON.stringify(items), { runId: of.id });
+    return shownOf(findings, undefined, of);
+  };
+  const earlierOf = (verdict: ShownFinding['verdict']): ShownFinding[] =>
+    findingsOf([{ title: 'Gone', cwe: 22, file: 'shop/a.js', line: 2 }], { ...run, id: 'earlier' }).map(
+      (each) => ({ ...each, verdict }),
+    );
+
+  before(async () => {
+    root = await mkdtemp(path.join(tmpdir(), 'code-scanning-'));
+    const [shop, tools] = ['shop', 'tools'].map((name) => path.join(root, 'repository', name));
+    for (const folder of [shop!, tools!]) {
+      await mkdir(folder, { recursive: true });
+      await writeFile(path.join(folder, 'a.js'), text);
+    }
+    for (const id of ['run', 'earlier'])
+      for (const index of [0, 1]) {
+        await mkdir(path.join(root, id), { recursive: true });
+        await storeManifest(path.join(root, id), index, { 'a.js': text });
+      }
+    run = {
+      ...endedRun({ id: 'run', folder: shop!, baseUrl: '', organizationId: '' }),
+      targets: [
+        { folder: shop!, name: 'shop' },
+        { folder: tools!, name: 'tools' },
+      ],
+    };
+    const repository = {
+      rootUri: vscode.Uri.file(path.join(root, 'repository')),
+      state: { remotes: [{ name: 'origin', fetchUrl: 'https://user:token@github.com/acme/shop.git' }] },
+    };
+    const git = {
+      enabled: true,
+      getAPI: () => ({
+        getRepository: ({ fsPath }: vscode.Uri) => (fsPath.endsWith('shop') ? repository : null),
+      }),
+    };
+    Object.assign(vscode.extensions, { getExtension: () => ({ activate: () => Promise.resolve(git) }) });
+  });
+
+  beforeEach(() => {
+    filters = [];
+    calls.length = 0;
+    pressed = undefined;
+    messages = watchMessages(() => pressed);
+    source = {
+      run,
+      shown: findingsOf([
+        { title: 'SQL injection', severity: 'high', cwe: 89, file: 'shop/a.js', line: 2 },
+        {
+          title: 'Weak hash',
+          severity: 'low',
+          description: `It holds ${secret}.`,
+          file: 'tools/a.js',
+          line: 1,
+        },
+      ]),
+    };
+    const findings = {
+      read: (of: Run) =>
+        Promise.resolve(of.id === run.id ? source : { run: of, shown: earlierOf(undefined) }),
+      comparison: () => undefined,
+      baselineOf: () => ({ ...run, id: 'earlier' }),
+      show: (of: Run) => Promise.resolve(void calls.push(`show ${of.id}`)),
+    };
+    const filtering = {
+      passes: ({ finding }: ShownFinding) => finding.severity === 'high',
+      filterBy: (filter: Filter) => Promise.resolve(void filters.push(filter)),
+    };
+    deps = {
+      findings: findings as unknown as FindingStore,
+      runs: { folderOf: (id: string) => path.join(root, id) } as unknown as RunStore,
+      filtering: filtering as unknown as Filtering,
+      parseWorkerFile: dist('parseWorker.cjs'),
+      secretWorkerFile: dist('secretWorker.cjs'),
+      tool: { name: 'Whitebox Assessment', version: '1.2.3' },
+    };
+  });
+
+  afterEach(() => {
+    messages.end();
+    Object.assign(vscode.window, { showQuickPick, showSaveDialog });
+  });
+
+  after(async () => {
+    Object.assign(vscode.extensions, { getExtension });
+    await rm(root, { recursive: true, force: true });
+  });
+
+  /** Exports in the form of this label; the files that were asked for, by their titles. */
+  const exportAs = async (form: string): Promise<readonly string[]> => {
+    const titles: string[] = [];
+    Object.assign(vscode.window, {
+      showQuickPick: (items: readonly { label: string }[]) =>
+        Promise.resolve(items.find(({ label }) => label === form)),
+      showSaveDialog: ({ title = '' }: vscode.SaveDialogOptions) =>
+        Promise.resolve(vscode.Uri.file(path.join(root, `${titles.push(title)}.sarif`))),
+    });
+    for (const name of ['1.sarif', '2.sarif']) await rm(path.join(root, name), { force: true });
+    await exportFindings('sarif', run, deps);
+    return titles;
+  };
+  const written = async (name: number): Promise<Log> =>
+    JSON.parse(await readFile(path.join(root, `${name}.sarif`), 'utf8')) as Log;
+  const uris = ({ runs: [log] }: Log): readonly unknown[] =>
+    log?.results?.map(({ locations }) => locations?.[0]?.physicalLocation?.artifactLocation?.uri) ?? [];
+
+  it('F151 asks for everything or what the filter shows, and says which it took', async () => {
+    await exportAs('SARIF');
+    assert.equal((await written(1)).runs[0]?.results?.length, 2);
+    await exportAs('SARIF, Filtered');
+    assert.equal((await written(1)).runs[0]?.results?.length, 1);
+    assert.deepEqual(
+      messages.shown.map(({ text: shown }) => shown),
+      [
+        '2 findings saved to 1.sarif. The file has everything, whatever the filter shows.',
+        '1 finding saved to 1.sarif. The file has only what the filter and the settings show.',
+      ],
+    );
+  });
+
+  it('F151 writes a file for each repository for code scanning, with all findings and no credential, and says where paths start', async () => {
+    assert.deepEqual(await exportAs('SARIF for Code Scanning'), [
+      'Export Findings for Code Scanning: repository',
+      'Export Findings for Code Scanning: tools',
+    ]);
+    const logs = [await written(1), await written(2)] as const;
+    for (const log of logs)
+      assert.deepEqual(brokenRules(log, [...sarifProse, ...codeScanningRules, ...ourRules]), []);
+    assert.deepEqual(logs.map(uris), [['shop/a.js'], ['a.js']]);
+    assert.deepEqual(
+      logs.map(({ runs: [log] }) => [
+        log?.automationDetails?.id,
+        log?.versionControlProvenance?.[0]?.repositoryUri,
+      ]),
+      [
+        ['whitebox/whitebox-assessment/shop/invented-run', 'https://github.com/acme/shop'],
+        ['whitebox/whitebox-assessment/tools/invented-run', undefined],
+      ],
+    );
+    assert.ok(!JSON.stringify(logs).includes(secret));
+    assert.match(logs[1].runs[0]?.results?.[0]?.message.text ?? '', /It holds AKIA…/);
+    assert.deepEqual(
+      messages.shown.map(({ text: shown, isModal }) => [shown, isModal]),
+      [
+        ['1 finding saved to 1.sarif.', false],
+        [
+          '1 finding saved to 2.sarif. No Git repository is known for tools, so paths start at that folder.',
+          false,
+        ],
+      ],
+    );
+  });
+
+  it('F151 asks before GitHub closes what is not reported where code changed, and shows it', async () => {
+    source = { ...source, absent: [...earlierOf('codeChanged'), ...earlierOf('sameBytes')] };
+    pressed = 'Review…';
+    assert.deepEqual(await exportAs('SARIF for Code Scanning'), []);
+    const [asked] = messages.shown;
+    assert.equal(asked?.text, 'GitHub will close 1 finding');
+    assert.match(asked.detail, /^This run doesn’t report 1 finding [^]*closes as fixed/);
+    assert.deepEqual([asked.isModal, asked.buttons], [true, ['Export…', 'Review…']]);
+    assert.deepEqual([calls, filters], [['show run'], [{ verdicts: ['codeChanged'] }]]);
+    assert.ok(!existsSync(path.join(root, '1.sarif')));
+    pressed = 'Export…';
+    await exportAs('SARIF for Code Scanning');
+    assert.deepEqual(uris(await written(1)), ['shop/a.js', 'shop/a.js'], 'what may still be there stays in');
+  });
+
+  it('F151 asks before a run that may not have found everything is exported, and says what GitHub would close', async () => {
+    const partly: readonly (readonly [Partial<ShownRun>, RegExp])[] = [
+      [{ run: { ...run, state: 'aborted' } as Run }, /^The run ended early\./],
+      [{ cut: { shown: 2, total: 60_000 } }, /^Only 2 of 60,000 findings can be exported\./],
+      [{ run: { ...run, input: { pairs: [] } } as unknown as Run }, /^The run tested only chosen pairs\./],
+    ];
+    for (const [different, reason] of partly) {
+      source = { run, shown: source.shown, ...different };
+      await exportAs('SARIF for Code Scanning');
+      const asked = messages.shown.at(-1);
+      assert.equal(asked?.text, 'Export a run that may not have found everything?');
+      assert.match(asked.detail, reason);
+      assert.match(asked.detail, /It would close 1 finding of [^]*, whether they are fixed or not\.$/);
+      assert.ok(!existsSync(path.join(root, '1.sarif')));
+    }
+  });
+});
