@@ -82,7 +82,7 @@ test('F151 a finished run is saved in the form that GitHub’s code scanning acc
   await workbench.screenshot('export-1-form.png');
   await workbench.dismissQuickInput();
   const log = JSON.parse(
-    await exportTo(stage, 'Export as SARIF…', 'github.sarif', 'SARIF for Code Scanning'),
+    await exportTo(stage, 'Export as SARIF…', 'code-scanning.sarif', 'SARIF for Code Scanning'),
   ) as Log;
   assert.deepEqual(brokenRules(log, [...sarifProse, ...codeScanningRules, ...ourRules]), []);
   const files = new Set(

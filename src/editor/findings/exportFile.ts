@@ -30,7 +30,7 @@ export function askWhere(
   return vscode.window.showSaveDialog({
     title,
     defaultUri: defaultUri(run, ending, folder),
-    filters: { [filter]: [ending] },
+    filters: { [filter]: [ending.slice(ending.lastIndexOf('.') + 1)] },
   });
 }
 

@@ -109,9 +109,7 @@ async function pickForm({ filtering }: ExportDeps): Promise<Taken | 'codeScannin
   const codeScanning = {
     label: t('SARIF for Code Scanning'),
     description: t('For upload to GitHub'),
-    detail: t(
-      'All findings but false positives and accepted risks, without notes. Suspected secrets are masked.',
-    ),
+    detail: t('Without false positives and accepted risks. Suspected secrets are masked.'),
     form: 'codeScanning' as const,
   };
   const items = [all, filtered, codeScanning];

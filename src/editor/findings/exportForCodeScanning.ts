@@ -48,7 +48,12 @@ export async function exportForCodeScanning(run: Run, deps: ExportDeps): Promise
       repositories.length === 1
         ? t('Export Findings for Code Scanning')
         : t('Export Findings for Code Scanning: {0}', basename(repository.root));
-    const to = await askWhere(run, 'sarif', { title, filter: 'SARIF' }, repository.folders[0]?.folder);
+    const to = await askWhere(
+      run,
+      'code-scanning.sarif',
+      { title, filter: 'SARIF' },
+      repository.folders[0]?.folder,
+    );
     if (to === undefined) return;
     files.push({ repository, to });
   }

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
+import { after, before, beforeEach, describe, it } from 'mocha';
 import type { Log } from 'sarif';
 import * as vscode from 'vscode';
 import type { FindingStore } from '../../../src/core/findings/findingStore.ts';
@@ -23,11 +23,10 @@ import {
   sarifProse,
 } from '../../unit/findings/importExport/sarifRules.ts';
 import { shownOf } from '../../unit/findings/importExport/exportingFindings.ts';
-import { type MessageWatch, watchMessages } from '../messages.ts';
+import { answer, type MessageWatch, watchMessages } from '../person.ts';
 import { endedRun } from '../storedRuns.ts';
 
 const { getExtension } = vscode.extensions;
-const { showQuickPick, showSaveDialog } = vscode.window;
 const text = 'one\ntwo\nthree\n';
 const secret = ['AKIA', 'QWERTYUIOPASDFGH'].join('');
 
@@ -45,7 +44,11 @@ describe('exporting findings as SARIF', () => {
 
   const findingsOf = (items: readonly object[], of: Run = run): ShownFinding[] => {
     const { findings } = parseFindings(JSON.stringify(items), { runId: of.id });
-    return shownOf(findings, undefined, of);
+    const folderOf = (name: string | undefined) => of.targets.find((each) => each.name === name)?.folder;
+    return shownOf(findings, undefined, of).map((shown) => ({
+      ...shown,
+      folder: folderOf(shown.finding.places[0]?.path.split('/')[0]),
+    }));
   };
   const earlierOf = (verdict: ShownFinding['verdict']): ShownFinding[] =>
     findingsOf([{ title: 'Gone', cwe: 22, file: 'shop/a.js', line: 2 }], { ...run, id: 'earlier' }).map(
@@ -123,11 +126,6 @@ describe('exporting findings as SARIF', () => {
     };
   });
 
-  afterEach(() => {
-    messages.end();
-    Object.assign(vscode.window, { showQuickPick, showSaveDialog });
-  });
-
   after(async () => {
     Object.assign(vscode.extensions, { getExtension });
     await rm(root, { recursive: true, force: true });
@@ -136,11 +134,10 @@ describe('exporting findings as SARIF', () => {
   /** Exports in the form of this label; the files that were asked for, by their titles. */
   const exportAs = async (form: string): Promise<readonly string[]> => {
     const titles: string[] = [];
-    Object.assign(vscode.window, {
-      showQuickPick: (items: readonly { label: string }[]) =>
-        Promise.resolve(items.find(({ label }) => label === form)),
+    answer({
+      showQuickPick: (items: readonly { label: string }[]) => items.find(({ label }) => label === form),
       showSaveDialog: ({ title = '' }: vscode.SaveDialogOptions) =>
-        Promise.resolve(vscode.Uri.file(path.join(root, `${titles.push(title)}.sarif`))),
+        vscode.Uri.file(path.join(root, `${titles.push(title)}.sarif`)),
     });
     for (const name of ['1.sarif', '2.sarif']) await rm(path.join(root, name), { force: true });
     await exportFindings('sarif', run, deps);
