@@ -19,6 +19,7 @@ import {
   runIdOf,
   titleOf,
 } from '../../core/run/state/run.ts';
+import { visibleLine } from '../../core/visibleText.ts';
 import { formatDay, formatDuration, formatTime } from '../formats.ts';
 import {
   attentionLabel,
@@ -156,19 +157,23 @@ function foreignItem({ id, createdAt }: ForeignRun): vscode.TreeItem {
 
 function runItem(run: Run, now: number, unread: Failure | undefined): vscode.TreeItem {
   // A narrow view cuts off the rest. The folder of a whitebox run is the row above, and the icon tells the state.
-  const title = run.workflow === 'whitebox-assessment' ? kindLabel(run) : runTitle(run);
+  const subject = visibleLine(titleOf(run));
+  const named = run.label ?? (run.state === 'imported' ? run.importedFrom : undefined);
+  const isConfirming = run.confirms !== undefined && named !== undefined;
+  const [about, name] = isConfirming ? [visibleLine(named), subject] : [subject, named];
+  const whole = `${kindLabel(run)} · ${about}`;
+  const title = run.workflow === 'whitebox-assessment' ? kindLabel(run) : whole;
   const elapsed = isLive(run) ? [formatDuration(elapsedMs(run, now))] : [];
   const state = [stateLabel(run), ...elapsed].join(' ');
   const item = new vscode.TreeItem(title, vscode.TreeItemCollapsibleState.Collapsed);
   item.id = `run:${run.id}`;
   const attention =
     attentionLabel(run, now) ?? (unread === undefined ? undefined : vscode.l10n.t('findings cannot be read'));
-  const name = run.label ?? (run.state === 'imported' ? run.importedFrom : undefined);
   item.description = [attention, name, state, formatDay(run.createdAt)]
     .filter((part) => part !== undefined)
     .join(' · ');
   item.tooltip = [
-    [runTitle(run), name].filter((part) => part !== undefined).join(', '),
+    [runTitle(run), named].filter((part) => part !== undefined).join(', '),
     [state, attention].filter((part) => part !== undefined).join(', '),
     formatTime(run.createdAt),
     ...noContinuations(run),
@@ -176,7 +181,7 @@ function runItem(run: Run, now: number, unread: Failure | undefined): vscode.Tre
   item.iconPath = attention === undefined ? iconOf(run) : new vscode.ThemeIcon('warning');
   item.contextValue = `run ${abilitiesOf(run, now, unread).join(' ')}`;
   item.accessibilityInformation = {
-    label: [runTitle(run), item.description].join(', '),
+    label: [whole, item.description].join(', '),
   };
   return item;
 }

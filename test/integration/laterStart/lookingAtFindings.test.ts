@@ -111,17 +111,18 @@ describe('what is said of findings and runs', () => {
   });
 
   it('F155 starts the row of a finding whose quote was not uploaded with that doubt', () => {
-    const labelOf = (kind: 'notAsSent' | 'asSent'): unknown => {
+    const rowOf = (kind: 'notAsSent' | 'asSent'): unknown[] => {
       const quoted = kind === 'asSent' ? { kind } : { kind, missing: 'quote' as const };
       const evidence = [{ ...quoted, path: 'src/a.js' }];
       const [severity] = rootNodes(
         toGroups([invent({ title: 'SQL', at: { path: 'src/a.js' }, evidence })], 'severity'),
       );
       const [file] = childNodes(severity!);
-      return toItem(childNodes(file!)[0]!, true).label;
+      const { label, description } = toItem(childNodes(file!)[0]!, true);
+      return [label, description];
     };
-    assert.equal(labelOf('asSent'), 'SQL');
-    assert.equal(labelOf('notAsSent'), '⚠ not in a.js as uploaded · SQL');
+    assert.deepEqual(rowOf('asSent'), ['SQL', '']);
+    assert.deepEqual(rowOf('notAsSent'), ['⚠ not in upload · SQL', 'not in src/a.js as uploaded']);
   });
 
   it('takes a minimum severity that is mistyped for none', async () => {

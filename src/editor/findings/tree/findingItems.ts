@@ -104,13 +104,10 @@ function findingItem(node: FindingNode): vscode.TreeItem {
   const title = titleOfFinding(finding);
   const severity = severityLabel(finding.severity);
   const isSaid = verdict !== undefined && !usual.has(verdict) && heading !== 'verdict';
-  // In a narrow view only the start of a row is seen, and a model may have invented what is not in its file.
-  const doubt =
-    quoted?.kind === 'notAsSent'
-      ? `⚠ ${evidenceLabel({ ...quoted, path: basename(quoted.path) })}`
-      : undefined;
+  // In a narrow view only the start of a row is seen, and a model may have invented what was not uploaded.
+  const isDoubtful = quoted?.kind === 'notAsSent';
   const facts = [
-    quoted?.kind === 'elsewhere' ? evidenceLabel(quoted) : undefined,
+    isDoubtful || quoted?.kind === 'elsewhere' ? evidenceLabel(quoted) : undefined,
     place === undefined ? reported && visibleLine(reported.path) : undefined,
     place?.startLine === undefined || place.drift === 'gone' ? undefined : t('line {0}', place.startLine),
     finding.perspective,
@@ -121,7 +118,7 @@ function findingItem(node: FindingNode): vscode.TreeItem {
     decidedBeforeLabel(shown.decidedBefore),
     place && driftLabel(place),
   ].filter((fact) => fact !== undefined);
-  const label = [doubt, title].filter((part) => part !== undefined).join(' · ');
+  const label = isDoubtful ? `⚠ ${t('not in upload')} · ${title}` : title;
   const item = new vscode.TreeItem(label);
   item.description = (heading === 'severity' ? facts : [severity, ...facts]).join(' · ');
   // A settled finding shows its triage state instead of its severity.

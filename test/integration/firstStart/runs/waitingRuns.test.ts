@@ -269,9 +269,14 @@ describe('runs that wait for a person', () => {
       confirms: 'invented',
       label: 'SQL from a request',
     } as Run;
-    for (const [run, label, description] of [
-      [crawl, 'Crawl · shop.example.test', 'running 0m · Jan 1'],
-      [confirming, 'Confirm Live · shop.example.test', 'SQL from a request · running 0m · Jan 1'],
+    for (const [run, title, label, description] of [
+      [crawl, 'Crawl · shop.example.test', 'Crawl · shop.example.test', 'running 0m · Jan 1'],
+      [
+        confirming,
+        'Confirm Live · shop.example.test',
+        'Confirm Live · SQL from a request',
+        'shop.example.test · running 0m · Jan 1',
+      ],
     ] as const) {
       const item = {} as vscode.StatusBarItem;
       let provider: vscode.TreeDataProvider<RunsNode> | undefined;
@@ -286,8 +291,8 @@ describe('runs that wait for a person', () => {
       for (const each of shown) each.dispose();
       assert.deepEqual([row.label, row.description], [label, description]);
       const { value } = item.tooltip as vscode.MarkdownString;
-      assert.ok(value.replaceAll('\\', '').startsWith(`${label}: running, 0m`), value);
-      assert.ok(item.accessibilityInformation?.label.includes(`: ${label}, running`));
+      assert.ok(value.replaceAll('\\', '').startsWith(`${title}: running, 0m`), value);
+      assert.ok(item.accessibilityInformation?.label.includes(`: ${title}, running`));
     }
   });
 
