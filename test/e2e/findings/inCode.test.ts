@@ -125,8 +125,9 @@ test('F148 “False positive” at line 3 does not hide the same title at line 1
   stage,
 }) => {
   const file = 'src/logins.js';
-  const sent = { [file]: 'check(name, password);\n'.repeat(20) };
-  await writeFile(path.join(stage.folder, file), sent[file] ?? '');
+  const text = 'check(name, password);\n'.repeat(20);
+  const sent = { [file]: text };
+  await writeFile(path.join(stage.folder, file), text);
   const foundAt = async (id: string, line: number): Promise<Workbench> => {
     await stage.closeWindows();
     await store(stage, id, [{ title: 'Timing attack', severity: 'high', cwe: 208, file, line }], sent);

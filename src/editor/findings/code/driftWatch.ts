@@ -39,7 +39,11 @@ export function watchDrift({
     }
   };
   follow();
-  return vscode.Disposable.from(findings.onDidChange(follow), { dispose: () => watches?.dispose() });
+  return vscode.Disposable.from(findings.onDidChange(follow), {
+    dispose: () => {
+      watches?.dispose();
+    },
+  });
 }
 
 function watchFiles(findings: FindingStore, log: Logger): vscode.Disposable {
