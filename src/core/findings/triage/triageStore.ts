@@ -198,6 +198,7 @@ export class TriageStore {
     folders: Iterable<string>,
     write: (known: ReadBook, folder: string) => Promise<void>,
   ): Promise<void> {
+    const before = this.#version;
     try {
       await this.#locked(async () => {
         for (const folder of folders) {
@@ -209,7 +210,8 @@ export class TriageStore {
         }
       });
     } finally {
-      this.#changed.fire();
+      // Whoever writes when anything changes would else try again without end where it fails.
+      if (this.#version !== before) this.#changed.fire();
     }
   }
 

@@ -157,6 +157,22 @@ test('F147 what was accepted is not lost where its file is damaged: nothing coun
   }
 });
 
+test('F147 an answer that cannot be saved is no change, so that what answers at each change does not try again without end', async (t) => {
+  const { shop, store, pull, accept } = await clone(t);
+  await pull('a');
+  let changes = 0;
+  store.onDidChange(() => {
+    changes += 1;
+  });
+  const failing = store.answer(shop, () => {
+    throw new Error('ENOSPC');
+  });
+  await assert.rejects(failing, { message: 'ENOSPC' });
+  assert.equal(changes, 0);
+  await accept();
+  assert.equal(changes, 1);
+});
+
 test('F147 whatever is pulled, decided and answered, only what was accepted or made here counts, and files of others stay as they came', async (t) => {
   const name = fc.constantFrom('a', 'b', 'c');
   const step = fc.oneof(
