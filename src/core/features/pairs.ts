@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';
 import { AssessmentError } from '../errors.ts';
 import { readIfThere, writeFileAtomic } from '../files.ts';
@@ -124,6 +125,12 @@ type Pairs = NonNullable<ApplicationInput['pairs']>;
 export function askedPairs({ workflow, input }: Run): Pairs | 'all' | 'unknown' {
   if (workflow === 'blackbox-crawl') return 'all';
   return input === undefined ? 'unknown' : (input.pairs ?? 'all');
+}
+
+/** Whether these are the one pair that a run asked for; its priority may be another. */
+export function isItsPair({ input }: Pick<Run, 'input'>, pairs: Pairs): boolean {
+  const namesOf = (some: Pairs = []) => some.map((each) => [each.feature_name, each.perspective]);
+  return pairs.length === 1 && isDeepStrictEqual(namesOf(pairs), namesOf(input?.pairs));
 }
 
 /** What is chosen for a run until a person chooses: what it asked for; nothing where that is unknown. */

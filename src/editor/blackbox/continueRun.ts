@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { readIfThere } from '../../core/files.ts';
-import { pairsToContinue } from '../../core/features/pairs.ts';
+import { isItsPair, pairsToContinue } from '../../core/features/pairs.ts';
 import { isOnePair } from '../../core/findings/chooseRun.ts';
 import { continuationsOf } from '../../core/run/state/continuations.ts';
 import { type Run, runIdOf } from '../../core/run/state/run.ts';
@@ -67,8 +67,12 @@ export async function continueRun(
         resume: toResume(continuation, run.workflow, runId),
         ...(pairs === 'all' ? {} : { pairs }),
       },
-      ...(continuation === 'continueAssessment' && pairs.length === 1 && isOnePair(run)
-        ? { continuesOnePair: true, confirms: run.confirms, label: run.label }
+      ...(continuation === 'continueAssessment' && pairs !== 'all' && pairs.length === 1 && isOnePair(run)
+        ? {
+            continuesOnePair: true,
+            // Another pair says nothing of the finding that the run was for.
+            ...(isItsPair(run, pairs) && { confirms: run.confirms, label: run.label }),
+          }
         : {}),
       remarks: [describeContinuation(continuation, run, pairs), ...source.remarks],
     },

@@ -11,6 +11,7 @@ import {
   choiceBefore,
   everyPair,
   goneNames,
+  isItsPair,
   pairsOf,
   pairsToContinue,
   readChoice,
@@ -100,6 +101,17 @@ test('F143 until a person chooses, a run is continued with the pairs that it ask
   assert.deepEqual(await pairsToContinue({ ...assessed, input: { ...input, pairs } }, folder, parseWorker), [
     { feature_name: 'Log in', perspective: 'XSS' },
   ]);
+});
+
+test('F143 a run that continues one of one pair is for the same finding only where it asks for the same pair', () => {
+  const pair = { feature_name: 'Log in', perspective: 'XSS' } as const;
+  const other = { feature_name: 'Search', perspective: 'XSS' } as const;
+  const run = { input: { target_urls: [], pairs: [pair] } };
+  assert.ok(isItsPair(run, [{ ...pair, priority: 'high' }]));
+  for (const pairs of [[], [other], [{ ...pair, perspective: 'CORS' as const }], [pair, other]])
+    assert.ok(!isItsPair(run, pairs), JSON.stringify(pairs));
+  assert.ok(!isItsPair({ input: { target_urls: [], pairs: [pair, other] } }, [pair]));
+  assert.ok(!isItsPair({ input: undefined }, [pair]));
 });
 
 test('the choice is kept in the folder of the run, and until there is one all pairs of a crawl are chosen', async (t) => {
