@@ -114,7 +114,7 @@ async function agreesToClose(source: ShownRun, upload: Upload, deps: ExportDeps)
       ? []
       : [
           t(
-            'This run doesn’t report {0} that nobody has judged, and their code changed.',
+            'Not reported by this run, not closed by triage, and their code changed: {0}.',
             countFindings(closed.length),
           ),
         ]),

@@ -271,6 +271,12 @@ describe('findings for code scanning', () => {
         hashes: { 'sha-256': sha256(Buffer.from(app)) },
       },
     ]);
+    const [gone] = findingsOf([{ title: 'Gone', file: 'src/app.js', line: 3 }], {
+      ...run,
+      id: '20290101000000-0badcafe',
+    });
+    const before = await logOf({ run, shown: [], absent: [{ ...gone!, verdict: 'sameBytes' }] });
+    assert.deepEqual(before.runs[0]?.artifacts, [], 'what an earlier run was sent may be other bytes');
     const steps = written.results?.[0]?.codeFlows?.[0]?.threadFlows[0]?.locations;
     assert.equal(steps?.length, 1, 'what lies outside the repository is left out');
   });

@@ -65,7 +65,10 @@ export function toCodeScanning(
         { repositoryUri: uri, ...known({ revisionId: commit }), mappedTo: { uriBaseId: sourceRoot } },
       ],
     }),
-    artifacts: artifactsOf(results, placed),
+    artifacts: artifactsOf(
+      results,
+      placed.filter(({ shown }) => shown.run.id === run.id),
+    ),
     results,
   });
 }
@@ -86,7 +89,7 @@ function hashesOf(placed: readonly PlacedFinding[]): readonly string[] {
   });
 }
 
-/** The files that results name, as they were sent. */
+/** The files that results name, as this run was sent them: an earlier run may have been sent other bytes. */
 function artifactsOf(
   results: readonly Result[],
   placed: readonly PlacedFinding[],
@@ -169,7 +172,7 @@ function toArtifactLocation(path: string): { uri: string; uriBaseId: string } {
   return { uri: toRelativeUri(path), uriBaseId: sourceRoot };
 }
 
-/** The texts of a log, in the order of its members, but for those that are hashes. */
+/** The texts of a log, in the order of its members. */
 export function textsOf(log: Log): readonly string[] {
   const texts: string[] = [];
   mapTexts(log, (text) => {
