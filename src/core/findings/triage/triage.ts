@@ -45,8 +45,8 @@ export interface TriageEntry extends TriageDecision {
 /** The decisions about a folder's findings. */
 export interface TriageBook {
   readonly entries: readonly TriageEntry[];
-  /** The entries by the `fingerprint` of their findings: a repository may have thousands about one file. */
-  readonly byFingerprint: ReadonlyMap<string, readonly TriageEntry[]>;
+  /** The entries by each of `keysOf` their findings: thousands may share a fingerprint. */
+  readonly byKey: ReadonlyMap<string, readonly TriageEntry[]>;
 }
 
 const entrySchema = z.object({
@@ -69,25 +69,39 @@ const bookSchema = z.object({ version: z.literal(1), decisions: z.array(z.unknow
 
 /** Puts decisions together. */
 export function toBook(entries: readonly TriageEntry[]): TriageBook {
-  return { entries, byFingerprint: Map.groupBy(entries, ({ identity }) => identity.fingerprint) };
+  const byKey = new Map<string, TriageEntry[]>();
+  for (const entry of entries)
+    for (const key of keysOf(entry.identity)) {
+      const others = byKey.get(key);
+      if (others === undefined) byKey.set(key, [entry]);
+      else others.push(entry);
+    }
+  return { entries, byKey };
+}
+
+/** Two findings that are the same, by either measure of `identity.ts`, share one of these. */
+function keysOf({ fingerprint, run, index, only, title }: Identity): readonly string[] {
+  // A file may name a way any number of times.
+  const ways = [...new Set(only)].map((way) => (way === 'code' ? way : `${way} ${title}`));
+  return [`${run} ${String(index)}`, ...ways].map((key) => `${fingerprint} ${key}`);
 }
 
 /** The latest decision about a finding, in its run or in another run where it is surely the same; or where it is the same by another measure. */
 export function entryOf(
-  { byFingerprint }: Pick<TriageBook, 'byFingerprint'>,
+  { byKey }: Pick<TriageBook, 'byKey'>,
   identity: Identity,
   isSame = isSameFinding,
 ): TriageEntry | undefined {
   let last: TriageEntry | undefined;
-  for (const entry of byFingerprint.get(identity.fingerprint) ?? []) {
-    if (isSame(entry.identity, identity) && entry.at >= (last?.at ?? 0)) last = entry;
-  }
+  for (const key of keysOf(identity))
+    for (const entry of byKey.get(key) ?? [])
+      if (isSame(entry.identity, identity) && entry.at >= (last?.at ?? 0)) last = entry;
   return last;
 }
 
 /** The book with these decisions in the place of those about the same findings; that a finding is open, without a note, says nothing and leaves no entry. */
-export function withDecisions({ byFingerprint }: TriageBook, decided: readonly TriageEntry[]): TriageBook {
-  const changed = new Map(byFingerprint);
+export function withDecisions({ entries }: TriageBook, decided: readonly TriageEntry[]): TriageBook {
+  const changed = Map.groupBy(entries, ({ identity }) => identity.fingerprint);
   for (const entry of decided) {
     const { fingerprint } = entry.identity;
     const others = (changed.get(fingerprint) ?? []).filter(
@@ -95,7 +109,7 @@ export function withDecisions({ byFingerprint }: TriageBook, decided: readonly T
     );
     changed.set(fingerprint, isUndecided(entry) ? others : [...others, entry]);
   }
-  return { entries: [...changed.values()].flat(), byFingerprint: changed };
+  return toBook([...changed.values()].flat());
 }
 
 /** Reads a file of many decisions, without items that are none. Throws `triageDamaged`. */
