@@ -201,7 +201,10 @@ describe('exporting findings as SARIF', () => {
     assert.deepEqual(await exportAs('SARIF for Code Scanning'), []);
     const [asked] = messages.shown;
     assert.equal(asked?.text, 'GitHub will close 1 finding');
-    assert.match(asked.detail, /^This run doesn’t report 1 finding [^]*closes as fixed/);
+    assert.match(
+      asked.detail,
+      /^Not reported by this run, not closed by triage, and their code changed: 1 finding\.[^]*closes as fixed/,
+    );
     assert.deepEqual([asked.isModal, asked.buttons], [true, ['Export…', 'Review…']]);
     assert.deepEqual([calls, filters], [['show run'], [{ verdicts: ['codeChanged'] }]]);
     assert.ok(!existsSync(path.join(root, '1.sarif')));
