@@ -33,6 +33,7 @@ import { createTriage, watchTriage } from './editor/findings/triage.ts';
 import { isOpenHere } from './editor/folders.ts';
 import { inBackground } from './core/yieldingWork.ts';
 import { registerReports } from './editor/report/report.ts';
+import { TrendPanels } from './editor/report/trend.ts';
 import { resumeRuns, showStorageProblem } from './editor/runs/lostRuns.ts';
 import { showNotifications } from './editor/runs/notifications.ts';
 import { type RunsNode, showRuns } from './editor/runs/runsView.ts';
@@ -97,11 +98,12 @@ export async function startExtension(
   const preparation = createPreparation(memory, secretWorkerFile);
   const services = { ...basics, ...stores, ...workers, ...preparation, attempt, tracker };
   const reports = registerReports({ ...services, extensionUri });
+  const trends = new TrendPanels({ ...services, ...findingSources, extensionUri });
   const details = registerFindingDetails({ ...services, extensionUri });
   const preview = createUploadPreview(surfaces.uploadPreview, services);
   const features = createFeaturesView(surfaces.features, services);
   const diagnostics = new TargetDiagnostics();
-  const screens = { reports, details, preview, features, diagnostics, requests: provideRequests() };
+  const screens = { reports, trends, details, preview, features, diagnostics, requests: provideRequests() };
   const commands = createCommands(context.extension.packageJSON as Manifest, {
     ...services,
     ...screens,

@@ -25,7 +25,8 @@ import { openFindingsFile, pickUnreadRun } from './findings/findingDetails.ts';
 import { type Folder, folderAt, openFoldersOf, pickFolders } from './folders.ts';
 import { hasArtifact } from './labels.ts';
 import { saveReport, type SaveReportDeps } from './report/saveReport.ts';
-import { pickRun, pickShownRun, runOf, runsOf } from './runs/pickRun.ts';
+import type { TrendPanels } from './report/trend.ts';
+import { pickRun, pickShownRun, runOf, runOfTrend, runsOf } from './runs/pickRun.ts';
 import { deleteUploadedSource, removeRuns } from './runs/removeRuns.ts';
 import {
   cancelRun,
@@ -59,6 +60,7 @@ export interface CommandDeps extends StartDeps, FindingCommandDeps, SaveReportDe
   readonly attempt: Attempt;
   readonly preview: UploadPreview;
   readonly features: FeaturesView;
+  readonly trends: TrendPanels;
   /** The packaging worker. */
   readonly workerFile: string;
   readonly parseWorkerFile: string;
@@ -146,6 +148,7 @@ export function createCommands(manifest: Manifest, deps: CommandDeps): ReadonlyM
       async () => deps.reports.active() ?? (await pickShownRun(deps, 'report', t('Save Report'))),
       (run) => saveReport(run, deps),
     ),
+    'whitebox.showTrend': (node) => deps.trends.showTrend(runOfTrend(node, runs)),
     'whitebox.showRunFindings': onRun(pickOf(hasFindings, t('Show This Run’s Findings')), async (run) => {
       await findings.show(run);
       await focusView('findings');

@@ -1,4 +1,4 @@
-// `npm run bench [-- --big] [--corpus FOLDER] [--pairs N] [--only activation,folders,start,upload,secrets,findings,mcp,blocks,matching,reports,cold] [--json]`: ours against the native tools, in one
+// `npm run bench [-- --big] [--corpus FOLDER] [--pairs N] [--only activation,folders,start,upload,secrets,findings,trend,mcp,blocks,matching,reports,cold] [--json]`: ours against the native tools, in one
 // run, on folders it makes or is given. Ratios carry over to other machines, times do not. Exits 1 when a target is missed. `cold` drops the page cache, which takes root.
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { availableParallelism, loadavg, tmpdir } from 'node:os';
@@ -17,6 +17,7 @@ import { isKept, type Row, toTable } from './rows.ts';
 import { measureSecretCheck } from './cases/secretCase.ts';
 import { measureStart } from './cases/startCase.ts';
 import { bundleSubjects } from './subjects/subjects.ts';
+import { measureTrend } from './cases/trendCase.ts';
 import { measureUpload, writeNoise } from './cases/uploadCase.ts';
 
 const { values } = parseArgs({
@@ -26,7 +27,7 @@ const { values } = parseArgs({
     pairs: { type: 'string', default: '5' },
     only: {
       type: 'string',
-      default: 'activation,folders,start,upload,secrets,findings,mcp,blocks,matching,reports',
+      default: 'activation,folders,start,upload,secrets,findings,trend,mcp,blocks,matching,reports',
     },
     json: { type: 'boolean', default: false },
   },
@@ -74,6 +75,7 @@ if (only.includes('findings')) {
     rows.push(...(await measureFindings(count, subjects, scratch, pairs)));
   }
 }
+if (only.includes('trend')) rows.push(...(await measureTrend(scratch)));
 if (only.includes('mcp')) rows.push(...(await measureMcp(scratch, pairs)));
 if (only.includes('blocks')) rows.push(...measureBlocks(pairs));
 if (only.includes('matching')) rows.push(...(await measureMatching(pairs)));

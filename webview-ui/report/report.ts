@@ -6,6 +6,7 @@ import { readMarkdown } from './markdown.ts';
 import { type Clean, renderAsWritten, renderPart } from './render.ts';
 import { writeSavedCopy } from './savedCopy.ts';
 import { renderSummary } from './summary.ts';
+import { renderTrend } from './trend.ts';
 
 /** Work done before the first paint. */
 const firstSliceMs = 16;
@@ -71,7 +72,11 @@ export function showReport(
   const skip = element('a', { class: 'skip', role: 'link', tabindex: '0' }, strings.skipContents);
   skip.addEventListener('click', () => goTo(main));
   contents.nav.prepend(skip);
-  root.replaceChildren(header, element('div', { class: 'columns' }, contents.nav, main));
+  const below =
+    content.trend === undefined
+      ? element('div', { class: 'columns' }, contents.nav, main)
+      : element('main', { class: 'trend' }, ...renderTrend(content.trend), article);
+  root.replaceChildren(header, below);
 
   const renderSection = (index: number): void => {
     const [piece, section] = [pieces[index], sections[index]];

@@ -18,6 +18,36 @@ const reportStrings = z.strictObject({
   table: text,
 });
 
+const severities = ['critical', 'high', 'medium', 'low', 'none', 'unrated'] as const;
+
+/** The parts of a trend's bar, in their order. */
+export const segmentKinds = [...severities, 'settled', 'unexplained', 'review'] as const;
+
+const trend = z.strictObject({
+  /** How to read the table. */
+  notes: z.array(text),
+  /** Of the columns, in their order. */
+  headings: z.tuple([text, text, text, text, text, text]),
+  legend: text,
+  rows: z.array(
+    z.strictObject({
+      label: text,
+      notes: z.array(text),
+      /** Below the headings between the first and the last. */
+      counts: z.array(text),
+      /** A button below the last count; `index` is one of `places`. */
+      review: z.optional(z.strictObject({ index: count, label: text })),
+      segments: z.array(
+        z.strictObject({
+          kind: z.enum(segmentKinds),
+          label: text,
+          count,
+        }),
+      ),
+    }),
+  ),
+});
+
 const reportContent = z.strictObject({
   parts: z.array(
     z.strictObject({
@@ -41,7 +71,7 @@ const reportContent = z.strictObject({
   /** Empty for a document that is not about many findings; labels are in the user's language. */
   severities: z.array(
     z.strictObject({
-      severity: z.enum(['critical', 'high', 'medium', 'low', 'none', 'unrated']),
+      severity: z.enum(severities),
       label: text,
       count,
     }),
@@ -52,6 +82,8 @@ const reportContent = z.strictObject({
   changes: z.optional(
     z.strictObject({ label: text, counts: z.array(z.strictObject({ label: text, count })) }),
   ),
+  /** The findings of runs, the newest run first; absent for a document about one run or finding. */
+  trend: z.optional(trend),
   /** `index` is what `openPlace` hands back; `label` is `path:line` as the report writes it, and means one place only. */
   places: z.array(z.strictObject({ index: count, label: text })),
   /** Language of the report's own text, as a BCP 47 tag. */
@@ -102,8 +134,9 @@ const webviewState = z.object({
   offsetPx: z.optional(z.number()),
 });
 
-/** What the view shows of one document, a run's report or a finding, with every label already in the user's language. */
+/** What the view shows of one document, a run's report, a finding or a trend, with every label already in the user's language. */
 export type ReportContent = z.infer<typeof reportContent>;
+export type TrendContent = z.infer<typeof trend>;
 /** The view's own words in the user's language. */
 export type ReportStrings = z.infer<typeof reportStrings>;
 /** The host asks the webview to show a document. */

@@ -13,6 +13,14 @@ export interface RunNode {
   readonly id: string;
 }
 
+/** The row above the runs of the same folders; `latestId` is the latest of them that has findings. */
+export interface FolderNode {
+  readonly kind: 'folder';
+  readonly key: string;
+  readonly name: string;
+  readonly latestId: string | undefined;
+}
+
 export function toRunNode({ id }: Pick<Run, 'id'>): RunNode {
   return { kind: 'run', id };
 }
@@ -29,6 +37,12 @@ export function runOf(node: unknown, runs: RunStore): Run | undefined {
   const run = runs.get(id);
   if (run === undefined) throw new AssessmentError('runGone');
   return run;
+}
+
+/** The run whose trend a row has: a run's own, or a folder's latest. */
+export function runOfTrend(node: unknown, runs: RunStore): Run | undefined {
+  const candidate = node as RunNode | FolderNode | undefined;
+  return candidate?.kind === 'folder' ? runs.get(candidate.latestId ?? '') : runOf(node, runs);
 }
 
 /** The runs of the selected rows, else of the clicked one: a menu passes both. */

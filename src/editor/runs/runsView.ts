@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
+import { hasFindings } from '../../core/findings/chooseRun.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
 import type { Clock } from '../../core/ports.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
@@ -30,14 +31,11 @@ import {
   stateLabel,
 } from '../labels.ts';
 import type { LazyView } from '../../lazyView.ts';
-import { type RunNode, toRunNode } from './pickRun.ts';
+import { type FolderNode, type RunNode, toRunNode } from './pickRun.ts';
 import { hasSource } from './removeRuns.ts';
 import { linesOf, progressText, unsavedLines } from './runLines.ts';
 
-export type RunsNode =
-  | RunNode
-  | { readonly kind: 'folder'; readonly key: string; readonly name: string }
-  | { readonly kind: 'line'; readonly item: vscode.TreeItem };
+export type RunsNode = RunNode | FolderNode | { readonly kind: 'line'; readonly item: vscode.TreeItem };
 
 /** Fills the Runs view: folders, their runs, and below each run its steps, artifacts and uploaded source. */
 export function showRuns(
@@ -56,9 +54,9 @@ export function showRuns(
     onDidChangeTreeData: changed.event,
     getChildren: async (element) => {
       if (element === undefined) {
-        const byFolders = new Map(runs.all().map((run) => [foldersOf(run), folderNames(run)]));
+        const byFolders = Map.groupBy(runs.all(), foldersOf);
         return [
-          ...[...byFolders].map(([key, name]) => ({ kind: 'folder' as const, key, name })),
+          ...[...byFolders].map(([key, some]) => toFolderNode(key, some)),
           ...runs.foreign().map((run) => toLine(foreignItem(run))),
         ];
       }
@@ -130,12 +128,18 @@ function folderNames(run: Run): string {
     : run.targets.map(({ folder }) => basename(folder)).join(', ');
 }
 
-function folderItem({ key, name }: { key: string; name: string }): vscode.TreeItem {
+function toFolderNode(key: string, runs: readonly Run[]): FolderNode {
+  const name = runs.map(folderNames).at(-1) ?? '';
+  const latest = runs.find((run) => hasFindings(run) && run.state !== 'imported');
+  return { kind: 'folder', key, name, latestId: latest?.id };
+}
+
+function folderItem({ key, name, latestId }: FolderNode): vscode.TreeItem {
   const item = new vscode.TreeItem(name, vscode.TreeItemCollapsibleState.Expanded);
   item.id = `folder:${key}`;
   item.tooltip = key;
   item.iconPath = vscode.ThemeIcon.Folder;
-  item.contextValue = 'folder';
+  item.contextValue = latestId === undefined ? 'folder' : 'folder hasTrend';
   return item;
 }
 

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import type { FindingStore } from '../../../src/core/findings/findingStore.ts';
+import type { Verdict } from '../../../src/core/findings/compare/verdict.ts';
 import { parseFindings } from '../../../src/core/findings/parse/parse.ts';
 import type { ShownFinding, ShownPlace } from '../../../src/core/findings/shownFinding.ts';
 import type { RunStore } from '../../../src/core/run/disk/runStore.ts';
@@ -11,11 +12,13 @@ import { undecided } from '../../../src/core/findings/triage/triage.ts';
 import { DocumentPanel } from '../../../src/editor/report/documentPanels.ts';
 import { toDetails } from '../../../src/editor/findings/findingDetails.ts';
 import { toReport } from '../../../src/editor/report/report.ts';
+import { toTrend } from '../../../src/editor/report/trend.ts';
 import type { HostMessage, ShowMessage } from '../../../src/core/report/protocol.ts';
 import { eventually } from '../../host/workbench/eventually.ts';
 import { storageVariable } from '../events.ts';
 import { openFolders } from '../openFolders.ts';
 import { endedRun } from '../storedRuns.ts';
+import { until } from '../until.ts';
 import { shopRunId } from './workspace.ts';
 import { silent } from '../../silentLog.ts';
 import { invent } from '../../unit/findings/shownFindings.ts';
@@ -104,6 +107,38 @@ describe('a document that stands open', () => {
       changes?.counts.map(({ count }) => count),
       [0, 1],
     );
+  });
+
+  it('shows the trend of a folder in a panel of its own, and reviews what may be fixed', async () => {
+    await vscode.commands.executeCommand('whitebox.showTrend', { kind: 'run', id: shopRunId });
+    const { tabGroups } = vscode.window;
+    const active = (): string | undefined => tabGroups.activeTabGroup.activeTab?.label;
+    await until(tabGroups.onDidChangeTabs, () => active() === 'Trend: shop', active);
+    await vscode.commands.executeCommand('workbench.action.closeActiveEditor');
+
+    const run = endedRun({ id: shopRunId, folder: shop, baseUrl: '', organizationId: '' });
+    const shown = { run, finding: { severity: 'high' }, folder: shop, identity, places: [] };
+    const entry = (verdict: Verdict) => ({
+      shown: { ...shown, triage: undecided } as unknown as ShownFinding,
+      identities: [],
+      verdict,
+    });
+    const absent = [entry('codeChanged'), entry('notSent')];
+    const limitations = [{ kind: 'fewerFolders', folders: 1, of: 2 } as const];
+    const traces = new Map([[run.id, [{ run, limitations, reported: [entry('stillThere')], absent }]]]);
+    const chosen: unknown[] = [];
+    const parts = {
+      triage: { load: () => Promise.resolve(), of: () => undefined },
+      findings: { show: ({ id }: { id: string }) => Promise.resolve(chosen.push(id)) },
+      filtering: { filterBy: (filter: unknown) => Promise.resolve(chosen.push(filter)) },
+    };
+    const document = toTrend(run, traces, parts as unknown as Parameters<typeof toTrend>[2]);
+    const { trend, places } = await document.load();
+    assert.deepEqual(trend?.rows[0]?.notes, ['Covers 1 of 2 folders.']);
+    assert.deepEqual(trend.rows[0].counts, ['1 (High: 1)', '0', '1', '1']);
+    assert.match(trend.notes.join(' '), /those of today/);
+    await document.openPlace(places[0]?.index ?? -1);
+    assert.deepEqual(chosen, [run.id, { verdicts: ['codeChanged', 'pairTested'] }]);
   });
 
   it('says where a finding is not shown whole, and what shows the rest', async () => {

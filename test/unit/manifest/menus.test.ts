@@ -165,6 +165,7 @@ test('F84 in Restricted Mode there is nothing but what views, hands on and signs
     'showFindingJson',
     'showLog',
     'showRunFindings',
+    'showTrend',
     'signOut',
     'togglePairs',
   ]);

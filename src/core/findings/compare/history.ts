@@ -149,7 +149,7 @@ function isComplete({ source, cut }: FindingsOfRun): boolean {
 }
 
 /** Whether what a run does not report can be said of it: of a live application it is known pair by pair, also of a run that ended early. */
-function canLack(run: FindingsOfRun): boolean {
+export function canLack(run: FindingsOfRun): boolean {
   return isComplete(run) || (run.source.progress !== undefined && run.cut === undefined);
 }
 
@@ -160,7 +160,7 @@ function isAbout(run: Run, folder: string | undefined, earlier: Run): boolean {
 }
 
 /** Why a run does not report a finding of an earlier one. */
-async function absenceOf(
+export async function absenceOf(
   { finding, source }: RunFinding,
   now: RunSource,
   predecessor: RunSource | undefined,
@@ -177,7 +177,7 @@ async function absenceOf(
 }
 
 /** What is known of a finding's pair in a run, and in the run that it goes on with. */
-function pairIn(
+export function pairIn(
   { feature, perspective }: Finding,
   { run, progress }: RunSource,
   predecessor: RunSource | undefined,

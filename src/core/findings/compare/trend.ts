@@ -1,0 +1,205 @@
+import { inSlices } from '../../yieldingWork.ts';
+import { endedEarly, type Run, runIdOf } from '../../run/state/run.ts';
+import { goesOnWith, hasFindings, isOnePair, subjectOf } from '../chooseRun.ts';
+import { SEVERITIES, type Severity } from '../finding.ts';
+import type { Identity } from '../identity.ts';
+import type { Cut } from '../parse/parse.ts';
+import type { Decode, RunSource } from '../place/sentFiles.ts';
+import type { ShownFinding } from '../shownFinding.ts';
+import { decide } from '../triage/decide.ts';
+import { isSettled, undecided } from '../triage/triage.ts';
+import type { TriageStore } from '../triage/triageStore.ts';
+import type { FindingsOfRun, RunFinding } from './findingsOfRun.ts';
+import { absenceOf, canLack, pairIn } from './history.ts';
+import { pairFindings } from './match.ts';
+import { blackboxVerdict, type Verdict } from './verdict.ts';
+
+/** At most this many runs are compared, the newest. */
+export const maxTrendRuns = 24;
+
+/** The verdicts of absence that say what changed: a person decides whether the finding is fixed. */
+export const reviewedVerdicts = ['codeChanged', 'pairTested'] as const satisfies readonly Verdict[];
+
+/** Why a run may have seen less than others. */
+export type Limitation =
+  | { readonly kind: 'endedEarly' | 'onePair' | 'unreadable' }
+  | { readonly kind: 'cut'; readonly cut: Cut }
+  | { readonly kind: 'fewerFolders'; readonly folders: number; readonly of: number };
+
+/** What a run reports, and what it does not report of the runs before it; undecided unless `settled`. */
+export interface TrendRow {
+  readonly run: Run;
+  readonly limitations: readonly Limitation[];
+  /** How many it reports of each severity, and how many of these a person has settled. */
+  readonly reported: readonly {
+    readonly severity: Severity;
+    readonly count: number;
+    readonly settled: number;
+  }[];
+  /** Not reported, and nothing is known that could have removed it. */
+  readonly unexplained: number;
+  /** Not reported, and its code changed or its pair was tested again. */
+  readonly review: number;
+}
+
+/** One finding of one row, without its texts. */
+interface Entry {
+  readonly shown: ShownFinding;
+  /** The same finding in all runs: decisions about any of them hold for it. */
+  readonly identities: readonly Identity[];
+  readonly verdict: Verdict | undefined;
+}
+
+interface TracedRun {
+  readonly run: Run;
+  readonly limitations: readonly Limitation[];
+  readonly reported: readonly Entry[];
+  readonly absent: readonly Entry[];
+}
+
+/** Which findings of runs are the same, the newest run first. */
+export type TracedRuns = readonly TracedRun[];
+
+/** The runs of the subject and the account of a run that share a folder with it, in their order, each once; imported ones are none. */
+export function runsOfTrend(all: readonly Run[], of: Run): readonly Run[] {
+  const folders = new Set(of.targets.map(({ folder }) => folder));
+  const known = new Set<string | undefined>();
+  return all
+    .filter((run) => {
+      const isOne =
+        hasFindings(run) &&
+        run.state !== 'imported' &&
+        run.baseUrl === of.baseUrl &&
+        run.organizationId === of.organizationId &&
+        subjectOf(run) === subjectOf(of) &&
+        run.targets.some(({ folder }) => folders.has(folder)) &&
+        !known.has(runIdOf(run));
+      if (isOne) known.add(runIdOf(run));
+      return isOne;
+    })
+    .slice(0, maxTrendRuns);
+}
+
+/** A finding while the runs are read, from the first to the latest. */
+interface Chain {
+  readonly last: RunFinding;
+  readonly identities: Identity[];
+}
+
+/** Follows findings through runs, which come newest first; `read` gives undefined for one that cannot be read. */
+export async function traceTrend(
+  runs: readonly Run[],
+  {
+    read,
+    decode,
+    onRun,
+    signal,
+  }: {
+    readonly read: (run: Run) => Promise<FindingsOfRun | undefined>;
+    readonly decode: Decode;
+    /** Gets how many runs are done. */
+    readonly onRun: (done: number) => void;
+    readonly signal: AbortSignal;
+  },
+): Promise<TracedRuns> {
+  const allFolders = new Set(runs.flatMap(foldersOf)).size;
+  const traced: TracedRun[] = [];
+  const sources: RunSource[] = [];
+  let chains: readonly Chain[] = [];
+  for (const run of runs.toReversed()) {
+    signal.throwIfAborted();
+    onRun(traced.length);
+    const found = await read(run);
+    const limitations = limitationsOf(run, found, allFolders);
+    if (found === undefined) {
+      traced.unshift({ run, limitations, reported: [], absent: [] });
+      continue;
+    }
+    const predecessor = sources.find((source) => goesOnWith(run, source.run));
+    sources.push(found.source);
+    const former = new Map(chains.map((chain) => [chain.last, chain]));
+    const pairs = await pairFindings(found.findings, [...former.keys()], decode);
+    const reported = found.findings.map((each) => {
+      const pair = pairs.get(each);
+      const chain = pair && former.get(pair.former);
+      if (pair !== undefined) former.delete(pair.former);
+      const identities = pair?.isSame === true && chain !== undefined ? chain.identities : [];
+      identities.push(each.identity);
+      const isCarried =
+        found.source.progress !== undefined &&
+        blackboxVerdict(true, pairIn(each.finding, found.source, predecessor)) === 'carriedOver';
+      return { last: each, identities, verdict: isCarried ? ('carriedOver' as const) : undefined };
+    });
+    const absent: (Chain & { verdict: Verdict })[] = [];
+    for (const chain of former.values()) {
+      const verdict = canLack(found) ? await absenceOf(chain.last, found.source, predecessor) : 'unknown';
+      absent.push({ ...chain, verdict });
+    }
+    traced.unshift({ run, limitations, reported: reported.map(toEntry), absent: absent.map(toEntry) });
+    chains = [...reported, ...absent];
+  }
+  return traced;
+}
+
+/** Counts what a trace found, by the decisions that hold now. */
+export async function countTrend(
+  traced: TracedRuns,
+  decisions: Pick<TriageStore, 'of'>,
+): Promise<readonly TrendRow[]> {
+  const rows: TrendRow[] = [];
+  for (const { run, limitations, reported, absent } of traced) {
+    const settled = await inSlices(settledAmong([...reported, ...absent], decisions));
+    const left = absent.filter((each) => !settled.has(each));
+    const review = left.filter(({ verdict }) => reviewedVerdicts.some((each) => each === verdict)).length;
+    rows.push({
+      run,
+      limitations,
+      reported: SEVERITIES.map((severity) => {
+        const some = reported.filter(({ shown }) => shown.finding.severity === severity);
+        return { severity, count: some.length, settled: some.filter((each) => settled.has(each)).length };
+      }),
+      unexplained: left.length - review,
+      review,
+    });
+  }
+  return rows;
+}
+
+function* settledAmong(
+  entries: readonly Entry[],
+  decisions: Pick<TriageStore, 'of'>,
+): Generator<undefined, ReadonlySet<Entry>> {
+  const settled = new Set<Entry>();
+  for (const entry of entries) {
+    yield;
+    const { shown, identities: sameAs, verdict } = entry;
+    const { triage } = decide(shown, { verdict, sameAs, likely: [] }, undefined, decisions);
+    if (isSettled(triage.state)) settled.add(entry);
+  }
+  return settled;
+}
+
+function toEntry({ last, identities, verdict }: Chain & { verdict: Verdict | undefined }): Entry {
+  const { finding, folder, identity, source } = last;
+  const bare = { ...finding, description: '', recommendation: '', blocks: [], places: [], raw: undefined };
+  return {
+    shown: { run: source.run, finding: bare, folder, identity, places: [], triage: undecided },
+    identities,
+    verdict,
+  };
+}
+
+function limitationsOf(run: Run, found: FindingsOfRun | undefined, allFolders: number): Limitation[] {
+  const folders = new Set(foldersOf(run)).size;
+  return [
+    ...(found === undefined ? [{ kind: 'unreadable' as const }] : []),
+    ...(endedEarly(run) ? [{ kind: 'endedEarly' as const }] : []),
+    ...(isOnePair(run) ? [{ kind: 'onePair' as const }] : []),
+    ...(found?.cut === undefined ? [] : [{ kind: 'cut' as const, cut: found.cut }]),
+    ...(folders < allFolders ? [{ kind: 'fewerFolders' as const, folders, of: allFolders }] : []),
+  ];
+}
+
+function foldersOf({ targets }: Run): string[] {
+  return targets.map(({ folder }) => folder);
+}

@@ -1,0 +1,211 @@
+import * as vscode from 'vscode';
+import { AssessmentError } from '../../core/errors.ts';
+import { hasFindings, isOfSameFolders } from '../../core/findings/chooseRun.ts';
+import { type FindingsSource, readFindingsOfRun } from '../../core/findings/compare/findingsOfRun.ts';
+import {
+  countTrend,
+  type Limitation,
+  maxTrendRuns,
+  reviewedVerdicts,
+  runsOfTrend,
+  type TracedRuns,
+  traceTrend,
+  type TrendRow,
+} from '../../core/findings/compare/trend.ts';
+import type { FindingStore } from '../../core/findings/findingStore.ts';
+import type { Decode } from '../../core/findings/place/sentFiles.ts';
+import type { TriageStore } from '../../core/findings/triage/triageStore.ts';
+import type { ReportContent, TrendContent } from '../../core/report/protocol.ts';
+import type { RunStore } from '../../core/run/disk/runStore.ts';
+import { type Run, titleOf } from '../../core/run/state/run.ts';
+import { focusView } from '../../lazyView.ts';
+import type { Filtering } from '../findings/tree/filtering.ts';
+import { countFindings, formatNumber, formatTime } from '../formats.ts';
+import { severityLabel } from '../labels.ts';
+import { withProgress } from '../progress.ts';
+import { pickRun } from '../runs/pickRun.ts';
+import { DocumentPanels, type PanelDeps, type PanelDocument } from './documentPanels.ts';
+
+type TrendDeps = PanelDeps &
+  Omit<FindingsSource, 'runs'> & {
+    readonly runs: RunStore;
+    readonly findings: FindingStore;
+    readonly filtering: Filtering;
+    readonly triage: TriageStore;
+    readonly decode: Decode;
+  };
+
+/** The panels of trends, one for each run that the trend was asked of. */
+export class TrendPanels extends DocumentPanels<Run> {
+  readonly #deps: TrendDeps;
+  /** By the ID of that run; reading the findings of all runs takes seconds. */
+  readonly #traces: Map<string, TracedRuns>;
+
+  constructor(deps: TrendDeps) {
+    const traces = new Map<string, TracedRuns>();
+    super({
+      ...deps,
+      viewType: 'whitebox.trend',
+      panels: 'onePerDocument',
+      load: () => deps.runs.reload(),
+      find: (id) => deps.runs.get(id),
+      toDocument: (run) => toTrend(run, traces, deps),
+      onDidChange: (refresh) => deps.triage.onDidChange(() => refresh()),
+    });
+    this.#deps = deps;
+    this.#traces = traces;
+  }
+
+  /** Shows the trend that a run belongs to, else one that a person picks; reads all of its runs first. */
+  async showTrend(called: Run | undefined): Promise<void> {
+    const t = vscode.l10n.t;
+    const { runs } = this.#deps;
+    const none = t('A trend needs a run with findings that was tracked here. Imported findings don’t count.');
+    const tracked = runs.all().filter((run) => hasFindings(run) && run.state !== 'imported');
+    const latest = tracked.filter(
+      (run, at) => tracked.findIndex((other) => isOfSameFolders(other, run)) === at,
+    );
+    const candidates = called === undefined ? latest : tracked.filter(({ id }) => id === called.id);
+    const run = await pickRun(candidates, t('Show Trend'), none);
+    if (run === undefined) return;
+    this.#traces.set(run.id, await trace(run, this.#deps));
+    const { panel } = this.open(run);
+    panel.onDidDispose(() => this.#traces.delete(run.id));
+  }
+}
+
+/** A trend as the panel shows it; `openPlace` reviews the row of that index. */
+export function toTrend(run: Run, traces: Map<string, TracedRuns>, deps: TrendDeps): PanelDocument {
+  const { triage } = deps;
+  let rows: readonly TrendRow[] = [];
+  return {
+    id: run.id,
+    title: titleFor(run),
+    load: async () => {
+      const traced = traces.get(run.id) ?? (await trace(run, deps));
+      traces.set(run.id, traced);
+      await triage.load(traced.flatMap((each) => each.run.targets.map(({ folder }) => folder)));
+      rows = await countTrend(traced, triage);
+      return toContent(run, rows);
+    },
+    openPlace: async (index) => {
+      const row = rows[index];
+      if (row !== undefined) await review(row.run, deps);
+    },
+  };
+}
+
+function trace(run: Run, deps: TrendDeps): Thenable<TracedRuns> {
+  const runs = runsOfTrend(deps.runs.all(), run);
+  return withProgress(vscode.l10n.t('Reading the findings of {0} runs…', runs.length), (report, signal) =>
+    traceTrend(runs, {
+      read: async (each) => {
+        try {
+          return await readFindingsOfRun(each, deps);
+        } catch (error) {
+          if (!(error instanceof AssessmentError)) throw error;
+          deps.log.warn(`The trend does not count run ${each.id}: ${String(error)}`);
+          return undefined;
+        }
+      },
+      decode: deps.decode,
+      onRun: (done) => report(`${formatNumber(done)}/${formatNumber(runs.length)}`),
+      signal,
+    }),
+  );
+}
+
+/** Shows what a run does not report because its code changed or its pair was tested again. */
+async function review(run: Run, { findings, filtering }: TrendDeps): Promise<void> {
+  await findings.show(run);
+  await filtering.filterBy({ verdicts: [...reviewedVerdicts] });
+  await focusView('findings');
+}
+
+function titleFor(run: Run): string {
+  return vscode.l10n.t('Trend: {0}', titleOf(run));
+}
+
+function toContent(run: Run, rows: readonly TrendRow[]): ReportContent {
+  const t = vscode.l10n.t;
+  return {
+    parts: [],
+    title: titleFor(run),
+    facts: [],
+    severities: [],
+    trend: {
+      notes: [
+        t('Triage decisions and dates are those of today. Imported findings don’t count.'),
+        t(
+          'An open finding stays in the total until its code changes, its pair is tested again, or you close it.',
+        ),
+        ...(rows.length < maxTrendRuns
+          ? []
+          : [t('Only the newest {0} runs are compared.', formatNumber(maxTrendRuns))]),
+      ],
+      headings: [
+        t('Run'),
+        t('Reported'),
+        t('Of these, closed'),
+        t('Not reported, cause unknown'),
+        t('Not reported, code changed or pair tested again'),
+        t('Findings'),
+      ],
+      legend: t('Findings by run'),
+      rows: rows.map(toRow),
+    },
+    places: rows.flatMap(({ review: count }, index) => (count === 0 ? [] : [{ index, label: '' }])),
+    language: vscode.env.language,
+  };
+}
+
+function toRow(row: TrendRow, index: number): TrendContent['rows'][number] {
+  const t = vscode.l10n.t;
+  const { run, limitations, reported, unexplained, review: changed } = row;
+  const settled = reported.reduce((sum, each) => sum + each.settled, 0);
+  const total = reported.reduce((sum, { count }) => sum + count, 0);
+  const bySeverity = reported
+    .filter(({ count }) => count > 0)
+    .map(({ severity, count }) => `${severityLabel(severity)}: ${formatNumber(count)}`);
+  const isUnreadable = limitations.some(({ kind }) => kind === 'unreadable');
+  const segments: TrendContent['rows'][number]['segments'] = [
+    ...reported.map((each) => ({
+      kind: each.severity,
+      label: severityLabel(each.severity),
+      count: each.count - each.settled,
+    })),
+    { kind: 'settled', label: t('Closed'), count: settled },
+    { kind: 'unexplained', label: t('Not reported, cause unknown'), count: unexplained },
+    { kind: 'review', label: t('Not reported, code changed or pair tested again'), count: changed },
+  ];
+  return {
+    label: [formatTime(run.createdAt), ...(run.label === undefined ? [] : [run.label])].join(' · '),
+    notes: limitations.map(limitationLabel),
+    counts: isUnreadable
+      ? ['–', '–', '–', '–']
+      : [
+          [formatNumber(total), ...(total === 0 ? [] : [`(${bySeverity.join(', ')})`])].join(' '),
+          ...[settled, unexplained, changed].map(formatNumber),
+        ],
+    ...(changed === 0 ? {} : { review: { index, label: t('Review…') } }),
+    segments: segments.filter(({ count }) => count > 0),
+  };
+}
+
+function limitationLabel(limitation: Limitation): string {
+  const t = vscode.l10n.t;
+  switch (limitation.kind) {
+    case 'endedEarly':
+      return t('Ended early and may have seen only a part.');
+    case 'onePair':
+      return t('Tested only one pair.');
+    case 'unreadable':
+      return t('The findings file can’t be read.');
+    case 'cut': {
+      const { shown, total } = limitation.cut;
+      return t('Only the {0} most severe of {1} count.', formatNumber(shown), countFindings(total));
+    }
+    case 'fewerFolders':
+      return t('Covers {0} of {1} folders.', limitation.folders, limitation.of);
+  }
+}

@@ -1,0 +1,61 @@
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { readFindingsOfRun } from '../../../src/core/findings/compare/findingsOfRun.ts';
+import {
+  countTrend,
+  maxTrendRuns,
+  runsOfTrend,
+  traceTrend,
+} from '../../../src/core/findings/compare/trend.ts';
+import { RunStore } from '../../../src/core/run/disk/runStore.ts';
+import { silent } from '../../silentLog.ts';
+import { parseWorker } from '../../unit/findings/parseWorker.ts';
+import type { Row } from '../rows.ts';
+import { makeRun } from './findingsCase.ts';
+
+const count = 1_000;
+const clock = { now: () => Date.now(), monotonic: () => performance.now(), sleep: () => Promise.resolve() };
+
+/** From 24 runs of 1,000 findings on the disk, of which every run misses some others, to the rows of their trend. */
+export async function measureTrend(scratch: string): Promise<Row[]> {
+  const root = join(scratch, 'trend');
+  makeRun(root, count);
+  const stored = join(root, 'runs');
+  const first = join(stored, '20260101000000-bench');
+  const { findings } = JSON.parse(readFileSync(join(first, 'findings.json'), 'utf8')) as {
+    findings: object[];
+  };
+  const journal = JSON.parse(readFileSync(join(first, 'run.json'), 'utf8')) as object;
+  for (let at = 1; at < maxTrendRuns; at++) {
+    const id = `20260101000000-bench${at}`;
+    const copy = join(stored, id);
+    cpSync(first, copy, { recursive: true });
+    const some = findings.filter((_, index) => index % 20 !== at % 20);
+    writeFileSync(join(copy, 'findings.json'), JSON.stringify({ findings: some }));
+    const times = { createdAt: at + 1, dispatchedAt: at + 1 };
+    writeFileSync(join(copy, 'run.json'), JSON.stringify({ ...journal, id, runId: id, ...times }));
+  }
+  const runs = new RunStore(stored, { clock, log: silent });
+  await runs.reload();
+  const [of] = runs.all();
+  if (of === undefined || runs.all().length !== maxTrendRuns) throw new Error('not all runs are there');
+  const mappings = { get: () => undefined, update: () => Promise.resolve() };
+  const delay = monitorEventLoopDelay({ resolution: 5 });
+  delay.enable();
+  const start = performance.now();
+  const traced = await traceTrend(runsOfTrend(runs.all(), of), {
+    read: (run) => readFindingsOfRun(run, { runs, mappings, workerFile: parseWorker }),
+    decode: (content) => Promise.resolve(new TextDecoder().decode(content)),
+    onRun: () => undefined,
+    signal: new AbortController().signal,
+  });
+  await countTrend(traced, { of: () => undefined });
+  const ours = performance.now() - start;
+  delay.disable();
+  const corpus = `${maxTrendRuns} runs of ${count} findings`;
+  return [
+    { what: 'trend: files to rows', corpus, unit: 'ms', ours, target: { atMost: 5_000 } },
+    { what: 'event loop, longest delay', corpus, unit: 'ms', ours: delay.max / 1e6, target: { atMost: 200 } },
+  ];
+}

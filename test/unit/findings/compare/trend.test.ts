@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { readFindingsOfRun } from '../../../../src/core/findings/compare/findingsOfRun.ts';
+import { countTrend, runsOfTrend, traceTrend } from '../../../../src/core/findings/compare/trend.ts';
+import type { Run } from '../../../../src/core/run/state/run.ts';
+import { propertyRuns } from '../../core/propertyRuns.ts';
+import { parseWorker } from '../parseWorker.ts';
+import { type Scene, setScene } from '../findingScene.ts';
+
+interface Row {
+  readonly reported: number;
+  readonly settled: number;
+  readonly unexplained: number;
+  readonly review: number;
+  readonly limitations: readonly string[];
+}
+
+/** The rows of the trend of all runs, the newest first. */
+async function trendOf({ runs, triage }: Scene, of: Run, cut?: Run): Promise<readonly Row[]> {
+  const deps = { runs, mappings: { get: () => undefined, update: () => Promise.resolve() } };
+  const traced = await traceTrend(runsOfTrend(runs.all(), of), {
+    read: async (run) => {
+      const found = await readFindingsOfRun(run, { ...deps, workerFile: parseWorker });
+      return run.id === cut?.id ? { ...found, cut: { shown: 1, total: 9 } } : found;
+    },
+    decode: (content) => Promise.resolve(new TextDecoder().decode(content)),
+    onRun: () => undefined,
+    signal: new AbortController().signal,
+  });
+  await triage.load(of.targets.map(({ folder }) => folder));
+  return (await countTrend(traced, triage)).map(({ reported, limitations, ...counts }) => ({
+    ...{ unexplained: counts.unexplained, review: counts.review },
+    reported: reported.reduce((sum, { count }) => sum + count, 0),
+    settled: reported.reduce((sum, { settled }) => sum + settled, 0),
+    limitations: limitations.map(({ kind }) => kind),
+  }));
+}
+
+const listOf = (...titles: string[]): string =>
+  JSON.stringify(titles.map((title) => ({ title, severity: 'high', file: `${title}.js`, line: 1 })));
+
+const sources = { 'a.js': 'a();\n', 'b.js': 'b();\n', 'c.js': 'c();\n' };
+
+test('a finding that is not reported counts on, apart once its code changed, until a person settles it', async (t) => {
+  const scene = await setScene(t, 'shop');
+  await scene.addRun(['shop'], listOf('a', 'b', 'c'), sources);
+  await scene.addRun(['shop'], listOf('a'), sources);
+  const last = await scene.addRun(['shop'], listOf('a'), { ...sources, 'c.js': 'safe();\n' });
+  const whole = { settled: 0, limitations: [] };
+  assert.deepEqual(await trendOf(scene, last), [
+    { ...whole, reported: 1, unexplained: 1, review: 1 },
+    { ...whole, reported: 1, unexplained: 2, review: 0 },
+    { ...whole, reported: 3, unexplained: 0, review: 0 },
+  ]);
+  const absent = scene.store.absent().filter(({ finding }) => finding.title !== 'a');
+  await scene.store.setTriage([...scene.store.all(), ...absent], 'falsePositive', 'checked');
+  assert.deepEqual(await trendOf(scene, last), [
+    { ...whole, reported: 1, settled: 1, unexplained: 0, review: 0 },
+    { ...whole, reported: 1, settled: 1, unexplained: 0, review: 0 },
+    { ...whole, reported: 3, settled: 3, unexplained: 0, review: 0 },
+  ]);
+});
+
+test('F161 runs of fewer folders, ended early or cut take nothing from the total, and their rows say why; imported ones and those of another account are no rows', async (t) => {
+  const scene = await setScene(t, 'shop', 'admin');
+  const first = await scene.addRun(['shop', 'admin'], listOf('shop/a', 'admin/b'), sources);
+  const fewer = await scene.addRun(['shop'], listOf('shop/a'), { ...sources, 'b.js': 'safe();\n' });
+  const ended = await scene.addRun(['shop', 'admin'], listOf(), { 'a.js': 'safe();\n', 'b.js': 'safe();\n' });
+  await scene.runs.create({ ...ended, state: 'aborted' } as Run);
+  const cut = await scene.addRun(['shop', 'admin'], listOf('shop/a'), { ...sources, 'b.js': 'safe();\n' });
+  const others = await Promise.all([
+    scene.storeRun(['shop'], listOf('x')),
+    scene.storeRun(['shop'], listOf('y')),
+  ]);
+  await scene.runs.create({ ...others[0], organizationId: 'other' });
+  await scene.runs.create({ ...others[1], baseUrl: 'https://other.example.test/v1' });
+  const imported = await scene.storeRun(['shop'], listOf('z'));
+  await scene.runs.create({ ...imported, state: 'imported', importedFrom: 'z.json' } as Run);
+  assert.deepEqual(
+    runsOfTrend(scene.runs.all(), first).map(({ id }) => id),
+    [cut.id, ended.id, fewer.id, first.id],
+  );
+  const rows = await trendOf(scene, first, cut);
+  assert.deepEqual(rows.at(0)?.limitations, ['cut']);
+  assert.deepEqual(rows.at(1)?.limitations, ['endedEarly']);
+  assert.deepEqual(rows.at(2)?.limitations, ['fewerFolders']);
+  for (const { reported, unexplained, review } of rows)
+    assert.deepEqual([reported + unexplained, review], [2, 0]);
+});
+
+test('F161 no sequence of runs and decisions makes the total of what nobody judged fall without changed code', async (t) => {
+  const titles = ['a', 'b', 'c'];
+  const step = fc.record({
+    reports: fc.subarray(titles),
+    sent: fc.subarray(titles),
+    isComplete: fc.boolean(),
+    settles: fc.option(fc.constantFrom(...titles), { nil: undefined, freq: 3 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 4 }), async (steps) => {
+      const scene = await setScene(t, 'shop');
+      const settled = new Set<string>();
+      let last: Run | undefined;
+      for (const { reports, sent, isComplete, settles } of steps) {
+        const files = Object.fromEntries(
+          [...new Set([...sent, ...reports])].map((title) => [`${title}.js`, `${title}();\n`]),
+        );
+        last = await scene.addRun(['shop'], listOf(...reports), files);
+        const shown = scene.store.all().find(({ finding }) => finding.title === settles);
+        if (shown !== undefined) {
+          await scene.store.setTriage([shown], 'acceptedRisk', 'known');
+          settled.add(shown.finding.title);
+        }
+        if (!isComplete) await scene.runs.create({ ...last, state: 'cancelled' } as Run);
+      }
+      const rows = (await trendOf(scene, last as Run)).toReversed();
+      for (const [at, { reported, settled: known, unexplained, review }] of rows.entries()) {
+        assert.equal(review, 0);
+        const seen = new Set(steps.slice(0, at + 1).flatMap(({ reports }) => reports));
+        const unjudged = [...seen].filter((title) => !settled.has(title)).length;
+        assert.equal(reported - known + unexplained, unjudged, `After run ${String(at + 1)}`);
+      }
+    }),
+    { numRuns: propertyRuns(4, 300) },
+  );
+});

@@ -1,0 +1,60 @@
+import { segmentKinds, type TrendContent } from '../../src/core/report/protocol.ts';
+import { element } from './element.ts';
+
+type Row = TrendContent['rows'][number];
+
+/** A table with a row for each run, and a stacked bar in the last cell of each. */
+export function renderTrend({ notes, headings, legend, rows }: TrendContent): HTMLElement[] {
+  const total = ({ segments }: Row): number => segments.reduce((sum, { count }) => sum + count, 0);
+  const most = Math.max(1, ...rows.map(total));
+  const head = element('tr', {}, ...headings.map((heading) => element('th', { scope: 'col' }, heading)));
+  const table = element(
+    'table',
+    {},
+    element('thead', {}, head),
+    element('tbody', {}, ...rows.map((row) => renderRow(row, most))),
+  );
+  const kinds = new Map(rows.flatMap(({ segments }) => segments.map(({ kind, label }) => [kind, label])));
+  const keys = segmentKinds.flatMap((kind) => {
+    const label = kinds.get(kind);
+    const sample = element('span', { class: 'segment', 'data-kind': kind });
+    return label === undefined ? [] : [element('li', {}, sample, label)];
+  });
+  return [
+    ...notes.map((note) => element('p', {}, note)),
+    element('ul', { class: 'legend', 'aria-label': legend }, ...keys),
+    element('div', { class: 'table', role: 'region', tabindex: '0', 'aria-label': legend }, table),
+  ];
+}
+
+function renderRow({ label, notes, counts, review, segments }: Row, most: number): HTMLElement {
+  const bar = element(
+    'div',
+    { class: 'stack' },
+    ...segments.map(({ kind, label: name, count }) => {
+      const segment = element('div', {
+        class: 'segment',
+        'data-kind': kind,
+        title: `${name}: ${String(count)}`,
+      });
+      segment.style.setProperty('--share', String(count / most));
+      return segment;
+    }),
+  );
+  const cells = counts.map((count) => element('td', {}, count));
+  if (review !== undefined) {
+    const attributes = {
+      type: 'button',
+      'data-place': String(review.index),
+      'aria-label': `${review.label} ${label}`,
+    };
+    cells.at(-1)?.append(' ', element('button', attributes, review.label));
+  }
+  return element(
+    'tr',
+    {},
+    element('th', { scope: 'row' }, label, ...notes.map((note) => element('div', { class: 'note' }, note))),
+    ...cells,
+    element('td', { 'aria-hidden': 'true' }, bar),
+  );
+}
