@@ -53,6 +53,7 @@ test('the VSIX holds what runs, what is read, and nothing else', async () => {
     'package.json',
     'package.nls.ja.json',
     'package.nls.json',
+    'skills/whitebox-findings/SKILL.md',
   ]);
 });
 
