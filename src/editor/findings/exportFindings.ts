@@ -67,13 +67,16 @@ export async function exportFindings(
   const to = await askWhere(run, ending, words);
   if (to === undefined) return;
   const count = await withProgress(t('Exporting findings…'), async (_report, signal) => {
-    const { shown, absent = [], ...source } = await readSource(run, deps.findings);
+    const { shown, absent = [], cut, ...source } = await readSource(run, deps.findings);
     const passing = shown.filter(form.passes);
+    const isPart = passing.length < shown.length;
+    const written = isPart ? { shown: passing.length, total: cut?.total ?? shown.length } : cut;
     signal.throwIfAborted();
-    const content = await write({ ...source, shown: passing, absent: absent.filter(form.passes) }, deps);
+    const part = { ...source, cut: written, shown: passing, absent: absent.filter(form.passes) };
+    const content = await write(part, deps);
     signal.throwIfAborted();
     await vscode.workspace.fs.writeFile(to, content);
-    return countShown(passing.length, passing.length < shown.length ? undefined : source.cut);
+    return countShown(passing.length, isPart ? undefined : cut);
   });
   const saved = t('{0} saved to {1}.', count, posix.basename(to.path));
   await offerToOpen([saved, form.saying].filter((each) => each !== '').join(' '), to, format);

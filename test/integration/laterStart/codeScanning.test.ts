@@ -152,7 +152,10 @@ describe('exporting findings as SARIF', () => {
     await exportAs('SARIF');
     assert.equal((await written(1)).runs[0]?.results?.length, 2);
     await exportAs('SARIF, Filtered');
-    assert.equal((await written(1)).runs[0]?.results?.length, 1);
+    const [part] = (await written(1)).runs;
+    assert.equal(part?.results?.length, 1);
+    const { findingsHere, findingsInAll } = part.invocations?.[0]?.properties ?? {};
+    assert.deepEqual([findingsHere, findingsInAll], [1, 2]);
     assert.deepEqual(
       messages.shown.map(({ text: shown }) => shown),
       [

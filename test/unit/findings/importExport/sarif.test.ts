@@ -265,6 +265,12 @@ describe('SARIF', () => {
     assert.deepEqual([findingsHere, findingsInAll], [1, 60_000]);
   });
 
+  test('F155 a log in which a filter left no finding does not say that the run found none', () => {
+    const [invocation] = logOf({ ...sourceOf([]), cut: { shown: 0, total: 2 } }).runs[0]?.invocations ?? [];
+    assert.equal(invocation?.toolExecutionNotifications, undefined);
+    assert.equal(invocation?.properties?.['findingsInAll'], 2);
+  });
+
   test('F155 a log without results says what it covers, and warns where that is not all', () => {
     const { run } = sourceOf([]);
     const [target] = run.targets;

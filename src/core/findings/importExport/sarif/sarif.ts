@@ -90,11 +90,12 @@ function toInvocation({ run, shown, cut }: ShownRun): NonNullable<SarifRun['invo
     at === undefined ? undefined : new Date(at).toISOString();
   return {
     executionSuccessful: hasAllFindings(run),
-    ...(shown.length === 0 && {
-      toolExecutionNotifications: [
-        { level: isInPart(run) ? 'warning' : 'note', message: { text: zeroFindings(run, inEnglish) } },
-      ],
-    }),
+    ...(shown.length === 0 &&
+      cut === undefined && {
+        toolExecutionNotifications: [
+          { level: isInPart(run) ? 'warning' : 'note', message: { text: zeroFindings(run, inEnglish) } },
+        ],
+      }),
     ...known({ startTimeUtc: toText(dispatchedAt), endTimeUtc: toText(exitedAt) }),
     properties: known({
       findingsHere: cut?.shown,
