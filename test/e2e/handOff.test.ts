@@ -156,7 +156,7 @@ test('decisions in a bundle count here only when they are taken over', async ({ 
   const indexFile = { path: 'bundle.json', content: Buffer.from(JSON.stringify(index)) };
   await writeFile(file, await zipBundle([indexFile, ...contents]));
   for (const [answer, left] of [
-    ['Leave Open', 12],
+    ['Leave Findings Open', 12],
     ['Import Decisions', 11],
   ] as const) {
     await importFrom(stage, file);

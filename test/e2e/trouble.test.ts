@@ -30,7 +30,7 @@ test('starting without being signed in asks for the sign-in first', async ({ ser
     message.includes('Enter a URL such as https'),
   );
   await workbench.answer('http://assessment.example.com');
-  await eventually(workbench.currentQuickInput, ({ message }) => message.includes('not https'));
+  await eventually(workbench.currentQuickInput, ({ message }) => message.includes('isn’t https'));
   await workbench.dismissQuickInput();
   assert.equal(service.requests.length, 0);
 });
@@ -106,7 +106,7 @@ test('F31 a folder with nothing to send is refused before any call', async ({
   const before = service.requests.length;
   await writeFile(ignoreFile, '*\n');
   await workbench.runCommand('Whitebox: Start Assessment…');
-  await workbench.notification('There is nothing to send');
+  await workbench.notification('There is nothing to upload');
   await workbench.dismissNotifications();
   await writeFile(ignoreFile, ignored);
   assert.equal(service.requests.length, before);
@@ -223,7 +223,7 @@ test('a token that stops working in mid-run pauses the run until a new sign-in',
   );
   await workbench.screenshot('trouble-2-token.png');
   await workbench.runCommand('Whitebox: Test Connection');
-  await workbench.notification(/Connection test, token: .* These work: address, network, .*, service\./);
+  await workbench.notification(/Connection test, token: .* These work: base URL, network, .*, service\./);
   await workbench.dismissNotifications();
   // The run waits for the token of its own service and organization: nothing else is asked.
   await workbench.statusBarItem('whitebox.status').click();

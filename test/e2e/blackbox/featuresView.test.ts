@@ -106,6 +106,10 @@ test('pairs are chosen with the keyboard, by perspective, and with a priority, a
 
   await workbench.reload();
   await message(workbench, '6 of 33 pairs chosen.');
+  await eventually(
+    () => workbench.treeRows('Features'),
+    (all) => all.some(({ label }) => label === 'Log in'),
+  );
 });
 
 test('F136 with no pair chosen nothing is asked and nothing is sent', async ({ service, workbench }) => {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { Workbench } from '../../host/workbench.ts';
 import { eventually } from '../../host/workbench/eventually.ts';
 import { storeEndedRun } from '../../integration/storedRuns.ts';
 import type { Stage } from '../stage.ts';
@@ -121,47 +120,6 @@ test('the details are still there after a reload', async ({ workbench }) => {
   await details.getByText('Argon2id').waitFor();
 });
 
-test('F148 “False positive” at line 3 does not hide the same title at line 12 of the next run, and holds at line 3', async ({
-  stage,
-}) => {
-  const file = 'src/logins.js';
-  const text = 'check(name, password);\n'.repeat(20);
-  const sent = { [file]: text };
-  await writeFile(path.join(stage.folder, file), text);
-  const foundAt = async (id: string, line: number): Promise<Workbench> => {
-    await stage.closeWindows();
-    await store(stage, id, [{ title: 'Timing attack', severity: 'high', cwe: 208, file, line }], sent);
-    const workbench = await stage.openWindow();
-    await workbench.openView('Whitebox Assessment');
-    return workbench;
-  };
-  const hidden = /Hidden because triage closed them: 1 finding/;
-  const first = await foundAt('second', 3);
-  await first.expandAll('Findings');
-  await first.treeRowMenu('Findings', 'Timing attack', 'Set Triage State…');
-  await first.pick('False positive');
-  await first.answer('Invented: a constant name');
-  await eventually(
-    () => first.viewText('Findings'),
-    (text) => hidden.test(text),
-  );
-
-  const next = await foundAt('third', 12);
-  await eventually(next.problems, (problems) =>
-    problems.some(({ message }) => message.includes('Timing attack')),
-  );
-  await next.expandAll('Findings');
-  const row = (await next.treeRows('Findings')).find(({ label }) => label === 'Timing attack');
-  assert.match(row?.description ?? '', /earlier decision was “False positive”; check it/);
-  await next.screenshot('code-5-earlier-decision.png');
-
-  const last = await foundAt('fourth', 3);
-  await eventually(
-    () => last.viewText('Findings'),
-    (text) => hidden.test(text),
-  );
-});
-
 test('more findings in one file than Problems can show are counted in the Findings view', async ({
   stage,
 }) => {
@@ -186,14 +144,9 @@ test('more findings in one file than Problems can show are counted in the Findin
   await workbench.screenshot('code-4-crowded.png');
 });
 
-async function store(
-  stage: Stage,
-  id: string,
-  list: readonly unknown[],
-  sent?: Readonly<Record<string, string>>,
-): Promise<void> {
+async function store(stage: Stage, id: string, list: readonly unknown[]): Promise<void> {
   const { baseUrl, organizationId } = stage.service;
-  await storeEndedRun(stage.storage, { id, folder: stage.folder, baseUrl, organizationId }, list, sent);
+  await storeEndedRun(stage.storage, { id, folder: stage.folder, baseUrl, organizationId }, list);
 }
 
 async function writeTheme(stage: Stage, theme: string): Promise<void> {
