@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { isLiveFinding } from '../../core/findings/finding.ts';
 import type { ShownFinding } from '../../core/findings/shownFinding.ts';
+import { checkWhetherFixed } from '../agents/checkWhetherFixed.ts';
 import { type ConfirmDeps, confirmLive } from '../blackbox/confirmLive.ts';
 import type { DocumentPanels } from '../report/documentPanels.ts';
 import { askInDialog, showInformation } from '../showMessage.ts';
@@ -27,6 +28,7 @@ export interface FindingCommandDeps
   extends TriageDeps, FindingStores, FindingSources, ConfirmDeps, SharedDecisionDeps {
   readonly details: DocumentPanels<ShownFinding>;
   readonly filtering: Filtering;
+  readonly secretWorkerFile: string;
 }
 
 type Handler = (...args: unknown[]) => unknown;
@@ -65,6 +67,7 @@ export function createFindingCommands(deps: FindingCommandDeps): Readonly<Record
     'whitebox.reviewSharedDecisions': (folder) => reviewSharedDecisions(folder, deps),
     'whitebox.copyFinding': onAll(copyFindings),
     'whitebox.fixWithAgent': onAll(fixWithAgent),
+    'whitebox.checkWhetherFixed': onOne((shown) => checkWhetherFixed(shown, deps)),
     'whitebox.showFindingJson': onOne(showFindingJson),
     'whitebox.confirmLive': onOne((shown) =>
       isLiveFinding(shown.finding) ? sayAlreadyLive() : confirmLive(shown, deps),

@@ -29,22 +29,26 @@ export async function copyFindings(shown: readonly ShownFinding[]): Promise<void
 /** Writes a request about findings into the chat, where a person reads and sends it; without a chat, copies it to the clipboard. */
 export async function fixWithAgent(shown: readonly ShownFinding[]): Promise<void> {
   const t = vscode.l10n.t;
-  const request = [
-    t(
-      'Fix the vulnerabilities described below. First verify each one in the code. If it isn’t a vulnerability, say so and change nothing. Keep the change small and the tests passing.',
-    ),
-    fenceData(findingsMarkdown(shown)),
-  ].join('\n\n');
+  const request = t(
+    'Fix the vulnerabilities described below. First verify each one in the code. If it isn’t a vulnerability, say so and change nothing. Keep the change small and the tests passing.',
+  );
+  await handToAgent(request, findingsMarkdown(shown));
+}
+
+/** Writes a request into the chat, as a draft that a person sends, with `data` fenced; without a chat, copies it to the clipboard. */
+export async function handToAgent(request: string, data: string): Promise<void> {
+  const t = vscode.l10n.t;
+  const query = `${request}\n\n${fenceData(data)}`;
   if (await hasChat()) {
-    await vscode.commands.executeCommand(openChat, { query: request, isPartialQuery: true, mode: 'agent' });
+    await vscode.commands.executeCommand(openChat, { query, isPartialQuery: true, mode: 'agent' });
     return;
   }
-  await vscode.env.clipboard.writeText(request);
+  await vscode.env.clipboard.writeText(query);
   await offerText(
     t(
       'Chat isn’t available in this editor. The request was copied to the clipboard. Paste it into your agent.',
     ),
-    request,
+    query,
   );
 }
 

@@ -119,6 +119,40 @@ describe('handing findings on', () => {
       assert.deepEqual([others, messages(), await clipboard()], [[], [], 'mine']);
     });
 
+    it('F163 asks in a draft whether the cause of one finding is gone, with its attack path and what has changed, masked and at most 20,000 characters, and decides nothing', async () => {
+      const file = vscode.Uri.file(path.join(shop, 'src', 'server.js'));
+      const editor = await vscode.window.showTextDocument(file);
+      const token = `ghp_${'a1B2'.repeat(9)}`;
+      const type = (text: string): Thenable<boolean> =>
+        editor.edit((edit) => edit.insert(new vscode.Position(1, 0), text));
+      const handed = async (): Promise<{ question: string; data: string; how: object }> => {
+        asked.length = 0;
+        await run('checkWhetherFixed', nodeOf(0));
+        const [{ query, ...how } = { query: '' }] = asked;
+        const [, mark = '', data = ''] = /^(UNTRUSTED-DATA-\w+)\n([^]*)\n\1$/m.exec(query) ?? [];
+        assert.notEqual(mark, '');
+        return { question: query.slice(0, query.indexOf('UNTRUSTED-DATA')), data, how };
+      };
+      try {
+        await type(`checked(); // ${token}\n`);
+        const { question, data, how } = await handed();
+        assert.deepEqual(how, { isPartialQuery: true, mode: 'agent' });
+        assert.match(question, /^Is the cause of the finding below gone\?.*I decide about the finding\.\n/);
+        assert.doesNotMatch(question, /Only the first/);
+        assert.match(data, /SQL from a request[^]*### Attack path\n1\. Source ` src\/orders\.js:2 `\n2\. /);
+        assert.match(data, /src\/orders\.js has not changed\.[^]*```diff\n[^]*^ one\n\+checked\(\); \/\/ /m);
+        assert.ok(!data.includes(token));
+        await type('more();\n'.repeat(4_000));
+        const long = await handed();
+        assert.match(long.question, /Only the first 20,000 characters are given\./);
+        assert.ok(long.data.length <= 20_000);
+        assert.deepEqual(messages(), []);
+      } finally {
+        await vscode.window.showTextDocument(file);
+        await vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor');
+      }
+    });
+
     it('leaves the request on the clipboard where chat is switched off, and says so', async () => {
       await setUserSettings({ 'chat.disableAIFeatures': true });
       await run('fixWithAgent', nodeOf(0));

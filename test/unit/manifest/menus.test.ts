@@ -127,6 +127,7 @@ test('F84 in Restricted Mode there is nothing but what views, hands on and signs
     .filter(({ enablement = '' }) => !enablement.includes('isWorkspaceTrusted'))
     .map(({ command }) => command.replace('whitebox.', ''));
   assert.deepEqual(always.toSorted(), [
+    'checkWhetherFixed',
     'choosePairs',
     'clearFilters',
     'clearFindings',

@@ -121,6 +121,28 @@ export async function showChangesSince(run: Run, deps: FindingStores): Promise<v
     void showInformation(t('No files with findings have changed since the assessment.'));
 }
 
+/** A file with places of a finding: as it was assessed, and as it is now, undefined where it is gone or no text. */
+export interface ChangedFile {
+  /** As it was sent. */
+  readonly path: string;
+  readonly before: AsSent;
+  readonly after: string | undefined;
+}
+
+/** The files of a finding's places, each once; those that were not sent are left out. */
+export async function changesOf(
+  { run, finding }: Pick<ShownFinding, 'run' | 'finding'>,
+  deps: FindingStores,
+): Promise<readonly ChangedFile[]> {
+  const changes: ChangedFile[] = [];
+  for (const [{ path }, { target, here }] of await filesWithFindings(run, deps, finding.index)) {
+    const content = unsavedText(here) ?? (await readText(here));
+    const after = typeof content === 'object' ? await toText(content, here, decodeFile) : content;
+    changes.push({ path, before: await readAssessed(run, target, path, deps.runs), after });
+  }
+  return changes;
+}
+
 function toUri({ id }: Run, { target, file }: { target: number; file: SentFile }): vscode.Uri {
   return vscode.Uri.from({ scheme, path: `/${id}/${String(target)}/${file.path}` });
 }
@@ -138,12 +160,12 @@ async function locateAll(run: Run, { findings, runs }: FindingStores) {
   return { shown, located };
 }
 
-/** The sent files that findings point at, and where each is here. */
-async function filesWithFindings(run: Run, deps: FindingStores) {
+/** The sent files that findings, or the one of this index, point at, and where each is here. */
+async function filesWithFindings(run: Run, deps: FindingStores, only?: number) {
   const { shown, located } = await locateAll(run, deps);
   const files = new Map<SentFile, { readonly target: number; readonly here: string }>();
   for (const { finding, places } of shown)
-    for (const place of finding.places) {
+    for (const place of only === undefined || finding.index === only ? finding.places : []) {
       const at = located.get(place);
       if (at === undefined) continue;
       const here = places.find(({ reported }) => reported === place)?.file;
@@ -157,7 +179,7 @@ function pathIn(target: Target | undefined, path: string): string {
 }
 
 /** Why a finding's place is in no file that was sent. */
-async function whyNotSent({ id }: Run, { runs }: FindingStores): Promise<{ readonly why: string }> {
+export async function whyNotSent({ id }: Run, { runs }: FindingStores): Promise<{ readonly why: string }> {
   const t = vscode.l10n.t;
   const isKnown = (await readSentFiles(runs.folderOf(id), 0)) !== undefined;
   const why = isKnown

@@ -1,0 +1,87 @@
+import { setImmediate } from 'node:timers/promises';
+import { createTwoFilesPatch } from 'diff';
+import * as vscode from 'vscode';
+import { askWorker } from '../../core/askWorker.ts';
+import { attackPathOf } from '../../core/findings/finding.ts';
+import type { ShownFinding } from '../../core/findings/shownFinding.ts';
+import { addressOf, codeBlock, codeSpan } from '../../core/findings/view/findingMarkdown.ts';
+import { clip, visibleName } from '../../core/visibleText.ts';
+import { type ChangedFile, changesOf, whyNotSent } from '../findings/code/asAssessed.ts';
+import type { FindingStores } from '../findings/findingArguments.ts';
+import { findingsMarkdown, handToAgent } from '../findings/shareFindings.ts';
+import { formatNumber } from '../formats.ts';
+import { roleLabel } from '../labels.ts';
+import { withProgress } from '../progress.ts';
+
+/** How much of finding, attack path, and change is handed over. */
+const maxHandedChars = 20_000;
+/** How much is searched for credentials: masks are shorter than what they hide. */
+const maxMaskedChars = 10 * maxHandedChars;
+const maxComparedMs = 100;
+
+/** Writes a question into the chat, where a person reads and sends it: whether the cause of a finding is gone since the assessment. Without a chat, copies it to the clipboard. */
+export async function checkWhetherFixed(
+  shown: ShownFinding,
+  deps: FindingStores & { readonly secretWorkerFile: string },
+): Promise<void> {
+  const t = vscode.l10n.t;
+  const data = await withProgress(t('Comparing with the assessed code…'), async (_onStep, signal) => {
+    const text = clip(await describe(shown, deps, signal), maxMaskedChars);
+    const [masked = ''] = (await askWorker({ texts: [text] }, deps.secretWorkerFile, signal)) as string[];
+    return masked;
+  });
+  const question = [
+    t(
+      'Is the cause of the finding below gone? Follow its attack path in the code as it is now. Answer “gone”, “still there”, or “can’t be decided”, and name the lines that show it. Change nothing. I decide about the finding.',
+    ),
+    ...(data.length <= maxHandedChars
+      ? []
+      : [
+          t(
+            'Only the first {0} characters are given. Read the rest in the files.',
+            formatNumber(maxHandedChars),
+          ),
+        ]),
+  ];
+  await handToAgent(question.join('\n\n'), clip(data, maxHandedChars));
+}
+
+/** A finding, its attack path, and what has changed in its files since the assessment, as Markdown. */
+async function describe(shown: ShownFinding, deps: FindingStores, signal: AbortSignal): Promise<string> {
+  const t = vscode.l10n.t;
+  const steps = attackPathOf(shown.finding).map((place, at) => {
+    const role = place.role === undefined ? '' : `${roleLabel(place.role)} `;
+    return `${String(at + 1)}. ${role}${codeSpan(addressOf(place, shown))}`;
+  });
+  const changes: string[] = [];
+  let chars = 0;
+  for (const file of await changesOf(shown, deps)) {
+    signal.throwIfAborted();
+    await setImmediate();
+    if (chars > maxMaskedChars) break;
+    const change = describeChange(file);
+    chars += change.length;
+    changes.push(change);
+  }
+  if (changes.length === 0)
+    changes.push(t('There is nothing to compare: {0}.', (await whyNotSent(shown.run, deps)).why));
+  return [
+    findingsMarkdown([shown]),
+    ...(steps.length === 0 ? [] : [`### ${t('Attack path')}`, ...steps, '']),
+    `### ${t('Changes since the assessment')}`,
+    ...changes,
+  ].join('\n');
+}
+
+function describeChange({ path, before, after }: ChangedFile): string {
+  const t = vscode.l10n.t;
+  const name = visibleName(path);
+  if ('why' in before) return t('Not compared: {0}', `${name}: ${before.why}`);
+  if (after === undefined) return t('{0} no longer exists.', name);
+  if (before.text === after) return t('{0} has not changed.', name);
+  const limits = { context: 3, timeout: maxComparedMs };
+  const patch = createTwoFilesPatch(name, name, before.text, after, undefined, undefined, limits);
+  return patch === undefined
+    ? t('{0} has changed too much to be compared.', name)
+    : codeBlock(patch.split('\n'), 'diff');
+}
