@@ -87,6 +87,13 @@ export function formatDay(at: number): string {
   return new Intl.DateTimeFormat(vscode.env.language, { month: 'short', day: 'numeric' }).format(at);
 }
 
+/** A day (`YYYY-MM-DD`) with its year, in the display language. */
+export function formatDate(day: string): string {
+  return new Intl.DateTimeFormat(vscode.env.language, { dateStyle: 'long' }).format(
+    Date.parse(`${day}T00:00`),
+  );
+}
+
 /** Stands below a list for the rest of it. */
 export function moreLabel(count: number): string {
   return vscode.l10n.t('… and {0} more', formatNumber(count));

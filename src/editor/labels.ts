@@ -3,7 +3,7 @@ import type { Verdict } from '../core/findings/compare/verdict.ts';
 import type { BlockKind, Finding, PlaceRole, Severity } from '../core/findings/finding.ts';
 import type { Evidence } from '../core/findings/place/evidence.ts';
 import type { ShownFinding, ShownPlace } from '../core/findings/shownFinding.ts';
-import type { TriageState } from '../core/findings/triage/triage.ts';
+import { hasEnded, isDay, type TriageDecision, type TriageState } from '../core/findings/triage/triage.ts';
 import { isOffline, needsDecision } from '../core/run/state/deadlines.ts';
 import { hasHitCreditLimit } from '../core/run/state/continuations.ts';
 import {
@@ -21,7 +21,7 @@ import type { IgnoreRule } from '../core/upload/ignore/ignoreRules.ts';
 import { visibleLine } from '../core/visibleText.ts';
 import type { ApplicationInput } from '../core/workflows/application.ts';
 import type { Continuation, NoContinuation, WorkflowId } from '../core/workflows/workflow.ts';
-import { formatNumber, formatTime } from './formats.ts';
+import { formatDate, formatNumber, formatTime } from './formats.ts';
 
 /** True when an artifact of an ended run is on this machine. */
 export function hasArtifact(run: Run, artifact: 'report' | 'findings' | 'features'): boolean {
@@ -274,6 +274,24 @@ export function triageLabel(state: TriageState): string {
     acceptedRisk: t('Accepted risk'),
     fixed: t('Fixed'),
   }[state];
+}
+
+/** A decision with its end and who made it, without its note. */
+export function decisionLabel(decision: TriageDecision): string {
+  const t = vscode.l10n.t;
+  const { state, until, via } = decision;
+  const day = until === undefined ? '' : untilLabel(until);
+  const label = hasEnded(decision)
+    ? t('Acceptance ended on {0}', day)
+    : until === undefined
+      ? triageLabel(state)
+      : t('Accepted risk until {0}', day);
+  return via === 'agent' ? t('{0} (set by an agent)', label) : label;
+}
+
+/** The last day of an acceptance; in quotes what is no day. */
+function untilLabel(until: string): string {
+  return isDay(until) ? formatDate(until) : vscode.l10n.t('“{0}” (not a date)', visibleLine(until));
 }
 
 /** Says that decisions came with a folder. */

@@ -9,7 +9,7 @@ import { allowReading } from './parse/readFindings.ts';
 import { addMapping, forgetMappings, mappingsOf } from './place/mappings.ts';
 import { RunFindings, type RunFindingsDeps } from './runFindings.ts';
 import { type ShownFinding, type ShownRun, toShownRun, toSubjects } from './shownFinding.ts';
-import type { TriageState } from './triage/triage.ts';
+import type { TriageDecision, TriageState } from './triage/triage.ts';
 import type { DecisionsByFolder, TakeBack } from './triage/triageStore.ts';
 
 type Deps = RunFindingsDeps & {
@@ -120,14 +120,19 @@ export class FindingStore implements Disposable {
   }
 
   /** Decides about findings, for everyone who shares their folders' decisions. Gives and throws what `TriageStore.set` does. */
-  setTriage(shown: readonly ShownFinding[], state: TriageState, note: string): Promise<TakeBack> {
+  setTriage(
+    shown: readonly ShownFinding[],
+    state: TriageState,
+    note: string,
+    more?: Pick<TriageDecision, 'until' | 'via'>,
+  ): Promise<TakeBack> {
     const isTakenBack = state === 'open' && note === '';
     // Else a decision about the finding of an earlier run would hold again.
     const inAllRuns = shown.flatMap((each) =>
       [each.identity, ...(each.sameAs ?? [])].map((identity) => ({ ...each, identity })),
     );
     const subjects = (isTakenBack ? inAllRuns : shown).flatMap(toSubjects);
-    return this.#deps.triage.set(subjects, state, note);
+    return this.#deps.triage.set(subjects, state, note, more);
   }
 
   /** Takes decisions over as `TriageStore.takeOver` does. */

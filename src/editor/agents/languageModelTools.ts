@@ -68,7 +68,7 @@ export function createTools({ runs, findings, clock }: ToolDeps): ReadonlyMap<st
         },
         invoke: async ({ input }) => {
           const { named, shown, next } = toDecision(input);
-          await findings.setTriage([shown], next.state, next.note);
+          await findings.setTriage([shown], next.state, next.note, { via: 'agent' });
           return toResult(answerText({ finding: named, triage: next.state }));
         },
       },

@@ -28,7 +28,7 @@ import {
   severityLabel,
   shortfallLabel,
   titleOfFinding,
-  triageLabel,
+  decisionLabel,
   verdictLabel,
 } from '../labels.ts';
 import { DocumentPanels, type PanelDeps, type PanelDocument } from '../report/documentPanels.ts';
@@ -130,7 +130,8 @@ const tones: Readonly<Record<Evidence['kind'], Tone>> = {
 function factsOf(shown: ShownFinding, [tried]: readonly Confirmation[]): ReportContent['facts'] {
   const t = vscode.l10n.t;
   const { severity, severityText, cwes, cvss, feature, perspective, shortfall } = shown.finding;
-  const { state, at, note } = shown.triage;
+  const { at, note } = shown.triage;
+  const decision = decisionLabel(shown.triage);
   const rating = severityLabel(severity);
   const rated = severityText === undefined ? rating : t('{0} (written as “{1}”)', rating, severityText);
   return [
@@ -143,7 +144,7 @@ function factsOf(shown: ShownFinding, [tried]: readonly Confirmation[]): ReportC
       ['CVSS', [cvss?.score, cvss?.vector].filter((part) => part !== undefined).join(' · ')],
       [t('On the live application'), tried && confirmationLabel(tried)],
       ...standingOf(shown),
-      [t('Triage'), at === 0 ? triageLabel(state) : `${triageLabel(state)}, ${formatTime(at)}`],
+      [t('Triage'), at === 0 ? decision : `${decision}, ${formatTime(at)}`],
       [t('Note'), note],
       [t('Shown here'), shortfall && shortfallLabel(shortfall)],
     ]),

@@ -12,7 +12,7 @@ import { runIdOf } from '../../core/run/state/run.ts';
 import { clip, visibleLine } from '../../core/visibleText.ts';
 import { remotesOf } from '../folders.ts';
 import { countFindings } from '../formats.ts';
-import { blockLabel, severityLabel, titleOfFinding, triageLabel } from '../labels.ts';
+import { blockLabel, severityLabel, titleOfFinding, decisionLabel } from '../labels.ts';
 import { askInDialog, offerText, showInformation } from '../showMessage.ts';
 import { toAddress } from './findingArguments.ts';
 import { standingOf } from './findingDetails.ts';
@@ -70,7 +70,7 @@ export function findingsMarkdown(shown: readonly ShownFinding[]): string {
     triage: t('Triage'),
     description: t('Description'),
     severityOf: severityLabel,
-    triageOf: triageLabel,
+    triageOf: decisionLabel,
     standingOf,
     blockOf: blockLabel,
   };

@@ -1,14 +1,22 @@
 import * as vscode from 'vscode';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
 import type { ShownFinding } from '../../core/findings/shownFinding.ts';
-import { needsNote, TRIAGE_STATES, type TriageState } from '../../core/findings/triage/triage.ts';
+import {
+  dayAfter,
+  hasEnded,
+  isDay,
+  needsNote,
+  TRIAGE_STATES,
+  type TriageDecision,
+  type TriageState,
+} from '../../core/findings/triage/triage.ts';
 import { type TriagePlace, triagePlaceOf } from '../../core/findings/triage/triageDisk.ts';
 import { TriageStore } from '../../core/findings/triage/triageStore.ts';
 import type { Clock, Disposable, Logger } from '../../core/ports.ts';
 import { inBackground } from '../../core/yieldingWork.ts';
 import { describeError } from '../errors/messages.ts';
 import { offerRemedies, showLog } from '../errors/remedies.ts';
-import { countFindings } from '../formats.ts';
+import { countFindings, formatDate } from '../formats.ts';
 import { severityLabel, titleOfFinding, triageLabel } from '../labels.ts';
 import { readTriageStorage } from '../settings.ts';
 import { showError, showInformation, showWarning } from '../showMessage.ts';
@@ -30,7 +38,9 @@ export async function setTriage(shown: readonly ShownFinding[], deps: TriageDeps
   if (state === undefined) return;
   const note = state === 'open' ? '' : await askForNote(shown, state, deps.memory);
   if (note === undefined) return;
-  const takeBack = await deps.findings.setTriage(shown, state, note);
+  const until = state === 'acceptedRisk' ? await askUntil(shown) : {};
+  if (until === undefined) return;
+  const takeBack = await deps.findings.setTriage(shown, state, note, until);
   const undo = t('Undo');
   const offer = async (): Promise<void> => {
     const message = t('{0}: {1}', subjectLabel(shown), triageLabel(state));
@@ -84,7 +94,7 @@ async function askForNote(
 ): Promise<string | undefined> {
   const t = vscode.l10n.t;
   const isRequired = needsNote(state);
-  const known = shown.find(({ triage }) => triage.state === state)?.triage.note ?? '';
+  const known = shown.find(({ triage }) => triage.state === state || hasEnded(triage))?.triage.note ?? '';
   const last = isRequired ? memory.get<string>(noteKey, '') : '';
   const note = await vscode.window.showInputBox({
     title: `${triageLabel(state)}: ${subjectLabel(shown)}`,
@@ -99,6 +109,39 @@ async function askForNote(
   const trimmed = note?.trim();
   if (isRequired && trimmed !== undefined) await memory.update(noteKey, trimmed);
   return trimmed;
+}
+
+/** Asks for the last day of an acceptance; undefined when the person cancels. */
+async function askUntil(shown: readonly ShownFinding[]): Promise<Pick<TriageDecision, 'until'> | undefined> {
+  const t = vscode.l10n.t;
+  const now = Date.now();
+  const toItem = (label: string, until: string) => ({
+    label,
+    description: formatDate(until),
+    until,
+  });
+  const items: { label: string; description?: string; until?: string }[] = [
+    toItem(t('30 days'), dayAfter(now, 30)),
+    toItem(t('90 days'), dayAfter(now, 90)),
+    toItem(t('1 year'), dayAfter(now, 365)),
+    { label: t('Until a date…'), until: '' },
+    { label: t('No end') },
+  ];
+  const title = `${triageLabel('acceptedRisk')}: ${subjectLabel(shown)}`;
+  const placeHolder = t('Choose how long the risk is accepted. The finding is open again afterwards.');
+  const picked = await vscode.window.showQuickPick(items, { title, placeHolder, ignoreFocusOut: true });
+  if (picked?.until !== '') return picked && (picked.until === undefined ? {} : { until: picked.until });
+  const day = await vscode.window.showInputBox({
+    title,
+    prompt: t('Enter the last day of the acceptance as YYYY-MM-DD.'),
+    value: dayAfter(now, 30),
+    ignoreFocusOut: true,
+    validateInput: (text) =>
+      isDay(text.trim()) && text.trim() >= dayAfter(now)
+        ? undefined
+        : t('Enter today or a later day as YYYY-MM-DD.'),
+  });
+  return day === undefined ? undefined : { until: day.trim() };
 }
 
 /** What a command calls its findings: one by its title, several by their number. */
@@ -120,6 +163,16 @@ export function createTriage(storageFolder: string, deps: { clock: Clock; log: L
 export function watchTriage(triage: TriageStore, storageFolder: string, log: Logger): vscode.Disposable {
   const reload = (): void => inBackground(triage.reload(), log);
   const storage = new vscode.RelativePattern(vscode.Uri.file(storageFolder), '*.json');
+  let midnight: NodeJS.Timeout | undefined;
+  // Only where an acceptance can end.
+  const waitForMidnight = (): void => {
+    clearTimeout(midnight);
+    midnight = triage.hasEnds ? setTimeout(reloadAtMidnight, msToMidnight(Date.now())) : undefined;
+  };
+  const reloadAtMidnight = (): void => {
+    reload();
+    waitForMidnight();
+  };
   const watchers = [storage, '**/.vscode/whitebox-triage/**'].map((pattern) =>
     vscode.workspace.createFileSystemWatcher(pattern),
   );
@@ -135,11 +188,17 @@ export function watchTriage(triage: TriageStore, storageFolder: string, log: Log
         offerToCopy(triage).catch((error: unknown) => void showError(describeError(error).message));
     }),
     warnOfFailures(triage, log),
+    triage.onDidChange(waitForMidnight),
+    new vscode.Disposable(() => clearTimeout(midnight)),
     // Watchers miss excluded files and some network disks, so decisions are read again when the window gets the focus.
     vscode.window.onDidChangeWindowState(({ focused }) => {
       if (focused) reload();
     }),
   );
+}
+
+function msToMidnight(now: number): number {
+  return new Date(now).setHours(24, 0, 0, 0) - now;
 }
 
 /** After the setting has moved the decisions, offers to copy those that the new place does not have. */

@@ -76,6 +76,34 @@ describe('deciding about findings', () => {
     await eventually(decision, (told) => told.includes('mine'));
   });
 
+  it('F157 an accepted risk asks until when, and a new decision after its end proposes the note', async () => {
+    const acceptUntil = async (label: string, day: string): Promise<readonly unknown[]> => {
+      const asked: unknown[] = [];
+      answer({
+        showQuickPick: (items: { state?: string; label: string }[]) =>
+          items.find((item) => item.state === 'acceptedRisk' || item.label === label),
+        showInputBox: ({ value, validateInput }: vscode.InputBoxOptions) => {
+          asked.push(value);
+          return asked.length === 1 ? 'behind the gateway' : (asked.push(validateInput?.(day)), day);
+        },
+      });
+      await vscode.commands.executeCommand('whitebox.setTriage', finding);
+      return asked;
+    };
+    assert.equal((await acceptUntil('90 days', '')).length, 1);
+    assert.match(await decision(), /"state": "acceptedRisk"[^}]*"until": "\d{4}-\d\d-\d\d"/);
+    const [, , refusal] = await acceptUntil('Until a date…', '2020-06-03');
+    assert.equal(refusal, 'Enter today or a later day as YYYY-MM-DD.');
+    assert.match(
+      await decision(),
+      /"state": "open"[^}]*"note": "behind the gateway"[^}]*"until": "2020-06-03"/,
+    );
+    const [proposed] = await acceptUntil('No end', '');
+    assert.equal(proposed, 'behind the gateway');
+    assert.match(await decision(), /"state": "acceptedRisk"/);
+    assert.doesNotMatch(await decision(), /"until"/);
+  });
+
   it('F84 is off in Restricted Mode for buttons and tools that reach it there, too', async () => {
     await inRestrictedMode(async () => {
       await decide('acceptedRisk', 'unseen');

@@ -39,6 +39,8 @@ export interface Scene {
   readonly store: FindingStore;
   readonly runs: RunStore;
   readonly triage: TriageStore;
+  /** Sets the clock of decisions forward, or back, by days; the window looks again. */
+  readonly passDays: (days: number) => Promise<void>;
   /** The folders that this window has open. */
   readonly open: Set<string>;
   /** A person types in a file, until they close it: this is its text then, undefined for the one on the disk. */
@@ -60,10 +62,11 @@ export async function setScene(
   const runs = new RunStore(path.join(root, 'runs'), { clock, log: silent });
   const open = new Set(folders.map((name) => path.join(root, name)));
   const texts = new Map<string, string>();
+  let shift = 0;
   const triage = new TriageStore({
     placeFor: (folder) => ({ kind: 'file', path: path.join(folder, 'triage.json') }),
     lockFolder: path.join(root, 'lock'),
-    clock,
+    clock: { ...clock, now: () => clock.now() + shift },
     log: silent,
   });
   const openStore = (workerFile: string): FindingStore => {
@@ -90,6 +93,10 @@ export async function setScene(
     store,
     runs,
     triage,
+    passDays: (days) => {
+      shift += days * 86_400_000;
+      return triage.reload();
+    },
     open,
     edit: (file, text) => {
       if (text === undefined) texts.delete(file);

@@ -210,8 +210,8 @@ export function getFinding(shown: ToolFinding, confirmations: readonly Confirmat
   });
 }
 
-function toDecision({ state, note, at }: TriageDecision): TriageDecision {
-  return { state, note, at };
+function toDecision({ state, note, at, until, via }: TriageDecision): TriageDecision {
+  return { state, note, at, ...(until !== undefined && { until }), ...(via !== undefined && { via }) };
 }
 
 /** The decision after a tool's call: a person's reason stays when the call gives none. */

@@ -28,6 +28,8 @@ const columns: readonly (readonly [string, (shown: ShownFinding) => string | num
   ['other_places', ({ finding }) => finding.places.slice(1).map(toText).join('\n')],
   ['triage', ({ triage }) => (isUndecided(triage) ? '' : triage.state)],
   ['triage_note', ({ triage }) => triage.note],
+  ['triage_until', ({ triage }) => triage.until],
+  ['triage_via', ({ triage }) => triage.via],
   ['verdict', ({ verdict }) => verdict],
   ['folder', (shown) => shown.run.targets.find(({ folder }) => folder === folderOf(shown))?.name],
   ['fingerprint', ({ identity }) => identity.fingerprint],

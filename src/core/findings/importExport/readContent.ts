@@ -17,7 +17,7 @@ import {
   parseFindings,
   toolFailed,
 } from '../parse/parse.ts';
-import { TRIAGE_STATES, type TriageDecision } from '../triage/triage.ts';
+import { TRIAGE_STATES, type TriageDecision, untilSchema, viaSchema } from '../triage/triage.ts';
 
 /** The largest file that is imported, and the largest file inside a bundle. */
 export const maxImportBytes = maxFindingsBytes;
@@ -100,6 +100,8 @@ const decisionSchema = z.object({
   state: z.enum(TRIAGE_STATES),
   note: z.string().check(z.maxLength(10_000)),
   at: z.number().check(z.minimum(0), z.maximum(maxTime)),
+  until: untilSchema,
+  via: viaSchema,
 });
 
 /** A decision that came with findings, and the position of its finding in their file: equal code in two folders is two findings. */

@@ -3,7 +3,7 @@ import { isReported } from '../compare/verdict.ts';
 import { type Identity, isSameByTitle } from '../identity.ts';
 import type { EvidenceOfPlaces } from '../place/evidence.ts';
 import { decisionFolders, type ShownFinding } from '../shownFinding.ts';
-import { isUndecided, type TriageDecision, type TriageEntry, undecided } from './triage.ts';
+import { hasEnded, isUndecided, type TriageDecision, type TriageEntry, undecided } from './triage.ts';
 import type { TriageStore } from './triageStore.ts';
 
 type Decisions = Pick<TriageStore, 'of'>;
@@ -72,11 +72,11 @@ function earlierDecision(
 ): TriageEntry | undefined {
   for (const identity of history?.likely ?? []) {
     const entry = decisionAbout(shown, [identity], decisions);
-    if (entry !== undefined) return entry;
+    if (entry !== undefined && !hasEnded(entry)) return entry;
   }
   for (const folder of decisionFolders(shown)) {
     const entry = decisions.of(folder, shown.identity, isSameByTitle);
-    if (entry !== undefined) return entry;
+    if (entry !== undefined && !hasEnded(entry)) return entry;
   }
   return undefined;
 }

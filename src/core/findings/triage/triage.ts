@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { AssessmentError } from '../../errors.ts';
+import { clip } from '../../visibleText.ts';
 import { type Identity, isSameFinding } from '../identity.ts';
 
 /** What a person can decide about a finding. */
@@ -16,14 +17,53 @@ export interface TriageDecision {
   readonly note: string;
   /** When, in wall-clock milliseconds. */
   readonly at: number;
+  /** The last day of an accepted risk, `YYYY-MM-DD` in local time, or a text that is no day; absent where it has no end. Kept where it has ended: the finding is open then. */
+  readonly until?: string | undefined;
+  /** Who decided, where it was not a person. */
+  readonly via?: 'agent' | undefined;
 }
 
 /** The decision of a finding that nobody has decided about. */
 export const undecided: TriageDecision = { state: 'open', note: '', at: 0 };
 
 /** True where nobody has decided anything. */
-export function isUndecided({ state, note }: TriageDecision): boolean {
-  return state === 'open' && note === '';
+export function isUndecided({ state, note, until }: TriageDecision): boolean {
+  return state === 'open' && note === '' && until === undefined;
+}
+
+/** True for a finding that is open because the acceptance of its risk has ended. */
+export function hasEnded({ state, until }: TriageDecision): boolean {
+  return state === 'open' && until !== undefined;
+}
+
+/** The decision as it holds on a day: an accepted risk whose last day is past, or is no day, is open. */
+export function asOf<T extends TriageDecision>(decision: T, today: string): T {
+  const { until } = decision;
+  const isOver = until !== undefined && (!isDay(until) || until < today);
+  return isOver ? { ...decision, state: 'open' } : decision;
+}
+
+/** The decision as it was made, whatever day it is. */
+export function asMade<T extends TriageDecision>(decision: T): T {
+  return hasEnded(decision) ? { ...decision, state: 'acceptedRisk' } : decision;
+}
+
+/** True for a `YYYY-MM-DD` that the calendar has. */
+export function isDay(text: string): boolean {
+  return z.iso.date().safeParse(text).success;
+}
+
+/** The local day some days after a time (wall-clock milliseconds), as `YYYY-MM-DD`. */
+export function dayAfter(time: number, days = 0): string {
+  const date = new Date(time);
+  date.setDate(date.getDate() + days);
+  const parts = [date.getMonth() + 1, date.getDate()].map((part) => String(part).padStart(2, '0'));
+  return [String(date.getFullYear()).padStart(4, '0'), ...parts].join('-');
+}
+
+/** 00:00 UTC of the day after the last one of an acceptance; undefined where there is no such day. */
+export function expiryUtc({ until = '' }: TriageDecision): string | undefined {
+  return isDay(until) ? new Date(Date.parse(until) + 86_400_000).toISOString() : undefined;
 }
 
 /** True for a finding that nobody needs to look at any more. */
@@ -49,10 +89,26 @@ export interface TriageBook {
   readonly byKey: ReadonlyMap<string, readonly TriageEntry[]>;
 }
 
+const maxUntil = 40;
+
+/** What a file says of the end of an acceptance: anything, kept short. */
+export const untilSchema = z.optional(
+  z.pipe(
+    z.unknown(),
+    z.transform((value: unknown) => (typeof value === 'string' ? clip(value, maxUntil) : '')),
+  ),
+);
+
+/** Who decided, as a file says it. */
+export const viaSchema = z.catch(z.optional(z.literal('agent')), undefined);
+
 const entrySchema = z.object({
   version: z.literal(1),
   state: z.enum(TRIAGE_STATES),
   note: z._default(z.string(), ''),
+  // What is no day ends the acceptance, and leaves the decision as it is.
+  until: untilSchema,
+  via: viaSchema,
   at: z.pipe(
     z.iso.datetime(),
     z.transform((text: string) => Date.parse(text)),
@@ -144,15 +200,30 @@ function toEntry(value: unknown): TriageEntry | undefined {
   const read = entrySchema.safeParse(value);
   if (!read.success) return undefined;
   const { state, note, at, path, title, fingerprint, spot, only, run, index } = read.data;
-  return { state, note, at, path, identity: { title, fingerprint, spot, only, run, index } };
+  const more = endAndVia(read.data);
+  return { state, note, at, ...more, path, identity: { title, fingerprint, spot, only, run, index } };
 }
 
-function toJson({ identity, state, note, at, path }: TriageEntry): z.input<typeof entrySchema> {
+/** Of a decision, those of `until` (which only an accepted risk has) and `via` that it has. */
+export function endAndVia({
+  state,
+  until,
+  via,
+}: Pick<TriageDecision, 'state' | 'until' | 'via'>): Pick<TriageDecision, 'until' | 'via'> {
+  return {
+    ...(state === 'acceptedRisk' && until !== undefined && { until }),
+    ...(via !== undefined && { via }),
+  };
+}
+
+function toJson({ identity, path, ...decision }: TriageEntry): z.input<typeof entrySchema> {
   const { title, fingerprint, spot, only, run, index } = identity;
+  const { state, note, at } = decision;
   return {
     version: 1,
     state,
     note,
+    ...endAndVia(decision),
     at: new Date(at).toISOString(),
     title,
     path,

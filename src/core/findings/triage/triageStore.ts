@@ -3,10 +3,14 @@ import { type Clock, Emitter, type Logger } from '../../ports.ts';
 import { takeLease } from '../../run/disk/lease.ts';
 import type { Identity, isSameFinding } from '../identity.ts';
 import {
+  asOf,
+  dayAfter,
+  endAndVia,
   entryOf,
   isUndecided,
   toBook,
   type TriageBook,
+  type TriageDecision,
   type TriageEntry,
   type TriageState,
   undecided,
@@ -59,12 +63,17 @@ export class TriageStore {
   readonly #books = new Map<string, ReadBook>();
   #version = 0;
   readonly #changed = new Emitter<void>();
+  /** The day for which listeners know the decisions. */
+  #day: string;
+  /** Accepted risks that have ended, as they hold: the same object each time. */
+  readonly #ended = new WeakMap<TriageEntry, TriageEntry>();
   #queue: Promise<unknown> = Promise.resolve();
   /** A reload that has not begun. */
   #nextReload: Promise<void> | undefined;
 
   constructor(deps: TriageDeps) {
     this.#deps = deps;
+    this.#day = this.#today();
   }
 
   /** Called after decisions changed, here or elsewhere. */
@@ -78,7 +87,7 @@ export class TriageStore {
     });
   }
 
-  /** Reads what has changed on the disk, or is stored in another place by now. */
+  /** Reads what has changed on the disk, or is stored in another place by now; looks which acceptances have ended. */
   reload(): Promise<void> {
     this.#nextReload ??= this.#queued(async () => {
       this.#nextReload = undefined;
@@ -93,9 +102,22 @@ export class TriageStore {
     return this.#version;
   }
 
-  /** The decision about a finding of a folder, if any; by another measure of sameness where one is given. */
+  /** The decision about a finding of a folder as it holds today, if any; by another measure of sameness where one is given. */
   of(folder: string, identity: Identity, isSame?: typeof isSameFinding): TriageEntry | undefined {
-    return entryOf(this.#bookOf(folder), identity, isSame);
+    const entry = entryOf(this.#bookOf(folder), identity, isSame);
+    if (entry?.until === undefined) return entry;
+    const held = asOf(entry, this.#day);
+    if (held === entry) return entry;
+    const ended = this.#ended.get(entry) ?? held;
+    this.#ended.set(entry, ended);
+    return ended;
+  }
+
+  /** Whether an acceptance has an end that is still to come. */
+  get hasEnds(): boolean {
+    return [...this.#books.values()].some(({ book: { entries } }) =>
+      entries.some((entry) => entry.until !== undefined && asOf(entry, this.#day) === entry),
+    );
   }
 
   /** Why decisions cannot be read: `triageDamaged`, `storage`. */
@@ -107,12 +129,17 @@ export class TriageStore {
    * Decides about findings; on disk, with what others decided meanwhile, when it resolves. Throws `triageDamaged`, and
    * leaves the file as it is, when it cannot be read; `storage`. Resolves to what takes it back.
    */
-  set(subjects: readonly TriageSubject[], state: TriageState, note: string): Promise<TakeBack> {
+  set(
+    subjects: readonly TriageSubject[],
+    state: TriageState,
+    note: string,
+    more: Pick<TriageDecision, 'until' | 'via'> = {},
+  ): Promise<TakeBack> {
     const at = this.#deps.clock.now();
     const decided = new Map<string, TriageEntry[]>();
     for (const { folder, identity, path = '' } of subjects) {
       const own = decided.get(folder) ?? [];
-      own.push({ identity, state, note, at, path });
+      own.push({ identity, state, note, at, ...endAndVia({ state, ...more }), path });
       decided.set(folder, own);
     }
     return this.#queued(async () => {
@@ -215,15 +242,28 @@ export class TriageStore {
     }
   }
 
-  /** Reads a folder's decisions when they are not as they were last read; true when they are not. */
+  /** Reads a folder's decisions when they are not as they were last read; true when they are not, or when the day is another one. */
   async #load(folder: string): Promise<boolean> {
+    const isOtherDay = this.#noticeDay();
     const known = this.#books.get(folder);
     const read = await readDecisions(folder, this.#deps.placeFor(folder), known);
-    if (read === known) return false;
+    if (read === known) return isOtherDay;
     const { failure, place } = read;
     if (failure !== undefined)
       this.#deps.log.warn(`Triage decisions cannot all be read (${place.path}): ${failure.message}`);
     this.#books.set(folder, read);
+    this.#version += 1;
+    return true;
+  }
+
+  #today(): string {
+    return dayAfter(this.#deps.clock.now());
+  }
+
+  #noticeDay(): boolean {
+    const today = this.#today();
+    if (today === this.#day) return false;
+    this.#day = today;
     this.#version += 1;
     return true;
   }
@@ -265,5 +305,10 @@ function withoutThose(entries: readonly TriageEntry[], book: TriageBook): readon
 /** A finding that is open, without a note, has no entry. */
 function isSameDecision(present: TriageEntry | undefined, made: TriageEntry): boolean {
   if (present === undefined) return isUndecided(made);
-  return present.at === made.at && present.state === made.state && present.note === made.note;
+  return (
+    present.at === made.at &&
+    present.state === made.state &&
+    present.note === made.note &&
+    present.until === made.until
+  );
 }

@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
 import type { BlockKind, Finding, Place, Severity } from '../finding.ts';
 import type { ShownFinding, ShownPlace } from '../shownFinding.ts';
-import { isUndecided, type TriageState } from '../triage/triage.ts';
+import { isUndecided, type TriageDecision } from '../triage/triage.ts';
 import { clip, visibleLine, visibleText } from '../../visibleText.ts';
 
 /** The words of a finding's document, in the reader's language. */
@@ -14,7 +14,7 @@ export interface FindingWords {
   readonly triage: string;
   readonly description: string;
   readonly severityOf: (severity: Severity) => string;
-  readonly triageOf: (state: TriageState) => string;
+  readonly triageOf: (decision: TriageDecision) => string;
   /** What speaks for a finding, and how it stands to other runs and to the code, each with its label; undefined when there is nothing to say. */
   readonly standingOf: (
     shown: ShownFinding,
@@ -57,7 +57,7 @@ export function findingMarkdown(shown: ShownFinding, words: FindingWords): strin
     ...words
       .standingOf(shown)
       .flatMap(([label, text = '']) => fact(label, escapeMarkdown(visibleLine(text)))),
-    ...fact(words.triage, isUndecided(triage) ? '' : `${words.triageOf(triage.state)}${note}`),
+    ...fact(words.triage, isUndecided(triage) ? '' : `${escapeMarkdown(words.triageOf(triage))}${note}`),
     ...(main?.snippet === undefined ? [] : [quoteOf(main)]),
     ...section(words.description, description),
     ...blocks.flatMap(({ kind, text }) => section(words.blockOf(kind), text)),

@@ -7,7 +7,7 @@ import type { ShownFinding } from '../../../core/findings/shownFinding.ts';
 import type { GroupTopic } from '../../../core/findings/view/groups.ts';
 import type { FindingNode, GroupNode, OutlineNode } from '../../../core/findings/view/outline.ts';
 import { requestOf } from '../../../core/findings/view/findingMarkdown.ts';
-import { isSettled, type TriageState } from '../../../core/findings/triage/triage.ts';
+import { isSettled, isUndecided, type TriageState } from '../../../core/findings/triage/triage.ts';
 import { visibleLine, visibleText } from '../../../core/visibleText.ts';
 import { countFindings, formatNumber, moreLabel } from '../../formats.ts';
 import {
@@ -17,6 +17,7 @@ import {
   proposalsLabel,
   severityLabel,
   titleOfFinding,
+  decisionLabel,
   triageLabel,
   verdictHeading,
   verdictLabel,
@@ -114,7 +115,7 @@ function findingItem(node: FindingNode): vscode.TreeItem {
     finding.url === undefined ? undefined : requestOf(finding),
     ...finding.cwes.map(cweLabel),
     isSaid ? verdictLabel(verdict) : undefined,
-    triage.state === 'open' ? undefined : triageLabel(triage.state),
+    isUndecided(triage) ? undefined : decisionLabel(triage),
     decidedBeforeLabel(shown.decidedBefore),
     place && driftLabel(place),
   ].filter((fact) => fact !== undefined);
@@ -150,7 +151,7 @@ function tooltipOf(
   title: string,
 ): string {
   const note = visibleLine(triage.note);
-  const decision = note === '' ? triageLabel(triage.state) : `${triageLabel(triage.state)}: ${note}`;
+  const decision = note === '' ? decisionLabel(triage) : `${decisionLabel(triage)}: ${note}`;
   const rating = [severityLabel(finding.severity), ...finding.cwes.map(cweLabel)].join(' · ');
   const where = [finding.feature, requestOf(finding)].filter((part) => part !== undefined && part !== '');
   const quoted = leastOf(evidence);

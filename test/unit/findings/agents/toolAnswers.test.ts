@@ -40,7 +40,7 @@ const words: FindingWords = {
   triage: 'Triage',
   description: 'Description',
   severityOf: (severity) => severity,
-  triageOf: (state) => state,
+  triageOf: ({ state }) => state,
   standingOf: ({ finding, places, verdict }) => [
     [
       'Since',

@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { ShownFinding } from '../../../../src/core/findings/shownFinding.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
-import { isSettled } from '../../../../src/core/findings/triage/triage.ts';
+import { dayAfter, isSettled, TRIAGE_STATES } from '../../../../src/core/findings/triage/triage.ts';
+import { applyFilter, toPredicate } from '../../../../src/core/findings/view/filter.ts';
 import { propertyRuns } from '../../core/propertyRuns.ts';
 import { setScene } from '../findingScene.ts';
 
@@ -26,7 +27,17 @@ const step = fc.record({
   reports: fc.tuple(...vulnerabilities.map(() => fc.option(report, { nil: undefined, freq: 2 }))),
   isComplete: fc.boolean().map((isIncomplete) => !isIncomplete),
   /** What a person decides about the findings that are visible then. */
-  decisions: fc.array(fc.constantFrom('open', 'confirmed', 'falsePositive', 'fixed'), { maxLength: 3 }),
+  decisions: fc.array(
+    fc.record({
+      state: fc.constantFrom('open', 'confirmed', 'falsePositive', 'acceptedRisk', 'fixed'),
+      /** For how many days from then a risk is accepted. */
+      days: fc.option(fc.integer({ min: 0, max: 3 }), { nil: undefined }),
+    }),
+    { maxLength: 3 },
+  ),
+  /** How many days later the next run is; fewer than none where the clock was wrong. */
+  later: fc.integer({ min: -2, max: 4 }),
+  filter: fc.record({ text: fc.constantFrom('', 'own', 'nowhere'), triage: fc.subarray([...TRIAGE_STATES]) }),
 });
 
 /** What decisions carry over by: the quote, or the title of what quotes nothing. */
@@ -47,7 +58,7 @@ function sameAs(at: number, keys: readonly ReadonlySet<string>[]): ReadonlySet<s
   return known;
 }
 
-test('F139 no sequence of runs and decisions makes a finding invisible that nobody judged', async (t) => {
+test('F139 no sequence of runs, decisions, dates and filters makes a finding uncounted that nobody judged', async (t) => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 4 }), async (steps) => {
       const scene = await setScene(t, 'shop');
@@ -55,9 +66,12 @@ test('F139 no sequence of runs and decisions makes a finding invisible that nobo
       /** Which vulnerability each finding is, the keys it was reported by, and the keys that a person settled. */
       const truth = new Map<string, number>();
       const keys = vulnerabilities.map(() => new Set<string>());
-      const settled = new Set<string>();
+      /** Each with the last day on which that holds. */
+      const settled = new Map<string, string>();
+      let today = dayAfter(Date.now());
+      let shift = 0;
       const reported = new Set<number>();
-      for (const { statements, reports, isComplete, decisions } of steps) {
+      for (const { statements, reports, isComplete, decisions, later, filter } of steps) {
         const lines = statements.flatMap((at) => [
           `function ${names[at] ?? ''}() {`,
           `  ${sinks[at] ?? ''}`,
@@ -92,18 +106,31 @@ test('F139 no sequence of runs and decisions makes a finding invisible that nobo
           reported.add(at);
         }
         const isVisible = ({ triage }: ShownFinding): boolean => !isSettled(triage.state);
-        const visible = (): ShownFinding[] => [...store.all(), ...store.absent()].filter(isVisible);
-        for (const [index, state] of decisions.entries()) {
+        const visible = (): readonly ShownFinding[] => {
+          const all = [...store.all(), ...store.absent()];
+          const display = { minimumSeverity: 'none', hideTriaged: true } as const;
+          const { displayed, settled: hidden } = applyFilter(all, display, toPredicate(filter));
+          assert.equal(displayed.length + hidden, all.length);
+          return displayed.filter(isVisible);
+        };
+        for (const [index, { state, days }] of decisions.entries()) {
           const all = visible();
           const chosen = all[(index * 7) % Math.max(1, all.length)];
           if (chosen === undefined) continue;
-          await store.setTriage([chosen], state, 'because');
-          if (isSettled(state)) settled.add(keyOf(chosen));
+          const until =
+            state === 'acceptedRisk' && days !== undefined ? dayAfter(Date.now(), shift + days) : undefined;
+          await store.setTriage([chosen], state, 'because', { until });
+          const former = settled.get(keyOf(chosen)) ?? '';
+          const last = until ?? '9999';
+          if (isSettled(state)) settled.set(keyOf(chosen), former > last ? former : last);
         }
+        await scene.passDays(later);
+        shift += later;
+        today = dayAfter(Date.now(), shift);
         if (!isComplete) continue;
         for (const at of reported) {
           const own = sameAs(at, keys);
-          const isJudged = [...own].some((key) => settled.has(key));
+          const isJudged = [...own].some((key) => (settled.get(key) ?? '') >= today);
           const isThere = visible().some(
             (each) =>
               truth.get(`${each.run.id} ${String(each.finding.index)}`) === at || own.has(keyOf(each)),

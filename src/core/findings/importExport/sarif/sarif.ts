@@ -5,7 +5,7 @@ import { hasAllFindings } from '../../chooseRun.ts';
 import { isReported, type Verdict } from '../../compare/verdict.ts';
 import { type Finding, flowOf, type Place, type PlaceRole, toPlainFinding } from '../../finding.ts';
 import type { ShownFinding, ShownRun } from '../../shownFinding.ts';
-import { isUndecided, needsNote } from '../../triage/triage.ts';
+import { expiryUtc, isUndecided, needsNote } from '../../triage/triage.ts';
 import { inEnglish, isInPart, zeroFindings } from '../../view/zeroFindings.ts';
 import {
   cweReference,
@@ -129,7 +129,14 @@ function toResult(shown: ShownFinding, { run, ruleIds, hasVerdicts, hasSuppressi
     taxa: finding.cwes.map(cweReference),
     ...(hasSuppressions && {
       suppressions: needsNote(triage.state)
-        ? [{ kind: 'external', status: 'accepted', justification: triage.note }]
+        ? [
+            {
+              kind: 'external',
+              status: 'accepted',
+              justification: triage.note,
+              ...(triage.until !== undefined && { properties: { expiryUtc: expiryUtc(triage) } }),
+            },
+          ]
         : [],
     }),
     properties: known({

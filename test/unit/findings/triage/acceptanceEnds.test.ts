@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { test, type TestContext } from 'node:test';
+import type { ShownFinding } from '../../../../src/core/findings/shownFinding.ts';
+import {
+  asMade,
+  asOf,
+  dayAfter,
+  expiryUtc,
+  formatEntry,
+  hasEnded,
+  parseEntry,
+} from '../../../../src/core/findings/triage/triage.ts';
+import { toBundle } from '../../../../src/core/findings/importExport/bundle.ts';
+import { toCsv } from '../../../../src/core/findings/importExport/csv.ts';
+import { toSarif } from '../../../../src/core/findings/importExport/sarif/sarif.ts';
+import { finding, type Scene, setScene } from '../findingScene.ts';
+import { noIdentity } from '../shownFindings.ts';
+
+/** A finding whose risk is accepted for some days. */
+async function accepted(t: TestContext, days: number): Promise<Scene & { only: () => ShownFinding }> {
+  const scene = await setScene(t, 'shop');
+  await scene.addRun(['shop'], finding('one'));
+  const until = dayAfter(Date.now(), days);
+  await scene.store.setTriage(scene.store.all(), 'acceptedRisk', 'behind the gateway', { until });
+  const only = (): ShownFinding => {
+    const [found] = scene.store.all();
+    assert.ok(found);
+    return found;
+  };
+  return { ...scene, only };
+}
+
+const tool = { name: 'Invented', version: '1.0.0' };
+
+test('F157 an accepted risk holds through its last day, and is open with its note from the day after', async (t) => {
+  const { only, passDays, triage } = await accepted(t, 2);
+  assert.equal(triage.hasEnds, true);
+  await passDays(2);
+  assert.equal(only().triage.state, 'acceptedRisk');
+  await passDays(1);
+  const { state, note } = only().triage;
+  assert.deepEqual([state, note, hasEnded(only().triage)], ['open', 'behind the gateway', true]);
+  assert.equal(triage.hasEnds, false);
+});
+
+test('F157 a clock that was wrong ends no acceptance for good', async (t) => {
+  const { root, only, passDays } = await accepted(t, 2);
+  const file = path.join(root, 'shop', 'triage.json');
+  const before = await readFile(file, 'utf8');
+  await passDays(400);
+  assert.equal(only().triage.state, 'open');
+  assert.equal(await readFile(file, 'utf8'), before);
+  await passDays(-400);
+  assert.equal(only().triage.state, 'acceptedRisk');
+});
+
+test('F157 an ended acceptance stays the same object while nothing changes, and a new decision takes its place', async (t) => {
+  const { store, only, passDays } = await accepted(t, 0);
+  await passDays(1);
+  const before = only();
+  await passDays(0);
+  assert.equal(only(), before);
+  const undo = await store.setTriage([only()], 'confirmed', 'looked again');
+  assert.deepEqual([only().triage.state, only().triage.until], ['confirmed', undefined]);
+  await undo();
+  assert.equal(hasEnded(only().triage), true);
+});
+
+for (const [what, until] of [
+  ['a day that no calendar has', '2030-02-30'],
+  ['a day and a time', '2030-01-01T00:00:00Z'],
+  ['an empty text', ''],
+  ['a number', 20300101],
+  ['null', null],
+  ['a list', ['2030-01-01']],
+] as const)
+  test(`F157 an end that is ${what} counts as ended and leaves the decision as it is`, async (t) => {
+    const { root, triage, only } = await accepted(t, 2);
+    const file = path.join(root, 'shop', 'triage.json');
+    const text = await readFile(file, 'utf8');
+    const made = /"until":"[^"]*"/;
+    assert.match(text, made);
+    await writeFile(file, text.replace(made, `"until":${JSON.stringify(until)}`));
+    await triage.reload();
+    assert.deepEqual(triage.failures(), []);
+    const { state, note } = only().triage;
+    assert.deepEqual([state, note], ['open', 'behind the gateway']);
+    assert.deepEqual(asMade(only().triage).state, 'acceptedRisk');
+  });
+
+test('F158 an end of one megabyte is kept short', () => {
+  const entry = { state: 'acceptedRisk', note: 'n', at: 0, identity: noIdentity, path: 'a.js' } as const;
+  const read = parseEntry(formatEntry({ ...entry, until: '[a](command:x)\u0000\u202E'.repeat(60_000) }));
+  assert.equal(read?.state, 'acceptedRisk');
+  assert.ok((read.until ?? '').length <= 40);
+});
+
+test('only an accepted risk has an end', () => {
+  const entry = { note: 'n', at: 0, until: '2020-01-01', identity: noIdentity, path: 'a.js' };
+  for (const state of ['open', 'confirmed', 'falsePositive', 'fixed'] as const)
+    assert.equal(parseEntry(formatEntry({ ...entry, state }))?.until, undefined);
+});
+
+test('an acceptance ends as a day in the local calendar, and expires in UTC at the start of the day after', () => {
+  const decision = { state: 'acceptedRisk', note: 'n', at: 0, until: '2028-02-29' } as const;
+  assert.equal(asOf(decision, dayAfter(new Date(2028, 1, 29, 23, 59).getTime())), decision);
+  assert.equal(asOf(decision, dayAfter(new Date(2028, 2, 1, 0, 0).getTime())).state, 'open');
+  assert.equal(expiryUtc(decision), '2028-03-01T00:00:00.000Z');
+});
+
+test('exports carry the end of an acceptance, and a bundle the decision as it was made', async (t) => {
+  const { store, only, passDays } = await accepted(t, 1);
+  const { until } = only().triage;
+  assert.ok(until !== undefined);
+  const source = () => store.read(only().run);
+  const suppressionsNow = async () => toSarif(await source(), tool).runs[0]?.results?.[0]?.suppressions;
+  assert.deepEqual((await suppressionsNow())?.[0]?.properties, {
+    expiryUtc: `${dayAfter(Date.now(), 2)}T00:00:00.000Z`,
+  });
+  await passDays(2);
+  assert.equal((await suppressionsNow())?.length ?? 0, 0);
+  assert.ok(toCsv(await source()).includes(`"open","behind the gateway","${until}"`));
+  const decisions = toBundle(await source(), [], tool).find(({ path }) => path === 'triage.json');
+  const [decision] = JSON.parse(decisions?.content.toString() ?? '') as { state: string; until: string }[];
+  assert.deepEqual([decision?.state, decision?.until], ['acceptedRisk', until]);
+});
