@@ -110,7 +110,8 @@ describe('a document that stands open', () => {
   });
 
   it('shows the trend of a folder in a panel of its own, and reviews what may be fixed', async () => {
-    await vscode.commands.executeCommand('whitebox.showTrend', { kind: 'run', id: shopRunId });
+    // As the row of the folder.
+    await vscode.commands.executeCommand('whitebox.showTrend', { kind: 'folder', latestId: shopRunId });
     const { tabGroups } = vscode.window;
     const active = (): string | undefined => tabGroups.activeTabGroup.activeTab?.label;
     await until(tabGroups.onDidChangeTabs, () => active() === 'Trend: shop', active);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import type { PairState, ScanProgress } from '../../../../src/core/features/scanProgress.ts';
 import { readFindingsOfRun } from '../../../../src/core/findings/compare/findingsOfRun.ts';
 import { countTrend, runsOfTrend, traceTrend } from '../../../../src/core/findings/compare/trend.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
@@ -60,6 +61,39 @@ test('a finding that is not reported counts on, apart once its code changed, unt
     { ...whole, reported: 1, settled: 1, unexplained: 0, review: 0 },
     { ...whole, reported: 3, settled: 3, unexplained: 0, review: 0 },
   ]);
+});
+
+test('of a live application, a finding that is not reported is to be reviewed only where its pair was tested again', async (t) => {
+  const scene = await setScene(t, 'shop');
+  const titles = ['tested', 'notTested', 'unknown', 'notApplicable'];
+  const pairs = titles.map((feature_name) => ({ title: feature_name, feature_name, perspective: 'XSS' }));
+  const live = async (findings: readonly object[]): Promise<Run> => {
+    const run = await scene.storeRun(['shop'], JSON.stringify(findings));
+    const input = { target_urls: ['https://shop.example/'] };
+    const stored = { ...run, workflow: 'blackbox-assessment', input } as Run;
+    await scene.runs.create(stored);
+    return stored;
+  };
+  const [first, second] = [await live(pairs), await live([])];
+  const mappings = { get: () => undefined, update: () => Promise.resolve() };
+  const traced = await traceTrend([second, first], {
+    read: async (run) => {
+      const found = await readFindingsOfRun(run, { runs: scene.runs, mappings, workerFile: parseWorker });
+      const stateOf = (feature: string): PairState => feature as PairState;
+      return {
+        ...found,
+        source: {
+          ...found.source,
+          progress: { stateOf, tested: 0, notApplicable: 0 } satisfies ScanProgress,
+        },
+      };
+    },
+    decode: () => Promise.resolve(''),
+    onRun: () => undefined,
+    signal: new AbortController().signal,
+  });
+  const [row] = await countTrend(traced, scene.triage);
+  assert.deepEqual([row?.review, row?.unexplained], [1, 3]);
 });
 
 test('F161 runs of fewer folders, ended early or cut take nothing from the total, and their rows say why; imported ones and those of another account are no rows', async (t) => {
