@@ -91,7 +91,7 @@ export async function startExtension(
   const openFiles = { isOpenHere, textOf: unsavedText, decode: decodeFile };
   const findingSources = { ...openFiles, runs, log, triage, mappings: memory, workerFile: parseWorkerFile };
   const findings = new FindingStore(findingSources);
-  const filtering = new Filtering(memory);
+  const filtering = new Filtering(memory, globalState);
   const displayed = new DisplayedFindings(findings);
   const stores = { runs, notes, accounts, passwords, triage, findings, displayed, filtering, memory };
   const workers = { workerFile, parseWorkerFile, secretWorkerFile };

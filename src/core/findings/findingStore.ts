@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { AssessmentError } from '../errors.ts';
 import { type Disposable, Emitter } from '../ports.ts';
@@ -11,11 +12,15 @@ import { RunFindings, type RunFindingsDeps } from './runFindings.ts';
 import { type ShownFinding, type ShownRun, toShownRun, toSubjects } from './shownFinding.ts';
 import type { TriageDecision, TriageState } from './triage/triage.ts';
 import type { DecisionsByFolder, TakeBack } from './triage/triageStore.ts';
+import { OWNERS_FILES } from './view/owners.ts';
 
 type Deps = RunFindingsDeps & {
   /** Whether this window has a folder (an absolute path) open. */
   readonly isOpenHere: (folder: string) => boolean;
 };
+
+/** A CODEOWNERS file, and the folders that may hold one. */
+const ownersNames = new Set(OWNERS_FILES.flatMap((file) => file.split('/')));
 
 /** A run that a person compares with a run before it: only what that one reported is absent. */
 export type Comparison = ShownRun & { readonly baseline: Run };
@@ -195,6 +200,8 @@ export class FindingStore implements Disposable {
         this.#mustForce = true;
         return this.#loadChosen();
       }
+      if ([...changed, ...createdOrDeleted].some((path) => ownersNames.has(basename(path))))
+        for (const each of this.#loaded) this.#isChanged = (await each.readOwners(true)) || this.#isChanged;
       const rePlaced = await Promise.all(this.#loaded.map((each) => each.rePlace(changed, createdOrDeleted)));
       this.#isChanged ||= rePlaced.includes(true);
     });
@@ -292,7 +299,8 @@ export class FindingStore implements Disposable {
         : [compared, ...earlierRuns(all, compared).filter(isOther)];
     const isCompared = await found.compare(earlier, compared?.id ?? this.baselineOf(run)?.id);
     const isChecked = await found.checkEvidence();
-    if (isCompared || isChecked) this.#isChanged ||= this.#loaded.includes(found);
+    const isOwned = await found.readOwners();
+    if (isCompared || isChecked || isOwned) this.#isChanged ||= this.#loaded.includes(found);
   }
 
   #decide(): void {

@@ -18,6 +18,7 @@ import type { ShownFinding, ShownPlace, ShownRun } from './shownFinding.ts';
 import { decide } from './triage/decide.ts';
 import { isSettled, undecided } from './triage/triage.ts';
 import type { TriageStore } from './triage/triageStore.ts';
+import { findOwners, type OwnersGap } from './view/owners.ts';
 
 /** What the findings of runs are made from. */
 export interface RunFindingsDeps extends FindingsSource {
@@ -29,6 +30,8 @@ export interface RunFindingsDeps extends FindingsSource {
   readonly decode: Decode;
   /** Where true, places are as they were reported until `placesNow` is asked for them. */
   readonly isPlacedWhenAsked?: boolean | undefined;
+  /** Where given, no CODEOWNERS file outside this folder is read. */
+  readonly ownersWithin?: string | undefined;
   readonly log: Logger;
 }
 
@@ -49,6 +52,9 @@ export class RunFindings implements ShownRun {
   /** Of each finding by its position, as is the evidence. */
   #history: readonly AcrossRuns[];
   #evidence: readonly (EvidenceOfPlaces | undefined)[] | undefined;
+  #areOwnersRead = false;
+  #owners: readonly (readonly string[] | undefined)[] | undefined;
+  #ownersGaps: readonly OwnersGap[] = [];
   /** What this run does not report of earlier ones. */
   #absent: readonly RunFindings[] = [];
   #shown: readonly ShownFinding[] = [];
@@ -133,6 +139,10 @@ export class RunFindings implements ShownRun {
     return this.#compared?.baseline?.cut;
   }
 
+  get ownersGaps(): readonly OwnersGap[] {
+    return this.#ownersGaps;
+  }
+
   get changedFiles(): number {
     return this.#places?.changed.size ?? 0;
   }
@@ -184,12 +194,31 @@ export class RunFindings implements ShownRun {
     return this.decide();
   }
 
+  /** Reads who owns the files of main places, unless that was read already or `force` is true; true when anything new is known. */
+  async readOwners(force = false): Promise<boolean> {
+    let isChanged = false;
+    for (const each of this.#absent) isChanged = (await each.readOwners(force)) || isChanged;
+    if (this.#areOwnersRead && !force) return isChanged;
+    this.#areOwnersRead = true;
+    const files = this.#shown.map(({ finding, places }) => mainPlaceOf(finding, places)?.file);
+    const { owners, gaps } = await findOwners(
+      new Set(files.filter((file) => file !== undefined)),
+      this.#deps.ownersWithin,
+    );
+    this.#owners = files.map((file) => (file === undefined ? undefined : owners.get(file)));
+    const isOtherGap = !isDeepStrictEqual(gaps, this.#ownersGaps);
+    this.#ownersGaps = gaps;
+    return this.decide() || isOtherGap || isChanged;
+  }
+
   /** Applies history, evidence and the decisions that hold now to what is shown; true when any of it changes. */
   decide(): boolean {
     const isAbsentChanged = this.#absent.map((each) => each.decide()).includes(true);
-    const decided = this.#shown.map((shown, at) =>
-      decide(shown, this.#history[at], this.#evidence?.[at], this.#deps.triage),
-    );
+    const decided = this.#shown.map((shown, at) => {
+      const own = decide(shown, this.#history[at], this.#evidence?.[at], this.#deps.triage);
+      const owners = this.#owners?.[at];
+      return isDeepStrictEqual(own.owners, owners) ? own : { ...own, owners };
+    });
     const isChanged = decided.some((shown, at) => shown !== this.#shown[at]);
     this.#shown = decided;
     return isChanged || isAbsentChanged;
@@ -280,6 +309,8 @@ export class RunFindings implements ShownRun {
 
   async #takeOver(former: RunFindings): Promise<void> {
     if (isDeepStrictEqual(former.#mappings, this.#mappings)) this.#evidence = former.#evidence;
+    this.#owners = former.#owners;
+    this.#ownersGaps = former.#ownersGaps;
     if (former.#compared !== undefined) await this.#takeHistory(former.#compared, former.#absent);
     this.decide();
   }
@@ -307,6 +338,10 @@ export class RunFindings implements ShownRun {
       return undefined;
     }
   }
+}
+
+function mainPlaceOf({ places: [main] }: Finding, here: readonly ShownPlace[]): ShownPlace | undefined {
+  return here.find(({ reported }) => reported === main);
 }
 
 function isBelow(file: string, folders: ReadonlySet<string>): boolean {

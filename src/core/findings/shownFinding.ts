@@ -7,6 +7,7 @@ import type { Identity } from './identity.ts';
 import type { Cut } from './parse/parse.ts';
 import type { EvidenceOfPlaces } from './place/evidence.ts';
 import type { TriageDecision } from './triage/triage.ts';
+import type { OwnersGap } from './view/owners.ts';
 
 /** A place that is a file here; lines are 1-based, as they are now, and absent when unknown; columns only where the line is the one that was reported. */
 export interface ShownPlace {
@@ -44,6 +45,8 @@ export interface ShownFinding {
   readonly verdict?: Verdict | undefined;
   /** Whether what its places quote was sent; absent until that is checked. */
   readonly evidence?: EvidenceOfPlaces | undefined;
+  /** Who owns the file of its main place; absent until that is known, and where no CODEOWNERS file says it. */
+  readonly owners?: readonly string[] | undefined;
 }
 
 /** A run with its findings, or why they cannot be read; of a run that is shown, only those of the folders that show it. */
@@ -59,6 +62,8 @@ export interface ShownRun {
   /** The run before it that verdicts begin with, and of how many of that one's findings where not of all. */
   readonly baseline?: Run | undefined;
   readonly baselineCut?: Cut | undefined;
+  /** What was not read of CODEOWNERS files. */
+  readonly ownersGaps?: readonly OwnersGap[] | undefined;
 }
 
 /** True for a finding whose main place is no file here, though others of its places may be. */
@@ -97,7 +102,7 @@ export function toSubjects(
 
 /** A run as it is now; given the run that each folder shows of its subject, by `shownAs`, without the findings of folders that show another one. */
 export function toShownRun(
-  { run, shown, cut, failure, changedFiles, absent = [], baseline, baselineCut }: ShownRun,
+  { run, shown, cut, failure, changedFiles, absent = [], baseline, baselineCut, ownersGaps }: ShownRun,
   chosen: ReadonlyMap<string, string | undefined> = new Map(),
 ): ShownRun {
   // What an earlier run reported may lie in a folder that is none of this run's.
@@ -109,6 +114,6 @@ export function toShownRun(
     }),
   );
   const isShown = (each: ShownFinding): boolean => !elsewhere.has(folderOf(each));
-  const facts = { run, cut, failure, changedFiles, baseline, baselineCut };
+  const facts = { run, cut, failure, changedFiles, baseline, baselineCut, ownersGaps };
   return { ...facts, shown: shown.filter(isShown), absent: absent.filter(isShown) };
 }

@@ -146,6 +146,7 @@ function factsOf(shown: ShownFinding, [tried]: readonly Confirmation[]): ReportC
       ...standingOf(shown),
       [t('Triage'), at === 0 ? decision : `${decision}, ${formatTime(at)}`],
       [t('Note'), note],
+      [t('Owner'), shown.owners?.join(', ')],
       [t('Shown here'), shortfall && shortfallLabel(shortfall)],
     ]),
   ];

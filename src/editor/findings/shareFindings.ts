@@ -68,6 +68,7 @@ export function findingsMarkdown(shown: readonly ShownFinding[]): string {
     perspective: t('Perspective'),
     otherPlaces: t('Other locations'),
     triage: t('Triage'),
+    owner: t('Owner'),
     description: t('Description'),
     severityOf: severityLabel,
     triageOf: decisionLabel,

@@ -212,7 +212,7 @@ describe('what is said of findings and runs', () => {
     });
     openFolder();
     const memory = { get: () => undefined, update: () => Promise.resolve() } as unknown as vscode.Memento;
-    const filtering = new Filtering(memory);
+    const filtering = new Filtering(memory, memory);
     const findings = Object.assign(storeOf(), { folders: () => [], comparison: () => undefined });
     const runs = { all: () => [runOf.running], onDidChange: findings.onDidChange } as unknown as RunStore;
     const view = {} as unknown as vscode.TreeView<OutlineNode>;
@@ -316,7 +316,7 @@ describe('what is said of findings and runs', () => {
 
   it('can filter by every triage state that there is, since settled findings are hidden without that', async () => {
     const memory = { get: () => undefined, update: () => Promise.resolve() } as unknown as vscode.Memento;
-    const filtering = new Filtering(memory);
+    const filtering = new Filtering(memory, memory);
     const pick = (items: readonly { part?: string }[]): unknown =>
       items.find(({ part }) => part === 'triage') ?? items;
     answer({

@@ -35,10 +35,18 @@ export interface Invented extends Partial<Omit<Finding, 'places'>> {
   readonly state?: (typeof TRIAGE_STATES)[number];
   readonly verdict?: ShownFinding['verdict'];
   readonly evidence?: ShownFinding['evidence'];
+  readonly owners?: ShownFinding['owners'];
 }
 
 /** An invented finding as the editor would show it, in the folder `/home/dev/shop`. */
-export function invent({ at, state = 'open', verdict, evidence, ...finding }: Invented = {}): ShownFinding {
+export function invent({
+  at,
+  state = 'open',
+  verdict,
+  evidence,
+  owners,
+  ...finding
+}: Invented = {}): ShownFinding {
   const { drift = 'same' } = at ?? {};
   return {
     run,
@@ -73,6 +81,7 @@ export function invent({ at, state = 'open', verdict, evidence, ...finding }: In
     triage: { state, note: '', at: 0 },
     verdict,
     evidence,
+    owners,
   };
 }
 
@@ -88,6 +97,7 @@ export const inventedFindings: fc.Arbitrary<ShownFinding[]> = fc
       state: fc.constantFrom(...TRIAGE_STATES),
       verdict: fc.constantFrom(...VERDICTS, undefined),
       evidence: fc.constantFrom(...EVIDENCE, undefined).map(toEvidence),
+      owners: fc.option(fc.subarray(['@ana', '@shop/web']), { nil: undefined }),
       at: fc.option(
         fc.record({
           path: fc.constantFrom('a.js', 'src/a.js', 'src/deep/b.js', 'tools/c.py'),

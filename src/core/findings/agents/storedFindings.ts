@@ -12,6 +12,7 @@ import { folderOf, type ShownFinding } from '../shownFinding.ts';
 import { decisionOf } from '../triage/decide.ts';
 import { triagePlaceOf } from '../triage/triageDisk.ts';
 import { TriageStore } from '../triage/triageStore.ts';
+import { OWNERS_FILES } from '../view/owners.ts';
 import type { ToolFinding, ToolFindings, ToolSource } from './toolAnswers.ts';
 
 /** What VS Code stored of a folder. */
@@ -62,7 +63,7 @@ export function readStored(stored: StoredFolder, deps: Deps): ToolSource {
   return {
     findings: async () => {
       const own = await readOwnRuns();
-      const marks = await marksOf(own, runsFolder);
+      const marks = await marksOf(own, runsFolder, folder);
       // Several calls at once wait for one reading.
       if (kept?.marks !== marks) kept = { marks, load: once(() => loadFindings(own, stored, deps)) };
       const loaded = await kept.load();
@@ -84,10 +85,11 @@ export function readStored(stored: StoredFolder, deps: Deps): ToolSource {
 }
 
 /** Other marks when other findings, or other comparisons, may be read. */
-async function marksOf({ runs, folders }: OwnRuns, runsFolder: string): Promise<string> {
+async function marksOf({ runs, folders }: OwnRuns, runsFolder: string, folder: string): Promise<string> {
   const files = runs
     .filter(hasFindings)
     .flatMap(({ id }) => ['run.json', 'findings.json'].map((name) => join(runsFolder, id, name)));
+  files.push(...OWNERS_FILES.map((name) => join(folder, name)));
   const marks = await Promise.all(files.map(async (file) => [file, await markOf(file)]));
   return JSON.stringify([...folders, ...marks]);
 }
@@ -101,7 +103,7 @@ interface Loaded {
 
 async function loadFindings(
   { runs, folders }: OwnRuns,
-  { storage, triage: place }: StoredFolder,
+  { folder, storage, triage: place }: StoredFolder,
   { workerFile, clock, log }: Deps,
 ): Promise<Loaded> {
   const lockFolder = join(storage, 'triage');
@@ -125,6 +127,7 @@ async function loadFindings(
     workerFile,
     isReadOnly: true,
     isPlacedWhenAsked: true,
+    ownersWithin: folder,
     log,
   });
   await Promise.all([store.load(), elsewhere.load(folders)]);

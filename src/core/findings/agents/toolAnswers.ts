@@ -162,6 +162,7 @@ export async function listFindings(
         decidedBefore: decidedBefore?.state,
         verdict,
         evidence: leastOf(evidence)?.kind,
+        owner: shown.owners ?? 'unknown',
       };
     }),
   };
@@ -191,6 +192,7 @@ export function getFinding(shown: ToolFinding, confirmations: readonly Confirmat
     decidedBefore: shown.decidedBefore && toDecision(shown.decidedBefore),
     verdict: shown.verdict,
     evidence: shown.evidence?.filter((each) => each !== undefined),
+    owner: shown.owners ?? 'unknown',
     placesInWorkspace: shown.places.map(({ path, startLine, endLine, drift }) => ({
       path,
       ...(drift === 'gone' ? {} : { startLine, endLine }),

@@ -31,6 +31,7 @@ const columns: readonly (readonly [string, (shown: ShownFinding) => string | num
   ['triage_until', ({ triage }) => triage.until],
   ['triage_via', ({ triage }) => triage.via],
   ['verdict', ({ verdict }) => verdict],
+  ['owner', ({ owners }) => owners?.join(' ')],
   ['folder', (shown) => shown.run.targets.find(({ folder }) => folder === folderOf(shown))?.name],
   ['fingerprint', ({ identity }) => identity.fingerprint],
 ];

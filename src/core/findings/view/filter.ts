@@ -70,6 +70,8 @@ export const filterSchema = z.object({
   folders: z.optional(z.array(z.string())),
   verdicts: z.optional(z.array(z.enum(VERDICTS))),
   evidence: z.optional(z.array(z.enum(EVIDENCE_FILTERS))),
+  /** As CODEOWNERS names them; `null` for a finding without one. */
+  owners: z.optional(z.array(z.nullable(z.string()))),
   text: z.optional(z.string()),
 });
 /** Which findings a person wants to see: those that pass every part; an absent or empty part lets everything pass. */
@@ -110,6 +112,7 @@ export const valuesOf: { readonly [P in ListPart]: (shown: ShownFinding) => read
   perspectives: ({ finding }) => [finding.perspective ?? null],
   verdicts: ({ verdict }) => (verdict === undefined ? [] : [verdict]),
   evidence: ({ evidence }) => [leastOf(evidence)?.kind ?? 'none'],
+  owners: ({ owners = [] }) => (owners.length === 0 ? [null] : owners),
   /** The folders that hold its main place, from its own up to the run's. */
   folders: ({ places: [place] }) => {
     if (place === undefined) return [''];

@@ -12,6 +12,7 @@ export interface FindingWords {
   readonly perspective: string;
   readonly otherPlaces: string;
   readonly triage: string;
+  readonly owner: string;
   readonly description: string;
   readonly severityOf: (severity: Severity) => string;
   readonly triageOf: (decision: TriageDecision) => string;
@@ -57,6 +58,8 @@ export function findingMarkdown(shown: ShownFinding, words: FindingWords): strin
     ...words
       .standingOf(shown)
       .flatMap(([label, text = '']) => fact(label, escapeMarkdown(visibleLine(text)))),
+    // As code, so that a tracker notifies nobody.
+    ...fact(words.owner, (shown.owners ?? []).map(codeSpan).join(' ')),
     ...fact(words.triage, isUndecided(triage) ? '' : `${escapeMarkdown(words.triageOf(triage))}${note}`),
     ...(main?.snippet === undefined ? [] : [quoteOf(main)]),
     ...section(words.description, description),

@@ -4,7 +4,7 @@ import type { ShownFinding } from '../shownFinding.ts';
 import { type TriageState, TRIAGE_STATES } from '../triage/triage.ts';
 
 /** What findings can be grouped by, the usual one first. */
-export const GROUPINGS = ['severity', 'file', 'feature', 'cwe', 'triage'] as const;
+export const GROUPINGS = ['severity', 'file', 'feature', 'cwe', 'triage', 'owner'] as const;
 
 /** The name of such a grouping. */
 export type Grouping = (typeof GROUPINGS)[number];
@@ -16,6 +16,7 @@ export type GroupTopic =
   | { readonly kind: 'feature'; readonly key: string; readonly feature: string | undefined }
   | { readonly kind: 'cwe'; readonly key: string; readonly cwe: number | undefined }
   | { readonly kind: 'triage'; readonly key: string; readonly state: TriageState }
+  | { readonly kind: 'owner'; readonly key: string; readonly owners: readonly string[] }
   | { readonly kind: 'verdict'; readonly key: string; readonly verdict: Verdict | undefined };
 
 /** Findings that have something in common; never empty. */
@@ -33,7 +34,7 @@ export function toGroups(shown: readonly ShownFinding[], grouping: Grouping): Gr
   ];
 }
 
-/** Severities worst first, files by path, features by name, CWEs (a finding's first one) by number, triage states in their order; what has none comes last. */
+/** Severities worst first, files by path, features by name, CWEs (a finding's first one) by number, triage states in their order, owners by name; what has none comes last. */
 function groupsOf(shown: readonly ShownFinding[], grouping: Grouping): Group[] {
   switch (grouping) {
     case 'severity': {
@@ -53,6 +54,12 @@ function groupsOf(shown: readonly ShownFinding[], grouping: Grouping): Group[] {
       return [...groups]
         .sort(([one], [other]) => (one ?? Infinity) - (other ?? Infinity))
         .flatMap(([cwe, own]) => toGroup({ kind: 'cwe', key: String(cwe), cwe }, own));
+    }
+    case 'owner': {
+      const groups = Map.groupBy(shown, ({ owners = [] }) => owners.join(' '));
+      return [...groups]
+        .sort(([one], [other]) => Number(one === '') - Number(other === '') || compareText(one, other))
+        .flatMap(([key, own]) => toGroup({ kind: 'owner', key, owners: own[0]?.owners ?? [] }, own));
     }
     case 'file':
       return toPlaceGroups(shown);

@@ -22,17 +22,21 @@ import { severityLabel, triageLabel, verdictHeading } from '../../labels.ts';
 
 const filterKey = 'findings.filter';
 const groupingKey = 'findings.grouping';
+const handlesKey = 'findings.ownHandles';
 
 /** The filter and the grouping of the Findings view, kept for this workspace. */
 export class Filtering {
   readonly #memory: vscode.Memento;
+  readonly #userMemory: vscode.Memento;
   readonly #changed = new vscode.EventEmitter<void>();
   #filter: Filter;
   #grouping: Grouping;
   #passes: (shown: ShownFinding) => boolean;
 
-  constructor(memory: vscode.Memento) {
+  /** What belongs to the workspace is kept in `memory`, what belongs to the person in `userMemory`. */
+  constructor(memory: vscode.Memento, userMemory: vscode.Memento) {
     this.#memory = memory;
+    this.#userMemory = userMemory;
     const kept = filterSchema.safeParse(memory.get(filterKey));
     this.#filter = kept.success ? kept.data : {};
     this.#passes = toPredicate(this.#filter);
@@ -57,6 +61,16 @@ export class Filtering {
   /** Whether a finding passes the filter; the same function until the filter changes. */
   get passes(): (shown: ShownFinding) => boolean {
     return this.#passes;
+  }
+
+  /** How CODEOWNERS files name this person and their teams, with spaces between. */
+  get handles(): string {
+    return this.#userMemory.get(handlesKey, '');
+  }
+
+  /** Keeps the names of this person for all workspaces. */
+  async keepHandles(handles: string): Promise<void> {
+    await this.#userMemory.update(handlesKey, handles);
   }
 
   /** Replaces the filter. */
@@ -117,6 +131,7 @@ const valueLists: { readonly [P in ListPart]: ValueList<ValueOf<P>> } = {
     labelOf: evidenceFilterLabel,
     order: EVIDENCE_FILTERS,
   },
+  owners: { labelOf: (owner) => ownersLabel(owner === null ? [] : [owner]) },
   folders: { labelOf: folderLabel },
 };
 
@@ -133,10 +148,13 @@ export async function filterFindings(filtering: Filtering, findings: FindingStor
   const part = await pickPart(filter);
   if (part === 'clear') return filtering.filterBy({});
   if (part === undefined) return;
+  const all = [...findings.all(), ...findings.absent()];
   const value =
     part === 'text'
       ? await askForText(filter)
-      : await chooseValues(part, filter, [...findings.all(), ...findings.absent()]);
+      : part === 'owners'
+        ? await chooseOwners(filtering, all)
+        : await chooseValues(part, filter, all);
   if (value !== undefined) await filtering.filterBy({ ...filter, [part]: value });
 }
 
@@ -179,6 +197,38 @@ function askForText({ text = '' }: Filter): Thenable<string | undefined> {
     ),
     value: text,
   });
+}
+
+/** Offers the person's own findings first, then every owner. */
+async function chooseOwners(
+  filtering: Filtering,
+  all: readonly ShownFinding[],
+): Promise<readonly AnyValue[] | undefined> {
+  const t = vscode.l10n.t;
+  const mine = { label: t('Mine…'), description: filtering.handles };
+  const others = { label: t('Choose Owners…') };
+  const title = t('Filter Findings by {0}', partLabel('owners'));
+  const picked = await vscode.window.showQuickPick<vscode.QuickPickItem>([mine, others], { title });
+  if (picked === undefined) return undefined;
+  if (picked === others) return chooseValues('owners', filtering.filter, all);
+  const text = await vscode.window.showInputBox({
+    title,
+    prompt: t('Your names in CODEOWNERS, with spaces between: handle, teams, email address.'),
+    placeHolder: '@ana @shop/payments',
+    value: filtering.handles,
+  });
+  if (text === undefined) return undefined;
+  await filtering.keepHandles(text.trim());
+  return ownedBy(text, all);
+}
+
+/** These owners as CODEOWNERS writes them, since letter case does not count there; those that it does not name as they are. */
+function ownedBy(handles: string, all: readonly ShownFinding[]): string[] {
+  const known = new Map(
+    all.flatMap(({ owners = [] }) => owners.map((owner) => [owner.toLowerCase(), owner])),
+  );
+  const names = handles.split(/\s+/).filter((name) => name !== '');
+  return names.map((name) => known.get(name.toLowerCase()) ?? name);
 }
 
 /** Offers the values that findings have and those that are chosen already. Choosing all is the same as choosing none, except for triage, where no choice hides settled findings. */
@@ -225,6 +275,11 @@ export function featureLabel(feature: string | null | undefined): string {
   return feature ?? vscode.l10n.t('No feature');
 }
 
+/** Owners by their names in CODEOWNERS. */
+export function ownersLabel(owners: readonly string[]): string {
+  return owners.length === 0 ? vscode.l10n.t('No known owner') : owners.join(', ');
+}
+
 function partLabel(part: FilterPart): string {
   const t = vscode.l10n.t;
   return {
@@ -237,6 +292,7 @@ function partLabel(part: FilterPart): string {
     folders: t('Folder'),
     verdicts: t('Compared with Earlier Runs'),
     evidence: t('Quoted Code'),
+    owners: t('Owner'),
     text: t('Text'),
   }[part];
 }
@@ -280,5 +336,6 @@ function groupingLabel(grouping: Grouping): string {
     feature: t('Feature'),
     cwe: t('CWE'),
     triage: t('Triage State'),
+    owner: t('Owner'),
   }[grouping];
 }

@@ -22,7 +22,7 @@ import {
   verdictHeading,
   verdictLabel,
 } from '../../labels.ts';
-import { cweLabel, featureLabel } from './filtering.ts';
+import { cweLabel, featureLabel, ownersLabel } from './filtering.ts';
 
 const maxTooltipLength = 2_000;
 
@@ -147,7 +147,7 @@ function findingItem(node: FindingNode): vscode.TreeItem {
 
 /** Plain text, since findings are untrusted. */
 function tooltipOf(
-  { finding, triage, verdict, decidedBefore, evidence }: ShownFinding,
+  { finding, triage, verdict, decidedBefore, evidence, owners = [] }: ShownFinding,
   title: string,
 ): string {
   const note = visibleLine(triage.note);
@@ -159,6 +159,7 @@ function tooltipOf(
     quoted && evidenceLabel(quoted),
     verdict && verdictLabel(verdict),
     decidedBeforeLabel(decidedBefore),
+    owners.length === 0 ? undefined : vscode.l10n.t('Owner: {0}', owners.join(', ')),
   ];
   const facts = known.filter((each) => each !== undefined).join(' · ');
   return [title, `${rating} · ${decision}`, facts, where.join('\n'), visibleText(finding.description)]
@@ -191,6 +192,8 @@ function headingOf(
       return [featureLabel(topic.feature), new vscode.ThemeIcon('globe')];
     case 'triage':
       return [triageLabel(topic.state), new vscode.ThemeIcon(triageIcons[topic.state])];
+    case 'owner':
+      return [ownersLabel(topic.owners), new vscode.ThemeIcon('organization')];
     case 'verdict':
       return [verdictHeading(topic.verdict), new vscode.ThemeIcon(verdictIcons[topic.verdict ?? 'unknown'])];
   }

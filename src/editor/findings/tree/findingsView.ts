@@ -10,6 +10,7 @@ import { activeParts, applyFilter, type FilteredFindings } from '../../../core/f
 import { toGroups, toVerdictGroups } from '../../../core/findings/view/groups.ts';
 import { childNodes, type OutlineNode, rootNodes } from '../../../core/findings/view/outline.ts';
 import { isInPart } from '../../../core/findings/view/zeroFindings.ts';
+import type { OwnersGap } from '../../../core/findings/view/owners.ts';
 import { hiddenFromProblems } from '../../../core/findings/view/problems.ts';
 import type { RunStore } from '../../../core/run/disk/runStore.ts';
 import { continuationsOf, hasHitCreditLimit } from '../../../core/run/state/continuations.ts';
@@ -227,7 +228,7 @@ export function describeRuns(findings: FindingStore): string[] {
       ...describeCut(baseline, baselineCut),
     ];
   }
-  return findings.folders().map(({ run, shown, failure, cut, changedFiles = 0 }) => {
+  return findings.folders().map(({ run, shown, failure, cut, changedFiles = 0, ownersGaps = [] }) => {
     const facts = [
       ...(shown.length === 0 && failure === undefined ? [describeZero(run)] : []),
       titleOf(run),
@@ -240,9 +241,19 @@ export function describeRuns(findings: FindingStore): string[] {
         ? []
         : [t('the {0} most severe of {1}', formatNumber(cut.shown), countFindings(cut.total))]),
       ...(changedFiles === 0 ? [] : [t('changed since: {0}', countFiles(changedFiles))]),
+      ...ownersGaps.map(ownersGapLabel),
     ].join(' · ');
     return failure === undefined ? facts : `${facts}: ${t('the findings file cannot be read')}`;
   });
+}
+
+/** What was not read of a CODEOWNERS file. */
+function ownersGapLabel({ file, lines }: OwnersGap): string {
+  const name = vscode.workspace.asRelativePath(file);
+  if (lines === undefined)
+    return vscode.l10n.t('{0} is unreadable or above 3 MB, so owners are unknown', name);
+  const some = lines.slice(0, 5).map(formatNumber).join(', ');
+  return vscode.l10n.t('lines skipped in {0}: {1}', name, lines.length > 5 ? `${some}, …` : some);
 }
 
 /** How many of a run's findings are compared, if not all. */

@@ -38,6 +38,7 @@ const words: FindingWords = {
   perspective: 'Perspective',
   otherPlaces: 'Other locations',
   triage: 'Triage',
+  owner: 'Owner',
   description: 'Description',
   severityOf: (severity) => severity,
   triageOf: ({ state }) => state,
@@ -271,6 +272,11 @@ describe('a finding as Markdown', () => {
     assert.match(moved, /\*\*Place:\*\* ` a\.js:70 `\n- \*\*Since:\*\* moved\n/);
     const same = driftedTo('same');
     assert.doesNotMatch(findingMarkdown(same, words), /Since|Compared/);
+    // Outside of code, an issue would notify them.
+    assert.match(
+      findingMarkdown({ ...same, owners: ['@ana', '@b'] }, words),
+      /^- \*\*Owner:\*\* ` @ana ` ` @b `$/m,
+    );
     assert.match(findingMarkdown({ ...same, verdict: 'new' }, words), /^- \*\*Compared:\*\* \\\*new\\\*$/m);
   });
 

@@ -29,6 +29,7 @@ const parts: { [K in keyof Required<Filter>]: fc.Arbitrary<NonNullable<Filter[K]
   folders: fc.subarray(['/home/dev/shop/src/', '/home/dev/shop/tools/', '']),
   verdicts: fc.subarray([...VERDICTS]),
   evidence: fc.subarray([...EVIDENCE_FILTERS]),
+  owners: fc.subarray(['@ana', '@shop/web', null]),
   text: fc.constantFrom('', '  ', 'sql', 'SQL request', 'b.js', 'cwe-89', 'nothing like it'),
 };
 const filters = fc.record(parts, { requiredKeys: [] }) as fc.Arbitrary<Filter>;

@@ -1,0 +1,198 @@
+import { realpath } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { AssessmentError } from '../../errors.ts';
+import { pathInside, readRegularFile } from '../../files.ts';
+import { gitHome, repositoryAt } from '../../upload/ignore/repository.ts';
+import {
+  globstar,
+  parsePattern,
+  type Pattern,
+  type PathPattern,
+  toGitBytes,
+} from '../../upload/ignore/pattern.ts';
+import { inSlices } from '../../yieldingWork.ts';
+
+/** Where a repository may have its CODEOWNERS file: the first that is there counts. */
+export const OWNERS_FILES = ['.github/CODEOWNERS', 'CODEOWNERS', 'docs/CODEOWNERS'] as const;
+
+/** GitHub reads no larger file. */
+const maxBytes = 3 * 1024 * 1024;
+const maxOwnersOfLine = 100;
+
+interface OwnerRule {
+  readonly pattern: Pattern;
+  /** True for `docs/*`, which matches what is in the folder and nothing below that. */
+  readonly isShallow: boolean;
+  readonly owners: readonly string[];
+}
+
+/** What a CODEOWNERS file says. */
+export interface CodeOwners {
+  /** The last line that matches a file counts, so the last rule comes first. */
+  readonly rules: readonly OwnerRule[];
+  /** The lines that GitHub skips, and those that are not read for their length; from 1. */
+  readonly skipped: readonly number[];
+}
+
+/** Lines of a CODEOWNERS file that are not read; undefined for all of a file that is too large. */
+export interface OwnersGap {
+  /** Absolute. */
+  readonly file: string;
+  readonly lines: readonly number[] | undefined;
+}
+
+/** Reads a CODEOWNERS file as GitHub documents it. */
+export function parseOwners(text: string): CodeOwners {
+  const rules: OwnerRule[] = [];
+  const skipped: number[] = [];
+  for (const [at, line] of text
+    .replace(/^\uFEFF/, '')
+    .split('\n')
+    .entries()) {
+    const trimmed = line.trim();
+    if (trimmed === '' || trimmed.startsWith('#')) continue;
+    const rule = readRule(trimmed);
+    if (rule === undefined) skipped.push(at + 1);
+    else rules.push(rule);
+  }
+  return { rules: rules.reverse(), skipped };
+}
+
+function readRule(line: string): OwnerRule | undefined {
+  const [written = ''] = /^(?:\\[^]|[^\s\\])+/.exec(line) ?? [];
+  const rest = line.slice(written.length);
+  if (written === '' || /^!|[[\]]|\\#/.test(written) || /^\S/.test(rest)) return undefined;
+  const words = rest.split(/\s+/, maxOwnersOfLine + 2).filter((word) => word !== '');
+  const comment = words.findIndex((word) => word.startsWith('#'));
+  const owners = comment < 0 ? words : words.slice(0, comment);
+  if (owners.length > maxOwnersOfLine || !owners.every(isOwner)) return undefined;
+  const pattern = parsePattern(toGitBytes(written), false);
+  if (pattern === undefined || pattern.widened) return undefined;
+  return { pattern, isShallow: /(?:^|[^*])\/\*$/.test(written), owners };
+}
+
+/** A person, a team, or an email address. */
+function isOwner(word: string): boolean {
+  return word.length <= 254 && /^(?:@[\w.-]+(?:\/[\w.-]+)?|[^\s@`]+@[^\s@`]+)$/.test(word);
+}
+
+/** The owners of a file (relative to the repository, with `/`); empty when it has none. */
+export function ownersOf(path: string, { rules }: CodeOwners): readonly string[] {
+  const names = toGitBytes(path).split('/');
+  return rules.find((rule) => matches(rule, names))?.owners ?? [];
+}
+
+function matches({ pattern, isShallow }: OwnerRule, names: readonly string[]): boolean {
+  const { paths, anywhere, folderOnly } = pattern;
+  const last = names.length - 1;
+  if (anywhere) {
+    const only = paths[0]?.[0];
+    if (only === undefined || only === globstar) return !folderOnly || last > 0;
+    return names.some((name, at) => (at < last || !folderOnly) && only.matches(name));
+  }
+  return paths.some((path) => endsWithin(path, names, isShallow ? last : 0, folderOnly ? last - 1 : last));
+}
+
+/** Whether the whole pattern matches the names up to one of those from `least` to `most`. */
+function endsWithin(path: PathPattern, names: readonly string[], least: number, most: number): boolean {
+  const end = path.length - 1;
+  let places = afterGlobstars(new Set([0]), path);
+  for (let at = 0; at <= most && places.size > 0; at++) {
+    const next = new Set<number>();
+    for (const place of places) {
+      const pattern = path[place];
+      if (pattern === globstar) next.add(place);
+      else if (pattern?.matches(names[at] ?? '') === true) next.add(place + 1);
+    }
+    const isWhole = next.has(path.length) || (path[end] === globstar && next.has(end) && places.has(end));
+    if (at >= least && isWhole) return true;
+    places = afterGlobstars(next, path);
+  }
+  return false;
+}
+
+/** These places and, since a globstar within a pattern may match no name at all, those after one. */
+function afterGlobstars(places: Set<number>, path: PathPattern): Set<number> {
+  // A set also gives the values that are added to it meanwhile.
+  for (const place of places) if (path[place] === globstar && place < path.length - 1) places.add(place + 1);
+  return places;
+}
+
+/** The owners of files (absolute paths), and what was not read; a file is absent where no CODEOWNERS file is read for it. */
+export interface FoundOwners {
+  readonly owners: ReadonlyMap<string, readonly string[]>;
+  readonly gaps: readonly OwnersGap[];
+}
+
+/** Finds the owners of files by the CODEOWNERS file of the repository that each is in. With `within`, an absolute folder, nothing outside it is read. */
+export async function findOwners(files: ReadonlySet<string>, within?: string): Promise<FoundOwners> {
+  const roots = new Map<string, Promise<string | undefined>>();
+  const byRoot = new Map<string, string[]>();
+  for (const file of files) {
+    const root = await rootOf(dirname(file), within, roots);
+    if (root !== undefined) byRoot.set(root, [...(byRoot.get(root) ?? []), file]);
+  }
+  const owners = new Map<string, readonly string[]>();
+  const gaps: OwnersGap[] = [];
+  for (const [root, own] of byRoot) {
+    const found = await readOwners(root);
+    if (found === undefined) continue;
+    const { file: at, code } = found;
+    if (code === undefined || code.skipped.length > 0) gaps.push({ file: at, lines: code?.skipped });
+    if (code !== undefined) await inSlices(assign(root, own, code, owners));
+  }
+  return { owners, gaps };
+}
+
+/** The rules between two pauses: a hostile file has very many. */
+const rulesInOneStep = 200;
+
+function* assign(
+  root: string,
+  files: readonly string[],
+  { rules }: CodeOwners,
+  owners: Map<string, readonly string[]>,
+): Generator<undefined, void> {
+  for (const file of files) {
+    const names = toGitBytes(pathInside(root, file) ?? '').split('/');
+    let found: OwnerRule | undefined;
+    for (let at = 0; found === undefined && at < rules.length; at += rulesInOneStep) {
+      found = rules.slice(at, at + rulesInOneStep).find((rule) => matches(rule, names));
+      yield;
+    }
+    owners.set(file, found?.owners ?? []);
+  }
+}
+
+function rootOf(
+  folder: string,
+  within: string | undefined,
+  known: Map<string, Promise<string | undefined>>,
+): Promise<string | undefined> {
+  const look = async (): Promise<string | undefined> => {
+    if (within !== undefined && pathInside(within, folder) === undefined) return undefined;
+    if ((await repositoryAt(folder, { home: gitHome(), env: {} })) !== undefined) return folder;
+    return dirname(folder) === folder ? undefined : rootOf(dirname(folder), within, known);
+  };
+  const found = known.get(folder) ?? look();
+  known.set(folder, found);
+  return found;
+}
+
+/** The first CODEOWNERS file of a repository; without `code` where it is too large. */
+async function readOwners(root: string): Promise<{ file: string; code: CodeOwners | undefined } | undefined> {
+  const real = await realpath(root);
+  for (const name of OWNERS_FILES) {
+    const file = join(root, name);
+    const target = await realpath(file).catch(() => undefined); // it may not be there
+    if (target === undefined || pathInside(real, target) === undefined) continue;
+    try {
+      const content = readRegularFile(target, { maxBytes, followLink: false });
+      if (content !== undefined) return { file, code: parseOwners(content.toString('utf8')) };
+    } catch (error) {
+      if (error instanceof AssessmentError) return { file, code: undefined };
+      throw error;
+    }
+  }
+  return undefined;
+}

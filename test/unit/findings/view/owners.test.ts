@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { describe, test } from 'node:test';
+import { listFindings } from '../../../../src/core/findings/agents/toolAnswers.ts';
+import { toCsv } from '../../../../src/core/findings/importExport/csv.ts';
+import { findOwners, ownersOf, parseOwners } from '../../../../src/core/findings/view/owners.ts';
+import { toGroups } from '../../../../src/core/findings/view/groups.ts';
+import { finding, setScene } from '../findingScene.ts';
+import { scratchFolder } from '../scratchFolder.ts';
+import { invent } from '../shownFindings.ts';
+
+/** The example of GitHub's documentation on code owners, without its comments. */
+const documented = String.raw`
+*       @global-owner1 @global-owner2
+*.js    @js-owner #This is an inline comment.
+*.go docs@example.com
+*.txt @octo-org/octocats
+/build/logs/ @doctocat
+docs/* docs@example.com
+apps/ @octocat
+/docs/ @doctocat
+/scripts/ @doctocat @octocat
+**/logs @octocat
+/apps/ @octocat
+/apps/github
+/apps/github/deep @doctocat
+`;
+
+/** A file of rules, a path, and its owners by GitHub's documentation. */
+const cases: readonly (readonly [rules: string, path: string, owners: string])[] = [
+  [documented, 'README.md', '@global-owner1 @global-owner2'],
+  [documented, 'src/deep/a.js', '@js-owner'],
+  [documented, 'src/a.go', 'docs@example.com'],
+  [documented, 'a.txt', '@octo-org/octocats'],
+  [documented, 'docs/a.js', '@doctocat'],
+  [documented, 'docs/build-app/a.md', '@doctocat'],
+  [documented, 'scripts/a.sh', '@doctocat @octocat'],
+  [documented, 'build/logs/a.js', '@octocat'],
+  [documented, 'deeply/nested/logs/x/a.js', '@octocat'],
+  [documented, 'src/apps/a.js', '@octocat'],
+  [documented, 'apps/a.js', '@octocat'],
+  [documented, 'apps/github', ''],
+  [documented, 'apps/github/a.js', ''],
+  [documented, 'apps/github/deep/a.js', '@doctocat'],
+  ['docs/* @a', 'docs/getting-started.md', '@a'],
+  ['docs/* @a', 'docs/build-app/troubleshooting.md', ''],
+  ['docs/* @a', 'src/docs/a.md', ''],
+  ['docs/** @a', 'docs/build-app/troubleshooting.md', '@a'],
+  ['docs/** @a', 'docs', ''],
+  ['/* @a', 'a.js', '@a'],
+  ['/* @a', 'src/a.js', ''],
+  ['/src/**/test @a', 'src/test/a.js', '@a'],
+  ['/src/**/test @a', 'src/x/y/test/a.js', '@a'],
+  ['/src/*/test @a', 'src/x/y/test/a.js', ''],
+  ['src @a', 'lib/src/a.js', '@a'],
+  ['src/ @a', 'src', ''],
+  ['*.JS @a', 'a.js', ''],
+  ['Src/ @a', 'src/a.js', ''],
+  ['with\\ space/ @a', 'with space/a.js', '@a'],
+  ['注文/ @a', 'src/注文/a.js', '@a'],
+  ['a?.js @a', 'ab.js', '@a'],
+  ['* @a\r\n*.js @b\r\n', 'x.js', '@b'],
+  ['\uFEFF* @a', 'x.js', '@a'],
+  ['* @a\n* #nobody', 'x.js', ''],
+];
+
+describe('CODEOWNERS', () => {
+  test('F160 every file has the owners that GitHub documents: the last match wins, and a line without owners clears', () => {
+    for (const [rules, path, owners] of cases)
+      assert.equal(ownersOf(path, parseOwners(rules)).join(' '), owners, `${path} by ${rules}`);
+  });
+
+  test('F160 lines that GitHub skips are skipped and named, and the others count', () => {
+    const many = Array.from({ length: 101 }, (_, at) => `@a${String(at)}`).join(' ');
+    const lines = [
+      '* @a',
+      '!*.js @b',
+      '[ab].js @b',
+      '\\#x @b',
+      '*.js b',
+      '*.js @b`',
+      `*.js ${many}`,
+      'x** @b',
+      '# @b',
+    ];
+    const read = parseOwners(lines.join('\n'));
+    assert.deepEqual(read.skipped, [2, 3, 4, 5, 6, 7]);
+    assert.deepEqual(ownersOf('a.js', read), ['@a']);
+  });
+
+  test('F160 a file of 1 MB with hostile patterns holds up nothing for long', async (t) => {
+    const root = await scratchFolder(t, []);
+    const line = `/**/${'*a'.repeat(20)}/**/${'*a'.repeat(20)}b @x\n`;
+    await layOut(root, { CODEOWNERS: `* @last\n${line.repeat(Math.ceil((1 << 20) / line.length))}` });
+    const files = Array.from({ length: 20 }, (_, at) =>
+      join(root, ...Array<string>(20).fill('a'.repeat(60)), String(at)),
+    );
+    let longest = 0;
+    let last = performance.now();
+    const timer = setInterval(() => {
+      longest = Math.max(longest, performance.now() - last);
+      last = performance.now();
+    }, 1);
+    const { owners } = await findOwners(new Set(files));
+    clearInterval(timer);
+    assert.deepEqual(
+      [...owners.values()].flat(),
+      files.map(() => '@last'),
+    );
+    t.diagnostic(`longest pause ${String(Math.round(longest))} ms`);
+    assert.ok(longest < 1_000, `a pause of ${String(longest)} ms`);
+  });
+
+  test('F160 the first file of .github, the root and docs counts, and one above 3 MB is named and not read', async (t) => {
+    const root = await scratchFolder(t, []);
+    const file = join(root, 'src', 'a.js');
+    const owners = async (within?: string): Promise<unknown> =>
+      (await findOwners(new Set([file]), within)).owners.get(file);
+    await layOut(root, { 'docs/CODEOWNERS': '* @docs' });
+    assert.deepEqual(await owners(), ['@docs']);
+    await layOut(root, { CODEOWNERS: '* @root' });
+    assert.deepEqual(await owners(), ['@root']);
+    await layOut(root, { '.github/CODEOWNERS': '* @github' });
+    assert.deepEqual(await owners(), ['@github']);
+    assert.equal(await owners(join(root, 'src')), undefined);
+    assert.deepEqual(await owners(root), ['@github']);
+    await layOut(root, { '.github/CODEOWNERS': '#'.repeat(3 * 1024 * 1024 + 1) });
+    const { owners: none, gaps } = await findOwners(new Set([file]));
+    assert.equal(none.size, 0);
+    assert.deepEqual(gaps, [{ file: join(root, '.github', 'CODEOWNERS'), lines: undefined }]);
+  });
+
+  test('F160 a shown finding has the owners of its main place, by the file as it is now', async (t) => {
+    const scene = await setScene(t, 'shop');
+    const root = join(scene.root, 'shop');
+    await layOut(root, { CODEOWNERS: 'a.js @ana\n![x] @b' });
+    await scene.addRun(['shop'], finding('SQL'));
+    const [shown] = scene.store.all();
+    assert.deepEqual(shown?.owners, ['@ana']);
+    assert.deepEqual(scene.store.folders()[0]?.ownersGaps, [{ file: join(root, 'CODEOWNERS'), lines: [2] }]);
+    const file = join(root, 'CODEOWNERS');
+    await writeFile(file, 'a.js @ben');
+    await scene.store.rePlace(new Set([file]));
+    assert.deepEqual(scene.store.all()[0]?.owners, ['@ben']);
+    assert.deepEqual(scene.store.folders()[0]?.ownersGaps, []);
+  });
+
+  test('owners are a column of the table, a part of what tools answer, and a group', async () => {
+    const known = invent({ owners: ['@ana', '@shop/web'] });
+    const unknown = invent({ index: 1 });
+    const source = { run: known.run, shown: [known, unknown] };
+    assert.match(toCsv(source), /"'?@ana '?@shop\/web"/);
+    const answer = (await listFindings({ runs: [source], place: (some) => Promise.resolve(some) }, {})) as {
+      readonly findings: readonly { readonly owner: unknown }[];
+    };
+    assert.deepEqual(
+      answer.findings.map(({ owner }) => owner),
+      [['@ana', '@shop/web'], 'unknown'],
+    );
+    assert.deepEqual(
+      toGroups([unknown, known], 'owner').map(({ topic }) => topic.key),
+      ['@ana @shop/web', ''],
+    );
+  });
+});
+
+/** Writes files of a repository. */
+async function layOut(root: string, files: Readonly<Record<string, string>>): Promise<void> {
+  await mkdir(root, { recursive: true });
+  execFileSync('git', ['init', '-q', root]);
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(dirname(join(root, name)), { recursive: true });
+    await writeFile(join(root, name), text);
+  }
+}
