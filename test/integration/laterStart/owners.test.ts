@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'mocha';
+import type * as vscode from 'vscode';
+import type { FindingStore } from '../../../src/core/findings/findingStore.ts';
+import { filterFindings, Filtering } from '../../../src/editor/findings/tree/filtering.ts';
+import { invent } from '../../unit/findings/shownFindings.ts';
+import { answer } from '../person.ts';
+
+/** A Memento that lives as long as its test. */
+function makeMemory(): vscode.Memento {
+  const values = new Map<string, unknown>();
+  const get = (key: string, fallback?: unknown): unknown => values.get(key) ?? fallback;
+  const update = (key: string, value: unknown): Promise<void> => Promise.resolve(void values.set(key, value));
+  return { keys: () => [...values.keys()], get, update } as vscode.Memento;
+}
+
+const all = [['@Ana', '@shop/web'], ['@ben'], undefined].map((owners, index) => invent({ index, owners }));
+
+describe('Owners in the Findings view', () => {
+  it('filters by the names of the person, which are kept for all workspaces, whatever their letter case', async () => {
+    const user = makeMemory();
+    const filtering = new Filtering(makeMemory(), user);
+    const findings = { all: () => all, absent: () => [] } as unknown as FindingStore;
+    answer({
+      showQuickPick: (items: readonly { part?: string }[]) =>
+        items.find(({ part }) => part === 'owners') ?? items[0],
+      showInputBox: () => '@ana  @shop/mobile',
+    });
+    await filterFindings(filtering, findings);
+    assert.deepEqual(filtering.filter, { owners: ['@Ana', '@shop/mobile'] });
+    assert.deepEqual(all.filter(filtering.passes), all.slice(0, 1));
+    assert.equal(new Filtering(makeMemory(), user).handles, '@ana  @shop/mobile');
+  });
+});
