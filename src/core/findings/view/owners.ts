@@ -73,7 +73,7 @@ function readRule(line: string): OwnerRule | undefined {
 
 /** A person, a team, or an email address. */
 function isOwner(word: string): boolean {
-  return word.length <= 254 && /^(?:@[\w.-]+(?:\/[\w.-]+)?|[^\s@`]+@[^\s@`]+)$/.test(word);
+  return word.length <= 254 && /^(?:@[\w.-]+(?:\/[\w.-]+)?|[\w.+%-]+@[\w.-]+)$/.test(word);
 }
 
 /** The owners of a file (relative to the repository, with `/`); empty when it has none. */

@@ -83,10 +83,12 @@ describe('CODEOWNERS', () => {
       '*.js @b`',
       `*.js ${many}`,
       'x** @b',
+      '*.js b\u001b[2J@example.com',
+      '*.js b\u202e@example.com',
       '# @b',
     ];
     const read = parseOwners(lines.join('\n'));
-    assert.deepEqual(read.skipped, [2, 3, 4, 5, 6, 7]);
+    assert.deepEqual(read.skipped, [2, 3, 4, 5, 6, 7, 9, 10]);
     assert.deepEqual(ownersOf('a.js', read), ['@a']);
   });
 
