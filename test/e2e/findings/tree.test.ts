@@ -214,3 +214,13 @@ test('two runs are compared: what is new, what is not reported any more, what is
     (found) => found.some((heading) => heading.startsWith('Critical')),
   );
 });
+
+test('the trend has a row for each run, with what is not reported any more', async ({ workbench }) => {
+  await workbench.runCommand('Whitebox: Show Trend');
+  const trend = await workbench.webviewFrame('Trend: shop');
+  const latest = trend.locator('tbody tr').first();
+  await latest.waitFor();
+  assert.equal(await trend.locator('tbody tr').count(), 2);
+  assert.deepEqual((await latest.locator('td').allInnerTexts()).slice(1, 4), ['0', '1', '0']);
+  await workbench.screenshot('tree-11-trend.png');
+});
