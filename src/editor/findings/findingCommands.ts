@@ -21,7 +21,7 @@ import { mapFindingPaths } from './mapPaths.ts';
 import { copyFindings, fixWithAgent, shareFinding } from './shareFindings.ts';
 import { reviewSharedDecisions, type SharedDecisionDeps } from './sharedDecisions.ts';
 import { filterFindings, type Filtering, groupFindings } from './tree/filtering.ts';
-import { setTriage, subjectLabel, type TriageDeps } from './triage.ts';
+import { extendAcceptance, setTriage, subjectLabel, type TriageDeps } from './triage.ts';
 
 /** What commands on findings and on their view need. */
 export interface FindingCommandDeps
@@ -64,6 +64,7 @@ export function createFindingCommands(deps: FindingCommandDeps): Readonly<Record
     'whitebox.revealFinding': (...args) => revealFinding(findingOf(args, deps)),
     'whitebox.showFindingDetails': onOne((shown) => deps.details.open(shown)),
     'whitebox.setTriage': onAll((shown) => setTriage(shown, deps)),
+    'whitebox.extendAcceptance': onAll((shown) => extendAcceptance(shown, deps)),
     'whitebox.reviewSharedDecisions': (folder) => reviewSharedDecisions(folder, deps),
     'whitebox.copyFinding': onAll(copyFindings),
     'whitebox.fixWithAgent': onAll(fixWithAgent),

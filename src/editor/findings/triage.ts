@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
 import type { ShownFinding } from '../../core/findings/shownFinding.ts';
 import {
+  asMade,
   dayAfter,
   hasEnded,
   isDay,
@@ -57,6 +58,23 @@ export async function setTriage(shown: readonly ShownFinding[], deps: TriageDeps
     const message = t('The triage decision couldn’t be undone. It is still in effect.');
     offerRemedies(showError(message, showLog()), deps.log);
   });
+}
+
+/** Asks until when risks are accepted that have been accepted before, and keeps each one's note. */
+export async function extendAcceptance(
+  shown: readonly ShownFinding[],
+  { findings }: Pick<TriageDeps, 'findings'>,
+): Promise<void> {
+  const t = vscode.l10n.t;
+  const accepted = shown.filter(({ triage }) => asMade(triage).state === 'acceptedRisk');
+  if (accepted.length === 0) {
+    void showInformation(t('None of these findings is an accepted risk.'));
+    return;
+  }
+  const until = await askUntil(accepted);
+  if (until === undefined) return;
+  for (const [note, some] of Map.groupBy(accepted, ({ triage }) => triage.note))
+    await findings.setTriage(some, 'acceptedRisk', note, until);
 }
 
 async function pickState(shown: readonly ShownFinding[]): Promise<TriageState | undefined> {

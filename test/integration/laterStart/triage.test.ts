@@ -76,7 +76,7 @@ describe('deciding about findings', () => {
     await eventually(decision, (told) => told.includes('mine'));
   });
 
-  it('F157 an accepted risk asks until when, and a new decision after its end proposes the note', async () => {
+  it('F157 an accepted risk asks until when, a new decision after its end proposes the note, and it is extended with it', async () => {
     const acceptUntil = async (label: string, day: string): Promise<readonly unknown[]> => {
       const asked: unknown[] = [];
       answer({
@@ -102,6 +102,14 @@ describe('deciding about findings', () => {
     assert.equal(proposed, 'behind the gateway');
     assert.match(await decision(), /"state": "acceptedRisk"/);
     assert.doesNotMatch(await decision(), /"until"/);
+    answer({
+      showQuickPick: (items: vscode.QuickPickItem[]) => items.find(({ label }) => label === '1 year'),
+    });
+    await vscode.commands.executeCommand('whitebox.extendAcceptance', finding);
+    assert.match(
+      await decision(),
+      /"state": "acceptedRisk"[^}]*"note": "behind the gateway"[^}]*"until": "20/,
+    );
   });
 
   it('F84 is off in Restricted Mode for buttons and tools that reach it there, too', async () => {

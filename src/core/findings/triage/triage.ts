@@ -48,6 +48,19 @@ export function asMade<T extends TriageDecision>(decision: T): T {
   return hasEnded(decision) ? { ...decision, state: 'acceptedRisk' } : decision;
 }
 
+/** When an accepted risk ends: `soon` within 14 days. */
+export const ACCEPTANCE_ENDS = ['ended', 'soon', 'later'] as const;
+
+/** When the acceptance of a risk ends, seen at a time; undefined where nothing ends. */
+export function acceptanceEnd(
+  decision: TriageDecision,
+  now: number,
+): (typeof ACCEPTANCE_ENDS)[number] | undefined {
+  if (decision.until === undefined) return undefined;
+  if (hasEnded(decision)) return 'ended';
+  return decision.until <= dayAfter(now, 14) ? 'soon' : 'later';
+}
+
 /** True for a `YYYY-MM-DD` that the calendar has. */
 export function isDay(text: string): boolean {
   return z.iso.date().safeParse(text).success;

@@ -4,7 +4,7 @@ import type { Drift } from '../drift/drift.ts';
 import { type Finding, isAtLeast, SEVERITIES, type Severity } from '../finding.ts';
 import { EVIDENCE, leastOf } from '../place/evidence.ts';
 import type { ShownFinding } from '../shownFinding.ts';
-import { isSettled, TRIAGE_STATES } from '../triage/triage.ts';
+import { ACCEPTANCE_ENDS, acceptanceEnd, isSettled, TRIAGE_STATES } from '../triage/triage.ts';
 
 /** Which findings the settings display. */
 export interface Display {
@@ -72,6 +72,7 @@ export const filterSchema = z.object({
   evidence: z.optional(z.array(z.enum(EVIDENCE_FILTERS))),
   /** As CODEOWNERS names them; `null` for a finding without one. */
   owners: z.optional(z.array(z.nullable(z.string()))),
+  acceptance: z.optional(z.array(z.enum(ACCEPTANCE_ENDS))),
   text: z.optional(z.string()),
 });
 /** Which findings a person wants to see: those that pass every part; an absent or empty part lets everything pass. */
@@ -96,6 +97,14 @@ export function toPredicate(filter: Filter): (shown: ShownFinding) => boolean {
   return (shown) => tests.every((test) => test(shown));
 }
 
+/** Findings by the last day of their acceptance, the earliest first. */
+export function byEnd(shown: readonly ShownFinding[]): readonly ShownFinding[] {
+  return shown.toSorted((one, other) => {
+    const [first, second] = [one.triage.until ?? '', other.triage.until ?? ''];
+    return first === second ? 0 : first < second ? -1 : 1;
+  });
+}
+
 /** The parts of a filter that list what a finding may have. */
 export type ListPart = Exclude<FilterPart, 'text'>;
 
@@ -111,6 +120,10 @@ export const valuesOf: { readonly [P in ListPart]: (shown: ShownFinding) => read
   features: ({ finding }) => [finding.feature ?? null],
   perspectives: ({ finding }) => [finding.perspective ?? null],
   verdicts: ({ verdict }) => (verdict === undefined ? [] : [verdict]),
+  acceptance: ({ triage }) => {
+    const end = acceptanceEnd(triage, Date.now());
+    return end === undefined ? [] : [end];
+  },
   evidence: ({ evidence }) => [leastOf(evidence)?.kind ?? 'none'],
   owners: ({ owners = [] }) => (owners.length === 0 ? [null] : owners),
   /** The folders that hold its main place, from its own up to the run's. */

@@ -3,7 +3,7 @@ import { VERDICTS } from '../../../core/findings/compare/verdict.ts';
 import { SEVERITIES } from '../../../core/findings/finding.ts';
 import type { FindingStore } from '../../../core/findings/findingStore.ts';
 import type { ShownFinding } from '../../../core/findings/shownFinding.ts';
-import { TRIAGE_STATES } from '../../../core/findings/triage/triage.ts';
+import { ACCEPTANCE_ENDS, TRIAGE_STATES } from '../../../core/findings/triage/triage.ts';
 import {
   activeParts,
   DRIFTS,
@@ -132,6 +132,10 @@ const valueLists: { readonly [P in ListPart]: ValueList<ValueOf<P>> } = {
     order: EVIDENCE_FILTERS,
   },
   owners: { labelOf: (owner) => ownersLabel(owner === null ? [] : [owner]) },
+  acceptance: {
+    labelOf: acceptanceLabel,
+    order: ACCEPTANCE_ENDS,
+  },
   folders: { labelOf: folderLabel },
 };
 
@@ -293,6 +297,7 @@ function partLabel(part: FilterPart): string {
     verdicts: t('Compared with Earlier Runs'),
     evidence: t('Quoted Code'),
     owners: t('Owner'),
+    acceptance: t('End of Accepted Risk'),
     text: t('Text'),
   }[part];
 }
@@ -307,6 +312,15 @@ function driftFilterLabel(drift: (typeof DRIFTS)[number]): string {
     unknown: t('Unknown whether code changed'),
     none: t('No location in this workspace'),
   }[drift];
+}
+
+function acceptanceLabel(end: (typeof ACCEPTANCE_ENDS)[number]): string {
+  const t = vscode.l10n.t;
+  return {
+    ended: t('Acceptance ended'),
+    soon: t('Acceptance ends within 14 days'),
+    later: t('Acceptance ends later'),
+  }[end];
 }
 
 function evidenceFilterLabel(evidence: (typeof EVIDENCE_FILTERS)[number]): string {

@@ -3,10 +3,15 @@ import { hasAllFindings, hasFindings } from '../../../core/findings/chooseRun.ts
 import { countVerdicts, isReported } from '../../../core/findings/compare/verdict.ts';
 import type { FindingStore } from '../../../core/findings/findingStore.ts';
 import type { Cut } from '../../../core/findings/parse/parse.ts';
-import type { ShownRun } from '../../../core/findings/shownFinding.ts';
-import { isSettled } from '../../../core/findings/triage/triage.ts';
+import type { ShownFinding, ShownRun } from '../../../core/findings/shownFinding.ts';
+import { acceptanceEnd, isSettled } from '../../../core/findings/triage/triage.ts';
 import type { TriageStore } from '../../../core/findings/triage/triageStore.ts';
-import { activeParts, applyFilter, type FilteredFindings } from '../../../core/findings/view/filter.ts';
+import {
+  activeParts,
+  applyFilter,
+  byEnd,
+  type FilteredFindings,
+} from '../../../core/findings/view/filter.ts';
 import { toGroups, toVerdictGroups } from '../../../core/findings/view/groups.ts';
 import { childNodes, type OutlineNode, rootNodes } from '../../../core/findings/view/outline.ts';
 import { isInPart } from '../../../core/findings/view/zeroFindings.ts';
@@ -87,14 +92,16 @@ export function showFindings(lazy: LazyView<OutlineNode>, deps: FindingsViewDeps
   );
 }
 
-/** The findings, or those of two compared runs, after the settings and the filter. A comparison and a filter by triage also show settled findings. */
+/** The findings, or those of two compared runs, after the settings and the filter. A comparison and a filter by triage or acceptance also show settled findings. */
 function readFiltered({ findings, filtering }: FindingsViewDeps): FilteredFindings {
   const { minimumSeverity, hideTriaged } = readDisplaySettings();
   const comparison = findings.comparison();
-  const asksForTriage = comparison !== undefined || (filtering.filter.triage ?? []).length > 0;
+  const isActive = (part: 'triage' | 'acceptance'): boolean => (filtering.filter[part] ?? []).length > 0;
+  const asksForTriage = comparison !== undefined || isActive('triage') || isActive('acceptance');
   const display = { minimumSeverity, hideTriaged: hideTriaged && !asksForTriage };
   const { shown, absent = [] } = comparison ?? { shown: findings.all(), absent: findings.absent() };
-  return applyFilter([...shown, ...absent], display, filtering.passes);
+  const filtered = applyFilter([...shown, ...absent], display, filtering.passes);
+  return isActive('acceptance') ? { ...filtered, passing: byEnd(filtered.passing) } : filtered;
 }
 
 /** The folders with decisions that nobody has answered. */
@@ -187,6 +194,7 @@ export function describeFindings(
   const comparison = findings.comparison();
   const counts = [
     ...describeHidden(filtered),
+    ...describeEnds([...findings.all(), ...findings.absent()]),
     ...(comparison === undefined ? describeOnlyHere(filtered) : []),
     ...describeFilter(filtering, filtered),
   ];
@@ -270,6 +278,13 @@ function describeHidden({ mild, settled }: FilteredFindings): string[] {
     ...(mild === 0 ? [] : [t('Hidden by minimum severity: {0}', countFindings(mild))]),
     ...(settled === 0 ? [] : [t('Hidden because triage closed them: {0}', countFindings(settled))]),
   ];
+}
+
+/** How many acceptances end soon. */
+function describeEnds(all: readonly ShownFinding[]): string[] {
+  const now = Date.now();
+  const soon = all.filter(({ triage }) => acceptanceEnd(triage, now) === 'soon').length;
+  return soon === 0 ? [] : [vscode.l10n.t('Acceptance ends within 14 days: {0}', countFindings(soon))];
 }
 
 /** How many of the displayed findings are not in Problems. */

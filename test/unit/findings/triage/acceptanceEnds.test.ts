@@ -16,7 +16,8 @@ import { toBundle } from '../../../../src/core/findings/importExport/bundle.ts';
 import { toCsv } from '../../../../src/core/findings/importExport/csv.ts';
 import { toSarif } from '../../../../src/core/findings/importExport/sarif/sarif.ts';
 import { finding, type Scene, setScene } from '../findingScene.ts';
-import { noIdentity } from '../shownFindings.ts';
+import { byEnd, toPredicate } from '../../../../src/core/findings/view/filter.ts';
+import { invent, noIdentity } from '../shownFindings.ts';
 
 /** A finding whose risk is accepted for some days. */
 async function accepted(t: TestContext, days: number): Promise<Scene & { only: () => ShownFinding }> {
@@ -125,4 +126,18 @@ test('exports carry the end of an acceptance, and a bundle the decision as it wa
   const decisions = toBundle(await source(), [], tool).find(({ path }) => path === 'triage.json');
   const [decision] = JSON.parse(decisions?.content.toString() ?? '') as { state: string; until: string }[];
   assert.deepEqual([decision?.state, decision?.until], ['acceptedRisk', until]);
+});
+
+test('F139 a filter keeps acceptances by their end, within 14 days or later, and they are in the order of their ends', () => {
+  const ends = [15, 14, 0].map((days) => dayAfter(Date.now(), days));
+  const all = ends.map((until, index) => {
+    const shown = invent({ index, state: 'acceptedRisk' });
+    return { ...shown, triage: { ...shown.triage, until } };
+  });
+  const ended = { ...invent(), triage: { state: 'open', note: 'n', at: 1, until: 'x' } as const };
+  const kept = (...acceptance: ('ended' | 'soon' | 'later')[]) =>
+    byEnd([...all, invent(), ended].filter(toPredicate({ acceptance }))).map(({ triage }) => triage.until);
+  assert.deepEqual(kept('soon'), [ends[2], ends[1]]);
+  assert.deepEqual(kept('later'), [ends[0]]);
+  assert.deepEqual(kept('ended'), ['x']);
 });

@@ -12,7 +12,7 @@ import {
 } from '../../../../src/core/findings/view/filter.ts';
 import { VERDICTS } from '../../../../src/core/findings/compare/verdict.ts';
 import { SEVERITIES } from '../../../../src/core/findings/finding.ts';
-import { TRIAGE_STATES } from '../../../../src/core/findings/triage/triage.ts';
+import { ACCEPTANCE_ENDS, TRIAGE_STATES } from '../../../../src/core/findings/triage/triage.ts';
 import { invent, inventedFindings, type Invented } from '../shownFindings.ts';
 
 function passes(filter: Filter, finding: Invented): boolean {
@@ -30,6 +30,7 @@ const parts: { [K in keyof Required<Filter>]: fc.Arbitrary<NonNullable<Filter[K]
   verdicts: fc.subarray([...VERDICTS]),
   evidence: fc.subarray([...EVIDENCE_FILTERS]),
   owners: fc.subarray(['@ana', '@shop/web', null]),
+  acceptance: fc.subarray([...ACCEPTANCE_ENDS]),
   text: fc.constantFrom('', '  ', 'sql', 'SQL request', 'b.js', 'cwe-89', 'nothing like it'),
 };
 const filters = fc.record(parts, { requiredKeys: [] }) as fc.Arbitrary<Filter>;
