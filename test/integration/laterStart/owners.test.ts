@@ -3,6 +3,9 @@ import { describe, it } from 'mocha';
 import type * as vscode from 'vscode';
 import type { FindingStore } from '../../../src/core/findings/findingStore.ts';
 import { filterFindings, Filtering } from '../../../src/editor/findings/tree/filtering.ts';
+import { toItem } from '../../../src/editor/findings/tree/findingItems.ts';
+import { childNodes, rootNodes } from '../../../src/core/findings/view/outline.ts';
+import { toGroups } from '../../../src/core/findings/view/groups.ts';
 import { invent } from '../../unit/findings/shownFindings.ts';
 import { answer } from '../person.ts';
 
@@ -30,5 +33,15 @@ describe('Owners in the Findings view', () => {
     assert.deepEqual(filtering.filter, { owners: ['@Ana', '@shop/mobile'] });
     assert.deepEqual(all.filter(filtering.passes), all.slice(0, 1));
     assert.equal(new Filtering(makeMemory(), user).handles, '@ana  @shop/mobile');
+  });
+
+  it('names the owners of a group, and in the tooltip of a finding', () => {
+    const groups = rootNodes(toGroups(all, 'owner'));
+    const labels = groups.map((node) => toItem(node, true).label);
+    assert.deepEqual(labels, ['@Ana, @shop/web', '@ben', 'No known owner']);
+    const [node] = rootNodes(toGroups(all, 'severity')).flatMap(childNodes).flatMap(childNodes);
+    const tooltip = node && toItem(node, true).tooltip;
+    assert.ok(typeof tooltip === 'string');
+    assert.match(tooltip, /Owner: @Ana, @shop\/web/);
   });
 });
