@@ -36,3 +36,15 @@ export function inBackground(work: PromiseLike<unknown>, log: Logger): void {
     log.error(error instanceof Error ? (error.stack ?? error.message) : String(error)),
   );
 }
+
+/** Does some work at the first call; later calls share its result. Work that failed is tried again at the next call. */
+export function once<T>(work: () => Promise<T>): () => Promise<T> {
+  let doing: Promise<T> | undefined;
+  return () => {
+    doing ??= work().catch((error: unknown) => {
+      doing = undefined;
+      throw error;
+    });
+    return doing;
+  };
+}

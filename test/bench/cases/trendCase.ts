@@ -10,7 +10,7 @@ import {
 } from '../../../src/core/findings/compare/trend.ts';
 import { RunStore } from '../../../src/core/run/disk/runStore.ts';
 import { silent } from '../../silentLog.ts';
-import { parseWorker } from '../../unit/findings/parseWorker.ts';
+import { parseWorker } from '../../unit/findings/parse/bundledWorker.ts';
 import type { Row } from '../rows.ts';
 import { makeRun } from './findingsCase.ts';
 

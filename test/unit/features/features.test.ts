@@ -9,7 +9,7 @@ import { type FeatureList, readFeatures, toFeatures } from '../../../src/core/fe
 import { listProgress, toScanProgress } from '../../../src/core/features/scanProgress.ts';
 import { propertyRuns } from '../core/propertyRuns.ts';
 import { tempFolder } from '../run/tempFolder.ts';
-import { parseWorker } from '../findings/parseWorker.ts';
+import { parseWorker } from '../findings/parse/bundledWorker.ts';
 import { crawledWith } from './crawledRun.ts';
 
 const crawled = crawledWith('features');

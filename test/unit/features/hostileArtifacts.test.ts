@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { readFeatures } from '../../../src/core/features/features.ts';
 import { readScanProgress } from '../../../src/core/features/scanProgress.ts';
 import { testBlocks, type Work } from '../core/blockedLoop.ts';
-import { parseWorker } from '../findings/parseWorker.ts';
+import { parseWorker } from '../findings/parse/bundledWorker.ts';
 import { tempFolder } from '../run/tempFolder.ts';
 import { crawledWith } from './crawledRun.ts';
 

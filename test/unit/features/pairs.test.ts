@@ -21,7 +21,7 @@ import {
 } from '../../../src/core/features/pairs.ts';
 import { propertyRuns } from '../core/propertyRuns.ts';
 import { tempFolder } from '../run/tempFolder.ts';
-import { parseWorker } from '../findings/parseWorker.ts';
+import { parseWorker } from '../findings/parse/bundledWorker.ts';
 import { crawledWith } from './crawledRun.ts';
 
 const crawled = crawledWith('features');

@@ -10,7 +10,7 @@ import {
   toScanProgress,
 } from '../../../src/core/features/scanProgress.ts';
 import { tempFolder } from '../run/tempFolder.ts';
-import { parseWorker } from '../findings/parseWorker.ts';
+import { parseWorker } from '../findings/parse/bundledWorker.ts';
 import type { Run } from '../../../src/core/run/state/run.ts';
 import { crawledWith } from './crawledRun.ts';
 

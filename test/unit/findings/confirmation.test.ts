@@ -15,7 +15,7 @@ import { advance } from '../../../src/core/run/state/advance.ts';
 import { isUnsent, type Run, runIdOf } from '../../../src/core/run/state/run.ts';
 import { blackboxAssessment } from '../../../src/core/workflows/blackboxAssessment.ts';
 import { setScene, type Scene } from './findingScene.ts';
-import { parseWorker } from './parseWorker.ts';
+import { parseWorker } from './parse/bundledWorker.ts';
 import { invent } from './shownFindings.ts';
 import { runOf } from '../run/sampleRuns.ts';
 

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import type { Run } from '../../../src/core/run/state/run.ts';
 import { finding, setScene, titles } from './findingScene.ts';
-import { parseWorker } from './parseWorker.ts';
+import { parseWorker } from './parse/bundledWorker.ts';
 
 test('of each open folder the findings of its latest run are shown', async (t) => {
   const scene = await setScene(t, 'shop', 'tool');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { identitiesOf } from '../../../src/core/findings/identity.ts';
-import { parseWorker } from './parseWorker.ts';
+import { parseWorker } from './parse/bundledWorker.ts';
 import { parseFindings } from '../../../src/core/findings/parse/parse.ts';
 import { createResolver } from '../../../src/core/findings/place/resolver.ts';
 import type { SentOfRun } from '../../../src/core/findings/place/sentFiles.ts';

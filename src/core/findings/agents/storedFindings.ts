@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { markOf, pathInside } from '../../files.ts';
-import { once } from '../../once.ts';
+import { once } from '../../yieldingWork.ts';
 import type { Clock, Logger } from '../../ports.ts';
 import { readRuns } from '../../run/disk/readRuns.ts';
 import type { Run } from '../../run/state/run.ts';

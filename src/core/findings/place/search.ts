@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { once } from '../../once.ts';
-import { inSlices } from '../../yieldingWork.ts';
+import { inSlices, once } from '../../yieldingWork.ts';
 import { MAX_PATH } from '../finding.ts';
 import {
   decodingLast,

@@ -6,7 +6,7 @@ import { readFindingsOfRun } from '../../../../src/core/findings/compare/finding
 import { countTrend, runsOfTrend, traceTrend } from '../../../../src/core/findings/compare/trend.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { propertyRuns } from '../../core/propertyRuns.ts';
-import { parseWorker } from '../parseWorker.ts';
+import { parseWorker } from '../parse/bundledWorker.ts';
 import { type Scene, setScene } from '../findingScene.ts';
 
 interface Row {

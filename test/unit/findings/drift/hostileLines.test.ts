@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { testBlocks, type Work } from '../../core/blockedLoop.ts';
 import { type Scene, setScene, toVerdicts } from '../findingScene.ts';
-import { parseWorker } from '../parseWorker.ts';
+import { parseWorker } from '../parse/bundledWorker.ts';
 
 /** What a bundler makes of a large application: 2 MB in one line. */
 const minified = Array.from({ length: 100_000 }, (_, at) => `if (a${at}) b(c, ${at});`).join('');

@@ -1,4 +1,4 @@
-import { parseWorker } from '../parseWorker.ts';
+import { parseWorker } from '../parse/bundledWorker.ts';
 import { readImport } from '../../../../src/core/findings/importExport/importFile.ts';
 import type { ImportedFile } from '../../../../src/core/findings/importExport/readContent.ts';
 

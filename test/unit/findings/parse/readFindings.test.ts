@@ -7,7 +7,7 @@ import { readFindings, type ReadFindingsOptions } from '../../../../src/core/fin
 import { pausesWhile } from '../../core/cpuTime.ts';
 import { type Scope, tempFolder } from '../../run/tempFolder.ts';
 import { finding, type Scene, setScene, titles } from '../findingScene.ts';
-import { parseWorker } from '../parseWorker.ts';
+import { parseWorker } from './bundledWorker.ts';
 
 const options = { runId: 'run', workerFile: parseWorker };
 const isTooLarge = { kind: 'findingsTooLarge' };

@@ -9,7 +9,7 @@ import type { ShownFinding } from '../../../../src/core/findings/shownFinding.ts
 import { zipBundle } from '../../../../src/core/findings/importExport/bundle.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { type Scene, setScene } from '../findingScene.ts';
-import { parseWorker } from '../parseWorker.ts';
+import { parseWorker } from '../parse/bundledWorker.ts';
 
 const code = `function find(id) {
   const sql = \`select * from orders where id=\${id}\`;

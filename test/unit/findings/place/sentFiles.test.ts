@@ -13,7 +13,7 @@ import type { Run } from '../../../../src/core/run/state/run.ts';
 import type { ArchiveFormat } from '../../../../src/core/upload/archive/packing.ts';
 import { writeArchive } from '../../../../src/core/upload/archive/writeArchive.ts';
 import { readArchive } from '../../../../src/core/upload/archive/readArchive.ts';
-import { parseWorker } from '../parseWorker.ts';
+import { parseWorker } from '../parse/bundledWorker.ts';
 
 const workerFile = new URL('../../../../src/core/upload/archive/archiveWorker.ts', import.meta.url);
 const long = `src/${'deep/'.repeat(30)}設計 file.js`;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { once } from '../../../src/core/once.ts';
+import { once } from '../../../src/core/yieldingWork.ts';
 
 test('what is done once is done anew only after it failed', async () => {
   const ends = [Promise.reject(new Error('the disk is full')), Promise.resolve('loaded')];

@@ -11,7 +11,7 @@ async function bundleWorker(): Promise<string> {
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
   const outfile = join(folder, 'parseWorker.cjs');
   await build({
-    entryPoints: [join(import.meta.dirname, '../../../src/core/findings/parse/parseWorker.ts')],
+    entryPoints: [join(import.meta.dirname, '../../../../src/core/findings/parse/parseWorker.ts')],
     outfile,
     bundle: true,
     format: 'cjs',
