@@ -82,9 +82,9 @@ describe('deciding about findings', () => {
       answer({
         showQuickPick: (items: { state?: string; label: string }[]) =>
           items.find((item) => item.state === 'acceptedRisk' || item.label === label),
-        showInputBox: ({ value, validateInput }: vscode.InputBoxOptions) => {
-          asked.push(value);
-          return asked.length === 1 ? 'behind the gateway' : (asked.push(validateInput?.(day)), day);
+        showInputBox: (options: vscode.InputBoxOptions) => {
+          asked.push(options.value);
+          return asked.length === 1 ? 'behind the gateway' : (asked.push(options.validateInput?.(day)), day);
         },
       });
       await vscode.commands.executeCommand('whitebox.setTriage', finding);
