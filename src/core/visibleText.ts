@@ -1,5 +1,6 @@
 // Zero-width joiner and non-joiner stay: emoji, Persian and Indic scripts are spelled with them, and they reorder nothing.
-const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+// The last two ranges are ignored when they are drawn, though most of them mean nothing; the variation selectors between them draw ideographs.
+const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u{E0000}-\u{E00FF}\u{E01F0}-\u{E0FFF}]/gu;
 const plainLine = /^[!-~]+(?: [!-~]+)*$/;
 const plainAscii = /^[ -~]*$/;
 const harmless = new Set(['\n', '\t', '\u200C', '\u200D']);
@@ -43,7 +44,7 @@ function escaped(character: string): string {
 }
 
 // What JSON allows unescaped in a string; line breaks stand between the values.
-const invisibleInJson = /[\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u007F-\u009F]/gu;
+const invisibleInJson = /[\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u007F-\u009F\u{E0000}-\u{E00FF}\u{E01F0}-\u{E0FFF}]/gu;
 
 /** JSON, indented, with no invisible character hidden in it: reading it gives the same value. Undefined for one that is nested too deeply to be written. */
 export function toVisibleJson(raw: string): string | undefined {

@@ -24,6 +24,8 @@ test('F79 two names of files that differ look different: a line break is seen in
 test('line breaks, tabs, Japanese and joined emoji stay as they are', () => {
   assert.equal(visibleText('a\r\n\tb 重大 👩\u200D💻'), 'a\n\tb 重大 👩\u200D💻');
   assert.equal(visibleText('\u2028\uFEFF\u00AD\uD800'), '\\u{2028}\\u{FEFF}\\u{00AD}\\u{D800}');
+  // No character has these numbers, and nothing is drawn for them.
+  assert.equal(visibleText('\u{E0000}葛\u{E0101}\u{E0FFF}'), '\\u{E0000}葛\u{E0101}\\u{E0FFF}');
 });
 
 test('no text keeps a character that hides or reorders others', () => {
