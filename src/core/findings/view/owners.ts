@@ -76,10 +76,18 @@ function isOwner(word: string): boolean {
   return word.length <= 254 && /^(?:@[\w.-]+(?:\/[\w.-]+)?|[\w.+%-]+@[\w.-]+)$/.test(word);
 }
 
-/** The owners of a file (relative to the repository, with `/`); empty when it has none. */
-export function ownersOf(path: string, { rules }: CodeOwners): readonly string[] {
+/** The rules between two pauses: a hostile file has very many. */
+const rulesInOneStep = 200;
+
+/** Finds the owners of a file (relative to the repository, with `/`), in steps; none when it has none. */
+export function* ownersOf(path: string, { rules }: CodeOwners): Generator<undefined, readonly string[]> {
   const names = toGitBytes(path).split('/');
-  return rules.find((rule) => matches(rule, names))?.owners ?? [];
+  for (let at = 0; at < rules.length; at += rulesInOneStep) {
+    const found = rules.slice(at, at + rulesInOneStep).find((rule) => matches(rule, names));
+    if (found !== undefined) return found.owners;
+    yield;
+  }
+  return [];
 }
 
 function matches({ pattern, isShallow }: OwnerRule, names: readonly string[]): boolean {
@@ -144,24 +152,13 @@ export async function findOwners(files: ReadonlySet<string>, within?: string): P
   return { owners, gaps };
 }
 
-/** The rules between two pauses: a hostile file has very many. */
-const rulesInOneStep = 200;
-
 function* assign(
   root: string,
   files: readonly string[],
-  { rules }: CodeOwners,
+  code: CodeOwners,
   owners: Map<string, readonly string[]>,
 ): Generator<undefined, void> {
-  for (const file of files) {
-    const names = toGitBytes(pathInside(root, file) ?? '').split('/');
-    let found: OwnerRule | undefined;
-    for (let at = 0; found === undefined && at < rules.length; at += rulesInOneStep) {
-      found = rules.slice(at, at + rulesInOneStep).find((rule) => matches(rule, names));
-      yield;
-    }
-    owners.set(file, found?.owners ?? []);
-  }
+  for (const file of files) owners.set(file, yield* ownersOf(pathInside(root, file) ?? '', code));
 }
 
 function rootOf(
