@@ -217,10 +217,7 @@ function ownMessages(failure: AssessmentError['data'], run: Run | undefined): Me
     ],
     restricted: () => [
       t('This isn’t available in Restricted Mode. To use it, trust this workspace.'),
-      {
-        title: t('Manage Workspace Trust'),
-        command: 'workbench.trust.manage',
-      },
+      { title: t('Manage Workspace Trust'), command: 'workbench.trust.manage' },
     ],
     badSetting: () => describeBadSetting(subject, failure.detail),
     tokenCommand: () => describeTokenCommand(subject, failure.detail),
