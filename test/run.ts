@@ -186,7 +186,13 @@ interface PlaywrightSuite {
 
 interface PlaywrightReport {
   /** What did not run because a test before it failed counts as skipped. */
-  readonly stats: { readonly expected: number; readonly unexpected: number; readonly skipped: number };
+  readonly stats: {
+    readonly expected: number;
+    readonly unexpected: number;
+    readonly skipped: number;
+    /** Passed when it was run again. */
+    readonly flaky: number;
+  };
   /** What failed outside of any test. */
   readonly errors: readonly { readonly message?: string }[];
   readonly suites: readonly PlaywrightSuite[];
@@ -205,15 +211,21 @@ async function runPlaywright(project: string, { grep }: Filter): Promise<Tally> 
   const { stats, errors, suites } = JSON.parse(await readFile(report, 'utf8')) as PlaywrightReport;
   noteResults(suites);
   for (const { message } of errors) noteFailure(project, message);
-  return { passed: stats.expected, failed: stats.unexpected + errors.length, skipped: stats.skipped };
+  return {
+    passed: stats.expected + stats.flaky,
+    failed: stats.unexpected + errors.length,
+    skipped: stats.skipped,
+  };
 }
 
 function noteResults(suites: readonly PlaywrightSuite[]): void {
   for (const suite of suites) {
     for (const { title, tests } of suite.specs) {
-      if (tests.every(({ status }) => status === 'expected')) passedNames.add(title);
-      for (const { status, results } of tests)
+      if (tests.every(({ status }) => status === 'expected' || status === 'flaky')) passedNames.add(title);
+      for (const { status, results } of tests) {
         if (status === 'unexpected') noteFailure(title, results.at(-1)?.error?.message);
+        if (status === 'flaky') print(`  - ${title}: passed when it was run again`);
+      }
     }
     noteResults(suite.suites ?? []);
   }

@@ -9,7 +9,14 @@ export default defineConfig({
   // Each with a folder of its own: a run empties its folder when it starts.
   projects: [
     { name: 'browser', testMatch: '{browser,tools}/*.test.ts', outputDir: path.join(failed, 'browser') },
-    { name: 'e2e', testMatch: '{demo,e2e,e2e/*}/*.test.ts', outputDir: path.join(failed, 'e2e') },
+    {
+      name: 'e2e',
+      testMatch: '{demo,e2e,e2e/*}/*.test.ts',
+      outputDir: path.join(failed, 'e2e'),
+      // The web workbench sometimes starts its extension host twice, and then shows nothing of what the first one registered.
+      // What is run again is printed.
+      retries: 1,
+    },
   ],
   testDir: path.join(root, 'test'),
   workers: 2,

@@ -90,7 +90,7 @@ describe('language model tools', () => {
     const finding = `${absent.run.id}:${absent.finding.index}`;
     const input = { finding, state: 'confirmed', note: 'seen' };
     await tool?.invoke({ input, toolInvocationToken: undefined }, new vscode.CancellationTokenSource().token);
-    assert.deepEqual(decided, [[[absent], 'confirmed', 'seen']]);
+    assert.deepEqual(decided, [[[absent], 'confirmed', 'seen', { via: 'agent' }]]);
   });
 
   it('refuse what their schema does not have', async () => {
