@@ -8,7 +8,7 @@ const account = {
   workflow: 'blackbox-crawl' as const,
   baseUrl: 'https://assess.example.com/v1',
   organizationId: 'acme',
-  targetFile: '/work/shop.blackbox.json',
+  targetFile: '/invented/shop.blackbox.json',
 };
 const alice = { id: 'alice', role: 'buyer' };
 const bob = { id: 'bob', role: 'seller' };
@@ -138,7 +138,7 @@ async function comparedWith(
 
 test('F144 a request is compared with the latest of its workflow and target file, else of the file’s other workflow, and with no other', async () => {
   const assessment = { workflow: 'blackbox-assessment' } as const;
-  const other = { targetFile: '/work/other.blackbox.json' };
+  const other = { targetFile: '/invented/other.blackbox.json' };
   assert.equal(
     await comparedWith([
       ['1', {}],

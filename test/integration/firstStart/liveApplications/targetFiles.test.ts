@@ -281,7 +281,7 @@ describe('the passwords of a request', () => {
   const request = {
     workflow: 'blackbox-crawl' as const,
     baseUrl: 'https://assess.example.com/v1',
-    targetFile: '/work/shop.blackbox.json',
+    targetFile: '/invented/shop.blackbox.json',
     organizationId: 'acme',
     input: { target_urls: [url], authentication: { credentials: [alice, bob] } },
   };
@@ -388,7 +388,7 @@ describe('the passwords of a request', () => {
   it('F144 are entered again where they were kept for another target file', async () => {
     answers = ['canary-1', 'canary-2'];
     await ask(request);
-    const elsewhere = { ...changed, targetFile: '/work/other.blackbox.json' };
+    const elsewhere = { ...changed, targetFile: '/invented/other.blackbox.json' };
     assert.equal(await ask(elsewhere), 'cancelled');
     assert.deepEqual(messages.shown.at(-1)?.buttons, ['Enter a Password…']);
     press = ({ buttons }) => buttons[0];
