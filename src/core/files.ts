@@ -20,7 +20,10 @@ export async function makePrivateFolder(path: string): Promise<void> {
   await mkdir(path, { recursive: true, mode: 0o700 });
 }
 
-/** Replaces a file's content, given whole or in pieces, so that a reader, or a crash, sees the old or the new content whole; on disk when it resolves; mode 0600. Returns the new version's mark, as `markOf` gives it. */
+/**
+ * Replaces a file's content, given whole or in pieces. A reader, or a crash, sees the old or the new content whole. On disk when it resolves; mode 0600.
+ * Returns the new version's mark, as `markOf` gives it.
+ */
 export async function writeFileAtomic(
   path: string,
   content: string | Uint8Array | Iterable<string>,
@@ -92,7 +95,7 @@ export async function moveFile(
   await rm(from, { force: true });
 }
 
-/** Names the version of a file that is there now, so that a replaced file shows even within one tick of the file system's clock; undefined when there is none. */
+/** Marks the present version of a file: it differs for a replaced file even within one tick of the file system's clock. Undefined when there is none. */
 export async function markOf(path: string): Promise<string | undefined> {
   try {
     return toMark(await stat(path, { bigint: true }));

@@ -5,7 +5,7 @@ const pollMs = 10_000;
 
 /**
  * Tells the names of a folder's own entries that were made, removed or touched, by any process; undefined stands for any of them. The system
- * tells, at no cost in between; where it does not, the caller is told every ten seconds that something may have changed.
+ * tells, at no cost in between; where it does not, the caller hears every ten seconds that something may have changed.
  */
 export function watchFolder(path: string, onChange: (name: string | undefined) => void): Disposable {
   let watcher: FSWatcher | undefined;

@@ -50,7 +50,7 @@ function endOfString(text: string, start: number): number {
   return -1;
 }
 
-/** A JSON object, told from arrays and null. */
+/** A JSON object: neither an array nor null. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Keys from the outside in, each in the form `normalKey` gives. */

@@ -9,7 +9,10 @@ const linkLocal = new BlockList();
 linkLocal.addSubnet('169.254.0.0', 16);
 linkLocal.addSubnet('fe80::', 10, 'ipv6');
 
-/** Reads a base URL as people paste it (with or without `/v1`, with or without a slash) into the form `https://host/v1`; throws `badSetting` or `insecureUrl`. */
+/**
+ * Reads a base URL as people paste it, with or without `/v1` or a slash, into the form `https://host/v1`.
+ * Throws `badSetting` or `insecureUrl`.
+ */
 export function toBaseUrl(text: string): string {
   const url = parse(text.trim(), 'badSetting');
   if (url.search !== '' || url.hash !== '') throw new AssessmentError('badSetting', { subject: 'baseUrl' });

@@ -57,7 +57,10 @@ export async function readFeatures(run: Run, folder: string, workerFile: string 
   return list;
 }
 
-/** The features in the parsed artifact: a list or a map by name, bare, under a known key, in wrappers or groups; a string is a name. Throws `badFeatures` where there is no list, or no entry of it has a name. */
+/**
+ * The features in the parsed artifact: a list or a map by name, bare, under a known key, in wrappers or groups. A string is a name.
+ * Throws `badFeatures` where there is no list, or no entry of it has a name.
+ */
 export function toFeatures(value: unknown): FeatureList {
   const entries = listIn(value, 0);
   if (entries === undefined) throw new AssessmentError('badFeatures', { subject: 'malformed' });

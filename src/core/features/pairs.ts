@@ -66,7 +66,10 @@ export function goneNames(choice: Choice, features: readonly Feature[]): string[
   return [...choice.keys()].filter((name) => !names.has(name));
 }
 
-/** The choice as `pairs` of a request; undefined, which means all (docs/api.md, section 2.7, rule 3), where all are chosen and none has a priority. Throws `badPairs` with a `PairsFault`. */
+/**
+ * The choice as `pairs` of a request. Undefined where all are chosen and none has a priority: that means all (docs/api.md, section 2.7, rule 3).
+ * Throws `badPairs` with a `PairsFault`.
+ */
 export function toPairs(choice: Choice, features: readonly Feature[]): ApplicationInput['pairs'] {
   const [fault] = faultsOf(choice, features);
   if (fault !== undefined) throw new AssessmentError('badPairs', { subject: fault });

@@ -77,7 +77,7 @@ function originLines(
   return { origins: firstLines(lines), areNew: fresh.length > 0 };
 }
 
-/** Whose passwords are sent, and where the service is told to log in. */
+/** Whose passwords are sent, and the login instructions that go with them. */
 function loginLines({ authentication }: ApplicationInput, show: string): string[] {
   const t = vscode.l10n.t;
   const logins = authentication?.credentials?.length ?? 0;
