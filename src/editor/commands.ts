@@ -7,7 +7,7 @@ import { isUnsent, needsToken, type Run, runIdOf } from '../core/run/state/run.t
 import { focusView } from '../lazyView.ts';
 import { signIn, signInForRun, signOut, testConnection } from './account/signIn.ts';
 import { copyMcpConfiguration, type McpFiles } from './agents/copyMcpConfiguration.ts';
-import { choosePairs, filterFeatures, setPriority, togglePairs } from './blackbox/choosePairs.ts';
+import { choosePairs, filterFeatures, setPriority, togglePairs } from './blackbox/featureCommands.ts';
 import { continueRun } from './blackbox/continueRun.ts';
 import { featureRows } from './blackbox/featureItems.ts';
 import type { FeaturesView } from './blackbox/featuresView.ts';
@@ -15,7 +15,7 @@ import { newTargetFile } from './blackbox/newTargetFile.ts';
 import { managePasswords, movePasswords } from './blackbox/passwords.ts';
 import { type BlackboxDeps, startAgain, startFromFile } from './blackbox/startBlackbox.ts';
 import { describeError } from './errors/messages.ts';
-import { type Attempt, offerRemedies } from './errors/remedies.ts';
+import { type Attempt, offerErrorActions } from './errors/errorActions.ts';
 import { showChangesSince } from './findings/code/asAssessed.ts';
 import { compareRuns } from './findings/compareRuns.ts';
 import { exportFindings } from './findings/exportFindings.ts';
@@ -231,9 +231,9 @@ export async function runCommand(
     if (isAbortError(error)) return undefined;
     log.error(`${id}: ${error instanceof Error ? error.message : String(error)}`);
     if (!(error instanceof AssessmentError) && error instanceof Error) log.error(error.stack ?? '');
-    const { message, remedies } = describeError(error);
+    const { message, actions } = describeError(error);
     const isHint = error instanceof AssessmentError && hints.includes(error.kind);
-    offerRemedies((isHint ? showInformation : showError)(message, ...remedies), log);
+    offerErrorActions((isHint ? showInformation : showError)(message, ...actions), log);
     return undefined;
   }
 }

@@ -5,7 +5,7 @@ import type { Evidence } from '../core/findings/place/evidence.ts';
 import type { ShownFinding, ShownPlace } from '../core/findings/shownFinding.ts';
 import { hasEnded, isDay, type TriageDecision, type TriageState } from '../core/findings/triage/triage.ts';
 import { isOffline, needsDecision } from '../core/run/state/deadlines.ts';
-import { hasHitCreditLimit } from '../core/run/state/continuations.ts';
+import { hasHitCreditLimit } from '../core/run/state/continuedRuns.ts';
 import {
   isFinal,
   isLive,
@@ -16,7 +16,7 @@ import {
   titleOf,
   waitsForToken,
 } from '../core/run/state/run.ts';
-import type { NotUploadedReason } from '../core/upload/choose/prepare.ts';
+import type { NotUploadedReason } from '../core/upload/choose/prepareUpload.ts';
 import type { IgnoreRule } from '../core/upload/ignore/ignoreRules.ts';
 import { visibleLine } from '../core/visibleText.ts';
 import type { ApplicationInput } from '../core/workflows/application.ts';

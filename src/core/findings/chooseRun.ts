@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { continuedRunOf, hasHitCreditLimit, isContinued } from '../run/state/continuations.ts';
+import { continuedRunOf, hasHitCreditLimit, isContinued } from '../run/state/continuedRuns.ts';
 import { endedEarly, isFinal, keptArtifact, type Run, runIdOf } from '../run/state/run.ts';
 import { applicationSubject } from '../workflows/application.ts';
 

@@ -7,7 +7,7 @@ import { type Failure, type Run, toFailure } from '../run/state/run.ts';
 import { isSameRun } from './chooseRun.ts';
 import { type FindingsOfRun, type FindingsSource, readFindingsOfRun } from './compare/findingsOfRun.ts';
 import { type AcrossRuns, isHistoryOf, type RunHistory, traceBack } from './compare/history.ts';
-import type { TextNow } from './drift/trackedFile.ts';
+import type { TextNow } from './drift/followFile.ts';
 import type { Finding } from './finding.ts';
 import type { Cut } from './parse/parse.ts';
 import { checkEvidence, type EvidenceOfPlaces } from './place/evidence.ts';

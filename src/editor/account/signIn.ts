@@ -6,7 +6,7 @@ import { AssessmentError, isAbortError } from '../../core/errors.ts';
 import type { Logger } from '../../core/ports.ts';
 import type { Run } from '../../core/run/state/run.ts';
 import { describeError } from '../errors/messages.ts';
-import { doRemedy, offerRemedies, openSetting } from '../errors/remedies.ts';
+import { doErrorAction, offerErrorActions, openSetting } from '../errors/errorActions.ts';
 import { firstLines, formatAccount } from '../formats.ts';
 import { withProgress } from '../progress.ts';
 import {
@@ -208,7 +208,7 @@ export async function signOut(accounts: Accounts): Promise<void> {
     const message = t(
       'The token command in your settings still signs you in. To stay signed out, remove it from the settings.',
     );
-    await doRemedy(await showInformation(message, openSetting('whitebox.tokenCommand')));
+    await doErrorAction(await showInformation(message, openSetting('whitebox.tokenCommand')));
     return;
   }
   void showInformation(
@@ -232,13 +232,13 @@ export async function testConnection({ accounts, log }: { accounts: Accounts; lo
   } catch (error) {
     const part = error instanceof AssessmentError ? failedPart(error.kind) : undefined;
     if (part === undefined) throw error;
-    const { message, remedies } = describeError(error);
+    const { message, actions } = describeError(error);
     const text = t('Connection test, {0}: {1}', connectionLabel(part), message);
     const before = CONNECTION_PARTS.slice(0, CONNECTION_PARTS.indexOf(part)).map(connectionLabel);
     // Without a sign-in nothing was called.
     const isCalled = before.length > 0 && (error as AssessmentError).kind !== 'notSignedIn';
     const sentences = [text, ...(isCalled ? [t('These work: {0}.', before.join(', '))] : [])];
-    offerRemedies(showError(sentences.join(' '), ...remedies), log);
+    offerErrorActions(showError(sentences.join(' '), ...actions), log);
     return;
   }
   void showInformation(t('The connection works. The base URL, the token, and the organization are correct.'));

@@ -10,7 +10,7 @@ import {
 import type { FindingStore } from '../../core/findings/findingStore.ts';
 import type { ShownFinding } from '../../core/findings/shownFinding.ts';
 import { requestOf } from '../../core/findings/view/findingMarkdown.ts';
-import { continuationsOf } from '../../core/run/state/continuations.ts';
+import { continuationsOf } from '../../core/run/state/continuedRuns.ts';
 import { maxLabelLength, type Run } from '../../core/run/state/run.ts';
 import { clip, visibleLine } from '../../core/visibleText.ts';
 import { type ApplicationInput, perspectives } from '../../core/workflows/application.ts';
@@ -22,7 +22,7 @@ import type { DocumentPanels } from '../report/documentPanels.ts';
 import { pickRun } from '../runs/pickRun.ts';
 import { pairStateLabel } from './featureItems.ts';
 import { type BlackboxDeps, startBlackbox, takenOver } from './startBlackbox.ts';
-import { doRemedy } from '../errors/remedies.ts';
+import { doErrorAction } from '../errors/errorActions.ts';
 import { showInformation } from '../showMessage.ts';
 
 export type ConfirmDeps = BlackboxDeps & {
@@ -103,7 +103,7 @@ async function tryNewPair(shown: ShownFinding, deps: ConfirmDeps): Promise<void>
   if (runs.length === 0) {
     const none = t('No run started on this machine has features to choose from. Start a crawl first.');
     const crawl = { title: t('Start Crawl…'), command: 'whitebox.startCrawl' };
-    await doRemedy(await showInformation(none, crawl));
+    await doErrorAction(await showInformation(none, crawl));
     return;
   }
   const run = await pickRun(runs, t('Confirm Live: Features of Which Run?'));

@@ -1,8 +1,8 @@
 import * as vscode from 'vscode';
 import { readIfThere } from '../../core/files.ts';
-import { isItsPair, pairsToContinue } from '../../core/features/pairs.ts';
+import { isItsPair, pairsToContinue } from '../../core/features/chosenPairs.ts';
 import { isOnePair } from '../../core/findings/chooseRun.ts';
-import { continuationsOf } from '../../core/run/state/continuations.ts';
+import { continuationsOf } from '../../core/run/state/continuedRuns.ts';
 import { type Run, runIdOf } from '../../core/run/state/run.ts';
 import { type ApplicationInput, creditLimits, sharedInput } from '../../core/workflows/application.ts';
 import { changesBetween, sentPartsOf } from '../../core/workflows/requestChanges.ts';
@@ -22,7 +22,7 @@ import {
   takenOver,
 } from './startBlackbox.ts';
 import { describeChanges } from './whatChanged.ts';
-import { doRemedy, showRuns } from '../errors/remedies.ts';
+import { doErrorAction, showRuns } from '../errors/errorActions.ts';
 
 /** Goes on from a run, which a person picks where none is given: with its input as its journal has it, and credit limits that are asked for. */
 export async function continueRun(
@@ -39,7 +39,7 @@ export async function continueRun(
   if (allowed !== true) {
     // By a key or a link: menus show it only where it is allowed.
     const why = noContinuationLabel(continuation, allowed ?? 'notEligible');
-    await doRemedy(await showInformation(why, showRuns()));
+    await doErrorAction(await showInformation(why, showRuns()));
     return undefined;
   }
   const pairs = await pairsFor(continuation, run, deps);
@@ -49,7 +49,7 @@ export async function continueRun(
       'VS Code doesn’t know which pairs this run asked for. Choose pairs in the Features view, then try again.',
     );
     const choose = { title: vscode.l10n.t('Choose Pairs…'), command: 'whitebox.choosePairs' };
-    await doRemedy(await showInformation(message, choose));
+    await doErrorAction(await showInformation(message, choose));
     return undefined;
   }
   const workflow = continuation === 'crawlFurther' ? 'blackbox-crawl' : 'blackbox-assessment';

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { Feature, FeatureList } from '../../core/features/features.ts';
-import type { Choice, Pair, Priority } from '../../core/features/pairs.ts';
+import type { Choice, Pair, Priority } from '../../core/features/chosenPairs.ts';
 import { perspectives } from '../../core/workflows/application.ts';
 import type { PairState, ScanProgress } from '../../core/features/scanProgress.ts';
 import type { Run } from '../../core/run/state/run.ts';

@@ -14,14 +14,14 @@ import {
   readChoice,
   withPairs,
   writeChoice,
-} from '../../core/features/pairs.ts';
+} from '../../core/features/chosenPairs.ts';
 import { readScanProgress } from '../../core/features/scanProgress.ts';
 import type { Disposable, KeyValueStore } from '../../core/ports.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import { isLive, type Run } from '../../core/run/state/run.ts';
 import { perspectives } from '../../core/workflows/application.ts';
 import { focusView, type LazyView, maxRows } from '../../lazyView.ts';
-import type { Attempt } from '../errors/remedies.ts';
+import type { Attempt } from '../errors/errorActions.ts';
 import { hasOpenFolder } from '../folders.ts';
 import { formatNumber } from '../formats.ts';
 import { runLabel } from '../labels.ts';

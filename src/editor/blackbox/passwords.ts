@@ -19,7 +19,7 @@ import { reopenAfterReading, type RequestDocuments } from './exactRequest.ts';
 import type { TargetDiagnostics } from './targetDiagnostics.ts';
 import { isUsableTargetFile, readSaved, requestsOf } from './targetFiles.ts';
 import { describeChanges, documentOfChanges } from './whatChanged.ts';
-import { doRemedy, openFile } from '../errors/remedies.ts';
+import { doErrorAction, openFile } from '../errors/errorActions.ts';
 
 const maxTextLength = 200;
 
@@ -169,13 +169,13 @@ export async function movePasswords(
       'The passwords are now in VS Code’s secret storage. {0} wasn’t saved, so the file on disk still contains them. Save the file. If it was synced or committed with the passwords, change them in the application.',
       visibleLine(uri.fsPath),
     );
-    await doRemedy(await showWarning(message, open));
+    await doErrorAction(await showWarning(message, open));
     return;
   }
   const message = t(
     'The passwords are now in VS Code’s secret storage and no longer in the file. If the file was saved, synced, or committed with them, change them in the application.',
   );
-  await doRemedy(await showWarning(message, open));
+  await doErrorAction(await showWarning(message, open));
 }
 
 interface LoginItem extends vscode.QuickPickItem {

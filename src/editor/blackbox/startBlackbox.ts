@@ -4,7 +4,7 @@ import type { Logger } from '../../core/ports.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';
 import type { FolderClaim } from '../../core/run/start/start.ts';
-import { predecessorOf } from '../../core/run/state/continuations.ts';
+import { predecessorOf } from '../../core/run/state/continuedRuns.ts';
 import { isUnsent, type Run } from '../../core/run/state/run.ts';
 import { type ApplicationInput, applicationSubject } from '../../core/workflows/application.ts';
 import type { PasswordRequest, PasswordStore } from '../../core/workflows/passwordStore.ts';

@@ -14,7 +14,7 @@ import {
 import { targetFileSuffix } from '../../core/workflows/workflow.ts';
 import { type Destination, readSecretCheck } from '../settings.ts';
 import { askInDialog, showInformation } from '../showMessage.ts';
-import { describeSuspicions } from '../upload/preparation.ts';
+import { describeSuspicions } from '../upload/checkAndPack.ts';
 
 const everyTargetFile = `**/*${targetFileSuffix}`;
 

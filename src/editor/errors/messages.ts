@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { AssessmentError, type OwnErrorKind, systemCode } from '../../core/errors.ts';
 import type { FeaturesFault } from '../../core/features/features.ts';
-import { maxPairs, type PairsFault } from '../../core/features/pairs.ts';
+import { maxPairs, type PairsFault } from '../../core/features/chosenPairs.ts';
 import { type ImportFault, maxImportBytes } from '../../core/findings/importExport/readContent.ts';
 import { type Failure, isLive, type Run } from '../../core/run/state/run.ts';
 import { visibleLine } from '../../core/visibleText.ts';
@@ -18,7 +18,7 @@ import {
   showRuns,
   signInAgain,
   trackRun,
-} from './remedies.ts';
+} from './errorActions.ts';
 import { saidBy, serviceMessages } from './serviceMessages.ts';
 
 /** The message for an error; with a run, its sign-in button means the run's own account. */
@@ -40,7 +40,7 @@ export function describeRefusal(failure: Failure, run: Run): ErrorMessage {
       return { ...described, message: `${described.message} ${ownership}` };
     case 403: {
       const role = t('Your role might also not allow this run.');
-      return { message: `${ownership} ${role}${saidBy(failure)}`, remedies: [showLog()] };
+      return { message: `${ownership} ${role}${saidBy(failure)}`, actions: [showLog()] };
     }
     default:
       return described;
@@ -53,9 +53,9 @@ export function describeFailure(
   run?: Run,
 ): ErrorMessage {
   const messages = { ...serviceMessages(failure, run), ...ownMessages(failure, run) };
-  const [message, ...remedies] = messages[failure.kind]();
+  const [message, ...actions] = messages[failure.kind]();
   // VS Code cuts off a message without a button.
-  return { message, remedies: remedies.length === 0 ? [showLog()] : remedies };
+  return { message, actions: actions.length === 0 ? [showLog()] : actions };
 }
 
 /** Why something could not be done here, by kind. */

@@ -3,7 +3,7 @@ import { isExhausted } from '../../core/api/failure.ts';
 import type { AssessmentError, ServiceErrorKind } from '../../core/errors.ts';
 import type { Run } from '../../core/run/state/run.ts';
 import { formatAccount } from '../formats.ts';
-import { type Messages, openSetting, showLog, signInAgain } from './remedies.ts';
+import { type Messages, openSetting, showLog, signInAgain } from './errorActions.ts';
 
 /** The service's own words, to follow a sentence; empty where there are none. */
 export function saidBy({ detail }: AssessmentError['data']): string {

@@ -8,7 +8,7 @@ import { focusView } from '../../lazyView.ts';
 import { pickRun } from '../runs/pickRun.ts';
 import { showInformation } from '../showMessage.ts';
 import type { FindingStores } from './findingArguments.ts';
-import { doRemedy, showRuns } from '../errors/remedies.ts';
+import { doErrorAction, showRuns } from '../errors/errorActions.ts';
 
 /** Shows what is new, still there and not found again from one run to a later one of the same folders: the runs that it was called on, else those that a person picks. */
 export async function compareRuns(called: readonly Run[], { findings, runs }: FindingStores): Promise<void> {
@@ -17,7 +17,7 @@ export async function compareRuns(called: readonly Run[], { findings, runs }: Fi
     'Two runs can be compared when both have findings and assessed the same folders, or the same target URLs.',
   );
   if (!called.every(hasFindings)) {
-    await doRemedy(await showInformation(none, showRuns()));
+    await doErrorAction(await showInformation(none, showRuns()));
     return;
   }
   const all = runs.all().filter(hasFindings);

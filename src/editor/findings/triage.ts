@@ -16,7 +16,7 @@ import { TriageStore } from '../../core/findings/triage/triageStore.ts';
 import type { Clock, Disposable, Logger } from '../../core/ports.ts';
 import { inBackground } from '../../core/yieldingWork.ts';
 import { describeError } from '../errors/messages.ts';
-import { offerRemedies, showLog } from '../errors/remedies.ts';
+import { offerErrorActions, showLog } from '../errors/errorActions.ts';
 import { countFindings, formatDate } from '../formats.ts';
 import { severityLabel, titleOfFinding, triageLabel } from '../labels.ts';
 import { readTriageStorage } from '../settings.ts';
@@ -56,7 +56,7 @@ export async function setTriage(shown: readonly ShownFinding[], deps: TriageDeps
   offer().catch((error: unknown) => {
     deps.log.error(`The decision could not be taken back: ${String(error)}`);
     const message = t('The triage decision couldn’t be undone. It is still in effect.');
-    offerRemedies(showError(message, showLog()), deps.log);
+    offerErrorActions(showError(message, showLog()), deps.log);
   });
 }
 
@@ -243,8 +243,8 @@ function warnOfFailures(triage: TriageStore, log: Logger): Disposable {
     const failures = triage.failures();
     const nameOf = ({ kind, data }: (typeof failures)[number]): string => `${kind} ${data.subject ?? ''}`;
     for (const failure of failures.filter((each) => !warned.has(nameOf(each)))) {
-      const { message, remedies } = describeError(failure);
-      offerRemedies(showWarning(message, ...remedies), log);
+      const { message, actions } = describeError(failure);
+      offerErrorActions(showWarning(message, ...actions), log);
     }
     warned = new Set(failures.map(nameOf));
   });

@@ -10,7 +10,7 @@ import {
   type ReportStrings,
 } from '../../core/report/protocol.ts';
 import { describeError } from '../errors/messages.ts';
-import { type Attempt, doRemedy, type Remedy } from '../errors/remedies.ts';
+import { type Attempt, doErrorAction, type ErrorAction } from '../errors/errorActions.ts';
 import { documentHtml } from '../../core/report/pages.ts';
 
 /** Markdown of unknown origin that can be shown, with a summary and links to code: a run's report, or one finding. */
@@ -116,7 +116,7 @@ export class DocumentPanels<T> implements Disposable {
 interface Sent {
   readonly text: string;
   readonly places: ReadonlySet<number>;
-  readonly remedies: readonly Remedy[];
+  readonly actions: readonly ErrorAction[];
 }
 
 /** Shows a document in a panel. The page is gone while the panel is hidden, and asks for the document again when it comes back. */
@@ -193,11 +193,11 @@ export class DocumentPanel {
     const load = ++this.#loads;
     const loaded = await this.#load();
     if (load !== this.#loads || loaded === undefined) return;
-    const { message, remedies } = loaded;
+    const { message, actions } = loaded;
     const text = JSON.stringify(message);
     if (text === this.#sent?.text) return;
     const places = message.type === 'show' ? message.content.places.map(({ index }) => index) : [];
-    this.#sent = { text, places: new Set(places), remedies };
+    this.#sent = { text, places: new Set(places), actions };
     const { webview } = this.panel;
     await webview.postMessage(message);
     if (this.#rendering === undefined) return;
@@ -205,18 +205,18 @@ export class DocumentPanel {
     else this.#endRendering(undefined);
   }
 
-  async #load(): Promise<{ message: HostMessage; remedies: readonly Remedy[] } | undefined> {
+  async #load(): Promise<{ message: HostMessage; actions: readonly ErrorAction[] } | undefined> {
     const document = this.#document;
     const documentId = document.id;
     try {
       const content = await document.load();
-      return { message: { type: 'show', documentId, content, strings: reportStrings() }, remedies: [] };
+      return { message: { type: 'show', documentId, content, strings: reportStrings() }, actions: [] };
     } catch (error) {
       if (isAbortError(error)) return undefined;
       this.#deps.log.error(`The document ${documentId} cannot be shown: ${String(error)}`);
-      const { message: text, remedies } = describeError(error);
-      const actions = remedies.map(({ title }) => title);
-      return { message: { type: 'problem', documentId, text, actions }, remedies };
+      const { message: text, actions } = describeError(error);
+      const titles = actions.map(({ title }) => title);
+      return { message: { type: 'problem', documentId, text, actions: titles }, actions };
     }
   }
 
@@ -232,7 +232,7 @@ export class DocumentPanel {
         else await this.#deps.attempt('whitebox.openReport', () => this.#document.openPlace(message.index));
         return;
       case 'act':
-        return doRemedy(this.#sent?.remedies[message.index]);
+        return doErrorAction(this.#sent?.actions[message.index]);
       case 'rendered':
         if (message.documentId === this.documentId) this.#endRendering(message.html);
         return;

@@ -4,11 +4,11 @@ import type { ShownRun } from '../../core/findings/shownFinding.ts';
 import type { Logger } from '../../core/ports.ts';
 import { hasRemoteResults } from '../../core/run/finish/downloadArtifacts.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';
-import { continuationsOf } from '../../core/run/state/continuations.ts';
+import { continuationsOf } from '../../core/run/state/continuedRuns.ts';
 import { resultsKeptUntil } from '../../core/run/state/deadlines.ts';
 import { isLive, isUnsent, roleOf, type Run, titleOf } from '../../core/run/state/run.ts';
 import { describeError, describeFailure, describeRefusal } from '../errors/messages.ts';
-import { doRemedy, type Remedy, showRuns } from '../errors/remedies.ts';
+import { doErrorAction, type ErrorAction, showRuns } from '../errors/errorActions.ts';
 import { countShown, describeZero, formatTime } from '../formats.ts';
 import { continuationLabel, hasArtifact, stateLabel, workflowTitle } from '../labels.ts';
 import { inBackground } from '../../core/yieldingWork.ts';
@@ -27,7 +27,7 @@ export function showNotifications(deps: NoticeDeps): vscode.Disposable {
   return vscode.Disposable.from(
     deps.tracker.onDidFailToKeep(({ id, error }) => {
       const copy = onRun({ id }, vscode.l10n.t('Copy Run ID'), 'whitebox.copyRunId');
-      inBackground(showError(describeError(error).message, copy).then(doRemedy), deps.log);
+      inBackground(showError(describeError(error).message, copy).then(doErrorAction), deps.log);
     }),
     deps.tracker.onDidNearRetention((run) => {
       warnOfRetention(run).catch((error: unknown) => deps.log.error(`Run ${run.id}: ${String(error)}`));
@@ -46,16 +46,16 @@ async function warnOfRetention(run: Run): Promise<void> {
   if (readDisplaySettings().notifications === 'none') return;
   const until = resultsKeptUntil(run);
   if (until === undefined) return;
-  const remedies = isLive(run) && run.trouble !== undefined ? describeFailure(run.trouble, run).remedies : [];
-  const actions: Remedy[] = hasRemoteResults(run)
+  const ofTrouble = isLive(run) && run.trouble !== undefined ? describeFailure(run.trouble, run).actions : [];
+  const actions: ErrorAction[] = hasRemoteResults(run)
     ? [onRun(run, t('Download Results Again'), 'whitebox.downloadArtifacts')]
-    : [{ title: t('Check Run Status Now'), command: 'whitebox.refreshRuns' }, ...remedies];
+    : [{ title: t('Check Run Status Now'), command: 'whitebox.refreshRuns' }, ...ofTrouble];
   const message = t(
     'The results of the {0} are not on this machine. The service keeps them until {1} and may delete them then.',
     workflowTitle(run),
     formatTime(until),
   );
-  await doRemedy(await showWarning(message, ...actions));
+  await doErrorAction(await showWarning(message, ...actions));
 }
 
 async function notify(run: Run, { findings }: NoticeDeps): Promise<void> {
@@ -66,12 +66,12 @@ async function notify(run: Run, { findings }: NoticeDeps): Promise<void> {
   const { message, actions, isGood } = noticeOf(run, read);
   if (isGood && notifications === 'attention') return;
   const show = isGood ? showInformation : showWarning;
-  await doRemedy(await show(message, ...actions));
+  await doErrorAction(await show(message, ...actions));
 }
 
 interface Notice {
   readonly message: string;
-  readonly actions: readonly Remedy[];
+  readonly actions: readonly ErrorAction[];
   readonly isGood: boolean;
 }
 
@@ -134,14 +134,14 @@ function noticeOf(run: Run, read: ShownRun | undefined): Notice {
         isGood: false,
       };
     case 'failed': {
-      const { message, remedies } = describeRefusal(run.failure, run);
+      const { message, actions } = describeRefusal(run.failure, run);
       const retry =
         run.workflow === 'whitebox-assessment'
           ? onRun(run, t('Retry Upload'), 'whitebox.retryUpload')
           : onRun(run, t('Start Again…'), 'whitebox.startAgain');
       return {
         message: t('The {0} failed. {1}', workflowTitle(run), message),
-        actions: isUnsent(run) ? [retry, ...remedies] : remedies,
+        actions: isUnsent(run) ? [retry, ...actions] : actions,
         isGood: false,
       };
     }

@@ -6,7 +6,7 @@ import type { RunTracker } from '../../core/run/runTracker.ts';
 import { isFinal, type Run, titleOf, waitsForToken } from '../../core/run/state/run.ts';
 import { visibleLine } from '../../core/visibleText.ts';
 import { describeError } from '../errors/messages.ts';
-import { doRemedy } from '../errors/remedies.ts';
+import { doErrorAction } from '../errors/errorActions.ts';
 import { formatNumber, formatTime } from '../formats.ts';
 import { hasArtifact } from '../labels.ts';
 import { withProgress, withViewProgress } from '../progress.ts';
@@ -72,9 +72,9 @@ export async function deleteUploadedSource(
     void showInformation(t('The uploaded source was deleted.'));
     return;
   }
-  const { message, remedies } = describeError(failed.failure, failed.run);
+  const { message, actions } = describeError(failed.failure, failed.run);
   const text = t('Some of the uploaded source could not be deleted. {0}', message);
-  await doRemedy(await showWarning(text, ...remedies));
+  await doErrorAction(await showWarning(text, ...actions));
 }
 
 /** Removes runs that have ended, or whose start is unconfirmed, from the history, after a confirmation. */
@@ -115,7 +115,7 @@ export async function removeRuns(deps: RemoveDeps, called: readonly Run[]): Prom
   const kept = await remove(chosen, deps);
   const [failed] = kept;
   if (failed === undefined) return;
-  const { message, remedies } = describeError(failed.failure, failed.run);
+  const { message, actions } = describeError(failed.failure, failed.run);
   const leave = { title: t('Remove Without Deleting Source') };
   const text =
     kept.length === 1
@@ -128,14 +128,14 @@ export async function removeRuns(deps: RemoveDeps, called: readonly Run[]): Prom
           formatNumber(kept.length),
           message,
         );
-  const choice = await showWarning(text, ...remedies, leave);
+  const choice = await showWarning(text, ...actions, leave);
   if (choice === leave)
     await remove(
       kept.map(({ run }) => run),
       deps,
       { leavesSource: true },
     );
-  else await doRemedy(remedies.find((remedy) => remedy === choice));
+  else await doErrorAction(actions.find((action) => action === choice));
 }
 
 /** A failure of another run that this one of the same account would meet, too: service, `Retry-After` or token. */

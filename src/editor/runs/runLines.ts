@@ -4,7 +4,7 @@ import { inBrief, inWords } from '../../core/api/failure.ts';
 import { AssessmentError } from '../../core/errors.ts';
 import { readFeatures } from '../../core/features/features.ts';
 import { readScanProgress } from '../../core/features/scanProgress.ts';
-import { isContinued, predecessorOf } from '../../core/run/state/continuations.ts';
+import { isContinued, predecessorOf } from '../../core/run/state/continuedRuns.ts';
 import { lastGoodAnswerAt, mayStopWatching } from '../../core/run/state/deadlines.ts';
 import {
   elapsedMs,
@@ -83,9 +83,9 @@ export function linesOf(
       );
   }
   if (isLive(run) && run.trouble !== undefined) {
-    const { message, remedies } = describeFailure(run.trouble, run);
-    const [remedy] = remedies;
-    add(message, 'warning', undefined, remedy && { ...remedy, arguments: [...(remedy.arguments ?? [])] });
+    const { message, actions } = describeFailure(run.trouble, run);
+    const [action] = actions;
+    add(message, 'warning', undefined, action && { ...action, arguments: [...(action.arguments ?? [])] });
   }
   if (isLive(run) && mayStopWatching(run, now)) {
     const stop = onRun(run, t('Stop Watching'), 'whitebox.stopWatching');

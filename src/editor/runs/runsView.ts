@@ -6,7 +6,7 @@ import type { Clock } from '../../core/ports.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import { hasRemoteResults } from '../../core/run/finish/downloadArtifacts.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';
-import { continuationsOf, hasHitCreditLimit } from '../../core/run/state/continuations.ts';
+import { continuationsOf, hasHitCreditLimit } from '../../core/run/state/continuedRuns.ts';
 import { mayStopWatching, needsDecision } from '../../core/run/state/deadlines.ts';
 import {
   elapsedMs,

@@ -14,7 +14,7 @@ import {
 } from '../../core/run/state/runLink.ts';
 import { type Run, runIdOf } from '../../core/run/state/run.ts';
 import { type WorkflowId, workflowIds } from '../../core/workflows/workflow.ts';
-import type { Attempt } from '../errors/remedies.ts';
+import type { Attempt } from '../errors/errorActions.ts';
 import { pickFolder } from '../folders.ts';
 import { formatAccount, formatTime } from '../formats.ts';
 import { nameOf, workflowLabel, workflowTitle } from '../labels.ts';
@@ -23,7 +23,7 @@ import type { DocumentPanels } from '../report/documentPanels.ts';
 import { type Destination, readAssessmentSettings, readDestination } from '../settings.ts';
 import { askInDialog, showInformation } from '../showMessage.ts';
 import { focusView } from '../../lazyView.ts';
-import { doRemedy, openSetting, showRuns } from '../errors/remedies.ts';
+import { doErrorAction, openSetting, showRuns } from '../errors/errorActions.ts';
 
 export interface RunDeps {
   readonly runs: RunStore;
@@ -177,7 +177,7 @@ async function followLink(reference: RunReference | undefined, deps: Targets): P
   if (destination === undefined) throw new AssessmentError('notSignedIn');
   if (reference.at !== undefined && reference.at !== accountHash(destination)) {
     const settings = openSetting('whitebox.organizationId');
-    void showInformation(otherAccount(destination), settings).then(doRemedy);
+    void showInformation(otherAccount(destination), settings).then(doErrorAction);
     return;
   }
   if (!vscode.workspace.isTrusted) throw new AssessmentError('restricted');
@@ -219,5 +219,5 @@ async function openKnown(
     return;
   }
   const message = t('The run in this link is in the Runs view ({0}), but the finding isn’t.', nameOf(run));
-  void showInformation(message, showRuns()).then(doRemedy);
+  void showInformation(message, showRuns()).then(doErrorAction);
 }

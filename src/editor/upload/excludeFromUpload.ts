@@ -13,13 +13,13 @@ import {
   withoutLines,
 } from '../../core/upload/choose/choices.ts';
 import { visibleName } from '../../core/visibleText.ts';
-import type { Attempt } from '../errors/remedies.ts';
+import type { Attempt } from '../errors/errorActions.ts';
 import { formatNumber } from '../formats.ts';
 import { showInformation } from '../showMessage.ts';
-import type { UploadChoices } from './preparation.ts';
+import type { UploadChoices } from './checkAndPack.ts';
 import type { UploadPreview } from './uploadPreview.ts';
 import type { PreviewNode } from './uploadPreviewTree.ts';
-import { doRemedy, openFile } from '../errors/remedies.ts';
+import { doErrorAction, openFile } from '../errors/errorActions.ts';
 
 const id = 'whitebox.excludeFromUpload';
 
@@ -100,7 +100,7 @@ async function offerUndo(message: string, excluded: readonly Exclusion[], deps: 
   for (const each of excluded) await deps.attempt(id, () => restore(each));
   if (changed.length > 0) {
     const message = t('{0} has changed since then, so its exclusions weren’t undone.', changed.join(', '));
-    void showInformation(message, openFile(changed[0])).then(doRemedy);
+    void showInformation(message, openFile(changed[0])).then(doErrorAction);
   }
   await deps.preview.reopen();
 }

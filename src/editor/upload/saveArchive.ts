@@ -7,14 +7,14 @@ import { AssessmentError, systemCode } from '../../core/errors.ts';
 import { makePrivateFolder, moveFile, sweepTemporary } from '../../core/files.ts';
 import type { Clock } from '../../core/ports.ts';
 import { type Archive, writeArchive } from '../../core/upload/archive/writeArchive.ts';
-import type { StepProgress } from '../../core/upload/choose/prepare.ts';
+import type { StepProgress } from '../../core/upload/choose/prepareUpload.ts';
 import { visibleLine } from '../../core/visibleText.ts';
 import { type Folder, pickFolders } from '../folders.ts';
 import { countFiles, formatBytes } from '../formats.ts';
 import { byteSteps, withProgress } from '../progress.ts';
 import { readAssessmentSettings } from '../settings.ts';
 import { showInformation } from '../showMessage.ts';
-import { describeSuspicions, packChecked, type PreparationDeps, type Prepared } from './preparation.ts';
+import { describeSuspicions, packChecked, type PreparationDeps, type Prepared } from './checkAndPack.ts';
 import { otherThanShown, type UploadPreview } from './uploadPreview.ts';
 import { stayingOut, unreadIn } from './uploadQuestion.ts';
 

@@ -14,7 +14,7 @@ import { byteSteps, withProgress } from '../progress.ts';
 import { toRunNode } from '../runs/pickRun.ts';
 import { type Destination, readAssessmentSettings, readDestination } from '../settings.ts';
 import { askInDialog, showWarning } from '../showMessage.ts';
-import { packChecked, type PreparationDeps, type Prepared } from './preparation.ts';
+import { packChecked, type PreparationDeps, type Prepared } from './checkAndPack.ts';
 import type { UploadPreview } from './uploadPreview.ts';
 import { confirmUpload } from './uploadQuestion.ts';
 

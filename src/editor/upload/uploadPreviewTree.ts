@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { type FolderSum, levelBelow } from '../../core/upload/choose/choices.ts';
-import type { NotUploaded, NotUploadedReason } from '../../core/upload/choose/prepare.ts';
+import type { NotUploaded, NotUploadedReason } from '../../core/upload/choose/prepareUpload.ts';
 import type { IgnoreRule } from '../../core/upload/ignore/ignoreRules.ts';
 import type { SelectedFile } from '../../core/upload/select/selection.ts';
 import { visibleName } from '../../core/visibleText.ts';
@@ -9,7 +9,7 @@ import { maxRows, toCheckbox } from '../../lazyView.ts';
 import type { Folder } from '../folders.ts';
 import { countFiles, formatBytes, formatNumber, moreLabel } from '../formats.ts';
 import { reasonLabel, ruleLabel } from '../labels.ts';
-import { describeSuspicion, describeSuspicions, type Prepared } from './preparation.ts';
+import { describeSuspicion, describeSuspicions, type Prepared } from './checkAndPack.ts';
 
 const { None, Collapsed, Expanded } = vscode.TreeItemCollapsibleState;
 

@@ -8,7 +8,7 @@ import type { RunStore } from '../../core/run/disk/runStore.ts';
 import { coverageOf, isUnread } from '../../core/run/state/coverage.ts';
 import type { Assessment } from '../../core/run/state/newRun.ts';
 import { elapsedMs, type Run, runIdOf, type Target } from '../../core/run/state/run.ts';
-import type { UploadSelection } from '../../core/upload/choose/prepare.ts';
+import type { UploadSelection } from '../../core/upload/choose/prepareUpload.ts';
 import { visibleName } from '../../core/visibleText.ts';
 import {
   countFiles,
@@ -22,7 +22,7 @@ import {
   formatTime,
 } from '../formats.ts';
 import { askInDialog } from '../showMessage.ts';
-import { describeSuspicions, type Prepared } from './preparation.ts';
+import { describeSuspicions, type Prepared } from './checkAndPack.ts';
 import { otherThanShown, type UploadPreview } from './uploadPreview.ts';
 
 interface KnownRuns {

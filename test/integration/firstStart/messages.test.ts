@@ -95,7 +95,7 @@ describe('what a message says went wrong', () => {
 
   it('F155 has a button, since VS Code cuts off a message without one', () => {
     const buttonsOf = (error: AssessmentError): unknown =>
-      describeError(error).remedies.map(({ title }) => title);
+      describeError(error).actions.map(({ title }) => title);
     assert.deepEqual(buttonsOf(new AssessmentError('badPairs', { subject: 'none' })), ['Show']);
     assert.deepEqual(buttonsOf(new AssessmentError('runGone')), ['Show Runs']);
     assert.deepEqual(buttonsOf(new AssessmentError('diskFull')), ['Show Log']);

@@ -242,7 +242,7 @@ describe('what is said of findings and runs', () => {
 
   it('offers what can be done about an error', () => {
     const offered = (['capacity', 'noResult', 'unanswered'] as const).map((kind) =>
-      describeError(new AssessmentError(kind)).remedies.map(({ title }) => title),
+      describeError(new AssessmentError(kind)).actions.map(({ title }) => title),
     );
     const track = 'Track Existing Run by ID…';
     assert.deepEqual(offered, [['Delete Uploaded Source…'], [track, 'Show Log'], [track]]);

@@ -3,7 +3,7 @@ import type {
   PreparationSteps,
   SecretDecision,
   SecretRules,
-} from '../../../src/core/upload/choose/prepare.ts';
+} from '../../../src/core/upload/choose/prepareUpload.ts';
 import { PreviewModel } from '../../../src/core/upload/choose/previewModel.ts';
 import type { ScannedFile } from '../../../src/core/upload/secrets/scanFile.ts';
 import type { Omission } from '../../../src/core/upload/sourceFile.ts';

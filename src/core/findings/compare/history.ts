@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { PairState, ScanProgress } from '../../features/scanProgress.ts';
-import { isContinued } from '../../run/state/continuations.ts';
+import { isContinued } from '../../run/state/continuedRuns.ts';
 import type { Run } from '../../run/state/run.ts';
 import { perspectives } from '../../workflows/application.ts';
 import { goesOnWith, hasAllFindings, isOfSameFolders, isSameRun } from '../chooseRun.ts';

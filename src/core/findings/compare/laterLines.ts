@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { inSlices } from '../../yieldingWork.ts';
 import { followLines, isEditOf } from '../drift/drift.ts';
 import { compact, compactEach, contains, type LineRange, splitLines } from '../drift/lineText.ts';
-import { anchorIn } from '../drift/trackedFile.ts';
+import { anchorIn } from '../drift/followFile.ts';
 import {
   type Decode,
   readSentText,

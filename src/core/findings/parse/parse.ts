@@ -17,7 +17,7 @@ import {
 } from './aliases.ts';
 import { fieldsOf, findList, type Item, type Proof } from './findList.ts';
 import { firstHit, isObject, type JsonObject, type KeyPath, present, readJson, valueAt } from '../../json.ts';
-import { type ListStyle, MAX_TEXT, toProse } from './prose.ts';
+import { type ListStyle, MAX_TEXT, toFreeText } from './freeText.ts';
 import { readConfidence, readCvss, readCwes, readRating } from './rating.ts';
 import { readPlaces } from './readPlaces.ts';
 import { toolFailureOf } from './sarifLog.ts';
@@ -58,7 +58,7 @@ export function parseFindings(text: string, { runId }: ParseOptions): ParsedFind
   const root = readJson(text);
   const notifications = toolFailureOf(root);
   if (notifications !== undefined) {
-    const [detail] = notifications.flatMap((each) => toProse(valueAt(each, ['message'])) || []);
+    const [detail] = notifications.flatMap((each) => toFreeText(valueAt(each, ['message'])) || []);
     throw new AssessmentError('malformedFindings', {
       subject: toolFailed,
       detail: detail && toTitle(detail),
@@ -186,7 +186,7 @@ function toRaw(raw: unknown): string | undefined {
 
 /** The different texts under all aliases, in their order; one that is longer than `MAX_TEXT` is not cut yet. */
 function textsAt(fields: JsonObject, paths: readonly KeyPath[], style?: ListStyle): readonly string[] {
-  const texts = present(fields, paths).map((path) => toProse(valueAt(fields, path), style));
+  const texts = present(fields, paths).map((path) => toFreeText(valueAt(fields, path), style));
   return [...new Set(texts)].filter((text) => text !== '');
 }
 

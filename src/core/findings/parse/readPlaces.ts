@@ -22,7 +22,7 @@ import {
 import { type Place, PLACE_ROLES, type PlaceRole } from '../finding.ts';
 import { firstHit, isObject, type JsonObject, type KeyPath, present, valueAt } from '../../json.ts';
 import { type Lines, looksLikePath, ordered, splitPath, toCount, toLineRange } from './pathText.ts';
-import { toProse } from './prose.ts';
+import { toFreeText } from './freeText.ts';
 import { toSnippet } from './snippet.ts';
 import { clip } from '../../visibleText.ts';
 
@@ -155,7 +155,7 @@ function placesUnder(
 }
 
 function readLabel(object: JsonObject): string | undefined {
-  return firstHit(object, PLACE_LABEL, (value) => clip(toProse(value), maxLabelLength) || undefined);
+  return firstHit(object, PLACE_LABEL, (value) => clip(toFreeText(value), maxLabelLength) || undefined);
 }
 
 function readRole(object: JsonObject): PlaceRole | undefined {

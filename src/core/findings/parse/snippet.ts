@@ -3,7 +3,7 @@ import { clip } from '../../visibleText.ts';
 import { isLeftOut } from '../drift/lineText.ts';
 import { NO_SNIPPET } from './aliases.ts';
 import { isLineText } from './pathText.ts';
-import { MAX_TEXT } from './prose.ts';
+import { MAX_TEXT } from './freeText.ts';
 
 const maxSnippetLines = 1_000;
 

@@ -4,7 +4,7 @@ import { AssessmentError } from '../../errors.ts';
 import { inParallel, inSlices } from '../../yieldingWork.ts';
 import { readArchive } from '../../upload/archive/readArchive.ts';
 import { splitLines } from '../drift/lineText.ts';
-import { quotedIn } from '../drift/trackedFile.ts';
+import { quotedIn } from '../drift/followFile.ts';
 import type { Finding, Place } from '../finding.ts';
 import {
   type Decode,

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Run } from '../../run/state/run.ts';
 import { inParallel, inSlices } from '../../yieldingWork.ts';
 import { splitLines } from '../drift/lineText.ts';
-import { type TextNow, type TrackedFile, trackFile } from '../drift/trackedFile.ts';
+import { type TextNow, type FollowedFile, followFile } from '../drift/followFile.ts';
 import type { Finding, Place } from '../finding.ts';
 import type { ShownFinding, ShownPlace } from '../shownFinding.ts';
 import type { Resolver } from './resolver.ts';
@@ -88,7 +88,7 @@ export class RunPlaces {
   readonly #decode: Decode;
   readonly #byFile: ReadonlyMap<string, readonly (readonly [Place, Spot])[]>;
   /** Files that changed while they were followed, and those that are followed from where they were first seen: what was there may be nowhere else by now. */
-  readonly #tracked: Map<string, TrackedFile>;
+  readonly #tracked: Map<string, FollowedFile>;
   readonly #kept: { letters: number };
   readonly #changed = new Set<string>();
   /** Names of files that findings point at and that are not here, and of their folders. */
@@ -103,7 +103,7 @@ export class RunPlaces {
   ) {
     this.#runFolder = runFolder;
     this.#decode = decode;
-    this.#tracked = former === undefined ? new Map<string, TrackedFile>() : former.#tracked;
+    this.#tracked = former === undefined ? new Map<string, FollowedFile>() : former.#tracked;
     this.#kept = former === undefined ? { letters: 0 } : former.#kept;
     this.#byFile = Map.groupBy(spots, ([, { file }]) => file);
     this.missing = missing;
@@ -191,12 +191,12 @@ export class RunPlaces {
   }
 
   /** Starts from the text that was scanned when that can be had, else from the one that is there. */
-  async #track({ file, target, path, sent }: Spot, disk: DiskText): Promise<TrackedFile> {
-    if (sent === undefined || disk.isSent) return trackFile(disk.lines, disk.isSent);
+  async #track({ file, target, path, sent }: Spot, disk: DiskText): Promise<FollowedFile> {
+    if (sent === undefined || disk.isSent) return followFile(disk.lines, disk.isSent);
     const kept = await readText(sourceFile(this.#runFolder, target, path));
     return kept !== undefined && isSent(kept, sent)
-      ? trackFile(splitLines(await toText(kept, file, this.#decode)), true)
-      : trackFile(disk.lines, false);
+      ? followFile(splitLines(await toText(kept, file, this.#decode)), true)
+      : followFile(disk.lines, false);
   }
 
   async #readDisk({ file, sent }: Spot): Promise<DiskText> {
@@ -209,13 +209,13 @@ export class RunPlaces {
   }
 
   /** What was scanned can be read again, but not the first text that was seen: it is kept as far as there is room. */
-  #keep(file: string, tracked: TrackedFile, { lines }: DiskText): void {
+  #keep(file: string, tracked: FollowedFile, { lines }: DiskText): void {
     if (!this.#tracked.has(file)) this.#kept.letters += lines.reduce((sum, line) => sum + line.length + 1, 0);
     if (this.#tracked.has(file) || this.#kept.letters <= maxKept) this.#tracked.set(file, tracked);
   }
 
   /** Looks at a text, and records whether it is the one that was scanned. */
-  #look({ file, sent }: Spot, tracked: TrackedFile, lines: readonly string[]): TextNow {
+  #look({ file, sent }: Spot, tracked: FollowedFile, lines: readonly string[]): TextNow {
     const now = tracked.look(lines);
     // What was sent is known, and is neither on the disk nor kept: the file has changed, who knows where.
     const isOther = !tracked.isScanned && sent !== undefined;

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { NotUploaded, NotUploadedReason } from '../../upload/choose/prepare.ts';
+import type { NotUploaded, NotUploadedReason } from '../../upload/choose/prepareUpload.ts';
 
 const count = z.int().check(z.minimum(0));
 

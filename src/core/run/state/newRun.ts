@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { type ArchiveType, identifierSchema, type Language, languageSchema } from '../../api/schema.ts';
-import type { UploadSelection } from '../../upload/choose/prepare.ts';
+import type { UploadSelection } from '../../upload/choose/prepareUpload.ts';
 import type { ApplicationInput } from '../../workflows/application.ts';
 import { type WorkflowId, workflowIds } from '../../workflows/workflow.ts';
 import type { RunIn, Target } from './run.ts';

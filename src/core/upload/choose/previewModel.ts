@@ -1,5 +1,5 @@
 import { includedBy } from './choices.ts';
-import { checkFiles, decide, type PreparationSteps, type Prepared, selectFolders, type StepProgress } from './prepare.ts'; // prettier-ignore
+import { checkFiles, decide, type PreparationSteps, type Prepared, selectFolders, type StepProgress } from './prepareUpload.ts'; // prettier-ignore
 
 export interface PreviewDeps<F> {
   readonly steps: PreparationSteps<F>;

@@ -1,5 +1,5 @@
 import { findAssignments, findTokens, type Match } from './ourRules.ts';
-import type { PresetLint } from './preset.ts';
+import type { PresetLint } from './secretlintPreset.ts';
 
 /** What the scanning worker starts with to mask credentials in texts. */
 export interface MaskStart {

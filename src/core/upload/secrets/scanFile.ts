@@ -3,7 +3,7 @@ import { type BigIntStats, fstatSync, lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemCode } from '../../errors.ts';
 import { findAssignments, findTokens, isPublicPem, type Match, riskyName } from './ourRules.ts';
-import type { PresetLint } from './preset.ts';
+import type { PresetLint } from './secretlintPreset.ts';
 import { isUnchanged, type Omission, readSource, readAt, type SourceFile } from '../sourceFile.ts';
 
 /** Something in a file, or in its name, that looks like a credential. */

@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { WorkerAnswer } from '../../askWorker.ts';
 import type { Omission } from '../sourceFile.ts';
 import { type MaskStart, maskTexts } from './maskTexts.ts';
-import { presetLint } from './preset.ts';
+import { presetLint } from './secretlintPreset.ts';
 import { isMarked, scanFile, type ScannedFile } from './scanFile.ts';
 
 export interface ScanStart {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { splitLines } from '../../../core/findings/drift/lineText.ts';
-import { trackFile } from '../../../core/findings/drift/trackedFile.ts';
+import { followFile } from '../../../core/findings/drift/followFile.ts';
 import type { Place } from '../../../core/findings/finding.ts';
 import { toShownPlace } from '../../../core/findings/place/runPlaces.ts';
 import {
@@ -29,7 +29,7 @@ import type { FindingStores } from '../findingArguments.ts';
 import { toRange } from './displayedFindings.ts';
 import { decodeFile, unsavedText } from './driftWatch.ts';
 import { sayNoPlace } from './goToFinding.ts';
-import { doRemedy, showRuns } from '../../errors/remedies.ts';
+import { doErrorAction, showRuns } from '../../errors/errorActions.ts';
 import { toArgument } from '../findingArguments.ts';
 
 const scheme = 'whitebox-assessed';
@@ -74,12 +74,12 @@ export async function openAsAssessed(finding: ShownFinding, deps: FindingStores)
     const message = t('{0} cannot be shown as it was assessed: {1}.', path, why);
     const command = 'whitebox.showFindingDetails';
     const details = { title: t('Show Details'), command, arguments: [toArgument(finding)] };
-    void showInformation(message, details).then(doRemedy);
+    void showInformation(message, details).then(doErrorAction);
     return;
   }
   const document = await vscode.workspace.openTextDocument(toUri(run, at));
   const lines = splitLines(document.getText());
-  const marked = toShownPlace({ file: '', folder: '', path }, place, trackFile(lines, true).look(lines));
+  const marked = toShownPlace({ file: '', folder: '', path }, place, followFile(lines, true).look(lines));
   await vscode.window.showTextDocument(document, {
     preview: true,
     ...(marked.startLine === undefined ? {} : { selection: document.validateRange(toRange(marked)) }),
@@ -113,10 +113,10 @@ export async function showChangesSince(run: Run, deps: FindingStores): Promise<v
     );
   if (left.length > 0) {
     const message = t('Not compared: {0}', firstLines(left).replaceAll('\n', '; '));
-    void showWarning(message, showRuns()).then(doRemedy);
+    void showWarning(message, showRuns()).then(doErrorAction);
   } else if (files.size === 0) {
     const message = t('There is nothing to compare: {0}.', (await whyNotSent(run, deps)).why);
-    void showInformation(message, showRuns()).then(doRemedy);
+    void showInformation(message, showRuns()).then(doErrorAction);
   } else if (changes.length === 0)
     void showInformation(t('No files with findings have changed since the assessment.'));
 }

@@ -5,7 +5,7 @@ import { inOrder, neighbour } from '../../../core/findings/view/problems.ts';
 import { titleOfFinding } from '../../labels.ts';
 import { showInformation } from '../../showMessage.ts';
 import { type DisplayedFindings, toRange } from './displayedFindings.ts';
-import { doRemedy } from '../../errors/remedies.ts';
+import { doErrorAction } from '../../errors/errorActions.ts';
 
 const positionShownMs = 10_000;
 
@@ -56,7 +56,7 @@ export function sayNoPlace(): void {
     'This finding has no location in this workspace’s files. The report describes it.',
   );
   const report = { title: vscode.l10n.t('Open Report'), command: 'whitebox.openReport' };
-  void showInformation(message, report).then(doRemedy);
+  void showInformation(message, report).then(doErrorAction);
 }
 
 /** Opens the file of a place, in this column if given, with the cursor on its line; if the line is unknown or its code is gone, the cursor stays where it was in the file. */

@@ -18,7 +18,7 @@ import { isInPart } from '../../../core/findings/view/zeroFindings.ts';
 import type { OwnersGap } from '../../../core/findings/view/owners.ts';
 import { hiddenFromProblems } from '../../../core/findings/view/problems.ts';
 import type { RunStore } from '../../../core/run/disk/runStore.ts';
-import { continuationsOf, hasHitCreditLimit } from '../../../core/run/state/continuations.ts';
+import { continuationsOf, hasHitCreditLimit } from '../../../core/run/state/continuedRuns.ts';
 import { isOffline } from '../../../core/run/state/deadlines.ts';
 import {
   endedEarly,

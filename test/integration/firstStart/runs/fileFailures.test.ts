@@ -73,7 +73,7 @@ describe('a file that cannot be written', () => {
     const of = (subject?: string) =>
       describeError(new AssessmentError('insecureUrl', { subject, detail: 'http://a' }));
     assert.deepEqual(
-      of('files').remedies.map(({ title }) => title),
+      of('files').actions.map(({ title }) => title),
       ['Show Log'],
     );
     assert.match(of('files').message, /^The service gave a URL for files/);

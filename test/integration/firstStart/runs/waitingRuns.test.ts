@@ -7,7 +7,7 @@ import type { FindingStore } from '../../../../src/core/findings/findingStore.ts
 import type { Failure, Run } from '../../../../src/core/run/state/run.ts';
 import type { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import type { Accounts } from '../../../../src/editor/account/accounts.ts';
-import { showStorageProblem } from '../../../../src/editor/runs/lostRuns.ts';
+import { showStorageProblem } from '../../../../src/editor/runs/recoverRuns.ts';
 import { type RunsNode, showRuns } from '../../../../src/editor/runs/runsView.ts';
 import { showMenu, showStatus } from '../../../../src/editor/runs/statusBar.ts';
 import { runOf } from '../../../unit/run/sampleRuns.ts';

@@ -55,9 +55,9 @@ describe('the token of a run whose service or organization the settings name no 
 
   it('F83 is asked for by name, with a button that passes the run', () => {
     for (const kind of ['unauthorized', 'notSignedIn'] as const) {
-      const { message, remedies } = describeFailure({ kind, origin: 'https://former.test' }, run);
+      const { message, actions } = describeFailure({ kind, origin: 'https://former.test' }, run);
       assert.match(message, /https:\/\/former\.test, organization former/);
-      assert.deepEqual(remedies[0]?.arguments, [{ kind: 'run', id: 'invented' }]);
+      assert.deepEqual(actions[0]?.arguments, [{ kind: 'run', id: 'invented' }]);
     }
   });
 
@@ -100,7 +100,7 @@ describe('a token that was accepted', () => {
     assert.deepEqual(kept, [[former, 'invented-token']]);
     assert.match(told?.message ?? '', /settings file\. Correct .*: Unable to write into user settings\./);
     assert.deepEqual(
-      told?.remedies.map(({ command }) => command),
+      told?.actions.map(({ command }) => command),
       ['workbench.action.openSettingsJson'],
     );
   });

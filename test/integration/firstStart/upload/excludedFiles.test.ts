@@ -6,7 +6,7 @@ import * as vscode from 'vscode';
 import type { FolderChoices } from '../../../../src/core/upload/choose/choices.ts';
 import { excludeFromUpload } from '../../../../src/editor/upload/excludeFromUpload.ts';
 import { describeError } from '../../../../src/editor/errors/messages.ts';
-import { UploadChoices } from '../../../../src/editor/upload/preparation.ts';
+import { UploadChoices } from '../../../../src/editor/upload/checkAndPack.ts';
 import { skipBecause } from '../../events.ts';
 import { type MessageWatch, watchEachTest, watchMessages } from '../../person.ts';
 import { openFolders } from '../../openFolders.ts';

@@ -5,7 +5,7 @@ import { afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import type { LazyView } from '../../../../src/lazyView.ts';
 import type { PreviewNode } from '../../../../src/editor/upload/uploadPreviewTree.ts';
-import { createPreparation } from '../../../../src/editor/upload/preparation.ts';
+import { createPreparation } from '../../../../src/editor/upload/checkAndPack.ts';
 import { createUploadPreview, type UploadPreview } from '../../../../src/editor/upload/uploadPreview.ts';
 import { silent } from '../../../silentLog.ts';
 import { openFolders } from '../../openFolders.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'mocha';
 import * as vscode from 'vscode';
-import { decide } from '../../../../src/core/upload/choose/prepare.ts';
+import { decide } from '../../../../src/core/upload/choose/prepareUpload.ts';
 import type { LeftOut, SelectedFile } from '../../../../src/core/upload/select/selection.ts';
 import { type PreviewNode, previewTree } from '../../../../src/editor/upload/uploadPreviewTree.ts';
 

@@ -5,7 +5,7 @@ import {
   maxPackings,
   prepareFolders,
   type SecretRules,
-} from '../../../../src/core/upload/choose/prepare.ts';
+} from '../../../../src/core/upload/choose/prepareUpload.ts';
 import { checked, inventedFolder, progress } from '../inventedFolder.ts';
 
 /** What packing these files came to; each holds its own name unless said otherwise. */

@@ -9,7 +9,7 @@ import {
   riskyName,
   riskyNames,
 } from '../../../../src/core/upload/secrets/ourRules.ts';
-import { presetLint } from '../../../../src/core/upload/secrets/preset.ts';
+import { presetLint } from '../../../../src/core/upload/secrets/secretlintPreset.ts';
 import { randomFrom, seeds } from './secretSeeds.ts';
 import { cpuMs } from '../../core/cpuTime.ts';
 import { propertyRuns } from '../../core/propertyRuns.ts';

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { readRegularFile } from '../../../files.ts';
 import { splitLines } from '../../drift/lineText.ts';
-import { anchorIn } from '../../drift/trackedFile.ts';
+import { anchorIn } from '../../drift/followFile.ts';
 import type { Place } from '../../finding.ts';
 
 /** A file as it was sent, and places in it; one of `candidates` (absolute paths) may still hold its bytes. */

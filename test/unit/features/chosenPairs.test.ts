@@ -18,7 +18,7 @@ import {
   toPairs,
   withPairs,
   writeChoice,
-} from '../../../src/core/features/pairs.ts';
+} from '../../../src/core/features/chosenPairs.ts';
 import { propertyRuns } from '../core/propertyRuns.ts';
 import { tempFolder } from '../run/tempFolder.ts';
 import { parseWorker } from '../findings/parse/bundledWorker.ts';

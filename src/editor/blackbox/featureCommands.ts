@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { hasFindings } from '../../core/findings/chooseRun.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
-import { goneNames, isChosen, type Pair, pairsOf, withPairs } from '../../core/features/pairs.ts';
+import { goneNames, isChosen, type Pair, pairsOf, withPairs } from '../../core/features/chosenPairs.ts';
 import { pairStates } from '../../core/features/scanProgress.ts';
 import { normalKey } from '../../core/json.ts';
 import { visibleLine } from '../../core/visibleText.ts';

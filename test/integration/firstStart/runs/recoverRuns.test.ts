@@ -6,7 +6,7 @@ import type { RunNotes } from '../../../../src/core/run/disk/recoveryNotes.ts';
 import type { RunNote } from '../../../../src/core/run/state/newRun.ts';
 import type { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import type { RunTracker } from '../../../../src/core/run/runTracker.ts';
-import { offerLostRuns } from '../../../../src/editor/runs/lostRuns.ts';
+import { offerLostRuns } from '../../../../src/editor/runs/recoverRuns.ts';
 import { watchMessages } from '../../person.ts';
 import { openFolders } from '../../openFolders.ts';
 import { silent } from '../../../silentLog.ts';

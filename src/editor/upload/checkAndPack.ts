@@ -9,7 +9,7 @@ import {
   type Prepared as PreparedFolder,
   type SecretDecision,
   type StepProgress,
-} from '../../core/upload/choose/prepare.ts';
+} from '../../core/upload/choose/prepareUpload.ts';
 import type { ManifestEntry } from '../../core/upload/archive/packing.ts';
 import { gitHome } from '../../core/upload/ignore/repository.ts';
 import { checkSecrets } from '../../core/upload/secrets/checkSecrets.ts';

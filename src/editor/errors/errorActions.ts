@@ -4,7 +4,7 @@ import type { Run } from '../../core/run/state/run.ts';
 import { onRun } from '../runs/pickRun.ts';
 
 /** What a button in an error message runs. */
-export interface Remedy {
+export interface ErrorAction {
   readonly title: string;
   readonly command: string;
   readonly arguments?: readonly unknown[];
@@ -13,17 +13,17 @@ export interface Remedy {
 /** A sentence that says what to do next, and the buttons that do it. */
 export interface ErrorMessage {
   readonly message: string;
-  readonly remedies: readonly Remedy[];
+  readonly actions: readonly ErrorAction[];
 }
 
 /** A sentence and its buttons, as they are written down. */
-export type Message = readonly [message: string, ...remedies: readonly Remedy[]];
+export type Message = readonly [message: string, ...actions: readonly ErrorAction[]];
 
 /** The message for each kind of error. */
 export type Messages<Kind extends string> = Readonly<Record<Kind, () => Message>>;
 
 /** Signs in to the account in the settings, or, for a run, to the run's own account. */
-export function signInAgain(run?: Pick<Run, 'id'>): Remedy {
+export function signInAgain(run?: Pick<Run, 'id'>): ErrorAction {
   const title = vscode.l10n.t('Sign In…');
   return run === undefined
     ? { title, command: 'whitebox.signIn' }
@@ -31,39 +31,39 @@ export function signInAgain(run?: Pick<Run, 'id'>): Remedy {
 }
 
 /** Tracks a run that was started elsewhere. */
-export function trackRun(): Remedy {
+export function trackRun(): ErrorAction {
   return { title: vscode.l10n.t('Track Existing Run by ID…'), command: 'whitebox.trackRun' };
 }
 
 /** Opens the log. */
-export function showLog(): Remedy {
+export function showLog(): ErrorAction {
   return { title: vscode.l10n.t('Show Log'), command: 'whitebox.showLog' };
 }
 
 /** Brings the Runs view to the front. */
-export function showRuns(): Remedy {
+export function showRuns(): ErrorAction {
   return { title: vscode.l10n.t('Show Runs'), command: 'whitebox.runs.focus' };
 }
 
 /** Opens a file as its default editor shows it. */
-export function openFile(path = ''): Remedy {
+export function openFile(path = ''): ErrorAction {
   return { title: vscode.l10n.t('Open File'), command: 'vscode.open', arguments: [vscode.Uri.file(path)] };
 }
 
 /** Opens a file in the text editor, also where another editor is the default for its type. */
-export function openAsText(path = ''): Remedy {
+export function openAsText(path = ''): ErrorAction {
   const title = vscode.l10n.t('Open as Text');
   return { title, command: 'vscode.openWith', arguments: [vscode.Uri.file(path), 'default'] };
 }
 
 /** Opens the settings at one of them. */
-export function openSetting(key: string): Remedy {
+export function openSetting(key: string): ErrorAction {
   const title = vscode.l10n.t('Open Settings');
   return { title, command: 'workbench.action.openSettings', arguments: [key] };
 }
 
 /** Opens the user's `settings.json`. */
-export function openSettingsFile(): Remedy {
+export function openSettingsFile(): ErrorAction {
   const title = vscode.l10n.t('Open Settings File');
   return { title, command: 'workbench.action.openSettingsJson' };
 }
@@ -72,11 +72,11 @@ export function openSettingsFile(): Remedy {
 export type Attempt = (id: string, work: () => Promise<void>) => Promise<unknown>;
 
 /** Runs the pressed button's command; undefined where the message was dismissed. */
-export async function doRemedy(remedy: Remedy | undefined): Promise<void> {
-  if (remedy !== undefined) await vscode.commands.executeCommand(remedy.command, ...(remedy.arguments ?? []));
+export async function doErrorAction(action: ErrorAction | undefined): Promise<void> {
+  if (action !== undefined) await vscode.commands.executeCommand(action.command, ...(action.arguments ?? []));
 }
 
 /** Runs the button that is pressed in a message, without waiting for it; failures are logged. */
-export function offerRemedies(pressed: Thenable<Remedy | undefined>, log: Logger): void {
-  pressed.then(doRemedy).then(undefined, (error: unknown) => log.error(String(error)));
+export function offerErrorActions(pressed: Thenable<ErrorAction | undefined>, log: Logger): void {
+  pressed.then(doErrorAction).then(undefined, (error: unknown) => log.error(String(error)));
 }

@@ -6,7 +6,7 @@ import type { RunStore } from '../../core/run/disk/runStore.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';
 import { visibleLine } from '../../core/visibleText.ts';
 import { describeError } from '../errors/messages.ts';
-import { doRemedy, showLog } from '../errors/remedies.ts';
+import { doErrorAction, showLog } from '../errors/errorActions.ts';
 import { hasOpenFolder } from '../folders.ts';
 import { formatNumber } from '../formats.ts';
 import { workflowTitle } from '../labels.ts';
@@ -93,7 +93,7 @@ async function offerToForget(
   deps: { notes: RunNotes },
 ): Promise<void> {
   const t = vscode.l10n.t;
-  const { message, remedies } = describeError(error);
+  const { message, actions } = describeError(error);
   const forget = { title: t('Forget') };
   const choice = await showError(
     t(
@@ -101,11 +101,11 @@ async function offerToForget(
       lost.note.runId,
       message,
     ),
-    ...remedies,
+    ...actions,
     forget,
   );
   if (choice === forget) await forgetLost([lost], deps);
-  else await doRemedy(remedies.find((remedy) => remedy === choice));
+  else await doErrorAction(actions.find((action) => action === choice));
 }
 
 /**
@@ -144,6 +144,6 @@ export function showStorageProblem(runs: RunStore, { view }: LazyView<unknown>):
     view.message = message;
     if (problem === undefined || isSaid) return;
     isSaid = true;
-    void showWarning(message, showLog()).then(doRemedy);
+    void showWarning(message, showLog()).then(doErrorAction);
   });
 }

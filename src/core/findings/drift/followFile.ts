@@ -30,7 +30,7 @@ export interface TextNow {
 }
 
 /** A file whose text is followed. */
-export interface TrackedFile {
+export interface FollowedFile {
   /** True when it is followed from the text that was scanned. */
   readonly isScanned: boolean;
   look(now: readonly string[]): TextNow;
@@ -40,7 +40,7 @@ export interface TrackedFile {
  * Follows places from the text they were reported for: the one that was scanned or, when that is not at hand, the first text that was seen
  * here. From the latter, lines are followed as well, but what happened to them before is `unknown`.
  */
-export function trackFile(lines: readonly string[], isScanned: boolean): TrackedFile {
+export function followFile(lines: readonly string[], isScanned: boolean): FollowedFile {
   const follow = followLines(lines);
   const anchor = anchorIn(lines);
   const anchors = new WeakMap<Place, { readonly anchored: Anchored | undefined }>();

@@ -7,7 +7,7 @@ import {
   hasHitCreditLimit,
   isContinued,
   predecessorOf,
-} from '../../../../src/core/run/state/continuations.ts';
+} from '../../../../src/core/run/state/continuedRuns.ts';
 import { endedEarly, type Run, type RunIn } from '../../../../src/core/run/state/run.ts';
 import type { WorkflowId } from '../../../../src/core/workflows/workflow.ts';
 import { aborted, answered, runOf, success } from '../sampleRuns.ts';

@@ -7,7 +7,7 @@ import {
   prepareFolders,
   type SecretDecision,
   type SecretRules,
-} from '../../../../src/core/upload/choose/prepare.ts';
+} from '../../../../src/core/upload/choose/prepareUpload.ts';
 import { type FolderChoices, withChosen } from '../../../../src/core/upload/choose/choices.ts';
 import { file, inventedFolder, selection, progress } from '../inventedFolder.ts';
 

@@ -10,14 +10,14 @@ const maxParts = 2_000;
 export type ListStyle = 'bullets' | 'numbers';
 
 /**
- * Any JSON value as prose: `{text, markdown}` as its Markdown, arrays as lists, other objects as their summary, their steps and then
+ * Any JSON value as free text: `{text, markdown}` as its Markdown, arrays as lists, other objects as their summary, their steps and then
  * `key: value` lines. Booleans and null say nothing. At most a little over `MAX_TEXT` long.
  */
-export function toProse(value: unknown, style: ListStyle = 'bullets'): string {
-  return typeof value === 'boolean' ? '' : prose(value, style, 0).trim();
+export function toFreeText(value: unknown, style: ListStyle = 'bullets'): string {
+  return typeof value === 'boolean' ? '' : freeText(value, style, 0).trim();
 }
 
-function prose(value: unknown, style: ListStyle, depth: number): string {
+function freeText(value: unknown, style: ListStyle, depth: number): string {
   if (typeof value === 'string') return value.length > MAX_TEXT ? value.slice(0, MAX_TEXT + 1) : value;
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   if (typeof value !== 'object' || value === null || depth >= maxDepth) return '';
@@ -26,7 +26,7 @@ function prose(value: unknown, style: ListStyle, depth: number): string {
 
 function listProse(value: object, style: ListStyle, depth: number): string {
   const items = Array.isArray(value) ? (value as readonly unknown[]) : [];
-  const parts = gather(items, (item) => prose(item, style, depth + 1));
+  const parts = gather(items, (item) => freeText(item, style, depth + 1));
   if (parts.length < 2) return parts[0] ?? '';
   return parts.map((part, at) => `${style === 'numbers' ? `${String(at + 1)}.` : '-'} ${part}`).join('\n');
 }
@@ -34,10 +34,10 @@ function listProse(value: object, style: ListStyle, depth: number): string {
 function objectProse(value: Readonly<Record<string, unknown>>, depth: number): string {
   for (const key of ['markdown', 'text']) {
     const whole = Object.hasOwn(value, key) ? value[key] : undefined;
-    if (typeof whole === 'string') return prose(whole, 'bullets', depth);
+    if (typeof whole === 'string') return freeText(whole, 'bullets', depth);
   }
   return gather(Object.entries(value), ([key, part]) => {
-    const text = prose(part, key === 'steps' ? 'numbers' : 'bullets', depth + 1);
+    const text = freeText(part, key === 'steps' ? 'numbers' : 'bullets', depth + 1);
     if (text === '' || key === 'summary' || key === 'steps') return text;
     return text.includes('\n') ? `${key}:\n${text}` : `${key}: ${text}`;
   }).join('\n');

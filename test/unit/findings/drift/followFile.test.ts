@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type Anchored, anchorIn } from '../../../../src/core/findings/drift/trackedFile.ts';
+import { type Anchored, anchorIn } from '../../../../src/core/findings/drift/followFile.ts';
 import { cpuMs } from '../../core/cpuTime.ts';
 import { propertyRuns } from '../../core/propertyRuns.ts';
 
