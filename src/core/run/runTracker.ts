@@ -175,7 +175,7 @@ export class RunTracker implements Disposable {
     const isMine = this.#watch.isFinishing(id);
     if (!isMine && !(await this.#watch.take(id))) throw new AssessmentError('busyElsewhere');
     try {
-      const signal = this.#watch.until(cancelled);
+      const signal = this.#watch.stoppedOr(cancelled);
       const download = { client: clientFor(run), folder: store.folderOf(id), signal, clock };
       const { artifacts, failure } = await downloadAgain(run, download);
       await tryToKeepSource(run, this.#deps, signal);
@@ -239,13 +239,13 @@ export class RunTracker implements Disposable {
   /** Removes the uploads of an ended run, or gives the run up first. Returns the first failure; throws `changedMeanwhile`. */
   async #removeRemaining(run: Run): Promise<AssessmentError | undefined> {
     const { store, clock, deleteSourceAfterRun } = this.#deps;
-    const confirmedToo = deleteSourceAfterRun();
+    const includeConfirmed = deleteSourceAfterRun();
     let ended: Run | undefined = run;
     try {
       const isGivenUp = run.state === 'unknown' || isPreparing(run);
-      if (!isGivenUp && !hasUploads(run, confirmedToo, clock.now())) return undefined;
+      if (!isGivenUp && !hasUploads(run, includeConfirmed, clock.now())) return undefined;
       if (isGivenUp) ended = await store.applyIfDue(run.id, { type: 'abandoned', at: clock.now() });
-      if (ended !== undefined) return await removeUploads(ended, confirmedToo, this.#deps);
+      if (ended !== undefined) return await removeUploads(ended, includeConfirmed, this.#deps);
     } catch (error) {
       return knownError(error);
     }

@@ -21,17 +21,8 @@ import {
 
 const maxArtifactBytes = 512 * 1024 * 1024;
 const permanent: readonly ErrorKind[] = ['rejected', 'tooLarge', 'insecureUrl'];
-/** Other failures (an artifact that is not there yet, a captive portal, a certificate, a proxy) count as permanent after this many tries in a row. */
+/** Failures that may pass (a missing artifact, a captive portal, a certificate, a proxy) count as permanent after this many tries in a row. */
 const maxTries = 20;
-
-/** The file name of an artifact in the run's folder (docs/api.md, section 2.4). */
-function artifactFile(
-  { workflow }: Pick<Run, 'workflow'>,
-  artifact: Pick<Artifact, 'name' | 'role'>,
-): string {
-  const known = new Map(Object.entries(workflows[workflow].artifacts)).get(roleOf(artifact));
-  return known ?? `artifact-${hash('sha256', artifact.name, 'hex').slice(0, 32)}`;
-}
 
 interface Download {
   readonly client: AssessmentClient;
@@ -39,24 +30,10 @@ interface Download {
   readonly signal: AbortSignal;
 }
 
-/** Downloads one artifact of a run into its folder; an earlier copy is replaced as a whole, or stays. */
-async function downloadArtifact(
-  run: Pick<Run, 'workflow'> & { readonly runId: string; readonly exit: Exit },
-  name: string,
-  { client, folder, signal }: Download,
-): Promise<Artifact> {
-  const artifact = artifactIn(run.exit, name);
-  const file = artifactFile(run, artifact);
-  const path = join(folder, file);
-  const options = { maxBytes: maxArtifactBytes, signal };
-  const bytes = await client.downloadArtifact(run.workflow, run.runId, name, path, options);
-  return { ...artifact, file, bytes };
-}
-
 /**
  * Downloads the artifacts of an exited run that are not here yet, and calls `onDownloaded` with each. A failure does not stop the others, unless
- * it is a rate limit or waits for a person. Throws, after all were tried, the failure that may pass, the one with the longest `Retry-After` among
- * several; a permanent failure is kept on its artifact instead.
+ * it is a rate limit or waits for a person. A permanent failure is kept on its artifact. Throws a temporary failure after all were tried, of several
+ * the one with the longest `Retry-After`.
  */
 export async function downloadArtifacts(
   run: RunIn<'collecting'>,
@@ -76,7 +53,7 @@ export async function downloadArtifacts(
       if (!(error instanceof AssessmentError)) throw error;
       if (isPermanent(error, run.trouble))
         artifacts.push({ ...artifactIn(run.exit, name), failure: toFailure(error) });
-      else if (needsAction(error)) throw error;
+      else if (waitsForPerson(error)) throw error;
       else if (temporary === undefined || waitMsOf(error) > waitMsOf(temporary)) temporary = error;
       if (error.kind === 'rateLimited') break;
     }
@@ -85,25 +62,48 @@ export async function downloadArtifacts(
   return artifacts;
 }
 
+/** Replaces an earlier copy only once the artifact is here whole. */
+async function downloadArtifact(
+  run: Pick<Run, 'workflow'> & { readonly runId: string; readonly exit: Exit },
+  name: string,
+  { client, folder, signal }: Download,
+): Promise<Artifact> {
+  const artifact = artifactIn(run.exit, name);
+  const file = artifactFile(run, artifact);
+  const path = join(folder, file);
+  const options = { maxBytes: maxArtifactBytes, signal };
+  const bytes = await client.downloadArtifact(run.workflow, run.runId, name, path, options);
+  return { ...artifact, file, bytes };
+}
+
+/** The file name of an artifact in the run's folder (docs/api.md, section 2.4). */
+function artifactFile(
+  { workflow }: Pick<Run, 'workflow'>,
+  artifact: Pick<Artifact, 'name' | 'role'>,
+): string {
+  const knownFile = new Map(Object.entries(workflows[workflow].artifacts)).get(roleOf(artifact));
+  return knownFile ?? `artifact-${hash('sha256', artifact.name, 'hex').slice(0, 32)}`;
+}
+
 function waitMsOf({ data }: AssessmentError): number {
   return data.retryAfterMs ?? 0;
 }
 
 function isPermanent(error: AssessmentError, trouble: Trouble | undefined): boolean {
   if (permanent.includes(error.kind)) return true;
-  // Several artifacts may fail in different ways, and the trouble has one of them.
+  // The trouble counts the tries of all artifacts, and names the failure of one.
   return (
     mayBePermanent(error) && trouble !== undefined && mayBePermanent(trouble) && trouble.times >= maxTries
   );
 }
 
-/** True for a failure that is neither transient nor user-fixable: only further tries show whether it lasts. */
+/** True for a failure of which only further tries show whether it lasts. */
 function mayBePermanent(failure: Pick<AssessmentError, 'kind'>): boolean {
-  return !isTransient(failure) && !needsAction(failure);
+  return !isTransient(failure) && !waitsForPerson(failure);
 }
 
 /** True for a failure that stops every download until a person has acted. */
-function needsAction({ kind }: Pick<AssessmentError, 'kind'>): boolean {
+function waitsForPerson({ kind }: Pick<AssessmentError, 'kind'>): boolean {
   return ['unauthorized', 'notSignedIn', 'tokenCommand', 'diskFull', 'storage'].includes(kind);
 }
 
@@ -116,7 +116,7 @@ export function hasRemoteResults(run: Run): run is RunWithResults {
   return isFinal(run) && 'exit' in run && run.exit !== undefined && run.exit.artifacts.length > 0;
 }
 
-/** Downloads every artifact again, none after a rate limit. One that fails stays as it is here. Returns the first failure, too. */
+/** Downloads every artifact again, none after a rate limit. The earlier copy of an artifact that fails stays. Returns the first failure too. */
 export async function downloadAgain(
   run: RunWithResults,
   deps: Download & { readonly clock: Clock },
@@ -139,7 +139,7 @@ export async function downloadAgain(
   return { artifacts, failure };
 }
 
-/** Keeps the source that a run's findings point at. It is a convenience: a failure is logged and delays nothing. */
+/** Keeps the source that a run's findings point at. A failure is logged and delays nothing. */
 export async function tryToKeepSource(
   run: Run,
   { keepSource, log }: Pick<RunDeps, 'keepSource' | 'log'>,

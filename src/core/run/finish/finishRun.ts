@@ -10,11 +10,11 @@ interface FinishDeps extends RunDeps {
   readonly uploads: UploadRemoval;
 }
 
-/** Finishes with runs that this window drives and that have ended or wait for a person: shows that once, cleans up and releases the lease. */
+/** Finishes runs that this window drives and that have ended or wait for a person: shows that once, cleans up, and releases the lease. */
 export class Finisher {
   readonly #deps: FinishDeps;
   readonly #ended = new Emitter<Run>();
-  /** Runs whose end this window has shown: it is not shown again here where that could not be saved. */
+  /** Runs whose end this window has shown: it is shown once here even where that could not be saved. */
   readonly #shown = new Set<string>();
   readonly #finishing = new Set<string>();
 
@@ -22,20 +22,18 @@ export class Finisher {
     this.#deps = deps;
   }
 
-  /** Called once, in one window, with each run that reached its end or came to need a person. */
+  /** Called once, in one window, with each run that has ended or waits for a person. */
   readonly onDidEnd = this.#ended.event;
 
-  /** True while this window, which drives an ended run, cleans up after it. */
   isFinishing(id: string): boolean {
     return this.#finishing.has(id) && this.#deps.leases.has(id);
   }
 
-  /** True for an ended run whose end is still to be shown. */
   isNoticeDue(run: Run): boolean {
     return isFinal(run) && run.noticeDue && !this.#shown.has(run.id);
   }
 
-  /** Resolves with the run as its journal then has it. */
+  /** Shows the end, removes local archives and uploads, and releases the lease last. Returns the run as its journal then has it. */
   async finish(run: Run): Promise<Run> {
     this.#finishing.add(run.id);
     try {
@@ -50,7 +48,7 @@ export class Finisher {
     }
   }
 
-  /** Saved before it is shown, so that it is shown once; where that fails, it is still shown here, and again by the next window. */
+  /** The notice is saved before it is shown, so that one window shows it. Where that fails, it is shown here, and again by the next window. */
   async #showEnd(run: Run): Promise<void> {
     const { store, clock, log } = this.#deps;
     if (!this.#deps.leases.has(run.id)) return;

@@ -11,7 +11,7 @@ import { isFinal, type Run } from '../state/run.ts';
 import { minWakingMs, type WakingTime } from '../state/wakingTime.ts';
 
 const maxArchiveAgeMs = 7 * 24 * 60 * 60 * 1000;
-/** No window takes longer from making a run's folder to writing its first journal. */
+/** No window takes longer between making a run's folder and writing its first journal. */
 const maxStartMs = 60_000;
 
 type CleanupDeps = Pick<RunDeps, 'store' | 'clock' | 'log' | 'retainLocalDays'> & {
@@ -20,9 +20,9 @@ type CleanupDeps = Pick<RunDeps, 'store' | 'clock' | 'log' | 'retainLocalDays'> 
 };
 
 /**
- * Local maintenance: removes runs past the retention setting, archives past their time, and what dead processes left. What is due by the wall
- * clock is removed once it has been due for 24 h of waking time: that clock may have jumped. Returns the runs whose results, not here, the service
- * may soon delete, each once in one window, and whether something is due that is not removed yet. Does nothing while runs cannot be saved.
+ * Removes runs past the retention setting, archives past their time, and what dead processes left. Files due by the wall clock, which may jump, are
+ * removed after 24 h more of waking time. Returns the runs whose missing results the service may soon delete, each once in one window. `isDue` says
+ * that something waits for its removal. Does nothing while runs cannot be saved.
  */
 export async function cleanUp(deps: CleanupDeps): Promise<{ nearing: readonly Run[]; isDue: boolean }> {
   const { store, log } = deps;
@@ -44,7 +44,7 @@ export async function cleanUp(deps: CleanupDeps): Promise<{ nearing: readonly Ru
   return { nearing, isDue };
 }
 
-/** Removes folders that got no journal within a minute, and old archives beside a damaged one; true while such archives wait. */
+/** Removes folders that got no journal within a minute, and old archives beside a damaged journal; true while such archives wait. */
 export async function removeStrays(deps: Pick<CleanupDeps, 'store' | 'clock' | 'waking'>): Promise<boolean> {
   const { store, clock } = deps;
   let isDue = false;
@@ -57,15 +57,15 @@ export async function removeStrays(deps: Pick<CleanupDeps, 'store' | 'clock' | '
     }
     const archives = names.filter((each) => /^archive-\d+\./.test(each)).map((each) => join(folder, each));
     const times = await Promise.all(archives.map(async (path) => (await stat(path)).mtimeMs));
-    const isPast = archives.length > 0 && clock.now() - Math.max(...times) > maxArchiveAgeMs;
-    const isLong = await isLongDue(isPast, join(folder, 'archives-due.json'), deps);
-    if (isLong) for (const path of archives) await rm(path, { force: true });
-    isDue ||= isPast && !isLong;
+    const areOld = archives.length > 0 && clock.now() - Math.max(...times) > maxArchiveAgeMs;
+    const mayRemove = await isLongDue(areOld, join(folder, 'archives-due.json'), deps);
+    if (mayRemove) for (const path of archives) await rm(path, { force: true });
+    isDue ||= areOld && !mayRemove;
   }
   return isDue;
 }
 
-/** Removes a run past the retention setting, or its archives past their time; true while one is due and not removed yet. */
+/** Removes a run past the retention setting, or its archives past their time; true while a removal is due and waits. */
 async function removeOld(run: Run, deps: CleanupDeps): Promise<boolean> {
   const { store, leases, clock, log } = deps;
   const folder = store.folderOf(run.id);
@@ -81,13 +81,13 @@ async function removeOld(run: Run, deps: CleanupDeps): Promise<boolean> {
     return false;
   }
   const archives = run.targets.flatMap(({ archive }) => archive?.file ?? []);
-  const found = await Promise.all(archives.map((file) => markOf(join(folder, file))));
-  const isPast =
-    found.some((mark) => mark !== undefined) &&
+  const marks = await Promise.all(archives.map((file) => markOf(join(folder, file))));
+  const areOld =
+    marks.some((mark) => mark !== undefined) &&
     clock.now() - (run.uploadedAt ?? run.createdAt) > maxArchiveAgeMs;
-  const isLong = await isLongDue(isPast, join(folder, 'archives-due.json'), deps);
-  if (isLong || !needsArchives(run)) await removeArchives(run, folder);
-  return isOld || (isPast && !isLong);
+  const mayRemove = await isLongDue(areOld, join(folder, 'archives-due.json'), deps);
+  if (mayRemove || !needsArchives(run)) await removeArchives(run, folder);
+  return isOld || (areOld && !mayRemove);
 }
 
 async function notifyRetention(run: Run, { store, clock }: CleanupDeps): Promise<Run | undefined> {
@@ -106,7 +106,7 @@ async function hasResults(run: Run, store: RunStore): Promise<boolean> {
   return true;
 }
 
-/** Removes the local archives of a run, once nothing needs them; a failure is logged. */
+/** A failure is logged. */
 export async function removeUnneededArchives(
   run: Run,
   { store, log }: Pick<RunDeps, 'store' | 'log'>,
@@ -133,7 +133,7 @@ async function removeArchives(run: Run, folder: string): Promise<void> {
 
 const dueSchema = z.object({ wakingMs: z.number(), at: z.number() });
 
-/** True once something was due at every check for 24 h of waking time. A file, to which windows add, counts it while it is due. */
+/** True once something has been due at every check for 24 h of waking time, which all windows count in the file at `path`. */
 async function isLongDue(
   isDue: boolean,
   path: string,
@@ -145,9 +145,9 @@ async function isLongDue(
   }
   const at = clock.now();
   const stepMs = waking.step(path);
-  const known = await readDue(path);
-  // Another window may have added part of this step already: no more is added than has passed since.
-  const wakingMs = known === undefined ? 0 : known.wakingMs + Math.min(stepMs, Math.abs(at - known.at));
+  const before = await readDue(path);
+  // Another window may have counted part of this step.
+  const wakingMs = before === undefined ? 0 : before.wakingMs + Math.min(stepMs, Math.abs(at - before.at));
   await writeFileAtomic(path, JSON.stringify({ wakingMs, at }));
   return wakingMs >= minWakingMs;
 }
@@ -157,6 +157,6 @@ async function readDue(path: string): Promise<z.infer<typeof dueSchema> | undefi
   try {
     return dueSchema.safeParse(JSON.parse(text ?? 'null')).data;
   } catch {
-    return undefined; // damaged: counting starts again
+    return undefined; // a damaged file: counting restarts
   }
 }

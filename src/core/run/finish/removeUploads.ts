@@ -1,22 +1,21 @@
 import type { AssessmentClient } from '../../api/client.ts';
 import { maxRetryAfterMs } from '../../api/retry.ts';
-import { AssessmentError } from '../../errors.ts';
+import { AssessmentError, knownError } from '../../errors.ts';
 import { visibleLine } from '../../visibleText.ts';
 import type { RunDeps } from '../runDeps.ts';
 import { backoffMs, tokenRetryMs } from '../state/backoff.ts';
 import { retentionMs } from '../state/deadlines.ts';
 import { isFinal, type Run, runIdOf, waitsForToken } from '../state/run.ts';
 
-/** A run whose uploads could not be removed in this window. */
 interface FailedRemoval {
-  readonly times: number;
-  /** When to try again, by the monotonic clock; Infinity while that waits for another token. */
+  readonly failures: number;
+  /** When to retry, by the monotonic clock; Infinity while the removal waits for another token. */
   readonly notBefore: number;
-  /** Tokens that have changed since the first was refused. */
+  /** Tokens that have changed since the first refusal. */
   readonly tokens: number;
 }
 
-/** Removes the uploads of ended runs from the service. A failure is retried after a growing wait, and after a refused token not before that has changed. */
+/** Removes the uploads of ended runs from the service. Retries wait longer after each failure; after a refused token they wait for another. */
 export class UploadRemoval {
   readonly #deps: RunDeps;
   readonly #failed = new Map<string, FailedRemoval>();
@@ -25,31 +24,29 @@ export class UploadRemoval {
     this.#deps = deps;
   }
 
-  /** True for an ended run that may still have files on the service, once it is time to try again. */
+  /** True for an ended run that may have files on the service, unless a retry has to wait. */
   isDue(run: Run): boolean {
     return this.#isTime(run.id) && this.#hasUploads(run);
   }
 
-  /** True for an ended run that may still have files on the service, whose removal does not wait for another token. */
+  /** True for an ended run that may have files on the service, unless the removal waits for another token. */
   isPending(run: Run): boolean {
     return this.#failed.get(run.id)?.notBefore !== Infinity && this.#hasUploads(run);
   }
 
-  /** Removes what is left of a run's uploads, when it is time to; a failure is logged. */
+  /** Removes a run's uploads, unless a retry has to wait; a failure is logged and its retry planned. */
   async remove(run: Run): Promise<void> {
     if (!this.#isTime(run.id)) return;
     const { deleteSourceAfterRun, log } = this.#deps;
-    try {
-      const failure = await removeUploads(run, deleteSourceAfterRun(), this.#deps);
-      if (failure === undefined) this.#failed.delete(run.id);
-      else this.#planRetry(run.id, failure);
-    } catch (error) {
+    const failure = await removeUploads(run, deleteSourceAfterRun(), this.#deps).catch((error: unknown) => {
       log.warn(`Run ${run.id}: its uploads could not be removed: ${String(error)}`);
-      this.#planRetry(run.id);
-    }
+      return knownError(error);
+    });
+    if (failure === undefined) this.#failed.delete(run.id);
+    else this.#planRetry(run.id, failure);
   }
 
-  /** Retries what waits for another token after `tokenRetryMs`, and at once where a person has changed the source of tokens. */
+  /** Plans removals that wait for another token: after `tokenRetryMs`, or at once if a person has changed the source of tokens. */
   tokenChanged(isTokenOf: (run: Run) => boolean, isNewSource: boolean): void {
     const { store, clock, random } = this.#deps;
     for (const [id, failed] of this.#failed) {
@@ -73,52 +70,51 @@ export class UploadRemoval {
     return this.#deps.clock.monotonic() >= (this.#failed.get(id)?.notBefore ?? -Infinity);
   }
 
-  #planRetry(id: string, failure?: AssessmentError): void {
+  #planRetry(id: string, failure: AssessmentError): void {
     const { clock, random } = this.#deps;
-    const { times: before, tokens } = this.#failed.get(id) ?? { times: 0, tokens: 0 };
-    const times = before + 1;
-    const waitMs =
-      failure !== undefined && waitsForToken(failure)
-        ? Infinity
-        : backoffMs(times, failure?.data.retryAfterMs ?? 0, random());
-    this.#failed.set(id, { times, tokens, notBefore: clock.monotonic() + waitMs });
+    const previous = this.#failed.get(id);
+    const failures = (previous?.failures ?? 0) + 1;
+    const waitMs = waitsForToken(failure)
+      ? Infinity
+      : backoffMs(failures, failure.data.retryAfterMs ?? 0, random());
+    this.#failed.set(id, { failures, tokens: previous?.tokens ?? 0, notBefore: clock.monotonic() + waitMs });
   }
 }
 
-/** True when an ended run may still have files on the service that are to be removed; past `retentionMs` the service has removed them itself. */
-export function hasUploads(run: Run, confirmedToo: boolean, now: number): boolean {
+/** True when an ended run may have files to remove on the service; past `retentionMs` the service has removed them itself. */
+export function hasUploads(run: Run, includeConfirmed: boolean, now: number): boolean {
   if (!isFinal(run) || now - run.endedAt > retentionMs) return false;
   return run.targets.some(
     ({ upload }) =>
       upload?.state === 'reserved' ||
-      (upload?.state === 'confirmed' && (confirmedToo || !isSurelyConfirmed(run, upload))),
+      (upload?.state === 'confirmed' && (includeConfirmed || !isSurelyConfirmed(run, upload))),
   );
 }
 
-/** A dispatched file is confirmed; another may still be a reservation, since a conflict counts as confirmed (`confirm`). */
+/** A dispatched file is confirmed. Another may be a reservation, because `confirm` takes a conflict for success. */
 function isSurelyConfirmed(run: Run, upload: { readonly isSure?: boolean | undefined }): boolean {
   return upload.isSure === true || runIdOf(run) !== undefined;
 }
 
 /**
- * Removes a run's files from the service: pending ones are cancelled, also those that may be wrongly believed to be confirmed, and confirmed ones
- * deleted when `confirmedToo` (docs/api.md, section 4.1). Returns the first failure, or the one with the longest `Retry-After`: then a file
- * may still be there. Sends nothing before `Retry-After` has passed.
+ * Removes a run's files from the service: cancels those that are, or may be, pending reservations, and deletes confirmed ones if `includeConfirmed`
+ * (docs/api.md, section 4.1). Returns the first failure, or the one with the longest `Retry-After`: then a file may be left. Sends nothing before
+ * `Retry-After` has passed.
  */
 export async function removeUploads(
   run: Run,
-  confirmedToo: boolean,
+  includeConfirmed: boolean,
   { store, clientFor, clock, log }: RunDeps,
 ): Promise<AssessmentError | undefined> {
   const waitMs = (run.removeNotBefore ?? 0) - clock.now();
-  // A longer wait was written by a clock that has been set back since.
+  // A longer wait was saved under a wrong clock.
   if (waitMs > 0 && waitMs <= maxRetryAfterMs)
     return new AssessmentError('rateLimited', { retryAfterMs: waitMs });
   const client = clientFor(run);
   let failure: AssessmentError | undefined;
   for (const [index, { upload }] of run.targets.entries()) {
     if (upload === undefined || upload.state === 'cancelled' || upload.state === 'deleted') continue;
-    const isKept = upload.state === 'confirmed' && !confirmedToo;
+    const isKept = upload.state === 'confirmed' && !includeConfirmed;
     if (isKept && isSurelyConfirmed(run, upload)) continue;
     try {
       const state = isKept
@@ -140,7 +136,7 @@ export async function removeUploads(
     }
   }
   const { retryAfterMs } = failure?.data ?? {};
-  // For other windows, and for after a restart.
+  // Saved for other windows and for the next start.
   if (retryAfterMs !== undefined)
     await store
       .apply(run.id, { type: 'removalDelayed', retryAfterMs, at: clock.now() })
@@ -150,7 +146,7 @@ export async function removeUploads(
   return failure;
 }
 
-/** Removes one file from the service, in whichever of the two states a call with a lost reply left it; a file that neither call knows counts as removed. */
+/** Removes one file, which a call with a lost reply may have left in the other state. A file that neither call knows counts as removed. */
 export async function removeFile(
   fileId: string,
   believed: 'reserved' | 'confirmed',
@@ -173,7 +169,6 @@ export async function removeFile(
     try {
       return await other();
     } catch (second) {
-      // Unknown to one call alone, the file may be in the other state.
       const isGone = isKind(error, 'notFound') && isKind(second, 'notFound');
       if (isGone) return believed === 'reserved' ? 'cancelled' : 'deleted';
       throw second;
@@ -181,7 +176,7 @@ export async function removeFile(
   }
 }
 
-/** Cancels an upload that may not be confirmed after all; undefined, with nothing done, when it is confirmed. */
+/** Cancels an upload that may be unconfirmed; undefined, with nothing done, when it is confirmed. */
 async function removeReservation(fileId: string, client: AssessmentClient): Promise<'cancelled' | undefined> {
   try {
     await client.cancelUpload(fileId);
@@ -192,7 +187,7 @@ async function removeReservation(fileId: string, client: AssessmentClient): Prom
   }
 }
 
-/** True for the answers to a call about a file in another state; the reference does not say which they are (docs/api.md, section 7). */
+/** True for possible answers to a call about a file in another state; docs/api.md, section 7, does not say which they are. */
 function isOtherState(error: unknown): boolean {
   return isKind(error, 'conflict') || isKind(error, 'rejected') || isKind(error, 'notFound');
 }

@@ -77,7 +77,7 @@ export class RunStarter {
   /** Makes the archives of a run whose folders are claimed; undefined after a cancellation. Nothing of the run is kept where that fails. */
   async pack(assessment: Assessment, options: InputOptions): Promise<PackedRun | undefined> {
     const { store, clock } = this.#deps;
-    const stoppable = { ...options, signal: this.#watch.until(options.signal) };
+    const stoppable = { ...options, signal: this.#watch.stoppedOr(options.signal) };
     const run = newRun({ id: store.newId(), now: clock.now() }, assessment);
     const { id } = run;
     try {
@@ -172,7 +172,7 @@ export class RunStarter {
     if (!(await this.#watch.take(id))) throw new AssessmentError('busyElsewhere');
     try {
       const deps = this.#sendDeps(run);
-      return await this.#send(await intendDispatch(run, deps), deps, this.#watch.until(options.signal));
+      return await this.#send(await intendDispatch(run, deps), deps, this.#watch.stoppedOr(options.signal));
     } catch (error) {
       await this.#deps.leases.release(id);
       throw error;

@@ -2,7 +2,7 @@ import { isAbortError } from '../../errors.ts';
 import type { Clock, Logger } from '../../ports.ts';
 
 const heartbeatMs = 5_000;
-/** A longer gap between heartbeats, or between the clocks, means sleep or a changed clock. */
+/** A longer gap between heartbeats, or between the two clocks, means that the machine slept or a clock was set. */
 const jumpMs = 30_000;
 
 interface HeartbeatDeps {
@@ -10,11 +10,10 @@ interface HeartbeatDeps {
   readonly log: Logger;
   readonly stopped: AbortSignal;
   readonly isNeeded: () => boolean;
-  /** `jumped` says that the machine slept or its clock was changed since the last beat. */
   readonly onBeat: (jumped: boolean) => Promise<void>;
 }
 
-/** Beats every 5 s while it is needed, so that an idle window holds no timer. */
+/** Beats every 5 s while `isNeeded`: an idle window holds no timer. */
 export class Heartbeat {
   readonly #deps: HeartbeatDeps;
   #isBeating = false;
@@ -23,7 +22,6 @@ export class Heartbeat {
     this.#deps = deps;
   }
 
-  /** Starts beating, unless it beats already or is stopped. */
   start(): void {
     const { stopped, log } = this.#deps;
     if (this.#isBeating || stopped.aborted) return;
@@ -47,7 +45,7 @@ export class Heartbeat {
   }
 }
 
-/** Resolves with the next heartbeat: true when the machine slept or its clock was changed meanwhile. */
+/** Resolves with the next heartbeat: true when the machine slept meanwhile or a clock was set. */
 export async function nextHeartbeat(clock: Clock, stopped: AbortSignal): Promise<boolean> {
   const [wall, monotonic] = [clock.now(), clock.monotonic()];
   await clock.sleep(heartbeatMs, stopped);

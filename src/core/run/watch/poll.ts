@@ -29,7 +29,7 @@ interface PollDeps extends RunDeps {
   readonly stopped: AbortSignal;
 }
 
-/** Polls runs. Any window may ask about a run, as a person wants it; only the window that holds its lease downloads its artifacts and plans the next poll. */
+/** Polls runs. Any window may ask about a run; only the window that holds its lease downloads its artifacts and plans the next poll. */
 export class Poller {
   readonly #deps: PollDeps;
 
@@ -37,12 +37,12 @@ export class Poller {
     this.#deps = deps;
   }
 
-  /** Polls a run now, unless `Retry-After` has not passed; joins a poll that is under way. Rejects only when the trouble of a failed poll cannot be saved. */
+  /** Polls a run now, unless `Retry-After` has not passed; joins a poll under way. Rejects only when the trouble of a failed poll cannot be saved. */
   poll(id: string): Promise<void> {
     return this.#deps.schedule.oneAtATime(id, () => this.#poll(id));
   }
 
-  /** Polls every run whose time has come, and after a jump of the clocks every one with a planned poll; does not wait for them. */
+  /** Starts the polls that are due, and does not wait for them. */
   pollDue(jumped: boolean): void {
     for (const id of this.#deps.schedule.due(jumped))
       this.poll(id).catch((error: unknown) => this.#deps.log.error(`Run ${id}: ${String(error)}`));
@@ -59,19 +59,23 @@ export class Poller {
     else if (schedule.nextPollAt(id) === undefined) schedule.planPoll(id, waitMs);
   }
 
-  /** Plans the next poll of a live run; any other has ended or waits for a person, and is finished with. Resolves with the run as its journal then has it. */
+  /** Plans the next poll of a live run, and finishes any other (`Finisher.finish`). Returns the run as its journal then has it. */
   async settle(run: Run): Promise<Run> {
     if (!isLive(run)) return this.#deps.finisher.finish(run);
     this.#planNext(run);
     return run;
   }
 
+  /** One poll, with its steps in order. A failed step ends it: the trouble is saved, and the next poll starts from the journal. */
   async #poll(id: string): Promise<void> {
-    const asked = await this.#mayAsk(id);
-    if (asked === undefined) return;
+    const live = await this.#mayAsk(id);
+    if (live === undefined) return;
     try {
-      const description = await this.#ask(asked);
-      let run = await this.#advance(asked, description);
+      let run: Run = live;
+      if (run.state !== 'collecting') {
+        const description = await this.#ask(run);
+        run = await this.#apply(id, toAnswered(run, description));
+      }
       if (run.state === 'collecting' && this.#deps.leases.has(id)) {
         const artifacts = await this.#download(run);
         await tryToKeepSource(run, this.#deps, this.#deps.stopped);
@@ -84,7 +88,7 @@ export class Poller {
     }
   }
 
-  /** The run, if it is live and `Retry-After` has passed. A run that has gone or ended is not driven any more. */
+  /** Returns the run if it is live and `Retry-After` has passed. Releases the lease of a run that another window has ended or removed. */
   async #mayAsk(id: string): Promise<LiveRun | undefined> {
     const { store, schedule, leases } = this.#deps;
     const run = store.get(id);
@@ -94,22 +98,16 @@ export class Poller {
     return undefined;
   }
 
-  /** Asks the service once; undefined for a run whose exit is known, of which only artifacts are missing. */
-  async #ask(run: LiveRun): Promise<Description | undefined> {
-    if (run.state === 'collecting') return undefined;
+  #ask(run: LiveRun): Promise<Description> {
     const { clientFor, stopped } = this.#deps;
     return clientFor(run).describe(run.workflow, run.runId, { signal: stopped });
   }
 
-  async #advance(run: LiveRun, description: Description | undefined): Promise<Run> {
-    return description === undefined ? run : this.#apply(run.id, toAnswered(run, description));
-  }
-
   /**
-   * Downloads the artifacts that are not here yet. A failure that may pass is thrown: what came is saved, and the next poll downloads the rest.
-   * A failure that lasts is kept on its artifact, and the run ends without it.
+   * Downloads the artifacts that are not here yet, and saves each one. Throws a temporary failure: the next poll downloads the rest. A permanent
+   * failure is kept on its artifact, and the run ends without it.
    */
-  async #download(run: RunIn<'collecting'>): Promise<Artifact[]> {
+  #download(run: RunIn<'collecting'>): Promise<Artifact[]> {
     const { store, clientFor, stopped } = this.#deps;
     return downloadArtifacts(run, {
       client: clientFor(run),
@@ -126,14 +124,14 @@ export class Poller {
 
   #planNext(run: LiveRun): void {
     const { clock, random, schedule } = this.#deps;
-    // The clock by which it was dispatched may have been wrong.
+    // The wall clock at the dispatch may have been wrong.
     const ageMs = Math.max(clock.now() - run.dispatchedAt, schedule.drivenForMs(run.id));
     schedule.planPoll(run.id, pollIntervalMs(ageMs, random()));
   }
 
   /**
-   * Plans the retry and saves the trouble. The retry comes after `Retry-After` and 1 s to 15 min more, longer with each failure (`backoffMs`). A run
-   * that waits for a token has none: its next poll comes with the token.
+   * Plans the retry and saves the trouble. The retry comes 1 s to 15 min after `Retry-After`, later with each failure (`backoffMs`). A run that
+   * waits for a token has no retry: the changed token polls it (`pollWithNewToken`).
    */
   async #recordTrouble(id: string, error: unknown): Promise<void> {
     const { store, schedule, waking, random, log } = this.#deps;
@@ -143,9 +141,9 @@ export class Poller {
     const times = schedule.countFailure(id);
     const trouble = troubleOf(store.get(id));
     const isNew = trouble?.kind !== failure.kind || trouble.status !== failure.status;
-    // Each distinct failure is a warning once: the same one may recur for days.
+    // One warning for each distinct failure: it may recur for days.
     log[isNew ? 'warn' : 'debug'](`Run ${id}: the poll failed (${String(times)}): ${known.message}`);
-    // Before it is saved: otherwise a full disk would make every heartbeat poll again.
+    // Planned before the save: otherwise a full disk would make every heartbeat poll.
     schedule.planPoll(id, waitsForToken(failure) ? Infinity : backoffMs(times, retryAfterMs, random()));
     const wakingMs = waking.step(id);
     const saved = await this.#apply(id, { type: 'pollFailed', failure, retryAfterMs, wakingMs });

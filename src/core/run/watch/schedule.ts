@@ -3,12 +3,12 @@ import type { Clock } from '../../ports.ts';
 import type { HeldLeases } from '../disk/heldLeases.ts';
 import type { Lease } from '../disk/lease.ts';
 
-/** When a run that this window drives is polled next. */
 interface Plan {
-  readonly since: number;
+  /** Since when this window drives the run, by the monotonic clock. */
+  readonly drivenSince: number;
   nextWall: number;
   nextMonotonic: number;
-  /** When `Retry-After` has passed, by the wall clock, as the journal has it, and by the monotonic clock. */
+  /** When `Retry-After` has passed, by each clock. */
   notBeforeWall: number | undefined;
   notBeforeMonotonic: number;
   /** Polls that failed in a row. */
@@ -31,10 +31,10 @@ export class Schedule {
 
   drivenForMs(id: string): number {
     const now = this.#clock.monotonic();
-    return now - (this.#planOf(id)?.since ?? now);
+    return now - (this.#planOf(id)?.drivenSince ?? now);
   }
 
-  /** When a run is polled next, in wall-clock milliseconds; undefined when no poll is planned. */
+  /** In wall-clock milliseconds; undefined when no poll is planned. */
   nextPollAt(id: string): number | undefined {
     const next = this.#planOf(id)?.nextWall;
     return next === undefined || !Number.isFinite(next) ? undefined : next;
@@ -48,7 +48,7 @@ export class Schedule {
     plan.nextMonotonic = this.#clock.monotonic() + delayMs;
   }
 
-  /** The runs to poll now: those whose time has come by either clock, and after a jump of the clocks every one with a planned poll. */
+  /** The runs whose time has come by either clock; after a jump of the clocks every run with a planned poll. */
   due(jumped: boolean): readonly string[] {
     const [wall, monotonic] = [this.#clock.now(), this.#clock.monotonic()];
     return this.#leases.ids().filter((id) => {
@@ -58,8 +58,8 @@ export class Schedule {
   }
 
   /**
-   * Records until when `Retry-After` lasts by the wall clock, also where another window got it. The monotonic clock ends the wait, too: a wrong wall
-   * clock cannot extend it.
+   * Records until when `Retry-After` lasts by the wall clock, also if another window received it. The monotonic clock ends the wait too: a wrong
+   * wall clock cannot extend it.
    */
   setNotBefore(id: string, notBefore: number | undefined): void {
     const plan = this.#planOf(id);
@@ -77,13 +77,13 @@ export class Schedule {
     return plan !== undefined && this.#clock.monotonic() >= plan.notBeforeMonotonic;
   }
 
-  /** Counts a failed poll; returns how many failed in a row. */
+  /** Returns how many polls have failed in a row. */
   countFailure(id: string): number {
     const plan = this.#planOf(id);
     return plan === undefined ? 1 : (plan.failures += 1);
   }
 
-  /** Counts a changed token; returns how many changed since the last successful poll. */
+  /** Returns how many tokens have changed since the last successful poll. */
   countToken(id: string): number {
     const plan = this.#planOf(id);
     return plan === undefined ? 1 : (plan.tokens += 1);
@@ -93,12 +93,11 @@ export class Schedule {
     Object.assign(this.#planOf(id) ?? {}, { failures: 0, tokens: 0 });
   }
 
-  /** Resolves when no poll of this run is under way, however the last one ended. */
   async whenIdle(id: string): Promise<void> {
     await Promise.allSettled([this.#planOf(id)?.polling]);
   }
 
-  /** Runs `poll`, or joins the one that is under way for this run. */
+  /** Runs `poll`, or joins the poll of this run that is under way. */
   oneAtATime(id: string, poll: () => Promise<void>): Promise<void> {
     const plan = this.#planOf(id);
     if (plan === undefined) return poll();
@@ -112,7 +111,7 @@ export class Schedule {
     const lease = this.#leases.get(id);
     if (lease === undefined) return undefined;
     const plan = this.#plans.get(lease) ?? {
-      since: this.#clock.monotonic(),
+      drivenSince: this.#clock.monotonic(),
       nextWall: Infinity,
       nextMonotonic: Infinity,
       notBeforeWall: undefined,

@@ -15,9 +15,9 @@ import { Schedule } from './schedule.ts';
 const cleanUpEveryMs = 60 * 60 * 1000;
 
 /**
- * Takes over the runs that no living window drives, polls them when it is time, and sees each to its end. It acts when the window starts
- * (`resume`), gets the focus (`focused`), has another token (`tokenChanged`), when a person asks (`checkNow`), when another window changes a run
- * (`#onChange`), and at each heartbeat, every 5 s while something is left to do (`#onBeat`).
+ * Takes over runs that no living window drives, polls them, and finishes them. Six things trigger it: the window starts (`resume`) or gets the
+ * focus (`focused`); a token changes (`tokenChanged`); a person asks (`checkNow`); another window changes a run (`#onChange`); the heartbeat, every
+ * 5 s while work is left (`#onBeat`).
  */
 export class RunWatch {
   readonly #deps: RunDeps & { readonly leases: HeldLeases; readonly waking: WakingTime };
@@ -29,7 +29,7 @@ export class RunWatch {
   readonly #stop = new AbortController();
   readonly #nearRetention = new Emitter<Run>();
   #cleanedUpAt = -Infinity;
-  /** True while something here is due for removal and waits for its waking time. */
+  /** True while local files are due for removal and wait for waking time to pass. */
   #isCleanUpDue = false;
   #following: Disposable | undefined;
   readonly onDidEnd: Finisher['onDidEnd'];
@@ -49,26 +49,26 @@ export class RunWatch {
     this.onDidEnd = this.#finisher.onDidEnd;
   }
 
-  /** Called once, in one window, with each run whose results are not here and may soon be deleted by the service. */
+  /** Called once, in one window, with each run whose results the service may soon delete and this machine does not have. */
   readonly onDidNearRetention = this.#nearRetention.event;
 
   get stopped(): AbortSignal {
     return this.#stop.signal;
   }
 
-  until(cancelled: AbortSignal | undefined): AbortSignal {
+  stoppedOr(cancelled: AbortSignal | undefined): AbortSignal {
     return AbortSignal.any([this.stopped, ...(cancelled === undefined ? [] : [cancelled])]);
   }
 
-  /** Reads the journals and goes on from what they say, except for runs that another window drives. */
+  /** Reads the journals and takes over every run that has work left and that no other window drives. */
   async resume(): Promise<void> {
     await this.#deps.store.reload();
     this.#following ??= this.#deps.store.onDidChange((run) => this.#onChange(run));
-    await this.#takeOverAll((run) => this.#isUnfinished(run));
+    await this.#takeOverAll((run) => this.#hasWorkNow(run));
     await this.#cleanUp();
   }
 
-  /** As `resume`, and polls at once what could not be polled last time. A run that waits for a token still waits for it. */
+  /** Resumes, and polls each run whose last poll failed, except those that wait for a token. */
   async focused(): Promise<void> {
     await this.resume();
     const { store } = this.#deps;
@@ -76,7 +76,7 @@ export class RunWatch {
     await Promise.all(failed.map(({ id }) => this.#poller.poll(id)));
   }
 
-  /** Polls one run, or all live ones, at once, except before `Retry-After` has passed. */
+  /** Polls one live run, or all of them, unless `Retry-After` has not passed. */
   async checkNow(id?: string): Promise<void> {
     const { store } = this.#deps;
     await store.reload();
@@ -86,7 +86,7 @@ export class RunWatch {
   }
 
   /**
-   * Polls the runs of this window that waited for the changed token (`isTokenOf`), and removes the uploads that did. `isNewSource` says that a
+   * Polls runs that waited for the changed token, and removes uploads that did. `isTokenOf` says which runs use the token; `isNewSource`, that a
    * person changed where tokens come from.
    */
   async tokenChanged(isTokenOf: (run: Run) => boolean, isNewSource: boolean): Promise<void> {
@@ -95,7 +95,7 @@ export class RunWatch {
     this.#uploads.tokenChanged(isTokenOf, isNewSource);
     await Promise.all([
       ...waiting.map(({ id }) => this.#poller.pollWithNewToken(id, isNewSource)),
-      this.#takeOverAll((run) => this.#isUnfinished(run) && isTokenOf(run)),
+      this.#takeOverAll((run) => this.#hasWorkNow(run) && isTokenOf(run)),
     ]);
   }
 
@@ -110,7 +110,7 @@ export class RunWatch {
     return this.#schedule.nextPollAt(id);
   }
 
-  /** Takes the lease of a run, which the heartbeat renews; false while another living window drives it, or this one does already. */
+  /** Takes the lease of a run, which the heartbeat renews; false while a living window, also this one, has it. */
   async take(id: string): Promise<boolean> {
     const isTaken = await this.#deps.leases.take(id);
     if (isTaken) this.#heartbeat.start();
@@ -125,7 +125,7 @@ export class RunWatch {
     return this.#poller.settle(run);
   }
 
-  /** Removes a run of which nothing has left the machine. */
+  /** Removes a run and its folder from this machine. */
   async discard(id: string): Promise<void> {
     await this.#deps.leases.release(id);
     await this.#deps.store.remove(id);
@@ -141,20 +141,20 @@ export class RunWatch {
     return true;
   }
 
-  /** Keeps beating while another window, which may die, leaves work unfinished, and downloads at once the results of a run that it saw exit. */
+  /** The heartbeat watches for other windows to die. A poll of another window may have seen a run exit: its results are downloaded at once. */
   #onChange(run: Run): void {
-    if (this.#needsTime(run)) this.#heartbeat.start();
+    if (this.#hasWorkLeft(run)) this.#heartbeat.start();
     if (run.state === 'collecting' && run.trouble === undefined) this.#schedule.planPoll(run.id, 0);
   }
 
-  /** Takes over every run that `needsCare` and that no living window drives; a failure with one does not stop the others. */
-  async #takeOverAll(needsCare: (run: Run) => boolean): Promise<void> {
+  /** Takes over every run of the `filter` that no living window drives; a failure with one does not stop the others. */
+  async #takeOverAll(filter: (run: Run) => boolean): Promise<void> {
     const { store, log } = this.#deps;
-    // Before what may take long, such as the removal of uploads.
+    // Started before work that may take long, such as the removal of uploads.
     this.#heartbeat.start();
     // Where no lease can be written, runs are shown as last saved.
     if (store.problem !== undefined) return;
-    const runs = store.all().filter((run) => !this.#deps.leases.has(run.id) && needsCare(run));
+    const runs = store.all().filter((run) => !this.#deps.leases.has(run.id) && filter(run));
     await Promise.all(
       runs.map(({ id }) =>
         this.#takeOver(id).catch((error: unknown) => {
@@ -167,26 +167,26 @@ export class RunWatch {
   async #takeOver(id: string): Promise<void> {
     if (this.stopped.aborted || !(await this.take(id))) return;
     try {
-      await this.#goOn(id);
+      await this.#continue(id);
     } catch (error) {
       await this.#deps.leases.release(id);
       throw error;
     }
   }
 
-  /** Goes on with a run just taken, from where its journal says. */
-  async #goOn(id: string): Promise<void> {
+  /** Continues a run whose lease was just taken, from the state in its journal. */
+  async #continue(id: string): Promise<void> {
     const { store, clock, log } = this.#deps;
     await sweepTemporary(store.folderOf(id), clock.now()).catch((error: unknown) => {
       log.warn(`Run ${id}: files of unfinished writes could not be removed: ${String(error)}`);
     });
-    // Re-read: the previous holder may have advanced it.
-    const found = await store.refresh(id);
-    if (found === undefined) return this.#deps.leases.release(id);
+    // The previous holder may have advanced it.
+    const saved = await store.refresh(id);
+    if (saved === undefined) return this.#deps.leases.release(id);
     // Nothing of it has left the machine.
-    if (phaseOf(found) === 'packaging') return this.discard(id);
-    const isInterrupted = isPreparing(found) || found.state === 'dispatching';
-    const run = isInterrupted ? await this.#afterInterruption(found) : found;
+    if (phaseOf(saved) === 'packaging') return this.discard(id);
+    const isInterrupted = isPreparing(saved) || saved.state === 'dispatching';
+    const run = isInterrupted ? await this.#interrupt(saved) : saved;
     if (isLive(run)) {
       this.#schedule.setNotBefore(id, run.trouble?.notBefore);
       this.#schedule.planPoll(id, 0);
@@ -194,29 +194,29 @@ export class RunWatch {
     else await this.#deps.leases.release(id);
   }
 
-  async #afterInterruption({ id }: Run): Promise<Run> {
+  /** Ends a start whose window has gone. */
+  async #interrupt({ id }: Run): Promise<Run> {
     const { store, clock } = this.#deps;
     const run = await store.apply(id, { type: 'takenOver', at: clock.now() });
-    // A listener of the store may have given a lost dispatch the run ID of its note.
+    // `RunNotes` may have restored the run ID of a lost dispatch.
     return (await store.refresh(id)) ?? run;
   }
 
-  /** True while some window still has to act on a run. */
+  /** True until a window has seen a run to its end and shown that. A run with a lost dispatch waits for a person. */
   #isOpen(run: Run): boolean {
     return isFinal(run) ? this.#finisher.isNoticeDue(run) : run.state !== 'unknown';
   }
 
-  /** True for an open run, and for an ended one whose uploads are to be removed now. */
-  #isUnfinished(run: Run): boolean {
+  #hasWorkNow(run: Run): boolean {
     return this.#isOpen(run) || this.#uploads.isDue(run);
   }
 
-  /** True for a run for which something is left to do as time passes. */
-  #needsTime(run: Run): boolean {
+  /** True for a run with work now, or with uploads to remove later. */
+  #hasWorkLeft(run: Run): boolean {
     return this.#isOpen(run) || this.#uploads.isPending(run);
   }
 
-  /** Local maintenance, once an hour at most. */
+  /** At most once an hour. */
   async #cleanUp(): Promise<void> {
     const { clock } = this.#deps;
     if (clock.monotonic() - this.#cleanedUpAt < cleanUpEveryMs) return;
@@ -227,22 +227,19 @@ export class RunWatch {
     for (const run of nearing) this.#nearRetention.fire(run);
   }
 
-  /** True while this window drives a run, or something is left to do for some window. */
+  /** True while this window drives a run, or work is left that another window, which may die, has not done. */
   #isBeatNeeded(): boolean {
     if (this.#deps.leases.ids().length > 0 || this.#isCleanUpDue) return true;
-    return this.#deps.store.all().some((run) => this.#needsTime(run));
+    return this.#deps.store.all().some((run) => this.#hasWorkLeft(run));
   }
 
-  /**
-   * Renews the leases, takes over what other windows left, cleans up, gives runs up, and polls those whose time has come. A run is given up after
-   * 30 days without a good answer, with at least 48 polls in vain over 24 h of waking time (`isGivenUp`).
-   */
+  /** Renews the leases, takes over what other windows left, cleans up, gives up runs that no longer answer (`isGivenUp`), and polls those that are due. */
   async #onBeat(jumped: boolean): Promise<void> {
     const { store, clock, log } = this.#deps;
     try {
       await this.#deps.leases.renewAll();
       await store.reload();
-      void this.#takeOverAll((run) => this.#isUnfinished(run));
+      void this.#takeOverAll((run) => this.#hasWorkNow(run));
       await this.#cleanUp();
     } catch (error) {
       log.error(`The journals could not be read: ${String(error)}`);
