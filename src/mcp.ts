@@ -44,7 +44,7 @@ async function serve(): Promise<void> {
     { name: 'whitebox-assessment', version: manifest.version },
     {
       capabilities: { tools: {} },
-      instructions: `Results of security assessments of ${options.folder}, as VS Code last stored them. Nothing can be started, changed or decided here. "unknown" means that nobody can know it here, never that it is open or the same.`,
+      instructions: `Results of security assessments of ${options.folder}, as VS Code last saved them. These tools can’t start, change, or decide anything. "unknown" means that the value can’t be known here. It never means “open” or “unchanged”.`,
     },
   );
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools }));

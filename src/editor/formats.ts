@@ -19,7 +19,7 @@ export function countFindings(count: number): string {
 export function countShown(shown: number, cut: Cut | undefined): string {
   return cut === undefined
     ? countFindings(shown)
-    : vscode.l10n.t('{0} of {1}', formatNumber(shown), countFindings(cut.total));
+    : vscode.l10n.t('{0} of {1} findings', formatNumber(shown), formatNumber(cut.total));
 }
 
 /** "0 findings in 239 uploaded files. 2 files were excluded.", as far as that is known of the run. */

@@ -193,7 +193,7 @@ export function reasonLabel(reason: NotUploadedReason): string {
     case 'nestedRepository':
       return t('Nested repositories');
     case 'unreadable':
-      return t('Cannot be read');
+      return t('Can’t be read');
     case 'unusableName':
       return t('Names that aren’t valid on other systems');
     case 'outsideRoot':

@@ -193,7 +193,7 @@ test('a findings file that is no list is kept and named; the report still opens'
   await workbench.notification('The findings file can’t be read as a list of findings');
   await eventually(
     () => workbench.treeRows('Runs'),
-    (rows) => rows.some(({ description }) => description.includes('findings cannot be read')),
+    (rows) => rows.some(({ description }) => description.includes('findings can’t be read')),
   );
   await workbench.notificationButton('The findings file can’t be read', 'Open Report');
   const report = await workbench.webviewFrame('Report: shop');

@@ -34,8 +34,8 @@ export const targetUrlsSchema = z.array(urlSchema).check(z.minLength(1), z.maxLe
 export const oosUrlsSchema = z.array(urlSchema).check(z.maxLength(100));
 
 const credential = {
-  id: identifierSchema.check(z.describe('What is entered as the login.')),
-  role: identifierSchema.check(z.describe('What the login may do, in your own words, such as “buyer”.')),
+  id: identifierSchema.check(z.describe('User name or email address that is entered to log in.')),
+  role: identifierSchema.check(z.describe('Role of the login, in your own words, such as “buyer”.')),
 };
 
 function areDistinct(items: readonly unknown[]): boolean {
@@ -101,7 +101,9 @@ function toInputSchemas(toObject: ToObject) {
       preferences: z
         .array(
           toObject({
-            kind: z.enum(['DO', 'DONT']).check(z.describe('Whether this is to be done, or not.')),
+            kind: z
+              .enum(['DO', 'DONT'])
+              .check(z.describe('DO for what the run should do, DONT for what it should avoid.')),
             preference: instructionsSchema,
           }),
         )

@@ -14,40 +14,42 @@ import {
 
 /** A target file, in the API's words (docs/api.md, sections 2.6 to 2.8). The editor shows its descriptions in hovers. */
 export const targetFileSchema = z.strictObject({
-  $schema: z.optional(z.string().check(z.describe('Address of a JSON schema. Never sent.'))),
+  $schema: z.optional(z.string().check(z.describe('URL of a JSON schema. It is never sent.'))),
   target_urls: targetUrlsSchema.check(
-    z.describe(
-      'URLs of the application to crawl and test. Its ownership has to be verified with the service.',
-    ),
+    z.describe('URLs of the application to crawl and test. The service must have verified that you own it.'),
   ),
   oos_urls: z.optional(
-    oosUrlsSchema.check(z.describe('URLs that are out of scope: neither crawled nor tested.')),
+    oosUrlsSchema.check(z.describe('Out-of-scope URLs. They are neither crawled nor tested.')),
   ),
   language: z.optional(
-    languageSchema.check(z.describe('Language of the report. By default the one of the settings.')),
+    languageSchema.check(z.describe('Language of the report. Default: the language in the settings.')),
   ),
   notification: z.optional(
     notificationSchema.check(
-      z.describe('Webhook endpoints to notify of the end. By default those of the settings.'),
+      z.describe('Webhook endpoints to notify when the run ends. Default: the endpoints in the settings.'),
     ),
   ),
   authentication: z.optional(
     strictSchemas.authentication.check(
-      z.describe('How the service logs in. Passwords are asked for, and never stand in this file.'),
+      z.describe('How the service logs in. VS Code asks for passwords. They are never saved in this file.'),
     ),
   ),
   preference: z.optional(
-    strictSchemas.preference.check(z.describe('Wishes that guide a run. The service need not follow them.')),
+    strictSchemas.preference.check(
+      z.describe('Preferences that guide a run. The service doesn’t have to follow them.'),
+    ),
   ),
   crawl: z.optional(
     z.strictObject({
       credit_limit: z.optional(
         crawlLimitSchema.check(
-          z.describe('The most credits that a crawl spends. It ends with the features found by then.'),
+          z.describe(
+            'Maximum number of credits that a crawl spends. At this limit, the crawl ends with the features found so far.',
+          ),
         ),
       ),
       additional_instructions: z.optional(
-        instructionsSchema.check(z.describe('Guidance for the crawl, in your own words.')),
+        instructionsSchema.check(z.describe('Instructions for the crawl, in your own words.')),
       ),
     }),
   ),
@@ -55,12 +57,16 @@ export const targetFileSchema = z.strictObject({
     z.strictObject({
       scan_credit_limit: z.optional(
         scanLimitSchema.check(
-          z.describe('The most credits spent on testing. The run stops there, and can be continued.'),
+          z.describe(
+            'Maximum number of credits to spend on testing. At this limit, the run stops. You can continue it.',
+          ),
         ),
       ),
       crawl_credit_limit: z.optional(
         crawlLimitSchema.check(
-          z.describe('The most credits spent on crawling. Testing goes on with the features found by then.'),
+          z.describe(
+            'Maximum number of credits to spend on crawling. Testing then continues with the features found so far.',
+          ),
         ),
       ),
     }),

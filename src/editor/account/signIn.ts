@@ -216,7 +216,7 @@ export async function signOut(accounts: Accounts): Promise<void> {
       ? t('Signed out. All tokens were removed from this machine. Runs that have already started continue.')
       : isCurrent
         ? t('Signed out. The token was removed from this machine. Runs that have already started continue.')
-        : t('You were not signed in.'),
+        : t('You weren’t signed in.'),
   );
 }
 

@@ -38,7 +38,7 @@ export async function checkWhetherFixed(
       ? []
       : [
           t(
-            'Only the first {0} characters are given. Read the rest in the files.',
+            'Only the first {0} characters are included. Read the rest in the files.',
             formatNumber(maxHandedChars),
           ),
         ]),
@@ -78,10 +78,10 @@ function describeChange({ path, before, after }: ChangedFile): string {
   const name = visibleName(path);
   if ('why' in before) return t('Not compared: {0}', `${name}: ${before.why}`);
   if (after === undefined) return t('{0} no longer exists.', name);
-  if (before.text === after) return t('{0} has not changed.', name);
+  if (before.text === after) return t('{0} hasn’t changed.', name);
   const limits = { context: 3, timeout: maxComparedMs };
   const patch = createTwoFilesPatch(name, name, before.text, after, undefined, undefined, limits);
   return patch === undefined
-    ? t('{0} has changed too much to be compared.', name)
+    ? t('{0} has changed too much to compare.', name)
     : codeBlock(patch.split('\n'), 'diff');
 }

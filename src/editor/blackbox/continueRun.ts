@@ -183,7 +183,8 @@ const maxPairsNamed = 5;
 
 function describePairs(pairs: Pairs): string {
   const t = vscode.l10n.t;
-  if (pairs === 'all') return t('All pairs are tested: each feature from each perspective that applies.');
+  if (pairs === 'all')
+    return t('All pairs are tested, that is, each feature from each applicable perspective.');
   const names = pairs
     .slice(0, maxPairsNamed)
     .map(({ feature_name, perspective }) => `${clip(visibleLine(feature_name), 60)} · ${perspective}`);

@@ -114,7 +114,7 @@ export async function setPriority(view: FeaturesView, nodes: readonly FeaturesNo
     [...prioritySchema.options, null].map((priority) => ({ label: priorityLabel(priority), priority })),
     {
       title: vscode.l10n.t('Set Priority'),
-      placeHolder: vscode.l10n.t('Pairs of a higher priority are assessed first'),
+      placeHolder: vscode.l10n.t('Pairs with a higher priority are tested first'),
     },
   );
   if (picked === undefined) return;

@@ -70,7 +70,7 @@ export function toItem(node: FeaturesNode, shown: ShownFeatures): vscode.TreeIte
       return withCheckbox(item, true);
     }
     case 'more':
-      return row('more', moreLabel(node.count), t('Filter to see them'));
+      return row('more', moreLabel(node.count), t('To see these, filter the features'));
   }
 }
 

@@ -227,7 +227,7 @@ function notesOn(shown: ShownFeatures): string[] {
   const skipped = formatNumber(progress.notApplicable);
   const notes: string[] = [];
   if (filter !== '') notes.push(t('Filter “{0}”: {1} of {2} features.', filter, found, all));
-  if (isUntested(shown)) notes.push(t('Pairs are not tested yet.'));
+  if (isUntested(shown)) notes.push(t('No pairs have been tested yet.'));
   else if (progress.problem === undefined) notes.push(t('{0} tested, {1} not applicable.', tested, skipped));
   else if (progress.problem !== 'absent')
     notes.push(

@@ -67,9 +67,7 @@ async function askForPassword(
   const enter = t('Enter a Password…');
   if (earlier.from === 'otherFile') {
     const question = t('The saved password of {0} belongs to another target file.', nameOf(login));
-    const detail = t(
-      'Nothing has been sent. VS Code can’t show what changed, so you enter the password again.',
-    );
+    const detail = t('Nothing has been sent. VS Code can’t show what changed. Enter the password again.');
     const choice = await askInDialog({ question, detail }, enter);
     return choice === enter ? inputAnswer(login) : 'cancelled';
   }

@@ -93,7 +93,7 @@ function ownMessages(failure: AssessmentError['data'], run: Run | undefined): Me
       ),
       openSetting('whitebox.archive.maxSizeMB'),
     ],
-    diskFull: () => [t('The disk is full. Free some space and try again; nothing was lost.')],
+    diskFull: () => [t('The disk is full, but nothing was lost. Free up disk space and try again.')],
     sourceUnreadable: () => [
       t(
         'The rules for selecting files can’t be read: {0}. A rule file must be a regular, readable file of normal size. An environment variable must be valid for Git.',
@@ -251,7 +251,7 @@ function describeImportFault(fault: ImportFault, part?: string): string {
       'Nothing was imported: the file, or a file inside it, is larger than {0} or contains too much to read.',
       formatBytes(maxImportBytes),
     ),
-    notText: t('Nothing was imported: the file is not UTF-8 text. Save it as UTF-8 and try again.'),
+    notText: t('Nothing was imported: the file isn’t UTF-8 text. Save it as UTF-8 and try again.'),
     notRead: t(
       'Nothing was imported: tables can’t be imported. Export an Offline Bundle instead. It contains the findings and everything that belongs to them.',
     ),
@@ -260,7 +260,7 @@ function describeImportFault(fault: ImportFault, part?: string): string {
       t(
         'Nothing was imported: the tool that wrote this file failed, so the file has no findings. Run the tool again.',
       ) + about,
-    notABundle: t('Nothing was imported: the archive is not a bundle that this extension exported.') + about,
+    notABundle: t('Nothing was imported: the archive isn’t a bundle that this extension exported.') + about,
     newerVersion: t(
       'Nothing was imported: the bundle comes from a newer version of this extension. Update the extension and try again.',
     ),

@@ -22,7 +22,7 @@ export function serviceMessages(
   return {
     unauthorized: () => [
       t(
-        'The access token for {0} is invalid or has expired. Sign in again; runs already started are not affected.',
+        'The access token for {0} is invalid or has expired. Sign in again. Runs that have already started aren’t affected.',
         run === undefined ? origin : formatAccount(run),
       ),
       signInAgain(run),

@@ -14,7 +14,7 @@ import { doErrorAction, showRuns } from '../errors/errorActions.ts';
 export async function compareRuns(called: readonly Run[], { findings, runs }: FindingStores): Promise<void> {
   const t = vscode.l10n.t;
   const none = t(
-    'Two runs can be compared when both have findings and assessed the same folders, or the same target URLs.',
+    'To compare two runs, both must have findings and must have assessed the same folders or target URLs.',
   );
   if (!called.every(hasFindings)) {
     await doErrorAction(await showInformation(none, showRuns()));

@@ -98,15 +98,15 @@ async function pickForm({ filtering }: ExportDeps): Promise<Taken | 'codeScannin
     label: 'SARIF',
     description: t('Everything'),
     detail: t('All findings, with verdicts, decisions, and notes.'),
-    form: { ...everything, saying: t('The file has everything, whatever the filter shows.') },
+    form: { ...everything, saying: t('The file contains everything, regardless of the filters.') },
   };
   const filtered = {
     label: t('SARIF, Filtered'),
-    description: t('What the filter shows'),
-    detail: t('Findings that pass the filter and the settings of the Findings view.'),
+    description: t('What the filters show'),
+    detail: t('Only findings that match the filters and settings of the Findings view.'),
     form: {
       passes: (shown: ShownFinding) => isDisplayed(shown, display) && filtering.passes(shown),
-      saying: t('The file has only what the filter and the settings show.'),
+      saying: t('The file contains only what the filters and settings show.'),
     },
   };
   const codeScanning = {
@@ -118,7 +118,7 @@ async function pickForm({ filtering }: ExportDeps): Promise<Taken | 'codeScannin
   const items = [all, filtered, codeScanning];
   const picked = await vscode.window.showQuickPick<(typeof items)[number]>(items, {
     title: t('Export as SARIF'),
-    placeHolder: t('Choose a form'),
+    placeHolder: t('Choose a format'),
   });
   return picked?.form;
 }

@@ -69,7 +69,7 @@ export async function exportForCodeScanning(run: Run, deps: ExportDeps): Promise
     sayLimits(basename(to.fsPath), listed.length, gzippedBytes);
     const message = t('{0} saved to {1}.', countShown(listed.length, source.cut), basename(to.fsPath));
     const root = t(
-      'No Git repository is known for {0}, so paths start at that folder.',
+      'VS Code found no Git repository for {0}, so paths start at that folder.',
       basename(repository.root),
     );
     saved.push({ message: repository.isKnown ? message : `${message} ${root}`, to });
@@ -118,12 +118,12 @@ async function agreesToClose(source: ShownRun, upload: Upload, deps: ExportDeps)
             countFindings(closed.length),
           ),
         ]),
-    t('GitHub closes as fixed every alert that an upload doesn’t list.'),
+    t('If an upload doesn’t list an alert, GitHub closes the alert as fixed.'),
     ...(unlisted === undefined
       ? []
       : [
           t(
-            'It would close {0} of {1}, whether they are fixed or not.',
+            'It would close {0} of {1}, even if they aren’t fixed.',
             countFindings(unlisted.count),
             nameOf(unlisted.run),
           ),
@@ -208,7 +208,7 @@ function sayLimits(name: string, results: number, gzippedBytes: number): void {
   if (gzippedBytes > maxBytes)
     void showWarning(
       t(
-        'GitHub refuses {0}: it has {1} compressed, and the limit is {2}.',
+        'GitHub refuses {0}. Its compressed size is {1}, and the limit is {2}.',
         name,
         formatBytes(gzippedBytes),
         formatBytes(maxBytes),
@@ -217,7 +217,7 @@ function sayLimits(name: string, results: number, gzippedBytes: number): void {
   else if (results > maxResults)
     void showWarning(
       t(
-        'GitHub refuses {0}: it has {1}, and the limit is {2}.',
+        'GitHub refuses {0}. It contains {1}, and the limit is {2}.',
         name,
         countFindings(results),
         formatNumber(maxResults),
@@ -226,7 +226,7 @@ function sayLimits(name: string, results: number, gzippedBytes: number): void {
   else if (results > shownResults)
     void showWarning(
       t(
-        'GitHub shows only {0} of the {1} in {2}, the most severe.',
+        'GitHub shows only the {0} most severe of {1} in {2}.',
         formatNumber(shownResults),
         countFindings(results),
         name,

@@ -68,7 +68,7 @@ async function pickShared(
 ): Promise<string | undefined> {
   const t = vscode.l10n.t;
   if (shared.length === 0)
-    void showInformation(t('No decisions of others are in the folders with findings.'));
+    void showInformation(t('The folders with findings contain no decisions by others.'));
   if (shared.length <= 1) return shared[0]?.[0];
   const items = shared.map(([folder, { proposals }]) => ({
     label: basename(folder),
@@ -106,7 +106,7 @@ async function rowsOf(
   const accept: Row = {
     ...icon('check'),
     label: t('Accept'),
-    description: t('The decisions below count here.'),
+    description: t('The decisions below apply on this machine.'),
     act: () => answer('accepted', listed),
   };
   const acceptLater: Row = {
@@ -118,20 +118,22 @@ async function rowsOf(
   const refuse: Row = {
     ...icon('close'),
     label: t('Refuse'),
-    description: t('The decisions below hide nothing here. Their files don’t change.'),
+    description: t('The decisions below hide nothing on this machine. Their files don’t change.'),
     act: () => answer('refused', listed),
   };
   const answered = answeredIn(acceptance);
   const counts = [
     t('Accepted: {0}', formatNumber(answered.filter(({ as }) => as === 'accepted').length)),
     t('Refused: {0}', formatNumber(answered.filter(({ as }) => as === 'refused').length)),
-    ...(acceptance.laterFrom === undefined ? [] : [t('Later ones from {0}', acceptance.laterFrom)]),
+    ...(acceptance.laterFrom === undefined
+      ? []
+      : [t('Later decisions from {0} accepted', acceptance.laterFrom)]),
   ];
   const takeBack: Row = {
     ...icon('discard'),
-    label: t('Take Back Answers'),
+    label: t('Reset Answers'),
     description: counts.join(' · '),
-    detail: t('All decisions of others are new again, and hide nothing.'),
+    detail: t('All decisions by others become new again and hide nothing.'),
     act: () => triage.answer(folder, withdrawn),
   };
   const more = proposals.length - listed.length;
@@ -168,7 +170,7 @@ function proposalRows(
     const [first] = shown;
     const subject =
       first === undefined
-        ? t('no finding here; the file names “{0}”', visibleLine(clip(entry.identity.title, maxText)))
+        ? t('no matching finding; the file names “{0}”', visibleLine(clip(entry.identity.title, maxText)))
         : subjectLabel(shown);
     return {
       label: `${triageLabel(entry.state)} — ${subject}`,
@@ -222,8 +224,8 @@ async function sayArrived(folder: string, count: number): Promise<void> {
   const review = t('Review Shared Decisions…');
   const message =
     count === 1
-      ? t('1 new decision came with {0}. You accepted later ones, so it counts now.', name)
-      : t('{0} new decisions came with {1}. You accepted later ones, so they count now.', count, name);
+      ? t('1 new decision came with {0}. You accepted later decisions, so it now applies.', name)
+      : t('{0} new decisions came with {1}. You accepted later decisions, so they now apply.', count, name);
   if ((await showInformation(message, review)) === review)
     await vscode.commands.executeCommand('whitebox.reviewSharedDecisions', folder);
 }

@@ -60,7 +60,9 @@ export class TrendPanels extends DocumentPanels<Run> {
   async showTrend(called: Run | undefined): Promise<void> {
     const t = vscode.l10n.t;
     const { runs } = this.#deps;
-    const none = t('A trend needs a run with findings that was tracked here. Imported findings don’t count.');
+    const none = t(
+      'To show a trend, first track a run with findings on this machine. Imported findings don’t count.',
+    );
     const tracked = runs.all().filter((run) => hasFindings(run) && run.state !== 'imported');
     const latest = tracked.filter(
       (run, at) => tracked.findIndex((other) => isOfSameFolders(other, run)) === at,
@@ -135,7 +137,7 @@ function toContent(run: Run, rows: readonly TrendRow[]): ReportContent {
     severities: [],
     trend: {
       notes: [
-        t('Triage decisions and dates are those of today. Imported findings don’t count.'),
+        t('Triage decisions and dates are as of today. Imported findings don’t count.'),
         t(
           'An open finding stays in the total until its code changes, its pair is tested again, or you close it.',
         ),
@@ -196,14 +198,14 @@ function limitationLabel(limitation: Limitation): string {
   const t = vscode.l10n.t;
   switch (limitation.kind) {
     case 'endedEarly':
-      return t('Ended early and may have seen only a part.');
+      return t('Ended early and may have assessed only a part.');
     case 'onePair':
       return t('Tested only one pair.');
     case 'unreadable':
       return t('The findings file can’t be read.');
     case 'cut': {
       const { shown, total } = limitation.cut;
-      return t('Only the {0} most severe of {1} count.', formatNumber(shown), countFindings(total));
+      return t('Only the {0} most severe of {1} are counted.', formatNumber(shown), countFindings(total));
     }
     case 'fewerFolders':
       return t('Covers {0} of {1} folders.', limitation.folders, limitation.of);

@@ -51,7 +51,7 @@ async function warnOfRetention(run: Run): Promise<void> {
     ? [onRun(run, t('Download Results Again'), 'whitebox.downloadArtifacts')]
     : [{ title: t('Check Run Status Now'), command: 'whitebox.refreshRuns' }, ...ofTrouble];
   const message = t(
-    'The results of the {0} are not on this machine. The service keeps them until {1} and may delete them then.',
+    'The results of the {0} aren’t on this machine. The service keeps them until {1} and may delete them after that.',
     workflowTitle(run),
     formatTime(until),
   );

@@ -87,6 +87,6 @@ export function pickShownRun(
   const hasIt = (run: Run): boolean => hasArtifact(run, artifact);
   const shown = findings.folders().map(({ run }) => run);
   if (shown.length === 0) return pickRun(runs.all().filter(hasIt), title, none);
-  const without = vscode.l10n.t('The findings that are shown came without a report.');
+  const without = vscode.l10n.t('The findings shown here came without a report.');
   return pickRun(shown.filter(hasIt), title, artifact === 'report' ? without : none);
 }

@@ -138,7 +138,7 @@ export function showStorageProblem(runs: RunStore, { view }: LazyView<unknown>):
       problem === undefined
         ? ''
         : vscode.l10n.t(
-            'VS Code can’t write to this extension’s storage ({0}). Until it can, no run can start, and runs are shown as they were last saved.',
+            'VS Code can’t write to this extension’s storage ({0}). Until it can, no run can start, and runs are shown as last saved.',
             problem,
           );
     view.message = message;

@@ -73,7 +73,7 @@ export async function deleteUploadedSource(
     return;
   }
   const { message, actions } = describeError(failed.failure, failed.run);
-  const text = t('Some of the uploaded source could not be deleted. {0}', message);
+  const text = t('Some of the uploaded source couldn’t be deleted. {0}', message);
   await doErrorAction(await showWarning(text, ...actions));
 }
 

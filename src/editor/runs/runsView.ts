@@ -172,7 +172,7 @@ function runItem(run: Run, now: number, unread: Failure | undefined): vscode.Tre
   const item = new vscode.TreeItem(title, vscode.TreeItemCollapsibleState.Collapsed);
   item.id = `run:${run.id}`;
   const attention =
-    attentionLabel(run, now) ?? (unread === undefined ? undefined : vscode.l10n.t('findings cannot be read'));
+    attentionLabel(run, now) ?? (unread === undefined ? undefined : vscode.l10n.t('findings can’t be read'));
   item.description = [attention, name, state, formatDay(run.createdAt)]
     .filter((part) => part !== undefined)
     .join(' · ');

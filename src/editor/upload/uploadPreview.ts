@@ -115,7 +115,7 @@ export function otherThanShown(prepared: readonly Prepared[], shown: readonly Pr
     else differences += countDifferences(before.selection, selection);
   }
   return [
-    ...(unseen.length > 0 ? [t('The Upload Preview does not show {0}.', unseen.join(', '))] : []),
+    ...(unseen.length > 0 ? [t('The Upload Preview doesn’t show {0}.', unseen.join(', '))] : []),
     ...(differences > 0
       ? [t('Different from what the Upload Preview shows: {0}.', countFiles(differences))]
       : []),

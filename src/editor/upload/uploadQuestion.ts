@@ -75,7 +75,7 @@ export async function confirmUpload(
     ...(await describeLastRun(run, stores)),
     ...(same === undefined
       ? []
-      : [t('These are exactly the files that were sent on {0}.', formatTime(same.createdAt))]),
+      : [t('These are exactly the files that were uploaded on {0}.', formatTime(same.createdAt))]),
   ].join('\n\n');
   const start = t('Upload and Start');
   const question = t(

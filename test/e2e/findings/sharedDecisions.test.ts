@@ -138,7 +138,7 @@ test('F147 what is accepted hides its finding, and what is taken back opens it a
   assert.match(await workbench.viewText('Findings'), /Hidden because triage closed them: 1 finding/);
   await workbench.screenshot('shared-3-accepted.png');
   await workbench.runCommand('Whitebox: Review Shared Decisions…');
-  await workbench.pick('Take Back Answers');
+  await workbench.pick('Reset Answers');
   await untilRows(workbench, `${review} 1, Critical 1, Medium 1`);
 });
 
@@ -150,9 +150,11 @@ test('F147 later decisions of the same remote count when they arrive, which is s
   await workbench.pick('Accept These and Later Ones');
   await untilRows(workbench, 'Medium 1');
   await share(stage.folder, 1, 'Weak hash function');
-  await workbench.notification('1 new decision came with shop. You accepted later ones, so it counts now.');
+  await workbench.notification(
+    '1 new decision came with shop. You accepted later decisions, so it now applies.',
+  );
   await workbench.screenshot('shared-4-later.png');
   await workbench.notificationButton('1 new decision came with shop', 'Review Shared Decisions…');
-  await workbench.pick('Take Back Answers');
+  await workbench.pick('Reset Answers');
   await untilRows(workbench, `${review} 2, Critical 1, Medium 1`);
 });

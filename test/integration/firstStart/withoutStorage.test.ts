@@ -45,7 +45,7 @@ describe('storage that cannot be written', () => {
     const shown = messages.shown.map(({ text, severity, isModal }) => [text, severity, isModal]);
     assert.deepEqual(shown, [
       [
-        'VS Code can’t write to this extension’s storage (EEXIST). Until it can, no run can start, and runs are shown as they were last saved.',
+        'VS Code can’t write to this extension’s storage (EEXIST). Until it can, no run can start, and runs are shown as last saved.',
         'Warning',
         false,
       ],

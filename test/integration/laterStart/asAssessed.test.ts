@@ -97,8 +97,8 @@ describe('files as they were assessed', () => {
     assert.deepEqual(
       messages().map(({ text }) => text),
       [
-        'lost.js cannot be shown as it was assessed: its content wasn’t saved, and commit aaaaaaaaaa contains a different version.',
-        '../secret.js cannot be shown as it was assessed: no uploaded file matches with certainty.',
+        'lost.js can’t be shown as it was assessed: its content wasn’t saved, and commit aaaaaaaaaa contains a different version.',
+        '../secret.js can’t be shown as it was assessed: no uploaded file matches with certainty.',
       ],
     );
     for (const name of ['../secret.js', '../../secret.js', 'src/kept.js/../../../secret.js']) {

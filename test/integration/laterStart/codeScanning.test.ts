@@ -159,8 +159,8 @@ describe('exporting findings as SARIF', () => {
     assert.deepEqual(
       messages.shown.map(({ text: shown }) => shown),
       [
-        '2 findings saved to 1.sarif. The file has everything, whatever the filter shows.',
-        '1 finding saved to 1.sarif. The file has only what the filter and the settings show.',
+        '2 findings saved to 1.sarif. The file contains everything, regardless of the filters.',
+        '1 finding saved to 1.sarif. The file contains only what the filters and settings show.',
       ],
     );
   });
@@ -191,7 +191,7 @@ describe('exporting findings as SARIF', () => {
       [
         ['1 finding saved to 1.sarif.', false],
         [
-          '1 finding saved to 2.sarif. No Git repository is known for tools, so paths start at that folder.',
+          '1 finding saved to 2.sarif. VS Code found no Git repository for tools, so paths start at that folder.',
           false,
         ],
       ],
@@ -206,7 +206,7 @@ describe('exporting findings as SARIF', () => {
     assert.equal(asked?.text, 'GitHub will close 1 finding');
     assert.match(
       asked.detail,
-      /^Not reported by this run, not closed by triage, and their code changed: 1 finding\.[^]*closes as fixed/,
+      /^Not reported by this run, not closed by triage, and their code changed: 1 finding\.[^]*closes the alert as fixed/,
     );
     assert.deepEqual([asked.isModal, asked.buttons], [true, ['Export…', 'Review…']]);
     assert.deepEqual([calls, filters], [['show run'], [{ verdicts: ['codeChanged'] }]]);
@@ -228,7 +228,7 @@ describe('exporting findings as SARIF', () => {
       const asked = messages.shown.at(-1);
       assert.equal(asked?.text, 'Export a run that may not have found everything?');
       assert.match(asked.detail, reason);
-      assert.match(asked.detail, /It would close 1 finding of [^]*, whether they are fixed or not\.$/);
+      assert.match(asked.detail, /It would close 1 finding of [^]*, even if they aren’t fixed\.$/);
       assert.ok(!existsSync(path.join(root, '1.sarif')));
     }
   });

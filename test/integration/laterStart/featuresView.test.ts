@@ -220,7 +220,7 @@ describe('the Features view', () => {
   it('F155 says once, in its message, that a crawl has tested no pairs', async () => {
     await view.show(await crawl({ features }));
     const [pair] = await rows((await rows())[0]);
-    assert.match(shownView.message, /^33 of 33 pairs chosen\. Pairs are not tested yet\./);
+    assert.match(shownView.message, /^33 of 33 pairs chosen\. No pairs have been tested yet\./);
     const { description, accessibilityInformation, iconPath } = await itemOf(pair!);
     assert.deepEqual([description, accessibilityInformation?.label], ['', 'Injection']);
     assert.deepEqual(iconPath, new vscode.ThemeIcon('circle-outline'));
@@ -257,7 +257,7 @@ describe('the Features view', () => {
     assert.match((await read())[0]!, /^☑ Pay.*: feature no longer exists: clear its checkbox$/);
     assert.match(
       shownView.message,
-      /^11 of 22 pairs chosen\. Pairs are not tested yet\. Some chosen features no longer exist/,
+      /^11 of 22 pairs chosen\. No pairs have been tested yet\. Some chosen features no longer exist/,
     );
     await assert.rejects(chosen(run), (error: unknown) => {
       assert.match(describeError(error).message, /^Nothing was sent: some chosen features/);
@@ -271,10 +271,10 @@ describe('the Features view', () => {
   it('F136 counts more pairs than can be sent, and shows the first 2,000 features', async () => {
     const run = await crawl({ features: Array.from({ length: 2_003 }, (_, at) => `Feature ${at}`) });
     await view.show(run);
-    assert.match(shownView.message, /^22,033 of 22,033 pairs chosen\. Pairs are not tested yet\.$/);
+    assert.match(shownView.message, /^22,033 of 22,033 pairs chosen\. No pairs have been tested yet\.$/);
     const all = await rows();
     assert.equal(all.length, 2_001);
-    assert.equal((await read()).at(-1), '… and 3 more: Filter to see them');
+    assert.equal((await read()).at(-1), '… and 3 more: To see these, filter the features');
     pick('By Perspective…', ['XSS', 'CSRF', 'CORS', 'SSRF', 'Injection']);
     await choosePairs(view, findings);
     assert.match(shownView.message, /^10,015 of 22,033 pairs chosen\. You can assess at most 10,000, or all/);
@@ -317,7 +317,7 @@ describe('the Features view', () => {
     await view.show(run);
     assert.match(
       shownView.message,
-      /^0 of 33 pairs chosen\. Pairs are not tested yet\. Your saved choice can’t be read\. Choose again\./,
+      /^0 of 33 pairs chosen\. No pairs have been tested yet\. Your saved choice can’t be read\. Choose again\./,
     );
     pick('All Pairs');
     await choosePairs(view, findings);

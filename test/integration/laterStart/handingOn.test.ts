@@ -140,11 +140,11 @@ describe('handing findings on', () => {
         assert.match(question, /^Is the cause of the finding below gone\?.*I decide about the finding\.\n/);
         assert.doesNotMatch(question, /Only the first/);
         assert.match(data, /SQL from a request[^]*### Attack path\n1\. Source ` src\/orders\.js:2 `\n2\. /);
-        assert.match(data, /src\/orders\.js has not changed\.[^]*```diff\n[^]*^ one\n\+checked\(\); \/\/ /m);
+        assert.match(data, /src\/orders\.js hasn’t changed\.[^]*```diff\n[^]*^ one\n\+checked\(\); \/\/ /m);
         assert.ok(!data.includes(token));
         await type('more();\n'.repeat(4_000));
         const long = await handed();
-        assert.match(long.question, /Only the first 20,000 characters are given\./);
+        assert.match(long.question, /Only the first 20,000 characters are included\./);
         assert.ok(long.data.length <= 20_000);
         assert.deepEqual(messages(), []);
       } finally {

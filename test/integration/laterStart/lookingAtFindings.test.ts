@@ -287,7 +287,7 @@ describe('what is said of findings and runs', () => {
     const messages = watchMessages();
     folders[0]!.run = runOf.failed;
     assert.equal(await pickShownRun({ runs, findings }, 'report', 'Open Report'), undefined);
-    assert.equal(messages.shown[0]?.text, 'The findings that are shown came without a report.');
+    assert.equal(messages.shown[0]?.text, 'The findings shown here came without a report.');
   });
 
   it('looks at the finding that was clicked, or has the focus, whatever else is selected', () => {

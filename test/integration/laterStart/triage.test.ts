@@ -176,10 +176,10 @@ describe('deciding about findings', () => {
     assert.deepEqual(await review(), ['Accept', 'Refuse', 'New: 1', proposal]);
     assert.doesNotMatch(await decision(), /falsePositive/);
     assert.equal(await readFile(file, 'utf8'), changed);
-    assert.deepEqual(await review('Take Back Answers'), ['Take Back Answers', 'New: 0']);
+    assert.deepEqual(await review('Reset Answers'), ['Reset Answers', 'New: 0']);
     assert.deepEqual(await review('Accept'), ['Accept', 'Refuse', 'New: 1', proposal]);
     assert.match(await decision(), /falsePositive[^]*a colleague’s/);
-    await inRestrictedMode(() => review('Take Back Answers'));
+    await inRestrictedMode(() => review('Reset Answers'));
     assert.match(messages.shown.at(-1)?.text ?? '', /Restricted Mode/);
     assert.match(await decision(), /falsePositive/);
   });

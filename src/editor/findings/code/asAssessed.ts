@@ -71,7 +71,7 @@ export async function openAsAssessed(finding: ShownFinding, deps: FindingStores)
       : await readAssessed(run, at.target, at.file.path, deps.runs);
   if (at === undefined || 'why' in found) {
     const why = 'why' in found ? found.why : '';
-    const message = t('{0} cannot be shown as it was assessed: {1}.', path, why);
+    const message = t('{0} can’t be shown as it was assessed: {1}.', path, why);
     const command = 'whitebox.showFindingDetails';
     const details = { title: t('Show Details'), command, arguments: [toArgument(finding)] };
     void showInformation(message, details).then(doErrorAction);

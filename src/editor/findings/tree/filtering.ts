@@ -217,7 +217,7 @@ async function chooseOwners(
   if (picked === others) return chooseValues('owners', filtering.filter, all);
   const text = await vscode.window.showInputBox({
     title,
-    prompt: t('Your names in CODEOWNERS, with spaces between: handle, teams, email address.'),
+    prompt: t('Enter your names in CODEOWNERS, separated by spaces: handle, teams, and email address.'),
     placeHolder: '@ana @shop/payments',
     value: filtering.handles,
   });
@@ -328,7 +328,7 @@ function evidenceFilterLabel(evidence: (typeof EVIDENCE_FILTERS)[number]): strin
   return {
     notAsSent: t('Not in its file as uploaded'),
     elsewhere: t('Elsewhere in the uploaded files'),
-    unchecked: t('Cannot be checked'),
+    unchecked: t('Can’t be checked'),
     asSent: t('In its file as uploaded'),
     none: t('No quote'),
   }[evidence];

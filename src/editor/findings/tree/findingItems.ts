@@ -172,7 +172,7 @@ function moreItem(count: number): vscode.TreeItem {
   const t = vscode.l10n.t;
   const label = moreLabel(count);
   const item = new vscode.TreeItem(label);
-  item.description = t('narrow them down with a filter');
+  item.description = t('to see these, filter the findings');
   item.iconPath = new vscode.ThemeIcon('filter');
   item.accessibilityInformation = { label: `${label}, ${item.description}` };
   item.command = { title: t('Filter…'), command: 'whitebox.filterFindings' };

@@ -248,10 +248,10 @@ export function describeRuns(findings: FindingStore): string[] {
       ...(cut === undefined
         ? []
         : [t('the {0} most severe of {1}', formatNumber(cut.shown), countFindings(cut.total))]),
-      ...(changedFiles === 0 ? [] : [t('changed since: {0}', countFiles(changedFiles))]),
+      ...(changedFiles === 0 ? [] : [t('changed since then: {0}', countFiles(changedFiles))]),
       ...ownersGaps.map(ownersGapLabel),
     ].join(' · ');
-    return failure === undefined ? facts : `${facts}: ${t('the findings file cannot be read')}`;
+    return failure === undefined ? facts : `${facts}: ${t('the findings file can’t be read')}`;
   });
 }
 
@@ -259,7 +259,7 @@ export function describeRuns(findings: FindingStore): string[] {
 function ownersGapLabel({ file, lines }: OwnersGap): string {
   const name = vscode.workspace.asRelativePath(file);
   if (lines === undefined)
-    return vscode.l10n.t('{0} is unreadable or above 3 MB, so owners are unknown', name);
+    return vscode.l10n.t('{0} can’t be read or is larger than 3 MB, so owners are unknown', name);
   const some = lines.slice(0, 5).map(formatNumber).join(', ');
   return vscode.l10n.t('lines skipped in {0}: {1}', name, lines.length > 5 ? `${some}, …` : some);
 }

@@ -64,7 +64,7 @@ describe('what the Upload Preview shows', () => {
     // What an earlier test began may be told of, too.
     const ours = messages.shown.filter(({ text }) => /^(?:Upload|Saved) /.test(text));
     const told = ours.map(({ text, detail }) => [text, detail].join('\n'));
-    const other = `The Upload Preview does not show ${path.basename(folder)}.`;
+    const other = `The Upload Preview doesn’t show ${path.basename(folder)}.`;
     assert.match(told[0] ?? '', /^Upload 1 file of api for/);
     assert.match(told[1] ?? '', /^Upload 1 file of api for/);
     assert.match(told[3] ?? '', /^Saved .*: 1 file, /);

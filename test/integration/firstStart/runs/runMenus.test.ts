@@ -184,7 +184,7 @@ describe('what is called in the title of the Runs view, and on its rows', () => 
       const shown = messages.shown.length;
       await call('compareTheseRuns', ...args);
       const [{ text } = { text: '' }] = messages.shown.slice(shown);
-      assert.match(text, /^Two runs can be compared when both have findings /);
+      assert.match(text, /^To compare two runs, both must have findings /);
     }
   });
 

@@ -239,7 +239,7 @@ describe('runs, where a person decides about them', () => {
     const [{ text, buttons } = { text: '' }] = watch.shown;
     assert.match(
       text,
-      /^The results of the assessment of .* are not on this machine\. The service keeps them until /,
+      /^The results of the assessment of .* aren’t on this machine\. The service keeps them until /,
     );
     assert.deepEqual(buttons, ['Download Results Again']);
     const [{ path: asked, body } = { path: '', body: '' }] = server.requests;

@@ -199,7 +199,7 @@ describe('runs that wait for a person', () => {
     }
     shown.dispose();
     const message =
-      'VS Code can’t write to this extension’s storage (EROFS). Until it can, no run can start, and runs are shown as they were last saved.';
+      'VS Code can’t write to this extension’s storage (EROFS). Until it can, no run can start, and runs are shown as last saved.';
     assert.deepEqual(above, [message, '', message]);
     assert.deepEqual(
       said.shown.map(({ text, severity }) => [text, severity]),

@@ -68,7 +68,7 @@ describe('signing out', () => {
     assert.deepEqual(tokens(), []);
     assert.deepEqual(
       (await shownWhen()).map(({ text }) => text),
-      ['You were not signed in.'],
+      ['You weren’t signed in.'],
     );
   });
 });

@@ -63,7 +63,7 @@ describe('the Upload Preview', () => {
       'a\\u{202E}txt.exe/ |  | ',
       'Special files | 1 | ',
       'pipe | named pipe | ',
-      'Cannot be read | 1 | ',
+      'Can’t be read | 1 | ',
       'locked.ts | kept changing while it was read | ',
     ]);
   });
