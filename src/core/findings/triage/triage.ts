@@ -98,9 +98,11 @@ export interface TriageEntry extends TriageDecision {
 /** The decisions about a folder's findings. */
 export interface TriageBook {
   readonly entries: readonly TriageEntry[];
-  /** The entries by each of `keysOf` their findings: thousands may share a fingerprint. */
-  readonly byKey: ReadonlyMap<string, readonly TriageEntry[]>;
+  readonly index: EntryIndex;
 }
+
+/** Entries by their finding's fingerprint, which most findings share with no entry, then by `keysOf` the finding: thousands may share a fingerprint. */
+type EntryIndex = ReadonlyMap<string, ReadonlyMap<string, readonly TriageEntry[]>>;
 
 const maxUntil = 40;
 
@@ -136,31 +138,40 @@ const entrySchema = z.object({
 });
 const bookSchema = z.object({ version: z.literal(1), decisions: z.array(z.unknown()) });
 
-/** Puts decisions together. */
 export function toBook(entries: readonly TriageEntry[]): TriageBook {
-  const byKey = new Map<string, TriageEntry[]>();
-  for (const entry of entries)
-    for (const key of keysOf(entry.identity)) {
-      const others = byKey.get(key);
-      if (others === undefined) byKey.set(key, [entry]);
-      else others.push(entry);
-    }
-  return { entries, byKey };
+  return { entries, index: toIndex(entries) };
 }
 
-/** Two findings that are the same, by either measure of `identity.ts`, share one of these. */
-function keysOf({ fingerprint, run, index, only, title }: Identity): readonly string[] {
+function toIndex(entries: readonly TriageEntry[]): EntryIndex {
+  const index = new Map<string, Map<string, TriageEntry[]>>();
+  for (const entry of entries) {
+    const { fingerprint } = entry.identity;
+    const byKey = index.get(fingerprint) ?? new Map<string, TriageEntry[]>();
+    index.set(fingerprint, byKey);
+    for (const key of keysOf(entry.identity)) {
+      const sharing = byKey.get(key);
+      if (sharing === undefined) byKey.set(key, [entry]);
+      else sharing.push(entry);
+    }
+  }
+  return index;
+}
+
+/** Two findings with one fingerprint that are the same, by either measure of `identity.ts`, share one of these. */
+function keysOf({ run, index, only, title }: Identity): readonly string[] {
   // A file may name a way any number of times.
   const ways = [...new Set(only)].map((way) => (way === 'code' ? way : `${way} ${title}`));
-  return [`${run} ${String(index)}`, ...ways].map((key) => `${fingerprint} ${key}`);
+  return [`${run} ${String(index)}`, ...ways];
 }
 
 /** The latest decision about a finding, in its run or in another run where it is surely the same; or where it is the same by another measure. */
 export function entryOf(
-  { byKey }: Pick<TriageBook, 'byKey'>,
+  { index }: Pick<TriageBook, 'index'>,
   identity: Identity,
   isSame = isSameFinding,
 ): TriageEntry | undefined {
+  const byKey = index.get(identity.fingerprint);
+  if (byKey === undefined) return undefined;
   let last: TriageEntry | undefined;
   for (const key of keysOf(identity))
     for (const entry of byKey.get(key) ?? [])
@@ -168,17 +179,15 @@ export function entryOf(
   return last;
 }
 
-/** The book with these decisions in the place of those about the same findings; that a finding is open, without a note, says nothing and leaves no entry. */
+/**
+ * The book with these decisions in the place of those about the same findings; of several about one finding the latest. That a finding is open, without a note, says nothing
+ * and leaves no entry.
+ */
 export function withDecisions({ entries }: TriageBook, decided: readonly TriageEntry[]): TriageBook {
-  const changed = Map.groupBy(entries, ({ identity }) => identity.fingerprint);
-  for (const entry of decided) {
-    const { fingerprint } = entry.identity;
-    const others = (changed.get(fingerprint) ?? []).filter(
-      (each) => !isSameFinding(each.identity, entry.identity),
-    );
-    changed.set(fingerprint, isUndecided(entry) ? others : [...others, entry]);
-  }
-  return toBook([...changed.values()].flat());
+  const index = toIndex(decided);
+  const others = entries.filter(({ identity }) => entryOf({ index }, identity) === undefined);
+  const latest = [...new Set(decided)].filter((entry) => entryOf({ index }, entry.identity) === entry);
+  return toBook([...others, ...latest.filter((entry) => !isUndecided(entry))]);
 }
 
 /** Reads a file of many decisions, without items that are none. Throws `triageDamaged`. */

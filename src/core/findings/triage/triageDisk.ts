@@ -11,7 +11,6 @@ import {
   writeFileAtomic,
 } from '../../files.ts';
 import { inParallel } from '../../yieldingWork.ts';
-import { isSameFinding } from '../identity.ts';
 import {
   type Acceptance,
   type DecisionFile,
@@ -25,6 +24,7 @@ import {
 } from './acceptance.ts';
 import {
   entryName,
+  entryOf,
   formatBook,
   formatEntry,
   parseBook,
@@ -161,15 +161,15 @@ function changesOf(
   readonly answers: Acceptance;
 } {
   const left = new Set(entries);
-  const free = new Map<string, { readonly name: string; readonly entry: TriageEntry }[]>();
+  const free = new Map<TriageEntry, string>();
   const refused: string[] = [];
   for (const [name, entry] of counting) {
     if (left.has(entry)) continue;
-    const { spot } = entry.identity;
     const { digest = '' } = files.get(name) ?? {};
     if (acceptance.answers.get(digest)?.as === 'accepted') refused.push(digest);
-    else free.set(spot, [...(free.get(spot) ?? []), { name, entry }]);
+    else free.set(entry, name);
   }
+  const freeBook = toBook([...free.keys()]);
   const byEntry = new Map([...files.values()].map(({ entry, digest }) => [entry, digest]));
   const former = new Set(counting.values());
   const accepted: string[] = [];
@@ -180,16 +180,16 @@ function changesOf(
       accepted.push(again);
       continue;
     }
-    const candidates = free.get(entry.identity.spot) ?? [];
-    const at = candidates.findIndex((each) => isSameFinding(each.entry.identity, entry.identity));
-    const [taken] = at < 0 ? [] : candidates.splice(at, 1);
-    written.set(taken?.name ?? entryName(entry), entry);
+    const replaced = entryOf(freeBook, entry.identity);
+    const name = replaced && free.get(replaced);
+    if (replaced !== undefined) free.delete(replaced);
+    written.set(name ?? entryName(entry), entry);
   }
   const made = [...written.values()].map((entry) => digestOf(formatEntry(entry)));
   let answers = withAnswers(acceptance, refused, { as: 'refused', at: now });
   answers = withAnswers(answers, accepted, { as: 'accepted', at: now });
   answers = withAnswers(answers, made, { as: 'made', at: now });
-  return { written, removed: [...free.values()].flat().map(({ name }) => name), answers };
+  return { written, removed: [...free.values()], answers };
 }
 
 async function readBook(folder: string, place: TriagePlace, former: ReadBook | undefined): Promise<ReadBook> {

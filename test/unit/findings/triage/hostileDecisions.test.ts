@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import path from 'node:path';
 import { isSameByTitle } from '../../../../src/core/findings/identity.ts';
-import { entryOf, toBook } from '../../../../src/core/findings/triage/triage.ts';
+import { noAcceptance } from '../../../../src/core/findings/triage/acceptance.ts';
+import { entryName, entryOf, toBook, withDecisions } from '../../../../src/core/findings/triage/triage.ts';
+import { writeDecisions } from '../../../../src/core/findings/triage/triageDisk.ts';
 import { testBlocks } from '../../core/blockedLoop.ts';
 
 const count = 30_000;
@@ -20,7 +23,7 @@ const decisions = Array.from({ length: count }, (_, index) => ({
 }));
 
 /** Findings without a quote share a fingerprint. */
-const unquoted = decisions.slice(0, 10_000).map((each) => ({
+const unquoted = decisions.map((each) => ({
   ...each,
   identity: {
     ...each.identity,
@@ -29,6 +32,8 @@ const unquoted = decisions.slice(0, 10_000).map((each) => ({
     only: ['title'] as const,
   },
 }));
+
+const decidedAgain = unquoted.map((each) => ({ ...each, at: each.at + count }));
 
 await testBlocks(import.meta.filename, {
   'F146 30,000 decisions about one kind of finding in one file are found for as many findings of another run':
@@ -39,7 +44,7 @@ await testBlocks(import.meta.filename, {
         assert.deepEqual(found.at(-1), decisions.at(-1));
       },
     },
-  'F146 10,000 decisions about findings without a quote are found for as many findings of another run': {
+  'F146 30,000 decisions about findings without a quote are found for as many findings of another run': {
     prepare: () => () => {
       const book = toBook(unquoted);
       for (const { identity } of unquoted) {
@@ -47,6 +52,36 @@ await testBlocks(import.meta.filename, {
         assert.equal(entryOf(book, again), undefined);
         assert.equal(entryOf(book, again, isSameByTitle)?.at, identity.index);
       }
+    },
+  },
+  'F146 30,000 decisions about findings without a quote replace as many': {
+    prepare: () => () => {
+      const { entries } = withDecisions(toBook(unquoted), decidedAgain);
+      assert.deepEqual(entries, decidedAgain);
+    },
+  },
+  'F146 30,000 shared decisions about findings without a quote take the files of as many others': {
+    prepare: () => {
+      const counting = new Map(unquoted.map((entry) => [entryName(entry), entry]));
+      // The answers are written first: a file in the place of their folder ends the work before so many files are written.
+      const place = {
+        kind: 'folder',
+        path: import.meta.dirname,
+        acceptance: path.join(import.meta.filename, 'accepted.json'),
+      } as const;
+      const known = {
+        place,
+        mark: '',
+        book: toBook(unquoted),
+        files: new Map(),
+        counting,
+        proposals: [],
+        acceptance: noAcceptance,
+      };
+      return () =>
+        assert.rejects(writeDecisions(import.meta.dirname, known, toBook(decidedAgain.toReversed()), 0), {
+          kind: 'storage',
+        });
     },
   },
 });
